@@ -1,0 +1,275 @@
+/* Leat: GPU arrays for C. A program in index notation is prepared once, called with arrays, and run.
+ *
+ *     leat_context *ctx;  leat_program *p;  leat_call *c;  leat_array *y;
+ *     leat_open(NULL, &ctx);
+ *     leat_program_new(ctx, "y[i] = a[i] / sum(k: a[k])", 0, NULL, &p);
+ *     leat_call_new(p, &c);
+ *     leat_call_set_array(c, "a", a);
+ *     leat_call_run(c, NULL, NULL);
+ *     leat_call_result(c, "y", &y);
+ *
+ * Every function returns a leat_status (LEAT_OK is 0) and writes its outputs only on success. leat_error_get() tells the
+ * calling thread's last failure. Handles are opaque; `_free` takes NULL. Nothing aborts, prints or exits.
+ *
+ * Threads: a context, a program and an array may be used by several threads at once; a call and a stream belong to one
+ * thread at a time. Sizes in bytes are size_t; extents and strides are int64_t and count elements. Text is UTF-8. */
+#ifndef LEAT_H
+#define LEAT_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(LEAT_BUILD) && defined(__GNUC__)
+#define LEAT_API __attribute__((visibility("default")))
+#else
+#define LEAT_API
+#endif
+
+#define LEAT_VERSION_MAJOR 0
+#define LEAT_VERSION_MINOR 1
+#define LEAT_VERSION_PATCH 0
+#define LEAT_RANK_MAX 8 /* axes of an array */
+
+typedef enum leat_status {
+    LEAT_OK = 0,
+    LEAT_INVALID,       /* an argument is wrong: NULL, out of range, a name the program does not have */
+    LEAT_PROGRAM,       /* the program's text is wrong */
+    LEAT_MISMATCH,      /* arrays whose types, ranks or shapes do not fit the program */
+    LEAT_MISSING,       /* an input that was not bound */
+    LEAT_FILE,          /* a file cannot be read, written, or is malformed */
+    LEAT_DEVICE,        /* no such device, or it failed */
+    LEAT_OUT_OF_MEMORY, /* memory, or a byte cap given in the options, is exhausted */
+    LEAT_DATA,          /* an error in the data, found as the program ran: a subscript out of range */
+    LEAT_UNSUPPORTED,   /* right, but not possible here */
+    LEAT_INTERNAL       /* a fault of Leat's own: please report it */
+} leat_status;
+
+typedef enum leat_dtype {
+    LEAT_BOOL = 1, LEAT_I8, LEAT_I16, LEAT_I32, LEAT_I64, LEAT_U8, LEAT_U16, LEAT_U32, LEAT_U64,
+    LEAT_F16, LEAT_BF16, LEAT_F32, LEAT_F64
+} leat_dtype;
+
+typedef struct leat_context leat_context;
+typedef struct leat_program leat_program;
+typedef struct leat_call leat_call;
+typedef struct leat_array leat_array;
+typedef struct leat_stream leat_stream;
+typedef struct leat_event leat_event;
+typedef struct leat_ticket { uint64_t stream_id, number; } leat_ticket; /* a point in a stream; {0} is always reached */
+
+/* ---- errors */
+
+typedef struct leat_error {
+    leat_status code;
+    const char *message;  /* one line; "" when there was no failure */
+    const char *expected; /* what to write or give instead, or "" */
+    int line, column, span; /* of program text, from 1 and in bytes; 0 where the error is in no text */
+} leat_error;
+
+/* The calling thread's last failure. The strings live until that thread's next failing call. ctx may be NULL. */
+LEAT_API leat_status leat_error_get(const leat_context *ctx, leat_error *error);
+/* A program's errors come all at once, at most 20: *count of them, and the k-th (from 0) as leat_error_get gives it. */
+LEAT_API leat_status leat_error_count(const leat_context *ctx, size_t *count);
+LEAT_API leat_status leat_error_at(const leat_context *ctx, size_t k, leat_error *error);
+/* All of them as a person reads them: message, the line of text, a caret under the span. Owned as the strings above. */
+LEAT_API const char *leat_error_text(const leat_context *ctx);
+LEAT_API const char *leat_status_name(leat_status status);
+LEAT_API const char *leat_dtype_name(leat_dtype dtype); /* "f32"; "?" for none */
+LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype);
+LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype); /* 0 for none */
+LEAT_API const char *leat_version(void); /* "0.1.0" */
+
+/* ---- context */
+
+typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
+
+typedef struct leat_options { /* {0} is a good default */
+    const char *device;         /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cpu:0" */
+    int threads;                /* 0: LEAT_THREADS, else the cores that this process may use */
+    const char *simd;           /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
+    size_t memory_cap_bytes;    /* most bytes of array memory that Leat allocates at one time; 0: no cap */
+    size_t cache_cap_bytes;     /* most bytes of released array memory that are kept for reuse; 0: 1 GiB */
+    int ledger_level;           /* 0 counts, 1 times the host */
+    /* Memory for everything that Leat keeps; all NULL: malloc, realloc, free. Called from any thread. */
+    void *(*allocate)(size_t size_bytes, void *user);
+    void *(*reallocate)(void *memory, size_t size_bytes, void *user);
+    void (*release)(void *memory, void *user);
+    void *allocator_user;
+    /* Notes (division by zero, ...) and warnings, one line each; called from the thread that the call is made on. */
+    void (*log)(leat_log_level level, const char *text, void *user);
+    void *log_user;
+} leat_options;
+
+/* The allocator hooks are the process's: they are taken from the first open context and must stay valid until the last
+ * is closed. Strings in options are copied. Using any handle after fork() in the child is LEAT_INVALID. */
+LEAT_API leat_status leat_open(const leat_options *options, leat_context **ctx);
+/* The context lives on until the last program, call, array and stream made from it is freed. */
+LEAT_API void leat_close(leat_context *ctx);
+
+/* ---- devices */
+
+typedef struct leat_device_info {
+    char name[64], kind[16];     /* "Intel(R) Xeon(R)", "cpu" */
+    char simd[16];               /* instruction set in use; best_simd: the best of this machine */
+    char best_simd[16];
+    int threads, cores;          /* threads that Leat uses; cores that the process may use */
+    size_t memory_bytes, cache_bytes; /* main memory; last-level cache */
+    double copy_bytes_per_second; /* of a copy in memory by all threads, bytes read plus bytes written; 0: not measured */
+} leat_device_info;
+
+LEAT_API leat_status leat_device_count(leat_context *ctx, size_t *count);
+/* measure: true measures the copy rate (about 0.1 s, once a context), false gives what is known already. */
+LEAT_API leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_device_info *info);
+
+/* ---- arrays: a buffer, a type, a shape and strides. Rank 0 is one element. */
+
+typedef enum leat_memory { LEAT_MEMORY_DEVICE } leat_memory; /* where a new array's memory is; the CPU's is host memory */
+
+typedef struct leat_description {
+    leat_dtype dtype;
+    int rank;
+    int64_t shape[LEAT_RANK_MAX];
+    int64_t strides[LEAT_RANK_MAX]; /* in elements; may be 0 or negative */
+    void *data;                     /* of element [0,...,0] */
+    bool read_only;
+} leat_description;
+
+/* A new array, its elements zero. shape: rank extents, each at least 0. */
+LEAT_API leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape, leat_memory memory,
+                                    leat_array **array);
+/* Borrows memory: it must stay valid and, unless read_only, unshared by others until release(user) is called (NULL: never). */
+LEAT_API leat_status leat_array_wrap(leat_context *ctx, const leat_description *description, void (*release)(void *user),
+                                     void *user, leat_array **array);
+LEAT_API leat_status leat_array_get(const leat_array *array, leat_description *description);
+/* Copies elements in from, out to, dense row-major host memory of exactly size_bytes bytes. */
+LEAT_API leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes);
+LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes);
+/* Views share the memory and keep it alive. Per axis: start, stop (half open, within the extent) and step (not 0; with a
+ * negative one, start is the first element taken and stop the one before the last: -1 for all). */
+LEAT_API leat_status leat_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
+                                      leat_array **view);
+LEAT_API leat_status leat_array_transpose(leat_array *array, const int *axes, leat_array **view); /* NULL: reversed */
+/* LEAT_UNSUPPORTED where no view can show the elements in that shape. One extent may be -1. */
+LEAT_API leat_status leat_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view);
+LEAT_API leat_array *leat_array_retain(leat_array *array);
+LEAT_API void leat_array_free(leat_array *array);
+
+/* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one) and .png (grey 8 and 16 bit as u8 or
+ * u16 [h,w]; all else as [h,w,3] or [h,w,4]). declared: 0, or the type that the program declares: it tells bf16 from two
+ * plain bytes. A large .npy is mapped, not copied: the array is read-only. Any failure is LEAT_FILE. */
+LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
+                                     leat_array **array);
+LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes, leat_dtype declared,
+                                            leat_array **array); /* the bytes of an .npy; they are copied */
+/* By the ending of path: .npy, .npz (as `key`, NULL: "array"), .png (u8 and u16 as they are, another real [h,w] scaled from
+ * its least to its greatest, NaN black). Written to a temporary name and renamed. */
+typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
+LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap);
+/* The bytes of an .npy; *bytes is freed with leat_memory_free. */
+LEAT_API leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t *size_bytes);
+LEAT_API void leat_memory_free(void *memory);
+
+/* DLPack (dmlc/dlpack, version 0.8's DLManagedTensor): out, the consumer calls its deleter; in, Leat calls it when the
+ * array is freed. native_stream must be NULL for host memory. */
+struct DLManagedTensor;
+LEAT_API leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
+LEAT_API leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedTensor *tensor, leat_array **array);
+
+/* ---- programs: checked text, immutable, shared by threads */
+
+typedef struct leat_program_options { /* {0} is a good default */
+    const char *name; /* for messages: a file's name; NULL: "program" */
+} leat_program_options;
+
+/* text of size_bytes bytes; 0: up to its NUL. All of its errors come at once: leat_error_count. */
+LEAT_API leat_status leat_program_new(leat_context *ctx, const char *text, size_t size_bytes,
+                                      const leat_program_options *options, leat_program **program);
+LEAT_API void leat_program_free(leat_program *program);
+
+typedef enum leat_name_kind { LEAT_NAME_INPUT, LEAT_NAME_RESULT, LEAT_NAME_INDEX, LEAT_NAME_TEMPORARY } leat_name_kind;
+typedef struct leat_name_info {
+    const char *name;    /* the program's, and lives with it */
+    leat_dtype dtype;    /* declared, or following from what is; 0: it depends on the inputs */
+    int rank;            /* of an array; 0: a scalar; -1: any rank (...) */
+    bool optional;       /* an input with a default, or whose value follows from a shape */
+    bool has_value;      /* false: an index */
+    int line;            /* of its first appearance */
+} leat_name_info;
+/* The program's names of one kind, in order of appearance. LEAT_NAME_RESULT: the default results. */
+LEAT_API leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count);
+LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info);
+/* Prints one form of the program. tree: as checked; ir, plan, bytecode need a call that has all its inputs (leat_call_show).
+ * *text is freed with leat_memory_free. */
+typedef enum leat_form { LEAT_FORM_TREE, LEAT_FORM_IR, LEAT_FORM_PLAN, LEAT_FORM_BYTECODE } leat_form;
+LEAT_API leat_status leat_program_show(const leat_program *program, leat_form form, char **text);
+
+/* ---- calls: one thread's bindings of a program */
+
+LEAT_API leat_status leat_call_new(leat_program *program, leat_call **call);
+LEAT_API void leat_call_free(leat_call *call);
+/* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not widen
+ * types); an array of rank 0 is a strong scalar. */
+LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array);
+LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
+LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);
+LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
+LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
+/* Asks for a result: into array (of its exact shape and type, and not read-only; it may be an input's own), or into a new one
+ * (NULL). Without any call of this the program's default results are made. */
+LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
+LEAT_API leat_status leat_call_want_clear(leat_call *call);
+/* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns. */
+LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket);
+/* A result of the last run; the caller owns a reference (leat_array_free). */
+LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
+LEAT_API leat_status leat_call_result_count(leat_call *call, size_t *count);
+LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char **name);
+LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text);
+
+/* All of it at once; the program is cached in the context by its text. inputs and results end with a NULL name; results come
+ * back in results[].array (owned by the caller), for a name that was asked for. */
+typedef enum leat_value_kind { LEAT_VALUE_ARRAY, LEAT_VALUE_F64, LEAT_VALUE_I64 } leat_value_kind;
+typedef struct leat_binding { const char *name; leat_value_kind kind; leat_array *array; double f64; int64_t i64; } leat_binding;
+LEAT_API leat_status leat_eval(leat_context *ctx, const char *text, const leat_binding *inputs, leat_binding *results);
+
+/* ---- streams, events, tickets: on the CPU work is done in order and is finished when the call that asked for it returns */
+
+LEAT_API leat_status leat_stream_new(leat_context *ctx, leat_stream **stream);
+LEAT_API void leat_stream_free(leat_stream *stream);
+LEAT_API leat_status leat_stream_synchronize(leat_stream *stream);
+LEAT_API leat_status leat_stream_wait_event(leat_stream *stream, leat_event *event);
+LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);
+LEAT_API leat_status leat_event_new(leat_context *ctx, leat_event **event);
+LEAT_API void leat_event_free(leat_event *event);
+LEAT_API leat_status leat_event_record(leat_event *event, leat_stream *stream);
+LEAT_API leat_status leat_event_synchronize(leat_event *event);
+/* From start to stop, both recorded; LEAT_INVALID otherwise. Resolution: CLOCK_MONOTONIC's. */
+LEAT_API leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, double *milliseconds);
+
+/* ---- the ledger: every cost, one record each */
+
+typedef enum leat_cost_kind {
+    LEAT_COST_INIT, LEAT_COST_READ, LEAT_COST_CHECK, LEAT_COST_COMPILE, LEAT_COST_PLAN, LEAT_COST_ALLOCATE, LEAT_COST_KERNEL,
+    LEAT_COST_COPY, LEAT_COST_WAIT, LEAT_COST_WRITE, LEAT_COST_OTHER, LEAT_COST_KINDS
+} leat_cost_kind;
+typedef struct leat_cost {
+    leat_cost_kind kind;
+    const char *what;    /* "y[i] = ...", a file's name; lives until the ledger is cleared */
+    const char *cause;   /* "first use with these types", or "" */
+    uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0 */
+} leat_cost;
+LEAT_API leat_status leat_ledger_level_set(leat_context *ctx, int level);
+LEAT_API leat_status leat_ledger_clear(leat_context *ctx);
+LEAT_API leat_status leat_ledger_count(leat_context *ctx, size_t *count);
+LEAT_API leat_status leat_ledger_get(leat_context *ctx, size_t k, leat_cost *cost);
+/* A cost of the caller's own, from begin to end on one thread; they nest, and an inner one's time is not in the outer one's. */
+LEAT_API leat_status leat_ledger_begin(leat_context *ctx, leat_cost_kind kind, const char *what);
+LEAT_API leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes);
+LEAT_API const char *leat_cost_name(leat_cost_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* The ledger's records: costs of one kind, text and cause are one record, counted and timed exclusively: what an inner cost takes
+ * is not in the outer one. Thread-safe. Level 0 counts only. */
+#ifndef LE_LEDGER_H
+#define LE_LEDGER_H
+#include "base/status.h"
+
+struct le_ledger;
+leat_status le_ledger_new(int level, struct le_ledger **ledger);
+void le_ledger_free(struct le_ledger *ledger);
+void le_ledger_level_set(struct le_ledger *ledger, int level);
+int le_ledger_level(const struct le_ledger *ledger);
+void le_ledger_clear(struct le_ledger *ledger);
+size_t le_ledger_count(struct le_ledger *ledger);
+bool le_ledger_at(struct le_ledger *ledger, size_t k, leat_cost *cost);
+/* A span on the calling thread, on its stack; begin and end nest. what and cause are copied when a record is made; a cost that
+ * cannot be recorded for want of memory is dropped. Under 50 ns at level 0. */
+struct le_span {
+    struct le_ledger *ledger;
+    struct le_span *outer;
+    leat_cost_kind kind;
+    const char *what, *cause;
+    uint64_t start_ns, inner_ns;
+};
+void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause);
+void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations);
+/* A count without a time. */
+void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes);
+#endif

@@ -1,0 +1,26 @@
+/* All memory that Leat keeps comes through here, so that hooks (leat_options) and injected faults see every request.
+ * Any thread. */
+#ifndef LE_MEMORY_H
+#define LE_MEMORY_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+
+struct le_allocator {
+    void *(*allocate)(size_t size_bytes, void *user);
+    void *(*reallocate)(void *memory, size_t size_bytes, void *user);
+    void (*release)(void *memory, void *user);
+    void *user;
+};
+/* NULL or all NULL: malloc and its kin. */
+void le_memory_use(const struct le_allocator *allocator);
+void *le_alloc(size_t size_bytes);                /* NULL when there is none */
+void *le_alloc_zero(size_t count, size_t size_bytes); /* checked for overflow */
+void *le_realloc(void *memory, size_t size_bytes); /* the old block stays valid on failure */
+char *le_strdup(const char *text);
+void le_free(void *memory);                       /* NULL is fine */
+/* false on overflow */
+static inline bool le_mul_size(size_t a, size_t b, size_t *product) { return !__builtin_mul_overflow(a, b, product); }
+static inline bool le_mul_i64(int64_t a, int64_t b, int64_t *product) { return !__builtin_mul_overflow(a, b, product); }
+static inline bool le_add_i64(int64_t a, int64_t b, int64_t *sum) { return !__builtin_add_overflow(a, b, sum); }
+#endif

@@ -1,0 +1,20 @@
+/* A growing string. After a failed allocation it stays as it was and `failed` is set: check once, at the end. */
+#ifndef LE_TEXT_H
+#define LE_TEXT_H
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct le_text {
+    char *at; /* NUL-terminated once anything was added; NULL before */
+    size_t length, capacity;
+    bool failed;
+};
+void le_text_finish(struct le_text *text);
+void le_text_add(struct le_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void le_text_add_list(struct le_text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+void le_text_add_bytes(struct le_text *text, const void *bytes, size_t length);
+/* Shortest decimal that reads back as the same double ("1.5", "inf", "nan", "1e-05"), or float. */
+void le_text_add_f64(struct le_text *text, double value);
+void le_text_add_f32(struct le_text *text, float value);
+#endif

@@ -1,0 +1,35 @@
+/* The operation table, and the reductions'. */
+#ifndef LE_OP_H
+#define LE_OP_H
+#include "spec/type.h"
+
+enum le_rule {
+    LE_RULE_ARITH, LE_RULE_TRUEDIV, LE_RULE_BITS, LE_RULE_SHIFT, LE_RULE_COMPARE, LE_RULE_LOGIC, LE_RULE_FLOAT, LE_RULE_ROUND,
+    LE_RULE_SAME, LE_RULE_CLASSIFY, LE_RULE_CHOOSE, LE_RULE_INTEGER
+};
+enum le_op {
+#define LE_OP(id, name, arity, rule, cost) LE_OP_##id,
+#include "spec/op.def"
+#undef LE_OP
+    LE_OPS
+};
+struct le_op_info {
+    const char *name;
+    int arity;
+    enum le_rule rule;
+    int cost;
+};
+const struct le_op_info *le_op_info(enum le_op op);
+/* The function of that name that programs may call (sqrt, min, ...; no operators); LE_OPS: none. */
+enum le_op le_op_function(const char *name, size_t length);
+
+enum le_reduction {
+    LE_RED_SUM, LE_RED_PROD, LE_RED_MIN, LE_RED_MAX, LE_RED_ANY, LE_RED_ALL, LE_RED_MEAN, LE_RED_ARGMIN, LE_RED_ARGMAX, LE_REDUCTIONS
+};
+const char *le_reduction_name(enum le_reduction reduction);
+enum le_reduction le_reduction_parse(const char *name, size_t length); /* LE_REDUCTIONS: none */
+
+enum le_edge { LE_EDGE_NONE, LE_EDGE_CLAMP, LE_EDGE_WRAP, LE_EDGE_MIRROR, LE_EDGE_SYMMETRIC, LE_EDGE_FILL, LE_EDGES };
+const char *le_edge_name(enum le_edge edge);
+enum le_edge le_edge_parse(const char *name, size_t length); /* LE_EDGES: none */
+#endif
