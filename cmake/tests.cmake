@@ -1,0 +1,31 @@
+# Every src/**/NAME_test.c and tests/api/NAME.c is a cmocka program of its own, linked to the static library, and one test.
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "ASAN_OPTIONS=detect_stack_use_after_return=1"
+    "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
+
+# name: of the test; sources, then DEPENDS nothing else. ARGN: sources.
+function(leat_program target)
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE leat_flags leat_static PkgConfig::SLEEF PkgConfig::CMOCKA)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
+endfunction()
+function(leat_test name)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${leat_test_environment}")
+endfunction()
+
+file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_test.c)
+foreach(source ${unit_tests})
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src OUTPUT_VARIABLE name)
+  string(REGEX REPLACE "_test\\.c$" "" name ${name})
+  string(REPLACE "/" "_" target ${name})
+  leat_program(test_${target} ${source})
+  leat_test(${name} test_${target})
+endforeach()
+
+file(GLOB api_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/api/*.c)
+foreach(source ${api_tests})
+  get_filename_component(name ${source} NAME_WE)
+  leat_program(test_api_${name} ${source})
+  leat_test(tests/api/${name} test_api_${name})
+endforeach()
