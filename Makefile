@@ -1,0 +1,41 @@
+# What a newcomer types. CMake does the work; CMakePresets.json has the kinds of build.
+PREFIX ?= /usr/local
+CLANG_FORMAT ?= clang-format
+
+all:
+	@tools/setup.sh build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target leat_command leat leat_static
+
+demo: all
+	@tools/setup.sh demo
+	@tools/demo.sh
+
+# everything that is tested, in under a quarter of an hour on two cores
+check:
+	@tools/setup.sh check
+	@tools/check.sh
+
+bench: all
+	@tools/bench.sh
+
+# FUZZ_SECONDS for each target
+fuzz:
+	@tools/setup.sh check
+	@tools/fuzz.sh $${FUZZ_SECONDS:-3600}
+
+# every f32 input of each unary function: writes the table of worst errors
+ulp: all
+	@tools/ulp.sh
+
+install: all
+	@cmake --build --preset release
+	@cmake --install build/release --prefix $(PREFIX)
+
+format:
+	@git ls-files '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
+
+clean:
+	@rm -rf build
+
+.PHONY: all demo check bench fuzz ulp install format clean

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Everything that is tested: the release build with all tests, the sanitizers with those that make sense there, and a short run of
+# the fuzzers. LEAT_CHECK=release stops after the first. One line at the end says what passed; the exit status is 0 only if all did.
+set -u
+cd "$(dirname "$0")/.."
+begun=$(date +%s)
+logs=build/check
+mkdir -p "$logs"
+passed=0
+failed=0
+broken=""
+skipped=""
+
+# build NAME: configures and builds a preset, quietly unless it fails
+build() {
+    echo "== $1: build"
+    cmake --preset "$1" -DLEAT_WERROR="${LEAT_WERROR:-OFF}" >"$logs/$1-configure.log" 2>&1 || {
+        cat "$logs/$1-configure.log"
+        broken="$broken $1-configure"
+        return 1
+    }
+    cmake --build --preset "$1" >"$logs/$1-build.log" 2>&1 || {
+        grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Generating)' "$logs/$1-build.log"
+        broken="$broken $1-build"
+        return 1
+    }
+    grep -E 'warning:' "$logs/$1-build.log"
+    return 0
+}
+
+# test NAME [CTEST OPTIONS]: adds its counts to the sum
+run_tests() {
+    preset=$1
+    shift
+    echo "== $preset: tests"
+    ctest --preset "$preset" "$@" 2>&1 | tee "$logs/$preset-tests.log"
+    counts=$(sed -n 's/^\([0-9]*\)% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\2 \3/p' "$logs/$preset-tests.log")
+    if [ -z "$counts" ]; then
+        broken="$broken $preset-tests"
+        return
+    fi
+    failed=$((failed + ${counts% *}))
+    passed=$((passed + ${counts#* } - ${counts% *}))
+}
+
+build release && run_tests release
+if [ "${LEAT_CHECK:-all}" = all ]; then
+    build asan && run_tests asan -LE once
+    build tsan && run_tests tsan -L threads
+    echo "== fuzz: a short run of each"
+    LEAT_CMAKE_ARGS="-DLEAT_WERROR=${LEAT_WERROR:-OFF}" tools/fuzz.sh "${FUZZ_SECONDS:-15}" >"$logs/fuzz.log" 2>&1
+    case $? in
+    0) passed=$((passed + $(grep -c '^fuzz: .* for ' "$logs/fuzz.log"))) && grep '^fuzz:' "$logs/fuzz.log" ;;
+    77) skipped=" (fuzzers skipped: no clang runtime for them)" ;;
+    *) tail -40 "$logs/fuzz.log" && failed=$((failed + 1)) ;;
+    esac
+fi
+
+took=$(($(date +%s) - begun))
+echo "make check: $passed passed, $failed failed, $took s$skipped"
+[ -z "$broken" ] || echo "make check: not run:$broken"
+[ "$failed" -eq 0 ] && [ -z "$broken" ]

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Installs the Debian packages that are missing, and says so. What: build (the library and the command), demo, check.
+# Needs root or sudo only if something is missing. On other systems it says what to install and goes on.
+set -eu
+packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev libzip-dev libpng-dev libcmocka-dev scdoc"
+case "${1:-build}" in
+build) ;;
+demo) packages="$packages python-matplotlib-data" ;;
+check) packages="$packages g++ clang libclang-rt-14-dev binutils" ;;
+*)
+    echo "usage: tools/setup.sh build|demo|check" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    for tool in cc pkg-config cmake ninja; do
+        command -v "$tool" >/dev/null 2>&1 || echo "setup: $tool is not here; the Debian packages are: $packages" >&2
+    done
+    exit 0
+fi
+missing=""
+for package in $packages; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=""
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "setup: install these packages first (as root):$missing" >&2
+        exit 1
+    }
+    as_root=sudo
+fi
+echo "setup: installing$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+install() { $as_root apt-get install -y -qq --no-install-recommends $missing >&2; }
+install || { $as_root apt-get update -qq >&2 && install; }
