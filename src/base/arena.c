@@ -1,0 +1,99 @@
+/* Arenas: a list of zeroed blocks, the newest first; only the newest is allocated from. One thread at a time. */
+#include "base/arena.h"
+#include "base/memory.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BLOCK_BYTES_MIN ((size_t)4096)
+#define BLOCK_BYTES_MAX ((size_t)1 << 20)
+#define ALIGNMENT ((size_t)16)
+
+struct le_arena_block {
+    struct le_arena_block *next;
+    size_t size_bytes;
+};
+#define HEADER_BYTES ((sizeof(struct le_arena_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
+
+void le_arena_init(struct le_arena *arena) {
+    arena->blocks = NULL;
+    arena->next = arena->end = NULL;
+    arena->size_bytes = 0;
+}
+
+void le_arena_finish(struct le_arena *arena) {
+    for (struct le_arena_block *block = arena->blocks, *next; block; block = next) {
+        next = block->next;
+        le_free(block);
+    }
+    le_arena_init(arena);
+}
+
+static _Noreturn void fail(struct le_arena *arena) {
+    longjmp(arena->failure, 1);
+}
+
+/* Opens a block that holds at least size_bytes; blocks double in size, so that there are few. */
+static void add_block(struct le_arena *arena, size_t size_bytes) {
+    size_t block_bytes = arena->size_bytes < BLOCK_BYTES_MIN ? BLOCK_BYTES_MIN : arena->size_bytes;
+    if (block_bytes > BLOCK_BYTES_MAX) block_bytes = BLOCK_BYTES_MAX;
+    if (block_bytes < size_bytes + HEADER_BYTES) block_bytes = size_bytes + HEADER_BYTES;
+    struct le_arena_block *block = le_alloc_zero(1, block_bytes);
+    if (!block) fail(arena);
+    block->next = arena->blocks;
+    block->size_bytes = block_bytes;
+    arena->blocks = block;
+    arena->size_bytes += block_bytes;
+    arena->next = (char *)block + HEADER_BYTES;
+    arena->end = (char *)block + block_bytes;
+}
+
+void *le_arena_alloc(struct le_arena *arena, size_t size_bytes) {
+    if (size_bytes > SIZE_MAX / 4) fail(arena);
+    size_bytes = (size_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (size_bytes == 0) size_bytes = ALIGNMENT;
+    if ((size_t)(arena->end - arena->next) < size_bytes) add_block(arena, size_bytes);
+    void *memory = arena->next;
+    arena->next += size_bytes;
+    return memory;
+}
+
+void *le_arena_array(struct le_arena *arena, size_t count, size_t size_bytes) {
+    size_t total_bytes;
+    if (!le_mul_size(count, size_bytes, &total_bytes)) fail(arena);
+    return le_arena_alloc(arena, total_bytes);
+}
+
+char *le_arena_copy(struct le_arena *arena, const char *text, size_t length) {
+    if (length == SIZE_MAX) fail(arena);
+    char *copy = le_arena_alloc(arena, length + 1);
+    if (length) memcpy(copy, text, length);
+    return copy;
+}
+
+char *le_arena_format(struct le_arena *arena, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        va_end(again);
+        fail(arena);
+    }
+    size_t size_bytes = (size_t)length + 1;
+    char *text = le_arena_alloc(arena, size_bytes);
+    vsnprintf(text, size_bytes, format, again);
+    va_end(again);
+    return text;
+}
+
+void *le_arena_grow(struct le_arena *arena, void *at, int count, int *capacity, size_t size_bytes) {
+    if (count < *capacity) return at;
+    if (count > INT_MAX / 2) fail(arena);
+    int larger = count < 4 ? 8 : 2 * count;
+    void *grown = le_arena_array(arena, (size_t)larger, size_bytes);
+    if (count > 0) memcpy(grown, at, (size_t)count * size_bytes);
+    *capacity = larger;
+    return grown;
+}

@@ -1,0 +1,70 @@
+/* A hash of bytes by multiplying and mixing 8-byte words, and a table of names by it. Pure functions; a table belongs to one
+ * thread while it grows. */
+#include "base/hash.h"
+#include "base/arena.h"
+#include <string.h>
+
+#define MULTIPLIER_A 0x9e3779b97f4a7c15u
+#define MULTIPLIER_B 0xd6e8feb86659fd93u
+
+/* Up to 8 bytes, the first one lowest. */
+static uint64_t word_at(const unsigned char *bytes, size_t length) {
+    uint64_t word = 0;
+    memcpy(&word, bytes, length);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Every bit of value reaches every bit of the result; one to one. */
+static uint64_t scramble(uint64_t value) {
+    value = (value ^ (value >> 32)) * MULTIPLIER_B;
+    value = (value ^ (value >> 32)) * MULTIPLIER_B;
+    return value ^ (value >> 32);
+}
+
+uint64_t le_hash(const void *bytes, size_t length, uint64_t seed) {
+    const unsigned char *at = bytes;
+    uint64_t hash = scramble(seed ^ (length * MULTIPLIER_A));
+    for (; length >= 8; at += 8, length -= 8) {
+        hash = (hash ^ word_at(at, 8)) * MULTIPLIER_A;
+        hash ^= hash >> 29;
+    }
+    if (length) hash = (hash ^ word_at(at, length)) * MULTIPLIER_A;
+    return scramble(hash);
+}
+
+/* The slot that holds the name, or the empty one where it would go. Capacity is a power of two, never full. */
+static struct le_name_slot *find_slot(const struct le_names *names, const char *name, size_t length) {
+    size_t mask = (size_t)names->capacity - 1;
+    for (size_t k = (size_t)le_hash(name, length, 0) & mask;; k = (k + 1) & mask) {
+        struct le_name_slot *slot = &names->slots[k];
+        if (!slot->name) return slot;
+        if (slot->length == length && (length == 0 || memcmp(slot->name, name, length) == 0)) return slot;
+    }
+}
+
+int le_names_get(const struct le_names *names, const char *name, size_t length) {
+    if (names->capacity == 0) return -1;
+    const struct le_name_slot *slot = find_slot(names, name, length);
+    return slot->name ? slot->value : -1;
+}
+
+static void grow(struct le_arena *arena, struct le_names *names) {
+    int capacity = names->capacity ? 2 * names->capacity : 16;
+    struct le_names larger = {.slots = LE_NEW_ARRAY(arena, capacity, struct le_name_slot), .capacity = capacity};
+    for (int k = 0; k < names->capacity; k++) {
+        const struct le_name_slot *slot = &names->slots[k];
+        if (slot->name) *find_slot(&larger, slot->name, slot->length) = *slot;
+    }
+    larger.count = names->count;
+    *names = larger;
+}
+
+void le_names_put(struct le_arena *arena, struct le_names *names, const char *name, size_t length, int value) {
+    if (names->count >= names->capacity / 2) grow(arena, names);
+    struct le_name_slot *slot = find_slot(names, name, length);
+    if (!slot->name) names->count++;
+    *slot = (struct le_name_slot){.name = name, .length = length, .value = value};
+}

@@ -1,0 +1,63 @@
+/* The one door to the heap: the hooks of the first open context, or malloc and its kin.
+ * Not an accounting of array memory: that is the device's. The hooks are set while no memory is held (first open, last close). */
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_allocate(size_t size_bytes, void *user) {
+    (void)user;
+    return malloc(size_bytes);
+}
+
+static void *default_reallocate(void *memory, size_t size_bytes, void *user) {
+    (void)user;
+    return realloc(memory, size_bytes);
+}
+
+static void default_release(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+static const struct le_allocator defaults = {default_allocate, default_reallocate, default_release, NULL};
+static struct le_allocator current = {default_allocate, default_reallocate, default_release, NULL};
+
+void le_memory_use(const struct le_allocator *allocator) {
+    bool complete = allocator && allocator->allocate && allocator->reallocate && allocator->release;
+    current = complete ? *allocator : defaults;
+}
+
+/* Allocators may answer a request for nothing with NULL, which would look like a failure. */
+static size_t at_least_one(size_t size_bytes) {
+    return size_bytes ? size_bytes : 1;
+}
+
+void *le_alloc(size_t size_bytes) {
+    return current.allocate(at_least_one(size_bytes), current.user);
+}
+
+void *le_alloc_zero(size_t count, size_t size_bytes) {
+    size_t total_bytes;
+    if (!le_mul_size(count, size_bytes, &total_bytes)) return NULL;
+    total_bytes = at_least_one(total_bytes);
+    if (current.allocate == default_allocate) return calloc(1, total_bytes);
+    void *memory = current.allocate(total_bytes, current.user);
+    if (memory) memset(memory, 0, total_bytes);
+    return memory;
+}
+
+void *le_realloc(void *memory, size_t size_bytes) {
+    if (!memory) return le_alloc(size_bytes);
+    return current.reallocate(memory, at_least_one(size_bytes), current.user);
+}
+
+char *le_strdup(const char *text) {
+    size_t size_bytes = strlen(text) + 1;
+    char *copy = le_alloc(size_bytes);
+    if (copy) memcpy(copy, text, size_bytes);
+    return copy;
+}
+
+void le_free(void *memory) {
+    if (memory) current.release(memory, current.user);
+}

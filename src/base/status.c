@@ -1,0 +1,309 @@
+/* The calling thread's error record: a fixed amount of memory, so that reporting a failure never fails. It holds a single failure
+ * or all errors of a program's text, and what of that text is needed to show them. Not the statuses themselves: those are
+ * returned. Each thread has its own record. */
+#include "base/status.h"
+#include <stdio.h>
+#include <string.h>
+
+#define MESSAGE_BYTES 512
+#define EXPECTED_BYTES 256
+#define NAME_BYTES 128
+#define ECHO_COLUMNS 160 /* of a line that is shown */
+#define ECHO_BEFORE 60   /* columns shown before a span in a longer line */
+#define ECHO_BYTES 264
+#define TEXT_BYTES (LE_ERRORS_MAX * 1024)
+
+struct entry {
+    leat_error error;
+    char message[MESSAGE_BYTES], expected[EXPECTED_BYTES];
+    bool has_echo;
+    char echo[ECHO_BYTES]; /* the line around the span, fit to print */
+    int caret_at, carets;  /* in characters of echo */
+};
+struct record {
+    int count, dropped;
+    bool rendered;
+    int order[LE_ERRORS_MAX]; /* of the errors, as they are told */
+    struct entry entries[LE_ERRORS_MAX];
+    char name[NAME_BYTES]; /* of the program's text */
+    char text[TEXT_BYTES]; /* all of them, as a person reads them */
+};
+static _Thread_local struct record record;
+
+/* ---- text that is fit to print */
+
+/* The bytes of the UTF-8 character at text; 0 if it is not one. */
+static size_t utf8_length(const unsigned char *text, size_t length) {
+    size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+    if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4)) return 0;
+    if (size > length) return 0;
+    for (size_t k = 1; k < size; k++)
+        if ((text[k] & 0xc0) != 0x80) return 0;
+    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+    bool outside = (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
+    return overlong || outside ? 0 : size;
+}
+
+/* A control character, or one that would turn the direction of what follows. */
+static bool is_unprintable(const unsigned char *text, size_t size) {
+    if (size == 1) return text[0] < 0x20 || text[0] == 0x7f;
+    if (size == 2) return text[0] == 0xc2 && text[1] < 0xa0;
+    if (size != 3 || text[0] != 0xe2) return false;
+    return (text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) || (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
+}
+
+/* Puts the character at *from into *to, '?' for what cannot be printed, and moves both. A tab stays, a carriage return is a
+ * space. false if there is no room. */
+static bool take_character(const unsigned char **from, const unsigned char *end, char **to, const char *to_end) {
+    size_t size = utf8_length(*from, (size_t)(end - *from));
+    bool plain = size > 0 && !is_unprintable(*from, size);
+    if ((size_t)(to_end - *to) < (plain ? size : 1)) return false;
+    if (plain) {
+        memcpy(*to, *from, size);
+    } else {
+        size = size ? size : 1;
+        **to = **from == '\t' ? '\t' : **from == '\r' ? ' ' : '?';
+    }
+    *to += plain ? size : 1;
+    *from += size;
+    return true;
+}
+
+/* Copies what fits, cut between characters, fit to print on one line. */
+static void copy_clean(char *target, size_t size_bytes, const char *text, size_t length) {
+    const unsigned char *from = (const unsigned char *)text, *end = from + length;
+    char *to = target, *to_end = target + size_bytes - 1;
+    while (from < end && take_character(&from, end, &to, to_end)) {
+    }
+    *to = 0;
+    for (to = target; *to; to++)
+        if (*to == '\t') *to = ' ';
+}
+
+/* The length of text that was printed into size_bytes bytes, less a last character that was cut in two. */
+static size_t whole_length(const char *text, size_t size_bytes) {
+    size_t length = strlen(text), start = length;
+    if (length + 1 < size_bytes) return length;
+    while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+        start--;
+    if (start > 0 && (unsigned char)text[start - 1] >= 0xc0) start--;
+    return utf8_length((const unsigned char *)text + start, length - start) ? length : start;
+}
+
+/* ---- the record */
+
+void le_errors_clear(void) {
+    record.count = record.dropped = 0;
+    record.rendered = false;
+    record.name[0] = 0;
+}
+
+/* Formats first: the arguments may be the record's own strings. */
+__attribute__((format(printf, 4, 0))) static void
+add_entry(leat_status code, struct le_place place, const char *expected, const char *format, va_list arguments) {
+    char message[MESSAGE_BYTES], hint[EXPECTED_BYTES];
+    vsnprintf(message, sizeof message, format, arguments);
+    snprintf(hint, sizeof hint, "%s", expected ? expected : "");
+    struct entry *entry = &record.entries[record.count];
+    copy_clean(entry->message, sizeof entry->message, message, whole_length(message, sizeof message));
+    copy_clean(entry->expected, sizeof entry->expected, hint, whole_length(hint, sizeof hint));
+    entry->has_echo = false;
+    entry->error = (leat_error){.code = code,
+                                .message = entry->message,
+                                .expected = entry->expected,
+                                .line = place.line,
+                                .column = place.column,
+                                .span = place.span};
+    record.order[record.count] = record.count;
+    record.count++;
+    record.rendered = false;
+}
+
+void le_errors_add(leat_status code, struct le_place place, const char *expected, const char *format, va_list arguments) {
+    if (record.count == LE_ERRORS_MAX) {
+        record.dropped++;
+        record.rendered = false;
+        return;
+    }
+    add_entry(code, place, expected, format, arguments);
+}
+
+/* Makes the error the only one. Clearing leaves the strings, which the arguments may be, as they are. */
+__attribute__((format(printf, 4, 0))) static void
+replace_all(leat_status code, struct le_place place, const char *expected, const char *format, va_list arguments) {
+    le_errors_clear();
+    add_entry(code, place, expected, format, arguments);
+}
+
+leat_status le_fail(leat_status code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    replace_all(code, (struct le_place){0}, NULL, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+leat_status le_fail_out_of_memory(size_t size_bytes) {
+    if (size_bytes == 0) return le_fail(LEAT_OUT_OF_MEMORY, "out of memory");
+    return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: %zu bytes were asked for", size_bytes);
+}
+
+leat_status le_fail_at(leat_status code, struct le_place place, const char *expected, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    replace_all(code, place, expected, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+leat_status le_fail_prefix(leat_status code, const char *format, ...) {
+    char prefix[MESSAGE_BYTES], message[2 * MESSAGE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(prefix, sizeof prefix, format, arguments);
+    va_end(arguments);
+    if (record.count == 0) return le_fail(code, "%s", prefix);
+    struct entry *entry = &record.entries[record.order[0]];
+    int length = snprintf(message, sizeof message, "%s: %s", prefix, entry->message);
+    copy_clean(entry->message, sizeof entry->message, message, (size_t)length);
+    record.rendered = false;
+    return code;
+}
+
+size_t le_errors_count(void) {
+    return (size_t)record.count;
+}
+
+const leat_error *le_error_at(size_t k) {
+    return k < (size_t)record.count ? &record.entries[record.order[k]].error : NULL;
+}
+
+static bool stands_before(int a, int b) {
+    const leat_error *left = &record.entries[a].error, *right = &record.entries[b].error;
+    return left->line != right->line ? left->line < right->line : left->column < right->column;
+}
+
+void le_errors_sort(void) {
+    for (int k = 1; k < record.count; k++) {
+        int moved = record.order[k], to = k;
+        for (; to > 0 && stands_before(moved, record.order[to - 1]); to--)
+            record.order[to] = record.order[to - 1];
+        record.order[to] = moved;
+    }
+    record.rendered = false;
+}
+
+/* ---- the lines of text that places point into */
+
+struct line {
+    const unsigned char *start, *end;
+};
+
+static bool find_line(const char *text, size_t size_bytes, int number, struct line *line) {
+    const unsigned char *at = (const unsigned char *)text, *end = at + size_bytes;
+    for (int k = 1; k < number; k++) {
+        const unsigned char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+        if (!newline) return false;
+        at = newline + 1;
+    }
+    const unsigned char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    *line = (struct line){at, newline ? newline : end};
+    return true;
+}
+
+/* Appends the characters of from..end to the echo up to the given number of columns; the number taken. */
+static int echo_part(char **to, const char *to_end, const unsigned char **from, const unsigned char *end, int columns) {
+    int taken = 0;
+    while (taken < columns && *from < end && take_character(from, end, to, to_end))
+        taken++;
+    return taken;
+}
+
+static void echo_line(struct entry *entry, struct line line) {
+    size_t length = (size_t)(line.end - line.start);
+    size_t column = entry->error.column > 0 ? (size_t)entry->error.column - 1 : 0;
+    size_t span = entry->error.span > 0 ? (size_t)entry->error.span : 1;
+    if (column > length) column = length;
+    if (span > length - column) span = length - column;
+    const unsigned char *from = line.start, *mark = line.start + column, *stop = mark + span;
+    char *to = entry->echo, *to_end = to + ECHO_BYTES - 8; /* leaves room for the dots after a clipped line */
+    int columns = ECHO_COLUMNS;
+    entry->caret_at = 0;
+    if (length > ECHO_COLUMNS && column > ECHO_BEFORE) {
+        from = mark - (ECHO_BEFORE - 3);
+        while (from < mark && (*from & 0xc0) == 0x80)
+            from++;
+        memcpy(to, "...", 3);
+        to += 3;
+        columns -= 3;
+        entry->caret_at = 3;
+    }
+    int before = echo_part(&to, to_end, &from, mark, columns);
+    entry->caret_at += before;
+    columns -= before;
+    entry->carets = echo_part(&to, to_end, &from, stop, columns);
+    columns -= entry->carets;
+    echo_part(&to, to_end, &from, line.end, columns);
+    if (from < line.end) {
+        memcpy(to, "...", 3);
+        to += 3;
+    }
+    *to = 0;
+    if (entry->carets == 0) entry->carets = 1;
+    entry->has_echo = true;
+}
+
+void le_errors_source(const char *name, const char *text, size_t size_bytes) {
+    copy_clean(record.name, sizeof record.name, name ? name : "program", name ? strlen(name) : strlen("program"));
+    for (int k = 0; k < record.count; k++) {
+        struct entry *entry = &record.entries[k];
+        struct line line;
+        if (entry->error.line > 0 && find_line(text, size_bytes, entry->error.line, &line)) echo_line(entry, line);
+    }
+    record.rendered = false;
+}
+
+/* ---- all of it, as a person reads it */
+
+__attribute__((format(printf, 2, 3))) static void append(size_t *length, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int added = vsnprintf(record.text + *length, sizeof record.text - *length, format, arguments);
+    va_end(arguments);
+    if (added > 0) *length += (size_t)added;
+    if (*length > sizeof record.text - 1) *length = sizeof record.text - 1;
+}
+
+/* The caret line repeats the tabs of the line above it, so that the carets stand under the span. */
+static void append_echo(size_t *length, const struct entry *entry) {
+    append(length, "%s\n", entry->echo);
+    const char *at = entry->echo;
+    for (int k = 0; k < entry->caret_at && *at; k++) {
+        append(length, "%c", *at == '\t' ? '\t' : ' ');
+        for (at++; (*at & 0xc0) == 0x80;)
+            at++;
+    }
+    append(length, "^");
+    for (int k = 1; k < entry->carets; k++)
+        append(length, "~");
+    append(length, "\n");
+}
+
+static void append_entry(size_t *length, const struct entry *entry) {
+    const char *name = record.name[0] ? record.name : "program";
+    if (entry->error.line > 0) append(length, "%s:%d:%d: ", name, entry->error.line, entry->error.column);
+    append(length, "error: %s\n", entry->message);
+    if (entry->has_echo) append_echo(length, entry);
+    if (entry->expected[0]) append(length, "help: %s\n", entry->expected);
+}
+
+const char *le_errors_text(void) {
+    if (record.rendered) return record.text;
+    size_t length = 0;
+    record.text[0] = 0;
+    for (int k = 0; k < record.count; k++)
+        append_entry(&length, &record.entries[record.order[k]]);
+    if (record.dropped) append(&length, "%d more errors are not shown\n", record.dropped);
+    record.rendered = true;
+    return record.text;
+}

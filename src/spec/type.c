@@ -1,0 +1,123 @@
+/* The element types' table and how they promote. Arrays' types and weak ones alike; operations' rules are the checker's.
+ * Pure functions. */
+#include "spec/type.h"
+#include <string.h>
+
+enum kind { KIND_NONE, KIND_B, KIND_I, KIND_U, KIND_F };
+struct info {
+    const char *name, *npy;
+    size_t size_bytes;
+    enum kind kind;
+    int bits;
+    enum le_type strong, compute;
+};
+static const struct info infos[LE_TYPES_ALL] = {
+    [LE_NONE] = {.name = "?", .npy = ""},
+#define LE_TYPE(id, type_name, c_type, size, type_kind, precision, compute_type, code)                                            \
+    [LE_##id] = {type_name, code, size, KIND_##type_kind, precision, LE_##id, LE_##compute_type},
+#include "spec/type.def"
+#undef LE_TYPE
+    [LE_WEAK_INT] = {"i64", "i8", 8, KIND_I, 64, LE_I64, LE_I64},
+    [LE_WEAK_INDEX] = {"i64", "i8", 8, KIND_I, 64, LE_I64, LE_I64},
+    [LE_WEAK_FLOAT] = {"f64", "f8", 8, KIND_F, 53, LE_F64, LE_F64},
+};
+
+static const struct info *info(enum le_type type) {
+    return &infos[(unsigned)type < LE_TYPES_ALL ? type : LE_NONE];
+}
+
+const char *le_type_name(enum le_type type) {
+    return info(type)->name;
+}
+
+enum le_type le_type_parse(const char *name, size_t length) {
+    for (enum le_type type = LE_BOOL; type < LE_TYPES; type++)
+        if (strlen(infos[type].name) == length && memcmp(infos[type].name, name, length) == 0) return type;
+    return LE_NONE;
+}
+
+size_t le_type_size(enum le_type type) {
+    return info(type)->size_bytes;
+}
+
+enum le_type le_type_strong(enum le_type type) {
+    return info(type)->strong;
+}
+
+enum le_type le_type_compute(enum le_type type) {
+    return info(type)->compute;
+}
+
+bool le_type_is_weak(enum le_type type) {
+    return type == LE_WEAK_INT || type == LE_WEAK_INDEX || type == LE_WEAK_FLOAT;
+}
+
+bool le_type_is_int(enum le_type type) {
+    return info(type)->kind == KIND_I || info(type)->kind == KIND_U;
+}
+
+bool le_type_is_unsigned(enum le_type type) {
+    return info(type)->kind == KIND_U;
+}
+
+bool le_type_is_float(enum le_type type) {
+    return info(type)->kind == KIND_F;
+}
+
+int le_type_bits(enum le_type type) {
+    return info(type)->bits;
+}
+
+const char *le_type_npy(enum le_type type) {
+    return info(type)->npy;
+}
+
+static enum le_type promote_weak(enum le_type strong, enum le_type weak) {
+    if (le_type_is_float(strong)) return strong;
+    if (weak == LE_WEAK_FLOAT) return LE_F64;
+    if (strong == LE_BOOL) return LE_I64;
+    return weak == LE_WEAK_INDEX ? le_type_promote(LE_I64, strong) : strong;
+}
+
+static enum le_type signed_above(int bits) {
+    return bits == 8 ? LE_I16 : bits == 16 ? LE_I32 : LE_I64;
+}
+
+static enum le_type promote_ints(enum le_type a, enum le_type b) {
+    if (le_type_is_unsigned(a) == le_type_is_unsigned(b)) return le_type_bits(a) > le_type_bits(b) ? a : b;
+    enum le_type with_sign = le_type_is_unsigned(a) ? b : a, without = le_type_is_unsigned(a) ? a : b;
+    if (le_type_bits(with_sign) > le_type_bits(without)) return with_sign;
+    return without == LE_U64 ? LE_F64 : signed_above(le_type_bits(without));
+}
+
+/* The least float that a float and an integer go to: 8 bits fit both 16-bit floats, 16 bits need f32, more f64. */
+static enum le_type promote_float_int(enum le_type real, enum le_type whole) {
+    int bits = le_type_bits(whole);
+    return bits == 8 ? real : le_type_promote(real, bits == 16 ? LE_F32 : LE_F64);
+}
+
+enum le_type le_type_promote(enum le_type a, enum le_type b) {
+    if (a == b || b == LE_NONE) return a;
+    if (a == LE_NONE) return b;
+    if (le_type_is_weak(a) && le_type_is_weak(b)) return a > b ? a : b;
+    if (le_type_is_weak(a)) return promote_weak(b, a);
+    if (le_type_is_weak(b)) return promote_weak(a, b);
+    if (a == LE_BOOL) return b;
+    if (b == LE_BOOL) return a;
+    bool float_a = le_type_is_float(a), float_b = le_type_is_float(b);
+    if (!float_a && !float_b) return promote_ints(a, b);
+    if (!float_b) return promote_float_int(a, b);
+    if (!float_a) return promote_float_int(b, a);
+    if (le_type_size(a) == 2 && le_type_size(b) == 2) return LE_F32;
+    return le_type_bits(a) > le_type_bits(b) ? a : b;
+}
+
+enum le_type le_type_to_float(enum le_type type) {
+    if (type == LE_WEAK_INT || type == LE_WEAK_INDEX) return LE_WEAK_FLOAT;
+    return type == LE_NONE || le_type_is_float(type) ? type : LE_F64;
+}
+
+enum le_type le_type_summed(enum le_type type) {
+    if (type == LE_NONE || le_type_is_float(type)) return le_type_strong(type);
+    return le_type_is_unsigned(type) ? LE_U64 : LE_I64;
+}
