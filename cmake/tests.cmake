@@ -29,3 +29,12 @@ foreach(source ${api_tests})
   leat_program(test_api_${name} ${source})
   leat_test(tests/api/${name} test_api_${name})
 endforeach()
+
+# The house rules, and what a user gets. `once`: what needs no second run under a sanitizer.
+foreach(rule includes headers names lengths calls)
+  leat_test(tests/floors/${rule} tests/floors/floors.sh ${rule})
+  set_tests_properties(tests/floors/${rule} PROPERTIES LABELS once)
+endforeach()
+leat_test(tests/floors/breaches tests/floors/breaches.sh)
+leat_test(tests/install tests/install/install.sh ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(tests/floors/breaches tests/install PROPERTIES LABELS once)

@@ -1,0 +1,114 @@
+#!/bin/sh
+# The house rules that a script can check. Prints each breach; exit status 1 if there is one.
+#   includes   a file includes its own folder and lower floors only; cli: leat.h and its own folder; headers have no cycle
+#   headers    every header compiles alone; leat.h as C11, as C++ and pedantically
+#   names      file names are unique
+#   lengths    functions at most 60 lines, files at most 600 (tables, .def, apart)
+#   calls      memory goes through base/memory.h; no stdout, stderr or exit below cli
+# usage: floors.sh RULE [SOURCE-FOLDER]
+set -u
+rule=${1:?usage: floors.sh includes|headers|names|lengths|calls [FOLDER]}
+cd "${2:-$(dirname "$0")/../..}" || exit 2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+breaches=$scratch/breaches
+: >"$breaches"
+
+sources() { find src include -name '*.[ch]' | LC_ALL=C sort; }
+
+floor() {
+    case $1 in
+    base) echo 0 ;; spec) echo 1 ;; lang | trace) echo 2 ;; ir | device) echo 3 ;; gen) echo 4 ;;
+    array) echo 5 ;; run) echo 6 ;; api) echo 7 ;; cli) echo 8 ;; *) echo unknown ;;
+    esac
+}
+
+# FILE INCLUDED for every #include "..." of src/, the path from src/ or of the file's own folder
+include_pairs() {
+    sources | while read -r file; do
+        sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$file" | while read -r name; do
+            beside=$(dirname "$file")/$name
+            if [ -f "src/$name" ]; then echo "$file src/$name"
+            elif [ -f "$beside" ]; then echo "$file $beside"
+            elif [ -f "include/$name" ]; then echo "$file include/$name"
+            else echo "$file ?$name"; fi
+        done
+    done
+}
+
+check_includes() {
+    include_pairs >"$scratch/pairs"
+    while read -r file included; do
+        case $included in
+        \?*) echo "$file: no such file: ${included#?}" && continue ;;
+        include/leat.h) continue ;;
+        esac
+        from=$(echo "$file" | cut -d/ -f2)
+        to=$(echo "$included" | cut -d/ -f2)
+        [ "$from" = "$to" ] && continue
+        upper=$(floor "$from")
+        lower=$(floor "$to")
+        if [ "$upper" = unknown ] || [ "$lower" = unknown ]; then echo "$file: folder without a floor"
+        elif [ "$from" = cli ]; then echo "$file: the command uses leat.h alone, not $included"
+        elif [ "$lower" -ge "$upper" ]; then echo "$file: $from may not include $included"; fi
+    done <"$scratch/pairs" >>"$breaches"
+    grep '\.h .*\.h$' "$scratch/pairs" | tsort >/dev/null 2>"$scratch/cycles"
+    sed 's/^tsort: //; s/^/header cycle: /' "$scratch/cycles" >>"$breaches"
+}
+
+check_headers() {
+    cc=${CC:-cc}
+    flags="-fsyntax-only -Wall -Wextra -Wno-unused-function -Werror -Iinclude -Isrc"
+    sources | grep '\.h$' | while read -r header; do
+        include=${header#src/}
+        printf '#include "%s"\ntypedef int not_empty;\n' "${include#include/}" >"$scratch/alone.c"
+        $cc -std=c11 -D_GNU_SOURCE -DLE_SIMD=0 $flags "$scratch/alone.c" >"$scratch/said" 2>&1 ||
+            { echo "$header: does not compile alone" && cat "$scratch/said"; }
+    done >>"$breaches"
+    printf '#include "leat.h"\nint main(void) { return 0; }\n' >"$scratch/user.c"
+    $cc -std=c11 -pedantic $flags "$scratch/user.c" >>"$breaches" 2>&1 || echo "leat.h: not C11" >>"$breaches"
+    if command -v "${CXX:-c++}" >/dev/null 2>&1; then
+        ${CXX:-c++} -x c++ -std=c++11 -pedantic $flags "$scratch/user.c" >>"$breaches" 2>&1 || echo "leat.h: not C++" >>"$breaches"
+    fi
+}
+
+check_names() {
+    sources | sed 's:.*/::' | LC_ALL=C sort | uniq -d | sed 's/$/: more than one file has this name/' >>"$breaches"
+}
+
+# A function's body opens and closes with a brace in the first column, or opens at the end of a line that starts there.
+check_lengths() {
+    sources | while read -r file; do
+        lines=$(wc -l <"$file")
+        [ "$lines" -le 600 ] || echo "$file: $lines lines"
+    done >>"$breaches"
+    sources | grep '\.c$' | xargs -r awk '
+        FNR == 1 { start = 0 }
+        /^[A-Za-z_].*\(/ && !/;[ \t]*$/ && !/^(typedef|enum|struct [a-z_]+ \{|union)/ { if (!inside) { start = FNR; name = $0 } }
+        /^[A-Za-z_].*\{[ \t]*$/ && start && !/=[ \t]*\{/ { inside = 1 }
+        /^[ \t]+.*\)[ \t]*\{[ \t]*$/ && start && !inside { inside = 1 }
+        /^\{/ && start { inside = 1 }
+        /^\}/ { if (inside && FNR - start + 1 > 60) printf "%s:%d: a function of %d lines: %s\n", FILENAME, start, FNR - start + 1, name
+                inside = 0; start = 0 }
+        /;[ \t]*$/ && !inside { start = 0 }' >>"$breaches"
+}
+
+check_calls() {
+    sources | grep '\.c$' | grep -v '_test\.c$' | grep -v '^src/cli/' >"$scratch/below"
+    # comments and strings are blanked first
+    while read -r file; do
+        sed 's:"\([^"\\]\|\\.\)*":"":g; s:/\*.*\*/::; s:^[[:space:]]*/\*.*::; s:^ \*.*::' "$file" >"$scratch/plain"
+        grep -nE '(^|[^A-Za-z0-9_>.])(printf|puts|putchar|perror|exit|abort|_exit)[[:space:]]*\(|(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)' \
+            "$scratch/plain" | sed "s|^|$file:|"
+        [ "$file" = src/base/memory.c ] ||
+            grep -nE '(^|[^A-Za-z0-9_>.])(malloc|calloc|realloc|free|strdup|strndup|asprintf|aligned_alloc|posix_memalign)[[:space:]]*\(' \
+                "$scratch/plain" | sed "s|^|$file:|"
+    done <"$scratch/below" >>"$breaches"
+}
+
+case $rule in
+includes | headers | names | lengths | calls) "check_$rule" ;;
+*) echo "floors.sh: no rule $rule" >&2 && exit 2 ;;
+esac
+cat "$breaches"
+[ ! -s "$breaches" ]

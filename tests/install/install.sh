@@ -1,0 +1,53 @@
+#!/bin/sh
+# Installs a build into a fresh prefix, moves it, and builds a small C and a small C++ program against it through pkg-config and
+# through CMake, each with the shared and the static library. Then looks at what the shared library exports.
+# usage: install.sh BUILD-FOLDER
+set -eu
+build=$(cd "${1:?usage: install.sh BUILD-FOLDER}" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+expected="3 0.333333 0.666667 2 0.1.0"
+
+cmake --install "$build" --prefix "$scratch/first" >"$scratch/log"
+mv "$scratch/first" "$scratch/leat"
+tree=$scratch/leat
+PKG_CONFIG_PATH=$(dirname "$(find "$tree" -name leat.pc)")
+libraries=$(dirname "$PKG_CONFIG_PATH")
+export PKG_CONFIG_PATH
+status=0
+fail() { echo "install: $*" >&2 && status=1; }
+
+# runs NAME PROGRAM: it prints what is expected
+runs() {
+    said=$(LD_LIBRARY_PATH=$libraries "$2" 2>&1) || true
+    if [ "$said" = "$expected" ]; then echo "ok: $1"; else fail "$1 printed: $said"; fi
+}
+
+cp "$here/user.c" "$scratch/user.cpp"
+cc=${CC:-cc}
+cxx=${CXX:-c++}
+# shellcheck disable=SC2046
+$cc -Wall -Wextra -Werror "$here/user.c" -o "$scratch/c_shared" $(pkg-config --cflags --libs leat)
+$cxx -Wall -Wextra -Werror "$scratch/user.cpp" -o "$scratch/cpp_shared" $(pkg-config --cflags --libs leat)
+static=$(pkg-config --cflags --libs --static leat | sed 's/-lleat/-l:libleat.a/')
+$cc "$here/user.c" -o "$scratch/c_static" $static
+$cxx "$scratch/user.cpp" -o "$scratch/cpp_static" $static
+for kind in c_shared cpp_shared c_static cpp_static; do runs "pkg-config $kind" "$scratch/$kind"; done
+
+cmake -S "$here" -B "$scratch/user" -DCMAKE_PREFIX_PATH="$tree" >"$scratch/log" 2>&1 && cmake --build "$scratch/user" >>"$scratch/log" 2>&1 ||
+    { cat "$scratch/log" && fail "the CMake project does not build"; }
+for kind in c_leat cpp_leat c_static cpp_static; do runs "CMake $kind" "$scratch/user/$kind"; done
+
+# the shared library: its SONAME, and exactly what leat.h declares
+readelf -d "$libraries/libleat.so" | grep -q 'SONAME.*\[libleat\.so\.0\]' || fail "SONAME is not libleat.so.0"
+nm -D --defined-only "$libraries/libleat.so" | awk '{ print $3 }' | sort >"$scratch/exported"
+sed -n 's/^LEAT_API .*[ *]\(leat_[a-z0-9_]*\)(.*/\1/p' "$tree/include/leat.h" | sort >"$scratch/declared"
+diff "$scratch/declared" "$scratch/exported" >"$scratch/difference" || { cat "$scratch/difference" && fail "declared and exported differ"; }
+nm -g --defined-only "$libraries/libleat.a" | awk 'NF == 3 && $3 !~ /^(le|leat)_/ { print $3 }' >"$scratch/foreign"
+[ ! -s "$scratch/foreign" ] || { cat "$scratch/foreign" && fail "names in libleat.a that are not Leat's"; }
+
+if [ -x "$tree/bin/leat" ]; then
+    case $("$tree/bin/leat" --version) in *0.1.0*) echo "ok: leat --version" ;; *) fail "leat --version" ;; esac
+fi
+exit $status
