@@ -7,7 +7,7 @@
 
 #define BLOCK_BYTES_MIN ((size_t)4096)
 #define BLOCK_BYTES_MAX ((size_t)1 << 20)
-#define ALIGNMENT ((size_t)16)
+#define ALIGNMENT       ((size_t)16)
 
 struct le_arena_block {
     struct le_arena_block *next;
@@ -36,10 +36,13 @@ static _Noreturn void fail(struct le_arena *arena) {
 /* Opens a block that holds at least size_bytes; blocks double in size, so that there are few. */
 static void add_block(struct le_arena *arena, size_t size_bytes) {
     size_t block_bytes = arena->size_bytes < BLOCK_BYTES_MIN ? BLOCK_BYTES_MIN : arena->size_bytes;
-    if (block_bytes > BLOCK_BYTES_MAX) block_bytes = BLOCK_BYTES_MAX;
-    if (block_bytes < size_bytes + HEADER_BYTES) block_bytes = size_bytes + HEADER_BYTES;
+    if (block_bytes > BLOCK_BYTES_MAX)
+        block_bytes = BLOCK_BYTES_MAX;
+    if (block_bytes < size_bytes + HEADER_BYTES)
+        block_bytes = size_bytes + HEADER_BYTES;
     struct le_arena_block *block = le_alloc_zero(1, block_bytes);
-    if (!block) fail(arena);
+    if (!block)
+        fail(arena);
     block->next = arena->blocks;
     block->size_bytes = block_bytes;
     arena->blocks = block;
@@ -49,10 +52,13 @@ static void add_block(struct le_arena *arena, size_t size_bytes) {
 }
 
 void *le_arena_alloc(struct le_arena *arena, size_t size_bytes) {
-    if (size_bytes > SIZE_MAX / 4) fail(arena);
+    if (size_bytes > SIZE_MAX / 4)
+        fail(arena);
     size_bytes = (size_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (size_bytes == 0) size_bytes = ALIGNMENT;
-    if ((size_t)(arena->end - arena->next) < size_bytes) add_block(arena, size_bytes);
+    if (size_bytes == 0)
+        size_bytes = ALIGNMENT;
+    if ((size_t)(arena->end - arena->next) < size_bytes)
+        add_block(arena, size_bytes);
     void *memory = arena->next;
     arena->next += size_bytes;
     return memory;
@@ -60,14 +66,17 @@ void *le_arena_alloc(struct le_arena *arena, size_t size_bytes) {
 
 void *le_arena_array(struct le_arena *arena, size_t count, size_t size_bytes) {
     size_t total_bytes;
-    if (!le_mul_size(count, size_bytes, &total_bytes)) fail(arena);
+    if (!le_mul_size(count, size_bytes, &total_bytes))
+        fail(arena);
     return le_arena_alloc(arena, total_bytes);
 }
 
 char *le_arena_copy(struct le_arena *arena, const char *text, size_t length) {
-    if (length == SIZE_MAX) fail(arena);
+    if (length == SIZE_MAX)
+        fail(arena);
     char *copy = le_arena_alloc(arena, length + 1);
-    if (length) memcpy(copy, text, length);
+    if (length)
+        memcpy(copy, text, length);
     return copy;
 }
 
@@ -89,11 +98,14 @@ char *le_arena_format(struct le_arena *arena, const char *format, ...) {
 }
 
 void *le_arena_grow(struct le_arena *arena, void *at, int count, int *capacity, size_t size_bytes) {
-    if (count < *capacity) return at;
-    if (count > INT_MAX / 2) fail(arena);
+    if (count < *capacity)
+        return at;
+    if (count > INT_MAX / 2)
+        fail(arena);
     int larger = count < 4 ? 8 : 2 * count;
     void *grown = le_arena_array(arena, (size_t)larger, size_bytes);
-    if (count > 0) memcpy(grown, at, (size_t)count * size_bytes);
+    if (count > 0)
+        memcpy(grown, at, (size_t)count * size_bytes);
     *capacity = larger;
     return grown;
 }

@@ -31,7 +31,8 @@ uint64_t le_hash(const void *bytes, size_t length, uint64_t seed) {
         hash = (hash ^ word_at(at, 8)) * MULTIPLIER_A;
         hash ^= hash >> 29;
     }
-    if (length) hash = (hash ^ word_at(at, length)) * MULTIPLIER_A;
+    if (length)
+        hash = (hash ^ word_at(at, length)) * MULTIPLIER_A;
     return scramble(hash);
 }
 
@@ -40,13 +41,16 @@ static struct le_name_slot *find_slot(const struct le_names *names, const char *
     size_t mask = (size_t)names->capacity - 1;
     for (size_t k = (size_t)le_hash(name, length, 0) & mask;; k = (k + 1) & mask) {
         struct le_name_slot *slot = &names->slots[k];
-        if (!slot->name) return slot;
-        if (slot->length == length && (length == 0 || memcmp(slot->name, name, length) == 0)) return slot;
+        if (!slot->name)
+            return slot;
+        if (slot->length == length && (length == 0 || memcmp(slot->name, name, length) == 0))
+            return slot;
     }
 }
 
 int le_names_get(const struct le_names *names, const char *name, size_t length) {
-    if (names->capacity == 0) return -1;
+    if (names->capacity == 0)
+        return -1;
     const struct le_name_slot *slot = find_slot(names, name, length);
     return slot->name ? slot->value : -1;
 }
@@ -56,15 +60,18 @@ static void grow(struct le_arena *arena, struct le_names *names) {
     struct le_names larger = {.slots = LE_NEW_ARRAY(arena, capacity, struct le_name_slot), .capacity = capacity};
     for (int k = 0; k < names->capacity; k++) {
         const struct le_name_slot *slot = &names->slots[k];
-        if (slot->name) *find_slot(&larger, slot->name, slot->length) = *slot;
+        if (slot->name)
+            *find_slot(&larger, slot->name, slot->length) = *slot;
     }
     larger.count = names->count;
     *names = larger;
 }
 
 void le_names_put(struct le_arena *arena, struct le_names *names, const char *name, size_t length, int value) {
-    if (names->count >= names->capacity / 2) grow(arena, names);
+    if (names->count >= names->capacity / 2)
+        grow(arena, names);
     struct le_name_slot *slot = find_slot(names, name, length);
-    if (!slot->name) names->count++;
+    if (!slot->name)
+        names->count++;
     *slot = (struct le_name_slot){.name = name, .length = length, .value = value};
 }

@@ -38,26 +38,32 @@ void *le_alloc(size_t size_bytes) {
 
 void *le_alloc_zero(size_t count, size_t size_bytes) {
     size_t total_bytes;
-    if (!le_mul_size(count, size_bytes, &total_bytes)) return NULL;
+    if (!le_mul_size(count, size_bytes, &total_bytes))
+        return NULL;
     total_bytes = at_least_one(total_bytes);
-    if (current.allocate == default_allocate) return calloc(1, total_bytes);
+    if (current.allocate == default_allocate)
+        return calloc(1, total_bytes);
     void *memory = current.allocate(total_bytes, current.user);
-    if (memory) memset(memory, 0, total_bytes);
+    if (memory)
+        memset(memory, 0, total_bytes);
     return memory;
 }
 
 void *le_realloc(void *memory, size_t size_bytes) {
-    if (!memory) return le_alloc(size_bytes);
+    if (!memory)
+        return le_alloc(size_bytes);
     return current.reallocate(memory, at_least_one(size_bytes), current.user);
 }
 
 char *le_strdup(const char *text) {
     size_t size_bytes = strlen(text) + 1;
     char *copy = le_alloc(size_bytes);
-    if (copy) memcpy(copy, text, size_bytes);
+    if (copy)
+        memcpy(copy, text, size_bytes);
     return copy;
 }
 
 void le_free(void *memory) {
-    if (memory) current.release(memory, current.user);
+    if (memory)
+        current.release(memory, current.user);
 }

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_BYTES 512
+#define MESSAGE_BYTES  512
 #define EXPECTED_BYTES 256
-#define NAME_BYTES 128
-#define ECHO_COLUMNS 160 /* of a line that is shown */
-#define ECHO_BEFORE 60   /* columns shown before a span in a longer line */
-#define ECHO_BYTES 264
-#define TEXT_BYTES (LE_ERRORS_MAX * 1024)
+#define NAME_BYTES     128
+#define ECHO_COLUMNS   160 /* of a line that is shown */
+#define ECHO_BEFORE    60  /* columns shown before a span in a longer line */
+#define ECHO_BYTES     264
+#define TEXT_BYTES     (LE_ERRORS_MAX * 1024)
 
 struct entry {
     leat_error error;
@@ -35,10 +35,13 @@ static _Thread_local struct record record;
 /* The bytes of the UTF-8 character at text; 0 if it is not one. */
 static size_t utf8_length(const unsigned char *text, size_t length) {
     size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4)) return 0;
-    if (size > length) return 0;
+    if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
+        return 0;
+    if (size > length)
+        return 0;
     for (size_t k = 1; k < size; k++)
-        if ((text[k] & 0xc0) != 0x80) return 0;
+        if ((text[k] & 0xc0) != 0x80)
+            return 0;
     bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
     bool outside = (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
     return overlong || outside ? 0 : size;
@@ -46,10 +49,14 @@ static size_t utf8_length(const unsigned char *text, size_t length) {
 
 /* A control character, or one that would turn the direction of what follows. */
 static bool is_unprintable(const unsigned char *text, size_t size) {
-    if (size == 1) return text[0] < 0x20 || text[0] == 0x7f;
-    if (size == 2) return text[0] == 0xc2 && text[1] < 0xa0;
-    if (size != 3 || text[0] != 0xe2) return false;
-    return (text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) || (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
+    if (size == 1)
+        return text[0] < 0x20 || text[0] == 0x7f;
+    if (size == 2)
+        return text[0] == 0xc2 && text[1] < 0xa0;
+    if (size != 3 || text[0] != 0xe2)
+        return false;
+    return (text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) ||
+           (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
 }
 
 /* Puts the character at *from into *to, '?' for what cannot be printed, and moves both. A tab stays, a carriage return is a
@@ -57,7 +64,8 @@ static bool is_unprintable(const unsigned char *text, size_t size) {
 static bool take_character(const unsigned char **from, const unsigned char *end, char **to, const char *to_end) {
     size_t size = utf8_length(*from, (size_t)(end - *from));
     bool plain = size > 0 && !is_unprintable(*from, size);
-    if ((size_t)(to_end - *to) < (plain ? size : 1)) return false;
+    if ((size_t)(to_end - *to) < (plain ? size : 1))
+        return false;
     if (plain) {
         memcpy(*to, *from, size);
     } else {
@@ -77,16 +85,19 @@ static void copy_clean(char *target, size_t size_bytes, const char *text, size_t
     }
     *to = 0;
     for (to = target; *to; to++)
-        if (*to == '\t') *to = ' ';
+        if (*to == '\t')
+            *to = ' ';
 }
 
 /* The length of text that was printed into size_bytes bytes, less a last character that was cut in two. */
 static size_t whole_length(const char *text, size_t size_bytes) {
     size_t length = strlen(text), start = length;
-    if (length + 1 < size_bytes) return length;
+    if (length + 1 < size_bytes)
+        return length;
     while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
         start--;
-    if (start > 0 && (unsigned char)text[start - 1] >= 0xc0) start--;
+    if (start > 0 && (unsigned char)text[start - 1] >= 0xc0)
+        start--;
     return utf8_length((const unsigned char *)text + start, length - start) ? length : start;
 }
 
@@ -119,7 +130,8 @@ add_entry(leat_status code, struct le_place place, const char *expected, const c
     record.rendered = false;
 }
 
-void le_errors_add(leat_status code, struct le_place place, const char *expected, const char *format, va_list arguments) {
+void le_errors_add(leat_status code, struct le_place place, const char *expected, const char *format,
+                   va_list arguments) {
     if (record.count == LE_ERRORS_MAX) {
         record.dropped++;
         record.rendered = false;
@@ -144,7 +156,8 @@ leat_status le_fail(leat_status code, const char *format, ...) {
 }
 
 leat_status le_fail_out_of_memory(size_t size_bytes) {
-    if (size_bytes == 0) return le_fail(LEAT_OUT_OF_MEMORY, "out of memory");
+    if (size_bytes == 0)
+        return le_fail(LEAT_OUT_OF_MEMORY, "out of memory");
     return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: %zu bytes were asked for", size_bytes);
 }
 
@@ -162,7 +175,8 @@ leat_status le_fail_prefix(leat_status code, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(prefix, sizeof prefix, format, arguments);
     va_end(arguments);
-    if (record.count == 0) return le_fail(code, "%s", prefix);
+    if (record.count == 0)
+        return le_fail(code, "%s", prefix);
     struct entry *entry = &record.entries[record.order[0]];
     int length = snprintf(message, sizeof message, "%s: %s", prefix, entry->message);
     copy_clean(entry->message, sizeof entry->message, message, (size_t)length);
@@ -203,7 +217,8 @@ static bool find_line(const char *text, size_t size_bytes, int number, struct li
     const unsigned char *at = (const unsigned char *)text, *end = at + size_bytes;
     for (int k = 1; k < number; k++) {
         const unsigned char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
-        if (!newline) return false;
+        if (!newline)
+            return false;
         at = newline + 1;
     }
     const unsigned char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
@@ -223,8 +238,10 @@ static void echo_line(struct entry *entry, struct line line) {
     size_t length = (size_t)(line.end - line.start);
     size_t column = entry->error.column > 0 ? (size_t)entry->error.column - 1 : 0;
     size_t span = entry->error.span > 0 ? (size_t)entry->error.span : 1;
-    if (column > length) column = length;
-    if (span > length - column) span = length - column;
+    if (column > length)
+        column = length;
+    if (span > length - column)
+        span = length - column;
     const unsigned char *from = line.start, *mark = line.start + column, *stop = mark + span;
     char *to = entry->echo, *to_end = to + ECHO_BYTES - 8; /* leaves room for the dots after a clipped line */
     int columns = ECHO_COLUMNS;
@@ -249,7 +266,8 @@ static void echo_line(struct entry *entry, struct line line) {
         to += 3;
     }
     *to = 0;
-    if (entry->carets == 0) entry->carets = 1;
+    if (entry->carets == 0)
+        entry->carets = 1;
     entry->has_echo = true;
 }
 
@@ -258,7 +276,8 @@ void le_errors_source(const char *name, const char *text, size_t size_bytes) {
     for (int k = 0; k < record.count; k++) {
         struct entry *entry = &record.entries[k];
         struct line line;
-        if (entry->error.line > 0 && find_line(text, size_bytes, entry->error.line, &line)) echo_line(entry, line);
+        if (entry->error.line > 0 && find_line(text, size_bytes, entry->error.line, &line))
+            echo_line(entry, line);
     }
     record.rendered = false;
 }
@@ -270,8 +289,10 @@ __attribute__((format(printf, 2, 3))) static void append(size_t *length, const c
     va_start(arguments, format);
     int added = vsnprintf(record.text + *length, sizeof record.text - *length, format, arguments);
     va_end(arguments);
-    if (added > 0) *length += (size_t)added;
-    if (*length > sizeof record.text - 1) *length = sizeof record.text - 1;
+    if (added > 0)
+        *length += (size_t)added;
+    if (*length > sizeof record.text - 1)
+        *length = sizeof record.text - 1;
 }
 
 /* The caret line repeats the tabs of the line above it, so that the carets stand under the span. */
@@ -291,19 +312,24 @@ static void append_echo(size_t *length, const struct entry *entry) {
 
 static void append_entry(size_t *length, const struct entry *entry) {
     const char *name = record.name[0] ? record.name : "program";
-    if (entry->error.line > 0) append(length, "%s:%d:%d: ", name, entry->error.line, entry->error.column);
+    if (entry->error.line > 0)
+        append(length, "%s:%d:%d: ", name, entry->error.line, entry->error.column);
     append(length, "error: %s\n", entry->message);
-    if (entry->has_echo) append_echo(length, entry);
-    if (entry->expected[0]) append(length, "help: %s\n", entry->expected);
+    if (entry->has_echo)
+        append_echo(length, entry);
+    if (entry->expected[0])
+        append(length, "help: %s\n", entry->expected);
 }
 
 const char *le_errors_text(void) {
-    if (record.rendered) return record.text;
+    if (record.rendered)
+        return record.text;
     size_t length = 0;
     record.text[0] = 0;
     for (int k = 0; k < record.count; k++)
         append_entry(&length, &record.entries[record.order[k]]);
-    if (record.dropped) append(&length, "%d more errors are not shown\n", record.dropped);
+    if (record.dropped)
+        append(&length, "%d more errors are not shown\n", record.dropped);
     record.rendered = true;
     return record.text;
 }

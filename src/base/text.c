@@ -14,11 +14,14 @@ void le_text_finish(struct le_text *text) {
 
 /* Makes room for extra bytes and a NUL after what is there. */
 static bool reserve(struct le_text *text, size_t extra) {
-    if (text->failed) return false;
+    if (text->failed)
+        return false;
     size_t needed, larger = text->capacity < 64 ? 64 : text->capacity;
     text->failed = __builtin_add_overflow(text->length, extra, &needed) || needed >= SIZE_MAX / 4;
-    if (text->failed) return false;
-    if (needed < text->capacity) return true;
+    if (text->failed)
+        return false;
+    if (needed < text->capacity)
+        return true;
     while (larger <= needed)
         larger *= 2;
     char *at = le_realloc(text->at, larger);
@@ -32,8 +35,10 @@ static bool reserve(struct le_text *text, size_t extra) {
 }
 
 void le_text_add_bytes(struct le_text *text, const void *bytes, size_t length) {
-    if (!reserve(text, length)) return;
-    if (length) memcpy(text->at + text->length, bytes, length);
+    if (!reserve(text, length))
+        return;
+    if (length)
+        memcpy(text->at + text->length, bytes, length);
     text->length += length;
     text->at[text->length] = 0;
 }
@@ -60,7 +65,7 @@ void le_text_add(struct le_text *text, const char *format, ...) {
 
 struct decimal {
     bool negative;
-    char digits[24]; /* without a point, no zero at the end unless it is the only one */
+    char digits[24];      /* without a point, no zero at the end unless it is the only one */
     int length, exponent; /* of the first digit */
 };
 
@@ -68,7 +73,8 @@ struct decimal {
 static struct decimal take_apart(const char *printed) {
     struct decimal number = {.negative = *printed == '-'};
     for (; *printed && *printed != 'e'; printed++)
-        if (*printed >= '0' && *printed <= '9' && number.length < 20) number.digits[number.length++] = *printed;
+        if (*printed >= '0' && *printed <= '9' && number.length < 20)
+            number.digits[number.length++] = *printed;
     while (number.length > 1 && number.digits[number.length - 1] == '0')
         number.length--;
     number.exponent = *printed == 'e' ? atoi(printed + 1) : 0;
@@ -78,10 +84,12 @@ static struct decimal take_apart(const char *printed) {
 static void add_decimal(struct le_text *text, const struct decimal *number) {
     const char *digits = number->digits;
     int exponent = number->exponent, length = number->length;
-    if (number->negative) le_text_add_bytes(text, "-", 1);
+    if (number->negative)
+        le_text_add_bytes(text, "-", 1);
     if (exponent < -4 || exponent >= 16) {
         le_text_add_bytes(text, digits, 1);
-        if (length > 1) le_text_add(text, ".%.*s", length - 1, digits + 1);
+        if (length > 1)
+            le_text_add(text, ".%.*s", length - 1, digits + 1);
         le_text_add(text, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
     } else if (exponent < 0) {
         le_text_add(text, "0.%.*s%.*s", -exponent - 1, "000", length, digits);
@@ -93,28 +101,33 @@ static void add_decimal(struct le_text *text, const struct decimal *number) {
 }
 
 static bool add_special(struct le_text *text, double value) {
-    if (isfinite(value)) return false;
+    if (isfinite(value))
+        return false;
     le_text_add(text, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     return true;
 }
 
 void le_text_add_f64(struct le_text *text, double value) {
-    if (add_special(text, value)) return;
+    if (add_special(text, value))
+        return;
     char printed[64];
     for (int places = 0; places <= 16; places++) {
         snprintf(printed, sizeof printed, "%.*e", places, value);
-        if (strtod(printed, NULL) == value) break;
+        if (strtod(printed, NULL) == value)
+            break;
     }
     struct decimal number = take_apart(printed);
     add_decimal(text, &number);
 }
 
 void le_text_add_f32(struct le_text *text, float value) {
-    if (add_special(text, (double)value)) return;
+    if (add_special(text, (double)value))
+        return;
     char printed[64];
     for (int places = 0; places <= 8; places++) {
         snprintf(printed, sizeof printed, "%.*e", places, (double)value);
-        if (strtof(printed, NULL) == value) break;
+        if (strtof(printed, NULL) == value)
+            break;
     }
     struct decimal number = take_apart(printed);
     add_decimal(text, &number);

@@ -3,14 +3,15 @@
 #include <string.h>
 
 static const struct le_op_info infos[] = {
-#define LE_OP(id, op_name, op_arity, op_rule, op_cost)                                                                            \
+#define LE_OP(id, op_name, op_arity, op_rule, op_cost)                                                                 \
     [LE_OP_##id] = {.name = op_name, .arity = op_arity, .rule = LE_RULE_##op_rule, .cost = op_cost},
 #include "spec/op.def"
 #undef LE_OP
 };
 static const char *const reductions[LE_REDUCTIONS] = {
-    [LE_RED_SUM] = "sum", [LE_RED_PROD] = "prod", [LE_RED_MIN] = "min",       [LE_RED_MAX] = "max",       [LE_RED_ANY] = "any",
-    [LE_RED_ALL] = "all", [LE_RED_MEAN] = "mean", [LE_RED_ARGMIN] = "argmin", [LE_RED_ARGMAX] = "argmax",
+    [LE_RED_SUM] = "sum",   [LE_RED_PROD] = "prod",     [LE_RED_MIN] = "min",
+    [LE_RED_MAX] = "max",   [LE_RED_ANY] = "any",       [LE_RED_ALL] = "all",
+    [LE_RED_MEAN] = "mean", [LE_RED_ARGMIN] = "argmin", [LE_RED_ARGMAX] = "argmax",
 };
 static const char *const edges[LE_EDGES] = {
     [LE_EDGE_NONE] = "none",     [LE_EDGE_CLAMP] = "clamp",         [LE_EDGE_WRAP] = "wrap",
@@ -32,7 +33,8 @@ static bool is_callable(enum le_op op) {
 
 enum le_op le_op_function(const char *name, size_t length) {
     for (enum le_op op = 0; op < LE_OPS; op++)
-        if (is_callable(op) && equal(infos[op].name, name, length)) return op;
+        if (is_callable(op) && equal(infos[op].name, name, length))
+            return op;
     return LE_OPS;
 }
 

@@ -13,7 +13,7 @@ struct info {
 };
 static const struct info infos[LE_TYPES_ALL] = {
     [LE_NONE] = {.name = "?", .npy = ""},
-#define LE_TYPE(id, type_name, c_type, size, type_kind, precision, compute_type, code)                                            \
+#define LE_TYPE(id, type_name, c_type, size, type_kind, precision, compute_type, code)                                 \
     [LE_##id] = {type_name, code, size, KIND_##type_kind, precision, LE_##id, LE_##compute_type},
 #include "spec/type.def"
 #undef LE_TYPE
@@ -32,7 +32,8 @@ const char *le_type_name(enum le_type type) {
 
 enum le_type le_type_parse(const char *name, size_t length) {
     for (enum le_type type = LE_BOOL; type < LE_TYPES; type++)
-        if (strlen(infos[type].name) == length && memcmp(infos[type].name, name, length) == 0) return type;
+        if (strlen(infos[type].name) == length && memcmp(infos[type].name, name, length) == 0)
+            return type;
     return LE_NONE;
 }
 
@@ -73,9 +74,12 @@ const char *le_type_npy(enum le_type type) {
 }
 
 static enum le_type promote_weak(enum le_type strong, enum le_type weak) {
-    if (le_type_is_float(strong)) return strong;
-    if (weak == LE_WEAK_FLOAT) return LE_F64;
-    if (strong == LE_BOOL) return LE_I64;
+    if (le_type_is_float(strong))
+        return strong;
+    if (weak == LE_WEAK_FLOAT)
+        return LE_F64;
+    if (strong == LE_BOOL)
+        return LE_I64;
     return weak == LE_WEAK_INDEX ? le_type_promote(LE_I64, strong) : strong;
 }
 
@@ -84,9 +88,11 @@ static enum le_type signed_above(int bits) {
 }
 
 static enum le_type promote_ints(enum le_type a, enum le_type b) {
-    if (le_type_is_unsigned(a) == le_type_is_unsigned(b)) return le_type_bits(a) > le_type_bits(b) ? a : b;
+    if (le_type_is_unsigned(a) == le_type_is_unsigned(b))
+        return le_type_bits(a) > le_type_bits(b) ? a : b;
     enum le_type with_sign = le_type_is_unsigned(a) ? b : a, without = le_type_is_unsigned(a) ? a : b;
-    if (le_type_bits(with_sign) > le_type_bits(without)) return with_sign;
+    if (le_type_bits(with_sign) > le_type_bits(without))
+        return with_sign;
     return without == LE_U64 ? LE_F64 : signed_above(le_type_bits(without));
 }
 
@@ -97,27 +103,40 @@ static enum le_type promote_float_int(enum le_type real, enum le_type whole) {
 }
 
 enum le_type le_type_promote(enum le_type a, enum le_type b) {
-    if (a == b || b == LE_NONE) return a;
-    if (a == LE_NONE) return b;
-    if (le_type_is_weak(a) && le_type_is_weak(b)) return a > b ? a : b;
-    if (le_type_is_weak(a)) return promote_weak(b, a);
-    if (le_type_is_weak(b)) return promote_weak(a, b);
-    if (a == LE_BOOL) return b;
-    if (b == LE_BOOL) return a;
+    if (a == b || b == LE_NONE)
+        return a;
+    if (a == LE_NONE)
+        return b;
+    if (le_type_is_weak(a) && le_type_is_weak(b))
+        return a > b ? a : b;
+    if (le_type_is_weak(a))
+        return promote_weak(b, a);
+    if (le_type_is_weak(b))
+        return promote_weak(a, b);
+    if (a == LE_BOOL)
+        return b;
+    if (b == LE_BOOL)
+        return a;
     bool float_a = le_type_is_float(a), float_b = le_type_is_float(b);
-    if (!float_a && !float_b) return promote_ints(a, b);
-    if (!float_b) return promote_float_int(a, b);
-    if (!float_a) return promote_float_int(b, a);
-    if (le_type_size(a) == 2 && le_type_size(b) == 2) return LE_F32;
+    if (!float_a && !float_b)
+        return promote_ints(a, b);
+    if (!float_b)
+        return promote_float_int(a, b);
+    if (!float_a)
+        return promote_float_int(b, a);
+    if (le_type_size(a) == 2 && le_type_size(b) == 2)
+        return LE_F32;
     return le_type_bits(a) > le_type_bits(b) ? a : b;
 }
 
 enum le_type le_type_to_float(enum le_type type) {
-    if (type == LE_WEAK_INT || type == LE_WEAK_INDEX) return LE_WEAK_FLOAT;
+    if (type == LE_WEAK_INT || type == LE_WEAK_INDEX)
+        return LE_WEAK_FLOAT;
     return type == LE_NONE || le_type_is_float(type) ? type : LE_F64;
 }
 
 enum le_type le_type_summed(enum le_type type) {
-    if (type == LE_NONE || le_type_is_float(type)) return le_type_strong(type);
+    if (type == LE_NONE || le_type_is_float(type))
+        return le_type_strong(type);
     return le_type_is_unsigned(type) ? LE_U64 : LE_I64;
 }

@@ -1,0 +1,213 @@
+/* The ledger: records in order of first appearance, found by kind, text and cause. Not what is charged to it: the floors above
+ * decide that. Records and their index are under `lock`; the stack of open spans is the thread's own. */
+#include "base/ledger.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include <assert.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define HINTS 64
+
+struct cost_key {
+    leat_cost_kind kind;
+    const char *what, *cause;
+};
+struct le_ledger {
+    atomic_int level;
+    pthread_mutex_t lock;
+    leat_cost *records;
+    int count, capacity;
+    int *index;         /* 1 + a record's place, at its key's hash or the next free place; 0: free */
+    int index_capacity; /* a power of two, more than twice count */
+    int hints[HINTS];   /* the record last found for a text at some address: mostly right, always checked */
+};
+static _Thread_local struct le_span *innermost;
+
+leat_status le_ledger_new(int level, struct le_ledger **ledger) {
+    struct le_ledger *made = le_alloc_zero(1, sizeof *made);
+    if (!made)
+        return le_fail_out_of_memory(sizeof *made);
+    pthread_mutex_init(&made->lock, NULL);
+    atomic_init(&made->level, level);
+    *ledger = made;
+    return LEAT_OK;
+}
+
+/* Strings are freed as what they were made as. */
+static void free_records(struct le_ledger *ledger) {
+    for (int k = 0; k < ledger->count; k++) {
+        le_free((void *)(uintptr_t)ledger->records[k].what);
+        le_free((void *)(uintptr_t)ledger->records[k].cause);
+    }
+    ledger->count = 0;
+}
+
+void le_ledger_free(struct le_ledger *ledger) {
+    if (!ledger)
+        return;
+    free_records(ledger);
+    le_free(ledger->records);
+    le_free(ledger->index);
+    pthread_mutex_destroy(&ledger->lock);
+    le_free(ledger);
+}
+
+void le_ledger_level_set(struct le_ledger *ledger, int level) {
+    atomic_store_explicit(&ledger->level, level, memory_order_relaxed);
+}
+
+int le_ledger_level(const struct le_ledger *ledger) {
+    return atomic_load_explicit(&ledger->level, memory_order_relaxed);
+}
+
+void le_ledger_clear(struct le_ledger *ledger) {
+    pthread_mutex_lock(&ledger->lock);
+    free_records(ledger);
+    memset(ledger->hints, 0, sizeof ledger->hints);
+    if (ledger->index)
+        memset(ledger->index, 0, (size_t)ledger->index_capacity * sizeof *ledger->index);
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+size_t le_ledger_count(struct le_ledger *ledger) {
+    pthread_mutex_lock(&ledger->lock);
+    size_t count = (size_t)ledger->count;
+    pthread_mutex_unlock(&ledger->lock);
+    return count;
+}
+
+bool le_ledger_at(struct le_ledger *ledger, size_t k, leat_cost *cost) {
+    pthread_mutex_lock(&ledger->lock);
+    bool found = k < (size_t)ledger->count;
+    if (found)
+        *cost = ledger->records[k];
+    pthread_mutex_unlock(&ledger->lock);
+    return found;
+}
+
+/* ---- finding and making records; all under lock */
+
+static bool matches(const leat_cost *record, const struct cost_key *key) {
+    return record->kind == key->kind && strcmp(record->what, key->what) == 0 && strcmp(record->cause, key->cause) == 0;
+}
+
+static uint64_t key_hash(leat_cost_kind kind, const char *what, const char *cause) {
+    return le_hash(cause, strlen(cause), le_hash(what, strlen(what), (uint64_t)kind));
+}
+
+/* The index's place that holds the key's record, or the free one where it would go. The index is never full. */
+static int *find_place(struct le_ledger *ledger, const struct cost_key *key) {
+    size_t mask = (size_t)ledger->index_capacity - 1;
+    for (size_t k = (size_t)key_hash(key->kind, key->what, key->cause) & mask;; k = (k + 1) & mask) {
+        int *place = &ledger->index[k];
+        if (*place == 0 || matches(&ledger->records[*place - 1], key))
+            return place;
+    }
+}
+
+static bool grow_index(struct le_ledger *ledger) {
+    int capacity = ledger->index_capacity ? 2 * ledger->index_capacity : 64;
+    int *index = le_alloc_zero((size_t)capacity, sizeof *index);
+    if (!index)
+        return false;
+    le_free(ledger->index);
+    ledger->index = index;
+    ledger->index_capacity = capacity;
+    for (int k = 0; k < ledger->count; k++) {
+        const leat_cost *record = &ledger->records[k];
+        *find_place(ledger, &(struct cost_key){record->kind, record->what, record->cause}) = k + 1;
+    }
+    return true;
+}
+
+/* Room for one more record; false when there is none. */
+static bool reserve(struct le_ledger *ledger) {
+    if (ledger->count >= INT_MAX / 8)
+        return false;
+    if (ledger->count == ledger->capacity) {
+        int capacity = ledger->capacity ? 2 * ledger->capacity : 32;
+        leat_cost *records = le_realloc(ledger->records, (size_t)capacity * sizeof *records);
+        if (!records)
+            return false;
+        ledger->records = records;
+        ledger->capacity = capacity;
+    }
+    return 2 * (ledger->count + 1) < ledger->index_capacity || grow_index(ledger);
+}
+
+static int make_record(struct le_ledger *ledger, const struct cost_key *key) {
+    char *what = le_strdup(key->what), *cause = le_strdup(key->cause);
+    if (!what || !cause) {
+        le_free(what);
+        le_free(cause);
+        return 0;
+    }
+    ledger->records[ledger->count++] = (leat_cost){.kind = key->kind, .what = what, .cause = cause};
+    return ledger->count;
+}
+
+/* The hint's place follows from the addresses of the texts: the same cost is mostly charged from the same ones. */
+static leat_cost *find_record(struct le_ledger *ledger, const struct cost_key *key) {
+    uintptr_t address = (uintptr_t)key->what ^ ((uintptr_t)key->cause << 1) ^ ((uintptr_t)key->kind << 4);
+    int *hint = &ledger->hints[(address ^ address >> 6 ^ address >> 12) % HINTS];
+    if (*hint && matches(&ledger->records[*hint - 1], key))
+        return &ledger->records[*hint - 1];
+    if (!reserve(ledger))
+        return NULL;
+    int *place = find_place(ledger, key);
+    if (*place == 0)
+        *place = make_record(ledger, key);
+    *hint = *place;
+    return *place ? &ledger->records[*place - 1] : NULL;
+}
+
+static void charge(struct le_ledger *ledger, const struct cost_key *key, const leat_cost *amount) {
+    pthread_mutex_lock(&ledger->lock);
+    leat_cost *record = find_record(ledger, key);
+    if (record) {
+        record->count++;
+        record->time_ns += amount->time_ns;
+        record->bytes += amount->bytes;
+        record->operations += amount->operations;
+    }
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+/* ---- charging */
+
+void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes) {
+    charge(ledger, &(struct cost_key){kind, what ? what : "", cause ? cause : ""}, &(leat_cost){.bytes = bytes});
+}
+
+void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what,
+                   const char *cause) {
+    *span = (struct le_span){
+        .ledger = ledger, .outer = innermost, .kind = kind, .what = what ? what : "", .cause = cause ? cause : ""};
+    innermost = span;
+    if (le_ledger_level(ledger) > 0)
+        span->start_ns = le_clock_ns();
+}
+
+/* The time of a span is taken from the innermost open one of the same ledger that is timed. */
+static uint64_t take_time(struct le_span *span) {
+    uint64_t elapsed_ns = le_clock_ns() - span->start_ns;
+    struct le_span *outer = span->outer;
+    while (outer && (outer->ledger != span->ledger || outer->start_ns == 0))
+        outer = outer->outer;
+    if (outer)
+        outer->inner_ns += elapsed_ns;
+    return elapsed_ns - span->inner_ns;
+}
+
+void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations) {
+    assert(innermost == span);
+    innermost = span->outer;
+    leat_cost amount = {.bytes = bytes, .operations = operations};
+    if (span->start_ns)
+        amount.time_ns = take_time(span);
+    charge(span->ledger, &(struct cost_key){span->kind, span->what, span->cause}, &amount);
+}

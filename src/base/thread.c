@@ -1,0 +1,278 @@
+/* The pool of threads. Not a scheduler: one job at a time, its tasks handed out by a counter.
+ *
+ * A job is open from its start until the caller finds no task left. A worker joins an open job once, by raising the users in
+ * `state`; a job's fields change only while it is closed and has no users. Whoever did not join in time is not waited for.
+ * `turn` is held by the caller whose job runs; `lock` only to sleep and to wake. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "base/thread.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include <fenv.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#define THREADS_MAX      4096
+#define SPIN_NS          20000 /* waited for by looking, before sleeping */
+#define LOOKS_PER_CLOCK  16
+#define CACHE_LINE_BYTES 64
+
+/* The state: how many workers are in the job, whether it is open, and its number, which tells jobs apart. */
+#define USERS  ((uint64_t)0xffff)
+#define OPEN   ((uint64_t)0x10000)
+#define NUMBER ((uint64_t)0x20000) /* one job */
+
+struct worker {
+    struct le_pool *pool;
+    int number;
+    pthread_t thread;
+};
+struct le_pool {
+    int threads;
+    int started; /* workers that run; under turn */
+    bool starting_failed;
+    uint64_t spin_ns;
+    pthread_mutex_t turn, lock;
+    pthread_cond_t wake, done;
+    le_task *task;
+    void *job;
+    atomic_bool stopping;
+    atomic_int sleepers;
+    _Atomic int64_t count;
+    _Atomic uint64_t state;
+    char apart[CACHE_LINE_BYTES];
+    _Atomic int64_t next; /* task */
+    char apart_too[CACHE_LINE_BYTES];
+    struct worker workers[]; /* threads - 1 */
+};
+
+/* The pool whose task the thread is in, and the thread's number in it. */
+static _Thread_local struct {
+    struct le_pool *pool;
+    int worker;
+} here;
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void run_tasks(struct le_pool *pool, le_task *task, void *job, int64_t count, int worker) {
+    for (;;) {
+        int64_t k = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (k >= count)
+            return;
+        task(job, k, worker);
+    }
+}
+
+/* ---- the workers */
+
+/* A job that the worker has not joined, with tasks left. */
+static bool is_worth_joining(struct le_pool *pool, uint64_t state, uint64_t last) {
+    if (!(state & OPEN) || state / NUMBER == last)
+        return false;
+    return atomic_load_explicit(&pool->next, memory_order_relaxed) <
+           atomic_load_explicit(&pool->count, memory_order_relaxed);
+}
+
+static bool should_go_on(struct le_pool *pool, uint64_t last) {
+    return is_worth_joining(pool, atomic_load(&pool->state), last) || atomic_load(&pool->stopping);
+}
+
+static bool spin_for_job(struct le_pool *pool, uint64_t last) {
+    if (pool->spin_ns == 0)
+        return should_go_on(pool, last);
+    uint64_t start_ns = le_clock_ns();
+    do {
+        for (int k = 0; k < LOOKS_PER_CLOCK; k++) {
+            if (should_go_on(pool, last))
+                return true;
+            relax();
+        }
+    } while (le_clock_ns() - start_ns < pool->spin_ns);
+    return false;
+}
+
+/* A job is published before its caller counts the sleepers, and a sleeper is counted before it looks for a job: one of the two
+ * sees the other. */
+static void sleep_for_job(struct le_pool *pool, uint64_t last) {
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (!should_go_on(pool, last))
+        pthread_cond_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void leave(struct le_pool *pool) {
+    uint64_t state = atomic_fetch_sub(&pool->state, 1) - 1;
+    if (state & (OPEN | USERS))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *work(void *argument) {
+    struct worker *worker = argument;
+    struct le_pool *pool = worker->pool;
+    here.pool = pool;
+    here.worker = worker->number;
+    fesetenv(FE_DFL_ENV);
+    uint64_t last = 0;
+    while (!atomic_load(&pool->stopping)) {
+        uint64_t state = atomic_load(&pool->state);
+        if (!is_worth_joining(pool, state, last)) {
+            if (!spin_for_job(pool, last))
+                sleep_for_job(pool, last);
+            continue;
+        }
+        if (!atomic_compare_exchange_weak(&pool->state, &state, state + 1))
+            continue;
+        last = state / NUMBER;
+        run_tasks(pool, pool->task, pool->job, atomic_load(&pool->count), worker->number);
+        leave(pool);
+    }
+    return NULL;
+}
+
+/* Signals are the program's: workers take none. */
+static void start_workers(struct le_pool *pool) {
+    if (pool->started == pool->threads - 1 || pool->starting_failed)
+        return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool->started < pool->threads - 1) {
+        struct worker *worker = &pool->workers[pool->started];
+        *worker = (struct worker){.pool = pool, .number = pool->started + 1};
+        pool->starting_failed = pthread_create(&worker->thread, NULL, work, worker) != 0;
+        if (pool->starting_failed)
+            break;
+        pool->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- the callers */
+
+static void wake_workers(struct le_pool *pool, int64_t wanted) {
+    if (atomic_load(&pool->sleepers) == 0)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    if (wanted >= atomic_load(&pool->sleepers)) {
+        pthread_cond_broadcast(&pool->wake);
+    } else {
+        for (; wanted > 0; wanted--)
+            pthread_cond_signal(&pool->wake);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static bool is_left(struct le_pool *pool) {
+    return (atomic_load(&pool->state) & USERS) == 0;
+}
+
+static void wait_until_left(struct le_pool *pool) {
+    uint64_t start_ns = is_left(pool) ? 0 : le_clock_ns();
+    while (!is_left(pool) && le_clock_ns() - start_ns < pool->spin_ns)
+        for (int k = 0; k < LOOKS_PER_CLOCK && !is_left(pool); k++)
+            relax();
+    if (is_left(pool))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    while (!is_left(pool))
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void run_shared(struct le_pool *pool, le_task *task, void *job, int64_t count) {
+    pool->task = task;
+    pool->job = job;
+    atomic_store(&pool->count, count);
+    atomic_store(&pool->next, 0);
+    atomic_fetch_add(&pool->state, NUMBER + OPEN);
+    wake_workers(pool, count - 1);
+    run_tasks(pool, task, job, count, 0);
+    atomic_fetch_sub(&pool->state, OPEN);
+    wait_until_left(pool);
+}
+
+static void run_inline(le_task *task, void *job, int64_t count, int worker) {
+    for (int64_t k = 0; k < count; k++)
+        task(job, k, worker);
+}
+
+void le_pool_run(struct le_pool *pool, le_task *task, void *job, int64_t count) {
+    if (count <= 0)
+        return;
+    if (here.pool == pool) {
+        run_inline(task, job, count, here.worker);
+        return;
+    }
+    struct le_pool *outer_pool = here.pool;
+    int outer_worker = here.worker;
+    fenv_t environment;
+    fegetenv(&environment);
+    fesetenv(FE_DFL_ENV);
+    pthread_mutex_lock(&pool->turn);
+    here.pool = pool;
+    here.worker = 0;
+    if (count > 1)
+        start_workers(pool);
+    if (count > 1 && pool->started > 0) {
+        run_shared(pool, task, job, count);
+    } else {
+        run_inline(task, job, count, 0);
+    }
+    here.pool = outer_pool;
+    here.worker = outer_worker;
+    pthread_mutex_unlock(&pool->turn);
+    fesetenv(&environment);
+}
+
+/* ---- the pool */
+
+/* Mutexes and conditions of the default kind hold no resources on Linux, and starting them does not fail. */
+leat_status le_pool_new(int threads, struct le_pool **pool) {
+    if (threads < 1 || threads > THREADS_MAX)
+        return le_fail(LEAT_INVALID, "%d threads: there must be 1 to %d", threads, THREADS_MAX);
+    size_t size_bytes = sizeof **pool + (size_t)(threads - 1) * sizeof(struct worker);
+    struct le_pool *made = le_alloc_zero(1, size_bytes);
+    if (!made)
+        return le_fail_out_of_memory(size_bytes);
+    made->threads = threads;
+    made->spin_ns = threads <= le_cores() ? SPIN_NS : 0;
+    pthread_mutex_init(&made->turn, NULL);
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->wake, NULL);
+    pthread_cond_init(&made->done, NULL);
+    *pool = made;
+    return LEAT_OK;
+}
+
+void le_pool_free(struct le_pool *pool) {
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->stopping, true);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    for (int k = 0; k < pool->started; k++)
+        pthread_join(pool->workers[k].thread, NULL);
+    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->turn);
+    le_free(pool);
+}
+
+int le_pool_threads(const struct le_pool *pool) {
+    return pool->threads;
+}
