@@ -38,3 +38,12 @@ endforeach()
 leat_test(tests/floors/breaches tests/floors/breaches.sh)
 leat_test(tests/install tests/install/install.sh ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(tests/floors/breaches tests/install PROPERTIES LABELS once)
+
+# Programs with expected results, as text: one test a file.
+leat_program(run_programs ${PROJECT_SOURCE_DIR}/tests/programs/run_programs.c)
+target_link_libraries(run_programs PRIVATE m)
+file(GLOB program_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/programs/*.txt)
+foreach(cases ${program_files})
+  get_filename_component(name ${cases} NAME_WE)
+  leat_test(tests/programs/${name} run_programs ${cases})
+endforeach()

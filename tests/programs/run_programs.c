@@ -1,0 +1,543 @@
+/* Runs the cases of text files: a program, its inputs, and what has to come out. Each case runs with 1, 2 and 7 threads and with
+ * its inputs dense, spread out and backwards in memory; all of these must give the same bits.
+ *
+ *     # what the case shows
+ *     == program
+ *     y[i] = a[i] + k
+ *     == in a f32 3                   type and extents (none: rank 0), then the values in row-major order
+ *     1 2 nan
+ *     == scalar k 0.5                 a weak number: 1 is whole, 0.5 and inf are real, true and false are bools
+ *     == out y f32 3 rtol 1e-6        exact unless rtol or atol R is given; several may follow
+ *     1.5 2.5 nan
+ *     == results y                    instead of or beside outs: the default results' names
+ *     == error 1 no range             instead of outs: exit code (1 program or mismatch, 2 missing, 6 data), words of the message
+ *     == end
+ *
+ * usage: run_programs [--device D] FILE...    Exit status 1: a case failed, 2: a file is not as above. */
+#include "leat.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITEMS_MAX = 64, RESULT_BYTES_MAX = 1 << 20, THREAD_KINDS = 3, LAYOUTS = 3 };
+enum layout { LAYOUT_DENSE, LAYOUT_SPREAD, LAYOUT_BACKWARDS };
+
+struct item { /* an input or an expected result */
+    const char *name;
+    leat_dtype dtype; /* 0: a weak scalar, its text in values */
+    int rank;
+    int64_t shape[LEAT_RANK_MAX];
+    double rtol, atol;
+    char *values;
+};
+
+struct test_case {
+    const char *file;
+    int line;
+    char *program;
+    struct item inputs[ITEMS_MAX], outs[ITEMS_MAX];
+    int input_count, out_count;
+    char *results, *words; /* NULL: not given */
+    int error_code;        /* 0: none expected */
+};
+
+struct outcome {
+    leat_status status;
+    char message[4096];
+    leat_dtype dtypes[ITEMS_MAX];
+    int ranks[ITEMS_MAX];
+    int64_t shapes[ITEMS_MAX][LEAT_RANK_MAX];
+    void *bytes[ITEMS_MAX];
+    size_t sizes[ITEMS_MAX];
+};
+
+static void die(const struct test_case *test, const char *what, const char *detail) {
+    fprintf(stderr, "%s:%d: %s: %s\n", test->file, test->line, what, detail);
+    exit(2);
+}
+
+static void fill_failure(struct outcome *outcome, const leat_context *ctx, leat_status status) {
+    const char *text = leat_error_text(ctx);
+    outcome->status = status;
+    snprintf(outcome->message, sizeof outcome->message, "%s", text ? text : "");
+}
+
+/* ---- values */
+
+static uint16_t half_from(double value, int mantissa_bits, int exponent_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const uint16_t sign = (uint16_t)(signbit(value) ? 0x8000 : 0);
+    const uint16_t infinite = (uint16_t)(((1 << exponent_bits) - 1) << mantissa_bits);
+    int exponent;
+    if (isnan(value))
+        return (uint16_t)(infinite | (1 << (mantissa_bits - 1)));
+    value = fabs(value);
+    if (isinf(value))
+        return (uint16_t)(sign | infinite);
+    frexp(value, &exponent);
+    exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
+    const double units = nearbyint(ldexp(value, mantissa_bits - exponent));
+    const double bits = units + ldexp(exponent + bias - 1, mantissa_bits);
+    return (uint16_t)(sign | (bits >= infinite ? infinite : (uint16_t)bits));
+}
+
+static double half_to(uint16_t bits, int mantissa_bits, int exponent_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1, fraction = bits & ((1 << mantissa_bits) - 1);
+    const int exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
+    double value;
+    if (exponent == (1 << exponent_bits) - 1)
+        value = fraction ? (double)NAN : (double)INFINITY;
+    else if (exponent == 0)
+        value = ldexp(fraction, 1 - bias - mantissa_bits);
+    else
+        value = ldexp(fraction + (1 << mantissa_bits), exponent - bias - mantissa_bits);
+    return bits & 0x8000 ? -value : value;
+}
+
+static bool is_real(leat_dtype dtype) { return dtype >= LEAT_F16; }
+
+static double real_at(leat_dtype dtype, const void *at) {
+    float f32;
+    double f64;
+    uint16_t bits;
+    switch (dtype) {
+    case LEAT_F32:
+        memcpy(&f32, at, sizeof f32);
+        return (double)f32;
+    case LEAT_F64:
+        memcpy(&f64, at, sizeof f64);
+        return f64;
+    default:
+        memcpy(&bits, at, sizeof bits);
+        return dtype == LEAT_F16 ? half_to(bits, 10, 5) : half_to(bits, 7, 8);
+    }
+}
+
+/* Writes the number that text shows as one element; false if it is none. */
+static bool element_parse(leat_dtype dtype, const char *text, void *at) {
+    char *end;
+    errno = 0;
+    if (is_real(dtype)) {
+        const double value = strtod(text, &end);
+        const float f32 = strtof(text, NULL);
+        const uint16_t half = dtype == LEAT_F16 ? half_from(value, 10, 5) : half_from(value, 7, 8);
+        memcpy(at, dtype == LEAT_F64 ? (const void *)&value : dtype == LEAT_F32 ? (const void *)&f32 : &half,
+               leat_dtype_size_bytes(dtype));
+        return end != text && *end == '\0';
+    }
+    if (!strcmp(text, "true") || !strcmp(text, "True"))
+        text = "1";
+    if (!strcmp(text, "false") || !strcmp(text, "False"))
+        text = "0";
+    const uint64_t bits = text[0] == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
+    memcpy(at, &bits, leat_dtype_size_bytes(dtype)); /* little-endian */
+    return end != text && *end == '\0' && errno == 0;
+}
+
+static size_t item_count(const struct item *item) {
+    size_t count = 1;
+    for (int k = 0; k < item->rank; k++)
+        count *= (size_t)item->shape[k];
+    return count;
+}
+
+/* An item's values, dense; the caller frees them. */
+static char *item_bytes(const struct test_case *test, const struct item *item) {
+    const size_t count = item_count(item), size = leat_dtype_size_bytes(item->dtype);
+    char *bytes = calloc(count + 1, size), *text = strdup(item->values), *rest = NULL;
+    size_t k = 0;
+    if (!bytes || !text)
+        die(test, item->name, "out of memory");
+    for (char *word = strtok_r(text, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest), k++)
+        if (k >= count || !element_parse(item->dtype, word, bytes + k * size))
+            die(test, item->name, word);
+    if (k != count)
+        die(test, item->name, "too few values");
+    free(text);
+    return bytes;
+}
+
+/* ---- running */
+
+/* The same elements in memory that is laid out otherwise: fills description, gives the memory for the caller to free. */
+static char *lay_out(const struct item *item, const char *dense, enum layout layout, leat_description *description) {
+    const size_t size = leat_dtype_size_bytes(item->dtype), count = item_count(item);
+    const int64_t gap = layout == LAYOUT_SPREAD ? 3 : 1;
+    char *memory = malloc((count * (size_t)gap + 1) * size);
+    int64_t stride = gap, first = 0;
+    *description = (leat_description){.dtype = item->dtype, .rank = item->rank, .read_only = true};
+    if (!memory)
+        abort();
+    memset(memory, 0x5a, (count * (size_t)gap + 1) * size);
+    for (int n = 0; n < item->rank; n++) { /* spread: the first axis runs fastest */
+        const int axis = layout == LAYOUT_SPREAD ? n : item->rank - 1 - n;
+        description->shape[axis] = item->shape[axis];
+        description->strides[axis] = layout == LAYOUT_BACKWARDS ? -stride : stride;
+        if (layout == LAYOUT_BACKWARDS && item->shape[axis] > 0)
+            first += (item->shape[axis] - 1) * stride;
+        stride *= item->shape[axis] > 0 ? item->shape[axis] : 1;
+    }
+    description->data = memory + (count ? first : 0) * (int64_t)size;
+    for (size_t k = 0; k < count; k++) {
+        int64_t place = 0, rest = (int64_t)k;
+        for (int axis = item->rank - 1; axis >= 0; rest /= item->shape[axis], axis--)
+            place += rest % item->shape[axis] * description->strides[axis];
+        memcpy((char *)description->data + place * (int64_t)size, dense + k * size, size);
+    }
+    return memory;
+}
+
+static leat_status bind_scalar(leat_call *call, const struct item *item) {
+    char *end;
+    const char *text = item->values;
+    errno = 0;
+    if (!strcmp(text, "true") || !strcmp(text, "false"))
+        return leat_call_set_bool(call, item->name, text[0] == 't');
+    const int64_t whole = strtoll(text, &end, 10);
+    if (*end == '\0' && errno == 0)
+        return leat_call_set_i64(call, item->name, whole);
+    errno = 0;
+    const uint64_t large = strtoull(text, &end, 10);
+    if (*end == '\0' && errno == 0)
+        return leat_call_set_u64(call, item->name, large);
+    return leat_call_set_f64(call, item->name, strtod(text, NULL));
+}
+
+static leat_status bind_inputs(const struct test_case *test, leat_context *ctx, leat_call *call, enum layout layout) {
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < test->input_count && !status; k++) {
+        const struct item *item = &test->inputs[k];
+        leat_description description;
+        leat_array *array = NULL;
+        if (item->dtype == 0) {
+            status = bind_scalar(call, item);
+            continue;
+        }
+        char *dense = item_bytes(test, item), *memory = lay_out(item, dense, layout, &description);
+        free(dense);
+        status = leat_array_wrap(ctx, &description, free, memory, &array);
+        if (status)
+            free(memory);
+        else
+            status = leat_call_set_array(call, item->name, array);
+        leat_array_free(array);
+    }
+    return status;
+}
+
+static leat_status take_result(const struct item *out, leat_call *call, struct outcome *outcome, int k) {
+    leat_array *array = NULL;
+    leat_description description;
+    leat_status status = leat_call_result(call, out->name, &array);
+    if (!status)
+        status = leat_array_get(array, &description);
+    if (!status) {
+        outcome->dtypes[k] = description.dtype;
+        outcome->ranks[k] = description.rank;
+        memcpy(outcome->shapes[k], description.shape, sizeof description.shape);
+        outcome->sizes[k] = leat_dtype_size_bytes(description.dtype);
+        for (int axis = 0; axis < description.rank; axis++)
+            outcome->sizes[k] *= (size_t)description.shape[axis];
+        if (outcome->sizes[k] <= RESULT_BYTES_MAX && (outcome->bytes[k] = malloc(outcome->sizes[k] + 1)))
+            status = leat_array_read(array, outcome->bytes[k], outcome->sizes[k]);
+    }
+    leat_array_free(array);
+    return status;
+}
+
+static void run_case(const struct test_case *test, leat_context *ctx, enum layout layout, struct outcome *outcome) {
+    leat_program *program = NULL;
+    leat_call *call = NULL;
+    leat_ticket ticket;
+    memset(outcome, 0, sizeof *outcome);
+    leat_status status = leat_program_new(ctx, test->program, 0, NULL, &program);
+    if (!status)
+        status = leat_call_new(program, &call);
+    if (!status)
+        status = bind_inputs(test, ctx, call, layout);
+    for (int k = 0; k < test->out_count && !status; k++)
+        status = leat_call_want(call, test->outs[k].name, NULL);
+    if (!status)
+        status = leat_call_run(call, NULL, &ticket);
+    if (!status)
+        status = leat_ticket_wait(ctx, ticket);
+    for (int k = 0; k < test->out_count && !status; k++)
+        status = take_result(&test->outs[k], call, outcome, k);
+    if (status)
+        fill_failure(outcome, ctx, status);
+    leat_call_free(call);
+    leat_program_free(program);
+}
+
+static void outcome_finish(struct outcome *outcome) {
+    for (int k = 0; k < ITEMS_MAX; k++)
+        free(outcome->bytes[k]);
+}
+
+/* ---- judging */
+
+static int exit_code(leat_status status) {
+    switch (status) {
+    case LEAT_OK:
+        return 0;
+    case LEAT_INVALID:
+    case LEAT_MISSING:
+        return 2;
+    case LEAT_DATA:
+        return 6;
+    case LEAT_PROGRAM:
+    case LEAT_MISMATCH:
+    case LEAT_UNSUPPORTED:
+        return 1;
+    default:
+        return 99;
+    }
+}
+
+static bool report(const struct test_case *test, const char *what, const char *detail) {
+    printf("%s:%d: %s: %s\n%s", test->file, test->line, what, detail, test->program);
+    return false;
+}
+
+static bool near(const struct item *out, const char *got, const char *expected) {
+    const size_t size = leat_dtype_size_bytes(out->dtype);
+    if (!is_real(out->dtype))
+        return memcmp(got, expected, size) == 0;
+    const double a = real_at(out->dtype, got), b = real_at(out->dtype, expected);
+    if (isnan(a) || isnan(b))
+        return isnan(a) && isnan(b);
+    if (a == b)
+        return signbit(a) == signbit(b) || out->rtol > 0 || out->atol > 0;
+    return fabs(a - b) <= out->rtol * fabs(b) + out->atol;
+}
+
+static bool same_value(const struct test_case *test, const struct outcome *outcome, int k) {
+    const struct item *out = &test->outs[k];
+    const size_t size = leat_dtype_size_bytes(out->dtype);
+    char said[200], *expected;
+    bool right = true;
+    if (outcome->dtypes[k] != out->dtype) {
+        snprintf(said, sizeof said, "type %s, expected %s", leat_dtype_name(outcome->dtypes[k]), leat_dtype_name(out->dtype));
+        return report(test, out->name, said);
+    }
+    if (outcome->ranks[k] != out->rank || memcmp(outcome->shapes[k], out->shape, (size_t)out->rank * sizeof *out->shape))
+        return report(test, out->name, "another shape than expected");
+    expected = item_bytes(test, out);
+    for (size_t n = 0; n < item_count(out) && right; n++) {
+        const char *got = (const char *)outcome->bytes[k] + n * size;
+        int64_t whole[2] = {0, 0};
+        right = near(out, got, expected + n * size);
+        memcpy(&whole[0], got, is_real(out->dtype) ? 0 : size);
+        memcpy(&whole[1], expected + n * size, is_real(out->dtype) ? 0 : size);
+        if (!right && is_real(out->dtype))
+            snprintf(said, sizeof said, "element %zu is %.17g, expected %.17g", n, real_at(out->dtype, got),
+                     real_at(out->dtype, expected + n * size));
+        else if (!right)
+            snprintf(said, sizeof said, "element %zu is %lld, expected %lld", n, (long long)whole[0], (long long)whole[1]);
+    }
+    free(expected);
+    return right || report(test, out->name, said);
+}
+
+static bool right_outcome(const struct test_case *test, const struct outcome *outcome) {
+    if (exit_code(outcome->status) != test->error_code)
+        return report(test, test->error_code ? "another outcome than the error expected" : "failed",
+                      outcome->status ? outcome->message : "no error");
+    if (test->error_code) {
+        char *words = strdup(test->words), *rest = NULL;
+        bool right = true;
+        for (char *word = strtok_r(words, " \t\r", &rest); word && right; word = strtok_r(NULL, " \t\r", &rest))
+            if (!strstr(outcome->message, word))
+                right = report(test, word, "not in the message:") && report(test, "message", outcome->message);
+        if (!right)
+            printf("message: %s\n", outcome->message);
+        free(words);
+        return right;
+    }
+    for (int k = 0; k < test->out_count; k++)
+        if (!same_value(test, outcome, k))
+            return false;
+    return true;
+}
+
+static bool same_bits(const struct test_case *test, const struct outcome *a, const struct outcome *b, const char *how) {
+    if (a->status != b->status)
+        return report(test, how, b->status ? b->message : "succeeds");
+    for (int k = 0; k < test->out_count && !a->status; k++)
+        if (a->sizes[k] != b->sizes[k] || (a->bytes[k] && memcmp(a->bytes[k], b->bytes[k], a->sizes[k])))
+            return report(test, how, "other bits");
+    return true;
+}
+
+static bool right_results(const struct test_case *test, leat_context *ctx) {
+    leat_program *program = NULL;
+    leat_name_info info;
+    size_t count = 0, length = 0;
+    char names[1000] = "";
+    if (leat_program_new(ctx, test->program, 0, NULL, &program))
+        return report(test, "failed", leat_error_text(ctx));
+    leat_program_count(program, LEAT_NAME_RESULT, &count);
+    for (size_t k = 0; k < count && length < sizeof names; k++)
+        if (!leat_program_name(program, LEAT_NAME_RESULT, k, &info))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", k ? " " : "", info.name);
+    leat_program_free(program);
+    return !strcmp(names, test->results) || report(test, "default results", names);
+}
+
+static bool judge(const struct test_case *test, leat_context *const *contexts) {
+    static const char *const layouts[LAYOUTS] = {"dense", "inputs spread out", "inputs backwards"};
+    struct outcome first, other;
+    bool right = !test->results || right_results(test, contexts[0]);
+    if (!test->error_code && test->out_count == 0)
+        return right;
+    run_case(test, contexts[0], LAYOUT_DENSE, &first);
+    right = right_outcome(test, &first) && right;
+    for (int k = 1; k < THREAD_KINDS + LAYOUTS - 1 && right; k++) {
+        const bool threads = k < THREAD_KINDS;
+        run_case(test, contexts[threads ? k : 0], threads ? LAYOUT_DENSE : (enum layout)(k - THREAD_KINDS + 1), &other);
+        right = same_bits(test, &first, &other, threads ? "another number of threads" : layouts[k - THREAD_KINDS + 1]);
+        outcome_finish(&other);
+    }
+    outcome_finish(&first);
+    return right;
+}
+
+/* ---- reading */
+
+static char *read_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    size_t length = 0, capacity = 1 << 16;
+    char *text = malloc(capacity + 1);
+    while (file && text) {
+        const size_t got = fread(text + length, 1, capacity - length, file);
+        length += got;
+        if (!got)
+            break;
+        if (length == capacity)
+            text = realloc(text, (capacity *= 2) + 1);
+    }
+    if (!file || !text || ferror(file)) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        exit(2);
+    }
+    fclose(file);
+    text[length] = '\0';
+    return text;
+}
+
+/* "NAME DTYPE SHAPE... [rtol R] [atol A]" */
+static void parse_item(const struct test_case *test, char *words, struct item *item) {
+    char *rest = NULL, *word = strtok_r(words, " \t\r", &rest);
+    if (!word)
+        die(test, "section", "no name");
+    *item = (struct item){.name = word, .values = (char *)""};
+    word = strtok_r(NULL, " \t\r", &rest);
+    if (!word || leat_dtype_parse(word, &item->dtype))
+        die(test, item->name, "no such type");
+    while ((word = strtok_r(NULL, " \t\r", &rest))) {
+        double *tolerance = !strcmp(word, "rtol") ? &item->rtol : !strcmp(word, "atol") ? &item->atol : NULL;
+        if (!tolerance && item->rank < LEAT_RANK_MAX)
+            item->shape[item->rank++] = strtoll(word, NULL, 10);
+        else if (!tolerance || !(word = strtok_r(NULL, " \t\r", &rest)))
+            die(test, item->name, "wrong shape or tolerance");
+        else
+            *tolerance = strtod(word, NULL);
+    }
+}
+
+/* A section's heading, after "== "; gives where the lines that follow belong, or NULL. */
+static char **open_section(struct test_case *test, char *heading) {
+    char *rest = heading + strcspn(heading, " ");
+    if (*rest)
+        *rest++ = '\0';
+    rest += strspn(rest, " ");
+    rest[strcspn(rest, "\r")] = '\0';
+    if (test->input_count == ITEMS_MAX || test->out_count == ITEMS_MAX)
+        die(test, heading, "too many");
+    if (!strcmp(heading, "program"))
+        return &test->program;
+    if (!strcmp(heading, "in")) {
+        parse_item(test, rest, &test->inputs[test->input_count]);
+        return &test->inputs[test->input_count++].values;
+    }
+    if (!strcmp(heading, "out")) {
+        parse_item(test, rest, &test->outs[test->out_count]);
+        return &test->outs[test->out_count++].values;
+    }
+    if (!strcmp(heading, "scalar")) {
+        struct item *item = &test->inputs[test->input_count++];
+        *item = (struct item){.name = rest, .values = rest + strcspn(rest, " ")};
+        if (*item->values)
+            *item->values++ = '\0';
+    } else if (!strcmp(heading, "results"))
+        test->results = rest;
+    else if (!strcmp(heading, "error")) {
+        test->error_code = (int)strtol(rest, &test->words, 10);
+        if (test->error_code <= 0)
+            die(test, "error", "no exit code");
+    } else
+        die(test, "no such section", heading);
+    return NULL;
+}
+
+/* Runs all cases of one file; adds to the counts. */
+static void run_file(const char *path, leat_context *const *contexts, int *passed, int *failed) {
+    char *text = read_file(path), *line, *next = text, **open = NULL;
+    struct test_case test = {.file = path};
+    for (int number = 1; *next; number++) {
+        line = next;
+        next += strcspn(next, "\n");
+        char *end = next;
+        if (*next)
+            next++;
+        if (strncmp(line, "== ", 3)) { /* text goes on where its section began; comments stand before programs only */
+            if (open && !*open)
+                *open = line;
+            else if (open && !**open)
+                *open = line;
+            continue;
+        }
+        line[0] = '\0';
+        *end = '\0';
+        if (!strcmp(line + 3, "end")) {
+            if (!test.program)
+                die(&test, "case", "no program");
+            *(judge(&test, contexts) ? passed : failed) += 1;
+            test = (struct test_case){.file = path};
+            open = NULL;
+            continue;
+        }
+        if (!test.line)
+            test.line = number;
+        open = open_section(&test, line + 3);
+    }
+    if (test.line)
+        die(&test, "case", "no == end");
+    free(text);
+}
+
+int main(int argc, char **argv) {
+    static const int threads[THREAD_KINDS] = {2, 1, 7};
+    leat_context *contexts[THREAD_KINDS] = {NULL};
+    leat_options options = {0};
+    int passed = 0, failed = 0, first = 1;
+    if (argc > 2 && !strcmp(argv[1], "--device")) {
+        options.device = argv[2];
+        first = 3;
+    }
+    for (int k = 0; k < THREAD_KINDS; k++) {
+        options.threads = threads[k];
+        if (leat_open(&options, &contexts[k])) {
+            fprintf(stderr, "%s\n", leat_error_text(NULL));
+            return 2;
+        }
+    }
+    for (int k = first; k < argc; k++)
+        run_file(argv[k], contexts, &passed, &failed);
+    for (int k = 0; k < THREAD_KINDS; k++)
+        leat_close(contexts[k]);
+    printf("%d cases passed, %d failed\n", passed, failed);
+    return failed || !passed ? 1 : 0;
+}
