@@ -1,0 +1,256 @@
+/* Making and freeing arrays and their buffers, and what their layout says. */
+#include "array/array.h"
+#include "spec/type.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int64_t *strides, size_t *size_bytes)
+{
+    if (dtype < LEAT_BOOL || dtype > LEAT_F64)
+        return le_fail(LEAT_INVALID, "%d is not an element type", (int)dtype);
+    if (rank < 0 || rank > LEAT_RANK_MAX)
+        return le_fail(LEAT_INVALID, "rank %d: an array has 0 to %d axes", rank, LEAT_RANK_MAX);
+    int64_t product = (int64_t)le_type_size((enum le_type)dtype), unit = product;
+    bool empty = false;
+    for (int k = rank - 1; k >= 0; k--) {
+        if (shape[k] < 0)
+            return le_fail(LEAT_INVALID, "extent %" PRId64 " of axis %d is negative", shape[k], k);
+        strides[k] = product / unit;
+        empty = empty || shape[k] == 0;
+        if (shape[k] && !le_mul_i64(product, shape[k], &product))
+            return le_fail(LEAT_INVALID, "the product of the extents is too large");
+    }
+    *size_bytes = empty ? 0 : (size_t)product;
+    return LEAT_OK;
+}
+
+/* ---- buffers */
+
+static void release_buffer(struct le_buffer *buffer)
+{
+    if (atomic_fetch_sub_explicit(&buffer->refcount, 1, memory_order_acq_rel) != 1)
+        return;
+    struct le_memory_pool *pool = buffer->pool;
+    switch (buffer->kind) {
+    case LE_BUFFER_POOL:
+        le_memory_pool_give(pool, buffer->memory, buffer->size_bytes);
+        break;
+    case LE_BUFFER_MAPPED:
+        munmap(buffer->memory, buffer->size_bytes);
+        break;
+    case LE_BUFFER_USER:
+        if (buffer->release)
+            buffer->release(buffer->user);
+        break;
+    }
+    le_free(buffer);
+    le_memory_pool_release(pool);
+}
+
+/* An array and its first buffer, neither with memory yet. */
+static leat_status new_pair(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape,
+                            const int64_t *strides, leat_array **array)
+{
+    leat_array *made = le_alloc_zero(1, sizeof *made);
+    struct le_buffer *buffer = le_alloc_zero(1, sizeof *buffer);
+    if (!made || !buffer) {
+        le_free(made);
+        le_free(buffer);
+        return le_fail_out_of_memory(sizeof *made + sizeof *buffer);
+    }
+    atomic_init(&made->refcount, 1);
+    atomic_init(&buffer->refcount, 1);
+    buffer->pool = le_memory_pool_retain(pool);
+    made->buffer = buffer;
+    made->dtype = dtype;
+    made->rank = rank;
+    for (int k = 0; k < rank; k++) {
+        made->shape[k] = shape[k];
+        made->strides[k] = strides[k];
+    }
+    *array = made;
+    return LEAT_OK;
+}
+
+static void free_pair(leat_array *array)
+{
+    struct le_memory_pool *pool = array->buffer->pool;
+    le_free(array->buffer);
+    le_free(array);
+    le_memory_pool_release(pool);
+}
+
+leat_status le_array_new(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape, bool zero,
+                         leat_array **array)
+{
+    int64_t strides[LEAT_RANK_MAX];
+    size_t size_bytes;
+    leat_status status = le_shape_check(dtype, rank, shape, strides, &size_bytes);
+    if (status)
+        return status;
+    leat_array *made;
+    status = new_pair(pool, dtype, rank, shape, strides, &made);
+    if (status)
+        return status;
+    made->buffer->kind = LE_BUFFER_POOL;
+    status = le_memory_pool_take(pool, size_bytes, zero, &made->buffer->memory, &made->buffer->size_bytes);
+    if (status) {
+        free_pair(made);
+        return status;
+    }
+    made->data = made->buffer->memory;
+    *array = made;
+    return LEAT_OK;
+}
+
+/* Where the elements lie, in bytes from data; false on overflow. */
+static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high)
+{
+    int64_t least = 0, most = 0, size = (int64_t)le_type_size((enum le_type)d->dtype);
+    for (int k = 0; k < d->rank; k++) {
+        int64_t reach;
+        if (!le_mul_i64(d->shape[k] - 1, d->strides[k], &reach) || !le_mul_i64(reach, size, &reach) ||
+            !le_add_i64(reach < 0 ? least : most, reach, reach < 0 ? &least : &most))
+            return false;
+    }
+    *low = least;
+    *high = most;
+    return most < INT64_MAX - size && least > -INT64_MAX;
+}
+
+static leat_status check_description(const leat_description *d)
+{
+    int64_t strides[LEAT_RANK_MAX], low, high;
+    size_t size_bytes;
+    leat_status status = le_shape_check(d->dtype, d->rank, d->shape, strides, &size_bytes);
+    if (status || size_bytes == 0)
+        return status;
+    if (!d->data)
+        return le_fail(LEAT_INVALID, "data is NULL, and the array has elements");
+    if ((uintptr_t)d->data % le_type_size((enum le_type)d->dtype))
+        return le_fail(LEAT_INVALID, "data is not aligned for its type, %s", le_type_name((enum le_type)d->dtype));
+    uintptr_t at = (uintptr_t)d->data;
+    if (!extent_bytes(d, &low, &high) || at < (uintptr_t)-low || at + (uintptr_t)high < at)
+        return le_fail(LEAT_INVALID, "the strides lead outside of memory");
+    return LEAT_OK;
+}
+
+static leat_status wrap(struct le_memory_pool *pool, const leat_description *description, leat_array **array)
+{
+    leat_status status = check_description(description);
+    if (status)
+        return status;
+    leat_array *made;
+    status = new_pair(pool, description->dtype, description->rank, description->shape, description->strides, &made);
+    if (status)
+        return status;
+    made->data = description->data;
+    made->read_only = description->read_only;
+    *array = made;
+    return LEAT_OK;
+}
+
+leat_status le_array_wrap(struct le_memory_pool *pool, const leat_description *description, void (*release)(void *user),
+                          void *user, leat_array **array)
+{
+    leat_status status = wrap(pool, description, array);
+    if (status)
+        return status;
+    (*array)->buffer->kind = LE_BUFFER_USER;
+    (*array)->buffer->memory = description->data;
+    (*array)->buffer->release = release;
+    (*array)->buffer->user = user;
+    return LEAT_OK;
+}
+
+leat_status le_array_wrap_mapping(struct le_memory_pool *pool, const leat_description *description, void *memory,
+                                  size_t size_bytes, leat_array **array)
+{
+    leat_status status = wrap(pool, description, array);
+    if (status)
+        return status;
+    (*array)->buffer->kind = LE_BUFFER_MAPPED;
+    (*array)->buffer->memory = memory;
+    (*array)->buffer->size_bytes = size_bytes;
+    return LEAT_OK;
+}
+
+leat_array *le_array_retain(leat_array *array)
+{
+    atomic_fetch_add_explicit(&array->refcount, 1, memory_order_relaxed);
+    return array;
+}
+
+/* In a child after fork() the memory is left alone: it is the parent's to give back. */
+void le_array_free(leat_array *array)
+{
+    if (!array || le_memory_pool_forked(array->buffer->pool))
+        return;
+    if (atomic_fetch_sub_explicit(&array->refcount, 1, memory_order_acq_rel) != 1)
+        return;
+    struct le_buffer *buffer = array->buffer;
+    le_free(array);
+    release_buffer(buffer);
+}
+
+/* ---- layout */
+
+size_t le_array_count(const leat_array *array)
+{
+    size_t count = 1;
+    for (int k = 0; k < array->rank; k++)
+        count *= (size_t)array->shape[k];
+    return count;
+}
+
+size_t le_array_bytes(const leat_array *array)
+{
+    return le_array_count(array) * le_type_size((enum le_type)array->dtype);
+}
+
+bool le_array_is_contiguous(const leat_array *array)
+{
+    int64_t dense = 1;
+    bool fits = true;
+    for (int k = array->rank - 1; k >= 0; k--) {
+        if (array->shape[k] == 0)
+            return true;
+        if (array->shape[k] > 1 && array->strides[k] != dense)
+            fits = false;
+        dense *= array->shape[k];
+    }
+    return fits;
+}
+
+void le_array_range(const leat_array *array, const char **low, const char **high)
+{
+    int64_t size = (int64_t)le_type_size((enum le_type)array->dtype), least = 0, most = size;
+    for (int k = 0; k < array->rank; k++) {
+        if (array->shape[k] == 0) {
+            *low = *high = array->data;
+            return;
+        }
+        int64_t reach = (array->shape[k] - 1) * array->strides[k] * size;
+        *(reach < 0 ? &least : &most) += reach;
+    }
+    *low = (const char *)array->data + least;
+    *high = (const char *)array->data + most;
+}
+
+bool le_array_overlaps(const leat_array *a, const leat_array *b)
+{
+    const char *a_low, *a_high, *b_low, *b_high;
+    le_array_range(a, &a_low, &a_high);
+    le_array_range(b, &b_low, &b_high);
+    return a_low < b_high && b_low < a_high;
+}
+
+const char *le_array_describe(const leat_array *array, char text[LE_SHAPE_TEXT_MAX])
+{
+    size_t length = (size_t)snprintf(text, LE_SHAPE_TEXT_MAX, "%s[", le_type_name((enum le_type)array->dtype));
+    for (int k = 0; k < array->rank; k++)
+        length += (size_t)snprintf(text + length, LE_SHAPE_TEXT_MAX - length, k ? ",%" PRId64 : "%" PRId64, array->shape[k]);
+    snprintf(text + length, LE_SHAPE_TEXT_MAX - length, "]");
+    return text;
+}

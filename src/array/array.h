@@ -1,0 +1,72 @@
+/* An array: a type, a shape and strides over a buffer that it shares with its views. Files, views and copies are in files of
+ * their own; what an array means to a program is not known here.
+ *
+ * The fields of an array never change after it is made; its elements are the caller's to order. Any thread. */
+#ifndef LE_ARRAY_H
+#define LE_ARRAY_H
+#include "array/pool.h"
+#include <stdatomic.h>
+
+enum le_buffer_kind {
+    LE_BUFFER_POOL,   /* memory of the pool's */
+    LE_BUFFER_MAPPED, /* a mapped file */
+    LE_BUFFER_USER    /* the caller's: release(user) gives it back, if there is one */
+};
+struct le_buffer {
+    atomic_int refcount;
+    enum le_buffer_kind kind;
+    struct le_memory_pool *pool; /* retained, for every kind */
+    void *memory;
+    size_t size_bytes;
+    void (*release)(void *user);
+    void *user;
+};
+
+struct leat_array {
+    atomic_int refcount;
+    leat_dtype dtype;
+    int rank;
+    int64_t shape[LEAT_RANK_MAX];
+    int64_t strides[LEAT_RANK_MAX]; /* in elements */
+    void *data;                     /* of element [0,...,0] */
+    bool read_only;
+    struct le_buffer *buffer;
+};
+
+/* Row-major strides; LEAT_INVALID for a rank, extent or product (of the extents that are not 0) that no array has. */
+leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int64_t *strides, size_t *size_bytes);
+
+/* A dense array from the pool; zero: its elements are 0, else anything. */
+leat_status le_array_new(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape, bool zero,
+                         leat_array **array);
+/* Over memory that is the caller's, or a mapping of size_bytes bytes from `memory` on; not released where this fails. */
+leat_status le_array_wrap(struct le_memory_pool *pool, const leat_description *description, void (*release)(void *user),
+                          void *user, leat_array **array);
+leat_status le_array_wrap_mapping(struct le_memory_pool *pool, const leat_description *description, void *memory,
+                                  size_t size_bytes, leat_array **array);
+leat_array *le_array_retain(leat_array *array);
+void le_array_free(leat_array *array); /* NULL is fine */
+
+size_t le_array_count(const leat_array *array); /* elements */
+size_t le_array_bytes(const leat_array *array); /* that the elements take, laid out densely */
+bool le_array_is_contiguous(const leat_array *array); /* row-major and dense; strides of extents up to 1 do not matter */
+/* The bytes that elements may lie in: [*low, *high); equal where there are none. */
+void le_array_range(const leat_array *array, const char **low, const char **high);
+bool le_array_overlaps(const leat_array *a, const leat_array *b); /* of those ranges: true may be a false alarm */
+
+/* Views: they share and retain the buffer. */
+leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step, leat_array **view);
+leat_status le_array_transpose(leat_array *array, const int *axes, leat_array **view); /* NULL: reversed */
+leat_status le_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view);
+
+/* Same type and shape, which the caller has checked; they do not overlap. */
+void le_array_copy(const leat_array *target, const leat_array *source);
+/* From and to dense host memory of exactly le_array_bytes bytes. Bools become 0 or 1. */
+void le_array_write(const leat_array *array, const void *source);
+void le_array_read(const leat_array *array, void *target);
+/* A dense row-major array of the same elements: array itself, retained, if it is one. */
+leat_status le_array_dense(leat_array *array, leat_array **dense);
+/* "f32[3,4]" */
+#define LE_SHAPE_TEXT_MAX 200
+const char *le_array_describe(const leat_array *array, char text[LE_SHAPE_TEXT_MAX]);
+#endif

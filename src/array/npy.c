@@ -1,0 +1,156 @@
+/* Whole .npy files: elements used in place, copied or converted, and written. */
+#include "array/npy.h"
+#include "array/file.h"
+#include "spec/type.h"
+#include <string.h>
+
+#define IN_PLACE_MIN_BYTES ((size_t)64 << 10) /* below, a copy costs less than keeping a mapping */
+
+/* ---- in */
+
+static leat_status check_data(const char *name, const struct le_npy_header *header, size_t size_bytes)
+{
+    size_t there = size_bytes - header->data_offset;
+    if (header->data_bytes > there)
+        return le_fail(LEAT_FILE, "%s: it claims %zu bytes of elements, and has %zu", name, header->data_bytes, there);
+    return LEAT_OK;
+}
+
+static void swap_bytes(size_t size, uint8_t *at, size_t size_bytes)
+{
+    for (uint8_t *end = at + size_bytes; at < end; at += size)
+        for (size_t k = 0; k < size / 2; k++) {
+            uint8_t byte = at[k];
+            at[k] = at[size - 1 - k];
+            at[size - 1 - k] = byte;
+        }
+}
+
+void le_npy_normalise(const struct le_npy_header *header, void *data)
+{
+    uint8_t *at = data;
+    if (header->swapped)
+        swap_bytes(le_type_size((enum le_type)header->dtype), at, header->data_bytes);
+    if (header->dtype == LEAT_BOOL)
+        for (size_t k = 0; k < header->data_bytes; k++)
+            at[k] = at[k] != 0;
+}
+
+static void take_layout(leat_array *array, const struct le_npy_header *header)
+{
+    for (int k = 0; k < header->rank; k++)
+        array->strides[k] = header->strides[k];
+}
+
+static leat_status copy_in(struct le_memory_pool *pool, const struct le_npy_header *header, const uint8_t *bytes,
+                           leat_array **array)
+{
+    leat_array *made;
+    leat_status status = le_array_new(pool, header->dtype, header->rank, header->shape, false, &made);
+    if (status)
+        return status;
+    take_layout(made, header);
+    if (header->data_bytes)
+        memcpy(made->data, bytes + header->data_offset, header->data_bytes);
+    le_npy_normalise(header, made->data);
+    *array = made;
+    return LEAT_OK;
+}
+
+leat_status le_npy_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
+                        leat_dtype declared, leat_array **array)
+{
+    struct le_npy_header header;
+    leat_status status = le_npy_header_read(name, bytes, size_bytes, declared, &header);
+    if (!status)
+        status = check_data(name, &header, size_bytes);
+    return status ? status : copy_in(pool, &header, bytes, array);
+}
+
+static bool clean_bools(const uint8_t *at, size_t count)
+{
+    uint8_t all = 0;
+    for (size_t k = 0; k < count; k++)
+        all |= at[k];
+    return all <= 1;
+}
+
+static bool usable_in_place(const struct le_npy_header *header, const uint8_t *bytes)
+{
+    return header->data_bytes >= IN_PLACE_MIN_BYTES && !header->swapped &&
+           header->data_offset % le_type_size((enum le_type)header->dtype) == 0 &&
+           (header->dtype != LEAT_BOOL || clean_bools(bytes + header->data_offset, header->data_bytes));
+}
+
+leat_status le_npy_load_mapped(struct le_memory_pool *pool, const char *name, uint8_t *bytes, size_t size_bytes,
+                               leat_dtype declared, leat_array **array, bool *kept)
+{
+    struct le_npy_header header;
+    leat_status status = le_npy_header_read(name, bytes, size_bytes, declared, &header);
+    if (!status)
+        status = check_data(name, &header, size_bytes);
+    if (status)
+        return status;
+    *kept = usable_in_place(&header, bytes);
+    if (!*kept)
+        return copy_in(pool, &header, bytes, array);
+    leat_description description = {
+        .dtype = header.dtype, .rank = header.rank, .data = bytes + header.data_offset, .read_only = true};
+    memcpy(description.shape, header.shape, sizeof header.shape);
+    memcpy(description.strides, header.strides, sizeof header.strides);
+    return le_array_wrap_mapping(pool, &description, bytes, size_bytes, array);
+}
+
+/* ---- out */
+
+/* Dense, with the axes in the opposite order. */
+static bool is_fortran(const leat_array *array)
+{
+    leat_array turned = *array;
+    for (int k = 0; k < array->rank; k++) {
+        turned.shape[k] = array->shape[array->rank - 1 - k];
+        turned.strides[k] = array->strides[array->rank - 1 - k];
+    }
+    return !le_array_is_contiguous(array) && le_array_is_contiguous(&turned);
+}
+
+leat_status le_npy_save(const leat_array *array, const char *path)
+{
+    char header[LE_NPY_OUT_MAX];
+    bool fortran = is_fortran(array);
+    size_t header_bytes = le_npy_header_write(array, fortran, header);
+    leat_array *dense = NULL;
+    struct le_file_out out;
+    leat_status status = LEAT_OK;
+    if (!fortran) /* retains or copies; the elements are only read */
+        status = le_array_dense((leat_array *)(uintptr_t)array, &dense);
+    if (!status)
+        status = le_file_out_open(path, &out);
+    if (status)
+        goto cleanup;
+    status = le_file_out_write(&out, header, header_bytes);
+    if (!status)
+        status = le_file_out_write(&out, (dense ? dense : array)->data, le_array_bytes(array));
+    if (status)
+        le_file_out_drop(&out);
+    else
+        status = le_file_out_commit(&out);
+cleanup:
+    le_array_free(dense);
+    return status;
+}
+
+leat_status le_npy_save_memory(const leat_array *array, void **bytes, size_t *size_bytes)
+{
+    char header[LE_NPY_OUT_MAX];
+    size_t header_bytes = le_npy_header_write(array, false, header);
+    size_t total = header_bytes + le_array_bytes(array);
+    char *made = le_alloc(total);
+    if (!made)
+        return le_fail_out_of_memory(total);
+    memcpy(made, header, header_bytes);
+    le_array_read(array, made + header_bytes);
+    *bytes = made;
+    *size_bytes = total;
+    return LEAT_OK;
+}
