@@ -1,0 +1,337 @@
+/* Fusion: a handful of rules, not a search (docs/ARCHITECTURE.md).
+ *
+ * inline: a new array that one stage alone reads, or that is cheap, or that is larger than everything around it, is computed where
+ * it is read and never stored. hoist: a reduction stays in a kernel where it is computed once for each turn of the loops around it;
+ * else it becomes a stage of its own. Roundings stay: a value keeps its own node. */
+#include "ir/ir.h"
+
+#define CHEAP_COST 3      /* additions that may be done twice rather than stored */
+#define KERNEL_COST_MAX 4000 /* one kernel grows no further */
+#define PATH_MAX 64
+
+/* The loops around a node: the stage's, then those of the reductions that it stands in. */
+struct path {
+    int at[PATH_MAX];
+    int count;
+};
+
+static void path_enter(struct path *path, const int *indices, int count)
+{
+    for (int k = 0; k < count && path->count < PATH_MAX; k++) path->at[path->count++] = indices[k];
+}
+
+/* Whether `set` is the outermost so many loops of the path. */
+static bool is_prefix(const struct path *path, const int *set, int count)
+{
+    if (count > path->count) return false;
+    for (int k = 0; k < count; k++) {
+        bool found = false;
+        for (int q = 0; q < count; q++) found |= set[q] == path->at[k];
+        if (!found) return false;
+    }
+    return true;
+}
+
+static bool has_index(const int *set, int count, int index)
+{
+    for (int k = 0; k < count; k++)
+        if (set[k] == index) return true;
+    return false;
+}
+
+/* ---- facts about a stage's node */
+
+static void find_untrusted(struct le_node *node, void *user)
+{
+    if (node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted) *(bool *)user = true;
+}
+
+static bool has_untrusted(struct le_ir *ir, struct le_node *node)
+{
+    bool found = false;
+    le_node_walk(ir, node, find_untrusted, &found);
+    return found;
+}
+
+static void find_condition(struct le_node *node, void *user)
+{
+    if (node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE ||
+        (node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR)))
+        *(bool *)user = true;
+}
+
+static bool has_condition(struct le_ir *ir, struct le_node *node)
+{
+    bool found = false;
+    le_node_walk(ir, node, find_condition, &found);
+    return found;
+}
+
+/* ---- inline */
+
+struct reads {
+    struct le_ir *ir;
+    const struct le_stage *producer;
+    const struct le_stage *consumer;
+    bool conditions; /* the consumer has some: only trusted reads may be replaced */
+    bool fits;
+    int count;
+};
+
+static bool read_fits(const struct reads *r, const struct le_node *load, const struct path *path)
+{
+    if (load->edge != LE_EDGE_NONE || (!load->trusted && r->conditions)) return false;
+    int set[LEAT_RANK_MAX], count = 0;
+    for (int k = 0; k < load->operand_count; k++) {
+        const struct le_node *x = load->operands[k];
+        if (x->kind != LE_NODE_INDEX || r->ir->indices.at[x->index].depends) return false;
+        if (!has_index(set, count, x->index)) set[count++] = x->index;
+    }
+    if (!r->producer->node->reduces) return true;
+    return count > 0 || path->count == 0 ? is_prefix(path, set, count) : false;
+}
+
+static void visit_reads(struct reads *r, struct le_node *node, const struct path *path, int epoch)
+{
+    if (node->epoch == epoch || !r->fits) return;
+    node->epoch = epoch;
+    if (node->kind == LE_NODE_LOAD && node->value == r->producer->target) {
+        r->count++;
+        r->fits = read_fits(r, node, path);
+        return;
+    }
+    struct path inner = *path;
+    if (node->kind == LE_NODE_REDUCE) {
+        path_enter(&inner, node->indices, node->index_count);
+        epoch = ++r->ir->epoch;
+    }
+    for (int k = 0; k < node->operand_count; k++) visit_reads(r, node->operands[k], &inner, epoch);
+    if (node->fill) visit_reads(r, node->fill, &inner, epoch);
+}
+
+static struct le_node *replace_loads(struct le_ir *ir, struct le_node *node, const struct le_stage *producer, int epoch)
+{
+    if (node->epoch == epoch) return node->memo;
+    struct le_node *made = node;
+    if (node->kind == LE_NODE_LOAD && node->value == producer->target) {
+        int from[LEAT_RANK_MAX];
+        for (int k = 0; k < producer->left_count; k++) from[k] = producer->left[k]->index;
+        made = le_node_substitute(ir, producer->node, from, node->operands, producer->left_count);
+    } else if (node->operand_count > 0) {
+        struct le_node copy = *node;
+        copy.operands = LE_NEW_ARRAY(ir->arena, node->operand_count, struct le_node *);
+        bool changed = false;
+        for (int k = 0; k < node->operand_count; k++) {
+            copy.operands[k] = replace_loads(ir, node->operands[k], producer, epoch);
+            changed |= copy.operands[k] != node->operands[k];
+        }
+        if (changed) made = le_node_make(ir, &copy);
+    }
+    node->epoch = epoch;
+    node->memo = made;
+    return made;
+}
+
+struct around {
+    const struct le_ir *ir;
+    int rank;
+};
+
+static void widest_load(struct le_node *node, void *user)
+{
+    struct around *a = user;
+    if (node->kind == LE_NODE_LOAD && node->operand_count > a->rank) a->rank = node->operand_count;
+}
+
+/* A temporary of more axes than what it is made from and what is made from it. */
+static bool is_larger(struct le_ir *ir, const struct le_stage *producer, const struct le_stage *consumer)
+{
+    struct around a = {.ir = ir};
+    le_node_walk(ir, producer->node, widest_load, &a);
+    int rank = ir->values.at[producer->target].rank;
+    return rank > a.rank && rank > ir->values.at[consumer->target].rank;
+}
+
+static bool may_inline(struct le_ir *ir, const struct le_stage *producer, const struct le_stage *consumer)
+{
+    const struct le_value *value = &ir->values.at[producer->target];
+    if (producer->dead || producer->kind != LE_STAGE_MAP || producer->base >= 0 || value->wanted) return false;
+    for (int k = 0; k < producer->left_count; k++)
+        if (producer->left[k]->kind != LE_NODE_INDEX || ir->indices.at[producer->left[k]->index].depends) return false;
+    if (producer->node->kind == LE_NODE_ELSE && has_untrusted(ir, producer->node) && producer->node->cost > CHEAP_COST)
+        return false; /* a stencil stays apart: its interior has no checks */
+    if (consumer->node->cost + producer->node->cost > KERNEL_COST_MAX) return false;
+    bool cheap = !producer->node->reduces && producer->node->cost <= CHEAP_COST;
+    return cheap || value->uses == 1 || (!producer->node->reduces && is_larger(ir, producer, consumer));
+}
+
+static bool value_in(struct le_ir *ir, struct le_node *node, int value);
+
+struct find_value {
+    int value;
+    bool found;
+};
+
+static void find_value(struct le_node *node, void *user)
+{
+    struct find_value *f = user;
+    if (node->kind == LE_NODE_LOAD && node->value == f->value) f->found = true;
+}
+
+static bool value_in(struct le_ir *ir, struct le_node *node, int value)
+{
+    struct find_value f = {.value = value};
+    le_node_walk(ir, node, find_value, &f);
+    return f.found;
+}
+
+/* The value stands in a subscript on the left, in bounds or as the base: it has to be there. */
+static bool read_elsewhere(struct le_ir *ir, const struct le_stage *c, int value)
+{
+    if (c->base == value) return true;
+    for (int d = 0; d < c->left_count; d++)
+        if (value_in(ir, c->left[d], value)) return true;
+    for (int k = 0; k < ir->indices.count; k++) {
+        const struct le_range_nodes *r = &ir->indices.at[k].range;
+        if (r->low && r->low->loads && value_in(ir, r->low, value)) return true;
+        if (r->high && r->high->loads && value_in(ir, r->high, value)) return true;
+    }
+    return false;
+}
+
+static bool inline_into(struct le_ir *ir, struct le_stage *consumer, const struct le_stage *producer)
+{
+    if (!may_inline(ir, producer, consumer) || read_elsewhere(ir, consumer, producer->target)) return false;
+    struct reads r = {.ir = ir,
+                      .producer = producer,
+                      .consumer = consumer,
+                      .conditions = has_condition(ir, consumer->node),
+                      .fits = true};
+    struct path path = {0};
+    path_enter(&path, consumer->indices, consumer->index_count);
+    visit_reads(&r, consumer->node, &path, ++ir->epoch);
+    if (!r.fits || r.count == 0) return false;
+    /* a substitution inside the rewrite takes epochs of its own; memos of this one are only lost, never mixed */
+    consumer->node = replace_loads(ir, consumer->node, producer, ++ir->epoch);
+    return true;
+}
+
+struct sources {
+    struct le_ir *ir;
+    int at[PATH_MAX];
+    int count;
+};
+
+static void find_source(struct le_node *node, void *user)
+{
+    struct sources *s = user;
+    if (node->kind != LE_NODE_LOAD || s->ir->values.at[node->value].stage < 0 || s->count == PATH_MAX) return;
+    if (!has_index(s->at, s->count, node->value)) s->at[s->count++] = node->value;
+}
+
+void le_pass_inline(struct le_ir *ir)
+{
+    for (int k = ir->stages.count - 1; k >= 0; k--) {
+        if (ir->stages.at[k].dead || ir->stages.at[k].kind == LE_STAGE_FILL) continue;
+        for (bool changed = true; changed;) {
+            struct sources s = {.ir = ir};
+            changed = false;
+            le_node_walk(ir, ir->stages.at[k].node, find_source, &s);
+            for (int q = 0; q < s.count && !changed; q++)
+                changed = inline_into(ir, &ir->stages.at[k], &ir->stages.at[ir->values.at[s.at[q]].stage]);
+            if (changed) le_pass_sweep(ir);
+        }
+    }
+}
+
+/* ---- hoist */
+
+struct hoist {
+    struct le_ir *ir;
+    struct { struct le_stage *at; int count, capacity; } out;
+    const struct le_stage *stage;
+    bool conditions;
+};
+
+static bool stays(struct hoist *h, struct le_node *node, const struct path *path)
+{
+    if (path->count == 0) return node == h->stage->node;
+    if (node->free_count > LEAT_RANK_MAX) return true;
+    for (int k = 0; k < node->free_count; k++)
+        if (h->ir->indices.at[node->free[k]].depends) return true;
+    if (node->free_count > 0 && is_prefix(path, node->free, node->free_count)) return true;
+    return h->conditions && has_untrusted(h->ir, node);
+}
+
+/* A stage that computes the reduction for every point of the loops that it depends on; gives the load of its value. */
+static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path)
+{
+    struct le_ir *ir = h->ir;
+    int *indices = LE_NEW_ARRAY(ir->arena, node->free_count, int), count = 0;
+    for (int k = 0; k < path->count; k++)
+        if (le_node_depends(node, path->at[k]) && !has_index(indices, count, path->at[k])) indices[count++] = path->at[k];
+    struct le_node **left = LE_NEW_ARRAY(ir->arena, count, struct le_node *);
+    for (int k = 0; k < count; k++) left[k] = le_node_index(ir, indices[k]);
+    struct le_value *v = LE_PUSH(ir->arena, &ir->values);
+    int id = ir->values.count - 1;
+    *v = (struct le_value){.id = id, .symbol = -1, .name = le_arena_format(ir->arena, "t.%d", id), .type = node->type, .rank = count};
+    *LE_PUSH(ir->arena, &h->out) = (struct le_stage){.kind = LE_STAGE_MAP,
+                                                     .statement = h->stage->statement,
+                                                     .name = h->stage->name,
+                                                     .target = id,
+                                                     .base = -1,
+                                                     .indices = indices,
+                                                     .index_count = count,
+                                                     .left = left,
+                                                     .left_count = count,
+                                                     .node = node,
+                                                     .access = -1};
+    return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
+                                              .type = node->type,
+                                              .value = id,
+                                              .operands = left,
+                                              .operand_count = count,
+                                              .access = -1,
+                                              .trusted = true});
+}
+
+static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, int epoch)
+{
+    if (!node->reduces) return node;
+    if (node->epoch == epoch) return node->memo;
+    struct path inner = *path;
+    int inner_epoch = epoch;
+    if (node->kind == LE_NODE_REDUCE) {
+        path_enter(&inner, node->indices, node->index_count);
+        inner_epoch = ++h->ir->epoch;
+    }
+    struct le_node copy = *node;
+    copy.operands = LE_NEW_ARRAY(h->ir->arena, node->operand_count, struct le_node *);
+    for (int k = 0; k < node->operand_count; k++) copy.operands[k] = hoist(h, node->operands[k], &inner, inner_epoch);
+    struct le_node *made = le_node_make(h->ir, &copy);
+    if (node->kind == LE_NODE_REDUCE && (made == node || node != h->stage->node) && !stays(h, made, path))
+        made = own_stage(h, made, path);
+    node->epoch = epoch;
+    node->memo = made;
+    return made;
+}
+
+void le_pass_hoist(struct le_ir *ir)
+{
+    struct hoist h = {.ir = ir};
+    for (int k = 0; k < ir->stages.count; k++) {
+        struct le_stage stage = ir->stages.at[k];
+        if (!stage.dead && stage.node->reduces) {
+            struct path path = {0};
+            path_enter(&path, stage.indices, stage.index_count);
+            h.stage = &stage;
+            h.conditions = has_condition(ir, stage.node);
+            stage.node = hoist(&h, stage.node, &path, ++ir->epoch);
+        }
+        *LE_PUSH(ir->arena, &h.out) = stage;
+    }
+    ir->stages.at = h.out.at;
+    ir->stages.count = h.out.count;
+    ir->stages.capacity = h.out.capacity;
+    for (int k = 0; k < ir->stages.count; k++) ir->values.at[ir->stages.at[k].target].stage = k;
+}

@@ -1,0 +1,178 @@
+/* The intermediate representation: what a specialised program computes, for any extents.
+ *
+ * A *value* is an array or scalar at one moment: each assignment makes a new one, so a stage reads a snapshot by naming an older
+ * value. A *statement* keeps what the range rules need. A *stage* computes one value: for every point of its indices, `node` is
+ * written to `target[left]`. Nodes are immutable, shared (equal nodes are one node) and live in the IR's arena; operands of every
+ * node have the types that its operation wants, so later floors know no type rules. Types are strong; 16-bit floats appear only in
+ * values: arithmetic on them is f32, rounded where a value is assigned. */
+#ifndef LE_IR_H
+#define LE_IR_H
+#include "base/arena.h"
+#include "lang/tree.h"
+#include "spec/bytecode.h"
+
+enum le_node_kind {
+    LE_NODE_CONST,  /* bits */
+    LE_NODE_INDEX,  /* i64: the index's value */
+    LE_NODE_LEN,    /* i64: extent `axis` of symbol `symbol` */
+    LE_NODE_LOAD,   /* element of `value` at operands (i64), cast to f32 if 16-bit; edge, fill */
+    LE_NODE_OP,     /* code: an operation or LE_CODE_MULADD, MULSUB, NMULADD */
+    LE_NODE_CAST,   /* operand to type */
+    LE_NODE_ROUND,  /* f32 operand rounded to the 16-bit float `rounded` */
+    LE_NODE_SELECT, /* operands: condition (bool), then, else */
+    LE_NODE_RAND,   /* code: LE_CODE_RAND, LE_CODE_RANDN; operands: seed, then arguments (i64 or u64) */
+    LE_NODE_REDUCE, /* code: enum le_reduction without MEAN; operands: body; over indices */
+    LE_NODE_COUNT,  /* i64: points of indices */
+    LE_NODE_ELSE    /* operands: term, otherwise: where a read of the term falls outside */
+};
+
+struct le_node {
+    enum le_node_kind kind;
+    enum le_type type, rounded;
+    int code;
+    uint64_t bits;          /* CONST: the type's bytes come first in memory */
+    int index, symbol, axis, value;
+    enum le_edge edge;
+    struct le_node *fill;   /* LE_EDGE_FILL: of the load's type */
+    int stretch;            /* LOAD: leading axes that come from `...`: an extent of 1 stretches */
+    int access;             /* LOAD: number in le_ir.accesses, for messages */
+    bool trusted;           /* LOAD: its subscripts are bare indices whose range is the axis: never outside */
+    struct le_node **operands;
+    int operand_count;
+    int *indices;           /* REDUCE, COUNT */
+    int index_count;
+    int *free;              /* indices that it depends on, ascending */
+    int free_count;
+    bool reduces, loads;    /* holds a REDUCE; a LOAD of an array */
+    int depth, id;
+    int64_t cost;           /* additions for one element, reductions apart */
+    uint64_t hash;
+    int epoch;              /* says which walk or substitution wrote memo */
+    void *memo;
+};
+
+struct le_range_nodes { struct le_node *low, *high, *by; }; /* by NULL: 1 */
+struct le_ir_index {
+    const char *name;
+    bool explicit_range, depends, from_dots;
+    struct le_range_nodes range;
+    struct le_place place;
+};
+
+/* An access, as the range rules see it: subscripts of `symbol`. */
+struct le_ir_access {
+    int symbol, stretch, statement;
+    struct le_node **subscripts;
+    int rank;
+    bool guarded, left, has_edge;
+    int *around;
+    int around_count;
+    struct le_place place;
+};
+
+struct le_ir_statement {
+    enum le_step_kind kind;
+    struct le_place place;
+    const char *text;       /* its source text, clipped to one line */
+    int symbol;             /* that it defines or writes */
+    bool is_new, has_else;
+    struct le_node **left;  /* ASSIGN to an array */
+    int left_count;
+    struct le_node *value;  /* AGREE: the size; NEW, DEFAULT, FILL: the start value */
+    struct le_node **sizes;
+    int size_count, axis, array;
+    int *free, *all;        /* index ids */
+    int free_count, all_count;
+    int first_access, access_count;
+    bool dependent;         /* it needs values computed before it to find its ranges */
+};
+
+struct le_value {
+    int id, symbol;
+    const char *name;       /* "u.2" */
+    enum le_type type;      /* storage type */
+    int rank;
+    int stage;              /* that makes it; -1: an input */
+    bool wanted;            /* a result, or read on the host: it has to be stored */
+    int uses;               /* stages that read it */
+};
+
+enum le_stage_kind {
+    LE_STAGE_MAP,     /* target[left] = node at every point; all else is base's */
+    LE_STAGE_SCATTER, /* target = base; target[left] op= node, in index order */
+    LE_STAGE_FILL     /* a new array, all of it node (which has no index) */
+};
+struct le_stage {
+    enum le_stage_kind kind;
+    int statement;
+    const char *name;       /* of its statement, or of the reduction that was hoisted out of it */
+    int target, base;       /* values; base -1: none, target is written whole */
+    int *indices;           /* loop order, outermost first */
+    int index_count;
+    struct le_node **left;  /* i64, one an axis */
+    int left_count;
+    struct le_node *node;   /* of the target's compute type */
+    enum le_scatter scatter;
+    bool dead;
+    int access;             /* of the left side, for messages; -1 */
+};
+
+struct le_ir {
+    struct le_arena *arena;
+    const struct le_tree *tree;
+    struct { struct le_ir_index *at; int count, capacity; } indices;
+    struct { struct le_ir_access *at; int count, capacity; } accesses;
+    struct { struct le_ir_statement *at; int count, capacity; } statements;
+    struct { struct le_value *at; int count, capacity; } values;
+    struct { struct le_stage *at; int count, capacity; } stages;
+    int *last;              /* by symbol: its last value; -1: none */
+    int *first;             /* by symbol: the input's value; -1: none */
+    struct le_node **fixed; /* by symbol: the node that a scalar which needs no array stands for; NULL */
+    struct le_node **table; /* of equal nodes */
+    int node_count, table_size;
+    int epoch;
+};
+
+/* build.c: nodes. Constants are folded where the result is exact on every device. */
+struct le_node *le_node_const(struct le_ir *ir, enum le_type type, uint64_t bits);
+struct le_node *le_node_i64(struct le_ir *ir, int64_t value);
+struct le_node *le_node_bool(struct le_ir *ir, bool value);
+struct le_node *le_node_real(struct le_ir *ir, enum le_type type, double value); /* rounded to the float type */
+struct le_node *le_node_index(struct le_ir *ir, int index);
+struct le_node *le_node_len(struct le_ir *ir, int symbol, int axis);
+struct le_node *le_node_op(struct le_ir *ir, int code, enum le_type type, struct le_node **operands, int count);
+struct le_node *le_node_cast(struct le_ir *ir, enum le_type type, struct le_node *operand);
+struct le_node *le_node_round(struct le_ir *ir, enum le_type rounded, struct le_node *operand);
+struct le_node *le_node_select(struct le_ir *ir, struct le_node *condition, struct le_node *then, struct le_node *otherwise);
+struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, enum le_type type, struct le_node *body,
+                               const int *indices, int count);
+struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model); /* any kind; finds the equal one */
+bool le_node_is_const(const struct le_node *node);
+int64_t le_const_i64(const struct le_node *node); /* of a CONST of an integer type or bool */
+double le_const_real(const struct le_node *node);
+bool le_node_depends(const struct le_node *node, int index);
+/* The same at other indices: index from[k] becomes to[k]. */
+struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to, int count);
+/* Calls visit for every distinct node reachable from root, operands first. */
+void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user);
+
+/* lower.c: a specialised tree to one stage a statement. inputs: by symbol, as for le_specialise; wanted: symbols asked for as
+ * results. NULL on error. */
+struct le_ir *le_lower(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs, const int *wanted,
+                       int wanted_count);
+
+/* passes.c: the list of passes, each with the verifier after it. NULL and LEAT_INTERNAL when the verifier objects. */
+struct le_pass {
+    const char *name;
+    void (*run)(struct le_ir *ir);
+};
+extern const struct le_pass le_passes[];
+leat_status le_passes_run(struct le_ir *ir);
+leat_status le_ir_verify(const struct le_ir *ir);
+void le_pass_inline(struct le_ir *ir);
+void le_pass_hoist(struct le_ir *ir);
+void le_pass_sweep(struct le_ir *ir); /* marks stages dead whose value nobody reads, and counts uses */
+
+void le_ir_print(const struct le_ir *ir, struct le_text *out);
+void le_node_print(const struct le_ir *ir, const struct le_node *node, struct le_text *out);
+#endif
