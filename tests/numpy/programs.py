@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+"""Writes tests/programs/*.txt: programs, inputs and what must come out. NumPy 2 is the oracle; where the language differs from it
+(docs/LANGUAGE.md), this script applies the language's rule itself and says so. The files are committed, so that tests need no
+Python; run this after changing a case.
+
+    python3 -m venv /tmp/venv && /tmp/venv/bin/pip install 'numpy>=2' ml_dtypes scipy && /tmp/venv/bin/python tests/numpy/programs.py
+
+The format: `== program`, text, then any of `== in NAME DTYPE EXTENTS`, `== out NAME DTYPE EXTENTS [rtol R]` (values follow, in
+row-major order), `== scalar NAME VALUE`, `== error CODE WORDS`, and `== end`. Floats are written so that reading them back as f64
+and rounding to the type gives the same bits. Without rtol values are compared exactly (NaN equals NaN)."""
+import operator_cases, function_cases, reduction_cases, range_cases, assign_cases, text_cases
+import caselib
+
+if __name__ == '__main__':
+    for module in (operator_cases, function_cases, reduction_cases, range_cases, assign_cases, text_cases):
+        module.cases()
+    caselib.write_all()
