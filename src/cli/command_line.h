@@ -1,0 +1,40 @@
+/* The command line of a subcommand, taken apart. Strings are argv's own: a name or key ends where its `=` or `:` stood. */
+#ifndef LE_CLI_COMMAND_LINE_H
+#define LE_CLI_COMMAND_LINE_H
+#include "cli/cli.h"
+
+struct le_cli_binding {
+    char *name;
+    char *value; /* what stands behind the `=`: a number, FILE, FILE.npz:key, or "-" */
+    char *key;   /* of FILE.npz:key, else NULL */
+};
+struct le_cli_output {
+    char *name;
+    char *path; /* NULL: printed; "-": npy on stdout */
+    char *key;
+};
+enum le_cli_accepts { /* what a subcommand takes */
+    LE_ACCEPTS_PROGRAM = 1,
+    LE_ACCEPTS_BINDINGS = 2,
+    LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap */
+    LE_ACCEPTS_MACHINE = 8, /* --device, --threads */
+    LE_ACCEPTS_FORM = 16    /* --emit */
+};
+struct le_cli_line {
+    bool help;
+    char *text, *path; /* the program: -e TEXT, or a file ("-": stdin) */
+    struct le_cli_binding *bindings;
+    struct le_cli_output *outputs;
+    size_t binding_count, output_count;
+    char *device;
+    int threads;
+    uint64_t repeat;
+    leat_colormap colormap;
+    leat_form form;
+};
+
+/* Takes apart argc arguments, those after the subcommand. Sets cli->json and cli->explain. */
+int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **argv, struct le_cli_line *line);
+void le_cli_line_free(struct le_cli_line *line);
+bool le_cli_ends_with(const char *path, const char *ending);
+#endif

@@ -1,0 +1,95 @@
+/* The help texts: each begins with examples that can be typed as they stand. */
+#include "cli/cli.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char LEAT[] =
+    "leat: programs over arrays, in index notation\n"
+    "\n"
+    "  leat run -e 'y[i] = a[i] / sum(k: a[k])' a=data.npy -o y=share.npy\n"
+    "  leat run -e 'y = 6 * 7'\n"
+    "  leat check -e 'c[i,j] = sum(k: a[i,k] * b[k,j])'\n"
+    "\n"
+    "subcommands:\n"
+    "  run       run a program on arrays and numbers\n"
+    "  check     a program's inputs, indices and results, or its errors\n"
+    "  show      a program as tree, ir, plan or bytecode\n"
+    "  devices   what is here, and how fast its memory is\n"
+    "  help      this text, or `leat help run`\n"
+    "\n"
+    "`leat SUBCOMMAND --help` says more; so do the manual pages, leat(1) and leat-run(1).\n"
+    "`leat --version` prints the version.\n";
+
+static const char RUN[] =
+    "leat run: run a program on arrays and numbers\n"
+    "\n"
+    "  leat run -e 'y = a * 2' a=21                                   a number in, a number out\n"
+    "  leat run -e 'y[i] = x[i] - mean(k: x[k])' x=x.npy              the result is printed\n"
+    "  leat run -e 'y[i] = x[i] - mean(k: x[k])' x=x.npy -o y=y.npy   or written to a file\n"
+    "  leat run blur.leat a=photo.png -o b=blurred.png                a program from a file, pictures\n"
+    "  leat run norm.leat x=run.npz:speed eps=1e-6 --explain          one array of an .npz; what it cost\n"
+    "  leat run -e 'y[i] = x[i] + 1' x=- -o y=- < x.npy > y.npy       in a pipe\n"
+    "\n"
+    "usage: leat run PROGRAM.leat | -e TEXT | -  [NAME=VALUE ...] [options]\n"
+    "  NAME=FILE          an input from FILE.npy, FILE.npz:KEY or FILE.png; `-` is an .npy on stdin\n"
+    "  NAME=NUMBER        a number of the language: 3, -0.5, 1e-6, 0xff, inf, nan, true, false\n"
+    "  -o NAME[=FILE]     this result, printed, or into FILE.npy, FILE.npz[:KEY] or FILE.png (`-`: npy on stdout);\n"
+    "                     may be repeated; without -o the program's own results are printed\n"
+    "  --colormap MAP     for .png: grey (default) or viridis\n"
+    "  --device D         auto (default) or cpu\n"
+    "  --threads N        threads to use; default: LEAT_THREADS, else the cores that the process may use\n"
+    "  --repeat N         run N times with the inputs in place; times on stderr\n"
+    "  --explain          what each step cost, and what bounds the run, on stderr\n"
+    "  --json             one object on stdout: results, notes, errors, runs, ledger\n"
+    "\n"
+    "exit status: 0 ok, 1 the program or arrays that do not fit it, 2 usage or a missing input, 3 a file,\n"
+    "4 a device, 5 out of memory, 6 an error in the data as it ran, 130 after Ctrl-C\n";
+
+static const char CHECK[] =
+    "leat check: a program's inputs, indices and results with their types where they are known, or its errors\n"
+    "\n"
+    "  leat check model.leat\n"
+    "  leat check -e 'c[i,j] = sum(k: a[i,k] * b[k,j])'\n"
+    "  leat check model.leat --json\n"
+    "\n"
+    "usage: leat check PROGRAM.leat | -e TEXT | -  [--json]\n"
+    "\n"
+    "It takes no inputs and writes no files; `leat run PROGRAM ... -o NAME=FILE` does.\n"
+    "exit status: 0 ok, 1 errors in the program, 2 usage, 3 the file cannot be read\n";
+
+static const char SHOW[] =
+    "leat show: one of the forms that a program takes on its way to the machine\n"
+    "\n"
+    "  leat show -e 'y[i] = x[i] + 1' --emit tree\n"
+    "  leat show -e 'y[i] = x[i] + 1' x=x.npy --emit ir          stages, after all passes\n"
+    "  leat show -e 'y[i] = x[i] + 1' x=x.npy --emit plan        kernels in order, what is stored\n"
+    "  leat show -e 'y[i] = x[i] + 1' x=x.npy --emit bytecode    what the vector machine runs\n"
+    "\n"
+    "usage: leat show PROGRAM.leat | -e TEXT | -  [NAME=VALUE ...] [--emit FORM] [options]\n"
+    "  --emit FORM      tree (default), ir, plan or bytecode; all but tree need the program's inputs\n"
+    "  --device D, --threads N, --json\n"
+    "\n"
+    "It runs nothing; for results see `leat run --help` and its -o.\n"
+    "exit status: as of leat run\n";
+
+static const char DEVICES[] =
+    "leat devices: what is here, and how fast its memory is\n"
+    "\n"
+    "  leat devices\n"
+    "  leat devices --json\n"
+    "  leat devices --threads 1      the copy rate of one thread\n"
+    "\n"
+    "usage: leat devices [--threads N] [--device D] [--json]\n"
+    "\n"
+    "`leat run PROGRAM ... -o NAME=FILE --device D` runs a program on one of them.\n";
+
+void le_cli_help(const char *command)
+{
+    static const struct {
+        const char *name, *text;
+    } TEXTS[] = {{"run", RUN}, {"check", CHECK}, {"show", SHOW}, {"devices", DEVICES}};
+    const char *text = LEAT;
+    for (size_t k = 0; command && k < sizeof TEXTS / sizeof TEXTS[0]; k++)
+        if (strcmp(TEXTS[k].name, command) == 0) text = TEXTS[k].text;
+    fputs(text, stdout);
+}

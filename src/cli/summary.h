@@ -1,0 +1,8 @@
+/* The least, the greatest and the mean of an array's elements. */
+#ifndef LE_CLI_SUMMARY_H
+#define LE_CLI_SUMMARY_H
+#include "leat.h"
+#include <stdio.h>
+/* `min -1.5, max 3.25, mean 0.75`; NaNs are counted apart: `, 12 nan`. The array has at least one element. */
+void le_summary_print(FILE *file, const leat_description *array);
+#endif

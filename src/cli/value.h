@@ -1,0 +1,24 @@
+/* What stands behind `name=` on the command line. */
+#ifndef LE_CLI_VALUE_H
+#define LE_CLI_VALUE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+enum le_cli_value_kind {
+    LE_VALUE_PATH, /* no number: a file's name */
+    LE_VALUE_BOOL,
+    LE_VALUE_I64,
+    LE_VALUE_U64, /* above the largest i64 */
+    LE_VALUE_F64,
+    LE_VALUE_RANGE /* a number that no type holds */
+};
+struct le_cli_value {
+    enum le_cli_value_kind kind;
+    bool boolean;
+    int64_t i64;
+    uint64_t u64;
+    double f64;
+};
+/* A number is one of the language's, with a sign, or inf, nan, true, false. */
+struct le_cli_value le_cli_value_parse(const char *text);
+#endif
