@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int64_t *strides, size_t *size_bytes)
-{
+leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int64_t *strides, size_t *size_bytes) {
     if (dtype < LEAT_BOOL || dtype > LEAT_F64)
         return le_fail(LEAT_INVALID, "%d is not an element type", (int)dtype);
     if (rank < 0 || rank > LEAT_RANK_MAX)
@@ -27,8 +26,7 @@ leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int
 
 /* ---- buffers */
 
-static void release_buffer(struct le_buffer *buffer)
-{
+static void release_buffer(struct le_buffer *buffer) {
     if (atomic_fetch_sub_explicit(&buffer->refcount, 1, memory_order_acq_rel) != 1)
         return;
     struct le_memory_pool *pool = buffer->pool;
@@ -50,8 +48,7 @@ static void release_buffer(struct le_buffer *buffer)
 
 /* An array and its first buffer, neither with memory yet. */
 static leat_status new_pair(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape,
-                            const int64_t *strides, leat_array **array)
-{
+                            const int64_t *strides, leat_array **array) {
     leat_array *made = le_alloc_zero(1, sizeof *made);
     struct le_buffer *buffer = le_alloc_zero(1, sizeof *buffer);
     if (!made || !buffer) {
@@ -73,8 +70,7 @@ static leat_status new_pair(struct le_memory_pool *pool, leat_dtype dtype, int r
     return LEAT_OK;
 }
 
-static void free_pair(leat_array *array)
-{
+static void free_pair(leat_array *array) {
     struct le_memory_pool *pool = array->buffer->pool;
     le_free(array->buffer);
     le_free(array);
@@ -82,8 +78,7 @@ static void free_pair(leat_array *array)
 }
 
 leat_status le_array_new(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape, bool zero,
-                         leat_array **array)
-{
+                         leat_array **array) {
     int64_t strides[LEAT_RANK_MAX];
     size_t size_bytes;
     leat_status status = le_shape_check(dtype, rank, shape, strides, &size_bytes);
@@ -105,8 +100,7 @@ leat_status le_array_new(struct le_memory_pool *pool, leat_dtype dtype, int rank
 }
 
 /* Where the elements lie, in bytes from data; false on overflow. */
-static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high)
-{
+static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high) {
     int64_t least = 0, most = 0, size = (int64_t)le_type_size((enum le_type)d->dtype);
     for (int k = 0; k < d->rank; k++) {
         int64_t reach;
@@ -119,8 +113,7 @@ static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high)
     return most < INT64_MAX - size && least > -INT64_MAX;
 }
 
-static leat_status check_description(const leat_description *d)
-{
+static leat_status check_description(const leat_description *d) {
     int64_t strides[LEAT_RANK_MAX], low, high;
     size_t size_bytes;
     leat_status status = le_shape_check(d->dtype, d->rank, d->shape, strides, &size_bytes);
@@ -136,8 +129,7 @@ static leat_status check_description(const leat_description *d)
     return LEAT_OK;
 }
 
-static leat_status wrap(struct le_memory_pool *pool, const leat_description *description, leat_array **array)
-{
+static leat_status wrap(struct le_memory_pool *pool, const leat_description *description, leat_array **array) {
     leat_status status = check_description(description);
     if (status)
         return status;
@@ -152,8 +144,7 @@ static leat_status wrap(struct le_memory_pool *pool, const leat_description *des
 }
 
 leat_status le_array_wrap(struct le_memory_pool *pool, const leat_description *description, void (*release)(void *user),
-                          void *user, leat_array **array)
-{
+                          void *user, leat_array **array) {
     leat_status status = wrap(pool, description, array);
     if (status)
         return status;
@@ -165,8 +156,7 @@ leat_status le_array_wrap(struct le_memory_pool *pool, const leat_description *d
 }
 
 leat_status le_array_wrap_mapping(struct le_memory_pool *pool, const leat_description *description, void *memory,
-                                  size_t size_bytes, leat_array **array)
-{
+                                  size_t size_bytes, leat_array **array) {
     leat_status status = wrap(pool, description, array);
     if (status)
         return status;
@@ -176,15 +166,13 @@ leat_status le_array_wrap_mapping(struct le_memory_pool *pool, const leat_descri
     return LEAT_OK;
 }
 
-leat_array *le_array_retain(leat_array *array)
-{
+leat_array *le_array_retain(leat_array *array) {
     atomic_fetch_add_explicit(&array->refcount, 1, memory_order_relaxed);
     return array;
 }
 
 /* In a child after fork() the memory is left alone: it is the parent's to give back. */
-void le_array_free(leat_array *array)
-{
+void le_array_free(leat_array *array) {
     if (!array || le_memory_pool_forked(array->buffer->pool))
         return;
     if (atomic_fetch_sub_explicit(&array->refcount, 1, memory_order_acq_rel) != 1)
@@ -196,21 +184,18 @@ void le_array_free(leat_array *array)
 
 /* ---- layout */
 
-size_t le_array_count(const leat_array *array)
-{
+size_t le_array_count(const leat_array *array) {
     size_t count = 1;
     for (int k = 0; k < array->rank; k++)
         count *= (size_t)array->shape[k];
     return count;
 }
 
-size_t le_array_bytes(const leat_array *array)
-{
+size_t le_array_bytes(const leat_array *array) {
     return le_array_count(array) * le_type_size((enum le_type)array->dtype);
 }
 
-bool le_array_is_contiguous(const leat_array *array)
-{
+bool le_array_is_contiguous(const leat_array *array) {
     int64_t dense = 1;
     bool fits = true;
     for (int k = array->rank - 1; k >= 0; k--) {
@@ -223,8 +208,7 @@ bool le_array_is_contiguous(const leat_array *array)
     return fits;
 }
 
-void le_array_range(const leat_array *array, const char **low, const char **high)
-{
+void le_array_range(const leat_array *array, const char **low, const char **high) {
     int64_t size = (int64_t)le_type_size((enum le_type)array->dtype), least = 0, most = size;
     for (int k = 0; k < array->rank; k++) {
         if (array->shape[k] == 0) {
@@ -238,19 +222,18 @@ void le_array_range(const leat_array *array, const char **low, const char **high
     *high = (const char *)array->data + most;
 }
 
-bool le_array_overlaps(const leat_array *a, const leat_array *b)
-{
+bool le_array_overlaps(const leat_array *a, const leat_array *b) {
     const char *a_low, *a_high, *b_low, *b_high;
     le_array_range(a, &a_low, &a_high);
     le_array_range(b, &b_low, &b_high);
     return a_low < b_high && b_low < a_high;
 }
 
-const char *le_array_describe(const leat_array *array, char text[LE_SHAPE_TEXT_MAX])
-{
+const char *le_array_describe(const leat_array *array, char text[LE_SHAPE_TEXT_MAX]) {
     size_t length = (size_t)snprintf(text, LE_SHAPE_TEXT_MAX, "%s[", le_type_name((enum le_type)array->dtype));
     for (int k = 0; k < array->rank; k++)
-        length += (size_t)snprintf(text + length, LE_SHAPE_TEXT_MAX - length, k ? ",%" PRId64 : "%" PRId64, array->shape[k]);
+        length +=
+            (size_t)snprintf(text + length, LE_SHAPE_TEXT_MAX - length, k ? ",%" PRId64 : "%" PRId64, array->shape[k]);
     snprintf(text + length, LE_SHAPE_TEXT_MAX - length, "]");
     return text;
 }

@@ -49,13 +49,15 @@ void le_array_free(leat_array *array); /* NULL is fine */
 
 size_t le_array_count(const leat_array *array); /* elements */
 size_t le_array_bytes(const leat_array *array); /* that the elements take, laid out densely */
-bool le_array_is_contiguous(const leat_array *array); /* row-major and dense; strides of extents up to 1 do not matter */
+bool le_array_is_contiguous(
+    const leat_array *array); /* row-major and dense; strides of extents up to 1 do not matter */
 /* The bytes that elements may lie in: [*low, *high); equal where there are none. */
 void le_array_range(const leat_array *array, const char **low, const char **high);
 bool le_array_overlaps(const leat_array *a, const leat_array *b); /* of those ranges: true may be a false alarm */
 
 /* Views: they share and retain the buffer. */
-leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step, leat_array **view);
+leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
+                           leat_array **view);
 leat_status le_array_transpose(leat_array *array, const int *axes, leat_array **view); /* NULL: reversed */
 leat_status le_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view);
 

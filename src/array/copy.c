@@ -12,21 +12,18 @@ struct copy_axes {
     size_t size; /* of one element */
 };
 
-static void swap_axes(struct copy_axes *x, int j, int k)
-{
+static void swap_axes(struct copy_axes *x, int j, int k) {
     int64_t extent = x->extent[j], target = x->target[j], source = x->source[j];
     x->extent[j] = x->extent[k], x->target[j] = x->target[k], x->source[j] = x->source[k];
     x->extent[k] = extent, x->target[k] = target, x->source[k] = source;
 }
 
-static int64_t magnitude(int64_t value)
-{
+static int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value;
 }
 
 /* Drops extents of 1, sorts by the target's strides and joins axes that run on in both. */
-static void plan_copy(struct copy_axes *x, const leat_array *target, const leat_array *source)
-{
+static void plan_copy(struct copy_axes *x, const leat_array *target, const leat_array *source) {
     int64_t size = (int64_t)x->size;
     for (int k = 0; k < target->rank; k++) {
         if (target->shape[k] == 1)
@@ -52,11 +49,10 @@ static void plan_copy(struct copy_axes *x, const leat_array *target, const leat_
     x->rank = x->rank ? kept + 1 : 0;
 }
 
-#define COPY_RUN(name, type)                                                                                                     \
-    static void name(char *target, const char *source, int64_t count, int64_t target_stride, int64_t source_stride)              \
-    {                                                                                                                            \
-        for (int64_t k = 0; k < count; k++)                                                                                      \
-            *(type *)(void *)(target + k * target_stride) = *(const type *)(const void *)(source + k * source_stride);           \
+#define COPY_RUN(name, type)                                                                                           \
+    static void name(char *target, const char *source, int64_t count, int64_t target_stride, int64_t source_stride) {  \
+        for (int64_t k = 0; k < count; k++)                                                                            \
+            *(type *)(void *)(target + k * target_stride) = *(const type *)(const void *)(source + k * source_stride); \
     }
 COPY_RUN(copy_run_1, uint8_t)
 COPY_RUN(copy_run_2, uint16_t)
@@ -64,8 +60,8 @@ COPY_RUN(copy_run_4, uint32_t)
 COPY_RUN(copy_run_8, uint64_t)
 #undef COPY_RUN
 
-static void copy_run(size_t size, char *target, const char *source, int64_t count, int64_t target_stride, int64_t source_stride)
-{
+static void copy_run(size_t size, char *target, const char *source, int64_t count, int64_t target_stride,
+                     int64_t source_stride) {
     switch (size) {
     case 1:
         copy_run_1(target, source, count, target_stride, source_stride);
@@ -82,8 +78,7 @@ static void copy_run(size_t size, char *target, const char *source, int64_t coun
 }
 
 /* The two innermost axes in tiles, so that neither side's cache lines are read or written once an element. */
-static void copy_plane(const struct copy_axes *x, int rows, int columns, char *target, const char *source)
-{
+static void copy_plane(const struct copy_axes *x, int rows, int columns, char *target, const char *source) {
     for (int64_t r = 0; r < x->extent[rows]; r += TILE)
         for (int64_t c = 0; c < x->extent[columns]; c += TILE) {
             int64_t width = x->extent[columns] - c < TILE ? x->extent[columns] - c : TILE;
@@ -95,8 +90,7 @@ static void copy_plane(const struct copy_axes *x, int rows, int columns, char *t
         }
 }
 
-static void copy_axis(const struct copy_axes *x, int axis, char *target, const char *source)
-{
+static void copy_axis(const struct copy_axes *x, int axis, char *target, const char *source) {
     int64_t size = (int64_t)x->size;
     if (axis == x->rank - 1) {
         if (x->target[axis] == size && x->source[axis] == size)
@@ -114,8 +108,7 @@ static void copy_axis(const struct copy_axes *x, int axis, char *target, const c
 }
 
 /* Puts the axis along which the source is densest next to the innermost one, for copy_plane. */
-static void pair_axes(struct copy_axes *x)
-{
+static void pair_axes(struct copy_axes *x) {
     int dense = 0;
     for (int k = 1; k < x->rank; k++)
         if (magnitude(x->source[k]) < magnitude(x->source[dense]))
@@ -124,8 +117,7 @@ static void pair_axes(struct copy_axes *x)
         swap_axes(x, dense, x->rank - 2);
 }
 
-void le_array_copy(const leat_array *target, const leat_array *source)
-{
+void le_array_copy(const leat_array *target, const leat_array *source) {
     size_t size = le_type_size((enum le_type)source->dtype);
     if (le_array_count(source) == 0)
         return;
@@ -138,8 +130,7 @@ void le_array_copy(const leat_array *target, const leat_array *source)
         copy_axis(&x, 0, target->data, source->data);
 }
 
-static leat_array dense_over(const leat_array *array, void *data)
-{
+static leat_array dense_over(const leat_array *array, void *data) {
     leat_array dense = {.dtype = array->dtype, .rank = array->rank, .data = data};
     int64_t stride = 1;
     for (int k = array->rank - 1; k >= 0; k--) {
@@ -151,8 +142,7 @@ static leat_array dense_over(const leat_array *array, void *data)
 }
 
 /* Any other byte than 0 and 1 is no bool to the machine. */
-static void clean_bools(const leat_array *array, int axis, uint8_t *at)
-{
+static void clean_bools(const leat_array *array, int axis, uint8_t *at) {
     if (axis == array->rank) {
         *at = *at != 0;
         return;
@@ -161,22 +151,19 @@ static void clean_bools(const leat_array *array, int axis, uint8_t *at)
         clean_bools(array, axis + 1, at + k * array->strides[axis]);
 }
 
-void le_array_write(const leat_array *array, const void *source)
-{
+void le_array_write(const leat_array *array, const void *source) {
     leat_array dense = dense_over(array, (void *)(uintptr_t)source);
     le_array_copy(array, &dense);
     if (array->dtype == LEAT_BOOL)
         clean_bools(array, 0, array->data);
 }
 
-void le_array_read(const leat_array *array, void *target)
-{
+void le_array_read(const leat_array *array, void *target) {
     leat_array dense = dense_over(array, target);
     le_array_copy(&dense, array);
 }
 
-leat_status le_array_dense(leat_array *array, leat_array **dense)
-{
+leat_status le_array_dense(leat_array *array, leat_array **dense) {
     if (le_array_is_contiguous(array)) {
         *dense = le_array_retain(array);
         return LEAT_OK;

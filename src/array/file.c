@@ -13,18 +13,16 @@
 #include <unistd.h>
 
 #define POPULATE_MAX_BYTES ((size_t)1 << 30)
-#define WRITE_MAX_BYTES ((size_t)1 << 30)
+#define WRITE_MAX_BYTES    ((size_t)1 << 30)
 
-static leat_status fail_errno(const char *name, const char *what, int number)
-{
+static leat_status fail_errno(const char *name, const char *what, int number) {
     char text[128];
     return le_fail(LEAT_FILE, "%s: cannot %s: %s", name, what, strerror_r(number, text, sizeof text));
 }
 
 /* ---- in */
 
-static leat_status read_stream(int fd, const char *path, struct le_file_bytes *bytes)
-{
+static leat_status read_stream(int fd, const char *path, struct le_file_bytes *bytes) {
     size_t capacity = 0, length = 0;
     uint8_t *at = NULL;
     for (;;) {
@@ -54,8 +52,7 @@ static leat_status read_stream(int fd, const char *path, struct le_file_bytes *b
     return LEAT_OK;
 }
 
-static bool map_file(int fd, size_t size_bytes, struct le_file_bytes *bytes)
-{
+static bool map_file(int fd, size_t size_bytes, struct le_file_bytes *bytes) {
     int flags = MAP_PRIVATE | (size_bytes <= POPULATE_MAX_BYTES ? MAP_POPULATE : 0);
     void *at = mmap(NULL, size_bytes, PROT_READ, flags, fd, 0);
     if (at == MAP_FAILED)
@@ -64,8 +61,7 @@ static bool map_file(int fd, size_t size_bytes, struct le_file_bytes *bytes)
     return true;
 }
 
-leat_status le_file_read(const char *path, struct le_file_bytes *bytes)
-{
+leat_status le_file_read(const char *path, struct le_file_bytes *bytes) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail_errno(path, "open", errno);
@@ -83,8 +79,7 @@ leat_status le_file_read(const char *path, struct le_file_bytes *bytes)
     return status;
 }
 
-void le_file_bytes_finish(struct le_file_bytes *bytes)
-{
+void le_file_bytes_finish(struct le_file_bytes *bytes) {
     void *at = (void *)(uintptr_t)bytes->at;
     if (at && bytes->mapped)
         munmap(at, bytes->size_bytes);
@@ -96,16 +91,14 @@ void le_file_bytes_finish(struct le_file_bytes *bytes)
 /* ---- out */
 
 /* The path that a rename must go to: that of a link's target; a copy of path where it does not exist yet. */
-static char *real_path(const char *path)
-{
+static char *real_path(const char *path) {
     char *real = realpath(path, NULL);
     char *copy = le_strdup(real ? real : path);
     free(real);
     return copy;
 }
 
-static leat_status open_temporary(struct le_file_out *out)
-{
+static leat_status open_temporary(struct le_file_out *out) {
     static atomic_uint serial;
     const char *slash = strrchr(out->path, '/');
     int folder_length = slash ? (int)(slash - out->path) + 1 : 0;
@@ -125,8 +118,7 @@ static leat_status open_temporary(struct le_file_out *out)
     return fail_errno(out->name, "write", errno);
 }
 
-leat_status le_file_out_open(const char *path, struct le_file_out *out)
-{
+leat_status le_file_out_open(const char *path, struct le_file_out *out) {
     *out = (struct le_file_out){.fd = -1, .name = path};
     struct stat about;
     bool exists = stat(path, &about) == 0;
@@ -149,8 +141,7 @@ leat_status le_file_out_open(const char *path, struct le_file_out *out)
     return status;
 }
 
-leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t size_bytes)
-{
+leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t size_bytes) {
     const char *at = bytes;
     while (size_bytes) {
         ssize_t put = write(out->fd, at, size_bytes < WRITE_MAX_BYTES ? size_bytes : WRITE_MAX_BYTES);
@@ -164,15 +155,22 @@ leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t
     return LEAT_OK;
 }
 
-static void finish_out(struct le_file_out *out)
-{
+leat_status le_file_out_reopen(struct le_file_out *out) {
+    int fd = open(out->temporary, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail_errno(out->name, "write", errno);
+    close(out->fd);
+    out->fd = fd;
+    return LEAT_OK;
+}
+
+static void finish_out(struct le_file_out *out) {
     le_free(out->temporary);
     le_free(out->path);
     *out = (struct le_file_out){.fd = -1};
 }
 
-leat_status le_file_out_commit(struct le_file_out *out)
-{
+leat_status le_file_out_commit(struct le_file_out *out) {
     bool done = !out->temporary || fsync(out->fd) == 0;
     int number = errno;
     if (close(out->fd) < 0 && done) {
@@ -193,8 +191,7 @@ leat_status le_file_out_commit(struct le_file_out *out)
     return LEAT_OK;
 }
 
-void le_file_out_drop(struct le_file_out *out)
-{
+void le_file_out_drop(struct le_file_out *out) {
     if (out->fd >= 0)
         close(out->fd);
     if (out->temporary)

@@ -21,6 +21,8 @@ struct le_file_out {
 };
 leat_status le_file_out_open(const char *path, struct le_file_out *out);
 leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t size_bytes);
+/* After another file was renamed to the temporary name: goes on with that one. */
+leat_status le_file_out_reopen(struct le_file_out *out);
 /* Makes it durable and gives it its name. After a failure nothing is left. */
 leat_status le_file_out_commit(struct le_file_out *out);
 void le_file_out_drop(struct le_file_out *out);

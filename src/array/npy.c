@@ -8,16 +8,14 @@
 
 /* ---- in */
 
-static leat_status check_data(const char *name, const struct le_npy_header *header, size_t size_bytes)
-{
+static leat_status check_data(const char *name, const struct le_npy_header *header, size_t size_bytes) {
     size_t there = size_bytes - header->data_offset;
     if (header->data_bytes > there)
         return le_fail(LEAT_FILE, "%s: it claims %zu bytes of elements, and has %zu", name, header->data_bytes, there);
     return LEAT_OK;
 }
 
-static void swap_bytes(size_t size, uint8_t *at, size_t size_bytes)
-{
+static void swap_bytes(size_t size, uint8_t *at, size_t size_bytes) {
     for (uint8_t *end = at + size_bytes; at < end; at += size)
         for (size_t k = 0; k < size / 2; k++) {
             uint8_t byte = at[k];
@@ -26,8 +24,7 @@ static void swap_bytes(size_t size, uint8_t *at, size_t size_bytes)
         }
 }
 
-void le_npy_normalise(const struct le_npy_header *header, void *data)
-{
+void le_npy_normalise(const struct le_npy_header *header, void *data) {
     uint8_t *at = data;
     if (header->swapped)
         swap_bytes(le_type_size((enum le_type)header->dtype), at, header->data_bytes);
@@ -36,15 +33,13 @@ void le_npy_normalise(const struct le_npy_header *header, void *data)
             at[k] = at[k] != 0;
 }
 
-static void take_layout(leat_array *array, const struct le_npy_header *header)
-{
+static void take_layout(leat_array *array, const struct le_npy_header *header) {
     for (int k = 0; k < header->rank; k++)
         array->strides[k] = header->strides[k];
 }
 
 static leat_status copy_in(struct le_memory_pool *pool, const struct le_npy_header *header, const uint8_t *bytes,
-                           leat_array **array)
-{
+                           leat_array **array) {
     leat_array *made;
     leat_status status = le_array_new(pool, header->dtype, header->rank, header->shape, false, &made);
     if (status)
@@ -58,8 +53,7 @@ static leat_status copy_in(struct le_memory_pool *pool, const struct le_npy_head
 }
 
 leat_status le_npy_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
-                        leat_dtype declared, leat_array **array)
-{
+                        leat_dtype declared, leat_array **array) {
     struct le_npy_header header;
     leat_status status = le_npy_header_read(name, bytes, size_bytes, declared, &header);
     if (!status)
@@ -67,24 +61,21 @@ leat_status le_npy_load(struct le_memory_pool *pool, const char *name, const uin
     return status ? status : copy_in(pool, &header, bytes, array);
 }
 
-static bool clean_bools(const uint8_t *at, size_t count)
-{
+static bool clean_bools(const uint8_t *at, size_t count) {
     uint8_t all = 0;
     for (size_t k = 0; k < count; k++)
         all |= at[k];
     return all <= 1;
 }
 
-static bool usable_in_place(const struct le_npy_header *header, const uint8_t *bytes)
-{
+static bool usable_in_place(const struct le_npy_header *header, const uint8_t *bytes) {
     return header->data_bytes >= IN_PLACE_MIN_BYTES && !header->swapped &&
            header->data_offset % le_type_size((enum le_type)header->dtype) == 0 &&
            (header->dtype != LEAT_BOOL || clean_bools(bytes + header->data_offset, header->data_bytes));
 }
 
 leat_status le_npy_load_mapped(struct le_memory_pool *pool, const char *name, uint8_t *bytes, size_t size_bytes,
-                               leat_dtype declared, leat_array **array, bool *kept)
-{
+                               leat_dtype declared, leat_array **array, bool *kept) {
     struct le_npy_header header;
     leat_status status = le_npy_header_read(name, bytes, size_bytes, declared, &header);
     if (!status)
@@ -104,8 +95,7 @@ leat_status le_npy_load_mapped(struct le_memory_pool *pool, const char *name, ui
 /* ---- out */
 
 /* Dense, with the axes in the opposite order. */
-static bool is_fortran(const leat_array *array)
-{
+static bool is_fortran(const leat_array *array) {
     leat_array turned = *array;
     for (int k = 0; k < array->rank; k++) {
         turned.shape[k] = array->shape[array->rank - 1 - k];
@@ -114,8 +104,7 @@ static bool is_fortran(const leat_array *array)
     return !le_array_is_contiguous(array) && le_array_is_contiguous(&turned);
 }
 
-leat_status le_npy_save(const leat_array *array, const char *path)
-{
+leat_status le_npy_save(const leat_array *array, const char *path) {
     char header[LE_NPY_OUT_MAX];
     bool fortran = is_fortran(array);
     size_t header_bytes = le_npy_header_write(array, fortran, header);
@@ -140,8 +129,7 @@ cleanup:
     return status;
 }
 
-leat_status le_npy_save_memory(const leat_array *array, void **bytes, size_t *size_bytes)
-{
+leat_status le_npy_save_memory(const leat_array *array, void **bytes, size_t *size_bytes) {
     char header[LE_NPY_OUT_MAX];
     size_t header_bytes = le_npy_header_write(array, false, header);
     size_t total = header_bytes + le_array_bytes(array);

@@ -13,19 +13,16 @@ struct parser {
     struct le_npy_header *header;
 };
 
-static leat_status fail_header(const struct parser *p, const char *what)
-{
+static leat_status fail_header(const struct parser *p, const char *what) {
     return le_fail(LEAT_FILE, "%s: the .npy header is malformed: %s", p->name, what);
 }
 
-static void skip_space(struct parser *p)
-{
+static void skip_space(struct parser *p) {
     while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r'))
         p->at++;
 }
 
-static bool take(struct parser *p, char c)
-{
+static bool take(struct parser *p, char c) {
     skip_space(p);
     if (p->at == p->end || *p->at != c)
         return false;
@@ -33,8 +30,7 @@ static bool take(struct parser *p, char c)
     return true;
 }
 
-static bool take_word(struct parser *p, const char *word)
-{
+static bool take_word(struct parser *p, const char *word) {
     size_t length = strlen(word);
     skip_space(p);
     if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length) != 0)
@@ -44,8 +40,7 @@ static bool take_word(struct parser *p, const char *word)
 }
 
 /* 'text' or "text", without escapes. */
-static bool take_string(struct parser *p, const char **text, size_t *length)
-{
+static bool take_string(struct parser *p, const char **text, size_t *length) {
     skip_space(p);
     if (p->at == p->end || (*p->at != '\'' && *p->at != '"'))
         return false;
@@ -63,27 +58,36 @@ static bool take_string(struct parser *p, const char **text, size_t *length)
 
 /* ---- descr: the element type */
 
-static const char *kind_name(char kind)
-{
+static const char *kind_name(char kind) {
     switch (kind) {
-    case 'c': return "complex numbers, which Leat does not have yet";
-    case 'O': return "Python objects";
-    case 'S': case 'a': case 'U': return "strings";
-    case 'M': case 'm': return "dates or times";
-    case 'V': return "raw bytes";
-    default: return NULL;
+    case 'c':
+        return "complex numbers, which Leat does not have yet";
+    case 'O':
+        return "Python objects";
+    case 'S':
+    case 'a':
+    case 'U':
+        return "strings";
+    case 'M':
+    case 'm':
+        return "dates or times";
+    case 'V':
+        return "raw bytes";
+    default:
+        return NULL;
     }
 }
 
-static leat_status fail_type(const struct parser *p, const char *text, size_t length)
-{
+static leat_status fail_type(const struct parser *p, const char *text, size_t length) {
     int shown = length < 32 ? (int)length : 32;
     const char *kind = length > 1 ? kind_name(text[1]) : NULL;
     if (!kind && length)
         kind = text[0] == 'O' ? "Python objects" : NULL;
     if (length == 3 && memcmp(text + 1, "V2", 2) == 0)
-        return le_fail(LEAT_FILE, "%s: its elements ('%.*s') are two plain bytes: read as bf16 only where the program declares that",
-                       p->name, shown, text);
+        return le_fail(
+            LEAT_FILE,
+            "%s: its elements ('%.*s') are two plain bytes: read as bf16 only where the program declares that", p->name,
+            shown, text);
     for (int k = 0; k < shown; k++)
         if (text[k] < ' ' || text[k] > '~')
             return le_fail(LEAT_FILE, "%s: the element type is not text", p->name);
@@ -91,8 +95,7 @@ static leat_status fail_type(const struct parser *p, const char *text, size_t le
                 : le_fail(LEAT_FILE, "%s: the element type '%.*s' is not one that Leat reads", p->name, shown, text);
 }
 
-static leat_status parse_type(struct parser *p)
-{
+static leat_status parse_type(struct parser *p) {
     const char *text;
     size_t length;
     if (take(p, '['))
@@ -115,8 +118,7 @@ static leat_status parse_type(struct parser *p)
 
 /* ---- shape */
 
-static leat_status parse_extent(struct parser *p, int64_t *extent)
-{
+static leat_status parse_extent(struct parser *p, int64_t *extent) {
     bool negative = take(p, '-');
     skip_space(p);
     const char *start = p->at;
@@ -134,8 +136,7 @@ static leat_status parse_extent(struct parser *p, int64_t *extent)
     return LEAT_OK;
 }
 
-static leat_status parse_shape(struct parser *p)
-{
+static leat_status parse_shape(struct parser *p) {
     struct le_npy_header *header = p->header;
     if (!take(p, '('))
         return fail_header(p, "'shape' is not a tuple");
@@ -156,16 +157,14 @@ static leat_status parse_shape(struct parser *p)
     return LEAT_OK;
 }
 
-static leat_status parse_order(struct parser *p)
-{
+static leat_status parse_order(struct parser *p) {
     p->header->fortran = take_word(p, "True");
     if (!p->header->fortran && !take_word(p, "False"))
         return fail_header(p, "'fortran_order' is neither True nor False");
     return LEAT_OK;
 }
 
-static leat_status parse_dict(struct parser *p)
-{
+static leat_status parse_dict(struct parser *p) {
     static const struct {
         const char *key;
         leat_status (*parse)(struct parser *p);
@@ -197,14 +196,14 @@ static leat_status parse_dict(struct parser *p)
 
 /* ---- the whole */
 
-leat_status le_npy_header_size(const char *name, const uint8_t *bytes, size_t size_bytes, size_t *header_bytes)
-{
+leat_status le_npy_header_size(const char *name, const uint8_t *bytes, size_t size_bytes, size_t *header_bytes) {
     if (size_bytes < 10)
         return le_fail(LEAT_FILE, "%s: it ends within the .npy header", name);
     if (memcmp(bytes, "\x93NUMPY", 6) != 0)
         return le_fail(LEAT_FILE, "%s: is not an .npy file", name);
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
-        return le_fail(LEAT_FILE, "%s: is of version %d.%d of .npy; 1.0, 2.0 and 3.0 can be read", name, bytes[6], bytes[7]);
+        return le_fail(LEAT_FILE, "%s: is of version %d.%d of .npy; 1.0, 2.0 and 3.0 can be read", name, bytes[6],
+                       bytes[7]);
     if (bytes[6] > 1 && size_bytes < 12)
         return le_fail(LEAT_FILE, "%s: it ends within the .npy header", name);
     size_t length = bytes[8] | (size_t)bytes[9] << 8;
@@ -212,13 +211,12 @@ leat_status le_npy_header_size(const char *name, const uint8_t *bytes, size_t si
         length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     *header_bytes = (bytes[6] > 1 ? 12 : 10) + length;
     if (*header_bytes > LE_NPY_HEADER_MAX)
-        return le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, more than the %d that are allowed", name, length,
-                       LE_NPY_HEADER_MAX);
+        return le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, more than the %d that are allowed", name,
+                       length, LE_NPY_HEADER_MAX);
     return LEAT_OK;
 }
 
-static leat_status lay_out(const char *name, struct le_npy_header *header)
-{
+static leat_status lay_out(const char *name, struct le_npy_header *header) {
     if (le_shape_check(header->dtype, header->rank, header->shape, header->strides, &header->data_bytes))
         return le_fail(LEAT_FILE, "%s: the product of the extents in its .npy header is too large", name);
     int64_t stride = 1;
@@ -230,14 +228,14 @@ static leat_status lay_out(const char *name, struct le_npy_header *header)
 }
 
 leat_status le_npy_header_read(const char *name, const uint8_t *bytes, size_t size_bytes, leat_dtype declared,
-                               struct le_npy_header *header)
-{
+                               struct le_npy_header *header) {
     size_t header_bytes;
     leat_status status = le_npy_header_size(name, bytes, size_bytes, &header_bytes);
     if (status)
         return status;
     if (header_bytes > size_bytes)
-        return le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, and the file has %zu", name, header_bytes, size_bytes);
+        return le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, and the file has %zu", name, header_bytes,
+                       size_bytes);
     *header = (struct le_npy_header){.data_offset = header_bytes};
     struct parser p = {.name = name,
                        .at = (const char *)bytes + (bytes[6] > 1 ? 12 : 10),
@@ -248,15 +246,14 @@ leat_status le_npy_header_read(const char *name, const uint8_t *bytes, size_t si
     return status ? status : lay_out(name, header);
 }
 
-size_t le_npy_header_write(const leat_array *array, bool fortran, char header[LE_NPY_OUT_MAX])
-{
+size_t le_npy_header_write(const leat_array *array, bool fortran, char header[LE_NPY_OUT_MAX]) {
     enum le_type type = (enum le_type)array->dtype;
     char *text = header + 10;
     size_t room = LE_NPY_OUT_MAX - 10;
     const uint16_t one = 1;
     char order = le_type_size(type) == 1 ? '|' : *(const uint8_t *)&one == 1 ? '<' : '>';
-    size_t length = (size_t)snprintf(text, room, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (", order, le_type_npy(type),
-                                     fortran ? "True" : "False");
+    size_t length = (size_t)snprintf(text, room, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (", order,
+                                     le_type_npy(type), fortran ? "True" : "False");
     for (int k = 0; k < array->rank; k++)
         length += (size_t)snprintf(text + length, room - length, k ? ", %" PRId64 : "%" PRId64, array->shape[k]);
     length += (size_t)snprintf(text + length, room - length, array->rank == 1 ? ",), }" : "), }");

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #define ALIGNMENT 64u
-#define KEEP_MIN ((size_t)64 << 10)
-#define MAP_MIN ((size_t)2 << 20) /* and the size of a huge page */
-#define KEPT_MAX 128
+#define KEEP_MIN  ((size_t)64 << 10)
+#define MAP_MIN   ((size_t)2 << 20) /* and the size of a huge page */
+#define KEPT_MAX  128
 
 struct kept_block {
     void *memory;
@@ -39,8 +39,7 @@ static pthread_mutex_t allocator_lock = PTHREAD_MUTEX_INITIALIZER;
 static int allocator_users;
 static bool allocator_hooked;
 
-static bool allocator_enter(const struct le_allocator *allocator)
-{
+static bool allocator_enter(const struct le_allocator *allocator) {
     pthread_mutex_lock(&allocator_lock);
     if (allocator_users++ == 0) {
         allocator_hooked = allocator->allocate != NULL;
@@ -52,16 +51,14 @@ static bool allocator_enter(const struct le_allocator *allocator)
     return hooked;
 }
 
-static void allocator_leave(void)
-{
+static void allocator_leave(void) {
     pthread_mutex_lock(&allocator_lock);
     if (--allocator_users == 0 && allocator_hooked)
         le_memory_use(NULL);
     pthread_mutex_unlock(&allocator_lock);
 }
 
-leat_status le_memory_pool_new(const struct le_pool_options *options, struct le_memory_pool **pool)
-{
+leat_status le_memory_pool_new(const struct le_pool_options *options, struct le_memory_pool **pool) {
     bool hooked = allocator_enter(&options->allocator);
     struct le_memory_pool *made = le_alloc_zero(1, sizeof *made);
     if (!made) {
@@ -80,19 +77,16 @@ leat_status le_memory_pool_new(const struct le_pool_options *options, struct le_
     return LEAT_OK;
 }
 
-struct le_memory_pool *le_memory_pool_retain(struct le_memory_pool *pool)
-{
+struct le_memory_pool *le_memory_pool_retain(struct le_memory_pool *pool) {
     atomic_fetch_add_explicit(&pool->refcount, 1, memory_order_relaxed);
     return pool;
 }
 
-bool le_memory_pool_forked(const struct le_memory_pool *pool)
-{
+bool le_memory_pool_forked(const struct le_memory_pool *pool) {
     return pool->pid != getpid();
 }
 
-leat_status le_memory_pool_check(const struct le_memory_pool *pool)
-{
+leat_status le_memory_pool_check(const struct le_memory_pool *pool) {
     if (le_memory_pool_forked(pool))
         return le_fail(LEAT_INVALID, "this handle was made before fork(); open a new context in the child");
     return LEAT_OK;
@@ -100,8 +94,7 @@ leat_status le_memory_pool_check(const struct le_memory_pool *pool)
 
 /* ---- blocks of the system */
 
-static void *map_block(size_t size_bytes)
-{
+static void *map_block(size_t size_bytes) {
     size_t span = size_bytes + MAP_MIN;
     char *start = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
@@ -116,8 +109,7 @@ static void *map_block(size_t size_bytes)
 }
 
 /* The allocator's address is kept right before the aligned block. */
-static void *allocate_block(size_t size_bytes)
-{
+static void *allocate_block(size_t size_bytes) {
     char *start = le_alloc(size_bytes + ALIGNMENT + sizeof(void *));
     if (!start)
         return NULL;
@@ -127,13 +119,11 @@ static void *allocate_block(size_t size_bytes)
     return memory;
 }
 
-static bool is_mapped(const struct le_memory_pool *pool, size_t capacity_bytes)
-{
+static bool is_mapped(const struct le_memory_pool *pool, size_t capacity_bytes) {
     return !pool->hooked && capacity_bytes >= MAP_MIN;
 }
 
-static void *obtain(const struct le_memory_pool *pool, size_t capacity_bytes, bool zero)
-{
+static void *obtain(const struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
     if (is_mapped(pool, capacity_bytes))
         return map_block(capacity_bytes); /* zero as it comes */
     void *memory = allocate_block(capacity_bytes);
@@ -142,8 +132,7 @@ static void *obtain(const struct le_memory_pool *pool, size_t capacity_bytes, bo
     return memory;
 }
 
-static void discard(const struct le_memory_pool *pool, struct kept_block block)
-{
+static void discard(const struct le_memory_pool *pool, struct kept_block block) {
     if (is_mapped(pool, block.capacity_bytes)) {
         munmap(block.memory, block.capacity_bytes);
         return;
@@ -155,8 +144,7 @@ static void discard(const struct le_memory_pool *pool, struct kept_block block)
 
 /* ---- what is kept; all with the lock held */
 
-static struct kept_block remove_kept(struct le_memory_pool *pool, int k)
-{
+static struct kept_block remove_kept(struct le_memory_pool *pool, int k) {
     struct kept_block block = pool->kept[k];
     pool->kept_count--;
     memmove(&pool->kept[k], &pool->kept[k + 1], (size_t)(pool->kept_count - k) * sizeof block);
@@ -165,15 +153,13 @@ static struct kept_block remove_kept(struct le_memory_pool *pool, int k)
 }
 
 /* Drops the oldest until at most keep_bytes are kept. */
-static void trim(struct le_memory_pool *pool, size_t keep_bytes)
-{
+static void trim(struct le_memory_pool *pool, size_t keep_bytes) {
     while (pool->kept_count && pool->use.kept_bytes > keep_bytes)
         discard(pool, remove_kept(pool, 0));
 }
 
 /* The smallest kept block that fits, of equals the newest; -1: none. */
-static int find_kept(const struct le_memory_pool *pool, size_t capacity_bytes)
-{
+static int find_kept(const struct le_memory_pool *pool, size_t capacity_bytes) {
     size_t most = capacity_bytes + capacity_bytes / 8;
     int found = -1;
     for (int k = pool->kept_count - 1; k >= 0; k--) {
@@ -186,8 +172,7 @@ static int find_kept(const struct le_memory_pool *pool, size_t capacity_bytes)
 
 /* ---- take and give */
 
-static bool round_up(size_t size_bytes, size_t *capacity_bytes)
-{
+static bool round_up(size_t size_bytes, size_t *capacity_bytes) {
     size_t unit = size_bytes >= MAP_MIN ? 4096 : ALIGNMENT;
     if (size_bytes > PTRDIFF_MAX - 2 * MAP_MIN)
         return false;
@@ -195,15 +180,14 @@ static bool round_up(size_t size_bytes, size_t *capacity_bytes)
     return true;
 }
 
-static leat_status fail_cap(const struct le_memory_pool *pool, size_t size_bytes)
-{
-    return le_fail(LEAT_OUT_OF_MEMORY, "an array of %zu bytes does not fit: %zu of the %zu bytes that the options allow are in use",
+static leat_status fail_cap(const struct le_memory_pool *pool, size_t size_bytes) {
+    return le_fail(LEAT_OUT_OF_MEMORY,
+                   "an array of %zu bytes does not fit: %zu of the %zu bytes that the options allow are in use",
                    size_bytes, pool->use.live_bytes, pool->memory_cap_bytes);
 }
 
 /* Counts capacity_bytes as live, making room among what is kept; gives a kept block if one fits, else none. */
-static leat_status reserve(struct le_memory_pool *pool, size_t capacity_bytes, struct kept_block *block)
-{
+static leat_status reserve(struct le_memory_pool *pool, size_t capacity_bytes, struct kept_block *block) {
     size_t cap = pool->memory_cap_bytes;
     int k = capacity_bytes >= KEEP_MIN ? find_kept(pool, capacity_bytes) : -1;
     if (k >= 0) {
@@ -222,8 +206,7 @@ static leat_status reserve(struct le_memory_pool *pool, size_t capacity_bytes, s
 }
 
 /* The system has none: gives back all that is kept, then asks once more. */
-static void *obtain_hard(struct le_memory_pool *pool, size_t capacity_bytes, bool zero)
-{
+static void *obtain_hard(struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
     pthread_mutex_lock(&pool->lock);
     bool some = pool->kept_count > 0;
     trim(pool, 0);
@@ -232,8 +215,7 @@ static void *obtain_hard(struct le_memory_pool *pool, size_t capacity_bytes, boo
 }
 
 leat_status le_memory_pool_take(struct le_memory_pool *pool, size_t size_bytes, bool zero, void **memory,
-                                size_t *capacity_bytes)
-{
+                                size_t *capacity_bytes) {
     size_t capacity;
     if (!round_up(size_bytes, &capacity))
         return le_fail_out_of_memory(size_bytes);
@@ -262,8 +244,7 @@ leat_status le_memory_pool_take(struct le_memory_pool *pool, size_t size_bytes, 
     return LEAT_OK;
 }
 
-void le_memory_pool_give(struct le_memory_pool *pool, void *memory, size_t capacity_bytes)
-{
+void le_memory_pool_give(struct le_memory_pool *pool, void *memory, size_t capacity_bytes) {
     struct kept_block block = {.memory = memory, .capacity_bytes = capacity_bytes};
     pthread_mutex_lock(&pool->lock);
     pool->use.live_bytes -= capacity_bytes;
@@ -280,15 +261,13 @@ void le_memory_pool_give(struct le_memory_pool *pool, void *memory, size_t capac
         discard(pool, block);
 }
 
-void le_memory_pool_use(struct le_memory_pool *pool, struct le_pool_use *use)
-{
+void le_memory_pool_use(struct le_memory_pool *pool, struct le_pool_use *use) {
     pthread_mutex_lock(&pool->lock);
     *use = pool->use;
     pthread_mutex_unlock(&pool->lock);
 }
 
-void le_memory_pool_note(struct le_memory_pool *pool, leat_log_level level, const char *text)
-{
+void le_memory_pool_note(struct le_memory_pool *pool, leat_log_level level, const char *text) {
     pthread_mutex_lock(&pool->lock);
     void (*log)(leat_log_level, const char *, void *) = pool->log;
     void *user = pool->log_user;
@@ -297,8 +276,7 @@ void le_memory_pool_note(struct le_memory_pool *pool, leat_log_level level, cons
         log(level, text, user);
 }
 
-void le_memory_pool_close(struct le_memory_pool *pool)
-{
+void le_memory_pool_close(struct le_memory_pool *pool) {
     pthread_mutex_lock(&pool->lock);
     trim(pool, 0);
     pool->cache_cap_bytes = 0;
@@ -307,8 +285,7 @@ void le_memory_pool_close(struct le_memory_pool *pool)
     le_memory_pool_release(pool);
 }
 
-void le_memory_pool_release(struct le_memory_pool *pool)
-{
+void le_memory_pool_release(struct le_memory_pool *pool) {
     if (atomic_fetch_sub_explicit(&pool->refcount, 1, memory_order_acq_rel) != 1)
         return;
     trim(pool, 0);

@@ -4,8 +4,7 @@
 #include <inttypes.h>
 
 /* A view with the array's own layout, for the caller to change before anyone else sees it. */
-static leat_status new_view(leat_array *array, leat_array **view)
-{
+static leat_status new_view(leat_array *array, leat_array **view) {
     leat_array *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return le_fail_out_of_memory(sizeof *made);
@@ -24,21 +23,20 @@ static leat_status new_view(leat_array *array, leat_array **view)
     return LEAT_OK;
 }
 
-static int64_t size_of(const leat_array *array)
-{
+static int64_t size_of(const leat_array *array) {
     return (int64_t)le_type_size((enum le_type)array->dtype);
 }
 
 /* The extent of start, start + step, ... up to but without stop; LEAT_INVALID outside of 0..extent-1. */
-static leat_status slice_axis(int axis, int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *count)
-{
+static leat_status slice_axis(int axis, int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *count) {
     if (step == 0)
         return le_fail(LEAT_INVALID, "the step of axis %d is 0", axis);
     bool up = step > 0;
     bool inside = up ? start >= 0 && start <= extent && stop >= 0 && stop <= extent
                      : start >= -1 && start < extent && stop >= -1 && stop < extent;
     if (!inside)
-        return le_fail(LEAT_INVALID, "%" PRId64 " to %" PRId64 " does not lie within the %" PRId64 " elements of axis %d", start,
+        return le_fail(LEAT_INVALID,
+                       "%" PRId64 " to %" PRId64 " does not lie within the %" PRId64 " elements of axis %d", start,
                        stop, extent, axis);
     int64_t distance = up ? stop - start : start - stop;
     uint64_t stride = up ? (uint64_t)step : -(uint64_t)step;
@@ -46,8 +44,8 @@ static leat_status slice_axis(int axis, int64_t extent, int64_t start, int64_t s
     return LEAT_OK;
 }
 
-leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step, leat_array **view)
-{
+leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
+                           leat_array **view) {
     int64_t count[LEAT_RANK_MAX];
     bool empty = false;
     for (int k = 0; k < array->rank; k++) {
@@ -73,8 +71,7 @@ leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_
     return LEAT_OK;
 }
 
-leat_status le_array_transpose(leat_array *array, const int *axes, leat_array **view)
-{
+leat_status le_array_transpose(leat_array *array, const int *axes, leat_array **view) {
     unsigned seen = 0;
     for (int k = 0; axes && k < array->rank; k++) {
         if (axes[k] < 0 || axes[k] >= array->rank || seen >> axes[k] & 1)
@@ -95,8 +92,7 @@ leat_status le_array_transpose(leat_array *array, const int *axes, leat_array **
 }
 
 /* The shape with its -1 replaced; LEAT_INVALID where it cannot hold `count` elements. */
-static leat_status resolve_shape(size_t count, int rank, const int64_t *shape, int64_t *resolved)
-{
+static leat_status resolve_shape(size_t count, int rank, const int64_t *shape, int64_t *resolved) {
     int open = -1;
     uint64_t product = 1;
     for (int k = 0; k < rank; k++) {
@@ -120,8 +116,7 @@ static leat_status resolve_shape(size_t count, int rank, const int64_t *shape, i
 }
 
 /* Axes of extent 1 dropped and neighbours that run on joined; gives the rank. */
-static int merge_axes(const leat_array *array, int64_t *shape, int64_t *strides)
-{
+static int merge_axes(const leat_array *array, int64_t *shape, int64_t *strides) {
     int rank = 0;
     for (int k = 0; k < array->rank; k++) {
         if (array->shape[k] == 1)
@@ -138,8 +133,7 @@ static int merge_axes(const leat_array *array, int64_t *shape, int64_t *strides)
 }
 
 /* Strides that show the array's elements in `shape`; false where there are none. No extent is 0. */
-static bool reshape_strides(const leat_array *array, int rank, const int64_t *shape, int64_t *strides)
-{
+static bool reshape_strides(const leat_array *array, int rank, const int64_t *shape, int64_t *strides) {
     int64_t old_shape[LEAT_RANK_MAX], old_strides[LEAT_RANK_MAX];
     int old = merge_axes(array, old_shape, old_strides) - 1;
     int64_t left = old >= 0 ? old_shape[old] : 1, stride = old >= 0 ? old_strides[old] : 1;
@@ -158,8 +152,7 @@ static bool reshape_strides(const leat_array *array, int rank, const int64_t *sh
     return true;
 }
 
-leat_status le_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view)
-{
+leat_status le_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view) {
     if (rank < 0 || rank > LEAT_RANK_MAX)
         return le_fail(LEAT_INVALID, "rank %d: an array has 0 to %d axes", rank, LEAT_RANK_MAX);
     int64_t resolved[LEAT_RANK_MAX] = {0}, strides[LEAT_RANK_MAX] = {0};

@@ -1,0 +1,80 @@
+/* leat.h: the ledger. The caller's own costs are a stack of each thread's. */
+#include "api/check.h"
+#include <string.h>
+
+leat_status leat_ledger_level_set(leat_context *ctx, int level) {
+    LE_CHECK_CONTEXT(ctx);
+    if (level < 0 || level > 1)
+        return le_fail(LEAT_INVALID, "level %d: it must be 0 or 1", level);
+    le_ledger_level_set(ctx->ledger, level);
+    return LEAT_OK;
+}
+
+leat_status leat_ledger_clear(leat_context *ctx) {
+    LE_CHECK_CONTEXT(ctx);
+    le_ledger_clear(ctx->ledger);
+    return LEAT_OK;
+}
+
+leat_status leat_ledger_count(leat_context *ctx, size_t *count) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(count);
+    *count = le_ledger_count(ctx->ledger);
+    return LEAT_OK;
+}
+
+leat_status leat_ledger_get(leat_context *ctx, size_t k, leat_cost *cost) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(cost);
+    if (!le_ledger_at(ctx->ledger, k, cost))
+        return le_fail(LEAT_INVALID, "the ledger has no record %zu", k);
+    return LEAT_OK;
+}
+
+/* One that was begun and not ended; what it is for lies behind it. It keeps the context. */
+struct open_cost {
+    struct open_cost *outer;
+    leat_context *ctx;
+    struct le_span span;
+    char what[];
+};
+static _Thread_local struct open_cost *open_costs;
+
+leat_status leat_ledger_begin(leat_context *ctx, leat_cost_kind kind, const char *what) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(what);
+    if ((unsigned)kind >= LEAT_COST_KINDS)
+        return le_fail(LEAT_INVALID, "%d is not a kind of cost", (int)kind);
+    size_t size_bytes = strlen(what) + 1;
+    struct open_cost *cost = le_alloc(sizeof *cost + size_bytes);
+    if (!cost)
+        return le_fail_out_of_memory(sizeof *cost + size_bytes);
+    memcpy(cost->what, what, size_bytes);
+    cost->ctx = le_context_retain(ctx);
+    cost->outer = open_costs;
+    open_costs = cost;
+    le_span_begin(&cost->span, ctx->ledger, kind, cost->what, "");
+    return LEAT_OK;
+}
+
+leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes) {
+    LE_CHECK_CONTEXT(ctx);
+    struct open_cost *cost = open_costs;
+    if (!cost || cost->ctx != ctx)
+        return le_fail(LEAT_INVALID, "no cost of this context was begun last on this thread");
+    le_span_end(&cost->span, bytes, 0);
+    open_costs = cost->outer;
+    le_free(cost);
+    le_context_release(ctx);
+    return LEAT_OK;
+}
+
+const char *leat_cost_name(leat_cost_kind kind) {
+    static const char *const names[LEAT_COST_KINDS] = {
+        [LEAT_COST_INIT] = "init",       [LEAT_COST_READ] = "read",   [LEAT_COST_CHECK] = "check",
+        [LEAT_COST_COMPILE] = "compile", [LEAT_COST_PLAN] = "plan",   [LEAT_COST_ALLOCATE] = "allocate",
+        [LEAT_COST_KERNEL] = "kernel",   [LEAT_COST_COPY] = "copy",   [LEAT_COST_WAIT] = "wait",
+        [LEAT_COST_WRITE] = "write",     [LEAT_COST_OTHER] = "other",
+    };
+    return (unsigned)kind < LEAT_COST_KINDS ? names[kind] : "?";
+}

@@ -1,0 +1,97 @@
+/* Arrays as DLPack tensors, and tensors as arrays. */
+#include "array/dlpack.h"
+#include "spec/type.h"
+
+static const struct dl_type dl_types[LE_TYPES] = {
+    [LE_BOOL] = {DL_BOOL, 8, 1},  [LE_I8] = {DL_INT, 8, 1},       [LE_I16] = {DL_INT, 16, 1},
+    [LE_I32] = {DL_INT, 32, 1},   [LE_I64] = {DL_INT, 64, 1},     [LE_U8] = {DL_UINT, 8, 1},
+    [LE_U16] = {DL_UINT, 16, 1},  [LE_U32] = {DL_UINT, 32, 1},    [LE_U64] = {DL_UINT, 64, 1},
+    [LE_F16] = {DL_FLOAT, 16, 1}, [LE_BF16] = {DL_BFLOAT, 16, 1}, [LE_F32] = {DL_FLOAT, 32, 1},
+    [LE_F64] = {DL_FLOAT, 64, 1},
+};
+
+/* ---- out */
+
+struct exported {
+    struct DLManagedTensor tensor;
+    int64_t shape[LEAT_RANK_MAX], strides[LEAT_RANK_MAX];
+    leat_array *array;
+};
+
+static void delete_exported(struct DLManagedTensor *self) {
+    struct exported *exported = self->manager_ctx;
+    struct le_memory_pool *pool =
+        le_memory_pool_retain(exported->array->buffer->pool); /* the allocator is the pool's */
+    le_array_free(exported->array);
+    le_free(exported);
+    le_memory_pool_release(pool);
+}
+
+leat_status le_array_to_dlpack(leat_array *array, struct DLManagedTensor **tensor) {
+    if (array->read_only)
+        return le_fail(LEAT_UNSUPPORTED,
+                       "the array is read-only, which a DLPack tensor cannot say; copy it into a new array");
+    struct exported *made = le_alloc_zero(1, sizeof *made);
+    if (!made)
+        return le_fail_out_of_memory(sizeof *made);
+    for (int k = 0; k < array->rank; k++) {
+        made->shape[k] = array->shape[k];
+        made->strides[k] = array->strides[k];
+    }
+    made->array = le_array_retain(array);
+    made->tensor.manager_ctx = made;
+    made->tensor.deleter = delete_exported;
+    made->tensor.dl_tensor = (struct dl_tensor){.data = array->data,
+                                                .device = {.device_type = DL_CPU},
+                                                .ndim = array->rank,
+                                                .dtype = dl_types[array->dtype],
+                                                .shape = made->shape,
+                                                .strides = made->strides};
+    *tensor = &made->tensor;
+    return LEAT_OK;
+}
+
+/* ---- in */
+
+static void delete_imported(void *user) {
+    struct DLManagedTensor *tensor = user;
+    if (tensor->deleter)
+        tensor->deleter(tensor);
+}
+
+static leat_status find_type(const struct dl_tensor *t, leat_dtype *dtype) {
+    for (int k = LE_BOOL; k < LE_TYPES; k++)
+        if (dl_types[k].code == t->dtype.code && dl_types[k].bits == t->dtype.bits && t->dtype.lanes == 1) {
+            *dtype = (leat_dtype)k;
+            return LEAT_OK;
+        }
+    return le_fail(LEAT_UNSUPPORTED, "the tensor's elements (code %d, %d bits, %d lanes) are of no type of Leat's",
+                   t->dtype.code, t->dtype.bits, t->dtype.lanes);
+}
+
+static leat_status describe(const struct dl_tensor *t, leat_description *d) {
+    if (t->device.device_type != DL_CPU && t->device.device_type != DL_CUDA_HOST)
+        return le_fail(LEAT_DEVICE, "the tensor is on a device of type %d, not in host memory", t->device.device_type);
+    if (t->ndim < 0 || t->ndim > LEAT_RANK_MAX || (t->ndim && !t->shape))
+        return le_fail(LEAT_INVALID, "the tensor has %d axes; 0 to %d are possible", t->ndim, LEAT_RANK_MAX);
+    size_t size_bytes;
+    int64_t dense[LEAT_RANK_MAX];
+    leat_status status = find_type(t, &d->dtype);
+    if (!status)
+        status = le_shape_check(d->dtype, t->ndim, t->shape, dense, &size_bytes);
+    if (status)
+        return status;
+    d->rank = t->ndim;
+    for (int k = 0; k < t->ndim; k++) {
+        d->shape[k] = t->shape[k];
+        d->strides[k] = t->strides ? t->strides[k] : dense[k];
+    }
+    d->data = t->data ? (char *)t->data + t->byte_offset : NULL;
+    return LEAT_OK;
+}
+
+leat_status le_array_from_dlpack(struct le_memory_pool *pool, struct DLManagedTensor *tensor, leat_array **array) {
+    leat_description description = {0};
+    leat_status status = describe(&tensor->dl_tensor, &description);
+    return status ? status : le_array_wrap(pool, &description, delete_imported, tensor, array);
+}

@@ -1,0 +1,110 @@
+/* Which format a file is of, and the way to its reader or writer. */
+#include "array/load.h"
+#include "array/file.h"
+#include "array/npy.h"
+#include "array/npz.h"
+#include "array/png.h"
+#include <string.h>
+#include <strings.h>
+
+enum format { FORMAT_NONE, FORMAT_NPY, FORMAT_NPZ, FORMAT_PNG };
+
+static enum format format_of_bytes(const uint8_t *bytes, size_t size_bytes) {
+    static const struct {
+        const char *magic;
+        enum format format;
+    } formats[] = {{"\x93NUMPY", FORMAT_NPY},
+                   {"PK\x03\x04", FORMAT_NPZ},
+                   {"PK\x05\x06", FORMAT_NPZ}, /* an empty archive */
+                   {"\x89PNG\r\n\x1a\n", FORMAT_PNG}};
+    for (size_t k = 0; k < ARRAY_LEN(formats); k++) {
+        size_t length = strlen(formats[k].magic);
+        if (size_bytes >= length && memcmp(bytes, formats[k].magic, length) == 0)
+            return formats[k].format;
+    }
+    return FORMAT_NONE;
+}
+
+static enum format format_of_path(const char *path) {
+    static const struct {
+        const char *ending;
+        enum format format;
+    } formats[] = {{".npy", FORMAT_NPY}, {".npz", FORMAT_NPZ}, {".png", FORMAT_PNG}};
+    size_t length = strlen(path);
+    for (size_t k = 0; k < ARRAY_LEN(formats); k++)
+        if (length > 4 && strcasecmp(path + length - 4, formats[k].ending) == 0)
+            return formats[k].format;
+    return FORMAT_NONE;
+}
+
+static leat_status check_key(const char *name, const char *key, enum format format) {
+    if (key && format != FORMAT_NPZ)
+        return le_fail(LEAT_FILE, "%s: is not an .npz file, so it has no array '%.100s' in it", name, key);
+    return LEAT_OK;
+}
+
+static leat_status fail_format(const char *name, size_t size_bytes) {
+    if (size_bytes == 0)
+        return le_fail(LEAT_FILE, "%s: is empty", name);
+    return le_fail(LEAT_FILE, "%s: does not begin as an .npy, .npz or PNG file does", name);
+}
+
+static leat_status load_bytes(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
+                              const char *key, leat_dtype declared, leat_array **array) {
+    enum format format = format_of_bytes(bytes, size_bytes);
+    leat_status status = check_key(name, key, format);
+    if (status)
+        return status;
+    switch (format) {
+    case FORMAT_NPY:
+        return le_npy_load(pool, name, bytes, size_bytes, declared, array);
+    case FORMAT_NPZ:
+        return le_npz_load(pool, name, bytes, size_bytes, key, declared, array);
+    case FORMAT_PNG:
+        return le_png_load(pool, name, bytes, size_bytes, array);
+    default:
+        return fail_format(name, size_bytes);
+    }
+}
+
+leat_status le_array_load_memory(struct le_memory_pool *pool, const char *name, const void *bytes, size_t size_bytes,
+                                 leat_dtype declared, leat_array **array) {
+    return load_bytes(pool, name, bytes, size_bytes, NULL, declared, array);
+}
+
+leat_status le_array_load(struct le_memory_pool *pool, const char *path, const char *key, leat_dtype declared,
+                          leat_array **array) {
+    struct le_file_bytes bytes;
+    leat_status status = le_file_read(path, &bytes);
+    if (status)
+        return status;
+    bool kept = false;
+    enum format format = format_of_bytes(bytes.at, bytes.size_bytes);
+    status = check_key(path, key, format);
+    if (!status && format == FORMAT_NPY && bytes.mapped)
+        status =
+            le_npy_load_mapped(pool, path, (uint8_t *)(uintptr_t)bytes.at, bytes.size_bytes, declared, array, &kept);
+    else if (!status)
+        status = load_bytes(pool, path, bytes.at, bytes.size_bytes, key, declared, array);
+    if (status || !kept)
+        le_file_bytes_finish(&bytes);
+    return status;
+}
+
+leat_status le_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
+    enum format format = format_of_path(path);
+    leat_status status = format == FORMAT_NONE ? LEAT_OK : check_key(path, key, format);
+    if (status)
+        return status;
+    switch (format) {
+    case FORMAT_NPY:
+        return le_npy_save(array, path);
+    case FORMAT_NPZ:
+        return le_npz_save(array, path, key ? key : "array");
+    case FORMAT_PNG:
+        return le_png_save(array, path, colormap);
+    default:
+        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npy, .npz or .png",
+                          "%s: its ending does not say what to write", path);
+    }
+}

@@ -1,0 +1,265 @@
+/* .npz through libzip. Its own memory is libzip's, not base/memory.h's. A member's claimed sizes are held against the archive's
+ * before anything of that size is allocated, and against the .npy header in it. */
+#include "array/npz.h"
+#include "array/file.h"
+#include "array/npy.h"
+#include "base/text.h"
+#include <string.h>
+#include <zip.h>
+
+#define DEFLATE_MOST 1040u /* bytes out of one byte in: deflate's limit is 1032 */
+
+struct member {
+    const char *name; /* the file's */
+    zip_t *archive;
+    zip_stat_t about;
+};
+
+static leat_status fail_zip(const char *name, zip_error_t *error) {
+    leat_status status =
+        zip_error_code_zip(error) == ZIP_ER_MEMORY
+            ? le_fail_out_of_memory(0)
+            : le_fail(LEAT_FILE, "%s: the archive cannot be read: %s", name, zip_error_strerror(error));
+    return status;
+}
+
+/* ---- in */
+
+static leat_status open_archive(const char *name, const uint8_t *bytes, size_t size_bytes, zip_t **archive) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_create(bytes, size_bytes, 0, &error);
+    *archive = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
+    leat_status status = *archive ? LEAT_OK : fail_zip(name, &error);
+    if (source && !*archive)
+        zip_source_free(source);
+    zip_error_fini(&error);
+    return status;
+}
+
+static leat_status fail_keys(const struct member *m, const char *key) {
+    struct le_text keys = {0};
+    zip_int64_t count = zip_get_num_entries(m->archive, 0);
+    for (zip_int64_t k = 0; k < count && keys.length < 300; k++) {
+        const char *entry = zip_get_name(m->archive, (zip_uint64_t)k, 0);
+        size_t length = entry ? strlen(entry) : 0;
+        if (length > 4 && strcmp(entry + length - 4, ".npy") == 0)
+            length -= 4;
+        le_text_add(&keys, "%s%.*s", k ? ", " : "", (int)(length < 100 ? length : 100), entry ? entry : "?");
+    }
+    leat_status status;
+    if (count <= 0)
+        status = le_fail(LEAT_FILE, "%s: has no array in it", m->name);
+    else if (key)
+        status = le_fail(LEAT_FILE, "%s: has no array '%.100s'; it has: %s", m->name, key, keys.at ? keys.at : "?");
+    else
+        status = le_fail(LEAT_FILE, "%s: has %lld arrays; name one of them: %s", m->name, (long long)count,
+                         keys.at ? keys.at : "?");
+    le_text_finish(&keys);
+    return status;
+}
+
+/* key or key.npy; for NULL the only one. */
+static leat_status find_member(struct member *m, const char *key) {
+    zip_int64_t count = zip_get_num_entries(m->archive, 0), found = count == 1 && !key ? 0 : -1;
+    size_t length = key ? strlen(key) : 0;
+    for (zip_int64_t k = 0; key && k < count && found < 0; k++) {
+        const char *entry = zip_get_name(m->archive, (zip_uint64_t)k, 0);
+        if (entry && strncmp(entry, key, length) == 0 && (!entry[length] || strcmp(entry + length, ".npy") == 0))
+            found = k;
+    }
+    if (found < 0)
+        return fail_keys(m, key);
+    zip_stat_init(&m->about);
+    if (zip_stat_index(m->archive, (zip_uint64_t)found, 0, &m->about) < 0)
+        return fail_zip(m->name, zip_get_error(m->archive));
+    return LEAT_OK;
+}
+
+static leat_status check_member(const struct member *m, size_t archive_bytes) {
+    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_INDEX;
+    const zip_stat_t *about = &m->about;
+    if ((about->valid & needed) != needed)
+        return le_fail(LEAT_FILE, "%s: the archive does not say what is in it", m->name);
+    if (about->comp_method != ZIP_CM_STORE && about->comp_method != ZIP_CM_DEFLATE)
+        return le_fail(LEAT_FILE, "%s: is compressed by a method (%d) that .npz files do not use", m->name,
+                       about->comp_method);
+    if (about->valid & ZIP_STAT_ENCRYPTION_METHOD && about->encryption_method != ZIP_EM_NONE)
+        return le_fail(LEAT_FILE, "%s: is encrypted", m->name);
+    zip_uint64_t most = about->comp_method == ZIP_CM_STORE ? about->comp_size : about->comp_size * DEFLATE_MOST + 64;
+    if (about->comp_size > archive_bytes || about->size > most)
+        return le_fail(LEAT_FILE, "%s: its array claims %llu bytes, more than the archive can hold", m->name,
+                       (unsigned long long)about->size);
+    return LEAT_OK;
+}
+
+static leat_status read_exactly(const struct member *m, zip_file_t *file, void *target, size_t size_bytes) {
+    char *at = target;
+    while (size_bytes) {
+        zip_int64_t got = zip_fread(file, at, size_bytes);
+        if (got < 0)
+            return fail_zip(m->name, zip_file_get_error(file));
+        if (got == 0)
+            return le_fail(LEAT_FILE, "%s: its array ends too early", m->name);
+        at += got;
+        size_bytes -= (size_t)got;
+    }
+    return LEAT_OK;
+}
+
+/* bytes: room for LE_NPY_HEADER_MAX. */
+static leat_status read_header(const struct member *m, zip_file_t *file, uint8_t *bytes, leat_dtype declared,
+                               struct le_npy_header *header) {
+    size_t first = m->about.size < 12 ? (size_t)m->about.size : 12, header_bytes = 0;
+    leat_status status = read_exactly(m, file, bytes, first);
+    if (!status)
+        status = le_npy_header_size(m->name, bytes, first, &header_bytes);
+    if (!status && header_bytes > m->about.size)
+        status = le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes, and its array has %llu", m->name,
+                         header_bytes, (unsigned long long)m->about.size);
+    if (!status && header_bytes > first)
+        status = read_exactly(m, file, bytes + first, header_bytes - first);
+    if (!status)
+        status = le_npy_header_read(m->name, bytes, header_bytes < first ? first : header_bytes, declared, header);
+    if (!status && header->data_offset + header->data_bytes != m->about.size)
+        status = le_fail(LEAT_FILE, "%s: its .npy header claims %zu bytes of elements, and its array has %llu", m->name,
+                         header->data_bytes, (unsigned long long)(m->about.size - header->data_offset));
+    return status;
+}
+
+/* Reads up to the very end: only there the checksum is compared. */
+static leat_status read_elements(const struct member *m, zip_file_t *file, struct le_npy_header *header,
+                                 leat_array *array) {
+    char beyond;
+    leat_status status = read_exactly(m, file, array->data, header->data_bytes);
+    if (status)
+        return status;
+    zip_int64_t got = zip_fread(file, &beyond, 1);
+    if (got < 0)
+        return fail_zip(m->name, zip_file_get_error(file));
+    if (got > 0)
+        return le_fail(LEAT_FILE, "%s: its array is longer than the archive says", m->name);
+    le_npy_normalise(header, array->data);
+    return LEAT_OK;
+}
+
+static leat_status read_member(struct le_memory_pool *pool, const struct member *m, zip_file_t *file, uint8_t *bytes,
+                               leat_dtype declared, leat_array **array) {
+    struct le_npy_header header;
+    leat_array *made;
+    leat_status status = read_header(m, file, bytes, declared, &header);
+    if (!status)
+        status = le_array_new(pool, header.dtype, header.rank, header.shape, false, &made);
+    if (status)
+        return status;
+    memcpy(made->strides, header.strides, sizeof header.strides);
+    status = read_elements(m, file, &header, made);
+    if (status)
+        le_array_free(made);
+    else
+        *array = made;
+    return status;
+}
+
+static leat_status open_member(struct le_memory_pool *pool, const struct member *m, leat_dtype declared,
+                               leat_array **array) {
+    uint8_t *bytes = le_alloc(LE_NPY_HEADER_MAX);
+    if (!bytes)
+        return le_fail_out_of_memory(LE_NPY_HEADER_MAX);
+    zip_file_t *file = zip_fopen_index(m->archive, m->about.index, 0);
+    leat_status status =
+        file ? read_member(pool, m, file, bytes, declared, array) : fail_zip(m->name, zip_get_error(m->archive));
+    if (file)
+        zip_fclose(file);
+    le_free(bytes);
+    return status;
+}
+
+leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
+                        const char *key, leat_dtype declared, leat_array **array) {
+    struct member member = {.name = name};
+    leat_status status = open_archive(name, bytes, size_bytes, &member.archive);
+    if (status)
+        return status;
+    status = find_member(&member, key);
+    if (!status)
+        status = check_member(&member, size_bytes);
+    if (!status)
+        status = open_member(pool, &member, declared, array);
+    zip_discard(member.archive);
+    return status;
+}
+
+/* ---- out */
+
+static leat_status fail_write(const char *path, zip_t *archive) {
+    return le_fail(LEAT_FILE, "%s: cannot write the archive: %s", path, zip_strerror(archive));
+}
+
+/* The header, then the elements of a dense array; both stay valid until the archive is closed. */
+static leat_status add_member(zip_t *archive, const char *path, const char *entry, char *header,
+                              const leat_array *dense) {
+    zip_buffer_fragment_t fragments[] = {
+        {.data = (zip_uint8_t *)header, .length = le_npy_header_write(dense, false, header)},
+        {.data = dense->data, .length = le_array_bytes(dense)},
+    };
+    zip_source_t *source = zip_source_buffer_fragment(archive, fragments, ARRAY_LEN(fragments), 0);
+    zip_int64_t index = source ? zip_file_add(archive, entry, source, ZIP_FL_ENC_UTF_8) : -1;
+    if (source && index < 0)
+        zip_source_free(source);
+    if (index < 0 || zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) < 0)
+        return fail_write(path, archive);
+    return LEAT_OK;
+}
+
+/* libzip writes a file of its own and renames it to `temporary`. */
+static leat_status write_archive(const char *path, const char *temporary, const char *entry, const leat_array *dense) {
+    char header[LE_NPY_OUT_MAX];
+    int code;
+    zip_t *archive = zip_open(temporary, ZIP_CREATE | ZIP_TRUNCATE, &code);
+    if (!archive) {
+        zip_error_t error;
+        zip_error_init_with_code(&error, code);
+        leat_status status = le_fail(LEAT_FILE, "%s: cannot write the archive: %s", path, zip_error_strerror(&error));
+        zip_error_fini(&error);
+        return status;
+    }
+    leat_status status = add_member(archive, path, entry, header, dense);
+    if (!status && zip_close(archive) == 0)
+        return LEAT_OK;
+    if (!status)
+        status = fail_write(path, archive);
+    zip_discard(archive);
+    return status;
+}
+
+static leat_status save_dense(const leat_array *dense, const char *path, const char *entry) {
+    struct le_file_out out;
+    leat_status status = le_file_out_open(path, &out);
+    if (status)
+        return status;
+    if (!out.temporary)
+        status = le_fail(LEAT_FILE, "%s: an archive can only be written to a regular file", path);
+    else
+        status = write_archive(path, out.temporary, entry, dense);
+    if (!status)
+        status = le_file_out_reopen(&out);
+    if (!status)
+        return le_file_out_commit(&out);
+    le_file_out_drop(&out);
+    return status;
+}
+
+leat_status le_npz_save(const leat_array *array, const char *path, const char *key) {
+    struct le_text entry = {0};
+    leat_array *dense = NULL;
+    le_text_add(&entry, "%s.npy", key);
+    leat_status status = entry.failed ? le_fail_out_of_memory(0) : LEAT_OK;
+    if (!status) /* retains or copies; the elements are only read */
+        status = le_array_dense((leat_array *)(uintptr_t)array, &dense);
+    if (!status)
+        status = save_dense(dense, path, entry.at);
+    le_array_free(dense);
+    le_text_finish(&entry);
+    return status;
+}

@@ -1,0 +1,11 @@
+/* .npz: a zip archive of .npy files. */
+#ifndef LE_NPZ_H
+#define LE_NPZ_H
+#include "array/array.h"
+
+/* The array called key (NULL: the only one) of an archive in memory; its elements are copied. */
+leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
+                        const char *key, leat_dtype declared, leat_array **array);
+/* A new archive of that one array, not compressed. */
+leat_status le_npz_save(const leat_array *array, const char *path, const char *key);
+#endif

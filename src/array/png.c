@@ -1,0 +1,222 @@
+/* PNG through libpng, whose memory comes from base/memory.h. Errors of libpng's leave by longjmp to the reader's or writer's own
+ * setjmp; what must be freed afterwards lives in the struct that is shared with it. */
+#include "array/png.h"
+#include "array/colormap.h"
+#include "array/file.h"
+#include "spec/type.h"
+#include <png.h>
+#include <setjmp.h>
+#include <string.h>
+
+#define SIDE_MAX     1000000 /* pixels of a picture's side */
+#define INFLATE_MOST 1040u   /* bytes out of one byte in: deflate's limit is 1032 */
+
+struct picture {
+    const char *name;
+    struct le_memory_pool *pool;
+    png_structp png;
+    png_infop info;
+    leat_status status;
+    jmp_buf failure;
+    const uint8_t *bytes; /* in: what is left to read */
+    size_t left_bytes;
+    struct le_file_out out;
+    leat_array *array; /* what was read, or is written */
+    png_bytep *rows;
+};
+
+static void on_error(png_structp png, png_const_charp message) {
+    struct picture *p = png_get_error_ptr(png);
+    if (!p->status)
+        p->status =
+            le_fail(LEAT_FILE, "%s: the picture cannot be %s: %s", p->name, p->bytes ? "read" : "written", message);
+    longjmp(p->failure, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message) {
+    (void)png;
+    (void)message;
+}
+
+static void *on_allocate(png_structp png, png_alloc_size_t size_bytes) {
+    (void)png;
+    return le_alloc(size_bytes);
+}
+
+static void on_free(png_structp png, void *memory) {
+    (void)png;
+    le_free(memory);
+}
+
+static void leave(struct picture *p, leat_status status) {
+    p->status = status;
+    longjmp(p->failure, 1);
+}
+
+/* Work's errors end it, and are in p->status. */
+static void guard(struct picture *p, void (*work)(struct picture *p)) {
+    if (setjmp(p->failure) == 0)
+        work(p);
+}
+
+static void make_rows(struct picture *p, size_t height, uint8_t *data, size_t row_bytes) {
+    p->rows = le_alloc_zero(height, sizeof *p->rows);
+    if (!p->rows)
+        leave(p, le_fail_out_of_memory(height * sizeof *p->rows));
+    for (size_t k = 0; k < height; k++)
+        p->rows[k] = data + k * row_bytes;
+}
+
+/* ---- in */
+
+static void on_read(png_structp png, png_bytep target, size_t size_bytes) {
+    struct picture *p = png_get_io_ptr(png);
+    if (size_bytes > p->left_bytes)
+        png_error(png, "it ends too early");
+    memcpy(target, p->bytes, size_bytes);
+    p->bytes += size_bytes;
+    p->left_bytes -= size_bytes;
+}
+
+/* Grey stays grey; all else becomes red, green, blue and perhaps alpha; 8 or 16 bits, of this machine's order. */
+static void ask_transforms(struct picture *p) {
+    png_structp png = p->png;
+    int colour = png_get_color_type(png, p->info), depth = png_get_bit_depth(png, p->info);
+    bool transparent = png_get_valid(png, p->info, PNG_INFO_tRNS) != 0;
+    const uint16_t one = 1;
+    if (colour == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(png);
+    if (colour == PNG_COLOR_TYPE_GRAY && depth < 8)
+        png_set_expand_gray_1_2_4_to_8(png);
+    if (transparent)
+        png_set_tRNS_to_alpha(png);
+    if (colour == PNG_COLOR_TYPE_GRAY_ALPHA || (colour == PNG_COLOR_TYPE_GRAY && transparent))
+        png_set_gray_to_rgb(png);
+    if (depth == 16 && *(const uint8_t *)&one == 1)
+        png_set_swap(png);
+    png_set_interlace_handling(png);
+    png_read_update_info(png, p->info);
+}
+
+/* Before anything of the claimed size is allocated. */
+static void check_size(struct picture *p, size_t file_bytes) {
+    uint64_t height = png_get_image_height(p->png, p->info), width = png_get_image_width(p->png, p->info);
+    uint64_t bits = (uint64_t)png_get_bit_depth(p->png, p->info) * png_get_channels(p->png, p->info);
+    if (height * width / 8 * bits / INFLATE_MOST > file_bytes)
+        leave(p, le_fail(LEAT_FILE, "%s: it claims %llu by %llu pixels, more than the file can hold", p->name,
+                         (unsigned long long)width, (unsigned long long)height));
+}
+
+static void read_picture(struct picture *p) {
+    size_t file_bytes = p->left_bytes;
+    p->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, NULL, on_allocate, on_free);
+    p->info = p->png ? png_create_info_struct(p->png) : NULL;
+    if (!p->info)
+        leave(p, le_fail_out_of_memory(0));
+    png_set_read_fn(p->png, p, on_read);
+    png_set_user_limits(p->png, SIDE_MAX, SIDE_MAX);
+    png_read_info(p->png, p->info);
+    check_size(p, file_bytes);
+    ask_transforms(p);
+    int channels = png_get_channels(p->png, p->info);
+    int64_t shape[] = {png_get_image_height(p->png, p->info), png_get_image_width(p->png, p->info), channels};
+    leat_dtype dtype = png_get_bit_depth(p->png, p->info) == 16 ? LEAT_U16 : LEAT_U8;
+    leat_status status = le_array_new(p->pool, dtype, channels == 1 ? 2 : 3, shape, true, &p->array);
+    if (status)
+        leave(p, status);
+    make_rows(p, (size_t)shape[0], p->array->data, png_get_rowbytes(p->png, p->info));
+    png_read_image(p->png, p->rows);
+    png_read_end(p->png, NULL);
+}
+
+leat_status le_png_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
+                        leat_array **array) {
+    struct picture p = {.name = name, .pool = pool, .bytes = bytes, .left_bytes = size_bytes};
+    guard(&p, read_picture);
+    if (p.png)
+        png_destroy_read_struct(&p.png, &p.info, NULL);
+    le_free(p.rows);
+    if (p.status)
+        le_array_free(p.array);
+    else
+        *array = p.array;
+    return p.status;
+}
+
+/* ---- out */
+
+static void on_write(png_structp png, png_bytep bytes, size_t size_bytes) {
+    struct picture *p = png_get_io_ptr(png);
+    leat_status status = le_file_out_write(&p->out, bytes, size_bytes);
+    if (status)
+        leave(p, status);
+}
+
+static void on_flush(png_structp png) {
+    (void)png;
+}
+
+/* Of a dense u8 or u16 array, [h,w] or [h,w,3 or 4]. */
+static void write_picture(struct picture *p) {
+    const leat_array *pixels = p->array;
+    int channels = pixels->rank == 2 ? 1 : (int)pixels->shape[2];
+    int depth = pixels->dtype == LEAT_U16 ? 16 : 8;
+    int colour = channels == 1 ? PNG_COLOR_TYPE_GRAY : channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA;
+    size_t height = (size_t)pixels->shape[0], width = (size_t)pixels->shape[1];
+    const uint16_t one = 1;
+    p->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, NULL, on_allocate, on_free);
+    p->info = p->png ? png_create_info_struct(p->png) : NULL;
+    if (!p->info)
+        leave(p, le_fail_out_of_memory(0));
+    png_set_write_fn(p->png, p, on_write, on_flush);
+    png_set_user_limits(p->png, SIDE_MAX, SIDE_MAX);
+    png_set_IHDR(p->png, p->info, (png_uint_32)width, (png_uint_32)height, depth, colour, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(p->png, p->info);
+    if (depth == 16 && *(const uint8_t *)&one == 1)
+        png_set_swap(p->png);
+    make_rows(p, height, pixels->data, width * (size_t)channels * (size_t)depth / 8);
+    png_write_image(p->png, p->rows);
+    png_write_end(p->png, NULL);
+}
+
+static leat_status save_pixels(leat_array *pixels, const char *path) {
+    struct picture p = {.name = path, .array = pixels};
+    leat_status status = le_file_out_open(path, &p.out);
+    if (status)
+        return status;
+    guard(&p, write_picture);
+    if (p.png)
+        png_destroy_write_struct(&p.png, &p.info);
+    le_free(p.rows);
+    if (!p.status)
+        return le_file_out_commit(&p.out);
+    le_file_out_drop(&p.out);
+    return p.status;
+}
+
+static leat_status check_shape(const leat_array *array, const char *path) {
+    char text[LE_SHAPE_TEXT_MAX];
+    bool whole = array->dtype == LEAT_U8 || array->dtype == LEAT_U16;
+    bool grey = array->rank == 2, colour = array->rank == 3 && (array->shape[2] == 3 || array->shape[2] == 4);
+    if (!grey && !(colour && whole))
+        return le_fail_at(LEAT_FILE, (struct le_place){0}, "[h,w], or u8 or u16 [h,w,3] or [h,w,4]",
+                          "%s: %s is not of a picture's shape", path, le_array_describe(array, text));
+    for (int k = 0; k < 2; k++)
+        if (array->shape[k] < 1 || array->shape[k] > SIDE_MAX)
+            return le_fail(LEAT_FILE, "%s: a picture of %s cannot be written", path, le_array_describe(array, text));
+    return LEAT_OK;
+}
+
+leat_status le_png_save(const leat_array *array, const char *path, leat_colormap colormap) {
+    leat_status status = check_shape(array, path);
+    leat_array *pixels = NULL;
+    if (!status && (array->dtype == LEAT_U8 || array->dtype == LEAT_U16)) /* retains or copies; only read */
+        status = le_array_dense((leat_array *)(uintptr_t)array, &pixels);
+    else if (!status)
+        status = le_colour(array, path, colormap, &pixels);
+    if (!status)
+        status = save_pixels(pixels, path);
+    le_array_free(pixels);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* The machine's name and sizes, read from /proc and /sys, and its copy rate, measured. */
+#include "run/machine.h"
+#include "base/clock.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define COPY_BYTES     ((size_t)64 << 20)
+#define COPY_TIME_NS   60000000u /* of repetitions, after the first */
+#define COPY_TIMES_MIN 3
+
+void le_machine_name(char *name, size_t size_bytes) {
+    struct utsname system;
+    snprintf(name, size_bytes, "%s", uname(&system) == 0 ? system.machine : "CPU");
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[256];
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        char *start = colon + 1 + strspn(colon + 1, " \t");
+        start[strcspn(start, "\n")] = 0;
+        snprintf(name, size_bytes, "%s", start);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+size_t le_machine_memory_bytes(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? (size_t)pages * (size_t)page_bytes : 0;
+}
+
+static bool read_line(const char *path, char *line, size_t size_bytes) {
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    bool got = fgets(line, (int)size_bytes, file) != NULL;
+    fclose(file);
+    return got;
+}
+
+/* The caches of core 0 in order: the last one is the last level's. Sizes read like "32768K". */
+size_t le_machine_cache_bytes(void) {
+    size_t last = 0;
+    for (int k = 0; k < 8; k++) {
+        char path[80], line[64];
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", k);
+        if (!read_line(path, line, sizeof line))
+            break;
+        char *unit;
+        size_t size = strtoull(line, &unit, 10);
+        last = size << (toupper((unsigned char)*unit) == 'K' ? 10 : toupper((unsigned char)*unit) == 'M' ? 20 : 0);
+    }
+    long level3 = last ? 0 : sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return level3 > 0 ? (size_t)level3 : last;
+}
+
+/* ---- the copy rate */
+
+struct copy_job {
+    char *target;
+    const char *source;
+    size_t size_bytes;
+    int parts;
+};
+
+static void copy_part(void *job, int64_t task, int worker) {
+    const struct copy_job *copy = job;
+    (void)worker;
+    size_t part = copy->size_bytes / (size_t)copy->parts / 64 * 64, start = (size_t)task * part;
+    size_t length = task == copy->parts - 1 ? copy->size_bytes - start : part;
+    memcpy(copy->target + start, copy->source + start, length);
+}
+
+static double best_rate(struct le_pool *threads, struct copy_job *copy) {
+    uint64_t best_ns = UINT64_MAX, total_ns = 0;
+    for (int k = 0; k <= COPY_TIMES_MIN || total_ns < COPY_TIME_NS; k++) {
+        uint64_t start_ns = le_clock_ns();
+        le_pool_run(threads, copy_part, copy, copy->parts);
+        uint64_t took_ns = le_clock_ns() - start_ns;
+        if (k == 0) /* pays for the page faults */
+            continue;
+        total_ns += took_ns;
+        best_ns = took_ns < best_ns ? took_ns : best_ns;
+    }
+    return 2e9 * (double)copy->size_bytes / (double)(best_ns ? best_ns : 1);
+}
+
+leat_status le_machine_copy_rate(struct le_pool *threads, struct le_memory_pool *memory, double *bytes_per_second) {
+    void *source, *target;
+    size_t source_bytes, target_bytes;
+    leat_status status = le_memory_pool_take(memory, COPY_BYTES, false, &source, &source_bytes);
+    if (status)
+        return status;
+    status = le_memory_pool_take(memory, COPY_BYTES, false, &target, &target_bytes);
+    if (!status) {
+        memset(source, 1, COPY_BYTES); /* else all of its pages may be the one page of zeros */
+        struct copy_job copy = {
+            .target = target, .source = source, .size_bytes = COPY_BYTES, .parts = le_pool_threads(threads)};
+        *bytes_per_second = best_rate(threads, &copy);
+        le_memory_pool_give(memory, target, target_bytes);
+    }
+    le_memory_pool_give(memory, source, source_bytes);
+    return status;
+}
