@@ -47,3 +47,8 @@ foreach(cases ${program_files})
   get_filename_component(name ${cases} NAME_WE)
   leat_test(tests/programs/${name} run_programs ${cases})
 endforeach()
+
+# Every allocation fails once.
+leat_program(faults ${PROJECT_SOURCE_DIR}/tests/faults/faults.c)
+target_link_libraries(faults PRIVATE Threads::Threads)
+leat_test(tests/faults faults)

@@ -1,0 +1,150 @@
+/* DLPack in and out, npy bytes, files: the same elements come back, memory is shared where it can be, and is released once. */
+#include "support.h"
+#include <stdio.h>
+#include <unistd.h>
+
+/* dmlc/dlpack, version 0.8 */
+struct DLManagedTensor {
+    struct {
+        void *data;
+        struct { int32_t device_type, device_id; } device;
+        int32_t ndim;
+        struct { uint8_t code, bits; uint16_t lanes; } dtype;
+        int64_t *shape, *strides;
+        uint64_t byte_offset;
+    } dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+};
+enum { DL_CPU = 1, DL_INT = 0, DL_FLOAT = 2 };
+
+static void test_dlpack_out(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_array *a = array_of(ctx, LEAT_F64, 2, SHAPE(2, 3), LIST(1, 2, 3, 4, 5, 6)), *turned = NULL, *back = NULL;
+    struct DLManagedTensor *tensor = NULL;
+    assert_ok(leat_array_transpose(a, NULL, &turned));
+    assert_ok(leat_array_to_dlpack(turned, NULL, &tensor));
+    assert_int_equal(tensor->dl_tensor.device.device_type, DL_CPU);
+    assert_int_equal(tensor->dl_tensor.ndim, 2);
+    assert_int_equal(tensor->dl_tensor.shape[0], 3);
+    assert_int_equal(tensor->dl_tensor.strides[0], 1);
+    assert_int_equal(tensor->dl_tensor.strides[1], 3);
+    assert_int_equal(tensor->dl_tensor.dtype.code, DL_FLOAT);
+    assert_int_equal(tensor->dl_tensor.dtype.bits, 64);
+    assert_int_equal(tensor->dl_tensor.dtype.lanes, 1);
+    leat_array_free(turned);
+    assert_ok(leat_array_from_dlpack(ctx, tensor, &back)); /* now back owns the tensor */
+    assert_f64(back, 6, LIST(1, 4, 2, 5, 3, 6));
+    assert_ok(leat_array_write(a, LIST(9, 8, 7, 6, 5, 4), 6 * sizeof(double)));
+    assert_f64(back, 6, LIST(9, 6, 8, 5, 7, 4));
+    leat_array_free(a);
+    assert_f64(back, 6, LIST(9, 6, 8, 5, 7, 4));
+    leat_array_free(back);
+    leat_close(ctx);
+}
+
+static void count_deletion(struct DLManagedTensor *self) { ++*(int *)self->manager_ctx; }
+
+static void test_dlpack_in(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    float memory[5] = {0, 1, 2, 3, 4};
+    int64_t shape[2] = {2, 2}, strides[2] = {2, 1};
+    int deleted = 0;
+    struct DLManagedTensor tensor = {
+        .dl_tensor = {.data = memory, .device = {DL_CPU, 0}, .ndim = 2, .dtype = {DL_FLOAT, 32, 1}, .shape = shape,
+                      .strides = strides, .byte_offset = sizeof(float)},
+        .manager_ctx = &deleted, .deleter = count_deletion};
+    leat_array *a = NULL;
+    float back[4];
+    assert_ok(leat_array_from_dlpack(ctx, &tensor, &a));
+    assert_ok(leat_array_read(a, back, sizeof back));
+    assert_memory_equal(back, memory + 1, sizeof back);
+    leat_array_free(a);
+    assert_int_equal(deleted, 1);
+    tensor.dl_tensor.strides = NULL; /* dense */
+    assert_ok(leat_array_from_dlpack(ctx, &tensor, &a));
+    leat_array_free(a);
+    assert_int_equal(deleted, 2);
+    tensor.dl_tensor.dtype.lanes = 4;
+    assert_int_not_equal(leat_array_from_dlpack(ctx, &tensor, &a), LEAT_OK);
+    tensor.dl_tensor.dtype.lanes = 1;
+    tensor.dl_tensor.dtype.bits = 24;
+    assert_int_not_equal(leat_array_from_dlpack(ctx, &tensor, &a), LEAT_OK);
+    tensor.dl_tensor.dtype.bits = 32;
+    tensor.dl_tensor.device.device_type = 2; /* CUDA memory */
+    assert_int_not_equal(leat_array_from_dlpack(ctx, &tensor, &a), LEAT_OK);
+    tensor.dl_tensor.device.device_type = DL_CPU;
+    tensor.dl_tensor.ndim = 40;
+    assert_int_not_equal(leat_array_from_dlpack(ctx, &tensor, &a), LEAT_OK);
+    assert_int_equal(deleted, 2); /* what fails stays the caller's */
+    leat_close(ctx);
+}
+
+static void test_npy_bytes(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    for (leat_dtype dtype = LEAT_BOOL; dtype <= LEAT_F64; dtype++) {
+        unsigned char elements[6 * 8] = {1, 0, 1, 1}, back[6 * 8] = {0};
+        const size_t size_bytes = 6 * leat_dtype_size_bytes(dtype);
+        leat_array *a = array_of(ctx, dtype, 2, SHAPE(3, 2), elements), *b = NULL;
+        leat_description description;
+        void *bytes = NULL;
+        size_t length = 0;
+        assert_ok(leat_array_save_memory(a, &bytes, &length));
+        assert_true(length > size_bytes);
+        assert_memory_equal(bytes, "\x93NUMPY", 6);
+        assert_ok(leat_array_load_memory(ctx, bytes, length, dtype, &b));
+        assert_ok(leat_array_get(b, &description));
+        assert_int_equal(description.dtype, dtype);
+        assert_int_equal(description.shape[0], 3);
+        assert_ok(leat_array_read(b, back, size_bytes));
+        assert_memory_equal(back, elements, size_bytes);
+        leat_array_free(b);
+        b = NULL;
+        assert_status(leat_array_load_memory(ctx, bytes, length - 1, dtype, &b), LEAT_FILE);
+        assert_status(leat_array_load_memory(ctx, bytes, 9, dtype, &b), LEAT_FILE);
+        leat_memory_free(bytes);
+        leat_array_free(a);
+    }
+    leat_close(ctx);
+}
+
+static void test_files(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    char folder[] = "/tmp/leat-exchange-XXXXXX", path[100];
+    leat_array *a = array_of(ctx, LEAT_F64, 2, SHAPE(2, 2), LIST(1, 2, 3, 4)), *turned = NULL, *b = NULL;
+    assert_non_null(mkdtemp(folder));
+    assert_ok(leat_array_transpose(a, NULL, &turned));
+    static const char *const names[] = {"a.npy", "a.npz"};
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[k]);
+        assert_ok(leat_array_save(turned, path, k ? "t" : NULL, LEAT_COLORMAP_GREY));
+        assert_ok(leat_array_load(ctx, path, k ? "t" : NULL, (leat_dtype)0, &b));
+        assert_f64(b, 4, LIST(1, 3, 2, 4));
+        leat_array_free(b);
+        if (k)
+            assert_status(leat_array_load(ctx, path, "absent", (leat_dtype)0, &b), LEAT_FILE);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/a.png", folder);
+    assert_ok(leat_array_save(a, path, NULL, LEAT_COLORMAP_GREY));
+    assert_ok(leat_array_load(ctx, path, NULL, (leat_dtype)0, &b));
+    leat_array_free(b);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/none/a.npy", folder);
+    assert_status(leat_array_save(a, path, NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
+    assert_int_equal(rmdir(folder), 0); /* nothing was left */
+    leat_array_free(turned);
+    leat_array_free(a);
+    leat_close(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dlpack_out), cmocka_unit_test(test_dlpack_in), cmocka_unit_test(test_npy_bytes), cmocka_unit_test(test_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,420 @@
+/* Every allocation that Leat makes fails once, in scenarios that cover the public interface; then all from some point on fail. A
+ * failure must be reported as LEAT_OUT_OF_MEMORY or do no harm, leave no memory behind when the context is closed, leave no
+ * file, and leave the context fit to do the same work again.
+ *
+ * usage: faults [SCENARIO]... */
+#include "leat.h"
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
+
+/* dmlc/dlpack, version 0.8 */
+struct DLManagedTensor {
+    struct {
+        void *data;
+        struct { int32_t device_type, device_id; } device;
+        int32_t ndim;
+        struct { uint8_t code, bits; uint16_t lanes; } dtype;
+        int64_t *shape, *strides;
+        uint64_t byte_offset;
+    } dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+};
+
+/* ---- the allocator that fails */
+
+static struct {
+    pthread_mutex_t lock;
+    int64_t requests, fail_at; /* the number of the request that fails, from 1; 0: none */
+    bool from_then_on, has_failed;
+    int64_t live;
+} faults = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* false: this request fails */
+static bool admit(int64_t live_change) {
+    pthread_mutex_lock(&faults.lock);
+    faults.requests++;
+    const bool fails = faults.fail_at && (faults.requests == faults.fail_at ||
+                                          (faults.from_then_on && faults.requests > faults.fail_at));
+    faults.has_failed |= fails;
+    faults.live += fails ? 0 : live_change;
+    pthread_mutex_unlock(&faults.lock);
+    return !fails;
+}
+
+static void *hook_allocate(size_t size_bytes, void *user) {
+    (void)user;
+    return admit(1) ? malloc(size_bytes) : NULL;
+}
+
+static void *hook_reallocate(void *memory, size_t size_bytes, void *user) {
+    (void)user;
+    return admit(memory ? 0 : 1) ? realloc(memory, size_bytes) : NULL;
+}
+
+static void hook_release(void *memory, void *user) {
+    (void)user;
+    pthread_mutex_lock(&faults.lock);
+    faults.live -= memory != NULL;
+    pthread_mutex_unlock(&faults.lock);
+    free(memory);
+}
+
+/* ---- parts of scenarios */
+
+static char scratch[] = "/tmp/leat-faults-XXXXXX";
+
+static const char *scratch_path(const char *name) {
+    static char path[200];
+    snprintf(path, sizeof path, "%s/%s", scratch, name);
+    return path;
+}
+
+static leat_status ramp(leat_context *ctx, int rank, const int64_t *shape, leat_array **array) {
+    float values[4096];
+    size_t count = 1;
+    for (int k = 0; k < rank; k++)
+        count *= (size_t)shape[k];
+    for (size_t k = 0; k < count; k++)
+        values[k] = (float)(k % 17) * 0.25f - 1.0f;
+    leat_status status = leat_array_new(ctx, LEAT_F32, rank, shape, LEAT_MEMORY_DEVICE, array);
+    return status ? status : leat_array_write(*array, values, count * sizeof *values);
+}
+
+/* Runs text with x: f32[40,25] and n = 3, and takes every result. */
+static leat_status run_text(leat_context *ctx, const char *text) {
+    leat_program *program = NULL;
+    leat_call *call = NULL;
+    leat_array *x = NULL, *result;
+    leat_status status;
+    const char *name;
+    size_t count = 0;
+    (void)((status = ramp(ctx, 2, (int64_t[]){40, 25}, &x)) || (status = leat_program_new(ctx, text, 0, NULL, &program)) ||
+           (status = leat_call_new(program, &call)) || (status = leat_call_set_array(call, "x", x)) ||
+           (strstr(text, "n") && (status = leat_call_set_i64(call, "n", 3))) || (status = leat_call_run(call, NULL, NULL)) ||
+           (status = leat_call_result_count(call, &count)));
+    for (size_t k = 0; k < count && !status; k++) {
+        result = NULL;
+        (void)((status = leat_call_result_name(call, k, &name)) || (status = leat_call_result(call, name, &result)));
+        leat_array_free(result);
+    }
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_array_free(x);
+    return status;
+}
+
+/* ---- scenarios: each does its work in a context and gives the first failure */
+
+static leat_status devices(leat_context *ctx) {
+    leat_device_info info;
+    size_t count;
+    leat_status status = leat_device_count(ctx, &count);
+    return status ? status : leat_device_get(ctx, 0, false, &info);
+}
+
+static leat_status program_errors(leat_context *ctx) {
+    leat_program *program = NULL;
+    char text[2000] = "";
+    for (int k = 0; k < 30; k++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "y%d[i] = a[i] + * 2\nz%d[i,j] = q[k]\n", k, k);
+    leat_status status = leat_program_new(ctx, text, 0, NULL, &program);
+    if (status == LEAT_PROGRAM && leat_error_text(ctx) == NULL)
+        status = LEAT_INTERNAL;
+    leat_program_free(program);
+    return status == LEAT_PROGRAM ? LEAT_OK : status;
+}
+
+static leat_status program_forms(leat_context *ctx) {
+    static const char text[] = "in x: f32[n, m], eps = 1e-5\ndef half(z) = z / 2\nmu[i] = mean(j: x[i,j])\n"
+                               "y[i,j] = half(x[i,j] - mu[i]) + eps else 0\n";
+    leat_program_options options = {.name = "forms.leat"};
+    leat_program *program = NULL;
+    leat_name_info info;
+    char *tree = NULL;
+    size_t count;
+    leat_status status;
+    (void)((status = leat_program_new(ctx, text, sizeof text - 1, &options, &program)) ||
+           (status = leat_program_count(program, LEAT_NAME_INPUT, &count)) ||
+           (status = leat_program_name(program, LEAT_NAME_INPUT, 0, &info)) ||
+           (status = leat_program_show(program, LEAT_FORM_TREE, &tree)));
+    leat_memory_free(tree);
+    leat_program_free(program);
+    return status;
+}
+
+static leat_status call_forms(leat_context *ctx) {
+    static const leat_form forms[] = {LEAT_FORM_IR, LEAT_FORM_PLAN, LEAT_FORM_BYTECODE};
+    leat_program *program = NULL;
+    leat_call *call = NULL;
+    leat_array *x = NULL;
+    leat_status status;
+    (void)((status = ramp(ctx, 2, (int64_t[]){40, 25}, &x)) ||
+           (status = leat_program_new(ctx, "y[i,j] = exp(x[i,j]) / sum(k: exp(x[i,k]))", 0, NULL, &program)) ||
+           (status = leat_call_new(program, &call)) || (status = leat_call_set_array(call, "x", x)));
+    for (size_t k = 0; k < ARRAY_LEN(forms) && !status; k++) {
+        char *text = NULL;
+        status = leat_call_show(call, forms[k], &text);
+        leat_memory_free(text);
+    }
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_array_free(x);
+    return status;
+}
+
+static leat_status elementwise(leat_context *ctx) {
+    return run_text(ctx, "y[i,j] = (x[i,j] * n + 1) / (x[i,j] ** 2 + 0.5)\nz[i,j] = y[i,j] > 0 ? sqrt(y[i,j]) : sin(y[i,j])");
+}
+
+static leat_status reductions(leat_context *ctx) {
+    return run_text(ctx, "r[i] = sum(j: x[i,j])\nc[j] = sum(i: x[i,j])\nt = sum(i, j: x[i,j])\nm[i] = argmax(j: x[i,j])\n"
+                         "p = max(i, j: x[i,j]) + mean(i, j: x[i,j])");
+}
+
+static leat_status softmax(leat_context *ctx) {
+    return run_text(ctx, "e[...,j] = exp(x[...,j] - max(k: x[...,k]))\ny[...,j] = e[...,j] / sum(k: e[...,k])");
+}
+
+static leat_status stencil(leat_context *ctx) {
+    return run_text(ctx, "edge x clamp\na[i,j] = (x[i-1,j] + x[i+1,j]) / 2\nedge x none\n"
+                         "b[i,j] = x[i-1,j] + x[i,j+1] else 0\nw[i] = sum(k in 0..n: x[i+k,0])");
+}
+
+static leat_status scatter(leat_context *ctx) {
+    return run_text(ctx, "out h: i64[9], s: f32[9]\nh[i64(abs(x[i,j]))] += 1\ns[i64(abs(x[i,j]))] += x[i,j]\n"
+                         "g[i] = x[i64(abs(x[i,0])), 0]");
+}
+
+static leat_status data_error(leat_context *ctx) {
+    leat_status status = run_text(ctx, "y[i] = x[i64(x[i,0] * 1000), 0]");
+    return status == LEAT_DATA ? LEAT_OK : status ? status : LEAT_INTERNAL;
+}
+
+static leat_status evaluation(leat_context *ctx) {
+    leat_array *x = NULL;
+    leat_status status = ramp(ctx, 1, (int64_t[]){100}, &x);
+    for (int k = 0; k < 3 && !status; k++) {
+        leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {.name = "k", .kind = LEAT_VALUE_F64, .f64 = 2}, {0}};
+        leat_binding results[] = {{.name = "y"}, {0}};
+        status = leat_eval(ctx, k == 1 ? "y[i] = x[i] - k" : "y[i] = x[i] * k", inputs, results);
+        if (!status)
+            leat_array_free(results[0].array);
+    }
+    leat_array_free(x);
+    return status;
+}
+
+static leat_status views(leat_context *ctx) {
+    leat_array *x = NULL, *turned = NULL, *part = NULL, *flat = NULL, *copy = NULL;
+    float values[60];
+    leat_binding inputs[] = {{.name = "a", .kind = LEAT_VALUE_ARRAY}, {0}}, results[] = {{.name = "b"}, {0}};
+    leat_status status;
+    (void)((status = ramp(ctx, 2, (int64_t[]){12, 10}, &x)) || (status = leat_array_transpose(x, NULL, &turned)) ||
+           (status = leat_array_slice(turned, (int64_t[]){9, 0}, (int64_t[]){-1, 12}, (int64_t[]){-2, 1}, &part)) ||
+           (status = leat_array_reshape(x, 1, (int64_t[]){-1}, &flat)) || (status = leat_array_read(part, values, sizeof values)) ||
+           (status = leat_array_write(part, values, sizeof values)) ||
+           (inputs[0].array = part, status = leat_eval(ctx, "b[i,j] = a[i,j] + 1", inputs, results)));
+    if (!status)
+        copy = results[0].array;
+    leat_array_free(copy);
+    leat_array_free(flat);
+    leat_array_free(part);
+    leat_array_free(turned);
+    leat_array_free(x);
+    return status;
+}
+
+static void count_release(void *user) { ++*(int *)user; }
+
+/* A wrapped array is read, overwritten in place, and given back exactly once. */
+static leat_status wrapping(leat_context *ctx) {
+    float values[64] = {0};
+    int released = 0;
+    leat_description description = {.dtype = LEAT_F32, .rank = 1, .shape = {64}, .strides = {1}, .data = values};
+    leat_program *program = NULL;
+    leat_call *call = NULL;
+    leat_array *u = NULL;
+    leat_status status;
+    bool wrapped = false;
+    (void)((status = leat_array_wrap(ctx, &description, count_release, &released, &u)) || (wrapped = true, false) ||
+           (status = leat_program_new(ctx, "out u\nu[i] = u[i] + u[63 - i] + 1", 0, NULL, &program)) ||
+           (status = leat_call_new(program, &call)) || (status = leat_call_set_array(call, "u", u)) ||
+           (status = leat_call_want(call, "u", u)) || (status = leat_call_run(call, NULL, NULL)));
+    if (!status && values[5] != 1.0f)
+        status = LEAT_INTERNAL;
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_array_free(u);
+    return released == wrapped ? status : LEAT_INTERNAL;
+}
+
+static leat_status file_round_trip(leat_context *ctx, const char *name, const char *key, leat_dtype dtype) {
+    leat_array *x = NULL, *back = NULL;
+    leat_status status;
+    (void)((status = leat_array_new(ctx, dtype, 2, (int64_t[]){30, 20}, LEAT_MEMORY_DEVICE, &x)) ||
+           (status = leat_array_save(x, scratch_path(name), key, LEAT_COLORMAP_VIRIDIS)) ||
+           (status = leat_array_load(ctx, scratch_path(name), key, 0, &back)));
+    leat_array_free(back);
+    leat_array_free(x);
+    unlink(scratch_path(name));
+    return status;
+}
+
+static leat_status npy_file(leat_context *ctx) { return file_round_trip(ctx, "x.npy", NULL, LEAT_F64); }
+static leat_status npz_file(leat_context *ctx) { return file_round_trip(ctx, "x.npz", "key", LEAT_I16); }
+static leat_status png_grey(leat_context *ctx) { return file_round_trip(ctx, "grey.png", NULL, LEAT_U16); }
+static leat_status png_colour(leat_context *ctx) { return file_round_trip(ctx, "colour.png", NULL, LEAT_F32); }
+
+static leat_status npy_memory(leat_context *ctx) {
+    leat_array *x = NULL, *back = NULL;
+    void *bytes = NULL;
+    size_t size_bytes;
+    leat_status status;
+    (void)((status = ramp(ctx, 2, (int64_t[]){7, 9}, &x)) || (status = leat_array_save_memory(x, &bytes, &size_bytes)) ||
+           (status = leat_array_load_memory(ctx, bytes, size_bytes, LEAT_F32, &back)));
+    leat_memory_free(bytes);
+    leat_array_free(back);
+    leat_array_free(x);
+    return status;
+}
+
+static leat_status dlpack(leat_context *ctx) {
+    leat_array *x = NULL, *back = NULL;
+    struct DLManagedTensor *tensor = NULL;
+    leat_status status;
+    (void)((status = ramp(ctx, 2, (int64_t[]){7, 9}, &x)) || (status = leat_array_to_dlpack(x, NULL, &tensor)));
+    if (!status && (status = leat_array_from_dlpack(ctx, tensor, &back)))
+        tensor->deleter(tensor); /* still the caller's after a failure */
+    leat_array_free(back);
+    leat_array_free(x);
+    return status;
+}
+
+static leat_status streams(leat_context *ctx) {
+    leat_stream *stream = NULL;
+    leat_event *start = NULL, *stop = NULL;
+    double milliseconds;
+    leat_status status;
+    (void)((status = leat_stream_new(ctx, &stream)) || (status = leat_event_new(ctx, &start)) ||
+           (status = leat_event_new(ctx, &stop)) || (status = leat_event_record(start, stream)) ||
+           (status = leat_stream_wait_event(stream, start)) || (status = leat_event_record(stop, stream)) ||
+           (status = leat_event_synchronize(stop)) || (status = leat_event_elapsed_ms(start, stop, &milliseconds)) ||
+           (status = leat_stream_synchronize(stream)));
+    leat_event_free(stop);
+    leat_event_free(start);
+    leat_stream_free(stream);
+    return status;
+}
+
+static leat_status ledger(leat_context *ctx) {
+    leat_cost cost;
+    size_t count = 0;
+    leat_status status;
+    (void)((status = leat_ledger_level_set(ctx, 1)) || (status = leat_ledger_begin(ctx, LEAT_COST_OTHER, "mine")));
+    if (!status) {
+        status = run_text(ctx, "y[i] = sum(j: x[i,j])");
+        const leat_status ended = leat_ledger_end(ctx, 10);
+        status = status ? status : ended;
+    }
+    if (!status && !(status = leat_ledger_count(ctx, &count)) && count)
+        status = leat_ledger_get(ctx, 0, &cost);
+    return status ? status : leat_ledger_clear(ctx);
+}
+
+static const struct scenario {
+    const char *name;
+    leat_status (*run)(leat_context *ctx);
+} scenarios[] = {
+    {"devices", devices},       {"program errors", program_errors}, {"program forms", program_forms},
+    {"call forms", call_forms}, {"elementwise", elementwise},       {"reductions", reductions},
+    {"softmax", softmax},       {"stencil", stencil},               {"scatter", scatter},
+    {"data error", data_error}, {"eval", evaluation},               {"views", views},
+    {"wrap", wrapping},         {"npy file", npy_file},             {"npz file", npz_file},
+    {"png grey", png_grey},     {"png colour", png_colour},         {"npy in memory", npy_memory},
+    {"dlpack", dlpack},         {"streams", streams},               {"ledger", ledger},
+};
+
+/* ---- the driver */
+
+static int scratch_files(void) {
+    DIR *folder = opendir(scratch);
+    int count = -2; /* . and .. */
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/* One run in which request number fail_at fails; what went wrong, or NULL. */
+static const char *run_once(const struct scenario *scenario, int64_t fail_at, bool from_then_on) {
+    const leat_options options = {
+        .threads = 2, .allocate = hook_allocate, .reallocate = hook_reallocate, .release = hook_release};
+    leat_context *ctx = NULL;
+    const char *wrong = NULL;
+    faults.requests = 0;
+    faults.fail_at = fail_at;
+    faults.from_then_on = from_then_on;
+    faults.has_failed = false;
+    leat_status status = leat_open(&options, &ctx);
+    if (!status)
+        status = scenario->run(ctx);
+    if (status != LEAT_OK && (status != LEAT_OUT_OF_MEMORY || !faults.has_failed))
+        wrong = leat_status_name(status);
+    faults.fail_at = 0;
+    if (ctx && !wrong && (status = scenario->run(ctx)))
+        wrong = "the same work fails afterwards";
+    leat_close(ctx);
+    if (!wrong && faults.live)
+        wrong = "memory is left behind";
+    if (!wrong && scratch_files())
+        wrong = "a file is left behind";
+    return wrong;
+}
+
+static bool run_scenario(const struct scenario *scenario) {
+    int64_t tried = 0;
+    faults.live = 0;
+    for (int mode = 0; mode < 2; mode++) {
+        int64_t k = 0;
+        do {
+            const char *wrong = run_once(scenario, ++k, mode == 1);
+            if (wrong) {
+                leat_error error = {0};
+                leat_error_get(NULL, &error);
+                printf("%s: request %lld%s fails: %s (%lld blocks live): %s\n", scenario->name, (long long)k,
+                       mode ? " and all after it" : "", wrong, (long long)faults.live, error.message);
+                return false;
+            }
+        } while (faults.has_failed);
+        tried += k - 1;
+    }
+    printf("%s: %lld failures\n", scenario->name, (long long)tried);
+    return tried > 0;
+}
+
+static bool chosen(const char *name, int argc, char **argv) {
+    bool found = argc < 2;
+    for (int k = 1; k < argc; k++)
+        found |= !strcmp(argv[k], name);
+    return found;
+}
+
+int main(int argc, char **argv) {
+    int passed = 0, failed = 0;
+    if (!mkdtemp(scratch))
+        return 2;
+    for (size_t k = 0; k < ARRAY_LEN(scenarios); k++)
+        if (chosen(scenarios[k].name, argc, argv))
+            *(run_scenario(&scenarios[k]) ? &passed : &failed) += 1;
+    rmdir(scratch);
+    printf("%d scenarios passed, %d failed\n", passed, failed);
+    return failed || !passed ? 1 : 0;
+}
