@@ -81,19 +81,20 @@ char *le_arena_copy(struct le_arena *arena, const char *text, size_t length) {
 }
 
 char *le_arena_format(struct le_arena *arena, const char *format, ...) {
-    va_list arguments, again;
+    char start[256];
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = vsnprintf(start, sizeof start, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        va_end(again);
+    if (length < 0)
         fail(arena);
-    }
+    if ((size_t)length < sizeof start)
+        return le_arena_copy(arena, start, (size_t)length);
     size_t size_bytes = (size_t)length + 1;
     char *text = le_arena_alloc(arena, size_bytes);
-    vsnprintf(text, size_bytes, format, again);
-    va_end(again);
+    va_start(arguments, format);
+    vsnprintf(text, size_bytes, format, arguments);
+    va_end(arguments);
     return text;
 }
 

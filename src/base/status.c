@@ -1,6 +1,9 @@
 /* The calling thread's error record: a fixed amount of memory, so that reporting a failure never fails. It holds a single failure
  * or all errors of a program's text, and what of that text is needed to show them. Not the statuses themselves: those are
  * returned. Each thread has its own record. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "base/status.h"
 #include <stdio.h>
 #include <string.h>
@@ -234,38 +237,47 @@ static int echo_part(char **to, const char *to_end, const unsigned char **from, 
     return taken;
 }
 
-static void echo_line(struct entry *entry, struct line line) {
+/* The bytes of a line that an error is about, whole characters; inside the line, at least one character or its end. */
+static struct line marked_part(const leat_error *error, struct line line) {
     size_t length = (size_t)(line.end - line.start);
-    size_t column = entry->error.column > 0 ? (size_t)entry->error.column - 1 : 0;
-    size_t span = entry->error.span > 0 ? (size_t)entry->error.span : 1;
+    size_t column = error->column > 0 ? (size_t)error->column - 1 : 0;
+    size_t span = error->span > 0 ? (size_t)error->span : 1;
     if (column > length)
         column = length;
     if (span > length - column)
         span = length - column;
-    const unsigned char *from = line.start, *mark = line.start + column, *stop = mark + span;
+    struct line part = {line.start + column, line.start + column + span};
+    for (int k = 0; k < 3 && part.start > line.start && part.start < line.end && (*part.start & 0xc0) == 0x80; k++)
+        part.start--;
+    for (int k = 0; k < 3 && part.end < line.end && (*part.end & 0xc0) == 0x80; k++)
+        part.end++;
+    return part;
+}
+
+/* Of a long line that is clipped before the span: where to begin. */
+static const unsigned char *clipped_start(const unsigned char *mark) {
+    const unsigned char *from = mark - (ECHO_BEFORE - 3);
+    while (from < mark && (*from & 0xc0) == 0x80)
+        from++;
+    return from;
+}
+
+static void echo_line(struct entry *entry, struct line line) {
+    struct line part = marked_part(&entry->error, line);
+    const unsigned char *from = line.start;
     char *to = entry->echo, *to_end = to + ECHO_BYTES - 8; /* leaves room for the dots after a clipped line */
-    int columns = ECHO_COLUMNS;
-    entry->caret_at = 0;
-    if (length > ECHO_COLUMNS && column > ECHO_BEFORE) {
-        from = mark - (ECHO_BEFORE - 3);
-        while (from < mark && (*from & 0xc0) == 0x80)
-            from++;
-        memcpy(to, "...", 3);
-        to += 3;
-        columns -= 3;
-        entry->caret_at = 3;
+    bool clipped = line.end - line.start > ECHO_COLUMNS && part.start - line.start > ECHO_BEFORE;
+    if (clipped) {
+        from = clipped_start(part.start);
+        to = stpcpy(to, "...");
     }
-    int before = echo_part(&to, to_end, &from, mark, columns);
+    int columns = clipped ? ECHO_COLUMNS - 3 : ECHO_COLUMNS;
+    entry->caret_at = clipped ? 3 : 0;
+    int before = echo_part(&to, to_end, &from, part.start, columns);
     entry->caret_at += before;
-    columns -= before;
-    entry->carets = echo_part(&to, to_end, &from, stop, columns);
-    columns -= entry->carets;
-    echo_part(&to, to_end, &from, line.end, columns);
-    if (from < line.end) {
-        memcpy(to, "...", 3);
-        to += 3;
-    }
-    *to = 0;
+    entry->carets = echo_part(&to, to_end, &from, part.end, columns - before);
+    echo_part(&to, to_end, &from, line.end, columns - before - entry->carets);
+    strcpy(to, from < line.end ? "..." : "");
     if (entry->carets == 0)
         entry->carets = 1;
     entry->has_echo = true;
