@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,10 +93,8 @@ void le_file_bytes_finish(struct le_file_bytes *bytes) {
 
 /* The path that a rename must go to: that of a link's target; a copy of path where it does not exist yet. */
 static char *real_path(const char *path) {
-    char *real = realpath(path, NULL);
-    char *copy = le_strdup(real ? real : path);
-    free(real);
-    return copy;
+    char real[PATH_MAX];
+    return le_strdup(realpath(path, real) ? real : path);
 }
 
 static leat_status open_temporary(struct le_file_out *out) {

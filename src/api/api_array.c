@@ -1,5 +1,5 @@
 /* leat.h: arrays, their files and views. */
-#include "api/check.h"
+#include "api/api_check.h"
 #include "array/dlpack.h"
 #include "array/load.h"
 #include "array/npy.h"

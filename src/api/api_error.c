@@ -1,5 +1,5 @@
 /* leat.h: errors, and the names of statuses and types. */
-#include "api/check.h"
+#include "api/api_check.h"
 #include "spec/type.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* leat.h: contexts and versions. */
-#include "api/check.h"
+#include "api/api_check.h"
 
 #define TEXT_OF(x)                        #x
 #define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)

@@ -1,5 +1,5 @@
 /* leat.h: devices. There is one, the CPU. */
-#include "api/check.h"
+#include "api/api_check.h"
 #include "run/machine.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* leat.h: the ledger. The caller's own costs are a stack of each thread's. */
-#include "api/check.h"
+#include "api/api_check.h"
 #include <string.h>
 
 leat_status leat_ledger_level_set(leat_context *ctx, int level) {
