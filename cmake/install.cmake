@@ -19,9 +19,9 @@ write_basic_package_version_file(leat-config-version.cmake COMPATIBILITY SameMin
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/leat-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/leat-config-version.cmake
         DESTINATION ${leat_cmake_dir})
 
-# man pages: docs/man/NAME.SECTION.scd
+# man pages: man/NAME.SECTION.scd
 find_program(SCDOC scdoc)
-file(GLOB man_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.scd)
+file(GLOB man_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.scd)
 if(SCDOC AND man_sources)
   set(man_pages "")
   foreach(source ${man_sources})
@@ -39,7 +39,7 @@ if(SCDOC AND man_sources)
   install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
 endif()
 
-set(completion ${PROJECT_SOURCE_DIR}/tools/completion.bash)
+set(completion ${PROJECT_SOURCE_DIR}/completion/leat.bash)
 if(EXISTS ${completion})
   install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions RENAME leat)
 endif()

@@ -3,84 +3,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t ledger_sum_ns(struct le_cli *cli)
-{
+static uint64_t ledger_sum_ns(struct le_cli *cli) {
     size_t count = 0;
     uint64_t sum_ns = 0;
     leat_ledger_count(cli->ctx, &count);
     for (size_t k = 0; k < count; k++) {
         leat_cost cost;
-        if (leat_ledger_get(cli->ctx, k, &cost) == LEAT_OK) sum_ns += cost.time_ns;
+        if (leat_ledger_get(cli->ctx, k, &cost) == LEAT_OK)
+            sum_ns += cost.time_ns;
     }
     return sum_ns;
 }
 
-void le_cli_explain_started(struct le_cli *cli)
-{
-    if (!cli->explain) return;
+void le_cli_explain_started(struct le_cli *cli) {
+    if (!cli->explain)
+        return;
     uint64_t elapsed_ns = le_cli_clock_ns() - cli->start_ns, sum_ns = ledger_sum_ns(cli);
     cli->opening_ns = elapsed_ns > sum_ns ? elapsed_ns - sum_ns : 0;
 }
 
-leat_status le_account_take(struct le_cli *cli, struct le_account *account)
-{
+leat_status le_account_take(struct le_cli *cli, struct le_account *account) {
     size_t count = 0;
     *account = (struct le_account){0};
     leat_status status = leat_ledger_count(cli->ctx, &count);
-    if (status) return status;
+    if (status)
+        return status;
     account->costs = calloc(count + 1, sizeof *account->costs);
-    if (!account->costs) return LEAT_OUT_OF_MEMORY;
-    account->costs[account->count++] = (leat_cost){
-        .kind = LEAT_COST_INIT, .what = "the command", .cause = "until the library is open", .count = 1,
-        .time_ns = cli->opening_ns};
+    if (!account->costs)
+        return LEAT_OUT_OF_MEMORY;
+    account->costs[account->count++] = (leat_cost){.kind = LEAT_COST_INIT,
+                                                   .what = "the command",
+                                                   .cause = "until the library is open",
+                                                   .count = 1,
+                                                   .time_ns = cli->opening_ns};
     for (size_t k = 0; k < count; k++)
-        if (leat_ledger_get(cli->ctx, k, &account->costs[account->count]) == LEAT_OK) account->count++;
-    for (size_t k = 0; k < account->count; k++) account->sum_ns += account->costs[k].time_ns;
+        if (leat_ledger_get(cli->ctx, k, &account->costs[account->count]) == LEAT_OK)
+            account->count++;
+    for (size_t k = 0; k < account->count; k++)
+        account->sum_ns += account->costs[k].time_ns;
     account->wall_ns = le_cli_clock_ns() - cli->start_ns;
     return leat_device_get(cli->ctx, 0, cli->explain, &account->device);
 }
 
-void le_account_free(struct le_account *account)
-{
+void le_account_free(struct le_account *account) {
     free(account->costs);
     *account = (struct le_account){0};
 }
 
-static uint64_t unaccounted_ns(const struct le_account *account)
-{
+static uint64_t unaccounted_ns(const struct le_account *account) {
     return account->wall_ns > account->sum_ns ? account->wall_ns - account->sum_ns : 0;
 }
 
-static void print_bytes(FILE *file, uint64_t bytes)
-{
+static void print_bytes(FILE *file, uint64_t bytes) {
     static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB"};
     double value = (double)bytes;
     int unit = 0;
-    for (; value >= 999.5 && unit < 4; unit++) value /= 1000;
-    if (bytes == 0) fprintf(file, "%12s", "");
-    else fprintf(file, "%9.*f %-2s", unit && value < 99.95 ? 1 : 0, value, UNITS[unit]);
+    for (; value >= 999.5 && unit < 4; unit++)
+        value /= 1000;
+    if (bytes == 0)
+        fprintf(file, "%12s", "");
+    else
+        fprintf(file, "%9.*f %-2s", unit && value < 99.95 ? 1 : 0, value, UNITS[unit]);
 }
 
-static void print_rate(FILE *file, const leat_cost *cost, double limit)
-{
+static void print_rate(FILE *file, const leat_cost *cost, double limit) {
     if (cost->bytes == 0 || cost->time_ns == 0) {
         fprintf(file, "%9s%9s", "", "");
         return;
     }
     double rate = (double)cost->bytes / (double)cost->time_ns; /* bytes per nanosecond is GB/s */
     fprintf(file, "%9.*f", rate < 9.995 ? 2 : 1, rate);
-    if (limit > 0) fprintf(file, "%7.0f %%", 100 * rate * 1e9 / limit);
-    else fprintf(file, "%9s", "");
+    if (limit > 0)
+        fprintf(file, "%7.0f %%", 100 * rate * 1e9 / limit);
+    else
+        fprintf(file, "%9s", "");
 }
 
-static void print_line(FILE *file, const char *kind, const char *count, uint64_t time_ns, uint64_t wall_ns)
-{
+static void print_line(FILE *file, const char *kind, const char *count, uint64_t time_ns, uint64_t wall_ns) {
     double share = wall_ns ? 100 * (double)time_ns / (double)wall_ns : 0;
     fprintf(file, "%-11s %8s %11.3f %6.1f %%", kind, count, (double)time_ns * 1e-6, share);
 }
 
-static void print_cost(const struct le_account *account, const leat_cost *cost, FILE *file)
-{
+static void print_cost(const struct le_account *account, const leat_cost *cost, FILE *file) {
     char count[24];
     snprintf(count, sizeof count, "%llu", (unsigned long long)cost->count);
     print_line(file, leat_cost_name(cost->kind), count, cost->time_ns, account->wall_ns);
@@ -89,11 +93,12 @@ static void print_cost(const struct le_account *account, const leat_cost *cost, 
     fprintf(file, "  %s%s%s%s\n", cost->what, *cost->cause ? " (" : "", cost->cause, *cost->cause ? ")" : "");
 }
 
-void le_account_print(const struct le_account *account, FILE *file)
-{
+void le_account_print(const struct le_account *account, FILE *file) {
     char text[600];
-    fprintf(file, "%-11s %8s %11s %8s%12s%9s%9s  %s\n", "cost", "count", "ms", "share", "bytes", "GB/s", "of copy", "what (cause)");
-    for (size_t k = 0; k < account->count; k++) print_cost(account, &account->costs[k], file);
+    fprintf(file, "%-11s %8s %11s %8s%12s%9s%9s  %s\n", "cost", "count", "ms", "share", "bytes", "GB/s", "of copy",
+            "what (cause)");
+    for (size_t k = 0; k < account->count; k++)
+        print_cost(account, &account->costs[k], file);
     print_line(file, "sum", "", account->sum_ns, account->wall_ns);
     fputc('\n', file);
     print_line(file, "unaccounted", "", unaccounted_ns(account), account->wall_ns);
@@ -104,8 +109,7 @@ void le_account_print(const struct le_account *account, FILE *file)
     fprintf(file, "%s\n", text);
 }
 
-void le_account_json(const struct le_account *account, struct le_json *json)
-{
+void le_account_json(const struct le_account *account, struct le_json *json) {
     le_json_open(json, "ledger", '[');
     for (size_t k = 0; k < account->count; k++) {
         const leat_cost *cost = &account->costs[k];

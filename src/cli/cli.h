@@ -12,8 +12,8 @@ enum le_cli_exit {
     LE_EXIT_FILE = 3,
     LE_EXIT_DEVICE = 4,
     LE_EXIT_MEMORY = 5,
-    LE_EXIT_DATA = 6,   /* an error in the data, found as the program ran */
-    LE_EXIT_FAULT = 70, /* a fault of Leat's own */
+    LE_EXIT_DATA = 6,    /* an error in the data, found as the program ran */
+    LE_EXIT_FAULT = 70,  /* a fault of Leat's own */
     LE_EXIT_SIGNAL = 128 /* plus the signal's number: 130 for Ctrl-C */
 };
 

@@ -14,42 +14,42 @@ struct parse {
     struct le_cli_line *line;
 };
 
-bool le_cli_ends_with(const char *path, const char *ending)
-{
+bool le_cli_ends_with(const char *path, const char *ending) {
     size_t length = strlen(path), end = strlen(ending);
     return length > end && strcmp(path + length - end, ending) == 0;
 }
 
-static bool is_name(const char *text, size_t length)
-{
-    if (length == 0 || isdigit((unsigned char)text[0])) return false;
+static bool is_name(const char *text, size_t length) {
+    if (length == 0 || isdigit((unsigned char)text[0]))
+        return false;
     for (size_t k = 0; k < length; k++)
-        if (!(isalnum((unsigned char)text[k]) || text[k] == '_')) return false;
+        if (!(isalnum((unsigned char)text[k]) || text[k] == '_'))
+            return false;
     return true;
 }
 
 /* FILE.npz:key: ends path at the colon and returns the key; NULL where there is none. */
-static char *split_key(char *path)
-{
+static char *split_key(char *path) {
     char *at = strstr(path, ".npz:");
-    if (!at) return NULL;
+    if (!at)
+        return NULL;
     at[4] = '\0';
     return at + 5;
 }
 
-static int set_text(struct parse *parse, char *value)
-{
-    if (parse->line->text) return le_cli_usage(parse->cli, "-e is given twice");
+static int set_text(struct parse *parse, char *value) {
+    if (parse->line->text)
+        return le_cli_usage(parse->cli, "-e is given twice");
     parse->line->text = value;
     return LE_EXIT_OK;
 }
 
-static int set_output(struct parse *parse, char *value)
-{
+static int set_output(struct parse *parse, char *value) {
     struct le_cli_line *line = parse->line;
     char *equals = strchr(value, '=');
     size_t length = equals ? (size_t)(equals - value) : strlen(value);
-    if (!is_name(value, length)) return le_cli_usage(parse->cli, "-o %s: write -o NAME or -o NAME=FILE.npy", value);
+    if (!is_name(value, length))
+        return le_cli_usage(parse->cli, "-o %s: write -o NAME or -o NAME=FILE.npy", value);
     struct le_cli_output output = {.name = value};
     if (equals) {
         *equals = '\0';
@@ -57,7 +57,9 @@ static int set_output(struct parse *parse, char *value)
         output.key = split_key(output.path);
         bool known = le_cli_ends_with(output.path, ".npy") || le_cli_ends_with(output.path, ".npz") ||
                      le_cli_ends_with(output.path, ".png") || strcmp(output.path, "-") == 0;
-        if (!known) return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz or .png", value, equals + 1);
+        if (!known)
+            return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz or .png", value,
+                                equals + 1);
     }
     for (size_t k = 0; k < line->output_count; k++) {
         const struct le_cli_output *other = &line->outputs[k];
@@ -70,73 +72,69 @@ static int set_output(struct parse *parse, char *value)
     return LE_EXIT_OK;
 }
 
-static int set_device(struct parse *parse, char *value)
-{
+static int set_device(struct parse *parse, char *value) {
     parse->line->device = value;
     return LE_EXIT_OK;
 }
 
 /* A whole number from 1 to most. */
-static int set_count(struct parse *parse, const char *option, const char *value, uint64_t most, uint64_t *count)
-{
+static int set_count(struct parse *parse, const char *option, const char *value, uint64_t most, uint64_t *count) {
     char *end = NULL;
     errno = 0;
     unsigned long long number = isdigit((unsigned char)value[0]) ? strtoull(value, &end, 10) : 0;
     if (errno || number < 1 || number > most || !end || *end)
-        return le_cli_usage(parse->cli, "%s %s: write a whole number from 1 to %llu", option, value, (unsigned long long)most);
+        return le_cli_usage(parse->cli, "%s %s: write a whole number from 1 to %llu", option, value,
+                            (unsigned long long)most);
     *count = number;
     return LE_EXIT_OK;
 }
 
-static int set_threads(struct parse *parse, char *value)
-{
+static int set_threads(struct parse *parse, char *value) {
     uint64_t count = 0;
     int code = set_count(parse, "--threads", value, THREADS_MAX, &count);
     parse->line->threads = (int)count;
     return code;
 }
 
-static int set_repeat(struct parse *parse, char *value)
-{
+static int set_repeat(struct parse *parse, char *value) {
     return set_count(parse, "--repeat", value, REPEAT_MAX, &parse->line->repeat);
 }
 
-static int set_colormap(struct parse *parse, char *value)
-{
-    if (strcmp(value, "grey") == 0) parse->line->colormap = LEAT_COLORMAP_GREY;
-    else if (strcmp(value, "viridis") == 0) parse->line->colormap = LEAT_COLORMAP_VIRIDIS;
-    else return le_cli_usage(parse->cli, "--colormap %s: write viridis or grey", value);
+static int set_colormap(struct parse *parse, char *value) {
+    if (strcmp(value, "grey") == 0)
+        parse->line->colormap = LEAT_COLORMAP_GREY;
+    else if (strcmp(value, "viridis") == 0)
+        parse->line->colormap = LEAT_COLORMAP_VIRIDIS;
+    else
+        return le_cli_usage(parse->cli, "--colormap %s: write viridis or grey", value);
     return LE_EXIT_OK;
 }
 
-static int set_form(struct parse *parse, char *value)
-{
+static int set_form(struct parse *parse, char *value) {
     static const char *const FORMS[] = {
         [LEAT_FORM_TREE] = "tree", [LEAT_FORM_IR] = "ir", [LEAT_FORM_PLAN] = "plan", [LEAT_FORM_BYTECODE] = "bytecode"};
     for (size_t k = 0; k < sizeof FORMS / sizeof FORMS[0]; k++) {
-        if (strcmp(value, FORMS[k]) != 0) continue;
+        if (strcmp(value, FORMS[k]) != 0)
+            continue;
         parse->line->form = (leat_form)k;
         return LE_EXIT_OK;
     }
     return le_cli_usage(parse->cli, "--emit %s: write tree, ir, plan or bytecode", value);
 }
 
-static int set_explain(struct parse *parse, char *value)
-{
+static int set_explain(struct parse *parse, char *value) {
     (void)value;
     parse->cli->explain = true;
     return LE_EXIT_OK;
 }
 
-static int set_json(struct parse *parse, char *value)
-{
+static int set_json(struct parse *parse, char *value) {
     (void)value;
     parse->cli->json = true;
     return LE_EXIT_OK;
 }
 
-static int set_help(struct parse *parse, char *value)
-{
+static int set_help(struct parse *parse, char *value) {
     (void)value;
     parse->line->help = true;
     return LE_EXIT_OK;
@@ -162,44 +160,49 @@ static const struct option {
 };
 
 /* The option that argument names; *value is what stands in the same argument (--name=value), or NULL. */
-static const struct option *find_option(unsigned accepts, char *argument, char **value)
-{
+static const struct option *find_option(unsigned accepts, char *argument, char **value) {
     for (size_t k = 0; k < sizeof OPTIONS / sizeof OPTIONS[0]; k++) {
         const struct option *option = &OPTIONS[k];
         size_t length = strlen(option->name);
-        if ((option->accepts & accepts) != option->accepts || strncmp(argument, option->name, length) != 0) continue;
+        if ((option->accepts & accepts) != option->accepts || strncmp(argument, option->name, length) != 0)
+            continue;
         *value = NULL;
-        if (argument[length] == '\0') return option;
-        if (option->name[1] != '-' || argument[length] != '=') continue;
+        if (argument[length] == '\0')
+            return option;
+        if (option->name[1] != '-' || argument[length] != '=')
+            continue;
         *value = argument + length + 1;
         return option;
     }
     return NULL;
 }
 
-static int parse_option(struct parse *parse, int argc, char **argv, int *k)
-{
+static int parse_option(struct parse *parse, int argc, char **argv, int *k) {
     char *argument = argv[*k], *value = NULL;
     const struct option *option = find_option(parse->accepts, argument, &value);
-    if (!option) return le_cli_usage(parse->cli, "no option `%s`", argument);
-    if (!option->has_value && value) return le_cli_usage(parse->cli, "%s takes no value", option->name);
+    if (!option)
+        return le_cli_usage(parse->cli, "no option `%s`", argument);
+    if (!option->has_value && value)
+        return le_cli_usage(parse->cli, "%s takes no value", option->name);
     if (option->has_value && !value) {
-        if (*k + 1 >= argc) return le_cli_usage(parse->cli, "%s needs a value", option->name);
+        if (*k + 1 >= argc)
+            return le_cli_usage(parse->cli, "%s needs a value", option->name);
         value = argv[++*k];
     }
     return option->set(parse, value);
 }
 
-static int parse_binding(struct parse *parse, char *argument)
-{
+static int parse_binding(struct parse *parse, char *argument) {
     struct le_cli_line *line = parse->line;
     char *equals = strchr(argument, '=');
-    if (!(parse->accepts & LE_ACCEPTS_BINDINGS)) return le_cli_usage(parse->cli, "unexpected argument `%s`", argument);
+    if (!(parse->accepts & LE_ACCEPTS_BINDINGS))
+        return le_cli_usage(parse->cli, "unexpected argument `%s`", argument);
     if (!equals || !is_name(argument, (size_t)(equals - argument)))
         return le_cli_usage(parse->cli, "`%s` is no binding: write NAME=FILE or NAME=NUMBER", argument);
     *equals = '\0';
     struct le_cli_binding binding = {.name = argument, .value = equals + 1};
-    if (!*binding.value) return le_cli_usage(parse->cli, "%s= has no value: write %s=FILE or %s=NUMBER", argument, argument, argument);
+    if (!*binding.value)
+        return le_cli_usage(parse->cli, "%s= has no value: write %s=FILE or %s=NUMBER", argument, argument, argument);
     binding.key = split_key(binding.value);
     for (size_t k = 0; k < line->binding_count; k++)
         if (strcmp(line->bindings[k].name, binding.name) == 0)
@@ -209,52 +212,59 @@ static int parse_binding(struct parse *parse, char *argument)
 }
 
 /* Without -e the first of them is the program; all others are bindings. */
-static int parse_positionals(struct parse *parse, int count, char **positionals)
-{
+static int parse_positionals(struct parse *parse, int count, char **positionals) {
     int first = 0, code = LE_EXIT_OK;
     if (!parse->line->text && (parse->accepts & LE_ACCEPTS_PROGRAM)) {
-        if (count == 0) return le_cli_usage(parse->cli, "no program: write a file's name, -e TEXT, or - for stdin");
+        if (count == 0)
+            return le_cli_usage(parse->cli, "no program: write a file's name, -e TEXT, or - for stdin");
         parse->line->path = positionals[first++];
     }
-    for (int k = first; k < count && !code; k++) code = parse_binding(parse, positionals[k]);
+    for (int k = first; k < count && !code; k++)
+        code = parse_binding(parse, positionals[k]);
     return code;
 }
 
 /* What must not stand together. */
-static int check_line(struct parse *parse)
-{
+static int check_line(struct parse *parse) {
     const struct le_cli_line *line = parse->line;
     int readers = line->path && strcmp(line->path, "-") == 0, writers = 0, printed = 0;
-    for (size_t k = 0; k < line->binding_count; k++) readers += strcmp(line->bindings[k].value, "-") == 0;
-    if (readers > 1) return le_cli_usage(parse->cli, "only one of the program and its inputs can come from stdin");
+    for (size_t k = 0; k < line->binding_count; k++)
+        readers += strcmp(line->bindings[k].value, "-") == 0;
+    if (readers > 1)
+        return le_cli_usage(parse->cli, "only one of the program and its inputs can come from stdin");
     for (size_t k = 0; k < line->output_count; k++) {
         writers += line->outputs[k].path && strcmp(line->outputs[k].path, "-") == 0;
         printed += !line->outputs[k].path;
     }
-    if (writers && parse->cli->json) return le_cli_usage(parse->cli, "-o NAME=- and --json both want stdout");
-    if (writers > 1 || (writers && printed)) return le_cli_usage(parse->cli, "-o NAME=- must be the only result on stdout");
+    if (writers && parse->cli->json)
+        return le_cli_usage(parse->cli, "-o NAME=- and --json both want stdout");
+    if (writers > 1 || (writers && printed))
+        return le_cli_usage(parse->cli, "-o NAME=- must be the only result on stdout");
     return LE_EXIT_OK;
 }
 
-static int parse_all(struct parse *parse, int argc, char **argv, char **positionals)
-{
+static int parse_all(struct parse *parse, int argc, char **argv, char **positionals) {
     int count = 0, code = LE_EXIT_OK;
     bool options_ended = false;
     for (int k = 0; k < argc && !code; k++) {
-        if (!options_ended && strcmp(argv[k], "--") == 0) options_ended = true;
-        else if (!options_ended && argv[k][0] == '-' && argv[k][1]) code = parse_option(parse, argc, argv, &k);
-        else positionals[count++] = argv[k];
+        if (!options_ended && strcmp(argv[k], "--") == 0)
+            options_ended = true;
+        else if (!options_ended && argv[k][0] == '-' && argv[k][1])
+            code = parse_option(parse, argc, argv, &k);
+        else
+            positionals[count++] = argv[k];
     }
-    if (code || parse->line->help) return code;
+    if (code || parse->line->help)
+        return code;
     code = parse_positionals(parse, count, positionals);
     return code ? code : check_line(parse);
 }
 
-int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **argv, struct le_cli_line *line)
-{
+int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **argv, struct le_cli_line *line) {
     size_t room = (size_t)argc + 1;
     *line = (struct le_cli_line){.repeat = 1};
-    for (int k = 0; k < argc; k++) cli->json |= strcmp(argv[k], "--json") == 0;
+    for (int k = 0; k < argc; k++)
+        cli->json |= strcmp(argv[k], "--json") == 0;
     char **positionals = malloc(room * sizeof *positionals);
     line->bindings = malloc(room * sizeof *line->bindings);
     line->outputs = malloc(room * sizeof *line->outputs);
@@ -269,8 +279,7 @@ int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **arg
     return code;
 }
 
-void le_cli_line_free(struct le_cli_line *line)
-{
+void le_cli_line_free(struct le_cli_line *line) {
     free(line->bindings);
     free(line->outputs);
     *line = (struct le_cli_line){0};

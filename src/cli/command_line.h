@@ -14,11 +14,11 @@ struct le_cli_output {
     char *key;
 };
 enum le_cli_accepts { /* what a subcommand takes */
-    LE_ACCEPTS_PROGRAM = 1,
-    LE_ACCEPTS_BINDINGS = 2,
-    LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap */
-    LE_ACCEPTS_MACHINE = 8, /* --device, --threads */
-    LE_ACCEPTS_FORM = 16    /* --emit */
+                      LE_ACCEPTS_PROGRAM = 1,
+                      LE_ACCEPTS_BINDINGS = 2,
+                      LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap */
+                      LE_ACCEPTS_MACHINE = 8, /* --device, --threads */
+                      LE_ACCEPTS_FORM = 16    /* --emit */
 };
 struct le_cli_line {
     bool help;

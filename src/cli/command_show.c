@@ -3,19 +3,20 @@
 #include "cli/session.h"
 #include <string.h>
 
-static int make_text(struct le_cli_session *session, char **text)
-{
+static int make_text(struct le_cli_session *session, char **text) {
     leat_form form = session->line.form;
     int code = le_cli_session_open(session);
-    if (!code) code = le_cli_session_compile(session);
-    if (code) return code;
-    if (form == LEAT_FORM_TREE) return le_cli_failed(session->cli, leat_program_show(session->program, form, text));
+    if (!code)
+        code = le_cli_session_compile(session);
+    if (code)
+        return code;
+    if (form == LEAT_FORM_TREE)
+        return le_cli_failed(session->cli, leat_program_show(session->program, form, text));
     code = le_cli_session_bind(session);
     return code ? code : le_cli_failed(session->cli, leat_call_show(session->call, form, text));
 }
 
-static void print_json(const struct le_cli *cli, const char *text)
-{
+static void print_json(const struct le_cli *cli, const char *text) {
     struct le_json json = {.file = stdout};
     le_json_open(&json, NULL, '{');
     le_json_integer(&json, "schema", LE_JSON_SCHEMA);
@@ -25,8 +26,7 @@ static void print_json(const struct le_cli *cli, const char *text)
     fputc('\n', stdout);
 }
 
-int le_command_show(struct le_cli *cli, int argc, char **argv)
-{
+int le_command_show(struct le_cli *cli, int argc, char **argv) {
     struct le_cli_session session = {.cli = cli};
     char *text = NULL;
     unsigned accepts = LE_ACCEPTS_PROGRAM | LE_ACCEPTS_BINDINGS | LE_ACCEPTS_MACHINE | LE_ACCEPTS_FORM;
@@ -34,9 +34,12 @@ int le_command_show(struct le_cli *cli, int argc, char **argv)
     if (!code && session.line.help) {
         le_cli_help("show");
     } else {
-        if (!code) code = make_text(&session, &text);
-        if (cli->json) print_json(cli, text);
-        else if (text) fputs(text, stdout);
+        if (!code)
+            code = make_text(&session, &text);
+        if (cli->json)
+            print_json(cli, text);
+        else if (text)
+            fputs(text, stdout);
         leat_memory_free(text);
         le_cli_session_free(&session);
     }

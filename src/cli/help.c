@@ -3,22 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char LEAT[] =
-    "leat: programs over arrays, in index notation\n"
-    "\n"
-    "  leat run -e 'y[i] = a[i] / sum(k: a[k])' a=data.npy -o y=share.npy\n"
-    "  leat run -e 'y = 6 * 7'\n"
-    "  leat check -e 'c[i,j] = sum(k: a[i,k] * b[k,j])'\n"
-    "\n"
-    "subcommands:\n"
-    "  run       run a program on arrays and numbers\n"
-    "  check     a program's inputs, indices and results, or its errors\n"
-    "  show      a program as tree, ir, plan or bytecode\n"
-    "  devices   what is here, and how fast its memory is\n"
-    "  help      this text, or `leat help run`\n"
-    "\n"
-    "`leat SUBCOMMAND --help` says more; so do the manual pages, leat(1) and leat-run(1).\n"
-    "`leat --version` prints the version.\n";
+static const char LEAT[] = "leat: programs over arrays, in index notation\n"
+                           "\n"
+                           "  leat run -e 'y[i] = a[i] / sum(k: a[k])' a=data.npy -o y=share.npy\n"
+                           "  leat run -e 'y = 6 * 7'\n"
+                           "  leat check -e 'c[i,j] = sum(k: a[i,k] * b[k,j])'\n"
+                           "\n"
+                           "subcommands:\n"
+                           "  run       run a program on arrays and numbers\n"
+                           "  check     a program's inputs, indices and results, or its errors\n"
+                           "  show      a program as tree, ir, plan or bytecode\n"
+                           "  devices   what is here, and how fast its memory is\n"
+                           "  help      this text, or `leat help run`\n"
+                           "\n"
+                           "`leat SUBCOMMAND --help` says more; so do the manual pages, leat(1) and leat-run(1).\n"
+                           "`leat --version` prints the version.\n";
 
 static const char RUN[] =
     "leat run: run a program on arrays and numbers\n"
@@ -72,24 +71,23 @@ static const char SHOW[] =
     "It runs nothing; for results see `leat run --help` and its -o.\n"
     "exit status: as of leat run\n";
 
-static const char DEVICES[] =
-    "leat devices: what is here, and how fast its memory is\n"
-    "\n"
-    "  leat devices\n"
-    "  leat devices --json\n"
-    "  leat devices --threads 1      the copy rate of one thread\n"
-    "\n"
-    "usage: leat devices [--threads N] [--device D] [--json]\n"
-    "\n"
-    "`leat run PROGRAM ... -o NAME=FILE --device D` runs a program on one of them.\n";
+static const char DEVICES[] = "leat devices: what is here, and how fast its memory is\n"
+                              "\n"
+                              "  leat devices\n"
+                              "  leat devices --json\n"
+                              "  leat devices --threads 1      the copy rate of one thread\n"
+                              "\n"
+                              "usage: leat devices [--threads N] [--device D] [--json]\n"
+                              "\n"
+                              "`leat run PROGRAM ... -o NAME=FILE --device D` runs a program on one of them.\n";
 
-void le_cli_help(const char *command)
-{
+void le_cli_help(const char *command) {
     static const struct {
         const char *name, *text;
     } TEXTS[] = {{"run", RUN}, {"check", CHECK}, {"show", SHOW}, {"devices", DEVICES}};
     const char *text = LEAT;
     for (size_t k = 0; command && k < sizeof TEXTS / sizeof TEXTS[0]; k++)
-        if (strcmp(TEXTS[k].name, command) == 0) text = TEXTS[k].text;
+        if (strcmp(TEXTS[k].name, command) == 0)
+            text = TEXTS[k].text;
     fputs(text, stdout);
 }

@@ -8,21 +8,21 @@
 
 static _Atomic int writing, pending;
 
-static void end(int number)
-{
+static void end(int number) {
     if (atomic_load(&writing)) {
         atomic_store(&pending, number);
-        if (atomic_load(&writing)) return;
+        if (atomic_load(&writing))
+            return;
     }
     _exit(LE_EXIT_SIGNAL + number);
 }
 
-void le_cli_interrupt_catch(void)
-{
+void le_cli_interrupt_catch(void) {
     static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t k = 0; k < sizeof SIGNALS / sizeof SIGNALS[0]; k++) {
         struct sigaction action, old;
-        if (sigaction(SIGNALS[k], NULL, &old) != 0 || old.sa_handler == SIG_IGN) continue;
+        if (sigaction(SIGNALS[k], NULL, &old) != 0 || old.sa_handler == SIG_IGN)
+            continue;
         action = (struct sigaction){.sa_flags = SA_RESTART};
         action.sa_handler = end;
         sigemptyset(&action.sa_mask);
@@ -30,14 +30,13 @@ void le_cli_interrupt_catch(void)
     }
 }
 
-void le_cli_interrupt_hold(void)
-{
+void le_cli_interrupt_hold(void) {
     atomic_store(&writing, 1);
 }
 
-void le_cli_interrupt_release(void)
-{
+void le_cli_interrupt_release(void) {
     atomic_store(&writing, 0);
     int number = atomic_load(&pending);
-    if (number) _exit(LE_EXIT_SIGNAL + number);
+    if (number)
+        _exit(LE_EXIT_SIGNAL + number);
 }

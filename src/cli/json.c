@@ -6,17 +6,18 @@
 #include <string.h>
 
 /* Bytes of the UTF-8 character at text, or 0 where the bytes are none. */
-static int character_bytes(const unsigned char *text)
-{
+static int character_bytes(const unsigned char *text) {
     static const struct {
         unsigned char mask, lead;
         unsigned least;
     } FORMS[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
     for (int more = 0; more < 4; more++) {
-        if ((text[0] & FORMS[more].mask) != FORMS[more].lead) continue;
+        if ((text[0] & FORMS[more].mask) != FORMS[more].lead)
+            continue;
         unsigned code = text[0] & (unsigned)(unsigned char)~FORMS[more].mask;
         for (int k = 1; k <= more; k++) {
-            if ((text[k] & 0xc0) != 0x80) return 0;
+            if ((text[k] & 0xc0) != 0x80)
+                return 0;
             code = code << 6 | (text[k] & 0x3fu);
         }
         bool is_surrogate = code >= 0xd800 && code < 0xe000;
@@ -25,90 +26,90 @@ static int character_bytes(const unsigned char *text)
     return 0;
 }
 
-static void quote(FILE *file, const char *text)
-{
+static void quote(FILE *file, const char *text) {
     fputc('"', file);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         int bytes = character_bytes(at);
-        if (bytes == 0) fputs("\\ufffd", file);
-        else if (*at == '"' || *at == '\\') fprintf(file, "\\%c", *at);
-        else if (*at == '\n') fputs("\\n", file);
-        else if (*at < 0x20 || *at == 0x7f) fprintf(file, "\\u%04x", (unsigned)*at);
-        else fwrite(at, 1, (size_t)bytes, file);
+        if (bytes == 0)
+            fputs("\\ufffd", file);
+        else if (*at == '"' || *at == '\\')
+            fprintf(file, "\\%c", *at);
+        else if (*at == '\n')
+            fputs("\\n", file);
+        else if (*at < 0x20 || *at == 0x7f)
+            fprintf(file, "\\u%04x", (unsigned)*at);
+        else
+            fwrite(at, 1, (size_t)bytes, file);
         at += bytes ? bytes : 1;
     }
     fputc('"', file);
 }
 
-static void lead(struct le_json *json, const char *name)
-{
-    if (json->comma) fputc(',', json->file);
+static void lead(struct le_json *json, const char *name) {
+    if (json->comma)
+        fputc(',', json->file);
     json->comma = true;
-    if (!name) return;
+    if (!name)
+        return;
     quote(json->file, name);
     fputc(':', json->file);
 }
 
-void le_json_open(struct le_json *json, const char *name, char bracket)
-{
+void le_json_open(struct le_json *json, const char *name, char bracket) {
     lead(json, name);
     fputc(bracket, json->file);
     json->comma = false;
 }
 
-void le_json_close(struct le_json *json, char bracket)
-{
+void le_json_close(struct le_json *json, char bracket) {
     fputc(bracket == '{' ? '}' : ']', json->file);
     json->comma = true;
 }
 
-void le_json_string(struct le_json *json, const char *name, const char *text)
-{
+void le_json_string(struct le_json *json, const char *name, const char *text) {
     lead(json, name);
-    if (text) quote(json->file, text);
-    else fputs("null", json->file);
+    if (text)
+        quote(json->file, text);
+    else
+        fputs("null", json->file);
 }
 
-void le_json_integer(struct le_json *json, const char *name, int64_t value)
-{
+void le_json_integer(struct le_json *json, const char *name, int64_t value) {
     lead(json, name);
     fprintf(json->file, "%lld", (long long)value);
 }
 
-void le_json_count(struct le_json *json, const char *name, uint64_t value)
-{
+void le_json_count(struct le_json *json, const char *name, uint64_t value) {
     lead(json, name);
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
-void le_json_real(struct le_json *json, const char *name, double value)
-{
+void le_json_real(struct le_json *json, const char *name, double value) {
     lead(json, name);
-    if (isnan(value)) fputs("\"nan\"", json->file);
-    else if (isinf(value)) fputs(value < 0 ? "\"-inf\"" : "\"inf\"", json->file);
-    else fprintf(json->file, "%.17g", value);
+    if (isnan(value))
+        fputs("\"nan\"", json->file);
+    else if (isinf(value))
+        fputs(value < 0 ? "\"-inf\"" : "\"inf\"", json->file);
+    else
+        fprintf(json->file, "%.17g", value);
 }
 
-void le_json_boolean(struct le_json *json, const char *name, bool value)
-{
+void le_json_boolean(struct le_json *json, const char *name, bool value) {
     lead(json, name);
     fputs(value ? "true" : "false", json->file);
 }
 
-void le_json_null(struct le_json *json, const char *name)
-{
+void le_json_null(struct le_json *json, const char *name) {
     lead(json, name);
     fputs("null", json->file);
 }
 
-void le_json_raw(struct le_json *json, const char *name, const char *text, size_t length)
-{
+void le_json_raw(struct le_json *json, const char *name, const char *text, size_t length) {
     lead(json, name);
     fwrite(text, 1, length, json->file);
 }
 
-static void error_object(struct le_json *json, const struct le_cli_message *error)
-{
+static void error_object(struct le_json *json, const struct le_cli_message *error) {
     le_json_open(json, NULL, '{');
     le_json_string(json, "code", leat_status_name(error->code));
     le_json_integer(json, "line", error->line);
@@ -119,18 +120,18 @@ static void error_object(struct le_json *json, const struct le_cli_message *erro
     le_json_close(json, '{');
 }
 
-void le_json_messages(struct le_json *json, const struct le_cli *cli)
-{
+void le_json_messages(struct le_json *json, const struct le_cli *cli) {
     le_json_open(json, "notes", '[');
-    for (size_t k = 0; k < cli->notes.count; k++) le_json_string(json, NULL, cli->notes.items[k].message);
+    for (size_t k = 0; k < cli->notes.count; k++)
+        le_json_string(json, NULL, cli->notes.items[k].message);
     le_json_close(json, '[');
     le_json_open(json, "errors", '[');
-    for (size_t k = 0; k < cli->errors.count; k++) error_object(json, &cli->errors.items[k]);
+    for (size_t k = 0; k < cli->errors.count; k++)
+        error_object(json, &cli->errors.items[k]);
     le_json_close(json, '[');
 }
 
-static void element(struct le_json *json, const struct le_element *value, leat_dtype dtype)
-{
+static void element(struct le_json *json, const struct le_element *value, leat_dtype dtype) {
     char text[LE_ELEMENT_CHARS];
     bool quoted = value->kind == 'f' && !isfinite(value->f64);
     le_element_text(value, dtype, LE_STYLE_SHORTEST, text);
@@ -138,8 +139,7 @@ static void element(struct le_json *json, const struct le_element *value, leat_d
     fprintf(json->file, quoted ? "\"%s\"" : "%s", text);
 }
 
-static void data(struct le_json *json, const leat_description *array, const char *at, int axis)
-{
+static void data(struct le_json *json, const leat_description *array, const char *at, int axis) {
     if (axis == array->rank) {
         struct le_element value = le_element_get(at, array->dtype);
         element(json, &value, array->dtype);
@@ -147,19 +147,22 @@ static void data(struct le_json *json, const leat_description *array, const char
     }
     int64_t step_bytes = array->strides[axis] * (int64_t)leat_dtype_size_bytes(array->dtype);
     le_json_open(json, NULL, '[');
-    for (int64_t k = 0; k < array->shape[axis]; k++) data(json, array, at + k * step_bytes, axis + 1);
+    for (int64_t k = 0; k < array->shape[axis]; k++)
+        data(json, array, at + k * step_bytes, axis + 1);
     le_json_close(json, '[');
 }
 
-void le_json_array(struct le_json *json, const leat_array *array, bool with_data)
-{
+void le_json_array(struct le_json *json, const leat_array *array, bool with_data) {
     leat_description description;
-    if (leat_array_get(array, &description)) return;
+    if (leat_array_get(array, &description))
+        return;
     le_json_string(json, "dtype", leat_dtype_name(description.dtype));
     le_json_open(json, "shape", '[');
-    for (int axis = 0; axis < description.rank; axis++) le_json_integer(json, NULL, description.shape[axis]);
+    for (int axis = 0; axis < description.rank; axis++)
+        le_json_integer(json, NULL, description.shape[axis]);
     le_json_close(json, '[');
-    if (!with_data) return;
+    if (!with_data)
+        return;
     lead(json, "data");
     json->comma = false;
     data(json, &description, description.data, 0);

@@ -14,29 +14,28 @@ static const struct {
     {"run", le_command_run}, {"check", le_command_check}, {"show", le_command_show}, {"devices", le_command_devices}};
 enum { COMMANDS_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 
-static bool shows_color(void)
-{
+static bool shows_color(void) {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    if (no_color && *no_color) return false;
+    if (no_color && *no_color)
+        return false;
     return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-static int find(const char *name)
-{
+static int find(const char *name) {
     for (int k = 0; k < COMMANDS_COUNT; k++)
-        if (strcmp(COMMANDS[k].name, name) == 0) return k;
+        if (strcmp(COMMANDS[k].name, name) == 0)
+            return k;
     return -1;
 }
 
-static int help(struct le_cli *cli, const char *name)
-{
-    if (name && find(name) < 0) return le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name);
+static int help(struct le_cli *cli, const char *name) {
+    if (name && find(name) < 0)
+        return le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name);
     le_cli_help(name);
     return LE_EXIT_OK;
 }
 
-static int dispatch(struct le_cli *cli, int argc, char **argv)
-{
+static int dispatch(struct le_cli *cli, int argc, char **argv) {
     if (argc < 2) {
         fputs("usage: leat run | check | show | devices | help, or leat --help\n", stderr);
         return LE_EXIT_USAGE;
@@ -46,19 +45,21 @@ static int dispatch(struct le_cli *cli, int argc, char **argv)
         printf("leat %s\n", leat_version());
         return LE_EXIT_OK;
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help(cli, NULL);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return help(cli, NULL);
     if (strcmp(name, "help") == 0) {
-        if (argc > 3) return le_cli_usage(cli, "help takes one subcommand");
+        if (argc > 3)
+            return le_cli_usage(cli, "help takes one subcommand");
         return help(cli, argc == 3 ? argv[2] : NULL);
     }
     int k = find(name);
-    if (k < 0) return le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name);
+    if (k < 0)
+        return le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name);
     cli->command = name;
     return COMMANDS[k].run(cli, argc - 2, argv + 2);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct le_cli cli = {.start_ns = le_cli_clock_ns(), .color = shows_color()};
     le_cli_interrupt_catch();
     int code = dispatch(&cli, argc, argv);

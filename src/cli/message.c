@@ -9,41 +9,51 @@
 
 enum { MESSAGES_MAX = 1000 }; /* more are told, but not kept */
 
-uint64_t le_cli_clock_ns(void)
-{
+uint64_t le_cli_clock_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int exit_code(leat_status status)
-{
+static int exit_code(leat_status status) {
     switch (status) {
-    case LEAT_OK: return LE_EXIT_OK;
+    case LEAT_OK:
+        return LE_EXIT_OK;
     case LEAT_PROGRAM:
     case LEAT_MISMATCH:
-    case LEAT_UNSUPPORTED: return LE_EXIT_PROGRAM;
+    case LEAT_UNSUPPORTED:
+        return LE_EXIT_PROGRAM;
     case LEAT_INVALID:
-    case LEAT_MISSING: return LE_EXIT_USAGE;
-    case LEAT_FILE: return LE_EXIT_FILE;
-    case LEAT_DEVICE: return LE_EXIT_DEVICE;
-    case LEAT_OUT_OF_MEMORY: return LE_EXIT_MEMORY;
-    case LEAT_DATA: return LE_EXIT_DATA;
-    case LEAT_INTERNAL: break;
+    case LEAT_MISSING:
+        return LE_EXIT_USAGE;
+    case LEAT_FILE:
+        return LE_EXIT_FILE;
+    case LEAT_DEVICE:
+        return LE_EXIT_DEVICE;
+    case LEAT_OUT_OF_MEMORY:
+        return LE_EXIT_MEMORY;
+    case LEAT_DATA:
+        return LE_EXIT_DATA;
+    case LEAT_INTERNAL:
+        break;
     }
     return LE_EXIT_FAULT;
 }
 
 /* A message that cannot be kept for want of memory has still been told. */
-static void keep(struct le_cli_messages *list, const leat_error *error)
-{
-    if (list->count >= MESSAGES_MAX) return;
+static void keep(struct le_cli_messages *list, const leat_error *error) {
+    if (list->count >= MESSAGES_MAX)
+        return;
     struct le_cli_message *items = realloc(list->items, (list->count + 1) * sizeof *items);
-    if (!items) return;
+    if (!items)
+        return;
     list->items = items;
-    items[list->count] = (struct le_cli_message){
-        .code = error->code, .line = error->line, .column = error->column, .span = error->span,
-        .message = strdup(error->message), .expected = strdup(error->expected)};
+    items[list->count] = (struct le_cli_message){.code = error->code,
+                                                 .line = error->line,
+                                                 .column = error->column,
+                                                 .span = error->span,
+                                                 .message = strdup(error->message),
+                                                 .expected = strdup(error->expected)};
     if (items[list->count].message && items[list->count].expected) {
         list->count++;
         return;
@@ -52,35 +62,33 @@ static void keep(struct le_cli_messages *list, const leat_error *error)
     free(items[list->count].expected);
 }
 
-static void tell(struct le_cli *cli, const char *kind, const char *text)
-{
+static void tell(struct le_cli *cli, const char *kind, const char *text) {
     le_cli_progress_hide(cli);
     const char *color = *kind ? "\033[1;33m" : "\033[1;31m";
     fprintf(stderr, "%sleat:%s %s%s", cli->color ? color : "", cli->color ? "\033[0m" : "", kind, text);
     size_t length = strlen(text);
-    if (length == 0 || text[length - 1] != '\n') fputc('\n', stderr);
+    if (length == 0 || text[length - 1] != '\n')
+        fputc('\n', stderr);
     le_cli_progress_unhide(cli);
 }
 
-static int fail_text(struct le_cli *cli, leat_status code, const char *text)
-{
+static int fail_text(struct le_cli *cli, leat_status code, const char *text) {
     leat_error error = {.code = code, .message = text, .expected = ""};
     keep(&cli->errors, &error);
     tell(cli, "", text);
     return exit_code(code);
 }
 
-static int fail_arguments(struct le_cli *cli, leat_status code, const char *format, va_list arguments)
-{
+static int fail_arguments(struct le_cli *cli, leat_status code, const char *format, va_list arguments) {
     char *text = NULL;
-    if (vasprintf(&text, format, arguments) < 0) return fail_text(cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    if (vasprintf(&text, format, arguments) < 0)
+        return fail_text(cli, LEAT_OUT_OF_MEMORY, "out of memory");
     int result = fail_text(cli, code, text);
     free(text);
     return result;
 }
 
-int le_cli_fail(struct le_cli *cli, leat_status code, const char *format, ...)
-{
+int le_cli_fail(struct le_cli *cli, leat_status code, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int result = fail_arguments(cli, code, format, arguments);
@@ -88,8 +96,7 @@ int le_cli_fail(struct le_cli *cli, leat_status code, const char *format, ...)
     return result;
 }
 
-int le_cli_usage(struct le_cli *cli, const char *format, ...)
-{
+int le_cli_usage(struct le_cli *cli, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fail_arguments(cli, LEAT_INVALID, format, arguments);
@@ -100,20 +107,21 @@ int le_cli_usage(struct le_cli *cli, const char *format, ...)
 }
 
 /* One line: what is wrong, and what to give instead where the library says so. */
-static void tell_one(struct le_cli *cli, const leat_error *error)
-{
+static void tell_one(struct le_cli *cli, const leat_error *error) {
     char *text = NULL;
-    if (!*error->expected || asprintf(&text, "%s; %s", error->message, error->expected) < 0) text = NULL;
+    if (!*error->expected || asprintf(&text, "%s; %s", error->message, error->expected) < 0)
+        text = NULL;
     tell(cli, "", text ? text : error->message);
     free(text);
 }
 
-int le_cli_failed(struct le_cli *cli, leat_status status)
-{
-    if (status == LEAT_OK) return LE_EXIT_OK;
+int le_cli_failed(struct le_cli *cli, leat_status status) {
+    if (status == LEAT_OK)
+        return LE_EXIT_OK;
     leat_error error = {0};
     leat_error_get(cli->ctx, &error);
-    if (error.code != status || !error.message) return fail_text(cli, status, leat_status_name(status));
+    if (error.code != status || !error.message)
+        return fail_text(cli, status, leat_status_name(status));
     if (error.line == 0) {
         keep(&cli->errors, &error);
         tell_one(cli, &error);
@@ -124,20 +132,19 @@ int le_cli_failed(struct le_cli *cli, leat_status status)
     leat_error_count(cli->ctx, &count);
     for (size_t k = 0; k < count; k++) {
         leat_error one;
-        if (leat_error_at(cli->ctx, k, &one) == LEAT_OK) keep(&cli->errors, &one);
+        if (leat_error_at(cli->ctx, k, &one) == LEAT_OK)
+            keep(&cli->errors, &one);
     }
     return exit_code(status);
 }
 
-void le_cli_note(struct le_cli *cli, const char *text)
-{
+void le_cli_note(struct le_cli *cli, const char *text) {
     leat_error note = {.message = text, .expected = ""};
     keep(&cli->notes, &note);
     tell(cli, "note: ", text);
 }
 
-static void messages_free(struct le_cli_messages *list)
-{
+static void messages_free(struct le_cli_messages *list) {
     for (size_t k = 0; k < list->count; k++) {
         free(list->items[k].message);
         free(list->items[k].expected);
@@ -146,18 +153,17 @@ static void messages_free(struct le_cli_messages *list)
     *list = (struct le_cli_messages){0};
 }
 
-void le_cli_messages_free(struct le_cli *cli)
-{
+void le_cli_messages_free(struct le_cli *cli) {
     messages_free(&cli->errors);
     messages_free(&cli->notes);
 }
 
-void le_cli_cost_begin(struct le_cli *cli, leat_cost_kind kind, const char *what)
-{
-    if (cli->explain) leat_ledger_begin(cli->ctx, kind, what);
+void le_cli_cost_begin(struct le_cli *cli, leat_cost_kind kind, const char *what) {
+    if (cli->explain)
+        leat_ledger_begin(cli->ctx, kind, what);
 }
 
-void le_cli_cost_end(struct le_cli *cli, uint64_t bytes)
-{
-    if (cli->explain) leat_ledger_end(cli->ctx, bytes);
+void le_cli_cost_end(struct le_cli *cli, uint64_t bytes) {
+    if (cli->explain)
+        leat_ledger_end(cli->ctx, bytes);
 }

@@ -18,20 +18,20 @@ struct le_cli_progress {
     uint64_t start_ns, done, total;
 };
 
-static void erase(struct le_cli_progress *bar)
-{
-    if (bar->drawn) fputs("\r\033[K", stderr);
+static void erase(struct le_cli_progress *bar) {
+    if (bar->drawn)
+        fputs("\r\033[K", stderr);
     bar->drawn = false;
 }
 
-static void draw(struct le_cli_progress *bar)
-{
+static void draw(struct le_cli_progress *bar) {
     double seconds = (double)(le_cli_clock_ns() - bar->start_ns) * 1e-9;
     char cells[BAR_CELLS + 1];
     erase(bar);
     if (bar->total) {
         int full = (int)((double)bar->done / (double)bar->total * BAR_CELLS);
-        for (int k = 0; k < BAR_CELLS; k++) cells[k] = k < full ? '#' : '.';
+        for (int k = 0; k < BAR_CELLS; k++)
+            cells[k] = k < full ? '#' : '.';
         cells[BAR_CELLS] = '\0';
         fprintf(stderr, "[%s] %llu of %llu, ", cells, (unsigned long long)bar->done, (unsigned long long)bar->total);
     }
@@ -40,8 +40,7 @@ static void draw(struct le_cli_progress *bar)
     bar->drawn = true;
 }
 
-static void *watch(void *user)
-{
+static void *watch(void *user) {
     struct le_cli_progress *bar = user;
     pthread_mutex_lock(&bar->mutex);
     int64_t wait_ms = PATIENCE_MS;
@@ -50,15 +49,15 @@ static void *watch(void *user)
         struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u), .tv_nsec = (long)(until_ns % 1000000000u)};
         int timed_out = pthread_cond_timedwait(&bar->wake, &bar->mutex, &until);
         wait_ms = REDRAW_MS;
-        if (timed_out && !bar->stop) draw(bar);
+        if (timed_out && !bar->stop)
+            draw(bar);
     }
     erase(bar);
     pthread_mutex_unlock(&bar->mutex);
     return NULL;
 }
 
-static bool start_thread(struct le_cli_progress *bar)
-{
+static bool start_thread(struct le_cli_progress *bar) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -68,22 +67,25 @@ static bool start_thread(struct le_cli_progress *bar)
     return pthread_create(&bar->thread, NULL, watch, bar) == 0;
 }
 
-void le_cli_progress_start(struct le_cli *cli)
-{
+void le_cli_progress_start(struct le_cli *cli) {
     const char *terminal = getenv("TERM");
-    if (cli->progress || !isatty(STDERR_FILENO) || !terminal || strcmp(terminal, "dumb") == 0) return;
+    if (cli->progress || !isatty(STDERR_FILENO) || !terminal || strcmp(terminal, "dumb") == 0)
+        return;
     struct le_cli_progress *bar = calloc(1, sizeof *bar);
-    if (!bar) return;
+    if (!bar)
+        return;
     bar->start_ns = cli->start_ns;
     bar->what = "starting";
-    if (start_thread(bar)) cli->progress = bar;
-    else free(bar);
+    if (start_thread(bar))
+        cli->progress = bar;
+    else
+        free(bar);
 }
 
-void le_cli_progress_set(struct le_cli *cli, const char *what, uint64_t done, uint64_t total)
-{
+void le_cli_progress_set(struct le_cli *cli, const char *what, uint64_t done, uint64_t total) {
     struct le_cli_progress *bar = cli->progress;
-    if (!bar) return;
+    if (!bar)
+        return;
     pthread_mutex_lock(&bar->mutex);
     bar->what = what;
     bar->done = done;
@@ -91,22 +93,22 @@ void le_cli_progress_set(struct le_cli *cli, const char *what, uint64_t done, ui
     pthread_mutex_unlock(&bar->mutex);
 }
 
-void le_cli_progress_hide(struct le_cli *cli)
-{
-    if (!cli->progress) return;
+void le_cli_progress_hide(struct le_cli *cli) {
+    if (!cli->progress)
+        return;
     pthread_mutex_lock(&cli->progress->mutex);
     erase(cli->progress);
 }
 
-void le_cli_progress_unhide(struct le_cli *cli)
-{
-    if (cli->progress) pthread_mutex_unlock(&cli->progress->mutex);
+void le_cli_progress_unhide(struct le_cli *cli) {
+    if (cli->progress)
+        pthread_mutex_unlock(&cli->progress->mutex);
 }
 
-void le_cli_progress_stop(struct le_cli *cli)
-{
+void le_cli_progress_stop(struct le_cli *cli) {
     struct le_cli_progress *bar = cli->progress;
-    if (!bar) return;
+    if (!bar)
+        return;
     pthread_mutex_lock(&bar->mutex);
     bar->stop = true;
     pthread_cond_signal(&bar->wake);

@@ -9,62 +9,64 @@
 
 #define PROGRAM_BYTES_MAX ((size_t)64 << 20) /* text that is longer is no program */
 
-static void on_log(leat_log_level level, const char *text, void *user)
-{
+static void on_log(leat_log_level level, const char *text, void *user) {
     (void)level;
     le_cli_note(user, text);
 }
 
-int le_cli_session_open(struct le_cli_session *session)
-{
+int le_cli_session_open(struct le_cli_session *session) {
     struct le_cli *cli = session->cli;
-    leat_options options = {
-        .device = session->line.device, .threads = session->line.threads, .ledger_level = cli->explain ? 1 : 0,
-        .log = on_log, .log_user = cli};
+    leat_options options = {.device = session->line.device,
+                            .threads = session->line.threads,
+                            .ledger_level = cli->explain ? 1 : 0,
+                            .log = on_log,
+                            .log_user = cli};
     le_cli_progress_start(cli);
     leat_status status = leat_open(&options, &cli->ctx);
-    if (status) return le_cli_failed(cli, status);
+    if (status)
+        return le_cli_failed(cli, status);
     le_cli_explain_started(cli);
     return LE_EXIT_OK;
 }
 
-static int compile(struct le_cli_session *session, const char *text, size_t size_bytes, const char *name)
-{
+static int compile(struct le_cli_session *session, const char *text, size_t size_bytes, const char *name) {
     leat_program_options options = {.name = name};
     leat_status status = leat_program_new(session->cli->ctx, text, size_bytes, &options, &session->program);
-    if (!status) status = leat_call_new(session->program, &session->call);
+    if (!status)
+        status = leat_call_new(session->program, &session->call);
     return le_cli_failed(session->cli, status);
 }
 
-int le_cli_session_compile(struct le_cli_session *session)
-{
+int le_cli_session_compile(struct le_cli_session *session) {
     const struct le_cli_line *line = &session->line;
-    if (line->text) return compile(session, line->text, 0, NULL);
+    if (line->text)
+        return compile(session, line->text, 0, NULL);
     char *text = NULL;
     size_t size_bytes = 0;
     const char *shown = strcmp(line->path, "-") == 0 ? "stdin" : line->path;
     le_cli_cost_begin(session->cli, LEAT_COST_READ, shown);
     int code = le_cli_read_all(session->cli, line->path, shown, PROGRAM_BYTES_MAX, &text, &size_bytes);
     le_cli_cost_end(session->cli, size_bytes);
-    if (!code) code = compile(session, text, size_bytes, shown);
+    if (!code)
+        code = compile(session, text, size_bytes, shown);
     free(text);
     return code;
 }
 
 /* The program's input of that name. */
-static bool find_input(const leat_program *program, const char *name, leat_name_info *info)
-{
+static bool find_input(const leat_program *program, const char *name, leat_name_info *info) {
     size_t count = 0;
     leat_program_count(program, LEAT_NAME_INPUT, &count);
     for (size_t k = 0; k < count; k++)
-        if (leat_program_name(program, LEAT_NAME_INPUT, k, info) == LEAT_OK && strcmp(info->name, name) == 0) return true;
+        if (leat_program_name(program, LEAT_NAME_INPUT, k, info) == LEAT_OK && strcmp(info->name, name) == 0)
+            return true;
     return false;
 }
 
-static bool is_bound(const struct le_cli_line *line, const char *name)
-{
+static bool is_bound(const struct le_cli_line *line, const char *name) {
     for (size_t k = 0; k < line->binding_count; k++)
-        if (strcmp(line->bindings[k].name, name) == 0) return true;
+        if (strcmp(line->bindings[k].name, name) == 0)
+            return true;
     return false;
 }
 
@@ -74,108 +76,114 @@ struct names {
     size_t count;
 };
 
-static void add_name(struct names *names, const char *name)
-{
+static void add_name(struct names *names, const char *name) {
     size_t used = strlen(names->text);
     const char *comma = names->count++ ? ", " : "";
-    if (used + strlen(name) + 8 < sizeof names->text) snprintf(names->text + used, sizeof names->text - used, "%s%s", comma, name);
-    else if (used + 6 < sizeof names->text && !strstr(names->text, ", ...")) strcat(names->text, ", ...");
+    if (used + strlen(name) + 8 < sizeof names->text)
+        snprintf(names->text + used, sizeof names->text - used, "%s%s", comma, name);
+    else if (used + 6 < sizeof names->text && !strstr(names->text, ", ..."))
+        strcat(names->text, ", ...");
 }
 
-static int check_unknown(struct le_cli_session *session)
-{
+static int check_unknown(struct le_cli_session *session) {
     const struct le_cli_line *line = &session->line;
     struct names unknown = {{0}, 0}, inputs = {{0}, 0};
     leat_name_info info;
     for (size_t k = 0; k < line->binding_count; k++)
-        if (!find_input(session->program, line->bindings[k].name, &info)) add_name(&unknown, line->bindings[k].name);
-    if (unknown.count == 0) return LE_EXIT_OK;
+        if (!find_input(session->program, line->bindings[k].name, &info))
+            add_name(&unknown, line->bindings[k].name);
+    if (unknown.count == 0)
+        return LE_EXIT_OK;
     size_t count = 0;
     leat_program_count(session->program, LEAT_NAME_INPUT, &count);
     for (size_t k = 0; k < count; k++)
-        if (leat_program_name(session->program, LEAT_NAME_INPUT, k, &info) == LEAT_OK) add_name(&inputs, info.name);
+        if (leat_program_name(session->program, LEAT_NAME_INPUT, k, &info) == LEAT_OK)
+            add_name(&inputs, info.name);
     return le_cli_fail(session->cli, LEAT_INVALID, "the program has no input %s; its inputs: %s", unknown.text,
                        inputs.count ? inputs.text : "none");
 }
 
-static int check_missing(struct le_cli_session *session)
-{
+static int check_missing(struct le_cli_session *session) {
     struct names missing = {{0}, 0};
     size_t count = 0;
     leat_program_count(session->program, LEAT_NAME_INPUT, &count);
     for (size_t k = 0; k < count; k++) {
         leat_name_info info;
-        if (leat_program_name(session->program, LEAT_NAME_INPUT, k, &info)) continue;
-        if (!info.optional && !is_bound(&session->line, info.name)) add_name(&missing, info.name);
+        if (leat_program_name(session->program, LEAT_NAME_INPUT, k, &info))
+            continue;
+        if (!info.optional && !is_bound(&session->line, info.name))
+            add_name(&missing, info.name);
     }
-    if (missing.count == 0) return LE_EXIT_OK;
+    if (missing.count == 0)
+        return LE_EXIT_OK;
     const char *plural = missing.count > 1 ? "s" : "";
-    return le_cli_fail(session->cli, LEAT_MISSING, "missing input%s %s; write NAME=FILE or NAME=NUMBER", plural, missing.text);
+    return le_cli_fail(session->cli, LEAT_MISSING, "missing input%s %s; write NAME=FILE or NAME=NUMBER", plural,
+                       missing.text);
 }
 
-static leat_status load(struct le_cli_session *session, const struct le_cli_binding *binding, leat_array **array)
-{
+static int load_file(struct le_cli_session *session, const struct le_cli_binding *binding, leat_array **array) {
     leat_name_info info = {0};
     find_input(session->program, binding->name, &info);
-    return leat_array_load(session->cli->ctx, binding->value, binding->key, info.dtype, array);
+    leat_context *ctx = session->cli->ctx;
+    return le_cli_failed(session->cli, leat_array_load(ctx, binding->value, binding->key, info.dtype, array));
 }
 
-static int load_stdin(struct le_cli_session *session, const struct le_cli_binding *binding, leat_array **array)
-{
+static int load_stdin(struct le_cli_session *session, const struct le_cli_binding *binding, leat_array **array) {
     leat_name_info info = {0};
     char *bytes = NULL;
     size_t size_bytes = 0;
     find_input(session->program, binding->name, &info);
+    le_cli_cost_begin(session->cli, LEAT_COST_READ, "stdin");
     int code = le_cli_read_all(session->cli, "-", "stdin", SIZE_MAX - 1, &bytes, &size_bytes);
-    if (!code) code = le_cli_failed(session->cli, leat_array_load_memory(session->cli->ctx, bytes, size_bytes, info.dtype, array));
+    le_cli_cost_end(session->cli, size_bytes);
+    if (code)
+        return code;
+    leat_status status = leat_array_load_memory(session->cli->ctx, bytes, size_bytes, info.dtype, array);
     free(bytes);
-    return code;
+    return le_cli_failed(session->cli, status);
 }
 
-static uint64_t array_bytes(const leat_array *array)
-{
-    leat_description description;
-    if (!array || leat_array_get(array, &description)) return 0;
-    uint64_t bytes = leat_dtype_size_bytes(description.dtype);
-    for (int axis = 0; axis < description.rank; axis++) bytes *= (uint64_t)description.shape[axis];
-    return bytes;
-}
-
-static int bind_array(struct le_cli_session *session, const struct le_cli_binding *binding)
-{
-    struct le_cli *cli = session->cli;
+static int bind_array(struct le_cli_session *session, const struct le_cli_binding *binding) {
     leat_array *array = NULL;
     bool is_stdin = strcmp(binding->value, "-") == 0;
-    le_cli_cost_begin(cli, LEAT_COST_READ, is_stdin ? "stdin" : binding->value);
-    int code = is_stdin ? load_stdin(session, binding, &array) : le_cli_failed(cli, load(session, binding, &array));
-    le_cli_cost_end(cli, array_bytes(array));
-    if (!code) code = le_cli_failed(cli, leat_call_set_array(session->call, binding->name, array));
+    int code = is_stdin ? load_stdin(session, binding, &array) : load_file(session, binding, &array);
+    if (!code)
+        code = le_cli_failed(session->cli, leat_call_set_array(session->call, binding->name, array));
     leat_array_free(array);
     return code;
 }
 
-static int bind(struct le_cli_session *session, const struct le_cli_binding *binding)
-{
+static int bind(struct le_cli_session *session, const struct le_cli_binding *binding) {
     struct le_cli_value value = le_cli_value_parse(binding->value);
     leat_call *call = session->call;
     const char *name = binding->name;
     leat_status status = LEAT_OK;
     switch (value.kind) {
-    case LE_VALUE_PATH: return bind_array(session, binding);
-    case LE_VALUE_RANGE: return le_cli_fail(session->cli, LEAT_INVALID, "%s=%s: no type holds this number", name, binding->value);
-    case LE_VALUE_BOOL: status = leat_call_set_bool(call, name, value.boolean); break;
-    case LE_VALUE_I64: status = leat_call_set_i64(call, name, value.i64); break;
-    case LE_VALUE_U64: status = leat_call_set_u64(call, name, value.u64); break;
-    case LE_VALUE_F64: status = leat_call_set_f64(call, name, value.f64); break;
+    case LE_VALUE_PATH:
+        return bind_array(session, binding);
+    case LE_VALUE_RANGE:
+        return le_cli_fail(session->cli, LEAT_INVALID, "%s=%s: no type holds this number", name, binding->value);
+    case LE_VALUE_BOOL:
+        status = leat_call_set_bool(call, name, value.boolean);
+        break;
+    case LE_VALUE_I64:
+        status = leat_call_set_i64(call, name, value.i64);
+        break;
+    case LE_VALUE_U64:
+        status = leat_call_set_u64(call, name, value.u64);
+        break;
+    case LE_VALUE_F64:
+        status = leat_call_set_f64(call, name, value.f64);
+        break;
     }
     return le_cli_failed(session->cli, status);
 }
 
-int le_cli_session_bind(struct le_cli_session *session)
-{
+int le_cli_session_bind(struct le_cli_session *session) {
     const struct le_cli_line *line = &session->line;
     int code = check_unknown(session);
-    if (!code) code = check_missing(session);
+    if (!code)
+        code = check_missing(session);
     for (size_t k = 0; k < line->binding_count && !code; k++) {
         le_cli_progress_set(session->cli, line->bindings[k].value, k, line->binding_count);
         code = bind(session, &line->bindings[k]);
@@ -183,8 +191,7 @@ int le_cli_session_bind(struct le_cli_session *session)
     return code;
 }
 
-void le_cli_session_free(struct le_cli_session *session)
-{
+void le_cli_session_free(struct le_cli_session *session) {
     leat_call_free(session->call);
     leat_program_free(session->program);
     session->call = NULL;

@@ -16,5 +16,6 @@ int le_cli_session_bind(struct le_cli_session *session);
 void le_cli_session_free(struct le_cli_session *session);
 
 /* All bytes of a file, or of stdin ("-"), with a NUL behind them that is not counted. *bytes is freed with free(). */
-int le_cli_read_all(struct le_cli *cli, const char *path, const char *shown, size_t most_bytes, char **bytes, size_t *size_bytes);
+int le_cli_read_all(struct le_cli *cli, const char *path, const char *shown, size_t most_bytes, char **bytes,
+                    size_t *size_bytes);
 #endif

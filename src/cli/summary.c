@@ -10,27 +10,27 @@ struct summary {
     int64_t counted, nans;
 };
 
-static double real_of(const struct le_element *element)
-{
-    if (element->kind == 'f') return element->f64;
+static double real_of(const struct le_element *element) {
+    if (element->kind == 'f')
+        return element->f64;
     return element->kind == 'u' ? (double)element->u64 : (double)element->i64;
 }
 
-static bool is_below(const struct le_element *a, const struct le_element *b)
-{
-    if (a->kind == 'f') return a->f64 < b->f64;
+static bool is_below(const struct le_element *a, const struct le_element *b) {
+    if (a->kind == 'f')
+        return a->f64 < b->f64;
     return a->kind == 'u' ? a->u64 < b->u64 : a->i64 < b->i64;
 }
 
-static void add_bounds(struct summary *summary, const struct le_element *element)
-{
-    if (!summary->any || is_below(element, &summary->least)) summary->least = *element;
-    if (!summary->any || is_below(&summary->greatest, element)) summary->greatest = *element;
+static void add_bounds(struct summary *summary, const struct le_element *element) {
+    if (!summary->any || is_below(element, &summary->least))
+        summary->least = *element;
+    if (!summary->any || is_below(&summary->greatest, element))
+        summary->greatest = *element;
     summary->any = true;
 }
 
-static void add_row(struct summary *summary, const char *at, int64_t extent, int64_t step_bytes, leat_dtype dtype)
-{
+static void add_row(struct summary *summary, const char *at, int64_t extent, int64_t step_bytes, leat_dtype dtype) {
     double sum = 0;
     int64_t nans = 0;
     for (int64_t k = 0; k < extent; k++) {
@@ -48,37 +48,37 @@ static void add_row(struct summary *summary, const char *at, int64_t extent, int
 }
 
 /* The rows of the two types that large results mostly have; NaN compares false and is counted by what the others leave. */
-#define FLOAT_ROW(NAME, TYPE)                                                                                                    \
-    static void NAME(struct summary *summary, const char *at, int64_t extent, int64_t step)                                      \
-    {                                                                                                                            \
-        const TYPE *value = (const TYPE *)(const void *)at;                                                                      \
-        TYPE least = (TYPE)INFINITY, greatest = -(TYPE)INFINITY;                                                                 \
-        double sum = 0;                                                                                                          \
-        int64_t counted = 0;                                                                                                     \
-        for (int64_t k = 0; k < extent; k++) {                                                                                   \
-            TYPE one = value[k * step];                                                                                          \
-            bool is_number = one == one;                                                                                         \
-            least = one < least ? one : least;                                                                                   \
-            greatest = one > greatest ? one : greatest;                                                                          \
-            sum += is_number ? (double)one : 0;                                                                                  \
-            counted += is_number;                                                                                                \
-        }                                                                                                                        \
-        summary->sum += sum;                                                                                                     \
-        summary->counted += counted;                                                                                             \
-        summary->nans += extent - counted;                                                                                       \
-        if (counted == 0) return;                                                                                                \
-        add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)least});                                            \
-        add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)greatest});                                         \
+#define FLOAT_ROW(NAME, TYPE)                                                                                          \
+    static void NAME(struct summary *summary, const char *at, int64_t extent, int64_t step) {                          \
+        const TYPE *value = (const TYPE *)(const void *)at;                                                            \
+        TYPE least = (TYPE)INFINITY, greatest = -(TYPE)INFINITY;                                                       \
+        double sum = 0;                                                                                                \
+        int64_t counted = 0;                                                                                           \
+        for (int64_t k = 0; k < extent; k++) {                                                                         \
+            TYPE one = value[k * step];                                                                                \
+            bool is_number = one == one;                                                                               \
+            least = one < least ? one : least;                                                                         \
+            greatest = one > greatest ? one : greatest;                                                                \
+            sum += is_number ? (double)one : 0;                                                                        \
+            counted += is_number;                                                                                      \
+        }                                                                                                              \
+        summary->sum += sum;                                                                                           \
+        summary->counted += counted;                                                                                   \
+        summary->nans += extent - counted;                                                                             \
+        if (counted == 0)                                                                                              \
+            return;                                                                                                    \
+        add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)least});                                  \
+        add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)greatest});                               \
     }
 FLOAT_ROW(add_row_f32, float)
 FLOAT_ROW(add_row_f64, double)
 #undef FLOAT_ROW
 
-static void add_axis(struct summary *summary, const leat_description *array, const char *at, int axis)
-{
+static void add_axis(struct summary *summary, const leat_description *array, const char *at, int axis) {
     int64_t size_bytes = (int64_t)leat_dtype_size_bytes(array->dtype), step = array->strides[axis];
     if (axis < array->rank - 1) {
-        for (int64_t k = 0; k < array->shape[axis]; k++) add_axis(summary, array, at + k * step * size_bytes, axis + 1);
+        for (int64_t k = 0; k < array->shape[axis]; k++)
+            add_axis(summary, array, at + k * step * size_bytes, axis + 1);
     } else if (array->dtype == LEAT_F32) {
         add_row_f32(summary, at, array->shape[axis], step);
     } else if (array->dtype == LEAT_F64) {
@@ -88,15 +88,13 @@ static void add_axis(struct summary *summary, const leat_description *array, con
     }
 }
 
-static void print_value(FILE *file, const char *name, const struct le_element *element, leat_dtype dtype)
-{
+static void print_value(FILE *file, const char *name, const struct le_element *element, leat_dtype dtype) {
     char text[LE_ELEMENT_CHARS];
     le_element_text(element, dtype, LE_STYLE_SHORTEST, text);
     fprintf(file, "%s %s, ", name, text);
 }
 
-void le_summary_print(FILE *file, const leat_description *array)
-{
+void le_summary_print(FILE *file, const leat_description *array) {
     struct summary summary = {0};
     add_axis(&summary, array, array->data, 0);
     if (summary.any) {
@@ -104,6 +102,7 @@ void le_summary_print(FILE *file, const leat_description *array)
         print_value(file, "max", &summary.greatest, array->dtype);
         fprintf(file, "mean %.6g", summary.sum / (double)summary.counted);
     }
-    if (summary.nans) fprintf(file, "%s%lld nan", summary.any ? ", " : "", (long long)summary.nans);
+    if (summary.nans)
+        fprintf(file, "%s%lld nan", summary.any ? ", " : "", (long long)summary.nans);
     fputc('\n', file);
 }

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *skip_digits(const char *at)
-{
-    while (isdigit((unsigned char)*at)) at++;
+static const char *skip_digits(const char *at) {
+    while (isdigit((unsigned char)*at))
+        at++;
     return at;
 }
 
 /* The end of digits with a dot and an exponent, or NULL; *is_float: it has one of these. */
-static const char *scan_decimal(const char *at, bool *is_float)
-{
+static const char *scan_decimal(const char *at, bool *is_float) {
     const char *whole = at;
     at = skip_digits(at);
     size_t digits = (size_t)(at - whole);
@@ -25,46 +24,54 @@ static const char *scan_decimal(const char *at, bool *is_float)
         digits += (size_t)(at - fraction);
         *is_float = true;
     }
-    if (digits == 0) return NULL;
-    if (*at != 'e' && *at != 'E') return at;
+    if (digits == 0)
+        return NULL;
+    if (*at != 'e' && *at != 'E')
+        return at;
     const char *exponent = at + 1 + (at[1] == '+' || at[1] == '-');
     *is_float = true;
     return isdigit((unsigned char)*exponent) ? skip_digits(exponent) : NULL;
 }
 
-static struct le_cli_value whole(const char *digits, int base, bool negative)
-{
+static struct le_cli_value whole(const char *digits, int base, bool negative) {
     errno = 0;
     uint64_t magnitude = strtoull(digits, NULL, base);
-    if (errno == ERANGE) return (struct le_cli_value){.kind = LE_VALUE_RANGE};
-    if (negative && magnitude > (uint64_t)INT64_MAX + 1) return (struct le_cli_value){.kind = LE_VALUE_RANGE};
-    if (!negative && magnitude > INT64_MAX) return (struct le_cli_value){.kind = LE_VALUE_U64, .u64 = magnitude};
+    if (errno == ERANGE)
+        return (struct le_cli_value){.kind = LE_VALUE_RANGE};
+    if (negative && magnitude > (uint64_t)INT64_MAX + 1)
+        return (struct le_cli_value){.kind = LE_VALUE_RANGE};
+    if (!negative && magnitude > INT64_MAX)
+        return (struct le_cli_value){.kind = LE_VALUE_U64, .u64 = magnitude};
     int64_t value = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
     return (struct le_cli_value){.kind = LE_VALUE_I64, .i64 = value};
 }
 
-static struct le_cli_value real(double value, bool negative)
-{
+static struct le_cli_value real(double value, bool negative) {
     return (struct le_cli_value){.kind = LE_VALUE_F64, .f64 = negative ? -value : value};
 }
 
-struct le_cli_value le_cli_value_parse(const char *text)
-{
+struct le_cli_value le_cli_value_parse(const char *text) {
     struct le_cli_value path = {.kind = LE_VALUE_PATH};
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         return (struct le_cli_value){.kind = LE_VALUE_BOOL, .boolean = *text == 't'};
     bool negative = *text == '-', is_float;
-    if (*text == '-' || *text == '+') text++;
-    if (strcmp(text, "inf") == 0) return real((double)INFINITY, negative);
-    if (strcmp(text, "nan") == 0) return real((double)NAN, negative);
+    if (*text == '-' || *text == '+')
+        text++;
+    if (strcmp(text, "inf") == 0)
+        return real((double)INFINITY, negative);
+    if (strcmp(text, "nan") == 0)
+        return real((double)NAN, negative);
     if (text[0] == '0' && text[1] == 'x') {
         const char *end = text + 2;
-        while (isxdigit((unsigned char)*end)) end++;
+        while (isxdigit((unsigned char)*end))
+            end++;
         return end > text + 2 && *end == '\0' ? whole(text, 16, negative) : path;
     }
     const char *end = scan_decimal(text, &is_float);
-    if (!end || *end) return path;
-    if (!is_float) return whole(text, 10, negative);
+    if (!end || *end)
+        return path;
+    if (!is_float)
+        return whole(text, 10, negative);
     double value = strtod(text, NULL);
     return isinf(value) ? (struct le_cli_value){.kind = LE_VALUE_RANGE} : real(value, negative);
 }

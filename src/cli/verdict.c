@@ -24,13 +24,14 @@ static const char *const ADVICE[LEAT_COST_KINDS] = {
     [LEAT_COST_WRITE] = "write fewer results (-o), as .npy, or in a narrower type",
     [LEAT_COST_OTHER] = "more work for each call"};
 
-static struct totals add_up(const struct le_account *account)
-{
+static struct totals add_up(const struct le_account *account) {
     struct totals totals = {0};
     for (size_t k = 0; k < account->count; k++) {
         const leat_cost *cost = &account->costs[k];
-        if (cost->kind < LEAT_COST_KINDS) totals.by_kind_ns[cost->kind] += cost->time_ns;
-        if (cost->kind != LEAT_COST_KERNEL) continue;
+        if (cost->kind < LEAT_COST_KINDS)
+            totals.by_kind_ns[cost->kind] += cost->time_ns;
+        if (cost->kind != LEAT_COST_KERNEL)
+            continue;
         totals.bytes += cost->bytes;
         totals.operations += cost->operations;
         totals.kernels += cost->count;
@@ -38,17 +39,16 @@ static struct totals add_up(const struct le_account *account)
     return totals;
 }
 
-static leat_cost_kind largest(const struct totals *totals)
-{
+static leat_cost_kind largest(const struct totals *totals) {
     leat_cost_kind kind = LEAT_COST_INIT;
     for (int k = 0; k < LEAT_COST_KINDS; k++)
-        if (k != LEAT_COST_KERNEL && totals->by_kind_ns[k] > totals->by_kind_ns[kind]) kind = (leat_cost_kind)k;
+        if (k != LEAT_COST_KERNEL && totals->by_kind_ns[k] > totals->by_kind_ns[kind])
+            kind = (leat_cost_kind)k;
     return kind;
 }
 
 static void say(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void say(char *text, size_t size, const char *format, ...)
-{
+static void say(char *text, size_t size, const char *format, ...) {
     size_t used = strlen(text);
     va_list arguments;
     va_start(arguments, format);
@@ -56,18 +56,19 @@ static void say(char *text, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
-static void say_kernels(const struct le_account *account, const struct totals *totals, char *text, size_t size)
-{
+static void say_kernels(const struct le_account *account, const struct totals *totals, char *text, size_t size) {
     double time_ns = (double)totals->by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
-    if (totals->bytes) say(text, size, " %.2g operations per byte;", (double)totals->operations / (double)totals->bytes);
-    if (time_ns > 0 && totals->bytes) say(text, size, " kernels move %.3g GB/s", (double)totals->bytes / time_ns);
+    if (totals->bytes)
+        say(text, size, " %.2g operations per byte;", (double)totals->operations / (double)totals->bytes);
+    if (time_ns > 0 && totals->bytes)
+        say(text, size, " kernels move %.3g GB/s", (double)totals->bytes / time_ns);
     if (time_ns > 0 && totals->bytes && limit > 0)
-        say(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * (double)totals->bytes / time_ns * 1e9 / limit, limit * 1e-9);
+        say(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * (double)totals->bytes / time_ns * 1e9 / limit,
+            limit * 1e-9);
     say(text, size, ".");
 }
 
-void le_account_verdict(const struct le_account *account, char *text, size_t size)
-{
+void le_account_verdict(const struct le_account *account, char *text, size_t size) {
     struct totals totals = add_up(account);
     double kernel_ns = (double)totals.by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
     double wall_ns = account->wall_ns ? (double)account->wall_ns : 1;
@@ -75,18 +76,20 @@ void le_account_verdict(const struct le_account *account, char *text, size_t siz
     *text = '\0';
     if (kernel_ns < KERNEL_SHARE * wall_ns) {
         leat_cost_kind kind = largest(&totals);
-        say(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%;", 100 * kernel_ns / wall_ns, leat_cost_name(kind),
-            100 * (double)totals.by_kind_ns[kind] / wall_ns);
+        say(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%;", 100 * kernel_ns / wall_ns,
+            leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
         say_kernels(account, &totals, text, size);
         say(text, size, "\nWould help: %s.", ADVICE[kind]);
     } else if (limit > 0 && rate >= MEMORY_SHARE * limit) {
         say(text, size, "memory-bound:");
         say_kernels(account, &totals, text, size);
-        say(text, size, "\nWould help: fewer bytes: narrower types, or more of the work in one program, so that arrays are read once.");
+        say(text, size,
+            "\nWould help: fewer bytes: narrower types, or more of the work in one program, so that arrays are read "
+            "once.");
     } else {
         say(text, size, "compute-bound:");
         say_kernels(account, &totals, text, size);
-        say(text, size, "\nWould help: more threads (%d of %d cores in use), narrower types, cheaper functions.", account->device.threads,
-            account->device.cores);
+        say(text, size, "\nWould help: more threads (%d of %d cores in use), narrower types, cheaper functions.",
+            account->device.threads, account->device.cores);
     }
 }

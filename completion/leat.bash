@@ -1,0 +1,82 @@
+# bash completion for leat(1)
+
+_leat_program() # the program's file among the words so far, if it is one that can be read
+{
+    local word
+    for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+        [[ $word == *.leat && -r $word ]] && printf '%s\n' "$word" && return
+    done
+}
+
+_leat_names() # names of one kind (inputs, results) of the program on the line, as `leat check` prints them
+{
+    local program
+    program=$(_leat_program)
+    [[ $program ]] || return
+    leat check "$program" 2>/dev/null | awk -v kind="$1" '/^[a-z]/ { on = $1 == kind; next } on { print $1 }'
+}
+
+_leat_files() # files that end in one of the given endings, and folders: PART ENDING...
+{
+    local part=$1 ending file
+    shift
+    compopt -o filenames 2>/dev/null
+    for ending; do
+        while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -X "!*$ending" -- "$part")
+    done
+    while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -d -- "$part")
+}
+
+_leat_words()
+{
+    local word
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -W "$1" -- "$2")
+}
+
+_leat()
+{
+    local line current previous command
+    COMPREPLY=()
+    # "=" breaks words: name=fi is three of them
+    current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
+    if ((COMP_CWORD == 1)); then
+        _leat_words 'run check show devices help --help --version' "$current"
+        return
+    fi
+    if [[ $previous == = || $current == = ]]; then
+        [[ $current == = ]] && current=
+        _leat_files "$current" .npy .npz .png
+        return
+    fi
+    case $previous in
+    -e | --threads | --repeat) return ;;
+    --device) _leat_words 'auto cpu' "$current"; return ;;
+    --colormap) _leat_words 'grey viridis' "$current"; return ;;
+    --emit) _leat_words 'tree ir plan bytecode' "$current"; return ;;
+    -o) _leat_words "$(_leat_names results)" "$current"; compopt -o nospace; return ;;
+    esac
+    if [[ $current == -* ]]; then
+        case $command in
+        run) line='-e -o --colormap --device --threads --repeat --explain --json --help' ;;
+        check) line='-e --json --help' ;;
+        show) line='-e --emit --device --threads --json --help' ;;
+        devices) line='--device --threads --json --help' ;;
+        *) line= ;;
+        esac
+        _leat_words "$line" "$current"
+        return
+    fi
+    case $command in
+    help) _leat_words 'run check show devices' "$current" ;;
+    run | show)
+        if [[ $(_leat_program) ]]; then
+            _leat_words "$(_leat_names inputs | sed 's/$/=/')" "$current"
+            compopt -o nospace
+        else
+            _leat_files "$current" .leat
+        fi
+        ;;
+    check) _leat_files "$current" .leat ;;
+    esac
+}
+complete -F _leat leat
