@@ -17,7 +17,7 @@ check:
 	@tools/check.sh
 
 bench: all
-	@tools/bench.sh
+	@bench/run.sh
 
 # FUZZ_SECONDS for each target
 fuzz:
