@@ -1,0 +1,30 @@
+/* What an accumulator holds, and a lane accumulator. Both are made by their INIT instruction and are one worker's. */
+#ifndef LE_ACCUMULATOR_H
+#define LE_ACCUMULATOR_H
+#include "device/cpu/ops.h"
+
+/* Sums and products of floats: after `count` terms, bit b of count says that pending[b] is the total of 2^b terms, the later terms
+ * in the lower bits. All others: the total so far; argmin and argmax: the best value and its index, -1 before the first. */
+struct le_acc {
+    int64_t count, index;
+    union {
+        uint64_t bits;
+        double f64;
+        float f32;
+    } total;
+    union {
+        double f64[64];
+        float f32[64];
+    } pending;
+};
+
+/* The same for each lane, one count for all. Behind this header: a byte per lane, whether it has had a term; then rows of `stride`
+ * bytes: row 0 the totals and row 1 the indices, or rows b the pending totals. */
+struct le_vec {
+    int64_t count, stride_bytes, rows_offset_bytes;
+    bool all_seen; /* some addition left no lane out */
+};
+static inline size_t le_vec_round(size_t size_bytes) { return (size_bytes + 63) & ~(size_t)63; }
+static inline uint8_t *le_vec_seen(struct le_vec *vec) { return (uint8_t *)vec + le_vec_round(sizeof *vec); }
+static inline void *le_vec_row(struct le_vec *vec, int row) { return (char *)vec + vec->rows_offset_bytes + row * vec->stride_bytes; }
+#endif
