@@ -54,36 +54,36 @@ static long long read_number(const char *folder, const char *name) {
 }
 
 /* Of one group: version 2 has "quota period" or "max period" in one file, version 1 a file for each. */
-static int group_cores(const char *folder) {
-    char path[PATH_BYTES + 64], content[64];
+static int group_cores(const char *folder, bool version_2) {
+    if (!version_2)
+        return quota_cores(read_number(folder, "cpu.cfs_quota_us"), read_number(folder, "cpu.cfs_period_us"));
+    char path[PATH_BYTES + 64], content[64], *end;
     snprintf(path, sizeof path, "%s/cpu.max", folder);
-    if (read_file(path, content, sizeof content)) {
-        char *end;
-        long long quota = strtoll(content, &end, 10);
-        return end == content ? INT_MAX : quota_cores(quota, strtoll(end, NULL, 10));
-    }
-    return quota_cores(read_number(folder, "cpu.cfs_quota_us"), read_number(folder, "cpu.cfs_period_us"));
+    if (!read_file(path, content, sizeof content))
+        return INT_MAX;
+    long long quota = strtoll(content, &end, 10);
+    return end == content ? INT_MAX : quota_cores(quota, strtoll(end, NULL, 10));
 }
 
 /* The least of a group's limit and those of all groups around it. In a container the group's path may not be visible under the
  * mount: then only the folders that are there count. */
-static int tree_cores(const char *mount, const char *group) {
+static int tree_cores(const char *mount, const char *group, bool version_2) {
     char folder[PATH_BYTES];
     int cores = INT_MAX, mount_length = (int)strlen(mount);
     int length = snprintf(folder, sizeof folder, "%s%s", mount, group);
     if (length >= (int)sizeof folder)
         length = mount_length;
-    while (length >= mount_length) {
+    for (;;) {
         folder[length] = 0;
-        int limit = group_cores(folder);
+        int limit = group_cores(folder, version_2);
         if (limit < cores)
             cores = limit;
-        if (length == mount_length)
-            break;
-        while (length > mount_length && folder[--length] != '/') {
-        }
+        if (length <= mount_length)
+            return cores;
+        do
+            length--;
+        while (length > mount_length && folder[length] != '/');
     }
-    return cores;
 }
 
 /* Whether a line of /proc/self/cgroup, "number:controllers:path", is of the cpu controller; version 2 has no controllers. */
@@ -101,8 +101,8 @@ static bool has_cpu(const char *controllers, size_t length) {
 }
 
 static int cgroup_cores(void) {
-    static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/cpu",
-                                         "/sys/fs/cgroup/cpu,cpuacct"};
+    static const char *const mounts[2][2] = {{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"},
+                                             {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}};
     char content[8192];
     int cores = INT_MAX;
     if (!read_file("/proc/self/cgroup", content, sizeof content))
@@ -112,9 +112,10 @@ static int cgroup_cores(void) {
         char *path = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!path || !has_cpu(controllers + 1, (size_t)(path - controllers - 1)))
             continue;
+        bool version_2 = path == controllers + 1;
         const char *group = strcmp(path + 1, "/") == 0 ? "" : path + 1;
-        for (size_t k = 0; k < ARRAY_LEN(mounts); k++) {
-            int limit = tree_cores(mounts[k], group);
+        for (int k = 0; k < 2; k++) {
+            int limit = tree_cores(mounts[version_2][k], group, version_2);
             if (limit < cores)
                 cores = limit;
         }
