@@ -1,0 +1,75 @@
+/* Any text as a program: checked, printed, given inputs that fit its names, and compiled as far as bytecode. Nothing is run: a
+ * program may ask for any number of steps. No text may crash, hang or leak; sanitizers watch. */
+#include "leat.h"
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
+
+/* An input is what it is declared as, else a type that follows from the text, so that the corpus covers several. */
+static leat_dtype type_for(const leat_name_info *info, const uint8_t *bytes, size_t size_bytes) {
+    unsigned choice = 0;
+    for (size_t k = 0; k < size_bytes; k++)
+        choice = choice * 31 + bytes[k];
+    for (const char *name = info->name; *name; name++)
+        choice += (unsigned char)*name;
+    return info->dtype ? info->dtype : (leat_dtype)(LEAT_BOOL + choice % (LEAT_F64 - LEAT_BOOL + 1));
+}
+
+static void bind(leat_context *ctx, leat_call *call, const leat_name_info *info, leat_dtype dtype) {
+    static const int64_t shape[LEAT_RANK_MAX] = {4, 4, 4, 4, 4, 4, 4, 4};
+    leat_array *array = NULL;
+    const int rank = info->rank < 0 ? 2 : info->rank;
+    if (info->optional)
+        return;
+    if (rank == 0 && !info->dtype && dtype % 3 == 0) {
+        leat_call_set_i64(call, info->name, 3);
+        return;
+    }
+    if (!leat_array_new(ctx, dtype, rank, shape, LEAT_MEMORY_DEVICE, &array))
+        leat_call_set_array(call, info->name, array);
+    leat_array_free(array);
+}
+
+static void compile(leat_context *ctx, leat_program *program, const uint8_t *bytes, size_t size_bytes) {
+    leat_call *call = NULL;
+    leat_name_info info;
+    size_t count = 0;
+    if (leat_call_new(program, &call))
+        abort();
+    leat_program_count(program, LEAT_NAME_INPUT, &count);
+    for (size_t k = 0; k < count; k++)
+        if (!leat_program_name(program, LEAT_NAME_INPUT, k, &info))
+            bind(ctx, call, &info, type_for(&info, bytes, size_bytes));
+    for (leat_form form = LEAT_FORM_IR; form <= LEAT_FORM_BYTECODE; form++) {
+        char *text = NULL;
+        if (leat_call_show(call, form, &text) == LEAT_INTERNAL)
+            abort();
+        leat_memory_free(text);
+    }
+    leat_call_free(call);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes) {
+    static leat_context *ctx;
+    const leat_options options = {.threads = 1, .memory_cap_bytes = 64 << 20};
+    leat_program *program = NULL;
+    char *text = NULL;
+    if (!ctx && leat_open(&options, &ctx))
+        abort();
+    if (size_bytes == 0)
+        return 0;
+    const leat_status status = leat_program_new(ctx, (const char *)bytes, size_bytes, NULL, &program);
+    if (status) {
+        const char *said = leat_error_text(ctx);
+        if (status == LEAT_INTERNAL || !said || !*said)
+            abort();
+        return 0;
+    }
+    if (leat_program_show(program, LEAT_FORM_TREE, &text))
+        abort();
+    leat_memory_free(text);
+    compile(ctx, program, bytes, size_bytes);
+    leat_program_free(program);
+    return 0;
+}

@@ -1,0 +1,45 @@
+/* Runs a fuzzer's target on every file of folders: what was once found stays tested where there is no fuzzer.
+ * usage: replay FOLDER... */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
+
+static int replay_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = malloc(1 << 20);
+    if (!file || !bytes) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        exit(2);
+    }
+    const size_t size_bytes = fread(bytes, 1, 1 << 20, file);
+    uint8_t *exact = malloc(size_bytes + 1); /* so that a read past the end is seen */
+    fclose(file);
+    if (!exact)
+        exit(2);
+    for (size_t k = 0; k < size_bytes; k++)
+        exact[k] = bytes[k];
+    free(bytes);
+    LLVMFuzzerTestOneInput(exact, size_bytes);
+    free(exact);
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    int count = 0;
+    for (int k = 1; k < argc; k++) {
+        DIR *folder = opendir(argv[k]);
+        for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
+            char path[4096];
+            snprintf(path, sizeof path, "%s/%s", argv[k], entry->d_name);
+            if (entry->d_name[0] != '.')
+                count += replay_file(path);
+        }
+        if (folder)
+            closedir(folder);
+    }
+    printf("%d files\n", count);
+    return count ? 0 : 1;
+}
