@@ -52,3 +52,12 @@ endforeach()
 leat_program(faults ${PROJECT_SOURCE_DIR}/tests/faults/faults.c)
 target_link_libraries(faults PRIVATE Threads::Threads)
 leat_test(tests/faults faults)
+
+# What the fuzzers' corpora hold, without a fuzzer.
+file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
+foreach(source ${fuzz_targets})
+  get_filename_component(target ${source} NAME_WE)
+  string(REPLACE "fuzz_" "" name ${target})
+  leat_program(replay_${name} ${source} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
+  leat_test(tests/fuzz/${name} replay_${name} tests/fuzz/corpus/${name})
+endforeach()

@@ -22,7 +22,7 @@ static const char *const programs[] = {
     "out y: f32[50], n: i64[50]\ny[i64(b[i,j] * 7) % 50] += a[i,j]\nn[i64(b[i,j] * 7) % 50] += 1",
     "y[i,j] = f16(a[i,j]) * f16(b[i,j]) + f16(0.1)",
     "y[i,j] = i64(a[i,j] * 100) // 7 + i64(b[i,j] * 100) % 5",
-    "y[i,j] = rand(7, i, j) + randn(8, i, j)",
+    "y[i,j] = rand(7, i, j) + randn(8, i, j) where i in 0..37, j in 0..1291",
     "y[i] = sum(k in 0..i+1: a[k,0])",
 };
 

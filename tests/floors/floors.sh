@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 breaches=$scratch/breaches
 : >"$breaches"
 
-sources() { find src include -name '*.[ch]' | LC_ALL=C sort; }
+sources() { find src include -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort; }
 
 floor() {
     case $1 in
