@@ -66,15 +66,19 @@ static void print_bytes(FILE *file, uint64_t bytes) {
         fprintf(file, "%9.*f %-2s", unit && value < 99.95 ? 1 : 0, value, UNITS[unit]);
 }
 
+/* Of what moves bytes; a file that was mapped has moved none yet, and a rate beyond any memory's says nothing. */
 static void print_rate(FILE *file, const leat_cost *cost, double limit) {
-    if (cost->bytes == 0 || cost->time_ns == 0) {
+    bool moves = cost->kind == LEAT_COST_READ || cost->kind == LEAT_COST_WRITE || cost->kind == LEAT_COST_KERNEL ||
+                 cost->kind == LEAT_COST_COPY;
+    double rate = cost->time_ns ? (double)cost->bytes / (double)cost->time_ns : 0; /* bytes per ns is GB/s */
+    double share = limit > 0 ? 100 * rate * 1e9 / limit : 0;
+    if (!moves || rate == 0 || share >= 1000) {
         fprintf(file, "%9s%9s", "", "");
         return;
     }
-    double rate = (double)cost->bytes / (double)cost->time_ns; /* bytes per nanosecond is GB/s */
     fprintf(file, "%9.*f", rate < 9.995 ? 2 : 1, rate);
-    if (limit > 0)
-        fprintf(file, "%7.0f %%", 100 * rate * 1e9 / limit);
+    if (share > 0)
+        fprintf(file, "%7.0f %%", share);
     else
         fprintf(file, "%9s", "");
 }
@@ -121,11 +125,11 @@ void le_account_json(const struct le_account *account, struct le_json *json) {
         le_json_count(json, "time_ns", cost->time_ns);
         le_json_count(json, "bytes", cost->bytes);
         le_json_count(json, "operations", cost->operations);
-        le_json_close(json, '{');
+        le_json_close(json, '}');
     }
     le_json_open(json, NULL, '{');
     le_json_string(json, "kind", "unaccounted");
     le_json_count(json, "time_ns", unaccounted_ns(account));
-    le_json_close(json, '{');
-    le_json_close(json, '[');
+    le_json_close(json, '}');
+    le_json_close(json, ']');
 }

@@ -66,9 +66,9 @@ static void section_json(struct le_json *json, const leat_program *program, leat
                 le_json_integer(json, "rank", info.rank);
             le_json_boolean(json, "optional", info.optional);
         }
-        le_json_close(json, '{');
+        le_json_close(json, '}');
     }
-    le_json_close(json, '[');
+    le_json_close(json, ']');
 }
 
 static void print_json(const struct le_cli_session *session) {

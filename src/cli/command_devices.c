@@ -25,7 +25,7 @@ static void device_json(struct le_json *json, const leat_device_info *info) {
     le_json_count(json, "memory_bytes", info->memory_bytes);
     le_json_count(json, "cache_bytes", info->cache_bytes);
     le_json_real(json, "copy_bytes_per_second", info->copy_bytes_per_second);
-    le_json_close(json, '{');
+    le_json_close(json, '}');
 }
 
 static int each_device(struct le_cli *cli, struct le_json *json) {
@@ -63,9 +63,9 @@ int le_command_devices(struct le_cli *cli, int argc, char **argv) {
     if (!code)
         code = each_device(cli, &json);
     if (cli->json) {
-        le_json_close(&json, '[');
+        le_json_close(&json, ']');
         le_json_messages(&json, cli);
-        le_json_close(&json, '{');
+        le_json_close(&json, '}');
         fputc('\n', stdout);
     }
     le_cli_line_free(&session.line);

@@ -136,7 +136,7 @@ static void describe_result(struct le_json *json, const struct le_cli_output *ou
         le_json_string(json, "file", output->path);
     if (output->key)
         le_json_string(json, "key", output->key);
-    le_json_close(json, '{');
+    le_json_close(json, '}');
 }
 
 static int deliver(struct run *run, const struct le_cli_output *output, struct le_json *json) {
@@ -194,7 +194,7 @@ static int deliver_all(struct run *run) {
         code = deliver(run, &line->outputs[k], &json);
     if (!json.file)
         return code;
-    le_json_close(&json, '[');
+    le_json_close(&json, ']');
     bool failed = ferror(json.file) != 0;
     failed |= fclose(json.file) != 0;
     return failed && !code ? le_cli_fail(run->session.cli, LEAT_OUT_OF_MEMORY, "out of memory for the results as JSON")
@@ -248,7 +248,7 @@ static void runs_json(const struct run *run, struct le_json *json) {
         le_json_null(json, "min_ns");
         le_json_null(json, "median_ns");
     }
-    le_json_close(json, '{');
+    le_json_close(json, '}');
 }
 
 static void print_json(const struct run *run, const struct le_account *account, bool results) {
@@ -275,7 +275,7 @@ static void report(struct run *run, int code) {
         if (taken && cli->explain && !code) {
             char verdict[600];
             le_account_verdict(&account, verdict, sizeof verdict);
-            le_cli_note(cli, verdict);
+            le_cli_remark(cli, verdict);
         }
         print_json(run, &account, !code);
     } else {

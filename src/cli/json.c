@@ -62,7 +62,7 @@ void le_json_open(struct le_json *json, const char *name, char bracket) {
 }
 
 void le_json_close(struct le_json *json, char bracket) {
-    fputc(bracket == '{' ? '}' : ']', json->file);
+    fputc(bracket, json->file);
     json->comma = true;
 }
 
@@ -117,18 +117,18 @@ static void error_object(struct le_json *json, const struct le_cli_message *erro
     le_json_integer(json, "span", error->span);
     le_json_string(json, "message", error->message);
     le_json_string(json, "expected", error->expected);
-    le_json_close(json, '{');
+    le_json_close(json, '}');
 }
 
 void le_json_messages(struct le_json *json, const struct le_cli *cli) {
     le_json_open(json, "notes", '[');
     for (size_t k = 0; k < cli->notes.count; k++)
         le_json_string(json, NULL, cli->notes.items[k].message);
-    le_json_close(json, '[');
+    le_json_close(json, ']');
     le_json_open(json, "errors", '[');
     for (size_t k = 0; k < cli->errors.count; k++)
         error_object(json, &cli->errors.items[k]);
-    le_json_close(json, '[');
+    le_json_close(json, ']');
 }
 
 static void element(struct le_json *json, const struct le_element *value, leat_dtype dtype) {
@@ -149,7 +149,7 @@ static void data(struct le_json *json, const leat_description *array, const char
     le_json_open(json, NULL, '[');
     for (int64_t k = 0; k < array->shape[axis]; k++)
         data(json, array, at + k * step_bytes, axis + 1);
-    le_json_close(json, '[');
+    le_json_close(json, ']');
 }
 
 void le_json_array(struct le_json *json, const leat_array *array, bool with_data) {
@@ -160,7 +160,7 @@ void le_json_array(struct le_json *json, const leat_array *array, bool with_data
     le_json_open(json, "shape", '[');
     for (int axis = 0; axis < description.rank; axis++)
         le_json_integer(json, NULL, description.shape[axis]);
-    le_json_close(json, '[');
+    le_json_close(json, ']');
     if (!with_data)
         return;
     lead(json, "data");

@@ -10,7 +10,7 @@ struct le_json {
     FILE *file;
     bool comma; /* the next member or element needs one */
 };
-/* name: of the member of an object, or NULL for an element of a list. bracket: '{' or '['. */
+/* name: of the member of an object, or NULL for an element of a list. bracket: '{' or '[', and '}' or ']' to close. */
 void le_json_open(struct le_json *json, const char *name, char bracket);
 void le_json_close(struct le_json *json, char bracket);
 void le_json_string(struct le_json *json, const char *name, const char *text); /* NULL text: null */

@@ -38,7 +38,7 @@ static void reals(void **state) {
     le_json_real(&json, NULL, 0.5);
     le_json_real(&json, NULL, -(double)INFINITY);
     le_json_real(&json, NULL, (double)NAN);
-    le_json_close(&json, '[');
+    le_json_close(&json, ']');
     fclose(json.file);
     assert_string_equal(got, "[0.5,\"-inf\",\"nan\"]");
     free(got);

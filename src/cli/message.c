@@ -138,9 +138,13 @@ int le_cli_failed(struct le_cli *cli, leat_status status) {
     return exit_code(status);
 }
 
-void le_cli_note(struct le_cli *cli, const char *text) {
+void le_cli_remark(struct le_cli *cli, const char *text) {
     leat_error note = {.message = text, .expected = ""};
     keep(&cli->notes, &note);
+}
+
+void le_cli_note(struct le_cli *cli, const char *text) {
+    le_cli_remark(cli, text);
     tell(cli, "note: ", text);
 }
 

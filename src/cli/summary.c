@@ -7,7 +7,7 @@ struct summary {
     struct le_element least, greatest;
     bool any; /* least and greatest are set */
     double sum;
-    int64_t counted, nans;
+    int64_t counted; /* that are no NaN */
 };
 
 static double real_of(const struct le_element *element) {
@@ -43,32 +43,41 @@ static void add_row(struct summary *summary, const char *at, int64_t extent, int
         add_bounds(summary, &element);
     }
     summary->sum += sum;
-    summary->nans += nans;
     summary->counted += extent - nans;
 }
 
-/* The rows of the two types that large results mostly have; NaN compares false and is counted by what the others leave. */
+/* The rows of the two types that large results mostly have, in lanes that do not wait for each other. NaN compares false and is
+ * counted by what the others leave. */
+enum { LANES = 8 };
 #define FLOAT_ROW(NAME, TYPE)                                                                                          \
     static void NAME(struct summary *summary, const char *at, int64_t extent, int64_t step) {                          \
         const TYPE *value = (const TYPE *)(const void *)at;                                                            \
-        TYPE least = (TYPE)INFINITY, greatest = -(TYPE)INFINITY;                                                       \
-        double sum = 0;                                                                                                \
-        int64_t counted = 0;                                                                                           \
-        for (int64_t k = 0; k < extent; k++) {                                                                         \
-            TYPE one = value[k * step];                                                                                \
-            bool is_number = one == one;                                                                               \
-            least = one < least ? one : least;                                                                         \
-            greatest = one > greatest ? one : greatest;                                                                \
-            sum += is_number ? (double)one : 0;                                                                        \
-            counted += is_number;                                                                                      \
+        TYPE least[LANES], greatest[LANES];                                                                            \
+        double sum[LANES] = {0};                                                                                       \
+        int64_t counted[LANES] = {0};                                                                                  \
+        for (int lane = 0; lane < LANES; lane++) {                                                                     \
+            least[lane] = (TYPE)INFINITY;                                                                              \
+            greatest[lane] = -(TYPE)INFINITY;                                                                          \
         }                                                                                                              \
-        summary->sum += sum;                                                                                           \
-        summary->counted += counted;                                                                                   \
-        summary->nans += extent - counted;                                                                             \
-        if (counted == 0)                                                                                              \
-            return;                                                                                                    \
-        add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)least});                                  \
-        add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)greatest});                               \
+        for (int64_t k = 0; k < extent; k += LANES) {                                                                  \
+            int lanes = extent - k < LANES ? (int)(extent - k) : LANES;                                                \
+            for (int lane = 0; lane < lanes; lane++) {                                                                 \
+                TYPE one = value[(k + lane) * step];                                                                   \
+                bool is_number = one == one;                                                                           \
+                least[lane] = one < least[lane] ? one : least[lane];                                                   \
+                greatest[lane] = one > greatest[lane] ? one : greatest[lane];                                          \
+                sum[lane] += is_number ? (double)one : 0;                                                              \
+                counted[lane] += is_number;                                                                            \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int lane = 0; lane < LANES; lane++) {                                                                     \
+            summary->sum += sum[lane];                                                                                 \
+            summary->counted += counted[lane];                                                                         \
+            if (counted[lane] == 0)                                                                                    \
+                continue;                                                                                              \
+            add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)least[lane]});                        \
+            add_bounds(summary, &(struct le_element){.kind = 'f', .f64 = (double)greatest[lane]});                     \
+        }                                                                                                              \
     }
 FLOAT_ROW(add_row_f32, float)
 FLOAT_ROW(add_row_f64, double)
@@ -96,13 +105,17 @@ static void print_value(FILE *file, const char *name, const struct le_element *e
 
 void le_summary_print(FILE *file, const leat_description *array) {
     struct summary summary = {0};
+    int64_t elements = 1;
+    for (int axis = 0; axis < array->rank; axis++)
+        elements *= array->shape[axis];
     add_axis(&summary, array, array->data, 0);
+    int64_t nans = elements - summary.counted;
     if (summary.any) {
         print_value(file, "min", &summary.least, array->dtype);
         print_value(file, "max", &summary.greatest, array->dtype);
         fprintf(file, "mean %.6g", summary.sum / (double)summary.counted);
     }
-    if (summary.nans)
-        fprintf(file, "%s%lld nan", summary.any ? ", " : "", (long long)summary.nans);
+    if (nans)
+        fprintf(file, "%s%lld nan", summary.any ? ", " : "", (long long)nans);
     fputc('\n', file);
 }

@@ -5,6 +5,8 @@
 
 /* Kernels that reach this share of the copy rate wait for memory; ones that take less than this share of the time matter little. */
 static const double MEMORY_SHARE = 0.5, KERNEL_SHARE = 0.5;
+/* Operations per byte below which arithmetic is not what takes the time. */
+static const double OPERATIONS_FEW = 1;
 
 struct totals {
     uint64_t by_kind_ns[LEAT_COST_KINDS];
@@ -80,16 +82,21 @@ void le_account_verdict(const struct le_account *account, char *text, size_t siz
             leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
         say_kernels(account, &totals, text, size);
         say(text, size, "\nWould help: %s.", ADVICE[kind]);
-    } else if (limit > 0 && rate >= MEMORY_SHARE * limit) {
-        say(text, size, "memory-bound:");
-        say_kernels(account, &totals, text, size);
-        say(text, size,
-            "\nWould help: fewer bytes: narrower types, or more of the work in one program, so that arrays are read "
-            "once.");
-    } else {
-        say(text, size, "compute-bound:");
-        say_kernels(account, &totals, text, size);
-        say(text, size, "\nWould help: more threads (%d of %d cores in use), narrower types, cheaper functions.",
-            account->device.threads, account->device.cores);
+        return;
     }
+    bool starved = (double)totals.operations < OPERATIONS_FEW * (double)totals.bytes;
+    bool full = limit > 0 && rate >= MEMORY_SHARE * limit;
+    say(text, size, full || starved ? "memory-bound:" : "compute-bound:");
+    say_kernels(account, &totals, text, size);
+    say(text, size, "\nWould help: ");
+    if (full)
+        say(text, size,
+            "fewer bytes: narrower types, or more of the work in one program, so that arrays are read once.");
+    else if (starved)
+        say(text, size,
+            "memory that is used again (--repeat shows it: the first touch of new pages costs), or reading arrays "
+            "along their last axis.");
+    else
+        say(text, size, "more threads (%d of %d cores in use), narrower types, cheaper functions.",
+            account->device.threads, account->device.cores);
 }
