@@ -64,10 +64,14 @@ leat_library(leat SHARED)
 set_target_properties(leat PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_options(leat PRIVATE -Wl,--as-needed -Wl,-z,relro)
 
+# The command's parts are a library of their own, so that its unit tests can link them.
 leat_sources(command_sources cli)
 if(command_sources)
-  add_executable(leat_command ${command_sources})
-  target_link_libraries(leat_command PRIVATE leat_flags leat_static)
+  list(FILTER command_sources EXCLUDE REGEX "/main\\.c$")
+  add_library(leat_command_parts STATIC ${command_sources})
+  target_link_libraries(leat_command_parts PRIVATE leat_flags PUBLIC leat_static)
+  add_executable(leat_command src/cli/main.c)
+  target_link_libraries(leat_command PRIVATE leat_flags leat_command_parts)
   # lazy binding and --as-needed: the command starts without looking up what it does not call
   target_link_options(leat_command PRIVATE -Wl,--as-needed -Wl,-z,lazy)
   set_target_properties(leat_command PROPERTIES OUTPUT_NAME leat)
