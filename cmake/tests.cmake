@@ -73,8 +73,3 @@ if(TARGET leat_command)
     leat_test(tests/cli/${name} tests/cli/run_tests.sh $<TARGET_FILE:leat_command> ${cases})
   endforeach()
 endif()
-
-# Command lines with what they print and how they end.
-if(TARGET leat_command)
-  leat_test(tests/cli tests/cli/run_tests.sh $<TARGET_FILE:leat_command>)
-endif()
