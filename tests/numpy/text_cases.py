@@ -72,29 +72,7 @@ def names():
 def pipelines():
     """Programs of several statements, as people write them."""
     begin('pipelines', 'Programs of several statements, against NumPy.')
-    r = np.random.default_rng(11); z = r.integers(200, 1100, (23, 37)).astype(np.int16); h = z.astype(np.float64)
-    p = np.pad(h, 1, 'edge')
-    east = (p[:-2, 2:] - p[:-2, :-2] + 2 * (p[1:-1, 2:] - p[1:-1, :-2]) + p[2:, 2:] - p[2:, :-2]) / (8 * 74.4)
-    south = (p[2:, :-2] - p[:-2, :-2] + 2 * (p[2:, 1:-1] - p[:-2, 1:-1]) + p[2:, 2:] - p[:-2, 2:]) / (8 * 92.7)
-    ok('in z, dx = 74.4, dy = 92.7\nheight[y,x] = f64(z[y,x])\nedge height clamp\n'
-       'def east(f, y, x) = (f[y-1,x+1] - f[y-1,x-1] + 2 * (f[y,x+1] - f[y,x-1]) + f[y+1,x+1] - f[y+1,x-1]) / (8 * dx)\n'
-       'def south(f, y, x) = (f[y+1,x-1] - f[y-1,x-1] + 2 * (f[y+1,x] - f[y-1,x]) + f[y+1,x+1] - f[y-1,x+1]) / (8 * dy)\n'
-       'p[y,x] = east(height, y, x)\nq[y,x] = south(height, y, x)\nshade[y,x] = (0.7 - 0.7 * (p[y,x] - q[y,x])) / sqrt(1 + p[y,x]**2 + q[y,x]**2)', dict(z=z), 1e-11,
-       p=east, q=south, shade=(.7 - .7 * (east - south)) / np.sqrt(1 + east**2 + south**2))
-    low, high = h.min(), h.max(); b = np.minimum((16.0 * (h - low) / (high - low)).astype(i64), 15); c = np.bincount(b.reshape(-1), minlength=16).astype(i64)
-    ok('low = min(y,x: z[y,x])\nhigh = max(y,x: z[y,x])\nbin[y,x] = min(i64(16.0 * (f64(z[y,x]) - low) / (f64(high) - low)), 15)\nvar counts: i64[16]\ncounts[bin[y,x]] += 1\n'
-       'below[k] = sum(j in 0..k+1: counts[j])\neven[y,x] = f32(below[bin[y,x]]) / (len(z, 0) * len(z, 1))', dict(z=z), low=z.min(), high=z.max(), bin=b, counts=c, below=np.cumsum(c),
-       even=np.cumsum(c)[b].astype(np.float32) / np.float32(z.size))
-    g = np.exp(-.5 * ((np.arange(7) - 3) / 1.5)**2); g /= g.sum(); q = np.pad(h, 3, 'reflect')
-    soft = sum(g[a] * q[a:a + 23, 3:40] for a in range(7)); q = np.pad(soft, 3, 'reflect'); soft = sum(g[a] * q[3:26, a:a + 37] for a in range(7))
-    ok('in z, r = 4\ng[k] = exp(-0.5 * ((k - r) / (r / 2.0))**2) where k in 0..2*r+1\nweight[k] = g[k] / sum(j: g[j])\nheight[y,x] = f64(z[y,x])\nedge height, along mirror\n'
-       'along[y,x] = sum(k in 0..2*r+1: weight[k] * height[y+k-r, x])\nsoft[y,x] = sum(k in 0..2*r+1: weight[k] * along[y, x+k-r])', dict(z=z, r=3), 1e-12, soft=soft)
-    n, m = r.random((40, 3)), r.random((5, 3)); d = ((n[:, None] - m)**2).sum(2); lab = d.argmin(1); cnt = np.bincount(lab, minlength=5)
-    tot = np.array([n[lab == k].sum(0) for k in range(5)])
-    ok('in x[n, dims], cen[groups, dims]\nlab[i] = argmin(c: sum(d: (x[i,d] - cen[c,d])**2))\nvar total: f64[groups, dims], count: i64[groups]\ntotal[lab[i],d] += x[i,d]\ncount[lab[i]] += 1\n'
-       'new[c,d] = count[c] > 0 ? total[c,d] / count[c] : cen[c,d]', dict(x=n, cen=m), dict(new=1e-12), lab=lab, new=np.where(cnt[:, None] > 0, tot / np.maximum(cnt, 1)[:, None], m), count=cnt)
-    u = r.random((9, 8)); v = u.copy(); v[1:-1, 1:-1] = u[1:-1, 1:-1] + .1 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * u[1:-1, 1:-1])
-    ok('in k = 0.1\nv[i,j] = u[i,j] + k * (u[i-1,j] + u[i+1,j] + u[i,j-1] + u[i,j+1] - 4 * u[i,j]) else u[i,j]', dict(u=u), 1e-13, v=v)
+    r = np.random.default_rng(11)
     a = r.random((300, 7)); mu = a.mean(0); cc = (a - mu).T @ (a - mu) / 299
     ok('in data[n, m]\nmu[j] = mean(i: data[i,j])\nd[i,j] = data[i,j] - mu[j]\ncov[i,j] = sum(k: d[k,i] * d[k,j]) / (n - 1)\nsd[j] = sqrt(cov[j,j])\ncorr[i,j] = cov[i,j] / (sd[i] * sd[j])', dict(data=a), 1e-11,
        mu=mu, cov=cc, corr=np.corrcoef(a.T))
