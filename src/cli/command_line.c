@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { THREADS_MAX = 1024, REPEAT_MAX = 10000000 };
 
@@ -16,7 +17,7 @@ struct parse {
 
 bool le_cli_ends_with(const char *path, const char *ending) {
     size_t length = strlen(path), end = strlen(ending);
-    return length > end && strcmp(path + length - end, ending) == 0;
+    return length > end && strcasecmp(path + length - end, ending) == 0;
 }
 
 static bool is_name(const char *text, size_t length) {

@@ -9,7 +9,7 @@
 #   = json           stdout is one JSON value
 #   = one line       stderr is one line
 #   = quiet          stderr is empty
-# Every file's cases run in one fresh folder, in order. usage: run_tests.sh LEAT [FILE ...]
+# Every file's cases run in one fresh folder, in order; $tests is this script's. usage: run_tests.sh LEAT [FILE ...]
 set -u
 leat=${1:?usage: run_tests.sh LEAT [FILE ...]}
 case $leat in /*) ;; *) leat=$PWD/$leat ;; esac
@@ -21,8 +21,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bin=$scratch/bin out=$scratch/out err=$scratch/err want=$scratch/want
 mkdir "$bin" && ln -s "$leat" "$bin/leat"
-PATH=$bin:$PATH
-export PATH
+PATH=$bin:$PATH tests=$here
+export PATH tests
 unset LEAT_DEVICE LEAT_SIMD NO_COLOR
 run=0 failed=0
 
