@@ -73,3 +73,15 @@ if(TARGET leat_command)
     leat_test(tests/cli/${name} tests/cli/run_tests.sh $<TARGET_FILE:leat_command> ${cases})
   endforeach()
 endif()
+
+# What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
+set(thread_tests base/thread base/ledger array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors)
+set(thread_targets test_base_thread test_base_ledger test_array_pool test_api_sharing test_api_results test_api_streams
+    test_api_errors)
+foreach(test target IN ZIP_LISTS thread_tests thread_targets)
+  if(TEST ${test})
+    set_property(TEST ${test} APPEND PROPERTY LABELS threads)
+    list(APPEND thread_targets_here ${target})
+  endif()
+endforeach()
+add_custom_target(leat_thread_tests DEPENDS ${thread_targets_here})

@@ -11,24 +11,25 @@ failed=0
 broken=""
 skipped=""
 
-# build NAME: configures and builds a preset, quietly unless it fails
+# build PRESET [TARGET]: configures and builds, quietly unless it fails
 build() {
-    echo "== $1: build"
-    cmake --preset "$1" -DLEAT_WERROR="${LEAT_WERROR:-OFF}" >"$logs/$1-configure.log" 2>&1 || {
-        cat "$logs/$1-configure.log"
-        broken="$broken $1-configure"
+    preset=$1
+    echo "== $preset: build"
+    cmake --preset "$preset" -DLEAT_WERROR="${LEAT_WERROR:-OFF}" >"$logs/$preset-configure.log" 2>&1 || {
+        cat "$logs/$preset-configure.log"
+        broken="$broken $preset-configure"
         return 1
     }
-    cmake --build --preset "$1" >"$logs/$1-build.log" 2>&1 || {
-        grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Generating)' "$logs/$1-build.log"
-        broken="$broken $1-build"
+    cmake --build --preset "$preset" --target "${2:-all}" >"$logs/$preset-build.log" 2>&1 || {
+        grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Generating)' "$logs/$preset-build.log"
+        broken="$broken $preset-build"
         return 1
     }
-    grep -E 'warning:' "$logs/$1-build.log"
+    grep -E 'warning:' "$logs/$preset-build.log"
     return 0
 }
 
-# test NAME [CTEST OPTIONS]: adds its counts to the sum
+# run_tests PRESET [CTEST OPTIONS]: adds its counts to the sum
 run_tests() {
     preset=$1
     shift
@@ -46,7 +47,7 @@ run_tests() {
 build release && run_tests release
 if [ "${LEAT_CHECK:-all}" = all ]; then
     build asan && run_tests asan -LE once
-    build tsan && run_tests tsan -L threads
+    build tsan leat_thread_tests && run_tests tsan -L threads
     echo "== fuzz: a short run of each"
     LEAT_CMAKE_ARGS="-DLEAT_WERROR=${LEAT_WERROR:-OFF}" tools/fuzz.sh "${FUZZ_SECONDS:-15}" >"$logs/fuzz.log" 2>&1
     case $? in
