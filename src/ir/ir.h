@@ -49,6 +49,10 @@ struct le_node {
     uint64_t hash;
     int epoch;              /* says which walk or substitution wrote memo */
     void *memo;
+    int code_epoch;         /* the same for the code generator's */
+    void *code_memo;
+    int safe_epoch;
+    bool safe;              /* the code generator's: no read of it can fall outside */
 };
 
 struct le_range_nodes { struct le_node *low, *high, *by; }; /* by NULL: 1 */

@@ -70,7 +70,7 @@ struct le_reg {
     enum le_type type;
     uint64_t bits;
     int buffer;
-    int64_t offset;
+    int64_t offset, task_stride; /* task t starts t * task_stride bytes further */
     int levels;
 };
 

@@ -1,0 +1,256 @@
+/* Nodes to instructions. A node is computed once, in the outermost loop where all that it depends on is known; what makes unsafe
+ * reads is computed where it stands, under the conditions there. */
+#include "gen/gen.h"
+
+static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, bool vector)
+{
+    struct operand *x = LE_NEW(g->arena, struct operand);
+    *x = (struct operand){.reg = reg, .scope = scope, .vector = vector, .splat = -1};
+    return x;
+}
+
+/* ---- safety */
+
+static bool find_safe(struct gen *g, struct le_node *node)
+{
+    if (node->kind == LE_NODE_LOAD && !gen_load_is_safe(g, node)) return false;
+    for (int k = 0; k < node->operand_count; k++)
+        if (!gen_is_safe(g, node->operands[k])) return false;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range_nodes *r = &g->ir->indices.at[node->indices[k]].range;
+        if (r->low && (!gen_is_safe(g, r->low) || !gen_is_safe(g, r->high))) return false;
+    }
+    return true;
+}
+
+bool gen_is_safe(struct gen *g, struct le_node *node)
+{
+    if (!node->loads && node->index_count == 0) return true;
+    if (node->safe_epoch == g->epoch) return node->safe;
+    bool safe = find_safe(g, node);
+    node->safe_epoch = g->epoch;
+    node->safe = safe;
+    return safe;
+}
+
+/* ---- memo */
+
+static bool is_open(const struct scope *scope, const struct scope *inner)
+{
+    for (; inner; inner = inner->parent)
+        if (inner == scope) return true;
+    return false;
+}
+
+static struct operand *recall(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c)
+{
+    if (node->code_epoch != g->epoch) return NULL;
+    for (struct memo *m = node->code_memo; m; m = m->next)
+        if (m->mask == c.mask && m->outside == c.outside && is_open(m->operand.scope, scope)) return &m->operand;
+    return NULL;
+}
+
+static struct operand *remember(struct gen *g, struct le_node *node, const struct operand *x, struct condition c)
+{
+    if (node->code_epoch != g->epoch) {
+        node->code_epoch = g->epoch;
+        node->code_memo = NULL;
+    }
+    struct memo *m = LE_NEW(g->arena, struct memo);
+    *m = (struct memo){.next = node->code_memo, .operand = *x, .mask = c.mask, .outside = c.outside};
+    node->code_memo = m;
+    return &m->operand;
+}
+
+/* ---- kinds of nodes */
+
+static struct operand *index_value(struct gen *g, int index, struct scope *scope)
+{
+    struct le_loop *loop = &g->loops.at[scope->loop];
+    if (loop->value == LE_NO_REG) {
+        int reg = gen_reg(g, LE_REG_SCALAR, LE_I64);
+        loop = &g->loops.at[scope->loop];
+        loop->value = (uint16_t)reg;
+    }
+    (void)index;
+    if (!scope->in_lane) return new_operand(g, loop->value, scope, false);
+    int d = gen_result(g, scope, LE_I64);
+    struct le_instr instr = {.code = scope->lane ? LE_CODE_IOTA : LE_CODE_SPLAT,
+                             .type = LE_I64,
+                             .d = (uint16_t)d,
+                             .a = g->loops.at[scope->loop].value,
+                             .imm = scope->lane ? g->loops.at[scope->loop].by : 0};
+    gen_emit(g, scope, instr);
+    return new_operand(g, d, scope, true);
+}
+
+static struct operand *generate_op(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
+{
+    struct operand *x[3];
+    for (int k = 0; k < node->operand_count; k++) x[k] = gen_node(g, node->operands[k], scope, c);
+    struct le_instr instr = {.code = (uint16_t)node->code,
+                             .type = (uint8_t)node->operands[0]->type,
+                             .type2 = (uint8_t)node->type,
+                             .b = LE_NO_REG,
+                             .c = LE_NO_REG,
+                             .e = LE_NO_REG};
+    if (node->kind == LE_NODE_CAST) instr.code = LE_CODE_CAST;
+    if (node->kind == LE_NODE_ROUND) {
+        instr.code = LE_CODE_ROUND;
+        instr.type2 = (uint8_t)node->rounded;
+    }
+    instr.a = (uint16_t)gen_use(g, x[0], scope);
+    if (node->operand_count > 1) instr.b = (uint16_t)gen_use(g, x[1], scope);
+    if (node->operand_count > 2) instr.c = (uint16_t)gen_use(g, x[2], scope);
+    instr.d = (uint16_t)gen_result(g, scope, node->type);
+    gen_emit(g, scope, instr);
+    return new_operand(g, instr.d, scope, scope->in_lane);
+}
+
+static struct operand *emit_bool(struct gen *g, struct scope *scope, int code, struct operand *a, struct operand *b)
+{
+    struct le_instr instr = {.code = (uint16_t)code,
+                             .type = LE_BOOL,
+                             .type2 = LE_BOOL,
+                             .a = (uint16_t)gen_use(g, a, scope),
+                             .b = b ? (uint16_t)gen_use(g, b, scope) : LE_NO_REG,
+                             .c = LE_NO_REG,
+                             .e = LE_NO_REG};
+    instr.d = (uint16_t)gen_result(g, scope, LE_BOOL);
+    gen_emit(g, scope, instr);
+    return new_operand(g, instr.d, scope, scope->in_lane);
+}
+
+/* c, further narrowed to where x is true (or false). */
+static struct condition narrow(struct gen *g, struct scope *scope, struct condition c, struct operand *x, bool when)
+{
+    if (!when) x = emit_bool(g, scope, LE_OP_LNOT, x, NULL);
+    c.mask = c.mask ? emit_bool(g, scope, LE_OP_LAND, c.mask, x) : x;
+    return c;
+}
+
+static struct operand *generate_select(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
+{
+    struct operand *x = gen_node(g, node->operands[0], scope, c), *branch[2];
+    for (int k = 0; k < 2; k++) {
+        struct condition inner = gen_is_safe(g, node->operands[1 + k]) ? c : narrow(g, scope, c, x, k == 0);
+        branch[k] = gen_node(g, node->operands[1 + k], scope, inner);
+    }
+    struct le_instr instr = {.code = LE_CODE_SELECT,
+                             .type = (uint8_t)node->type,
+                             .type2 = (uint8_t)node->type,
+                             .a = (uint16_t)gen_use(g, x, scope),
+                             .b = (uint16_t)gen_use(g, branch[0], scope),
+                             .c = (uint16_t)gen_use(g, branch[1], scope),
+                             .e = LE_NO_REG};
+    instr.d = (uint16_t)gen_result(g, scope, node->type);
+    gen_emit(g, scope, instr);
+    return new_operand(g, instr.d, scope, scope->in_lane);
+}
+
+static struct operand *generate_logic(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
+{
+    struct operand *a = gen_node(g, node->operands[0], scope, c);
+    if (!gen_is_safe(g, node->operands[1])) c = narrow(g, scope, c, a, node->code == LE_OP_LAND);
+    struct operand *b = gen_node(g, node->operands[1], scope, c);
+    return emit_bool(g, scope, node->code, a, b);
+}
+
+/* Key and two words of counter at a time; a missing one is 0. The earlier blocks' low halves are the later ones' keys. */
+static struct operand *generate_rand(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
+{
+    struct operand zero = {.reg = gen_const(g, LE_I64, 0), .scope = g->root, .splat = -1};
+    struct operand *key = gen_node(g, node->operands[0], scope, c), *x[2];
+    for (int k = 1;; k += 2) {
+        bool last = k + 2 >= node->operand_count;
+        for (int q = 0; q < 2; q++)
+            x[q] = k + q < node->operand_count ? gen_node(g, node->operands[k + q], scope, c) : &zero;
+        struct le_instr instr = {.code = (uint16_t)(last ? node->code : LE_CODE_RAND_KEY),
+                                 .type = last ? LE_F64 : LE_U64,
+                                 .type2 = last ? LE_F64 : LE_U64,
+                                 .a = (uint16_t)gen_use(g, key, scope),
+                                 .b = (uint16_t)gen_use(g, x[0], scope),
+                                 .c = (uint16_t)gen_use(g, x[1], scope),
+                                 .e = LE_NO_REG};
+        instr.d = (uint16_t)gen_result(g, scope, last ? LE_F64 : LE_U64);
+        gen_emit(g, scope, instr);
+        key = new_operand(g, instr.d, scope, scope->in_lane);
+        if (last) return key;
+    }
+}
+
+static struct operand *generate_count(struct gen *g, struct le_node *node, struct scope *scope)
+{
+    int64_t points = 1;
+    bool dynamic = false;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range *r = &g->space.ranges[node->indices[k]];
+        dynamic |= r->dynamic;
+        if (!r->dynamic) points *= le_range_count(r);
+    }
+    if (!dynamic) return new_operand(g, gen_const(g, LE_I64, (uint64_t)points), g->root, false);
+    struct le_node *ones = le_node_reduce(g->ir, LE_RED_SUM, LE_I64, le_node_i64(g->ir, 1), node->indices, node->index_count);
+    return gen_node(g, ones, scope, (struct condition){.outside = -1});
+}
+
+/* The term; where one of its reads falls outside, the other. */
+static struct operand *generate_else(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
+{
+    if (gen_is_safe(g, node->operands[0])) return gen_node(g, node->operands[0], scope, c);
+    struct operand none = {.reg = gen_const(g, LE_BOOL, 0), .scope = g->root, .splat = -1};
+    int outside = gen_result(g, scope, LE_BOOL);
+    gen_emit(g, scope, (struct le_instr){.code = LE_CODE_COPY,
+                                         .type = LE_BOOL,
+                                         .d = (uint16_t)outside,
+                                         .a = (uint16_t)gen_use(g, &none, scope),
+                                         .b = LE_NO_REG,
+                                         .c = LE_NO_REG,
+                                         .e = LE_NO_REG});
+    struct operand *flag = new_operand(g, outside, scope, scope->in_lane);
+    struct condition inner = {.mask = c.mask, .outside = outside};
+    struct operand *term = gen_node(g, node->operands[0], scope, inner);
+    struct condition other = gen_is_safe(g, node->operands[1]) ? c : narrow(g, scope, c, flag, true);
+    struct operand *otherwise = gen_node(g, node->operands[1], scope, other);
+    struct le_instr instr = {.code = LE_CODE_SELECT,
+                             .type = (uint8_t)node->type,
+                             .type2 = (uint8_t)node->type,
+                             .a = (uint16_t)outside,
+                             .b = (uint16_t)gen_use(g, otherwise, scope),
+                             .c = (uint16_t)gen_use(g, term, scope),
+                             .e = LE_NO_REG};
+    instr.d = (uint16_t)gen_result(g, scope, node->type);
+    gen_emit(g, scope, instr);
+    return new_operand(g, instr.d, scope, scope->in_lane);
+}
+
+static struct operand *generate(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
+{
+    switch (node->kind) {
+    case LE_NODE_CONST: return new_operand(g, gen_const(g, node->type, node->bits), g->root, false);
+    case LE_NODE_LEN:
+        return new_operand(g, gen_const(g, LE_I64, (uint64_t)g->space.shape[node->symbol][node->axis]), g->root, false);
+    case LE_NODE_INDEX: return index_value(g, node->index, scope);
+    case LE_NODE_LOAD: return gen_load(g, node, scope, c);
+    case LE_NODE_SELECT: return generate_select(g, node, scope, c);
+    case LE_NODE_RAND: return generate_rand(g, node, scope, c);
+    case LE_NODE_REDUCE: return gen_reduce(g, node, scope, c);
+    case LE_NODE_COUNT: return generate_count(g, node, scope);
+    case LE_NODE_ELSE: return generate_else(g, node, scope, c);
+    case LE_NODE_OP:
+        if (node->code == LE_OP_LAND || node->code == LE_OP_LOR) return generate_logic(g, node, scope, c);
+        return generate_op(g, node, scope, c);
+    case LE_NODE_CAST:
+    case LE_NODE_ROUND: return generate_op(g, node, scope, c);
+    }
+    return NULL;
+}
+
+struct operand *gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
+{
+    if (gen_is_safe(g, node)) {
+        c = (struct condition){.mask = NULL, .outside = -1};
+        scope = gen_natural(g, node, scope);
+    }
+    struct operand *known = recall(g, node, scope, c);
+    return known ? known : remember(g, node, generate(g, node, scope, c), c);
+}

@@ -1,0 +1,42 @@
+/* A stage and the numbers of one run become launches: code for the vector machine and how to cut it into tasks. The code depends on
+ * ranges, shapes and strides, and names buffers by value; addresses come when it is launched. */
+#ifndef LE_KERNEL_H
+#define LE_KERNEL_H
+#include "ir/ranges.h"
+
+/* Where a value's elements lie: element [i,j] at offset + i * strides[0] + j * strides[1]. */
+struct le_layout {
+    int64_t shape[LEAT_RANK_MAX], strides[LEAT_RANK_MAX], offset; /* in elements */
+};
+
+struct le_launch {
+    struct le_unit *unit;
+    int64_t clip_count[2]; /* iterations of the loops that tasks share out; 0: none */
+    int64_t clip_size[2];  /* iterations of one task */
+    int64_t tasks;
+    /* Each task writes one partial total (buffer LE_PARTS), which le_acc_join then joins. */
+    bool parts;
+    /* Each task scatters into its own copy of the target (buffer LE_PARTS), added in order afterwards. */
+    bool copies;
+    enum le_reduction reduction;
+    int64_t operations, elements; /* for the ledger */
+};
+#define LE_PARTS (-2) /* buffer number of the tasks' own memory */
+
+struct le_launches { struct le_launch *at; int count, capacity; };
+
+/* What a kernel is made for. */
+struct le_kernel {
+    struct le_ir *ir;
+    const struct le_stage *stage;
+    struct le_space *space; /* its ranges are narrowed for a while, and put back */
+    const struct le_layout *layouts; /* by value */
+    int threads;
+    struct le_arena *arena;
+    int *merged_into; /* work space by index, each its own number; left as it was found */
+    int64_t *merged_count;
+};
+leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out);
+/* A node without indices, computed by one task and written as its type to buffer LE_PARTS. */
+leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, struct le_launch *out);
+#endif

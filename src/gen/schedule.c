@@ -1,0 +1,246 @@
+/* How a stage's loops run: which are merged into one, and which one is the lanes'. */
+#include "gen/gen.h"
+
+int64_t gen_extent(const struct gen *g, int index)
+{
+    const struct le_range *r = &g->space.ranges[index];
+    if (r->dynamic) return r->bounded && r->high - r->low < 64 ? r->high - r->low : 64;
+    return g->merged_count[index] ? g->merged_count[index] : le_range_count(r);
+}
+
+/* ---- the indices in play */
+
+struct collect {
+    struct gen *g;
+    int capacity;
+};
+
+static void add_index(struct collect *c, int index)
+{
+    struct gen *g = c->g;
+    for (int k = 0; k < g->all_count; k++)
+        if (g->all[k] == index) return;
+    g->all = le_arena_grow(g->arena, g->all, g->all_count, &c->capacity, sizeof *g->all);
+    g->all[g->all_count++] = index;
+    g->merged_into[index] = index;
+    g->merged_count[index] = 0;
+}
+
+static void add_node(struct le_node *node, void *user)
+{
+    for (int k = 0; k < node->index_count; k++) add_index(user, node->indices[k]);
+}
+
+void gen_find_indices(struct gen *g)
+{
+    struct collect c = {.g = g};
+    for (int k = 0; k < g->stage->index_count; k++) add_index(&c, g->stage->indices[k]);
+    le_node_walk(g->ir, g->stage->node, add_node, &c);
+}
+
+/* ---- merging: two loops that every access walks as one */
+
+struct merge {
+    struct gen *g;
+    int outer, inner;
+    bool fits;
+};
+
+static bool accesses_merge(struct merge *m, int value, struct le_node *const *subscripts, int rank, int stretch)
+{
+    int64_t outer, inner;
+    if (!gen_stride(m->g, value, subscripts, rank, stretch, m->outer, &outer)) return false;
+    if (!gen_stride(m->g, value, subscripts, rank, stretch, m->inner, &inner)) return false;
+    return outer == inner * gen_extent(m->g, m->inner);
+}
+
+static void visit_merge(struct merge *m, struct le_node *node, int epoch)
+{
+    struct gen *g = m->g;
+    if (!m->fits || node->epoch == epoch || (!le_node_depends(node, m->outer) && !le_node_depends(node, m->inner) && !node->reduces))
+        return;
+    node->epoch = epoch;
+    if (node->kind == LE_NODE_INDEX) {
+        m->fits = node->index != m->outer && node->index != m->inner;
+        return;
+    }
+    if (node->kind == LE_NODE_LOAD) {
+        m->fits = gen_load_is_safe(g, node) && accesses_merge(m, node->value, node->operands, node->operand_count, node->stretch);
+        return;
+    }
+    if (node->kind == LE_NODE_COUNT) return;
+    for (int k = 0; k < node->operand_count; k++) visit_merge(m, node->operands[k], epoch);
+}
+
+static void try_merge(struct gen *g, int outer, int inner, bool kept)
+{
+    const struct le_range *a = &g->space.ranges[outer], *b = &g->space.ranges[inner];
+    if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || gen_drives_bounds(g, outer) || gen_drives_bounds(g, inner)) return;
+    int into = g->merged_into[inner];
+    struct merge m = {.g = g, .outer = outer, .inner = into, .fits = true};
+    if (kept && g->stage->kind == LE_STAGE_SCATTER) return;
+    if (kept) m.fits = accesses_merge(&m, g->stage->target, g->stage->left, g->stage->left_count, 0);
+    visit_merge(&m, g->stage->node, ++g->ir->epoch);
+    if (!m.fits) return;
+    g->merged_count[into] = gen_extent(g, into) * le_range_count(a);
+    g->merged_into[outer] = into;
+}
+
+static void merge_list(struct gen *g, const int *indices, int count, bool kept)
+{
+    for (int k = count - 2; k >= 0; k--) try_merge(g, indices[k], indices[k + 1], kept);
+}
+
+#define REDUCTIONS_MAX 32 /* of one kernel that are looked at for merging */
+struct reductions {
+    struct le_node *at[REDUCTIONS_MAX];
+    int count;
+};
+
+static void find_reduction(struct le_node *node, void *user)
+{
+    struct reductions *r = user;
+    if (node->kind != LE_NODE_REDUCE) return;
+    if (r->count < REDUCTIONS_MAX) r->at[r->count] = node;
+    r->count++;
+}
+
+static bool shares_index(const struct le_node *a, const struct le_node *b)
+{
+    for (int k = 0; k < a->index_count; k++)
+        for (int q = 0; q < b->index_count; q++)
+            if (a->indices[k] == b->indices[q]) return true;
+    return false;
+}
+
+void gen_merge(struct gen *g)
+{
+    struct reductions r = {.count = 0};
+    merge_list(g, g->stage->indices, g->stage->index_count, true);
+    if (!g->stage->node->reduces) return;
+    le_node_walk(g->ir, g->stage->node, find_reduction, &r);
+    if (r.count > REDUCTIONS_MAX) return;
+    for (int x = 0; x < r.count; x++) {
+        bool alone = true; /* an index of two reductions is merged for neither */
+        for (int y = 0; y < r.count; y++) alone &= y == x || !shares_index(r.at[x], r.at[y]);
+        if (alone) merge_list(g, r.at[x]->indices, r.at[x]->index_count, false);
+    }
+}
+
+/* ---- the lanes */
+
+struct score {
+    struct gen *g;
+    int index, last; /* candidate; last loop of the reduction looked at */
+    int loads, good;
+};
+
+static void score_load(struct le_node *node, void *user)
+{
+    struct score *s = user;
+    int64_t stride;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0) return;
+    s->loads++;
+    if (!gen_stride(s->g, node->value, node->operands, node->operand_count, node->stretch, s->index, &stride)) return;
+    if (stride == 0 || stride == (int64_t)le_type_size(s->g->ir->values.at[node->value].type)) s->good++;
+}
+
+static double score(struct gen *g, struct le_node *node, int index)
+{
+    struct score s = {.g = g, .index = index};
+    le_node_walk(g->ir, node, score_load, &s);
+    double extent = (double)gen_extent(g, index);
+    return (extent >= 64 ? 1.0 : extent / 64) * (s.good + 1) / (s.loads + 1);
+}
+
+struct find_full {
+    struct gen *g;
+    int last;              /* innermost kept index */
+    struct le_node *found; /* a reduction that is computed for each of its values */
+    int64_t extent;
+};
+
+static void find_full(struct le_node *node, void *user)
+{
+    struct find_full *f = user;
+    if (node->kind != LE_NODE_REDUCE) return;
+    bool depends = false;
+    for (int k = 0; k < node->free_count; k++) depends |= f->g->merged_into[node->free[k]] == f->last;
+    int64_t extent = gen_extent(f->g, node->indices[node->index_count - 1]);
+    if (!depends || (f->found && extent <= f->extent)) return;
+    f->found = node;
+    f->extent = extent;
+}
+
+static int best_kept(struct gen *g, double *best)
+{
+    int found = -1;
+    *best = -1;
+    for (int k = g->stage->index_count - 1; k >= 0; k--) {
+        int index = g->stage->indices[k];
+        if (g->merged_into[index] != index || gen_drives_bounds(g, index)) continue;
+        double s = score(g, g->stage->node, index);
+        if (s > *best * 1.5) {
+            *best = s;
+            found = index;
+        }
+    }
+    return found;
+}
+
+static bool needs_kept(struct gen *g)
+{
+    return g->stage->node->reduces && !gen_is_safe(g, g->stage->node);
+}
+
+void gen_choose_lane(struct gen *g)
+{
+    g->lane = -1;
+    if (g->stage->index_count == 0) return;
+    int last = g->merged_into[g->stage->indices[g->stage->index_count - 1]];
+    if (g->stage->kind == LE_STAGE_SCATTER) {
+        if (!gen_drives_bounds(g, last)) g->lane = last;
+        return;
+    }
+    double kept;
+    int lane = best_kept(g, &kept);
+    struct find_full f = {.g = g, .last = last};
+    le_node_walk(g->ir, g->stage->node, find_full, &f);
+    if (!f.found || needs_kept(g)) {
+        g->lane = lane;
+        return;
+    }
+    int inner = f.found->indices[f.found->index_count - 1];
+    double own = gen_drives_bounds(g, inner) ? -1 : score(g, f.found->operands[0], inner);
+    g->lane = kept > own ? lane : -1;
+}
+
+/* ---- work */
+
+struct work {
+    struct gen *g;
+    double total;
+};
+
+static void add_work(struct le_node *node, void *user)
+{
+    struct work *w = user;
+    double points = 1;
+    int64_t own = node->cost;
+    for (int k = 0; k < node->operand_count; k++) own -= node->operands[k]->cost;
+    if (node->kind == LE_NODE_REDUCE) own = 1;
+    if (own <= 0) return;
+    for (int k = 0; k < node->free_count; k++) points *= (double)gen_extent(w->g, node->free[k]);
+    for (int k = 0; k < node->index_count; k++) points *= (double)gen_extent(w->g, node->indices[k]);
+    w->total += points * (double)own;
+}
+
+int64_t gen_work(struct gen *g)
+{
+    struct work w = {.g = g};
+    le_node_walk(g->ir, g->stage->node, add_work, &w);
+    double points = 1;
+    for (int k = 0; k < g->stage->index_count; k++) points *= (double)le_range_count(&g->space.ranges[g->stage->indices[k]]);
+    w.total += points;
+    return w.total > 9e18 ? INT64_MAX : (int64_t)w.total;
+}

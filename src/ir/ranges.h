@@ -1,0 +1,41 @@
+/* The range rules (LANGUAGE.md): from the extents of the arrays to a range for every index, and the check that no affine access
+ * falls outside. Numbers are found here, for one set of extents; the IR does not know them. */
+#ifndef LE_RANGES_H
+#define LE_RANGES_H
+#include "base/memory.h"
+#include "ir/ir.h"
+
+struct le_range {
+    int64_t low, high, by; /* low, low + by, ... below high; a dynamic one: within low..high if bounded */
+    bool solved, dynamic, bounded;
+};
+
+struct le_space {
+    struct le_ir *ir;
+    struct le_arena *arena;          /* for what one look at the ranges needs */
+    int64_t (*shape)[LEAT_RANK_MAX]; /* by symbol */
+    bool *shaped;                    /* by symbol */
+    struct le_range *ranges;         /* by index */
+    /* An integer node without indices that takes more than extents and sums: LEAT_DATA or another status if it has no value. */
+    leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);
+    void *user;
+};
+
+/* Sum of constant and factor[k] * index[k]. */
+#define LE_AFFINE_MAX 16
+struct le_affine {
+    int64_t constant;
+    int count;
+    int index[LE_AFFINE_MAX];
+    int64_t factor[LE_AFFINE_MAX];
+};
+/* false: node is not affine in its indices, or has parts without a value. */
+bool le_affine(const struct le_space *space, struct le_node *node, struct le_affine *out);
+/* The least and greatest value that node may take with its indices in their ranges; false: not known. */
+bool le_interval(const struct le_space *space, struct le_node *node, int64_t *low, int64_t *high);
+int64_t le_range_last(const struct le_range *range); /* of a range that is not empty */
+int64_t le_range_count(const struct le_range *range);
+
+/* Finds the ranges of one statement's indices and the shape that it makes, and checks it. Statements go in order. */
+leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement *statement);
+#endif
