@@ -8,8 +8,9 @@
 #include <setjmp.h>
 #include <string.h>
 
-#define SIDE_MAX     1000000 /* pixels of a picture's side */
-#define INFLATE_MOST 1040u   /* bytes out of one byte in: deflate's limit is 1032 */
+#define SIDE_MAX        1000000  /* pixels of a picture's side */
+#define CHUNK_MAX_BYTES 8000000u /* of one chunk of anything but pixels */
+#define INFLATE_MOST    1040u    /* bytes out of one byte in: deflate's limit is 1032 */
 
 struct picture {
     const char *name;
@@ -115,6 +116,7 @@ static void read_picture(struct picture *p) {
         leave(p, le_fail_out_of_memory(0));
     png_set_read_fn(p->png, p, on_read);
     png_set_user_limits(p->png, SIDE_MAX, SIDE_MAX);
+    png_set_chunk_malloc_max(p->png, file_bytes < CHUNK_MAX_BYTES ? file_bytes : CHUNK_MAX_BYTES);
     png_read_info(p->png, p->info);
     check_size(p, file_bytes);
     ask_transforms(p);
