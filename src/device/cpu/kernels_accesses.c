@@ -107,8 +107,8 @@ static le_cpu_op *const edges[LE_EDGES] = {
     SCATTER(add_##t, T, W, (W)now + (W)a)                                                                                        \
     SCATTER(sub_##t, T, W, (W)now - (W)a)                                                                                        \
     SCATTER(mul_##t, T, W, (W)now *(W)a)                                                                                         \
-    SCATTER(min_##t, T, W, (now != now) | (now < a) ? now : a)                                                                   \
-    SCATTER(max_##t, T, W, (now != now) | (now > a) ? now : a)
+    SCATTER(min_##t, T, W, ((now != now) | (now < a)) ? now : a)                                                                 \
+    SCATTER(max_##t, T, W, ((now != now) | (now > a)) ? now : a)
 #define SCATTER_ROW(t)                                                                                                           \
     {                                                                                                                            \
         [LE_SCATTER_ADD] = add_##t, [LE_SCATTER_SUB] = sub_##t, [LE_SCATTER_MUL] = mul_##t, [LE_SCATTER_MIN] = min_##t,          \

@@ -61,7 +61,7 @@ static inline double whole_signed(int64_t x) { return x < 0 ? -gathered(0 - (uin
 #define SATURATE(name, A, R, LEAST, GREATEST, LOW, HIGH)                                                                         \
     static inline R name(A x)                                                                                                    \
     {                                                                                                                            \
-        const R inside = (R)((x > (A)(LOW)) & (x < (A)(HIGH)) ? x : 0);                                                          \
+        const R inside = (R)(((x > (A)(LOW)) & (x < (A)(HIGH))) ? x : 0);                                                        \
         return x >= (A)(HIGH) ? (R)GREATEST : x <= (A)(LOW) ? (R)LEAST : inside;                                                 \
     }
 #define SATURATE_FROM(A, a)                                                                                                      \

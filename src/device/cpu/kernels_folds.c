@@ -138,7 +138,7 @@ ARGS_WHOLE(u64, le_u64)
         struct le_acc *acc = reg[instr->d];                                                                                      \
         T *total = (T *)&acc->total;                                                                                             \
         const T best = name(reg[instr->a], n);                                                                                   \
-        *total = (best BEATS * total) | (best != best) ? best : *total;                                                          \
+        *total = ((best BEATS *total) | (best != best)) ? best : *total;                                                         \
     }                                                                                                                            \
     KERNEL(end_##name)                                                                                                           \
     {                                                                                                                            \
