@@ -123,8 +123,8 @@ ARGS_WHOLE(u64, le_u64)
             o = step_##name(o, *(const vector_##name *)(x + k + WIDTH));                                                         \
         }                                                                                                                        \
         m = step_##name(m, o);                                                                                                   \
-        for (int lane = 0; lane < WIDTH; lane++) best = (m[lane] BEATS best) | (m[lane] != m[lane]) ? m[lane] : best;            \
-        for (; k < n; k++) best = (x[k] BEATS best) | (x[k] != x[k]) ? x[k] : best;                                              \
+        for (int lane = 0; lane < WIDTH; lane++) best = ((m[lane] BEATS best) | (m[lane] != m[lane])) ? m[lane] : best;          \
+        for (; k < n; k++) best = ((x[k] BEATS best) | (x[k] != x[k])) ? x[k] : best;                                            \
         return best;                                                                                                             \
     }                                                                                                                            \
     KERNEL(init_##name)                                                                                                          \
