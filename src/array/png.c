@@ -8,9 +8,9 @@
 #include <setjmp.h>
 #include <string.h>
 
-#define SIDE_MAX        1000000  /* pixels of a picture's side */
-#define CHUNK_MAX_BYTES 8000000u /* of one chunk of anything but pixels */
-#define INFLATE_MOST    1040u    /* bytes out of one byte in: deflate's limit is 1032 */
+#define SIDE_MAX           1000000     /* pixels of a picture's side */
+#define ALLOCATE_MAX_BYTES (64u << 20) /* by libpng, of which rows take 8 MB each: more is a lying chunk */
+#define INFLATE_MOST       1040u       /* bytes out of one byte in: deflate's limit is 1032 */
 
 struct picture {
     const char *name;
@@ -41,7 +41,7 @@ static void on_warning(png_structp png, png_const_charp message) {
 
 static void *on_allocate(png_structp png, png_alloc_size_t size_bytes) {
     (void)png;
-    return le_alloc(size_bytes);
+    return size_bytes <= ALLOCATE_MAX_BYTES ? le_alloc(size_bytes) : NULL;
 }
 
 static void on_free(png_structp png, void *memory) {
@@ -116,7 +116,7 @@ static void read_picture(struct picture *p) {
         leave(p, le_fail_out_of_memory(0));
     png_set_read_fn(p->png, p, on_read);
     png_set_user_limits(p->png, SIDE_MAX, SIDE_MAX);
-    png_set_chunk_malloc_max(p->png, file_bytes < CHUNK_MAX_BYTES ? file_bytes : CHUNK_MAX_BYTES);
+    png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* nor text, profiles and the like */
     png_read_info(p->png, p->info);
     check_size(p, file_bytes);
     ask_transforms(p);
