@@ -4,8 +4,17 @@
 #ifndef LE_TREE_H
 #define LE_TREE_H
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/status.h"
 #include "spec/op.h"
+
+/* Limits of a program: passing one is an error of its text. */
+#define LE_NESTING_MAX 200     /* of parentheses, calls and blocks */
+#define LE_DEPTH_MAX   2000    /* of an expression's tree, its defs inlined: chains such as a + b + c count, too */
+#define LE_NODES_MAX   3000000 /* of all expressions, their defs inlined */
+#define LE_INDICES_MAX 16      /* of one statement */
+#define LE_PARAMETERS_MAX 64   /* of a def */
+#define LE_TEXT_MAX    (1 << 26) /* bytes */
 
 /* ---- ast */
 
@@ -20,6 +29,7 @@ struct le_ast_binders { struct le_ast_binder *at; int count, capacity; };
 struct le_ast {
     enum le_ast_kind kind;
     struct le_place place;
+    int depth;                     /* of the tree below, 1 for a leaf; at most LE_DEPTH_MAX */
     int op;                        /* UNARY, BINARY: le_op; REDUCE: le_reduction; NUMBER: le_type (bool, weak int, weak float) */
     bool imaginary;                /* NUMBER: 2j */
     uint64_t integer;              /* NUMBER, bool or weak int */
@@ -40,6 +50,7 @@ struct le_stmts { struct le_stmt **at; int count, capacity; };
 struct le_stmt {
     enum le_stmt_kind kind;
     struct le_place place;                 /* of its first token; span: to the end of its first line or of itself */
+    size_t offset;                         /* of its first byte in the text */
     enum le_decl decl;                     /* DECL */
     struct { struct le_ast_item *at; int count, capacity; } items;
     struct { const char **at; int count, capacity; } names; /* EDGE: arrays; DEF: parameters */
@@ -55,7 +66,6 @@ struct le_stmt {
 
 /* Parses as much as it can: after an error it goes on with the next line. Errors go to the thread's record (le_errors_add); the
  * caller has cleared it. NUL bytes and bad characters are errors. Nesting deeper than LE_NESTING_MAX is an error. */
-#define LE_NESTING_MAX 200
 struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_bytes);
 
 /* ---- tree */
@@ -70,10 +80,13 @@ struct le_symbol {
     bool wants_default;     /* of those: has a default */
     bool marked_out;        /* `out` names it */
     bool assigned, read;    /* read by another statement than its own `op=` */
-    bool any_rank;          /* an input whose rank is only known from below: it is used with `...` */
+    bool any_kind;          /* an input that is declared and never used: array or scalar (until specialisation) */
+    bool update_only;       /* an input that is only assigned, first by `op=`: where it is not bound, that is the error no_value */
+    const char *no_value;   /* of those: "C has no value: write C[i,j] = sum(k: ...)", at place */
+    bool any_rank;          /* its rank is only known from below: it is used, or made, with `...` */
     int rank;               /* the rank, or the least if any_rank (then exact after specialisation) */
     enum le_type declared;  /* LE_NONE: not declared */
-    enum le_type type;      /* after specialisation; a scalar's may be weak */
+    enum le_type type;      /* after specialisation; a scalar's may be weak. Before it: LE_NONE where it depends on the inputs */
 };
 
 /* An index of a statement or reduction; `...` becomes indices named "...0", "...1" from the left. */
@@ -103,7 +116,7 @@ enum le_tree_kind {
 struct le_tree_node {
     enum le_tree_kind kind;
     struct le_place place;
-    enum le_type type;    /* LE_NONE before specialisation */
+    enum le_type type;    /* LE_NONE before specialisation where it depends on the inputs */
     enum le_type operand; /* OP, REDUCE: the type that children are converted to first (LOGIC: each keeps its own; COMPARE of integers
                              alone: LE_NONE, compared by value) */
     int op;               /* OP: le_op; RAND: 0, 1; REDUCE: le_reduction */
@@ -114,6 +127,7 @@ struct le_tree_node {
     struct le_symbol *symbol;
     enum le_edge edge;            /* READ */
     struct le_symbol *fill;       /* READ with LE_EDGE_FILL: the scalar that le_step FILL set */
+    int access;                   /* READ: its number in the step's accesses */
     bool dots;                    /* READ, REDUCE before specialisation: starts with `...` */
     int dots_count;               /* READ after it: how many leading children came from `...`; there an extent of 1 stretches */
     struct le_tree_node **children;
@@ -171,6 +185,7 @@ struct le_tree {
     struct le_step *steps; int step_count;
     const char **index_names; struct le_place *index_places; int index_name_count; /* distinct, for `leat check` */
     int index_count;         /* ids 0..index_count-1 are in use */
+    struct le_names names;   /* of the symbols, to their ids */
 };
 
 /* Parses and checks. All errors are in the thread's record. NULL on error. */

@@ -1,0 +1,309 @@
+/* The ast to a checked tree: statements in text order, each resolved on its own, so that all of a program's errors come at once.
+ * An error leaves its statement by longjmp; what the statement would have made is broken then, and makes no further errors.
+ * All memory is the arena's. */
+#include "lang/check.h"
+#include <string.h>
+
+/* ---- steps */
+
+struct le_step *le_checker_step(struct le_checker *c, enum le_step_kind kind, struct le_place place) {
+    struct le_step *step = LE_PUSH(c->arena, &c->steps);
+    *step = (struct le_step){
+        .kind = kind, .place = place, .line_length = c->stmt->place.span, .offset = c->stmt->offset};
+    return step;
+}
+
+static struct le_index **copy_indices(struct le_checker *c, const struct le_indices *indices) {
+    struct le_index **copy = LE_NEW_ARRAY(c->arena, indices->count, struct le_index *);
+    if (indices->count > 0)
+        memcpy(copy, indices->at, (size_t)indices->count * sizeof *copy);
+    return copy;
+}
+
+/* In index order, but those whose bounds depend on others last. */
+static void finish_free(struct le_checker *c, struct le_step *step) {
+    step->free = LE_NEW_ARRAY(c->arena, c->free.count, struct le_index *);
+    for (int last = 0; last < 2; last++)
+        for (int k = 0; k < c->free.count; k++)
+            if (c->free.at[k]->depends == (last == 1))
+                step->free[step->free_count++] = c->free.at[k];
+}
+
+void le_checker_finish(struct le_checker *c, struct le_step *step) {
+    finish_free(c, step);
+    step->all = copy_indices(c, &c->all);
+    step->all_count = c->all.count;
+    step->access_count = c->accesses.count;
+    step->accesses = LE_NEW_ARRAY(c->arena, c->accesses.count, struct le_access);
+    if (c->accesses.count > 0)
+        memcpy(step->accesses, c->accesses.at, (size_t)c->accesses.count * sizeof *step->accesses);
+}
+
+const struct le_definition *le_checker_definition(const struct le_name *name, int limit) {
+    const struct le_definition *definition = name->definition;
+    while (definition && definition->number >= limit)
+        definition = definition->older;
+    return definition;
+}
+
+/* ---- assignments */
+
+static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
+    struct le_scope scope = {.limit = c->number};
+    for (int k = 0; k < stmt->binders.count; k++) {
+        const struct le_ast_binder *binder = &stmt->binders.at[k];
+        if (binder->dots)
+            le_checker_fail(c, binder->place, "leave it out", "`...` in a where has no range");
+        struct le_name *name = le_checker_name(c, binder->name);
+        if (name->conflict)
+            le_checker_leave(c);
+        struct le_index *index = le_checker_free_index(c, name, binder->place);
+        if (index->has_range)
+            le_checker_fail(c, binder->place, NULL, "index '%s' has two ranges", binder->name);
+        if (binder->has_range)
+            le_checker_range(c, index, &binder->range, &scope);
+    }
+}
+
+static bool is_used(const struct le_tree_node *node, const struct le_index *index) {
+    if (!node)
+        return false;
+    if (node->kind == LE_TREE_INDEX)
+        return node->index == index;
+    for (int k = 0; k < node->child_count; k++)
+        if (is_used(node->children[k], index))
+            return true;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_index *bound = node->indices[k];
+        if (is_used(bound->low, index) || is_used(bound->high, index) || is_used(bound->by, index))
+            return true;
+    }
+    return false;
+}
+
+/* "i, k": the indices that are not on the left; NULL: all are. */
+static const char *reduced_names(struct le_checker *c, const struct le_tree_node *left, struct le_index **first) {
+    const char *names = NULL;
+    *first = NULL;
+    for (int k = 0; k < c->free.count; k++) {
+        struct le_index *index = c->free.at[k];
+        if (is_used(left, index))
+            continue;
+        names = names ? le_arena_format(c->arena, "%s, %s", names, index->name) : index->name;
+        if (!*first)
+            *first = index;
+    }
+    return names;
+}
+
+static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
+    struct le_index *first;
+    const char *names = reduced_names(c, left, &first);
+    if (!names)
+        return;
+    if (stmt->op == LE_ASSIGN_SET)
+        le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
+                        "%s is not on the left: write sum(%s: ...)", first->name, names);
+    if (stmt->op == LE_ASSIGN_SUB || stmt->op == LE_ASSIGN_DIV)
+        le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
+                        "'%s' must not reduce, and %s is not on the left", stmt->op == LE_ASSIGN_SUB ? "-=" : "/=", first->name);
+}
+
+static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
+    for (int k = 0; k < left->child_count; k++) {
+        const struct le_tree_node *subscript = left->children[k];
+        bool bare = subscript->kind == LE_TREE_INDEX;
+        for (int j = 0; bare && j < k; j++)
+            bare = left->children[j]->index != subscript->index;
+        if (!bare)
+            le_checker_fail(c, subscript->place, le_arena_format(c->arena, "write `out %s: f64[...]` above", stmt->name),
+                            "'%s' is new, so its subscripts are distinct bare indices: declare its shape first", stmt->name);
+    }
+}
+
+/* "C[i, j]", for a message. */
+static const char *left_text(struct le_checker *c, const struct le_stmt *stmt) {
+    const char *text = stmt->name;
+    for (int k = 0; k < stmt->subscripts.count; k++) {
+        const struct le_ast *subscript = stmt->subscripts.at[k];
+        const char *part = subscript->kind == LE_AST_NAME ? subscript->name : "...";
+        if (subscript->kind == LE_AST_NUMBER && subscript->op == LE_WEAK_INT)
+            part = le_arena_format(c->arena, "%llu", (unsigned long long)subscript->integer);
+        text = le_arena_format(c->arena, "%s%s%s", text, k ? "," : "[", part);
+    }
+    return stmt->has_subscripts ? le_arena_format(c->arena, "%s]", text) : text;
+}
+
+static const char *no_value_text(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
+    static const char *const reductions[] = {[LE_ASSIGN_ADD] = "sum", [LE_ASSIGN_SUB] = "sum", [LE_ASSIGN_MUL] = "prod",
+                                             [LE_ASSIGN_DIV] = "sum", [LE_ASSIGN_MIN] = "min", [LE_ASSIGN_MAX] = "max"};
+    struct le_index *first;
+    const char *names = reduced_names(c, left, &first);
+    if (!names)
+        return le_arena_format(c->arena, "%s has no value: write %s = ...", stmt->name, left_text(c, stmt));
+    return le_arena_format(c->arena, "%s has no value: write %s = %s(%s: ...)", stmt->name, left_text(c, stmt),
+                           reductions[stmt->op], names);
+}
+
+/* What is assigned: what there is, an input that `op=` updates, or something new (not yet added). */
+static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt *stmt, struct le_name *name) {
+    if (name->conflict || name->is_index || name->broken)
+        le_checker_leave(c);
+    if (name->symbol)
+        return name->symbol;
+    if (le_checker_definition(name, c->number))
+        le_checker_fail(c, stmt->place, "choose another name", "'%s' is a def", stmt->name);
+    struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
+    *symbol = (struct le_symbol){.name = stmt->name, .place = stmt->place, .is_array = stmt->has_subscripts};
+    if (stmt->op == LE_ASSIGN_SET)
+        return symbol;
+    symbol->is_input = symbol->update_only = symbol->any_kind = true;
+    symbol->is_array = false;
+    symbol->place.span = (int)strlen(stmt->name);
+    return le_checker_add_symbol(c, name, symbol);
+}
+
+static struct le_tree_node *resolve_left(struct le_checker *c, const struct le_stmt *stmt, struct le_symbol *target) {
+    if (!stmt->has_subscripts)
+        return NULL;
+    bool dots = stmt->subscripts.at[0]->kind == LE_AST_DOTS;
+    struct le_place place = stmt->place;
+    place.span = (int)strlen(stmt->name);
+    struct le_tree_node *left = le_checker_node(c, LE_TREE_READ, place, stmt->subscripts.count - dots);
+    left->symbol = target;
+    left->dots = dots;
+    for (int k = 0; k < left->child_count; k++)
+        left->children[k] = le_resolve_top(c, stmt->subscripts.at[k + dots]);
+    return left;
+}
+
+/* The kind and rank of what is there fit the left side. */
+static void check_target(struct le_checker *c, struct le_symbol *target, const struct le_tree_node *left, struct le_place place) {
+    if (left)
+        le_checker_use_array(c, target, left->child_count, left->dots, place);
+    else
+        le_checker_use_scalar(c, target, place);
+}
+
+static void add_target(struct le_checker *c, const struct le_stmt *stmt, struct le_symbol *target, const struct le_tree_node *left) {
+    if (left) {
+        check_new_array(c, stmt, left);
+        if (left->child_count > LEAT_RANK_MAX)
+            le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes: at most %d", stmt->name, left->child_count, LEAT_RANK_MAX);
+        target->rank = left->child_count;
+        target->any_rank = left->dots;
+    }
+    le_checker_add_symbol(c, le_checker_name(c, stmt->name), target);
+}
+
+static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
+    le_checker_start(c, stmt, NULL);
+    struct le_name *name = le_checker_name(c, stmt->name);
+    struct le_symbol *target = find_target(c, stmt, name);
+    c->owner = target;
+    struct le_tree_node *left = resolve_left(c, stmt, target);
+    add_where(c, stmt);
+    struct le_tree_node *value = le_resolve_top(c, stmt->value);
+    struct le_tree_node *otherwise = stmt->otherwise ? le_resolve_top(c, stmt->otherwise) : NULL;
+    bool is_new = !name->symbol; /* else it was there, or was read just now: an input */
+    if (!is_new) {
+        target = name->symbol;
+        check_target(c, target, left, stmt->place);
+    }
+    if (left)
+        left->symbol = target;
+    if (c->has_dots && !(left && left->dots))
+        le_checker_fail(c, c->dots_place, "write sum(...: x[...])", "... is not on the left");
+    check_reduced(c, stmt, left);
+    if (target->update_only && !target->no_value)
+        target->no_value = no_value_text(c, stmt, left);
+    if (is_new)
+        add_target(c, stmt, target, left);
+    else if (left)
+        le_checker_access(c, left)->left = true;
+    target->assigned = true;
+    struct le_step *step = le_checker_step(c, LE_STEP_ASSIGN, stmt->place);
+    step->symbol = target;
+    step->op = stmt->op;
+    step->is_new = is_new;
+    step->left = left;
+    step->value = value;
+    step->otherwise = otherwise;
+    le_checker_finish(c, step);
+}
+
+/* ---- all of it */
+
+static void add_definition(struct le_checker *c, const struct le_stmt *stmt) {
+    le_checker_start(c, stmt, NULL);
+    struct le_name *name = le_checker_name(c, stmt->name);
+    struct le_definition *definition = LE_NEW(c->arena, struct le_definition);
+    *definition = (struct le_definition){.stmt = stmt, .number = c->number, .older = name->definition};
+    name->definition = definition;
+}
+
+static void check_statement(struct le_checker *c, const struct le_stmt *stmt) {
+    switch (stmt->kind) {
+    case LE_STMT_DECL: le_check_declaration(c, stmt); break;
+    case LE_STMT_EDGE: le_check_edge(c, stmt); break;
+    case LE_STMT_DEF: add_definition(c, stmt); break;
+    default: check_assignment(c, stmt); break;
+    }
+}
+
+static bool try_statement(struct le_checker *c, const struct le_stmt *stmt) {
+    if (setjmp(c->failure))
+        return false;
+    check_statement(c, stmt);
+    return true;
+}
+
+/* What a statement with an error would have made. */
+static void break_names(struct le_checker *c, const struct le_stmt *stmt) {
+    c->defaulting = NULL;
+    if (stmt->kind == LE_STMT_ASSIGN) {
+        struct le_name *name = le_checker_name(c, stmt->name);
+        name->broken = name->broken || !name->symbol;
+    }
+    for (int k = 0; k < stmt->items.count; k++) {
+        struct le_name *name = le_checker_name(c, stmt->items.at[k].name);
+        name->broken = name->broken || !name->symbol;
+    }
+}
+
+static void check_statements(struct le_checker *c, struct le_stmts stmts) {
+    for (int k = 0; k < stmts.count && !le_faults_full() && c->node_count <= LE_NODES_MAX; k++)
+        if (!try_statement(c, stmts.at[k]))
+            break_names(c, stmts.at[k]);
+}
+
+static void finish_tree(struct le_checker *c) {
+    struct le_tree *tree = c->tree;
+    tree->symbols = c->symbols.at;
+    tree->symbol_count = c->symbols.count;
+    tree->steps = c->steps.at;
+    tree->step_count = c->steps.count;
+    tree->index_names = c->index_names.at;
+    tree->index_places = c->index_places.at;
+    tree->index_name_count = c->index_names.count;
+}
+
+struct le_tree *le_check(struct le_arena *arena, const char *text, size_t size_bytes) {
+    le_errors_clear();
+    struct le_tree *tree = LE_NEW(arena, struct le_tree);
+    tree->text = size_bytes <= LE_TEXT_MAX ? le_arena_copy(arena, text, size_bytes) : "";
+    tree->text_bytes = size_bytes;
+    struct le_stmts stmts = le_parse(arena, tree->text, size_bytes);
+    if (le_check_supported(stmts) && le_errors_count() == 0) {
+        struct le_checker *c = LE_NEW(arena, struct le_checker);
+        c->arena = arena;
+        c->tree = tree;
+        le_classify(c, stmts);
+        check_statements(c, stmts);
+        finish_tree(c);
+        if (le_errors_count() == 0)
+            le_find_types(arena, tree, NULL);
+    }
+    le_errors_sort();
+    return le_errors_count() == 0 ? tree : NULL;
+}

@@ -1,0 +1,143 @@
+/* Which names are indices, over the whole program, before anything else is known: those that reductions and `where` bind, and
+ * those that stand bare in a subscript and are never declared or assigned. A name that is a value, too, is an error. */
+#include "lang/check.h"
+#include <string.h>
+
+static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscript);
+
+static void visit_all(struct le_checker *c, const struct le_asts *list, int first, bool in_subscript) {
+    for (int k = first; k < list->count; k++)
+        visit(c, list->at[k], in_subscript);
+}
+
+static void set_index_place(struct le_name *name, struct le_place place) {
+    if (!name->bare && !name->bound)
+        name->index_place = place;
+}
+
+static void visit_name(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
+    struct le_name *name = le_checker_name(c, ast->name);
+    if (name->local > 0)
+        return;
+    name->mentioned = true;
+    if (in_subscript) {
+        set_index_place(name, ast->place);
+        name->bare = true;
+    }
+}
+
+static void visit_array(struct le_checker *c, const char *text) {
+    struct le_name *name = le_checker_name(c, text);
+    if (name->local == 0)
+        name->subscripted = name->mentioned = true;
+}
+
+/* Binds the names, each from its own binder on. */
+static void visit_binders(struct le_checker *c, const struct le_ast_binders *binders, bool local) {
+    for (int k = 0; k < binders->count; k++) {
+        const struct le_ast_binder *binder = &binders->at[k];
+        if (binder->has_range) {
+            visit(c, binder->range.low, false);
+            visit(c, binder->range.high, false);
+            if (binder->range.by)
+                visit(c, binder->range.by, false);
+        }
+        if (binder->dots)
+            continue;
+        struct le_name *name = le_checker_name(c, binder->name);
+        set_index_place(name, binder->place);
+        name->bound = true;
+        name->local += local;
+    }
+}
+
+static void visit_reduction(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
+    visit_binders(c, &ast->binders, true);
+    visit_all(c, &ast->children, 0, in_subscript);
+    for (int k = 0; k < ast->binders.count; k++)
+        if (!ast->binders.at[k].dots)
+            le_checker_name(c, ast->binders.at[k].name)->local--;
+}
+
+static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
+    switch (ast->kind) {
+    case LE_AST_NUMBER:
+    case LE_AST_DOTS: return;
+    case LE_AST_NAME: visit_name(c, ast, in_subscript); return;
+    case LE_AST_SUBSCRIPT:
+        visit_array(c, ast->name);
+        visit_all(c, &ast->children, 0, true);
+        return;
+    case LE_AST_REDUCE: visit_reduction(c, ast, in_subscript); return;
+    case LE_AST_CALL: {
+        bool is_len = strcmp(ast->name, "len") == 0 && ast->children.count > 0 && ast->children.at[0]->kind == LE_AST_NAME;
+        if (is_len)
+            visit_array(c, ast->children.at[0]->name);
+        visit_all(c, &ast->children, is_len, in_subscript);
+        return;
+    }
+    default: visit_all(c, &ast->children, 0, in_subscript); return;
+    }
+}
+
+static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) {
+    for (int k = 0; k < stmt->items.count; k++) {
+        const struct le_ast_item *item = &stmt->items.at[k];
+        le_checker_name(c, item->name)->declared = true;
+        for (int d = 0; d < item->sizes.count; d++) {
+            const struct le_ast *size = item->sizes.at[d];
+            if (stmt->decl == LE_DECL_IN && size->kind == LE_AST_NAME)
+                le_checker_name(c, size->name)->declared = true;
+            else
+                visit(c, size, false);
+        }
+        if (item->value)
+            visit(c, item->value, false);
+    }
+}
+
+static void visit_definition(struct le_checker *c, const struct le_stmt *stmt) {
+    for (int k = 0; k < stmt->names.count; k++)
+        le_checker_name(c, stmt->names.at[k])->local++;
+    visit(c, stmt->value, false);
+    for (int k = 0; k < stmt->names.count; k++)
+        le_checker_name(c, stmt->names.at[k])->local--;
+}
+
+static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
+    le_checker_name(c, stmt->name)->assigned = true;
+    if (stmt->has_subscripts)
+        le_checker_name(c, stmt->name)->subscripted = true;
+    visit_all(c, &stmt->subscripts, 0, true);
+    visit(c, stmt->value, false);
+    if (stmt->otherwise)
+        visit(c, stmt->otherwise, false);
+    visit_binders(c, &stmt->binders, false);
+}
+
+static void visit_statement(struct le_checker *c, const struct le_stmt *stmt) {
+    switch (stmt->kind) {
+    case LE_STMT_DECL: visit_declaration(c, stmt); break;
+    case LE_STMT_EDGE:
+        if (stmt->value)
+            visit(c, stmt->value, false);
+        break;
+    case LE_STMT_DEF: visit_definition(c, stmt); break;
+    case LE_STMT_ASSIGN: visit_assignment(c, stmt); break;
+    default: break; /* not supported */
+    }
+}
+
+void le_classify(struct le_checker *c, struct le_stmts stmts) {
+    for (int k = 0; k < stmts.count; k++)
+        visit_statement(c, stmts.at[k]);
+    for (int k = 0; k < c->names.count; k++) {
+        struct le_name *name = c->names.at[k];
+        bool is_value = name->declared || name->assigned;
+        name->is_index = name->bound || (name->bare && !is_value);
+        if (!name->is_index || !(is_value || name->subscripted))
+            continue;
+        name->conflict = true;
+        le_fault_add(LEAT_PROGRAM, name->index_place, "rename one of them", "'%s' is a value and an index", name->text);
+    }
+}

@@ -1,0 +1,186 @@
+/* Declarations and edge modes. */
+#include "lang/check.h"
+#include <string.h>
+
+#define SCALAR_NEEDED "a scalar is needed here"
+
+/* An expression outside of any statement with indices. */
+static struct le_tree_node *scalar(struct le_checker *c, const struct le_ast *ast) {
+    struct le_tree_node *node = le_resolve_top(c, ast);
+    if (c->has_dots)
+        le_checker_fail(c, c->dots_place, "write sum(...: x[...])", "... is not on the left");
+    return node;
+}
+
+static void add_default(struct le_checker *c, struct le_symbol *symbol, const struct le_ast_item *item) {
+    le_checker_start(c, c->stmt, SCALAR_NEEDED);
+    c->defaulting = symbol;
+    struct le_tree_node *value = scalar(c, item->value);
+    c->defaulting = NULL;
+    struct le_step *step = le_checker_step(c, LE_STEP_DEFAULT, item->place);
+    step->symbol = symbol;
+    step->value = value;
+    le_checker_finish(c, step);
+    symbol->optional = symbol->wants_default = true;
+}
+
+/* A bare name in a declared shape is bound to the extent, where it has no value yet. */
+static bool binds_size(struct le_checker *c, struct le_symbol *array, int axis, const struct le_ast *size) {
+    if (size->kind != LE_AST_NAME)
+        return false;
+    struct le_name *name = le_checker_name(c, size->name);
+    if (name->symbol || name->conflict || name->broken)
+        return false;
+    struct le_symbol *symbol = le_checker_input(c, name, LE_USE_SCALAR, size->place);
+    symbol->optional = true;
+    struct le_step *step = le_checker_step(c, LE_STEP_BIND, size->place);
+    step->symbol = symbol;
+    step->array = array;
+    step->axis = axis;
+    return true;
+}
+
+static void add_agree(struct le_checker *c, struct le_symbol *array, int axis, const struct le_ast *size) {
+    le_checker_start(c, c->stmt, SCALAR_NEEDED);
+    struct le_tree_node *value = scalar(c, size);
+    struct le_step *step = le_checker_step(c, LE_STEP_AGREE, size->place);
+    step->array = array;
+    step->axis = axis;
+    step->value = value;
+    le_checker_finish(c, step);
+}
+
+static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_item *item, struct le_name *name) {
+    struct le_symbol *symbol = name->symbol;
+    if (symbol && !symbol->is_input)
+        le_checker_fail(c, item->place, NULL, "'%s' has a value already", item->name);
+    if (symbol && item->value)
+        le_checker_fail(c, item->place, le_arena_format(c->arena, "it is used since line %d", symbol->place.line),
+                        "the default of '%s' stands before its first use", item->name);
+    if (item->value && item->is_array)
+        le_checker_fail(c, item->place, NULL, "'%s' is an array: only scalars have defaults", item->name);
+    if (!symbol)
+        symbol = le_checker_input(c, name, item->value ? LE_USE_SCALAR : LE_USE_DECLARED, item->place);
+    symbol->update_only = false;
+    if (item->type != LE_NONE) {
+        if (symbol->declared != LE_NONE && symbol->declared != item->type)
+            le_checker_fail(c, item->place, NULL, "'%s' is declared %s and %s", item->name, le_type_name(symbol->declared),
+                            le_type_name(item->type));
+        symbol->declared = item->type;
+    }
+    return symbol;
+}
+
+/* Sizes that are bare names are bound before what uses them is told to agree. */
+static void declare_input(struct le_checker *c, const struct le_ast_item *item, bool *agrees) {
+    struct le_name *name = le_checker_name(c, item->name);
+    struct le_symbol *symbol = input_symbol(c, item, name);
+    if (item->is_array)
+        le_checker_use_array(c, symbol, item->sizes.count, false, item->place);
+    for (int axis = 0; axis < item->sizes.count; axis++)
+        agrees[axis] = !binds_size(c, symbol, axis, item->sizes.at[axis]);
+    if (item->value) {
+        le_checker_use_scalar(c, symbol, item->place);
+        add_default(c, symbol, item);
+    }
+}
+
+static void declare_inputs(struct le_checker *c, const struct le_stmt *stmt) {
+    bool *agrees = le_arena_array(c->arena, (size_t)stmt->items.count, LEAT_RANK_MAX);
+    for (int k = 0; k < stmt->items.count; k++)
+        declare_input(c, &stmt->items.at[k], agrees + k * LEAT_RANK_MAX);
+    for (int k = 0; k < stmt->items.count; k++) {
+        const struct le_ast_item *item = &stmt->items.at[k];
+        for (int axis = 0; axis < item->sizes.count; axis++)
+            if (agrees[k * LEAT_RANK_MAX + axis])
+                add_agree(c, le_checker_name(c, item->name)->symbol, axis, item->sizes.at[axis]);
+    }
+}
+
+/* `out y` without more marks what is an input or assigned elsewhere. true: it is done with that. */
+static bool mark_out(struct le_name *name, const struct le_ast_item *item) {
+    if (item->is_array || item->value || item->type != LE_NONE)
+        return false;
+    if (name->symbol) {
+        name->symbol->marked_out = true;
+        return true;
+    }
+    if (!name->assigned && !name->mentioned)
+        return false;
+    if (!name->wants_out)
+        name->out_place = item->place;
+    name->wants_out = true;
+    return true;
+}
+
+static void check_new(struct le_checker *c, const struct le_ast_item *item, const struct le_name *name) {
+    if (name->symbol && name->symbol->is_input)
+        le_checker_fail(c, item->place, NULL, "'%s' is an input already", item->name);
+    if (name->symbol)
+        le_checker_fail(c, item->place, NULL, "'%s' is declared twice", item->name);
+    if (item->sizes.count > LEAT_RANK_MAX)
+        le_checker_fail(c, item->place, NULL, "'%s' has %d axes: at most %d", item->name, item->sizes.count, LEAT_RANK_MAX);
+}
+
+static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const struct le_ast_item *item) {
+    struct le_name *name = le_checker_name(c, item->name);
+    if (name->conflict)
+        return;
+    if (stmt->decl == LE_DECL_OUT && mark_out(name, item))
+        return;
+    check_new(c, item, name);
+    le_checker_start(c, stmt, SCALAR_NEEDED);
+    struct le_tree_node **sizes = LE_NEW_ARRAY(c->arena, item->sizes.count, struct le_tree_node *);
+    for (int axis = 0; axis < item->sizes.count; axis++)
+        sizes[axis] = scalar(c, item->sizes.at[axis]);
+    struct le_tree_node *value = item->value ? scalar(c, item->value) : NULL;
+    check_new(c, item, name); /* the value may read what is declared here */
+    struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
+    *symbol = (struct le_symbol){.name = item->name,
+                                 .place = item->place,
+                                 .is_array = item->is_array,
+                                 .rank = item->sizes.count,
+                                 .declared = item->type,
+                                 .marked_out = stmt->decl == LE_DECL_OUT};
+    le_checker_add_symbol(c, name, symbol);
+    struct le_step *step = le_checker_step(c, LE_STEP_NEW, item->place);
+    step->symbol = symbol;
+    step->sizes = sizes;
+    step->size_count = item->sizes.count;
+    step->value = value;
+    le_checker_finish(c, step);
+}
+
+void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
+    le_checker_start(c, stmt, SCALAR_NEEDED);
+    for (int k = 0; k < stmt->items.count; k++)
+        if (stmt->items.at[k].complex_type)
+            le_checker_fail(c, stmt->items.at[k].place, NULL, "'%s': complex numbers are not supported yet",
+                            stmt->items.at[k].name);
+    if (stmt->decl == LE_DECL_IN) {
+        declare_inputs(c, stmt);
+        return;
+    }
+    for (int k = 0; k < stmt->items.count; k++)
+        declare_new(c, stmt, &stmt->items.at[k]);
+}
+
+void le_check_edge(struct le_checker *c, const struct le_stmt *stmt) {
+    struct le_symbol *fill = NULL;
+    le_checker_start(c, stmt, SCALAR_NEEDED);
+    if (stmt->edge == LE_EDGE_FILL) {
+        struct le_tree_node *value = scalar(c, stmt->value);
+        fill = LE_NEW(c->arena, struct le_symbol);
+        *fill = (struct le_symbol){.name = "", .place = stmt->place};
+        le_checker_add_symbol(c, NULL, fill);
+        struct le_step *step = le_checker_step(c, LE_STEP_FILL, stmt->place);
+        step->symbol = fill;
+        step->value = value;
+        le_checker_finish(c, step);
+    }
+    for (int k = 0; k < stmt->names.count; k++) {
+        struct le_name *name = le_checker_name(c, stmt->names.at[k]);
+        name->edge = stmt->edge;
+        name->fill = fill;
+    }
+}

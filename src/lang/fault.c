@@ -1,0 +1,13 @@
+/* Errors of a program's text, one at a time. */
+#include "lang/fault.h"
+
+void le_fault_add(leat_status code, struct le_place place, const char *expected, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    le_errors_add(code, place, expected, format, arguments);
+    va_end(arguments);
+}
+
+bool le_faults_full(void) {
+    return le_errors_count() >= LE_ERRORS_MAX;
+}

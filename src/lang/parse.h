@@ -1,0 +1,45 @@
+/* The parser's own: its state, and what statements (parse.c) and expressions (parse_expression.c) share. */
+#ifndef LE_PARSE_H
+#define LE_PARSE_H
+#include "lang/fault.h"
+#include "lang/scan.h"
+#include <setjmp.h>
+
+struct le_parser {
+    struct le_arena *arena;
+    const char *text;
+    struct le_tokens tokens;
+    int at;
+    int depth;       /* of nesting */
+    int braces;      /* that are open */
+    jmp_buf failure; /* where an error leaves to: the statement's start */
+};
+
+const struct le_token *le_parser_peek(const struct le_parser *p, int offset);
+static inline const struct le_token *le_parser_now(const struct le_parser *p) {
+    return &p->tokens.at[p->at];
+}
+const struct le_token *le_parser_next(struct le_parser *p);
+bool le_parser_at(const struct le_parser *p, int sign);
+bool le_parser_at_key(const struct le_parser *p, enum le_keyword key);
+bool le_parser_accept(struct le_parser *p, int sign);
+bool le_parser_accept_key(struct le_parser *p, enum le_keyword key);
+/* why: after what it says is expected, may be "". */
+void le_parser_expect(struct le_parser *p, int sign, const char *why);
+const char *le_parser_name(struct le_parser *p, const char *what);
+/* One level of nesting more; the caller takes it back. */
+void le_parser_deeper(struct le_parser *p);
+/* Of the token, or from it to the last one that was taken. */
+struct le_place le_parser_place(const struct le_token *token);
+struct le_place le_parser_span(const struct le_parser *p, int first_token);
+_Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const char *expected, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* "expected WHAT, found ..." */
+_Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what);
+
+struct le_ast *le_parse_expression(struct le_parser *p);
+struct le_asts le_parse_expressions(struct le_parser *p, int end); /* up to the sign, which is taken */
+struct le_asts le_parse_subscripts(struct le_parser *p);           /* after the bracket */
+struct le_ast_binders le_parse_binders(struct le_parser *p);
+struct le_ast_range le_parse_range(struct le_parser *p);
+#endif

@@ -1,0 +1,350 @@
+/* Expressions. Recursion goes as deep as the text nests (LE_NESTING_MAX); chains of operators are loops. */
+#include "lang/parse.h"
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_SHOWN 40
+
+static const struct {
+    int sign, level;
+    enum le_op op;
+} operators[] = {
+    {LE_SIGN_LOR, 0, LE_OP_LOR}, {LE_SIGN_LAND, 1, LE_OP_LAND},
+    {LE_SIGN_EQ, 2, LE_OP_EQ},   {LE_SIGN_NE, 2, LE_OP_NE},
+    {'<', 2, LE_OP_LT},          {LE_SIGN_LE, 2, LE_OP_LE},
+    {'>', 2, LE_OP_GT},          {LE_SIGN_GE, 2, LE_OP_GE},
+    {'|', 3, LE_OP_OR},          {'^', 4, LE_OP_XOR},
+    {'&', 5, LE_OP_AND},         {LE_SIGN_SHL, 6, LE_OP_SHL},
+    {LE_SIGN_SHR, 6, LE_OP_SHR}, {'+', 7, LE_OP_ADD},
+    {'-', 7, LE_OP_SUB},         {'*', 8, LE_OP_MUL},
+    {'/', 8, LE_OP_DIV},         {LE_SIGN_FLOORDIV, 8, LE_OP_FLOORDIV},
+    {'%', 8, LE_OP_MOD},
+};
+#define LEVEL_COMPARE 2
+
+static struct le_ast *expression_unary(struct le_parser *p);
+
+static struct le_ast *new_ast(struct le_parser *p, enum le_ast_kind kind, struct le_place place) {
+    struct le_ast *ast = LE_NEW(p->arena, struct le_ast);
+    ast->kind = kind;
+    ast->place = place;
+    ast->depth = 1;
+    return ast;
+}
+
+/* Takes the depth of what stands below. */
+static void deepen(struct le_parser *p, struct le_ast *ast, const struct le_ast *below) {
+    if (below->depth >= ast->depth)
+        ast->depth = below->depth + 1;
+    if (ast->depth > LE_DEPTH_MAX)
+        le_parser_fail(p, ast->place, "split it into several statements",
+                       "the expression is too long: more than %d operations hang on each other", LE_DEPTH_MAX);
+}
+
+static void deepen_all(struct le_parser *p, struct le_ast *ast) {
+    for (int k = 0; k < ast->children.count; k++)
+        deepen(p, ast, ast->children.at[k]);
+}
+
+static struct le_ast *new_parent(struct le_parser *p, enum le_ast_kind kind, struct le_place place, int op, int count,
+                                 struct le_ast *const *children) {
+    struct le_ast *ast = new_ast(p, kind, place);
+    ast->op = op;
+    ast->children.at = LE_NEW_ARRAY(p->arena, count, struct le_ast *);
+    ast->children.count = ast->children.capacity = count;
+    memcpy(ast->children.at, children, (size_t)count * sizeof *children);
+    deepen_all(p, ast);
+    return ast;
+}
+
+/* ---- numbers */
+
+static struct le_ast *whole_number(struct le_parser *p, struct le_ast *ast, const char *text, int base) {
+    for (const char *c = text; *c; c++) {
+        int digit = *c <= '9' ? *c - '0' : (*c | 32) - 'a' + 10;
+        if (__builtin_mul_overflow(ast->integer, (uint64_t)base, &ast->integer) ||
+            __builtin_add_overflow(ast->integer, (uint64_t)digit, &ast->integer))
+            le_parser_fail(p, ast->place, "a whole number is below 2**64; write a float for more",
+                           "the number %.*s%s is out of range", NUMBER_SHOWN, text,
+                           strlen(text) > NUMBER_SHOWN ? "..." : "");
+    }
+    ast->op = LE_WEAK_INT;
+    return ast;
+}
+
+/* Whatever the process's locale is. */
+static double read_real(const char *text) {
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (c_locale == (locale_t)0)
+        return strtod(text, NULL);
+    double value = strtod_l(text, NULL, c_locale);
+    freelocale(c_locale);
+    return value;
+}
+
+static struct le_ast *number(struct le_parser *p) {
+    const struct le_token *token = le_parser_next(p);
+    struct le_ast *ast = new_ast(p, LE_AST_NUMBER, le_parser_place(token));
+    char *text = le_arena_copy(p->arena, p->text + token->offset, (size_t)token->length);
+    if (text[0] == '0' && (text[1] | 32) == 'x')
+        return whole_number(p, ast, text + 2, 16);
+    if (strspn(text, "0123456789") == (size_t)token->length)
+        return whole_number(p, ast, text, 10);
+    if (text[token->length - 1] == 'j') {
+        ast->imaginary = true;
+        text[token->length - 1] = 0;
+    }
+    ast->op = LE_WEAK_FLOAT;
+    ast->real = read_real(text);
+    return ast;
+}
+
+static struct le_ast *constant(struct le_parser *p, const struct le_token *token) {
+    static const double values[] = {
+        [LE_CONSTANT_INF] = INFINITY, [LE_CONSTANT_NAN] = NAN, [LE_CONSTANT_PI] = 3.14159265358979323846};
+    struct le_ast *ast = new_ast(p, LE_AST_NUMBER, le_parser_place(token));
+    if (token->word->value == LE_CONSTANT_TRUE || token->word->value == LE_CONSTANT_FALSE) {
+        ast->op = LE_BOOL;
+        ast->integer = token->word->value == LE_CONSTANT_TRUE;
+    } else {
+        ast->op = LE_WEAK_FLOAT;
+        ast->real = values[token->word->value];
+    }
+    return ast;
+}
+
+/* ---- ranges, binders, lists */
+
+struct le_ast_range le_parse_range(struct le_parser *p) {
+    struct le_ast_range range = {.low = le_parse_expression(p)};
+    le_parser_expect(p, LE_SIGN_TO, " of a range");
+    range.high = le_parse_expression(p);
+    if (le_parser_accept_key(p, LE_KEY_BY))
+        range.by = le_parse_expression(p);
+    return range;
+}
+
+static void binder(struct le_parser *p, struct le_ast_binder *binder) {
+    int first = p->at;
+    *binder = (struct le_ast_binder){0};
+    if (le_parser_accept(p, LE_SIGN_DOTS)) {
+        binder->dots = true;
+        binder->name = "...";
+    } else {
+        binder->name = le_parser_name(p, "an index");
+    }
+    binder->place = le_parser_span(p, first);
+    if (!binder->dots && le_parser_accept_key(p, LE_KEY_IN)) {
+        binder->has_range = true;
+        binder->range = le_parse_range(p);
+    }
+}
+
+struct le_ast_binders le_parse_binders(struct le_parser *p) {
+    struct le_ast_binders binders = {0};
+    do {
+        struct le_ast_binder next;
+        binder(p, &next);
+        if (binders.count == LE_INDICES_MAX)
+            le_parser_fail(p, next.place, NULL, "%d indices in one statement: at most %d", binders.count + 1, LE_INDICES_MAX);
+        if (next.dots && binders.count > 0)
+            le_parser_fail(p, next.place, NULL, "'...' comes first, and once");
+        *LE_PUSH(p->arena, &binders) = next;
+    } while (le_parser_accept(p, ','));
+    return binders;
+}
+
+struct le_asts le_parse_expressions(struct le_parser *p, int end) {
+    struct le_asts list = {0};
+    do {
+        struct le_ast *next = le_parse_expression(p);
+        *LE_PUSH(p->arena, &list) = next;
+    } while (le_parser_accept(p, ','));
+    le_parser_expect(p, end, "");
+    return list;
+}
+
+struct le_asts le_parse_subscripts(struct le_parser *p) {
+    struct le_asts list = {0};
+    for (;;) {
+        struct le_ast *next;
+        if (le_parser_at(p, LE_SIGN_DOTS))
+            next = new_ast(p, LE_AST_DOTS, le_parser_place(le_parser_next(p)));
+        else
+            next = le_parse_expression(p);
+        if (next->kind == LE_AST_DOTS && list.count > 0)
+            le_parser_fail(p, next->place, "write x[..., i]", "'...' comes first, and once");
+        *LE_PUSH(p->arena, &list) = next;
+        if (le_parser_accept(p, ']'))
+            return list;
+        if (!le_parser_accept(p, ','))
+            le_parser_fail_wanted(p, "',' or ']'");
+    }
+}
+
+/* ---- expressions */
+
+/* Just after RED "(": whether names and commas lead to "in" or ":". */
+static bool is_reduction(const struct le_parser *p) {
+    for (int k = 0;; k += 2) {
+        const struct le_token *token = le_parser_peek(p, k), *after = le_parser_peek(p, k + 1);
+        bool dots = token->kind == LE_TOKEN_SIGN && token->sign == LE_SIGN_DOTS;
+        if (!dots && !(token->kind == LE_TOKEN_NAME && token->word->kind == LE_WORD_FREE))
+            return false;
+        if (after->kind == LE_TOKEN_NAME)
+            return after->word->kind == LE_WORD_KEYWORD && after->word->value == LE_KEY_IN;
+        if (after->kind != LE_TOKEN_SIGN || after->sign != ',')
+            return after->kind == LE_TOKEN_SIGN && after->sign == ':';
+    }
+}
+
+static struct le_ast *reduction(struct le_parser *p, const struct le_word *word, int first) {
+    struct le_ast *ast = new_ast(p, LE_AST_REDUCE, (struct le_place){0});
+    ast->op = word->value;
+    ast->name = word->text;
+    ast->binders = le_parse_binders(p);
+    le_parser_expect(p, ':', " of the reduction");
+    *LE_PUSH(p->arena, &ast->children) = le_parse_expression(p);
+    le_parser_expect(p, ')', "");
+    ast->place = le_parser_span(p, first);
+    deepen_all(p, ast);
+    for (int k = 0; k < ast->binders.count; k++) {
+        const struct le_ast_binder *b = &ast->binders.at[k];
+        if (!b->has_range)
+            continue;
+        deepen(p, ast, b->range.low);
+        deepen(p, ast, b->range.high);
+        if (b->range.by)
+            deepen(p, ast, b->range.by);
+    }
+    return ast;
+}
+
+static struct le_ast *call(struct le_parser *p, const struct le_word *word, int first) {
+    if (word->kind == LE_WORD_REDUCTION) {
+        if (is_reduction(p))
+            return reduction(p, word, first);
+        if (word->value != LE_RED_MIN && word->value != LE_RED_MAX)
+            le_parser_fail(p, le_parser_place(&p->tokens.at[first]), NULL, "%s needs an index: %s(k: ...)", word->text,
+                           word->text);
+    }
+    struct le_ast *ast = new_ast(p, LE_AST_CALL, (struct le_place){0});
+    ast->name = word->text;
+    if (!le_parser_accept(p, ')'))
+        ast->children = le_parse_expressions(p, ')');
+    ast->place = le_parser_span(p, first);
+    deepen_all(p, ast);
+    return ast;
+}
+
+static void check_reserved(struct le_parser *p, const struct le_token *token) {
+    const struct le_word *word = token->word;
+    const struct le_token *after = le_parser_peek(p, 1);
+    bool called = after->kind == LE_TOKEN_SIGN && after->sign == '(';
+    if (word->kind == LE_WORD_FREE || (called && word->kind != LE_WORD_KEYWORD))
+        return;
+    const char *expected = "choose another name";
+    if (word->kind == LE_WORD_REDUCTION)
+        expected = le_arena_format(p->arena, "write %s(k: ...)", word->text);
+    else if (word->kind == LE_WORD_TYPE)
+        expected = le_arena_format(p->arena, "write %s(...) for a cast", word->text);
+    le_parser_fail(p, le_parser_place(token), expected, "'%s' is reserved", word->text);
+}
+
+static struct le_ast *named(struct le_parser *p) {
+    int first = p->at;
+    const struct le_token *token = le_parser_now(p);
+    const struct le_word *word = token->word;
+    if (word->kind == LE_WORD_CONSTANT) {
+        le_parser_next(p);
+        return constant(p, token);
+    }
+    check_reserved(p, token);
+    le_parser_next(p);
+    if (le_parser_accept(p, '('))
+        return call(p, word, first);
+    struct le_ast *ast = new_ast(p, LE_AST_NAME, le_parser_place(token));
+    ast->name = word->text;
+    if (le_parser_accept(p, '[')) {
+        ast->kind = LE_AST_SUBSCRIPT;
+        ast->children = le_parse_subscripts(p);
+        ast->place = le_parser_span(p, first);
+        deepen_all(p, ast);
+    }
+    return ast;
+}
+
+static struct le_ast *primary(struct le_parser *p) {
+    const struct le_token *token = le_parser_now(p);
+    if (token->kind == LE_TOKEN_NUMBER)
+        return number(p);
+    if (token->kind == LE_TOKEN_NAME)
+        return named(p);
+    if (!le_parser_accept(p, '('))
+        le_parser_fail_wanted(p, "an expression");
+    struct le_ast *inner = le_parse_expression(p);
+    le_parser_expect(p, ')', "");
+    return inner;
+}
+
+static struct le_ast *expression_unary(struct le_parser *p) {
+    le_parser_deeper(p);
+    const struct le_token *token = le_parser_now(p);
+    struct le_ast *result;
+    if (token->kind == LE_TOKEN_SIGN && (token->sign == '-' || token->sign == '!' || token->sign == '~')) {
+        le_parser_next(p);
+        struct le_ast *operand = expression_unary(p);
+        enum le_op op = token->sign == '-' ? LE_OP_NEG : token->sign == '!' ? LE_OP_LNOT : LE_OP_NOT;
+        result = new_parent(p, LE_AST_UNARY, le_parser_place(token), op, 1, &operand);
+    } else {
+        result = primary(p);
+        token = le_parser_now(p);
+        if (le_parser_accept(p, LE_SIGN_POW)) {
+            struct le_ast *both[] = {result, expression_unary(p)};
+            result = new_parent(p, LE_AST_BINARY, le_parser_place(token), LE_OP_POW, 2, both);
+        }
+    }
+    p->depth--;
+    return result;
+}
+
+static int find_operator(const struct le_token *token) {
+    if (token->kind == LE_TOKEN_SIGN)
+        for (int k = 0; k < (int)ARRAY_LEN(operators); k++)
+            if (operators[k].sign == token->sign)
+                return k;
+    return -1;
+}
+
+static struct le_ast *expression_binary(struct le_parser *p, int lowest_level) {
+    struct le_ast *left = expression_unary(p);
+    bool compared = false;
+    for (;;) {
+        const struct le_token *token = le_parser_now(p);
+        int k = find_operator(token);
+        if (k < 0 || operators[k].level < lowest_level)
+            return left;
+        if (operators[k].level == LEVEL_COMPARE && compared)
+            le_parser_fail(p, le_parser_place(token), "write a < b && b < c", "comparisons do not chain");
+        le_parser_next(p);
+        struct le_ast *both[] = {left, expression_binary(p, operators[k].level + 1)};
+        left = new_parent(p, LE_AST_BINARY, le_parser_place(token), operators[k].op, 2, both);
+        compared = operators[k].level == LEVEL_COMPARE;
+    }
+}
+
+struct le_ast *le_parse_expression(struct le_parser *p) {
+    le_parser_deeper(p);
+    struct le_ast *result = expression_binary(p, 0);
+    const struct le_token *token = le_parser_now(p);
+    if (le_parser_accept(p, '?')) {
+        struct le_ast *parts[3] = {result, le_parse_expression(p)};
+        le_parser_expect(p, ':', " of ?:");
+        parts[2] = le_parse_expression(p);
+        result = new_parent(p, LE_AST_SELECT, le_parser_place(token), 0, 3, parts);
+    }
+    p->depth--;
+    return result;
+}

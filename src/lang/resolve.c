@@ -1,0 +1,395 @@
+/* Expressions of the ast to nodes of the tree: names become symbols and indices, defs are inlined. Recursion goes as deep as
+ * LE_DEPTH_MAX, defs included. Places are those of the text that was inlined. */
+#include "lang/check.h"
+#include <string.h>
+
+static const char *const complex_functions[] = {"re", "im", "conj", "c64", "c128"};
+
+void le_checker_start(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
+    c->stmt = stmt;
+    c->no_indices = no_indices;
+    c->free.count = c->all.count = c->accesses.count = 0;
+    c->around_count = c->guards = c->dots_reductions = c->depth = 0;
+    c->has_dots = false;
+    c->owner = NULL;
+    c->number++;
+}
+
+struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_place place, int child_count) {
+    struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
+    node->kind = kind;
+    node->place = place;
+    node->child_count = child_count;
+    if (child_count > 0)
+        node->children = LE_NEW_ARRAY(c->arena, child_count, struct le_tree_node *);
+    return node;
+}
+
+/* ---- indices */
+
+static struct le_index *new_index(struct le_checker *c, struct le_name *name, struct le_place place) {
+    if (c->all.count == LE_INDICES_MAX)
+        le_checker_fail(c, place, "split it into several statements", "%d indices in one statement: at most %d",
+                        c->all.count + 1, LE_INDICES_MAX);
+    struct le_index *index = LE_NEW(c->arena, struct le_index);
+    index->name = name->text;
+    index->id = c->tree->index_count++;
+    index->place = place;
+    *LE_PUSH(c->arena, &c->all) = index;
+    if (!name->listed) {
+        *LE_PUSH(c->arena, &c->index_names) = name->text;
+        *LE_PUSH(c->arena, &c->index_places) = place;
+        name->listed = true;
+    }
+    return index;
+}
+
+struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_place place) {
+    if (name->free && name->free_of == c->number)
+        return name->free;
+    if (c->no_indices)
+        le_checker_fail(c, place, le_arena_format(c->arena, "if %s is a value, write `in %s`", name->text, name->text),
+                        "index '%s': %s", name->text, c->no_indices);
+    name->free = new_index(c, name, place);
+    name->free_of = c->number;
+    *LE_PUSH(c->arena, &c->free) = name->free;
+    return name->free;
+}
+
+static bool is_free(const struct le_checker *c, const struct le_index *index) {
+    for (int k = 0; k < c->free.count; k++)
+        if (c->free.at[k] == index)
+            return true;
+    return false;
+}
+
+/* Whether the expression uses an index of the statement: not one of the reductions in it, which are newer than `first`. */
+static bool uses_index(const struct le_checker *c, const struct le_tree_node *node, int first) {
+    if (node->kind == LE_TREE_INDEX)
+        return node->index->id < first || is_free(c, node->index);
+    for (int k = 0; k < node->child_count; k++)
+        if (uses_index(c, node->children[k], first))
+            return true;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_index *index = node->indices[k];
+        if (index->has_range && (uses_index(c, index->low, first) || uses_index(c, index->high, first) ||
+                                 (index->by && uses_index(c, index->by, first))))
+            return true;
+    }
+    return false;
+}
+
+void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range, const struct le_scope *scope) {
+    int first = c->tree->index_count;
+    struct le_tree_node *low = le_resolve(c, range->low, scope), *high = le_resolve(c, range->high, scope);
+    struct le_tree_node *by = range->by ? le_resolve(c, range->by, scope) : NULL;
+    index->has_range = true;
+    index->low = low;
+    index->high = high;
+    index->by = by;
+    index->depends = uses_index(c, low, first) || uses_index(c, high, first) || (by && uses_index(c, by, first));
+}
+
+/* ---- names */
+
+/* The argument that the name stands for; NULL if it is no parameter here. */
+static const struct le_ast *find_argument(const struct le_frame *frame, const char *name) {
+    if (frame)
+        for (int k = 0; k < frame->arguments->count; k++)
+            if (frame->definition->names.at[k] == name)
+                return frame->arguments->at[k];
+    return NULL;
+}
+
+static struct le_index *find_bound(const struct le_bound *bound, const char *name) {
+    for (; bound; bound = bound->outer)
+        if (bound->name == name)
+            return bound->index;
+    return NULL;
+}
+
+static struct le_tree_node *index_node(struct le_checker *c, struct le_index *index, struct le_place place) {
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_INDEX, place, 0);
+    node->index = index;
+    return node;
+}
+
+static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_place place) {
+    if (symbol == c->owner)
+        symbol->update_only = false; /* read before it is assigned: an input for sure */
+    else
+        symbol->read = true;
+    if (symbol == c->defaulting)
+        le_checker_fail(c, place, "use inputs that are declared before it", "the default of '%s' uses '%s' itself", symbol->name,
+                        symbol->name);
+}
+
+static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    const struct le_ast *argument = find_argument(scope->frame, ast->name);
+    if (argument)
+        return le_resolve(c, argument, scope->frame->caller);
+    struct le_index *bound = find_bound(scope->bound, ast->name);
+    if (bound)
+        return index_node(c, bound, ast->place);
+    struct le_name *name = le_checker_name(c, ast->name);
+    if (name->broken || name->conflict)
+        return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
+    if (!name->symbol && name->is_index)
+        return index_node(c, le_checker_free_index(c, name, ast->place), ast->place);
+    if (!name->symbol)
+        le_checker_input(c, name, LE_USE_SCALAR, ast->place);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_SCALAR, ast->place, 0);
+    node->symbol = name->symbol;
+    le_checker_use_scalar(c, name->symbol, ast->place);
+    mark_read(c, name->symbol, ast->place);
+    return node;
+}
+
+/* The name of the array that is meant, through parameters. */
+static struct le_name *find_array(struct le_checker *c, const char *text, const struct le_scope *scope, struct le_place place) {
+    for (const struct le_ast *argument; (argument = find_argument(scope->frame, text)); scope = scope->frame->caller) {
+        if (argument->kind != LE_AST_NAME)
+            le_checker_fail(c, argument->place, "assign it to an array first", "parameter '%s' must be the name of an array",
+                            text);
+        text = argument->name;
+    }
+    struct le_name *name = le_checker_name(c, text);
+    if (name->conflict)
+        return name;
+    if (find_bound(scope->bound, text) || (name->is_index && !name->symbol))
+        le_checker_fail(c, place, NULL, "'%s' is an index, not an array", text);
+    return name;
+}
+
+static struct le_tree_node *resolve_subscript(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    struct le_name *name = find_array(c, ast->name, scope, ast->place);
+    bool dots = ast->children.at[0]->kind == LE_AST_DOTS;
+    int count = ast->children.count - dots;
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_READ, ast->place, count);
+    bool broken = name->broken || name->conflict;
+    if (!broken) {
+        if (!name->symbol)
+            le_checker_input(c, name, LE_USE_ARRAY, ast->place);
+        le_checker_use_array(c, name->symbol, count, dots, ast->place);
+        mark_read(c, name->symbol, ast->place);
+    }
+    node->symbol = name->symbol;
+    node->edge = name->edge;
+    node->fill = name->fill;
+    node->dots = dots;
+    for (int k = 0; k < count; k++)
+        node->children[k] = le_resolve(c, ast->children.at[k + dots], scope);
+    if (broken)
+        return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
+    if (dots && c->dots_reductions == 0 && name->symbol->rank > count) {
+        c->has_dots = true;
+        c->dots_place = ast->place;
+    }
+    le_checker_access(c, node);
+    return node;
+}
+
+/* ---- reductions and calls */
+
+struct le_access *le_checker_access(struct le_checker *c, struct le_tree_node *read) {
+    struct le_access *access = LE_PUSH(c->arena, &c->accesses);
+    *access = (struct le_access){.node = read, .guarded = c->guards > 0, .around_count = c->around_count};
+    read->access = c->accesses.count - 1;
+    if (c->around_count > 0) {
+        access->around = LE_NEW_ARRAY(c->arena, c->around_count, struct le_index *);
+        memcpy(access->around, c->around, (size_t)c->around_count * sizeof *c->around);
+    }
+    return access;
+}
+
+static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    int first = ast->binders.at[0].dots, count = ast->binders.count - first, around_count = c->around_count;
+    if ((ast->op == LE_RED_ARGMIN || ast->op == LE_RED_ARGMAX) && (first || count != 1))
+        le_checker_fail(c, ast->place, NULL, "%s has one index", ast->name);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_REDUCE, ast->place, 1);
+    node->op = ast->op;
+    node->dots = first;
+    node->index_count = count;
+    node->indices = LE_NEW_ARRAY(c->arena, count, struct le_index *);
+    struct le_bound bound[LE_INDICES_MAX];
+    struct le_scope inner = *scope;
+    for (int k = 0; k < count; k++) {
+        const struct le_ast_binder *binder = &ast->binders.at[k + first];
+        struct le_index *index = new_index(c, le_checker_name(c, binder->name), binder->place);
+        if (binder->has_range)
+            le_checker_range(c, index, &binder->range, &inner);
+        node->indices[k] = index;
+        bound[k] = (struct le_bound){binder->name, index, inner.bound};
+        inner.bound = &bound[k];
+    }
+    for (int k = 0; k < count; k++)
+        c->around[c->around_count++] = node->indices[k];
+    c->dots_reductions += first;
+    node->children[0] = le_resolve(c, ast->children.at[0], &inner);
+    c->dots_reductions -= first;
+    c->around_count = around_count;
+    return node;
+}
+
+static void check_arguments(struct le_checker *c, const struct le_ast *ast, int wanted) {
+    if (ast->children.count != wanted)
+        le_checker_fail(c, ast->place, NULL, "%s takes %d argument%s, %d given", ast->name, wanted, wanted == 1 ? "" : "s",
+                        ast->children.count);
+}
+
+static struct le_tree_node *resolve_children(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope,
+                                             enum le_tree_kind kind) {
+    struct le_tree_node *node = le_checker_node(c, kind, ast->place, ast->children.count);
+    for (int k = 0; k < ast->children.count; k++)
+        node->children[k] = le_resolve(c, ast->children.at[k], scope);
+    return node;
+}
+
+static struct le_tree_node *inline_call(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope,
+                                        const struct le_definition *definition) {
+    check_arguments(c, ast, definition->stmt->names.count);
+    struct le_frame frame = {.definition = definition->stmt, .arguments = &ast->children, .caller = scope};
+    struct le_scope inner = {.frame = &frame, .limit = definition->number};
+    return le_resolve(c, definition->stmt->value, &inner);
+}
+
+static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    if (ast->children.count != 2 || ast->children.at[0]->kind != LE_AST_NAME)
+        le_checker_fail(c, ast->place, "write len(array, axis)", "len takes an array's name and an axis");
+    const struct le_ast *array = ast->children.at[0];
+    struct le_name *name = find_array(c, array->name, scope, array->place);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_LEN, ast->place, 1);
+    node->children[0] = le_resolve(c, ast->children.at[1], scope);
+    if (name->broken || name->conflict)
+        return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
+    if (!name->symbol)
+        le_checker_input(c, name, LE_USE_ARRAY, array->place);
+    le_checker_use_array(c, name->symbol, 0, true, array->place);
+    node->symbol = name->symbol;
+    return node;
+}
+
+/* The name of all functions that is spelled most like it, or that it is a later def. */
+static const char *function_hint(struct le_checker *c, const char *name) {
+    if (le_checker_name(c, name)->definition)
+        return "a def sees only the defs above it";
+    struct {
+        const char **at;
+        int count, capacity;
+    } known = {0};
+    for (int op = 0; op < LE_OPS; op++)
+        if (le_op_function(le_op_info((enum le_op)op)->name, strlen(le_op_info((enum le_op)op)->name)) == (enum le_op)op)
+            *LE_PUSH(c->arena, &known) = le_op_info((enum le_op)op)->name;
+    for (int k = 0; k < LE_REDUCTIONS; k++)
+        *LE_PUSH(c->arena, &known) = le_reduction_name((enum le_reduction)k);
+    for (int k = 0; k < c->names.count && k < 1000; k++)
+        if (c->names.at[k]->definition)
+            *LE_PUSH(c->arena, &known) = c->names.at[k]->text;
+    const char *near = le_nearest(name, known.at, known.count);
+    return near ? le_arena_format(c->arena, "did you mean %s?", near) : "write `def` for a function of your own above";
+}
+
+static void check_complex(struct le_checker *c, const struct le_ast *ast) {
+    for (size_t k = 0; k < ARRAY_LEN(complex_functions); k++)
+        if (strcmp(ast->name, complex_functions[k]) == 0)
+            le_checker_fail(c, ast->place, NULL, "'%s': complex numbers are not supported yet", ast->name);
+}
+
+static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    size_t length = strlen(ast->name);
+    const struct le_definition *definition = le_checker_definition(le_checker_name(c, ast->name), scope->limit);
+    if (definition)
+        return inline_call(c, ast, scope, definition);
+    enum le_op op = le_op_function(ast->name, length);
+    if (op < LE_OPS) {
+        check_arguments(c, ast, le_op_info(op)->arity);
+        struct le_tree_node *node = resolve_children(c, ast, scope, LE_TREE_OP);
+        node->op = (int)op;
+        return node;
+    }
+    enum le_type type = le_type_parse(ast->name, length);
+    if (type != LE_NONE) {
+        check_arguments(c, ast, 1);
+        struct le_tree_node *node = resolve_children(c, ast, scope, LE_TREE_CAST);
+        node->type = type;
+        return node;
+    }
+    if (strcmp(ast->name, "len") == 0)
+        return resolve_len(c, ast, scope);
+    bool is_rand = strcmp(ast->name, "rand") == 0;
+    if (is_rand || strcmp(ast->name, "randn") == 0) {
+        if (ast->children.count == 0)
+            le_checker_fail(c, ast->place, NULL, "%s needs a seed", ast->name);
+        struct le_tree_node *node = resolve_children(c, ast, scope, LE_TREE_RAND);
+        node->op = !is_rand;
+        return node;
+    }
+    check_complex(c, ast);
+    le_checker_fail(c, ast->place, function_hint(c, ast->name), "unknown function '%s'", ast->name);
+}
+
+/* ---- the rest */
+
+static struct le_tree_node *resolve_number(struct le_checker *c, const struct le_ast *ast) {
+    if (ast->imaginary)
+        le_checker_fail(c, ast->place, NULL, "complex numbers are not supported yet");
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_CONST, ast->place, 0);
+    node->type = (enum le_type)ast->op;
+    node->integer = (int64_t)ast->integer;
+    node->is_u64 = ast->integer > INT64_MAX;
+    node->real = ast->real;
+    return node;
+}
+
+/* What && and || evaluate only at need is guarded. */
+static struct le_tree_node *resolve_operator(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_OP, ast->place, ast->children.count);
+    bool guards = ast->op == LE_OP_LAND || ast->op == LE_OP_LOR;
+    node->op = ast->op;
+    node->children[0] = le_resolve(c, ast->children.at[0], scope);
+    if (ast->children.count < 2)
+        return node;
+    c->guards += guards;
+    node->children[1] = le_resolve(c, ast->children.at[1], scope);
+    c->guards -= guards;
+    return node;
+}
+
+static struct le_tree_node *resolve_select(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_SELECT, ast->place, 3);
+    node->children[0] = le_resolve(c, ast->children.at[0], scope);
+    c->guards++;
+    node->children[1] = le_resolve(c, ast->children.at[1], scope);
+    node->children[2] = le_resolve(c, ast->children.at[2], scope);
+    c->guards--;
+    return node;
+}
+
+static struct le_tree_node *resolve_kind(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    switch (ast->kind) {
+    case LE_AST_NUMBER: return resolve_number(c, ast);
+    case LE_AST_NAME: return resolve_name(c, ast, scope);
+    case LE_AST_SUBSCRIPT: return resolve_subscript(c, ast, scope);
+    case LE_AST_CALL: return resolve_call(c, ast, scope);
+    case LE_AST_REDUCE: return resolve_reduction(c, ast, scope);
+    case LE_AST_SELECT: return resolve_select(c, ast, scope);
+    case LE_AST_DOTS: le_checker_fail(c, ast->place, NULL, "'...' stands only as the first subscript");
+    default: return resolve_operator(c, ast, scope);
+    }
+}
+
+struct le_tree_node *le_resolve(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+    if (++c->node_count > LE_NODES_MAX)
+        le_checker_fail(c, ast->place, NULL, "the program is too large, once its defs are inlined (limit %d)", LE_NODES_MAX);
+    if (++c->depth > LE_DEPTH_MAX)
+        le_checker_fail(c, ast->place, "split it into several statements", "the expression is nested too deeply (limit %d)",
+                        LE_DEPTH_MAX);
+    struct le_tree_node *node = resolve_kind(c, ast, scope);
+    c->depth--;
+    return node;
+}
+
+struct le_tree_node *le_resolve_top(struct le_checker *c, const struct le_ast *ast) {
+    struct le_scope scope = {.limit = c->number};
+    return le_resolve(c, ast, &scope);
+}

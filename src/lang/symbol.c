@@ -1,0 +1,92 @@
+/* Symbols as they are met, and what their uses tell about them: array or scalar, and the rank. */
+#include "lang/check.h"
+#include <string.h>
+
+_Noreturn void le_checker_leave(struct le_checker *c) {
+    longjmp(c->failure, 1);
+}
+
+_Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    le_errors_add(LEAT_PROGRAM, place, expected, format, arguments);
+    va_end(arguments);
+    le_checker_leave(c);
+}
+
+struct le_name *le_checker_name(struct le_checker *c, const char *text) {
+    size_t length = strlen(text);
+    int known = le_names_get(&c->numbers, text, length);
+    if (known >= 0)
+        return c->names.at[known];
+    struct le_name *name = LE_NEW(c->arena, struct le_name);
+    name->text = text;
+    le_names_put(c->arena, &c->numbers, text, length, c->names.count);
+    *LE_PUSH(c->arena, &c->names) = name;
+    return name;
+}
+
+/* name NULL: one without a name. */
+struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *name, struct le_symbol *symbol) {
+    symbol->id = c->symbols.count;
+    *LE_PUSH(c->arena, &c->symbols) = symbol;
+    if (!name)
+        return symbol;
+    name->symbol = symbol;
+    le_names_put(c->arena, &c->tree->names, symbol->name, strlen(symbol->name), symbol->id);
+    if (name->wants_out) {
+        symbol->marked_out = true;
+        symbol->place = name->out_place;
+    }
+    return symbol;
+}
+
+struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, enum le_use use, struct le_place place) {
+    struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
+    symbol->name = name->text;
+    symbol->place = place;
+    symbol->is_input = true;
+    symbol->any_kind = use != LE_USE_SCALAR;
+    return le_checker_add_symbol(c, name, symbol);
+}
+
+static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count, struct le_place place) {
+    const char *since = le_arena_format(c->arena, "it has %d since line %d", symbol->rank, symbol->place.line);
+    le_checker_fail(c, place, since, "%s has %d axes, %d subscripts given", symbol->name, symbol->rank, count);
+}
+
+/* The rank of what the program itself makes with `...` is known only with the inputs. */
+static void use_any_rank(struct le_checker *c, struct le_symbol *symbol, int count, bool dots, struct le_place place) {
+    if (!symbol->is_input)
+        return;
+    if (!dots && count < symbol->rank)
+        le_checker_fail(c, place, NULL, "%s has at least %d axes, %d subscripts given", symbol->name, symbol->rank, count);
+    if (count > symbol->rank)
+        symbol->rank = count;
+    symbol->any_rank = dots;
+}
+
+void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int count, bool dots, struct le_place place) {
+    if (count > LEAT_RANK_MAX)
+        le_checker_fail(c, place, NULL, "'%s' has %d axes: at most %d", symbol->name, count, LEAT_RANK_MAX);
+    if (symbol->any_kind) {
+        symbol->any_kind = false;
+        symbol->is_array = symbol->any_rank = true;
+        symbol->rank = 1;
+    }
+    if (!symbol->is_array)
+        le_checker_fail(c, place,
+                        le_arena_format(c->arena, "it is a scalar since line %d: write it without [ ]", symbol->place.line),
+                        "'%s' is a scalar: it has no subscripts", symbol->name);
+    if (symbol->any_rank)
+        use_any_rank(c, symbol, count, dots, place);
+    else if (dots ? count > symbol->rank : count != symbol->rank)
+        fail_rank(c, symbol, count, place);
+}
+
+void le_checker_use_scalar(struct le_checker *c, struct le_symbol *symbol, struct le_place place) {
+    symbol->any_kind = false;
+    if (symbol->is_array)
+        le_checker_fail(c, place, le_arena_format(c->arena, "write %s[i], or sum(i: %s[i])", symbol->name, symbol->name),
+                        "'%s' is an array: subscript it", symbol->name);
+}

@@ -1,0 +1,49 @@
+/* Questions to a tree. */
+#include "lang/tree.h"
+#include <string.h>
+
+static bool stands_before(const struct le_tree *tree, int a, int b) {
+    struct le_place left = tree->symbols[a]->place, right = tree->symbols[b]->place;
+    return left.line != right.line ? left.line < right.line : left.column < right.column;
+}
+
+static void merge(const struct le_tree *tree, const int *a, int a_count, const int *b, int b_count, int *out) {
+    while (a_count > 0 || b_count > 0) {
+        bool take_b = a_count == 0 || (b_count > 0 && stands_before(tree, *b, *a));
+        *out++ = take_b ? *b++ : *a++;
+        if (take_b)
+            b_count--;
+        else
+            a_count--;
+    }
+}
+
+/* By place; symbols made at one place stay in their order. */
+static void sort_by_place(const struct le_tree *tree, int *ids, int count, int *scratch) {
+    if (count < 2)
+        return;
+    int half = count / 2;
+    sort_by_place(tree, ids, half, scratch);
+    sort_by_place(tree, ids + half, count - half, scratch);
+    merge(tree, ids, half, ids + half, count - half, scratch);
+    memcpy(ids, scratch, (size_t)count * sizeof *ids);
+}
+
+int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count) {
+    int *ids = LE_NEW_ARRAY(arena, tree->symbol_count, int), *scratch = LE_NEW_ARRAY(arena, tree->symbol_count, int);
+    *count = 0;
+    for (int k = 0; k < tree->symbol_count; k++)
+        if (tree->symbols[k]->marked_out)
+            ids[(*count)++] = k;
+    for (int k = 0, none_marked = *count == 0; none_marked && k < tree->symbol_count; k++) {
+        const struct le_symbol *symbol = tree->symbols[k];
+        if (symbol->assigned && (symbol->is_input || !symbol->read))
+            ids[(*count)++] = k;
+    }
+    sort_by_place(tree, ids, *count, scratch);
+    return ids;
+}
+
+int le_tree_find(const struct le_tree *tree, const char *name) {
+    return name[0] ? le_names_get(&tree->names, name, strlen(name)) : -1;
+}

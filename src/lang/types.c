@@ -1,0 +1,403 @@
+/* The types of all nodes and symbols: NumPy's promotion from the leaves up, over the program until they stand still (a scalar's
+ * type is what all of its assignments promote to). Without inputs this finds what the text alone tells: LE_NONE is a type that is
+ * not known yet, whatever it meets is unknown, too, and no rule speaks of it.
+ *
+ * An error leaves its step by longjmp. While types still move errors are not told; at the end the steps are gone through again. */
+#include "lang/check.h"
+
+#define PASSES_MAX 64
+
+struct state {                  /* of a symbol */
+    enum le_type strong, weak;  /* what was assigned so far */
+    bool unknown;
+    int first;                  /* the step that assigns it first, from 1 */
+    int read;                   /* the last pass that read it */
+};
+struct typer {
+    struct le_arena *arena;
+    struct le_tree *tree;
+    const struct le_input *inputs;
+    struct state *states;
+    int pass;
+    bool changed, report;
+    int step; /* from 1 */
+    struct le_place place;
+    jmp_buf failure;
+};
+
+static enum le_type find(struct typer *t, struct le_tree_node *node);
+
+__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct typer *t, struct le_place place, const char *expected,
+                                                                const char *format, ...) {
+    if (t->report) {
+        va_list arguments;
+        va_start(arguments, format);
+        le_errors_add(t->inputs ? LEAT_MISMATCH : LEAT_PROGRAM, place, expected, format, arguments);
+        va_end(arguments);
+    }
+    longjmp(t->failure, 1);
+}
+
+/* ---- symbols */
+
+static struct state *state_of(struct typer *t, const struct le_symbol *symbol) {
+    return &t->states[symbol->id];
+}
+
+static void set_type(struct typer *t, struct le_symbol *symbol, enum le_type type) {
+    if (symbol->type != type && state_of(t, symbol)->read == t->pass)
+        t->changed = true;
+    symbol->type = type;
+}
+
+/* A scalar is assigned something of that type. */
+static void meet_scalar(struct typer *t, struct le_symbol *symbol, enum le_type type) {
+    struct state *s = state_of(t, symbol);
+    if (symbol->declared != LE_NONE)
+        return;
+    if (type == LE_NONE)
+        s->unknown = true;
+    else if (le_type_is_weak(type))
+        s->weak = le_type_promote(s->weak, type);
+    else
+        s->strong = le_type_promote(s->strong, type);
+    set_type(t, symbol, s->unknown ? LE_NONE : le_type_promote(s->strong, s->weak));
+}
+
+static enum le_type read_symbol(struct typer *t, const struct le_symbol *symbol) {
+    state_of(t, symbol)->read = t->pass;
+    return symbol->type;
+}
+
+static void start_input(struct typer *t, struct le_symbol *symbol) {
+    const struct le_input *input = t->inputs ? &t->inputs[symbol->id] : NULL;
+    if (symbol->is_array)
+        symbol->type = input ? input->type : symbol->declared;
+    else if (symbol->declared != LE_NONE)
+        symbol->type = symbol->declared;
+    else if (!input)
+        meet_scalar(t, symbol, LE_NONE);
+    else if (input->bound)
+        meet_scalar(t, symbol, input->type);
+    else if (!symbol->wants_default)
+        meet_scalar(t, symbol, LE_WEAK_INDEX);
+}
+
+static void start_symbols(struct typer *t) {
+    for (int k = 0; k < t->tree->symbol_count; k++) {
+        struct le_symbol *symbol = t->tree->symbols[k];
+        if (symbol->is_input)
+            start_input(t, symbol);
+        else
+            symbol->type = symbol->declared != LE_NONE ? symbol->declared : symbol->is_array ? LE_F64 : LE_NONE;
+    }
+}
+
+/* ---- rules */
+
+static enum le_type join(enum le_type a, enum le_type b) {
+    return a == LE_NONE || b == LE_NONE ? LE_NONE : le_type_promote(a, b);
+}
+
+static bool is_whole(enum le_type type) {
+    return type == LE_BOOL || le_type_is_int(type);
+}
+
+/* A whole literal with its sign. */
+struct literal {
+    bool negative;
+    uint64_t size;
+};
+
+static bool is_literal(const struct le_tree_node *node, struct literal *literal) {
+    const struct le_tree_node *number = node;
+    bool has_sign = node->kind == LE_TREE_OP && (node->op == LE_OP_NEG || node->op == LE_OP_NOT);
+    if (has_sign)
+        number = node->children[0];
+    if (number->kind != LE_TREE_CONST || number->type != LE_WEAK_INT)
+        return false;
+    *literal = (struct literal){has_sign, (uint64_t)number->integer};
+    if (has_sign && node->op == LE_OP_NOT && literal->size < UINT64_MAX)
+        literal->size++;
+    return true;
+}
+
+static bool is_inside(const struct literal *literal, enum le_type type) {
+    int bits = le_type_bits(type);
+    uint64_t half = (uint64_t)1 << (bits - 1);
+    if (literal->negative)
+        return le_type_is_unsigned(type) ? literal->size == 0 : literal->size <= half;
+    return literal->size <= (le_type_is_unsigned(type) ? half - 1 + half : half - 1);
+}
+
+/* A literal that is combined with the type is in its range. */
+static void check_fits(struct typer *t, const struct le_tree_node *node, enum le_type type) {
+    struct literal literal;
+    if (le_type_is_int(type) && is_literal(node, &literal) && !is_inside(&literal, le_type_strong(type)))
+        fail(t, node->place, le_arena_format(t->arena, "write a cast, such as i64(...), around the %s", le_type_name(type)),
+             "the number %s%llu is out of the range of %s", literal.negative ? "-" : "", (unsigned long long)literal.size,
+             le_type_name(type));
+}
+
+static void check_whole(struct typer *t, struct le_tree_node *node, const char *what) {
+    enum le_type type = find(t, node);
+    if (type != LE_NONE && !le_type_is_int(type))
+        fail(t, node->place, "write i64(...)", "%s must be an integer, not %s: write i64(...)", what, le_type_name(type));
+}
+
+static enum le_type meet(struct typer *t, struct le_tree_node *const *nodes, int count) {
+    enum le_type type = find(t, nodes[0]);
+    for (int k = 1; k < count; k++)
+        type = join(type, find(t, nodes[k]));
+    for (int k = 0; k < count; k++)
+        check_fits(t, nodes[k], type);
+    return type;
+}
+
+static _Noreturn void fail_operand(struct typer *t, const struct le_tree_node *node, enum le_type type) {
+    fail(t, node->place, "write i64(...) around it", "'%s' needs integers, not %s", le_op_info((enum le_op)node->op)->name,
+         le_type_name(type));
+}
+
+/* ---- operations */
+
+static enum le_type without_bool(enum le_type type) {
+    return type == LE_BOOL ? LE_I64 : type;
+}
+
+static enum le_type find_compare(struct typer *t, struct le_tree_node *node) {
+    enum le_type a = find(t, node->children[0]), b = find(t, node->children[1]);
+    node->operand = is_whole(a) && is_whole(b) ? LE_NONE : join(a, b);
+    return LE_BOOL;
+}
+
+static enum le_type find_logic(struct typer *t, struct le_tree_node *node) {
+    for (int k = 0; k < node->child_count; k++)
+        find(t, node->children[k]);
+    node->operand = LE_NONE;
+    return LE_BOOL;
+}
+
+/* Operand and result have one type. */
+static enum le_type find_uniform(struct typer *t, const struct le_tree_node *node, enum le_rule rule, enum le_type type) {
+    switch (rule) {
+    case LE_RULE_ARITH: return node->op == LE_OP_ADD || node->op == LE_OP_MUL ? type : without_bool(type);
+    case LE_RULE_TRUEDIV:
+    case LE_RULE_FLOAT: return le_type_to_float(type);
+    case LE_RULE_BITS:
+        if (type != LE_NONE && !is_whole(type))
+            fail_operand(t, node, type);
+        return type;
+    case LE_RULE_SHIFT:
+    case LE_RULE_INTEGER:
+        type = rule == LE_RULE_SHIFT ? without_bool(type) : type;
+        if (type != LE_NONE && !le_type_is_int(type))
+            fail_operand(t, node, type);
+        return type;
+    case LE_RULE_ROUND:
+    case LE_RULE_SAME: return without_bool(type);
+    default: return type; /* CHOOSE */
+    }
+}
+
+static enum le_type find_operation(struct typer *t, struct le_tree_node *node) {
+    enum le_rule rule = le_op_info((enum le_op)node->op)->rule;
+    if (rule == LE_RULE_COMPARE)
+        return find_compare(t, node);
+    if (rule == LE_RULE_LOGIC)
+        return find_logic(t, node);
+    bool has_sign = node->op == LE_OP_NEG || node->op == LE_OP_NOT;
+    enum le_type type = has_sign ? find(t, node->children[0]) : meet(t, node->children, node->child_count);
+    if (rule == LE_RULE_CLASSIFY) {
+        node->operand = type;
+        return LE_BOOL;
+    }
+    node->operand = find_uniform(t, node, rule, type);
+    return node->operand;
+}
+
+static void check_bounds(struct typer *t, const struct le_index *index) {
+    if (!index->has_range)
+        return;
+    check_whole(t, index->low, "a bound");
+    check_whole(t, index->high, "a bound");
+    if (index->by)
+        check_whole(t, index->by, "a bound");
+}
+
+static enum le_type find_reduction(struct typer *t, struct le_tree_node *node) {
+    for (int k = 0; k < node->index_count; k++)
+        check_bounds(t, node->indices[k]);
+    enum le_type type = find(t, node->children[0]);
+    switch ((enum le_reduction)node->op) {
+    case LE_RED_SUM:
+    case LE_RED_PROD: return node->operand = le_type_summed(type);
+    case LE_RED_MEAN: return node->operand = le_type_strong(le_type_to_float(type));
+    case LE_RED_ANY:
+    case LE_RED_ALL: return node->operand = LE_BOOL;
+    case LE_RED_ARGMIN:
+    case LE_RED_ARGMAX: node->operand = le_type_strong(type); return LE_I64;
+    default: return node->operand = le_type_strong(type);
+    }
+}
+
+static enum le_type find_len(struct typer *t, struct le_tree_node *node) {
+    const struct le_symbol *symbol = node->symbol;
+    struct literal axis;
+    check_whole(t, node->children[0], "an axis");
+    if (!symbol->any_rank && is_literal(node->children[0], &axis)) {
+        uint64_t rank = (uint64_t)symbol->rank;
+        if (axis.negative ? axis.size > rank : axis.size >= rank)
+            fail(t, node->place, NULL, "%s has %d axes, no axis %s%llu", symbol->name, symbol->rank, axis.negative ? "-" : "",
+                 (unsigned long long)axis.size);
+    }
+    return LE_WEAK_INDEX;
+}
+
+static enum le_type find_select(struct typer *t, struct le_tree_node *node) {
+    find(t, node->children[0]);
+    return node->operand = meet(t, node->children + 1, 2);
+}
+
+static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
+    switch (node->kind) {
+    case LE_TREE_INDEX: return LE_WEAK_INDEX;
+    case LE_TREE_SCALAR: return read_symbol(t, node->symbol);
+    case LE_TREE_READ:
+        for (int k = 0; k < node->child_count; k++)
+            check_whole(t, node->children[k], "a subscript");
+        return read_symbol(t, node->symbol);
+    case LE_TREE_LEN: return find_len(t, node);
+    case LE_TREE_OP: return find_operation(t, node);
+    case LE_TREE_SELECT: return find_select(t, node);
+    case LE_TREE_CAST: find(t, node->children[0]); return node->type;
+    case LE_TREE_RAND:
+        for (int k = 0; k < node->child_count; k++)
+            check_whole(t, node->children[k], "a seed");
+        return LE_F64;
+    case LE_TREE_REDUCE: return find_reduction(t, node);
+    default: return node->type; /* CONST */
+    }
+}
+
+static enum le_type find(struct typer *t, struct le_tree_node *node) {
+    node->type = find_kind(t, node);
+    return node->type;
+}
+
+/* ---- steps */
+
+static void check_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol, enum le_type type) {
+    if (le_type_is_int(symbol->type) && le_type_is_float(type)) {
+        const char *cast = le_arena_format(t->arena, "write %s(...)", le_type_name(symbol->type));
+        fail(t, node->place, cast, "%s into %s (%s) needs a cast", le_type_name(type), symbol->name, le_type_name(symbol->type));
+    }
+}
+
+static enum le_type update_type(const struct le_step *step, enum le_type type) {
+    enum le_type update = join(step->symbol->type, type);
+    if (step->op == LE_ASSIGN_DIV)
+        return le_type_to_float(update);
+    return step->op == LE_ASSIGN_SUB ? without_bool(update) : update;
+}
+
+static void type_assignment(struct typer *t, struct le_step *step) {
+    struct le_symbol *symbol = step->symbol;
+    struct le_tree_node *nodes[] = {step->value, step->otherwise};
+    int count = step->otherwise ? 2 : 1;
+    struct state *s = state_of(t, symbol);
+    if (s->first == 0)
+        s->first = t->step;
+    for (int k = 0; k < step->free_count; k++)
+        check_bounds(t, step->free[k]);
+    for (int k = 0; step->left && k < step->left->child_count; k++)
+        check_whole(t, step->left->children[k], "a subscript");
+    enum le_type type = meet(t, nodes, count), update = type;
+    if (symbol->is_array && s->first == t->step && !symbol->is_input && symbol->declared == LE_NONE)
+        set_type(t, symbol, le_type_strong(type));
+    if (step->op != LE_ASSIGN_SET)
+        update = update_type(step, type);
+    if (!symbol->is_array)
+        meet_scalar(t, symbol, update);
+    step->term = type;
+    step->update = update;
+    if (step->left)
+        step->left->type = symbol->type;
+    for (int k = 0; k < count; k++)
+        check_fits(t, nodes[k], symbol->type);
+    check_stored(t, step->value, symbol, update);
+}
+
+static void type_new(struct typer *t, struct le_step *step) {
+    struct le_symbol *symbol = step->symbol;
+    for (int k = 0; k < step->size_count; k++)
+        check_whole(t, step->sizes[k], "a size");
+    enum le_type type = step->value ? find(t, step->value) : LE_WEAK_INT;
+    if (!symbol->is_array)
+        meet_scalar(t, symbol, type);
+    if (!step->value || (!symbol->is_array && symbol->declared == LE_NONE))
+        return;
+    check_fits(t, step->value, symbol->type);
+    check_stored(t, step->value, symbol, type);
+}
+
+static void type_default(struct typer *t, struct le_step *step) {
+    enum le_type type = find(t, step->value);
+    if (t->inputs && t->inputs[step->symbol->id].bound)
+        return;
+    meet_scalar(t, step->symbol, type);
+    check_fits(t, step->value, step->symbol->declared);
+    check_stored(t, step->value, step->symbol, type);
+}
+
+static void type_step(struct typer *t, struct le_step *step) {
+    switch (step->kind) {
+    case LE_STEP_BIND: break;
+    case LE_STEP_AGREE: find(t, step->value); break;
+    case LE_STEP_DEFAULT: type_default(t, step); break;
+    case LE_STEP_NEW: type_new(t, step); break;
+    case LE_STEP_FILL: meet_scalar(t, step->symbol, find(t, step->value)); break;
+    case LE_STEP_ASSIGN: type_assignment(t, step); break;
+    }
+}
+
+static bool try_step(struct typer *t, struct le_step *step) {
+    if (setjmp(t->failure))
+        return false;
+    type_step(t, step);
+    return true;
+}
+
+static bool type_steps(struct typer *t) {
+    bool right = true;
+    t->pass++;
+    t->changed = false;
+    for (int k = 0; k < t->tree->step_count && !(t->report && le_faults_full()); k++) {
+        t->step = k + 1;
+        right = try_step(t, &t->tree->steps[k]) && right;
+    }
+    return right;
+}
+
+bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le_input *inputs) {
+    struct typer *t = LE_NEW(arena, struct typer);
+    t->arena = arena;
+    t->tree = tree;
+    t->inputs = inputs;
+    t->states = LE_NEW_ARRAY(arena, tree->symbol_count, struct state);
+    start_symbols(t);
+    bool right;
+    do
+        right = type_steps(t);
+    while (t->changed && t->pass < PASSES_MAX);
+    if (t->changed) {
+        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, "give the scalars that are assigned later on a type: var s: f64",
+                     "the types of the program's scalars depend on each other in too long a chain");
+        return false;
+    }
+    if (right)
+        return true;
+    t->report = true;
+    type_steps(t);
+    return false;
+}
