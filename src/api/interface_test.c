@@ -92,13 +92,17 @@ static void test_null(void **state) {
     assert_invalid(leat_array_to_dlpack(a, a, &tensor));
     assert_null(out);
     assert_null(leat_array_retain(NULL));
+    leat_array_free(a);
+    leat_close(ctx);
+}
+
+static void test_free_null(void **state) {
+    (void)state;
     leat_array_free(NULL);
     leat_stream_free(NULL);
     leat_event_free(NULL);
     leat_memory_free(NULL);
     leat_close(NULL);
-    leat_array_free(a);
-    leat_close(ctx);
 }
 
 static void test_names(void **state) {
@@ -290,7 +294,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null),    cmocka_unit_test(test_names),  cmocka_unit_test(test_errors),
         cmocka_unit_test(test_streams), cmocka_unit_test(test_ledger), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_devices), cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_devices), cmocka_unit_test(test_fork),   cmocka_unit_test(test_free_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define ALIGNMENT 64u
 #define KEEP_MIN  ((size_t)64 << 10)
@@ -22,7 +21,7 @@ struct kept_block {
 
 struct le_memory_pool {
     atomic_int refcount;
-    pid_t pid;
+    unsigned generation; /* of processes */
     size_t memory_cap_bytes;
     bool hooked;
     pthread_mutex_t lock;
@@ -58,7 +57,24 @@ static void allocator_leave(void) {
     pthread_mutex_unlock(&allocator_lock);
 }
 
+/* Counted, because asking for the process's number at every call would cost more than most calls do. */
+static atomic_uint fork_count;
+
+static void count_fork(void) {
+    atomic_fetch_add_explicit(&fork_count, 1, memory_order_relaxed);
+}
+
+static void watch_forks(void) {
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned le_fork_generation(void) {
+    return atomic_load_explicit(&fork_count, memory_order_relaxed);
+}
+
 leat_status le_memory_pool_new(const struct le_pool_options *options, struct le_memory_pool **pool) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     bool hooked = allocator_enter(&options->allocator);
     struct le_memory_pool *made = le_alloc_zero(1, sizeof *made);
     if (!made) {
@@ -66,7 +82,7 @@ leat_status le_memory_pool_new(const struct le_pool_options *options, struct le_
         return le_fail_out_of_memory(sizeof *made);
     }
     atomic_init(&made->refcount, 1);
-    made->pid = getpid();
+    made->generation = le_fork_generation();
     made->hooked = hooked;
     made->memory_cap_bytes = options->memory_cap_bytes ? options->memory_cap_bytes : SIZE_MAX;
     made->cache_cap_bytes = options->cache_cap_bytes ? options->cache_cap_bytes : (size_t)1 << 30;
@@ -83,7 +99,7 @@ struct le_memory_pool *le_memory_pool_retain(struct le_memory_pool *pool) {
 }
 
 bool le_memory_pool_forked(const struct le_memory_pool *pool) {
-    return pool->pid != getpid();
+    return pool->generation != le_fork_generation();
 }
 
 leat_status le_memory_pool_check(const struct le_memory_pool *pool) {

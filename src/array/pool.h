@@ -25,6 +25,7 @@ void le_memory_pool_release(struct le_memory_pool *pool);
 void le_memory_pool_close(struct le_memory_pool *pool);
 /* LEAT_INVALID in a child of the process that made the pool. */
 leat_status le_memory_pool_check(const struct le_memory_pool *pool);
+unsigned le_fork_generation(void); /* differs in a child from what it was in its parent, once there was a pool */
 bool le_memory_pool_forked(const struct le_memory_pool *pool);
 
 /* A block of at least size_bytes bytes, aligned to 64; *capacity_bytes is what le_memory_pool_give wants back. */

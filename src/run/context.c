@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define THREADS_MAX 1024
 #define NOTE_MAX    1024
@@ -94,7 +93,7 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
 }
 
 static leat_status fill(leat_context *ctx, const leat_options *options) {
-    ctx->pid = getpid();
+    ctx->generation = le_fork_generation();
     ctx->log = options->log;
     ctx->log_user = options->log_user;
     ctx->stream.ctx = ctx;
@@ -142,14 +141,14 @@ leat_context *le_context_retain(leat_context *ctx) {
 
 /* In a child after fork() there are no threads to stop and the locks' state is unknown: all is left as it is. */
 void le_context_release(leat_context *ctx) {
-    if (!ctx || ctx->pid != getpid())
+    if (!ctx || ctx->generation != le_fork_generation())
         return;
     if (atomic_fetch_sub_explicit(&ctx->refcount, 1, memory_order_acq_rel) == 1)
         free_parts(ctx);
 }
 
 void le_context_close(leat_context *ctx) {
-    if (!ctx || ctx->pid != getpid())
+    if (!ctx || ctx->generation != le_fork_generation())
         return;
     pthread_mutex_lock(&ctx->lock);
     struct le_program_cache *programs = ctx->programs;
@@ -163,7 +162,7 @@ void le_context_close(leat_context *ctx) {
 leat_status le_context_check(const leat_context *ctx) {
     if (!ctx)
         return le_fail(LEAT_INVALID, "ctx is NULL");
-    if (ctx->pid != getpid())
+    if (ctx->generation != le_fork_generation())
         return le_fail(LEAT_INVALID, "the context was opened before fork(); open a new one in the child");
     return LEAT_OK;
 }

@@ -8,7 +8,6 @@
 #include "device/cpu/ops.h"
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/types.h>
 
 struct le_program_cache;
 
@@ -20,7 +19,7 @@ struct leat_stream {
 
 struct leat_context {
     atomic_int refcount;
-    pid_t pid;
+    unsigned generation; /* of processes: le_fork_generation */
     enum le_simd simd;
     struct le_pool *threads;
     struct le_ledger *ledger;
