@@ -5,7 +5,7 @@ CLANG_FORMAT ?= clang-format
 all:
 	@tools/setup.sh build
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release --target leat_command leat leat_static
+	@cmake --build --preset release --target leat_product
 
 demo: all
 	@tools/setup.sh demo
@@ -29,7 +29,6 @@ ulp: all
 	@tools/ulp.sh
 
 install: all
-	@cmake --build --preset release
 	@cmake --install build/release --prefix $(PREFIX)
 
 format:

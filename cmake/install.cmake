@@ -2,9 +2,7 @@
 # installed tree may be moved.
 install(FILES include/leat.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS leat leat_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET leat_command)
-  install(TARGETS leat_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS leat_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 file(RELATIVE_PATH leat_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" leat_pc_prefix "${leat_pc_prefix}")
@@ -22,8 +20,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/leat-config.cmake ${CMAKE_CURRENT_BINA
 # man pages: man/NAME.SECTION.scd
 find_program(SCDOC scdoc)
 file(GLOB man_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.scd)
+set(man_pages "")
 if(SCDOC AND man_sources)
-  set(man_pages "")
   foreach(source ${man_sources})
     get_filename_component(page ${source} NAME)
     string(REGEX REPLACE "\\.scd$" "" page ${page})
@@ -35,9 +33,11 @@ if(SCDOC AND man_sources)
                        DEPENDS ${source} VERBATIM)
     list(APPEND man_pages ${target_file})
   endforeach()
-  add_custom_target(leat_man ALL DEPENDS ${man_pages})
   install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
 endif()
+
+# all that is installed, and no tests
+add_custom_target(leat_product ALL DEPENDS leat leat_static leat_command ${man_pages})
 
 set(completion ${PROJECT_SOURCE_DIR}/completion/leat.bash)
 if(EXISTS ${completion})

@@ -67,12 +67,10 @@ endforeach()
 
 # The command, by what it prints and how it ends.
 file(GLOB command_cases CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*.txt)
-if(TARGET leat_command)
-  foreach(cases ${command_cases})
-    get_filename_component(name ${cases} NAME_WE)
-    leat_test(tests/cli/${name} tests/cli/run_tests.sh $<TARGET_FILE:leat_command> ${cases})
-  endforeach()
-endif()
+foreach(cases ${command_cases})
+  get_filename_component(name ${cases} NAME_WE)
+  leat_test(tests/cli/${name} tests/cli/run_tests.sh $<TARGET_FILE:leat_command> ${cases})
+endforeach()
 
 # What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
 set(thread_tests base/thread base/ledger array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors)

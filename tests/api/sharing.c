@@ -62,7 +62,7 @@ static void *evaluate_often(void *argument) {
 
 static void *fail_often(void *argument) {
     struct worker *worker = argument;
-    char text[40], name[10];
+    char text[60], name[30];
     leat_error error;
     worker->right = true;
     for (int k = 0; k < ROUNDS && worker->right; k++) {
