@@ -12,7 +12,7 @@ if ! clang -fsanitize=fuzzer,address "$probe/probe.c" -o "$probe/probe" >/dev/nu
     exit 77
 fi
 cmake --preset fuzz ${LEAT_CMAKE_ARGS:-} >/dev/null
-cmake --build --preset fuzz
+cmake --build --preset fuzz --target leat_fuzzers
 mkdir -p build/fuzz-crashes
 for target in build/fuzz/fuzz/fuzz_*; do
     name=$(basename "$target" | sed s/fuzz_//)
