@@ -8,8 +8,8 @@
 
 struct le_step *le_checker_step(struct le_checker *c, enum le_step_kind kind, struct le_place place) {
     struct le_step *step = LE_PUSH(c->arena, &c->steps);
-    *step = (struct le_step){
-        .kind = kind, .place = place, .line_length = c->stmt->place.span, .offset = c->stmt->offset};
+    *step =
+        (struct le_step){.kind = kind, .place = place, .line_length = c->stmt->place.span, .offset = c->stmt->offset};
     return step;
 }
 
@@ -106,7 +106,8 @@ static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, cons
                         "%s is not on the left: write sum(%s: ...)", first->name, names);
     if (stmt->op == LE_ASSIGN_SUB || stmt->op == LE_ASSIGN_DIV)
         le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
-                        "'%s' must not reduce, and %s is not on the left", stmt->op == LE_ASSIGN_SUB ? "-=" : "/=", first->name);
+                        "'%s' must not reduce, and %s is not on the left",
+                        stmt->op == LE_ASSIGN_SUB ? "-=" : "/=", first->name);
 }
 
 static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
@@ -116,8 +117,9 @@ static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, co
         for (int j = 0; bare && j < k; j++)
             bare = left->children[j]->index != subscript->index;
         if (!bare)
-            le_checker_fail(c, subscript->place, le_arena_format(c->arena, "write `out %s: f64[...]` above", stmt->name),
-                            "'%s' is new, so its subscripts are distinct bare indices: declare its shape first", stmt->name);
+            le_checker_fail(
+                c, subscript->place, le_arena_format(c->arena, "write `out %s: f64[...]` above", stmt->name),
+                "'%s' is new, so its subscripts are distinct bare indices: declare its shape first", stmt->name);
     }
 }
 
@@ -178,18 +180,21 @@ static struct le_tree_node *resolve_left(struct le_checker *c, const struct le_s
 }
 
 /* The kind and rank of what is there fit the left side. */
-static void check_target(struct le_checker *c, struct le_symbol *target, const struct le_tree_node *left, struct le_place place) {
+static void check_target(struct le_checker *c, struct le_symbol *target, const struct le_tree_node *left,
+                         struct le_place place) {
     if (left)
         le_checker_use_array(c, target, left->child_count, left->dots, place);
     else
         le_checker_use_scalar(c, target, place);
 }
 
-static void add_target(struct le_checker *c, const struct le_stmt *stmt, struct le_symbol *target, const struct le_tree_node *left) {
+static void add_target(struct le_checker *c, const struct le_stmt *stmt, struct le_symbol *target,
+                       const struct le_tree_node *left) {
     if (left) {
         check_new_array(c, stmt, left);
         if (left->child_count > LEAT_RANK_MAX)
-            le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes: at most %d", stmt->name, left->child_count, LEAT_RANK_MAX);
+            le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes: at most %d", stmt->name, left->child_count,
+                            LEAT_RANK_MAX);
         target->rank = left->child_count;
         target->any_rank = left->dots;
     }
@@ -244,10 +249,18 @@ static void add_definition(struct le_checker *c, const struct le_stmt *stmt) {
 
 static void check_statement(struct le_checker *c, const struct le_stmt *stmt) {
     switch (stmt->kind) {
-    case LE_STMT_DECL: le_check_declaration(c, stmt); break;
-    case LE_STMT_EDGE: le_check_edge(c, stmt); break;
-    case LE_STMT_DEF: add_definition(c, stmt); break;
-    default: check_assignment(c, stmt); break;
+    case LE_STMT_DECL:
+        le_check_declaration(c, stmt);
+        break;
+    case LE_STMT_EDGE:
+        le_check_edge(c, stmt);
+        break;
+    case LE_STMT_DEF:
+        add_definition(c, stmt);
+        break;
+    default:
+        check_assignment(c, stmt);
+        break;
     }
 }
 

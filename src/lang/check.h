@@ -94,15 +94,15 @@ struct le_checker {
     } accesses;
     struct le_index *around[LE_INDICES_MAX];
     int around_count, guards;
-    int dots_reductions;          /* over `...` that stand around */
-    bool has_dots;                /* outside of them, with at least one axis for sure */
+    int dots_reductions; /* over `...` that stand around */
+    bool has_dots;       /* outside of them, with at least one axis for sure */
     struct le_place dots_place;
     const struct le_symbol *owner; /* what the statement assigns */
     jmp_buf failure;
 };
 
-_Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+_Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format,
+                               ...) __attribute__((format(printf, 4, 5)));
 /* Leaves the statement without a word: the error was told before. */
 _Noreturn void le_checker_leave(struct le_checker *c);
 struct le_name *le_checker_name(struct le_checker *c, const char *text);
@@ -127,8 +127,10 @@ struct le_tree_node *le_resolve(struct le_checker *c, const struct le_ast *ast, 
 struct le_tree_node *le_resolve_top(struct le_checker *c, const struct le_ast *ast);
 /* The statement's own index of that name, made when it is met first. */
 struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_place place);
-void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range, const struct le_scope *scope);
-struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_place place, int child_count);
+void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range,
+                      const struct le_scope *scope);
+struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_place place,
+                                     int child_count);
 struct le_access *le_checker_access(struct le_checker *c, struct le_tree_node *read);
 const struct le_definition *le_checker_definition(const struct le_name *name, int limit);
 

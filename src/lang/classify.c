@@ -62,21 +62,29 @@ static void visit_reduction(struct le_checker *c, const struct le_ast *ast, bool
 static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
     switch (ast->kind) {
     case LE_AST_NUMBER:
-    case LE_AST_DOTS: return;
-    case LE_AST_NAME: visit_name(c, ast, in_subscript); return;
+    case LE_AST_DOTS:
+        return;
+    case LE_AST_NAME:
+        visit_name(c, ast, in_subscript);
+        return;
     case LE_AST_SUBSCRIPT:
         visit_array(c, ast->name);
         visit_all(c, &ast->children, 0, true);
         return;
-    case LE_AST_REDUCE: visit_reduction(c, ast, in_subscript); return;
+    case LE_AST_REDUCE:
+        visit_reduction(c, ast, in_subscript);
+        return;
     case LE_AST_CALL: {
-        bool is_len = strcmp(ast->name, "len") == 0 && ast->children.count > 0 && ast->children.at[0]->kind == LE_AST_NAME;
+        bool is_len =
+            strcmp(ast->name, "len") == 0 && ast->children.count > 0 && ast->children.at[0]->kind == LE_AST_NAME;
         if (is_len)
             visit_array(c, ast->children.at[0]->name);
         visit_all(c, &ast->children, is_len, in_subscript);
         return;
     }
-    default: visit_all(c, &ast->children, 0, in_subscript); return;
+    default:
+        visit_all(c, &ast->children, 0, in_subscript);
+        return;
     }
 }
 
@@ -117,14 +125,21 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
 
 static void visit_statement(struct le_checker *c, const struct le_stmt *stmt) {
     switch (stmt->kind) {
-    case LE_STMT_DECL: visit_declaration(c, stmt); break;
+    case LE_STMT_DECL:
+        visit_declaration(c, stmt);
+        break;
     case LE_STMT_EDGE:
         if (stmt->value)
             visit(c, stmt->value, false);
         break;
-    case LE_STMT_DEF: visit_definition(c, stmt); break;
-    case LE_STMT_ASSIGN: visit_assignment(c, stmt); break;
-    default: break; /* not supported */
+    case LE_STMT_DEF:
+        visit_definition(c, stmt);
+        break;
+    case LE_STMT_ASSIGN:
+        visit_assignment(c, stmt);
+        break;
+    default:
+        break; /* not supported */
     }
 }
 

@@ -64,8 +64,8 @@ static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_
     symbol->update_only = false;
     if (item->type != LE_NONE) {
         if (symbol->declared != LE_NONE && symbol->declared != item->type)
-            le_checker_fail(c, item->place, NULL, "'%s' is declared %s and %s", item->name, le_type_name(symbol->declared),
-                            le_type_name(item->type));
+            le_checker_fail(c, item->place, NULL, "'%s' is declared %s and %s", item->name,
+                            le_type_name(symbol->declared), le_type_name(item->type));
         symbol->declared = item->type;
     }
     return symbol;
@@ -119,7 +119,8 @@ static void check_new(struct le_checker *c, const struct le_ast_item *item, cons
     if (name->symbol)
         le_checker_fail(c, item->place, NULL, "'%s' is declared twice", item->name);
     if (item->sizes.count > LEAT_RANK_MAX)
-        le_checker_fail(c, item->place, NULL, "'%s' has %d axes: at most %d", item->name, item->sizes.count, LEAT_RANK_MAX);
+        le_checker_fail(c, item->place, NULL, "'%s' has %d axes: at most %d", item->name, item->sizes.count,
+                        LEAT_RANK_MAX);
 }
 
 static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const struct le_ast_item *item) {

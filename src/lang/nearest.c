@@ -30,7 +30,7 @@ const char *le_nearest(const char *name, const char *const *known, int count) {
     const char *best = NULL;
     if (length > LENGTH_MAX)
         return NULL;
-    int best_distance = (int)length / 3 + 2; /* as far as this is no likeness any more */
+    int best_distance = (length < 6 ? 1 : (int)length / 3) + 1; /* as far as this is no likeness any more */
     for (int k = 0; k < count; k++) {
         size_t other = strlen(known[k]);
         if (other > LENGTH_MAX)

@@ -56,7 +56,8 @@ static _Noreturn void leave(struct le_parser *p) {
     longjmp(p->failure, 1);
 }
 
-_Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const char *expected, const char *format, ...) {
+_Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const char *expected, const char *format,
+                              ...) {
     va_list arguments;
     va_start(arguments, format);
     le_errors_add(LEAT_PROGRAM, place, expected, format, arguments);
@@ -72,8 +73,8 @@ _Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what) {
         le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found the end of the program", what);
     if (token->kind == LE_TOKEN_END && token->sign != ';')
         le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found the end of the line", what);
-    le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found '%.*s'", what, token->length < 40 ? token->length : 40,
-                   p->text + token->offset);
+    le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found '%.*s'", what,
+                   token->length < 40 ? token->length : 40, p->text + token->offset);
 }
 
 void le_parser_expect(struct le_parser *p, int sign, const char *why) {
@@ -274,14 +275,33 @@ static void keyword_statement(struct le_parser *p, struct le_stmt *stmt, enum le
         le_parser_fail_wanted(p, "a statement");
     le_parser_next(p);
     switch (key) {
-    case LE_KEY_IN: stmt->decl = LE_DECL_IN; declaration(p, stmt); break;
-    case LE_KEY_OUT: stmt->decl = LE_DECL_OUT; declaration(p, stmt); break;
-    case LE_KEY_VAR: stmt->decl = LE_DECL_VAR; declaration(p, stmt); break;
-    case LE_KEY_EDGE: edge(p, stmt); break;
-    case LE_KEY_DEF: definition(p, stmt); break;
-    case LE_KEY_FOR: for_loop(p, stmt); break;
-    case LE_KEY_IF: condition(p, stmt); break;
-    case LE_KEY_BREAK: stmt->kind = LE_STMT_BREAK; break;
+    case LE_KEY_IN:
+        stmt->decl = LE_DECL_IN;
+        declaration(p, stmt);
+        break;
+    case LE_KEY_OUT:
+        stmt->decl = LE_DECL_OUT;
+        declaration(p, stmt);
+        break;
+    case LE_KEY_VAR:
+        stmt->decl = LE_DECL_VAR;
+        declaration(p, stmt);
+        break;
+    case LE_KEY_EDGE:
+        edge(p, stmt);
+        break;
+    case LE_KEY_DEF:
+        definition(p, stmt);
+        break;
+    case LE_KEY_FOR:
+        for_loop(p, stmt);
+        break;
+    case LE_KEY_IF:
+        condition(p, stmt);
+        break;
+    case LE_KEY_BREAK:
+        stmt->kind = LE_STMT_BREAK;
+        break;
     case LE_KEY_EACH:
         stmt->kind = LE_STMT_EACH;
         stmt->binders = le_parse_binders(p);
@@ -342,8 +362,8 @@ static bool try_statement(struct le_parser *p, struct le_stmt *stmt) {
 struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_bytes) {
     struct le_stmts stmts = {0};
     if (size_bytes > LE_TEXT_MAX) {
-        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, NULL, "the program is too large: %zu bytes, at most %d", size_bytes,
-                     LE_TEXT_MAX);
+        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, NULL, "the program is too large: %zu bytes, at most %d",
+                     size_bytes, LE_TEXT_MAX);
         return stmts;
     }
     struct le_parser p = {.arena = arena, .text = text, .tokens = le_scan(arena, text, (int)size_bytes)};

@@ -15,7 +15,8 @@ void le_checker_start(struct le_checker *c, const struct le_stmt *stmt, const ch
     c->number++;
 }
 
-struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_place place, int child_count) {
+struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_place place,
+                                     int child_count) {
     struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
     node->kind = kind;
     node->place = place;
@@ -79,7 +80,8 @@ static bool uses_index(const struct le_checker *c, const struct le_tree_node *no
     return false;
 }
 
-void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range, const struct le_scope *scope) {
+void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range,
+                      const struct le_scope *scope) {
     int first = c->tree->index_count;
     struct le_tree_node *low = le_resolve(c, range->low, scope), *high = le_resolve(c, range->high, scope);
     struct le_tree_node *by = range->by ? le_resolve(c, range->by, scope) : NULL;
@@ -120,8 +122,8 @@ static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_
     else
         symbol->read = true;
     if (symbol == c->defaulting)
-        le_checker_fail(c, place, "use inputs that are declared before it", "the default of '%s' uses '%s' itself", symbol->name,
-                        symbol->name);
+        le_checker_fail(c, place, "use inputs that are declared before it", "the default of '%s' uses '%s' itself",
+                        symbol->name, symbol->name);
 }
 
 static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
@@ -146,11 +148,12 @@ static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_a
 }
 
 /* The name of the array that is meant, through parameters. */
-static struct le_name *find_array(struct le_checker *c, const char *text, const struct le_scope *scope, struct le_place place) {
+static struct le_name *find_array(struct le_checker *c, const char *text, const struct le_scope *scope,
+                                  struct le_place place) {
     for (const struct le_ast *argument; (argument = find_argument(scope->frame, text)); scope = scope->frame->caller) {
         if (argument->kind != LE_AST_NAME)
-            le_checker_fail(c, argument->place, "assign it to an array first", "parameter '%s' must be the name of an array",
-                            text);
+            le_checker_fail(c, argument->place, "assign it to an array first",
+                            "parameter '%s' must be the name of an array", text);
         text = argument->name;
     }
     struct le_name *name = le_checker_name(c, text);
@@ -161,7 +164,8 @@ static struct le_name *find_array(struct le_checker *c, const char *text, const 
     return name;
 }
 
-static struct le_tree_node *resolve_subscript(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+static struct le_tree_node *resolve_subscript(struct le_checker *c, const struct le_ast *ast,
+                                              const struct le_scope *scope) {
     struct le_name *name = find_array(c, ast->name, scope, ast->place);
     bool dots = ast->children.at[0]->kind == LE_AST_DOTS;
     int count = ast->children.count - dots;
@@ -202,7 +206,8 @@ struct le_access *le_checker_access(struct le_checker *c, struct le_tree_node *r
     return access;
 }
 
-static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct le_ast *ast,
+                                              const struct le_scope *scope) {
     int first = ast->binders.at[0].dots, count = ast->binders.count - first, around_count = c->around_count;
     if ((ast->op == LE_RED_ARGMIN || ast->op == LE_RED_ARGMAX) && (first || count != 1))
         le_checker_fail(c, ast->place, NULL, "%s has one index", ast->name);
@@ -233,12 +238,12 @@ static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct
 
 static void check_arguments(struct le_checker *c, const struct le_ast *ast, int wanted) {
     if (ast->children.count != wanted)
-        le_checker_fail(c, ast->place, NULL, "%s takes %d argument%s, %d given", ast->name, wanted, wanted == 1 ? "" : "s",
-                        ast->children.count);
+        le_checker_fail(c, ast->place, NULL, "%s takes %d argument%s, %d given", ast->name, wanted,
+                        wanted == 1 ? "" : "s", ast->children.count);
 }
 
-static struct le_tree_node *resolve_children(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope,
-                                             enum le_tree_kind kind) {
+static struct le_tree_node *resolve_children(struct le_checker *c, const struct le_ast *ast,
+                                             const struct le_scope *scope, enum le_tree_kind kind) {
     struct le_tree_node *node = le_checker_node(c, kind, ast->place, ast->children.count);
     for (int k = 0; k < ast->children.count; k++)
         node->children[k] = le_resolve(c, ast->children.at[k], scope);
@@ -278,7 +283,8 @@ static const char *function_hint(struct le_checker *c, const char *name) {
         int count, capacity;
     } known = {0};
     for (int op = 0; op < LE_OPS; op++)
-        if (le_op_function(le_op_info((enum le_op)op)->name, strlen(le_op_info((enum le_op)op)->name)) == (enum le_op)op)
+        if (le_op_function(le_op_info((enum le_op)op)->name, strlen(le_op_info((enum le_op)op)->name)) ==
+            (enum le_op)op)
             *LE_PUSH(c->arena, &known) = le_op_info((enum le_op)op)->name;
     for (int k = 0; k < LE_REDUCTIONS; k++)
         *LE_PUSH(c->arena, &known) = le_reduction_name((enum le_reduction)k);
@@ -342,7 +348,8 @@ static struct le_tree_node *resolve_number(struct le_checker *c, const struct le
 }
 
 /* What && and || evaluate only at need is guarded. */
-static struct le_tree_node *resolve_operator(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+static struct le_tree_node *resolve_operator(struct le_checker *c, const struct le_ast *ast,
+                                             const struct le_scope *scope) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_OP, ast->place, ast->children.count);
     bool guards = ast->op == LE_OP_LAND || ast->op == LE_OP_LOR;
     node->op = ast->op;
@@ -355,7 +362,8 @@ static struct le_tree_node *resolve_operator(struct le_checker *c, const struct 
     return node;
 }
 
-static struct le_tree_node *resolve_select(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
+static struct le_tree_node *resolve_select(struct le_checker *c, const struct le_ast *ast,
+                                           const struct le_scope *scope) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_SELECT, ast->place, 3);
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
     c->guards++;
@@ -367,23 +375,32 @@ static struct le_tree_node *resolve_select(struct le_checker *c, const struct le
 
 static struct le_tree_node *resolve_kind(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
     switch (ast->kind) {
-    case LE_AST_NUMBER: return resolve_number(c, ast);
-    case LE_AST_NAME: return resolve_name(c, ast, scope);
-    case LE_AST_SUBSCRIPT: return resolve_subscript(c, ast, scope);
-    case LE_AST_CALL: return resolve_call(c, ast, scope);
-    case LE_AST_REDUCE: return resolve_reduction(c, ast, scope);
-    case LE_AST_SELECT: return resolve_select(c, ast, scope);
-    case LE_AST_DOTS: le_checker_fail(c, ast->place, NULL, "'...' stands only as the first subscript");
-    default: return resolve_operator(c, ast, scope);
+    case LE_AST_NUMBER:
+        return resolve_number(c, ast);
+    case LE_AST_NAME:
+        return resolve_name(c, ast, scope);
+    case LE_AST_SUBSCRIPT:
+        return resolve_subscript(c, ast, scope);
+    case LE_AST_CALL:
+        return resolve_call(c, ast, scope);
+    case LE_AST_REDUCE:
+        return resolve_reduction(c, ast, scope);
+    case LE_AST_SELECT:
+        return resolve_select(c, ast, scope);
+    case LE_AST_DOTS:
+        le_checker_fail(c, ast->place, NULL, "'...' stands only as the first subscript");
+    default:
+        return resolve_operator(c, ast, scope);
     }
 }
 
 struct le_tree_node *le_resolve(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
     if (++c->node_count > LE_NODES_MAX)
-        le_checker_fail(c, ast->place, NULL, "the program is too large, once its defs are inlined (limit %d)", LE_NODES_MAX);
+        le_checker_fail(c, ast->place, NULL, "the program is too large, once its defs are inlined (limit %d)",
+                        LE_NODES_MAX);
     if (++c->depth > LE_DEPTH_MAX)
-        le_checker_fail(c, ast->place, "split it into several statements", "the expression is nested too deeply (limit %d)",
-                        LE_DEPTH_MAX);
+        le_checker_fail(c, ast->place, "split it into several statements",
+                        "the expression is nested too deeply (limit %d)", LE_DEPTH_MAX);
     struct le_tree_node *node = resolve_kind(c, ast, scope);
     c->depth--;
     return node;

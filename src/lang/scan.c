@@ -131,7 +131,8 @@ static bool wants_more(const struct scanner *s) {
     if (s->tokens.count == 0)
         return false;
     const struct le_token *last = &s->tokens.at[s->tokens.count - 1];
-    return last->kind == LE_TOKEN_SIGN && last->sign != ')' && last->sign != ']' && last->sign != '}' && last->sign != '{';
+    return last->kind == LE_TOKEN_SIGN && last->sign != ')' && last->sign != ']' && last->sign != '}' &&
+           last->sign != '{';
 }
 
 static bool carries_on(const struct le_token *token) {
@@ -189,8 +190,8 @@ static void scan_stray(struct scanner *s) {
     struct le_place place = {token.line, token.column, token.length};
     unsigned char c = (unsigned char)s->text[s->at];
     if (c >= 0x20 && c != 0x7f)
-        le_fault_add(LEAT_PROGRAM, place, "names are ASCII letters, digits and _", "unexpected character '%.*s'",
-                     end - s->at < 12 ? end - s->at : 12, s->text + s->at);
+        le_fault_add(LEAT_PROGRAM, place, c >= 0x80 ? "names are ASCII letters, digits and _" : NULL,
+                     "unexpected character '%.*s'", end - s->at < 12 ? end - s->at : 12, s->text + s->at);
     else
         le_fault_add(LEAT_PROGRAM, place, "a program is text", "unexpected character with code %d", c);
     push(s, token);

@@ -27,8 +27,8 @@ struct copier {
 
 static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *node, struct dots *dots);
 
-__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *c, struct le_place place, const char *expected,
-                                                                const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *c, struct le_place place,
+                                                                 const char *expected, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     le_errors_add(LEAT_MISMATCH, place, expected, format, arguments);
@@ -40,13 +40,14 @@ __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *
 
 static void fit_array(struct le_symbol *symbol, const struct le_input *input) {
     if (!input->is_array)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "bind an array", "'%s' is a scalar: it has no subscripts", symbol->name);
+        le_fault_add(LEAT_MISMATCH, symbol->place, "bind an array", "'%s' is a scalar: it has no subscripts",
+                     symbol->name);
     else if (symbol->any_rank ? input->rank < symbol->rank : input->rank != symbol->rank)
-        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "%s has %d axes, %d subscripts given", symbol->name, input->rank,
-                     symbol->rank);
+        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "%s has %d axes, %d subscripts given", symbol->name,
+                     input->rank, symbol->rank);
     else if (symbol->declared != LE_NONE && symbol->declared != input->type)
-        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "'%s' is %s, but declared %s", symbol->name, le_type_name(input->type),
-                     le_type_name(symbol->declared));
+        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "'%s' is %s, but declared %s", symbol->name,
+                     le_type_name(input->type), le_type_name(symbol->declared));
     symbol->rank = input->rank;
     symbol->any_rank = false;
 }
@@ -54,7 +55,8 @@ static void fit_array(struct le_symbol *symbol, const struct le_input *input) {
 static void fit_input(struct le_symbol *symbol, const struct le_input *input) {
     if (!input->bound) {
         if (!symbol->optional)
-            le_fault_add(LEAT_MISSING, symbol->place, NULL, "%s", symbol->no_value ? symbol->no_value : "an input has no value");
+            le_fault_add(LEAT_MISSING, symbol->place, NULL, "%s",
+                         symbol->no_value ? symbol->no_value : "an input has no value");
         return;
     }
     if (symbol->any_kind) {
@@ -65,8 +67,8 @@ static void fit_input(struct le_symbol *symbol, const struct le_input *input) {
     if (symbol->is_array)
         fit_array(symbol, input);
     else if (input->is_array)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "write it with subscripts, or bind a number", "'%s' is an array: subscript it",
-                     symbol->name);
+        le_fault_add(LEAT_MISMATCH, symbol->place, "write it with subscripts, or bind a number",
+                     "'%s' is an array: subscript it", symbol->name);
 }
 
 static void copy_symbols(struct copier *c) {
@@ -121,7 +123,8 @@ static struct le_index **dots_indices(struct copier *c, int count, struct le_pla
 }
 
 /* The last of the indices become the node's first subscripts, as many as it has axes for. */
-static void spell_out(struct copier *c, struct le_tree_node *read, struct le_index *const *indices, int index_count, int rank) {
+static void spell_out(struct copier *c, struct le_tree_node *read, struct le_index *const *indices, int index_count,
+                      int rank) {
     int count = rank - read->child_count;
     struct le_tree_node **children = LE_NEW_ARRAY(c->arena, rank, struct le_tree_node *);
     for (int k = 0; k < count; k++) {
@@ -157,7 +160,8 @@ static void copy_access(struct copier *c, const struct le_tree_node *from, struc
 }
 
 static _Noreturn void fail_rank(struct copier *c, const struct le_tree_node *read) {
-    fail(c, read->place, NULL, "%s has %d axes, %d subscripts given", read->symbol->name, read->symbol->rank, read->child_count);
+    fail(c, read->place, NULL, "%s has %d axes, %d subscripts given", read->symbol->name, read->symbol->rank,
+         read->child_count);
 }
 
 static void copy_read(struct copier *c, const struct le_tree_node *from, struct le_tree_node *read, struct dots *dots) {
@@ -188,7 +192,8 @@ static void add_dots_indices(struct copier *c, struct le_tree_node *node, const 
     node->dots = false;
 }
 
-static void copy_reduction(struct copier *c, const struct le_tree_node *from, struct le_tree_node *node, struct dots *outer) {
+static void copy_reduction(struct copier *c, const struct le_tree_node *from, struct le_tree_node *node,
+                           struct dots *outer) {
     struct dots own = {0};
     int around_count = c->around_count;
     node->indices = LE_NEW_ARRAY(c->arena, from->index_count, struct le_index *);
@@ -255,7 +260,8 @@ static void spell_out_step(struct copier *c, const struct dots *dots, bool is_ne
             left->symbol->rank = count;
         left->symbol->any_rank = false;
         if (left->symbol->rank != count)
-            fail(c, left->place, NULL, "%s has %d axes, %d subscripts given", left->symbol->name, left->symbol->rank, count);
+            fail(c, left->place, NULL, "%s has %d axes, %d subscripts given", left->symbol->name, left->symbol->rank,
+                 count);
         if (count > LEAT_RANK_MAX)
             fail(c, left->place, NULL, "'%s' has %d axes: at most %d", left->symbol->name, count, LEAT_RANK_MAX);
         spell_out(c, left, indices, dots->need, count);

@@ -6,7 +6,8 @@ _Noreturn void le_checker_leave(struct le_checker *c) {
     longjmp(c->failure, 1);
 }
 
-_Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format, ...) {
+_Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format,
+                               ...) {
     va_list arguments;
     va_start(arguments, format);
     le_errors_add(LEAT_PROGRAM, place, expected, format, arguments);
@@ -50,7 +51,8 @@ struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, e
     return le_checker_add_symbol(c, name, symbol);
 }
 
-static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count, struct le_place place) {
+static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count,
+                                struct le_place place) {
     const char *since = le_arena_format(c->arena, "it has %d since line %d", symbol->rank, symbol->place.line);
     le_checker_fail(c, place, since, "%s has %d axes, %d subscripts given", symbol->name, symbol->rank, count);
 }
@@ -60,7 +62,8 @@ static void use_any_rank(struct le_checker *c, struct le_symbol *symbol, int cou
     if (!symbol->is_input)
         return;
     if (!dots && count < symbol->rank)
-        le_checker_fail(c, place, NULL, "%s has at least %d axes, %d subscripts given", symbol->name, symbol->rank, count);
+        le_checker_fail(c, place, NULL, "%s has at least %d axes, %d subscripts given", symbol->name, symbol->rank,
+                        count);
     if (count > symbol->rank)
         symbol->rank = count;
     symbol->any_rank = dots;
@@ -75,9 +78,10 @@ void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int co
         symbol->rank = 1;
     }
     if (!symbol->is_array)
-        le_checker_fail(c, place,
-                        le_arena_format(c->arena, "it is a scalar since line %d: write it without [ ]", symbol->place.line),
-                        "'%s' is a scalar: it has no subscripts", symbol->name);
+        le_checker_fail(
+            c, place,
+            le_arena_format(c->arena, "it is a scalar since line %d: write it without [ ]", symbol->place.line),
+            "'%s' is a scalar: it has no subscripts", symbol->name);
     if (symbol->any_rank)
         use_any_rank(c, symbol, count, dots, place);
     else if (dots ? count > symbol->rank : count != symbol->rank)
@@ -87,6 +91,7 @@ void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int co
 void le_checker_use_scalar(struct le_checker *c, struct le_symbol *symbol, struct le_place place) {
     symbol->any_kind = false;
     if (symbol->is_array)
-        le_checker_fail(c, place, le_arena_format(c->arena, "write %s[i], or sum(i: %s[i])", symbol->name, symbol->name),
+        le_checker_fail(c, place,
+                        le_arena_format(c->arena, "write %s[i], or sum(i: %s[i])", symbol->name, symbol->name),
                         "'%s' is an array: subscript it", symbol->name);
 }

@@ -7,11 +7,11 @@
 
 #define PASSES_MAX 64
 
-struct state {                  /* of a symbol */
-    enum le_type strong, weak;  /* what was assigned so far */
+struct state {                 /* of a symbol */
+    enum le_type strong, weak; /* what was assigned so far */
     bool unknown;
-    int first;                  /* the step that assigns it first, from 1 */
-    int read;                   /* the last pass that read it */
+    int first; /* the step that assigns it first, from 1 */
+    int read;  /* the last pass that read it */
 };
 struct typer {
     struct le_arena *arena;
@@ -27,8 +27,8 @@ struct typer {
 
 static enum le_type find(struct typer *t, struct le_tree_node *node);
 
-__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct typer *t, struct le_place place, const char *expected,
-                                                                const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct typer *t, struct le_place place,
+                                                                 const char *expected, const char *format, ...) {
     if (t->report) {
         va_list arguments;
         va_start(arguments, format);
@@ -134,15 +134,17 @@ static bool is_inside(const struct literal *literal, enum le_type type) {
 static void check_fits(struct typer *t, const struct le_tree_node *node, enum le_type type) {
     struct literal literal;
     if (le_type_is_int(type) && is_literal(node, &literal) && !is_inside(&literal, le_type_strong(type)))
-        fail(t, node->place, le_arena_format(t->arena, "write a cast, such as i64(...), around the %s", le_type_name(type)),
-             "the number %s%llu is out of the range of %s", literal.negative ? "-" : "", (unsigned long long)literal.size,
-             le_type_name(type));
+        fail(t, node->place,
+             le_arena_format(t->arena, "write a cast, such as i64(...), around the %s", le_type_name(type)),
+             "the number %s%llu is out of the range of %s", literal.negative ? "-" : "",
+             (unsigned long long)literal.size, le_type_name(type));
 }
 
 static void check_whole(struct typer *t, struct le_tree_node *node, const char *what) {
     enum le_type type = find(t, node);
     if (type != LE_NONE && !le_type_is_int(type))
-        fail(t, node->place, "write i64(...)", "%s must be an integer, not %s: write i64(...)", what, le_type_name(type));
+        fail(t, node->place, "write i64(...)", "%s must be an integer, not %s: write i64(...)", what,
+             le_type_name(type));
 }
 
 static enum le_type meet(struct typer *t, struct le_tree_node *const *nodes, int count) {
@@ -155,8 +157,8 @@ static enum le_type meet(struct typer *t, struct le_tree_node *const *nodes, int
 }
 
 static _Noreturn void fail_operand(struct typer *t, const struct le_tree_node *node, enum le_type type) {
-    fail(t, node->place, "write i64(...) around it", "'%s' needs integers, not %s", le_op_info((enum le_op)node->op)->name,
-         le_type_name(type));
+    fail(t, node->place, "write i64(...) around it", "'%s' needs integers, not %s",
+         le_op_info((enum le_op)node->op)->name, le_type_name(type));
 }
 
 /* ---- operations */
@@ -179,11 +181,14 @@ static enum le_type find_logic(struct typer *t, struct le_tree_node *node) {
 }
 
 /* Operand and result have one type. */
-static enum le_type find_uniform(struct typer *t, const struct le_tree_node *node, enum le_rule rule, enum le_type type) {
+static enum le_type find_uniform(struct typer *t, const struct le_tree_node *node, enum le_rule rule,
+                                 enum le_type type) {
     switch (rule) {
-    case LE_RULE_ARITH: return node->op == LE_OP_ADD || node->op == LE_OP_MUL ? type : without_bool(type);
+    case LE_RULE_ARITH:
+        return node->op == LE_OP_ADD || node->op == LE_OP_MUL ? type : without_bool(type);
     case LE_RULE_TRUEDIV:
-    case LE_RULE_FLOAT: return le_type_to_float(type);
+    case LE_RULE_FLOAT:
+        return le_type_to_float(type);
     case LE_RULE_BITS:
         if (type != LE_NONE && !is_whole(type))
             fail_operand(t, node, type);
@@ -195,8 +200,10 @@ static enum le_type find_uniform(struct typer *t, const struct le_tree_node *nod
             fail_operand(t, node, type);
         return type;
     case LE_RULE_ROUND:
-    case LE_RULE_SAME: return without_bool(type);
-    default: return type; /* CHOOSE */
+    case LE_RULE_SAME:
+        return without_bool(type);
+    default:
+        return type; /* CHOOSE */
     }
 }
 
@@ -231,13 +238,19 @@ static enum le_type find_reduction(struct typer *t, struct le_tree_node *node) {
     enum le_type type = find(t, node->children[0]);
     switch ((enum le_reduction)node->op) {
     case LE_RED_SUM:
-    case LE_RED_PROD: return node->operand = le_type_summed(type);
-    case LE_RED_MEAN: return node->operand = le_type_strong(le_type_to_float(type));
+    case LE_RED_PROD:
+        return node->operand = le_type_summed(type);
+    case LE_RED_MEAN:
+        return node->operand = le_type_strong(le_type_to_float(type));
     case LE_RED_ANY:
-    case LE_RED_ALL: return node->operand = LE_BOOL;
+    case LE_RED_ALL:
+        return node->operand = LE_BOOL;
     case LE_RED_ARGMIN:
-    case LE_RED_ARGMAX: node->operand = le_type_strong(type); return LE_I64;
-    default: return node->operand = le_type_strong(type);
+    case LE_RED_ARGMAX:
+        node->operand = le_type_strong(type);
+        return LE_I64;
+    default:
+        return node->operand = le_type_strong(type);
     }
 }
 
@@ -248,8 +261,8 @@ static enum le_type find_len(struct typer *t, struct le_tree_node *node) {
     if (!symbol->any_rank && is_literal(node->children[0], &axis)) {
         uint64_t rank = (uint64_t)symbol->rank;
         if (axis.negative ? axis.size > rank : axis.size >= rank)
-            fail(t, node->place, NULL, "%s has %d axes, no axis %s%llu", symbol->name, symbol->rank, axis.negative ? "-" : "",
-                 (unsigned long long)axis.size);
+            fail(t, node->place, NULL, "%s has %d axes, no axis %s%llu", symbol->name, symbol->rank,
+                 axis.negative ? "-" : "", (unsigned long long)axis.size);
     }
     return LE_WEAK_INDEX;
 }
@@ -261,22 +274,31 @@ static enum le_type find_select(struct typer *t, struct le_tree_node *node) {
 
 static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
     switch (node->kind) {
-    case LE_TREE_INDEX: return LE_WEAK_INDEX;
-    case LE_TREE_SCALAR: return read_symbol(t, node->symbol);
+    case LE_TREE_INDEX:
+        return LE_WEAK_INDEX;
+    case LE_TREE_SCALAR:
+        return read_symbol(t, node->symbol);
     case LE_TREE_READ:
         for (int k = 0; k < node->child_count; k++)
             check_whole(t, node->children[k], "a subscript");
         return read_symbol(t, node->symbol);
-    case LE_TREE_LEN: return find_len(t, node);
-    case LE_TREE_OP: return find_operation(t, node);
-    case LE_TREE_SELECT: return find_select(t, node);
-    case LE_TREE_CAST: find(t, node->children[0]); return node->type;
+    case LE_TREE_LEN:
+        return find_len(t, node);
+    case LE_TREE_OP:
+        return find_operation(t, node);
+    case LE_TREE_SELECT:
+        return find_select(t, node);
+    case LE_TREE_CAST:
+        find(t, node->children[0]);
+        return node->type;
     case LE_TREE_RAND:
         for (int k = 0; k < node->child_count; k++)
             check_whole(t, node->children[k], "a seed");
         return LE_F64;
-    case LE_TREE_REDUCE: return find_reduction(t, node);
-    default: return node->type; /* CONST */
+    case LE_TREE_REDUCE:
+        return find_reduction(t, node);
+    default:
+        return node->type; /* CONST */
     }
 }
 
@@ -287,10 +309,12 @@ static enum le_type find(struct typer *t, struct le_tree_node *node) {
 
 /* ---- steps */
 
-static void check_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol, enum le_type type) {
+static void check_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol,
+                         enum le_type type) {
     if (le_type_is_int(symbol->type) && le_type_is_float(type)) {
         const char *cast = le_arena_format(t->arena, "write %s(...)", le_type_name(symbol->type));
-        fail(t, node->place, cast, "%s into %s (%s) needs a cast", le_type_name(type), symbol->name, le_type_name(symbol->type));
+        fail(t, node->place, cast, "%s into %s (%s) needs a cast", le_type_name(type), symbol->name,
+             le_type_name(symbol->type));
     }
 }
 
@@ -352,12 +376,23 @@ static void type_default(struct typer *t, struct le_step *step) {
 
 static void type_step(struct typer *t, struct le_step *step) {
     switch (step->kind) {
-    case LE_STEP_BIND: break;
-    case LE_STEP_AGREE: find(t, step->value); break;
-    case LE_STEP_DEFAULT: type_default(t, step); break;
-    case LE_STEP_NEW: type_new(t, step); break;
-    case LE_STEP_FILL: meet_scalar(t, step->symbol, find(t, step->value)); break;
-    case LE_STEP_ASSIGN: type_assignment(t, step); break;
+    case LE_STEP_BIND:
+        break;
+    case LE_STEP_AGREE:
+        find(t, step->value);
+        break;
+    case LE_STEP_DEFAULT:
+        type_default(t, step);
+        break;
+    case LE_STEP_NEW:
+        type_new(t, step);
+        break;
+    case LE_STEP_FILL:
+        meet_scalar(t, step->symbol, find(t, step->value));
+        break;
+    case LE_STEP_ASSIGN:
+        type_assignment(t, step);
+        break;
     }
 }
 
@@ -391,7 +426,8 @@ bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le
         right = type_steps(t);
     while (t->changed && t->pass < PASSES_MAX);
     if (t->changed) {
-        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, "give the scalars that are assigned later on a type: var s: f64",
+        le_fault_add(LEAT_PROGRAM, (struct le_place){0},
+                     "give the scalars that are assigned later on a type: var s: f64",
                      "the types of the program's scalars depend on each other in too long a chain");
         return false;
     }

@@ -112,16 +112,36 @@ static void print_call(struct le_text *out, const char *name, const struct le_tr
 
 static void print_node(struct le_text *out, const struct le_tree_node *node) {
     switch (node->kind) {
-    case LE_TREE_CONST: print_const(out, node); break;
-    case LE_TREE_INDEX: le_text_add(out, "%s", node->index->name); break;
-    case LE_TREE_SCALAR: print_name(out, node->symbol); break;
-    case LE_TREE_READ: print_read(out, node); break;
-    case LE_TREE_LEN: print_call(out, "len", node); break;
-    case LE_TREE_OP: print_operation(out, node); break;
-    case LE_TREE_SELECT: print_select(out, node); break;
-    case LE_TREE_CAST: print_call(out, le_type_name(node->type), node); break;
-    case LE_TREE_RAND: print_call(out, node->op ? "randn" : "rand", node); break;
-    case LE_TREE_REDUCE: print_reduction(out, node); break;
+    case LE_TREE_CONST:
+        print_const(out, node);
+        break;
+    case LE_TREE_INDEX:
+        le_text_add(out, "%s", node->index->name);
+        break;
+    case LE_TREE_SCALAR:
+        print_name(out, node->symbol);
+        break;
+    case LE_TREE_READ:
+        print_read(out, node);
+        break;
+    case LE_TREE_LEN:
+        print_call(out, "len", node);
+        break;
+    case LE_TREE_OP:
+        print_operation(out, node);
+        break;
+    case LE_TREE_SELECT:
+        print_select(out, node);
+        break;
+    case LE_TREE_CAST:
+        print_call(out, le_type_name(node->type), node);
+        break;
+    case LE_TREE_RAND:
+        print_call(out, node->op ? "randn" : "rand", node);
+        break;
+    case LE_TREE_REDUCE:
+        print_reduction(out, node);
+        break;
     }
 }
 
@@ -139,7 +159,8 @@ static void print_symbol(struct le_text *out, const struct le_symbol *symbol) {
     enum le_type type = symbol->type != LE_NONE ? symbol->type : symbol->declared;
     if (type != LE_NONE)
         le_text_add(out, ", %s%s", le_type_is_weak(type) ? "weak " : "", le_type_name(type));
-    le_text_add(out, "%s%s%s%s\n", symbol->optional ? ", optional" : "", symbol->assigned && symbol->is_input ? ", assigned" : "",
+    le_text_add(out, "%s%s%s%s\n", symbol->optional ? ", optional" : "",
+                symbol->assigned && symbol->is_input ? ", assigned" : "",
                 symbol->marked_out && symbol->is_input ? ", result" : "", symbol->read ? "" : ", never read");
 }
 
@@ -201,8 +222,12 @@ static void print_step(struct le_text *out, const struct le_step *step) {
         le_text_add(out, " == ");
         print_node(out, step->value);
         break;
-    case LE_STEP_NEW: print_new(out, step); break;
-    case LE_STEP_ASSIGN: print_assignment(out, step); break;
+    case LE_STEP_NEW:
+        print_new(out, step);
+        break;
+    case LE_STEP_ASSIGN:
+        print_assignment(out, step);
+        break;
     }
     le_text_add(out, "\n");
 }
