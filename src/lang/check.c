@@ -1,6 +1,6 @@
-/* The ast to a checked tree: statements in text order, each resolved on its own, so that all of a program's errors come at once.
- * An error leaves its statement by longjmp; what the statement would have made is broken then, and makes no further errors.
- * All memory is the arena's. */
+/* The ast to a checked tree: statements in text order, each resolved on its own, so that all of a program's errors
+ * come at once. An error leaves its statement by longjmp; what the statement would have made is broken then, and makes
+ * no further errors. All memory is the arena's. */
 #include "lang/check.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The checker's own: what classify.c finds out about every name, and what statements (check.c), declarations (declare.c) and
- * expressions (resolve.c) share while the tree is built. */
+/* The checker's own: what classify.c finds out about every name, and what statements (check.c), declarations
+ * (declare.c) and expressions (resolve.c) share while the tree is built. */
 #ifndef LE_CHECK_H
 #define LE_CHECK_H
 #include "lang/fault.h"

@@ -1,5 +1,6 @@
-/* Which names are indices, over the whole program, before anything else is known: those that reductions and `where` bind, and
- * those that stand bare in a subscript and are never declared or assigned. A name that is a value, too, is an error. */
+/* Which names are indices, over the whole program, before anything else is known: those that reductions and `where`
+ * bind, and those that stand bare in a subscript and are never declared or assigned. A name that is a value, too, is
+ * an error. */
 #include "lang/check.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* How the front end reports an error of the text: it is added to the thread's record, and the work goes on with the next
- * statement. */
+/* How the front end reports an error of the text: it is added to the thread's record, and the work goes on with the
+ * next statement. */
 #ifndef LE_FAULT_H
 #define LE_FAULT_H
 #include "base/status.h"

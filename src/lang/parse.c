@@ -1,5 +1,6 @@
-/* Statements, and the parser's basic moves. An error is reported where it stands and leaves by longjmp to the statement, which
- * skips to its end: nothing but the arena is owned in between. Names, indices and types are check.c's. */
+/* Statements, and the parser's basic moves. An error is reported where it stands and leaves by longjmp to the
+ * statement, which skips to its end: nothing but the arena is owned in between. Names, indices and types are
+ * check.c's. */
 #include "lang/parse.h"
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* A tree as text, one line a step, for people and tests; it is not read back. A step stands as it will run: `...` spelled out,
- * defs inlined, each operation in parentheses; with the type of what an assignment computes, once it is known. */
+/* A tree as text, one line a step, for people and tests; it is not read back. A step stands as it will run: `...`
+ * spelled out, defs inlined, each operation in parentheses; with the type of what an assignment computes, once it is
+ * known. */
 #include "base/text.h"
 #include "lang/tree.h"
 

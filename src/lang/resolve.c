@@ -1,5 +1,5 @@
-/* Expressions of the ast to nodes of the tree: names become symbols and indices, defs are inlined. Recursion goes as deep as
- * LE_DEPTH_MAX, defs included. Places are those of the text that was inlined. */
+/* Expressions of the ast to nodes of the tree: names become symbols and indices, defs are inlined. Recursion goes as
+ * deep as LE_DEPTH_MAX, defs included. Places are those of the text that was inlined. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -64,7 +64,8 @@ static bool is_free(const struct le_checker *c, const struct le_index *index) {
     return false;
 }
 
-/* Whether the expression uses an index of the statement: not one of the reductions in it, which are newer than `first`. */
+/* Whether the expression uses an index of the statement: not one of the reductions in it, which are newer than
+ * `first`. */
 static bool uses_index(const struct le_checker *c, const struct le_tree_node *node, int first) {
     if (node->kind == LE_TREE_INDEX)
         return node->index->id < first || is_free(c, node->index);

@@ -1,5 +1,6 @@
-/* Text to tokens: words are interned, comments and newlines that end nothing are left out. Numbers are marked, not read.
- * An error in one character does not end the scan: its token is BAD, and the parser says nothing more about it. */
+/* Text to tokens: words are interned, comments and newlines that end nothing are left out. Numbers are marked, not
+ * read. An error in one character does not end the scan: its token is BAD, and the parser says nothing more about it.
+ * */
 #include "lang/scan.h"
 #include "lang/fault.h"
 #include <string.h>

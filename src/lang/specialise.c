@@ -1,5 +1,5 @@
-/* A checked tree for inputs of known kinds, ranks and types: a copy in which `...` is spelled out as indices, with all types. The
- * tree that is copied may be shared by threads. Errors here come from the inputs: LEAT_MISMATCH. */
+/* A checked tree for inputs of known kinds, ranks and types: a copy in which `...` is spelled out as indices, with all
+ * types. The tree that is copied may be shared by threads. Errors here come from the inputs: LEAT_MISMATCH. */
 #include "lang/check.h"
 #include <string.h>
 

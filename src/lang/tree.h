@@ -1,6 +1,7 @@
-/* The two trees. An *ast* is the text as it stands (parse.c). A *tree* is a checked program (check.c): every name is a symbol or
- * an index, defs are inlined, and, once specialised for the types and ranks of its inputs (types.c), `...` is spelled out and
- * every node has its type. Both live in an arena, are never changed once made, and are then shared by threads. */
+/* The two trees. An *ast* is the text as it stands (parse.c). A *tree* is a checked program (check.c): every name is a
+ * symbol or an index, defs are inlined, and, once specialised for the types and ranks of its inputs (types.c), `...`
+ * is spelled out and every node has its type. Both live in an arena, are never changed once made, and are then shared
+ * by threads. */
 #ifndef LE_TREE_H
 #define LE_TREE_H
 #include "base/arena.h"
@@ -9,63 +10,118 @@
 #include "spec/op.h"
 
 /* Limits of a program: passing one is an error of its text. */
-#define LE_NESTING_MAX 200     /* of parentheses, calls and blocks */
-#define LE_DEPTH_MAX   2000    /* of an expression's tree, its defs inlined: chains such as a + b + c count, too */
-#define LE_NODES_MAX   3000000 /* of all expressions, their defs inlined */
-#define LE_INDICES_MAX 16      /* of one statement */
-#define LE_PARAMETERS_MAX 64   /* of a def */
-#define LE_TEXT_MAX    (1 << 26) /* bytes */
+#define LE_NESTING_MAX    200       /* of parentheses, calls and blocks */
+#define LE_DEPTH_MAX      2000      /* of an expression's tree, its defs inlined: chains such as a + b + c count, too */
+#define LE_NODES_MAX      3000000   /* of all expressions, their defs inlined */
+#define LE_INDICES_MAX    16        /* of one statement */
+#define LE_PARAMETERS_MAX 64        /* of a def */
+#define LE_TEXT_MAX       (1 << 26) /* bytes */
 
 /* ---- ast */
 
 enum le_ast_kind {
-    LE_AST_NUMBER, LE_AST_DOTS, LE_AST_NAME, LE_AST_SUBSCRIPT, LE_AST_CALL, LE_AST_REDUCE, LE_AST_UNARY, LE_AST_BINARY, LE_AST_SELECT
+    LE_AST_NUMBER,
+    LE_AST_DOTS,
+    LE_AST_NAME,
+    LE_AST_SUBSCRIPT,
+    LE_AST_CALL,
+    LE_AST_REDUCE,
+    LE_AST_UNARY,
+    LE_AST_BINARY,
+    LE_AST_SELECT
 };
 struct le_ast;
-struct le_asts { struct le_ast **at; int count, capacity; };
-struct le_ast_range { struct le_ast *low, *high, *by; }; /* by may be NULL */
-struct le_ast_binder { const char *name; struct le_place place; bool dots, has_range; struct le_ast_range range; };
-struct le_ast_binders { struct le_ast_binder *at; int count, capacity; };
+struct le_asts {
+    struct le_ast **at;
+    int count, capacity;
+};
+struct le_ast_range {
+    struct le_ast *low, *high, *by;
+}; /* by may be NULL */
+struct le_ast_binder {
+    const char *name;
+    struct le_place place;
+    bool dots, has_range;
+    struct le_ast_range range;
+};
+struct le_ast_binders {
+    struct le_ast_binder *at;
+    int count, capacity;
+};
 struct le_ast {
     enum le_ast_kind kind;
     struct le_place place;
-    int depth;                     /* of the tree below, 1 for a leaf; at most LE_DEPTH_MAX */
-    int op;                        /* UNARY, BINARY: le_op; REDUCE: le_reduction; NUMBER: le_type (bool, weak int, weak float) */
-    bool imaginary;                /* NUMBER: 2j */
-    uint64_t integer;              /* NUMBER, bool or weak int */
-    double real;                   /* NUMBER, weak float */
-    const char *name;              /* NAME, SUBSCRIPT, CALL */
+    int depth;        /* of the tree below, 1 for a leaf; at most LE_DEPTH_MAX */
+    int op;           /* UNARY, BINARY: le_op; REDUCE: le_reduction; NUMBER: le_type (bool, weak int, weak float) */
+    bool imaginary;   /* NUMBER: 2j */
+    uint64_t integer; /* NUMBER, bool or weak int */
+    double real;      /* NUMBER, weak float */
+    const char *name; /* NAME, SUBSCRIPT, CALL */
     struct le_asts children;       /* SUBSCRIPT, CALL: arguments; UNARY 1; BINARY 2; SELECT 3; REDUCE: the body */
     struct le_ast_binders binders; /* REDUCE */
 };
 enum le_stmt_kind {
-    LE_STMT_DECL, LE_STMT_EDGE, LE_STMT_DEF, LE_STMT_ASSIGN, LE_STMT_EACH, LE_STMT_FOR, LE_STMT_WHILE, LE_STMT_IF, LE_STMT_RETURN,
+    LE_STMT_DECL,
+    LE_STMT_EDGE,
+    LE_STMT_DEF,
+    LE_STMT_ASSIGN,
+    LE_STMT_EACH,
+    LE_STMT_FOR,
+    LE_STMT_WHILE,
+    LE_STMT_IF,
+    LE_STMT_RETURN,
     LE_STMT_BREAK
 };
 enum le_decl { LE_DECL_IN, LE_DECL_OUT, LE_DECL_VAR };
-enum le_assign { LE_ASSIGN_SET, LE_ASSIGN_ADD, LE_ASSIGN_SUB, LE_ASSIGN_MUL, LE_ASSIGN_DIV, LE_ASSIGN_MIN, LE_ASSIGN_MAX };
-struct le_ast_item { const char *name; struct le_place place; enum le_type type; bool complex_type, is_array; struct le_asts sizes; struct le_ast *value; };
+enum le_assign {
+    LE_ASSIGN_SET,
+    LE_ASSIGN_ADD,
+    LE_ASSIGN_SUB,
+    LE_ASSIGN_MUL,
+    LE_ASSIGN_DIV,
+    LE_ASSIGN_MIN,
+    LE_ASSIGN_MAX
+};
+struct le_ast_item {
+    const char *name;
+    struct le_place place;
+    enum le_type type;
+    bool complex_type, is_array;
+    struct le_asts sizes;
+    struct le_ast *value;
+};
 struct le_stmt;
-struct le_stmts { struct le_stmt **at; int count, capacity; };
+struct le_stmts {
+    struct le_stmt **at;
+    int count, capacity;
+};
 struct le_stmt {
     enum le_stmt_kind kind;
-    struct le_place place;                 /* of its first token; span: to the end of its first line or of itself */
-    size_t offset;                         /* of its first byte in the text */
-    enum le_decl decl;                     /* DECL */
-    struct { struct le_ast_item *at; int count, capacity; } items;
-    struct { const char **at; int count, capacity; } names; /* EDGE: arrays; DEF: parameters */
-    enum le_edge edge;                     /* EDGE */
-    const char *name;                      /* ASSIGN: the left side; DEF; FOR: the index */
-    bool has_subscripts;                   /* ASSIGN */
+    struct le_place place; /* of its first token; span: to the end of its first line or of itself */
+    size_t offset;         /* of its first byte in the text */
+    enum le_decl decl;     /* DECL */
+    struct {
+        struct le_ast_item *at;
+        int count, capacity;
+    } items;
+    struct {
+        const char **at;
+        int count, capacity;
+    } names;             /* EDGE: arrays; DEF: parameters */
+    enum le_edge edge;   /* EDGE */
+    const char *name;    /* ASSIGN: the left side; DEF; FOR: the index */
+    bool has_subscripts; /* ASSIGN */
     struct le_asts subscripts;
-    enum le_assign op;                     /* ASSIGN */
-    struct le_ast *value, *otherwise;      /* ASSIGN: right side, else; EDGE: fill; DEF: expression or NULL; WHILE, IF: condition */
-    struct le_ast_binders binders;         /* ASSIGN: where; EACH; FOR: one */
-    struct le_stmts body, otherwise_body;  /* blocks */
+    enum le_assign op;             /* ASSIGN */
+    struct le_ast *value;          /* ASSIGN: right side; EDGE: fill; DEF: expression or NULL; WHILE, IF: condition */
+    struct le_ast *otherwise;      /* ASSIGN: else */
+    struct le_ast_binders binders; /* ASSIGN: where; EACH; FOR: one */
+    struct le_stmts body, otherwise_body; /* blocks */
 };
 
-/* Parses as much as it can: after an error it goes on with the next line. Errors go to the thread's record (le_errors_add); the
- * caller has cleared it. NUL bytes and bad characters are errors. Nesting deeper than LE_NESTING_MAX is an error. */
+/* Parses as much as it can: after an error it goes on with the next line. Errors go to the thread's record
+ * (le_errors_add); the caller has cleared it. NUL bytes and bad characters are errors. Nesting deeper than
+ * LE_NESTING_MAX is an error. */
 struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_bytes);
 
 /* ---- tree */
@@ -73,32 +129,32 @@ struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_b
 /* A value: an input, a declared or assigned array, or a scalar. */
 struct le_symbol {
     const char *name;
-    int id;                 /* its place in le_tree.symbols */
-    struct le_place place;  /* first appearance */
+    int id;                /* its place in le_tree.symbols */
+    struct le_place place; /* first appearance */
     bool is_array, is_input;
-    bool optional;          /* an input with a default (le_step DEFAULT), or a size that a declaration binds (le_step BIND) */
-    bool wants_default;     /* of those: has a default */
-    bool marked_out;        /* `out` names it */
-    bool assigned, read;    /* read by another statement than its own `op=` */
-    bool any_kind;          /* an input that is declared and never used: array or scalar (until specialisation) */
-    bool update_only;       /* an input that is only assigned, first by `op=`: where it is not bound, that is the error no_value */
-    const char *no_value;   /* of those: "C has no value: write C[i,j] = sum(k: ...)", at place */
-    bool any_rank;          /* its rank is only known from below: it is used, or made, with `...` */
-    int rank;               /* the rank, or the least if any_rank (then exact after specialisation) */
-    enum le_type declared;  /* LE_NONE: not declared */
-    enum le_type type;      /* after specialisation; a scalar's may be weak. Before it: LE_NONE where it depends on the inputs */
+    bool optional; /* an input with a default (le_step DEFAULT), or a size that a declaration binds (le_step BIND) */
+    bool wants_default;    /* of those: has a default */
+    bool marked_out;       /* `out` names it */
+    bool assigned, read;   /* read by another statement than its own `op=` */
+    bool any_kind;         /* an input that is declared and never used: array or scalar (until specialisation) */
+    bool update_only;      /* an input that is only assigned, first by `op=`: not bound, that is the error no_value */
+    const char *no_value;  /* of those: "C has no value: write C[i,j] = sum(k: ...)", at place */
+    bool any_rank;         /* its rank is only known from below: it is used, or made, with `...` */
+    int rank;              /* the rank, or the least if any_rank (then exact after specialisation) */
+    enum le_type declared; /* LE_NONE: not declared */
+    enum le_type type;     /* a scalar's may be weak; LE_NONE before specialisation where it depends on the inputs */
 };
 
 /* An index of a statement or reduction; `...` becomes indices named "...0", "...1" from the left. */
 struct le_tree_node;
 struct le_index {
     const char *name;
-    int id;                            /* unique in the tree */
+    int id; /* unique in the tree */
     struct le_place place;
     bool from_dots;
-    bool has_range;                    /* explicit */
+    bool has_range;                       /* explicit */
     struct le_tree_node *low, *high, *by; /* by may be NULL */
-    bool depends;                      /* its bounds use another index of the statement, so they change as it runs */
+    bool depends;                         /* its bounds use another index of the statement, so they change as it runs */
 };
 
 enum le_tree_kind {
@@ -116,85 +172,99 @@ enum le_tree_kind {
 struct le_tree_node {
     enum le_tree_kind kind;
     struct le_place place;
-    enum le_type type;    /* LE_NONE before specialisation where it depends on the inputs */
-    enum le_type operand; /* OP, REDUCE: the type that children are converted to first (LOGIC: each keeps its own; COMPARE of integers
-                             alone: LE_NONE, compared by value) */
-    int op;               /* OP: le_op; RAND: 0, 1; REDUCE: le_reduction */
-    int64_t integer;      /* CONST: bool, weak int (above 2^63 - 1: the bits of a u64, and is_u64) */
+    enum le_type type; /* LE_NONE before specialisation where it depends on the inputs */
+    /* OP, SELECT, REDUCE: the type that children are converted to first; LE_NONE: each keeps its own (LOGIC; COMPARE of
+     * integers alone, which is by value). May be weak, as types of nodes. */
+    enum le_type operand;
+    int op;          /* OP: le_op; RAND: 0, 1; REDUCE: le_reduction */
+    int64_t integer; /* CONST: bool, weak int (above 2^63 - 1: the bits of a u64, and is_u64) */
     bool is_u64;
     double real;
     struct le_index *index;
     struct le_symbol *symbol;
-    enum le_edge edge;            /* READ */
-    struct le_symbol *fill;       /* READ with LE_EDGE_FILL: the scalar that le_step FILL set */
-    int access;                   /* READ: its number in the step's accesses */
-    bool dots;                    /* READ, REDUCE before specialisation: starts with `...` */
-    int dots_count;               /* READ after it: how many leading children came from `...`; there an extent of 1 stretches */
+    enum le_edge edge;      /* READ */
+    struct le_symbol *fill; /* READ with LE_EDGE_FILL: the scalar that le_step FILL set */
+    int access;             /* READ: its number in the step's accesses */
+    bool dots;              /* READ, REDUCE before specialisation: starts with `...` */
+    int dots_count; /* READ after it: how many leading children came from `...`; there an extent of 1 stretches */
     struct le_tree_node **children;
     int child_count;
-    struct le_index **indices;    /* REDUCE */
+    struct le_index **indices; /* REDUCE */
     int index_count;
 };
 
 /* One array access of a statement, for the range rules and the check (ranges.c). */
 struct le_access {
-    struct le_tree_node *node;    /* a READ; the left side is one, too */
-    bool guarded;                 /* under ?:, && or || */
+    struct le_tree_node *node; /* a READ; the left side is one, too */
+    bool guarded;              /* under ?:, && or || */
     bool left;
-    struct le_index **around;     /* indices of the reductions around it */
+    struct le_index **around; /* indices of the reductions around it */
     int around_count;
 };
 
 /* What runs, in order. */
 enum le_step_kind {
     LE_STEP_DEFAULT, /* input `symbol` was not bound: it is `value` */
-    LE_STEP_BIND,    /* scalar input `symbol` is extent `axis` of array `array` (or must equal it when bound, or bound before) */
-    LE_STEP_AGREE,   /* extent `axis` of `array` must equal `value` */
-    LE_STEP_NEW,     /* `symbol` starts: sizes (arrays), value or zero */
-    LE_STEP_FILL,    /* scalar `symbol` = value: an edge's fill */
+    /* scalar input `symbol` is extent `axis` of array `array` (or must equal it when bound, or bound before) */
+    LE_STEP_BIND,
+    LE_STEP_AGREE, /* extent `axis` of `array` must equal `value` */
+    LE_STEP_NEW,   /* `symbol` starts: sizes (arrays), value or zero */
+    LE_STEP_FILL,  /* scalar `symbol` = value: an edge's fill */
     LE_STEP_ASSIGN
 };
 struct le_step {
     enum le_step_kind kind;
     struct le_place place;
-    int line_length;               /* text of the statement in the source: le_tree.text + offset */
+    int line_length; /* text of the statement in the source: le_tree.text + offset */
     size_t offset;
     struct le_symbol *symbol, *array;
     int axis;
     struct le_tree_node *value, *otherwise; /* ASSIGN: otherwise: `else`, may be NULL */
-    struct le_tree_node **sizes;   /* NEW */
+    struct le_tree_node **sizes;            /* NEW */
     int size_count;
     /* ASSIGN */
     enum le_assign op;
-    bool is_new;                   /* the assignment makes the symbol */
-    struct le_tree_node *left;     /* a READ of symbol with the left side's subscripts; NULL for a scalar */
-    enum le_type term;             /* value and otherwise are converted to it (after specialisation) */
-    enum le_type update;           /* `op=` computes in it */
-    struct le_index **free;        /* the statement's own indices in index order: `...`, left side, where, right side; those whose
-                                      bounds depend on others last */
+    bool is_new;               /* the assignment makes the symbol */
+    struct le_tree_node *left; /* a READ of symbol with the left side's subscripts; NULL for a scalar */
+    enum le_type term;         /* value and otherwise are converted to it (after specialisation) */
+    enum le_type update;       /* `op=` computes in it */
+    struct le_index *
+        /* the statement's own indices in index order: `...`, left side, where, right side; those whose bounds depend
+         * on others last */
+        *free;
     int free_count;
-    struct le_index **all;         /* and those of its reductions */
+    struct le_index **all; /* and those of its reductions */
     int all_count;
-    struct le_access *accesses;    /* also of value, sizes and fill in other steps (which have no free indices) */
+    struct le_access *accesses; /* also of value, sizes and fill in other steps (which have no free indices) */
     int access_count;
 };
 
 struct le_tree {
-    const char *text; size_t text_bytes;
-    struct le_symbol **symbols; int symbol_count;
-    struct le_step *steps; int step_count;
-    const char **index_names; struct le_place *index_places; int index_name_count; /* distinct, for `leat check` */
-    int index_count;         /* ids 0..index_count-1 are in use */
-    struct le_names names;   /* of the symbols, to their ids */
+    const char *text;
+    size_t text_bytes;
+    struct le_symbol **symbols;
+    int symbol_count;
+    struct le_step *steps;
+    int step_count;
+    const char **index_names;
+    struct le_place *index_places;
+    int index_name_count;  /* distinct, for `leat check` */
+    int index_count;       /* ids 0..index_count-1 are in use */
+    struct le_names names; /* of the symbols, to their ids */
 };
 
 /* Parses and checks. All errors are in the thread's record. NULL on error. */
 struct le_tree *le_check(struct le_arena *arena, const char *text, size_t size_bytes);
 
 /* What an input is bound to: array or rank 0 (is_array: rank > 0), and its type (a weak one for a plain number). */
-struct le_input { bool bound, is_array; enum le_type type; int rank; };
-/* A copy with `...` spelled out and all types found; inputs[] is by symbol id. NULL on error (LEAT_MISMATCH for what comes from the
- * inputs, LEAT_PROGRAM for the text). symbols, steps, ids keep their order and number; further indices may come. */
+struct le_input {
+    bool bound, is_array;
+    enum le_type type;
+    int rank;
+};
+/* A copy with `...` spelled out and all types found; inputs[] is by symbol id. NULL on error (LEAT_MISMATCH for what
+ * comes from the inputs, LEAT_PROGRAM for the text). symbols, steps, ids keep their order and number; further indices
+ * may come. */
 struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs);
 /* The default results' symbol ids, in order of appearance; *count may be 0. */
 int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count);

@@ -1,8 +1,9 @@
-/* The types of all nodes and symbols: NumPy's promotion from the leaves up, over the program until they stand still (a scalar's
- * type is what all of its assignments promote to). Without inputs this finds what the text alone tells: LE_NONE is a type that is
- * not known yet, whatever it meets is unknown, too, and no rule speaks of it.
+/* The types of all nodes and symbols: NumPy's promotion from the leaves up, over the program until they stand still (a
+ * scalar's type is what all of its assignments promote to). Without inputs this finds what the text alone tells:
+ * LE_NONE is a type that is not known yet, whatever it meets is unknown, too, and no rule speaks of it.
  *
- * An error leaves its step by longjmp. While types still move errors are not told; at the end the steps are gone through again. */
+ * An error leaves its step by longjmp. While types still move errors are not told; at the end the steps are gone
+ * through again. */
 #include "lang/check.h"
 
 #define PASSES_MAX 64
