@@ -343,16 +343,17 @@ leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launche
     return generate_map(kernel, out);
 }
 
-leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, struct le_launch *out)
+leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored, struct le_launch *out)
 {
     struct le_stage stage = {.name = "a scalar", .node = node, .target = -1, .base = -1, .access = -1};
     struct gen g = new_gen(kernel, &stage);
     gen_find_indices(&g);
     struct operand *x = gen_node(&g, node, g.root, (struct condition){.outside = -1});
-    int pointer = gen_reg(&g, LE_REG_STREAM, node->type);
+    int pointer = gen_reg(&g, LE_REG_STREAM, stored);
     g.regs.at[pointer].buffer = LE_PARTS;
-    gen_emit(&g, g.root, (struct le_instr){.code = LE_CODE_COPY,
+    gen_emit(&g, g.root, (struct le_instr){.code = node->type == stored ? LE_CODE_COPY : LE_CODE_CAST,
                                            .type = (uint8_t)node->type,
+                                           .type2 = (uint8_t)stored,
                                            .d = (uint16_t)pointer,
                                            .a = (uint16_t)x->reg,
                                            .b = LE_NO_REG,

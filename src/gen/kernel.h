@@ -37,6 +37,6 @@ struct le_kernel {
     int64_t *merged_count;
 };
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out);
-/* A node without indices, computed by one task and written as its type to buffer LE_PARTS. */
-leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, struct le_launch *out);
+/* A node without indices, computed by one task and written to buffer LE_PARTS as it is stored in an array of that type. */
+leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored, struct le_launch *out);
 #endif

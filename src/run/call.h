@@ -1,0 +1,43 @@
+/* A call: one thread's bindings of a program, what was made for them (the IR for their types, the plan for their shapes), and the
+ * results of its last run. One thread at a time. */
+#ifndef LE_CALL_H
+#define LE_CALL_H
+#include "array/array.h"
+#include "run/plan.h"
+#include "run/program.h"
+
+enum le_bound { LE_BOUND_NOT, LE_BOUND_ARRAY, LE_BOUND_NUMBER };
+struct le_bind {
+    enum le_bound kind;
+    leat_array *array;  /* retained */
+    enum le_type type;  /* of a number: bool, weak int, weak float, or u64 */
+    uint64_t bits;      /* its bytes */
+};
+struct le_want {
+    int symbol;
+    leat_array *target; /* retained; NULL: a new array */
+    leat_array *result; /* of the last run; retained */
+};
+
+struct leat_call {
+    leat_program *program;    /* retained */
+    struct le_bind *binds;    /* by symbol */
+    struct le_want *wants;
+    int want_count, want_capacity;
+    bool default_wants;       /* wants are the program's own results */
+    struct le_specialised *specialised; /* NULL: none yet */
+    bool stale;               /* a type, a rank or the wants changed since */
+};
+
+leat_status le_call_new(leat_program *program, leat_call **call);
+void le_call_free(leat_call *call);
+leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array); /* NULL unbinds */
+leat_status le_call_set_number(leat_call *call, const char *name, enum le_type type, uint64_t bits);
+leat_status le_call_want(leat_call *call, const char *name, leat_array *array);
+void le_call_want_clear(leat_call *call);
+void le_call_unbind(leat_call *call); /* all of it; what was made for it is kept */
+leat_status le_call_run(leat_call *call);
+/* The IR and the plan for what is bound, without running. */
+leat_status le_call_prepare(leat_call *call);
+const struct le_want *le_call_result(const leat_call *call, const char *name);
+#endif

@@ -1,0 +1,168 @@
+#include "run/program.h"
+#include "base/hash.h"
+#include <string.h>
+
+static const struct le_tree *check(leat_program *p)
+{
+    if (setjmp(p->arena.failure)) {
+        le_fail_out_of_memory(0);
+        return NULL;
+    }
+    p->text = le_arena_copy(&p->arena, p->text, p->text_bytes);
+    p->name = le_arena_copy(&p->arena, p->name, strlen(p->name));
+    const struct le_tree *tree = le_check(&p->arena, p->text, p->text_bytes);
+    if (tree) p->results = le_tree_results(&p->arena, tree, &p->result_count);
+    return tree;
+}
+
+leat_status le_program_new(leat_context *ctx, const char *text, size_t size_bytes, const char *name, leat_program **program)
+{
+    leat_program *p = le_alloc_zero(1, sizeof *p);
+    if (!p) return le_fail_out_of_memory(sizeof *p);
+    struct le_span span;
+    atomic_init(&p->refcount, 1);
+    le_arena_init(&p->arena);
+    p->text = text;
+    p->text_bytes = size_bytes;
+    p->name = name ? name : "program";
+    le_span_begin(&span, ctx->ledger, LEAT_COST_CHECK, p->name, "");
+    le_errors_clear();
+    p->tree = check(p);
+    le_span_end(&span, size_bytes, 0);
+    if (!p->tree) {
+        leat_status status = le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
+        if (le_error_at(0) && le_error_at(0)->line) le_errors_source(name ? name : "program", text, size_bytes);
+        le_arena_finish(&p->arena);
+        le_free(p);
+        return status;
+    }
+    p->ctx = le_context_retain(ctx);
+    *program = p;
+    return LEAT_OK;
+}
+
+leat_program *le_program_retain(leat_program *program)
+{
+    atomic_fetch_add_explicit(&program->refcount, 1, memory_order_relaxed);
+    return program;
+}
+
+void le_program_release(leat_program *program)
+{
+    if (!program || atomic_fetch_sub_explicit(&program->refcount, 1, memory_order_acq_rel) != 1) return;
+    leat_context *ctx = program->ctx;
+    le_arena_finish(&program->arena);
+    le_free(program);
+    le_context_release(ctx);
+}
+
+void le_program_source(const leat_program *program)
+{
+    const leat_error *e = le_error_at(0);
+    if (e && e->line > 0) le_errors_source(program->name, program->text, program->text_bytes);
+}
+
+/* ---- names */
+
+static bool is_result(const leat_program *p, int symbol)
+{
+    for (int k = 0; k < p->result_count; k++)
+        if (p->results[k] == symbol) return true;
+    return false;
+}
+
+static bool has_kind(const leat_program *p, const struct le_symbol *s, leat_name_kind kind)
+{
+    if (!s->name || !*s->name) return false; /* the fill of an edge */
+    if (kind == LEAT_NAME_INPUT) return s->is_input;
+    if (kind == LEAT_NAME_RESULT) return is_result(p, s->id);
+    return kind == LEAT_NAME_TEMPORARY && !s->is_input && !is_result(p, s->id);
+}
+
+static enum le_type known_type(const struct le_symbol *s)
+{
+    enum le_type type = s->declared ? s->declared : s->type;
+    return type == LE_NONE ? LE_NONE : le_type_strong(type);
+}
+
+bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info)
+{
+    const struct le_tree *tree = program->tree;
+    if (kind == LEAT_NAME_INDEX) {
+        if (k >= (size_t)tree->index_name_count) return false;
+        *info = (leat_name_info){.name = tree->index_names[k], .line = tree->index_places[k].line};
+        return true;
+    }
+    for (int id = 0; id < tree->symbol_count; id++) {
+        const struct le_symbol *s = tree->symbols[id];
+        if (!has_kind(program, s, kind) || k-- > 0) continue;
+        *info = (leat_name_info){.name = s->name,
+                                 .dtype = (leat_dtype)known_type(s),
+                                 .rank = s->any_rank || s->any_kind ? -1 : s->is_array ? s->rank : 0,
+                                 .optional = s->optional,
+                                 .has_value = true,
+                                 .line = s->place.line};
+        return true;
+    }
+    return false;
+}
+
+/* ---- leat_eval's programs */
+
+struct cached {
+    struct cached *next;
+    uint64_t hash;
+    leat_program *program;
+};
+struct le_program_cache {
+    struct cached *first;
+};
+
+static void cache_free(struct le_program_cache *cache)
+{
+    for (struct cached *c = cache->first, *next; c; c = next) {
+        next = c->next;
+        le_program_release(c->program);
+        le_free(c);
+    }
+    le_free(cache);
+}
+
+static leat_program *cache_find(leat_context *ctx, const char *text, size_t length, uint64_t hash)
+{
+    leat_program *found = NULL;
+    pthread_mutex_lock(&ctx->lock);
+    for (struct cached *c = ctx->programs ? ctx->programs->first : NULL; c && !found; c = c->next)
+        if (c->hash == hash && c->program->text_bytes == length && !memcmp(c->program->text, text, length))
+            found = le_program_retain(c->program);
+    pthread_mutex_unlock(&ctx->lock);
+    return found;
+}
+
+/* Without memory for it the program just is not kept. */
+static void cache_add(leat_context *ctx, leat_program *program, uint64_t hash)
+{
+    struct cached *c = le_alloc(sizeof *c);
+    if (!c) return;
+    pthread_mutex_lock(&ctx->lock);
+    if (!ctx->programs) ctx->programs = le_alloc_zero(1, sizeof *ctx->programs);
+    if (ctx->programs) {
+        ctx->programs_free = cache_free;
+        *c = (struct cached){.next = ctx->programs->first, .hash = hash, .program = le_program_retain(program)};
+        ctx->programs->first = c;
+        c = NULL;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    le_free(c);
+}
+
+leat_status le_program_cached(leat_context *ctx, const char *text, leat_program **program)
+{
+    size_t length = strlen(text);
+    uint64_t hash = le_hash(text, length, 0);
+    *program = cache_find(ctx, text, length, hash);
+    if (*program) return LEAT_OK;
+    leat_status status = le_program_new(ctx, text, length, NULL, program);
+    if (status == LEAT_OK) cache_add(ctx, *program, hash);
+    return status;
+}
