@@ -228,10 +228,9 @@ struct le_step {
     struct le_tree_node *left; /* a READ of symbol with the left side's subscripts; NULL for a scalar */
     enum le_type term;         /* value and otherwise are converted to it (after specialisation) */
     enum le_type update;       /* `op=` computes in it */
-    struct le_index *
-        /* the statement's own indices in index order: `...`, left side, where, right side; those whose bounds depend
-         * on others last */
-        *free;
+    /* The statement's own indices in index order: `...`, left side, where, right side; those whose bounds depend on
+     * others last. */
+    struct le_index **free;
     int free_count;
     struct le_index **all; /* and those of its reductions */
     int all_count;
