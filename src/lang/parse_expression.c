@@ -48,10 +48,10 @@ static void deepen_all(struct le_parser *p, struct le_ast *ast) {
         deepen(p, ast, ast->children.at[k]);
 }
 
-static struct le_ast *new_parent(struct le_parser *p, enum le_ast_kind kind, struct le_place place, int op, int count,
-                                 struct le_ast *const *children) {
+static struct le_ast *new_parent(struct le_parser *p, enum le_ast_kind kind, struct le_place place, enum le_op op,
+                                 int count, struct le_ast *const *children) {
     struct le_ast *ast = new_ast(p, kind, place);
-    ast->op = op;
+    ast->op = (int)op;
     ast->children.at = LE_NEW_ARRAY(p->arena, count, struct le_ast *);
     ast->children.count = ast->children.capacity = count;
     memcpy(ast->children.at, children, (size_t)count * sizeof *children);
@@ -344,7 +344,7 @@ struct le_ast *le_parse_expression(struct le_parser *p) {
         struct le_ast *parts[3] = {result, le_parse_expression(p)};
         le_parser_expect(p, ':', " of ?:");
         parts[2] = le_parse_expression(p);
-        result = new_parent(p, LE_AST_SELECT, le_parser_place(token), 0, 3, parts);
+        result = new_parent(p, LE_AST_SELECT, le_parser_place(token), LE_OPS, 3, parts);
     }
     p->depth--;
     return result;

@@ -1,5 +1,4 @@
-/* Text to ast: what a newline ends, numbers, precedence (told by what the checked tree prints), errors with their places,
- * and text that nobody would write. */
+/* Text to ast: what a newline ends, numbers, errors with their places, and text that nobody would write. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Trees for given inputs: types by NumPy's promotion, `...` spelled out, operands' types, and inputs that do not fit. */
+/* Trees for given inputs: types by NumPy's promotion, `...` spelled out, operands' types, and what does not fit. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
