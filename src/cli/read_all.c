@@ -9,25 +9,28 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* The room to begin with: a regular file's size and one byte more, so that its end is seen without growing. */
-static size_t first_room(int file) {
+/* The room to begin with: for a regular file its size, its end's NUL, and one byte more, so that its end is seen without
+ * growing. */
+static size_t first_room(int file, size_t most_bytes) {
     struct stat info;
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0)
+    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0 || (uint64_t)info.st_size > most_bytes)
         return FIRST_BYTES;
-    return (uint64_t)info.st_size < SIZE_MAX / 4 ? (size_t)info.st_size + 2 : FIRST_BYTES;
+    return (size_t)info.st_size + 2;
 }
 
 static int read_into(struct le_cli *cli, int file, const char *shown, size_t most_bytes, char **bytes,
                      size_t *size_bytes) {
-    size_t room = first_room(file);
-    if (room > most_bytes)
-        room = most_bytes < FIRST_BYTES ? most_bytes + 2 : FIRST_BYTES;
+    size_t next = first_room(file, most_bytes), room = 0;
     for (;;) {
-        char *grown = *size_bytes + 1 < room && *bytes ? *bytes : realloc(*bytes, room);
-        if (!grown)
-            return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "%s: out of memory", shown);
-        *bytes = grown;
-        ssize_t got = read(file, grown + *size_bytes, room - *size_bytes - 1);
+        if (*size_bytes + 1 >= room) {
+            char *grown = realloc(*bytes, next);
+            if (!grown)
+                return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "%s: out of memory", shown);
+            *bytes = grown;
+            room = next;
+            next = room > SIZE_MAX / 2 ? SIZE_MAX : room * 2;
+        }
+        ssize_t got = read(file, *bytes + *size_bytes, room - *size_bytes - 1);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -37,8 +40,6 @@ static int read_into(struct le_cli *cli, int file, const char *shown, size_t mos
         *size_bytes += (size_t)got;
         if (*size_bytes > most_bytes)
             return le_cli_fail(cli, LEAT_PROGRAM, "%s: more than %zu bytes", shown, most_bytes);
-        if (*size_bytes + 1 >= room)
-            room = room > SIZE_MAX / 2 ? SIZE_MAX : room * 2;
     }
     (*bytes)[*size_bytes] = '\0';
     return LE_EXIT_OK;
