@@ -87,7 +87,7 @@ static leat_status ramp(leat_context *ctx, int rank, const int64_t *shape, leat_
     return status ? status : leat_array_write(*array, values, count * sizeof *values);
 }
 
-/* Runs text with x: f32[40,25] and n = 3, and takes every result. */
+/* Runs text with x: f32[40,25] and, where a range asks for it, n = 3, and takes every result. */
 static leat_status run_text(leat_context *ctx, const char *text) {
     leat_program *program = NULL;
     leat_call *call = NULL;
@@ -97,7 +97,7 @@ static leat_status run_text(leat_context *ctx, const char *text) {
     size_t count = 0;
     (void)((status = ramp(ctx, 2, (int64_t[]){40, 25}, &x)) || (status = leat_program_new(ctx, text, 0, NULL, &program)) ||
            (status = leat_call_new(program, &call)) || (status = leat_call_set_array(call, "x", x)) ||
-           (strstr(text, "n") && (status = leat_call_set_i64(call, "n", 3))) || (status = leat_call_run(call, NULL, NULL)) ||
+           (strstr(text, "0..n") && (status = leat_call_set_i64(call, "n", 3))) || (status = leat_call_run(call, NULL, NULL)) ||
            (status = leat_call_result_count(call, &count)));
     for (size_t k = 0; k < count && !status; k++) {
         result = NULL;
@@ -170,7 +170,7 @@ static leat_status call_forms(leat_context *ctx) {
 }
 
 static leat_status elementwise(leat_context *ctx) {
-    return run_text(ctx, "y[i,j] = (x[i,j] * n + 1) / (x[i,j] ** 2 + 0.5)\nz[i,j] = y[i,j] > 0 ? sqrt(y[i,j]) : sin(y[i,j])");
+    return run_text(ctx, "y[i,j] = (x[i,j] * 3 + 1) / (x[i,j] ** 2 + 0.5)\nz[i,j] = y[i,j] > 0 ? sqrt(y[i,j]) : sin(y[i,j])");
 }
 
 static leat_status reductions(leat_context *ctx) {

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size_bytes, size_t size_max_bytes);
+
+/* What a target's own mutator calls; nothing is mutated here. */
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size_bytes, size_t size_max_bytes) {
+    (void)bytes;
+    return size_bytes < size_max_bytes ? size_bytes : size_max_bytes;
+}
 
 static int replay_file(const char *path) {
     FILE *file = fopen(path, "rb");

@@ -74,8 +74,8 @@ static uint16_t half_from(double value, int mantissa_bits, int exponent_bits) {
     if (isnan(value))
         return (uint16_t)(infinite | (1 << (mantissa_bits - 1)));
     value = fabs(value);
-    if (isinf(value))
-        return (uint16_t)(sign | infinite);
+    if (isinf(value) || value == 0)
+        return (uint16_t)(sign | (value == 0 ? 0 : infinite));
     frexp(value, &exponent);
     exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
     const double units = nearbyint(ldexp(value, mantissa_bits - exponent));
