@@ -31,10 +31,7 @@ leat_status leat_program_count(const leat_program *program, leat_name_kind kind,
     leat_status status = check_program(program, kind);
     if (status != LEAT_OK) return status;
     LE_CHECK_POINTER(count);
-    leat_name_info info;
-    size_t n = 0;
-    while (le_program_name(program, kind, n, &info)) n++;
-    *count = n;
+    *count = program->name_counts[kind];
     return LEAT_OK;
 }
 

@@ -2,6 +2,28 @@
 #include "base/hash.h"
 #include <string.h>
 
+static void add_name(leat_program *p, leat_name_kind kind, const struct le_symbol *s)
+{
+    p->names[kind][p->name_counts[kind]++] = s;
+}
+
+/* Sorts the symbols by what they are to the caller: one that is an input and a result is in both lists. */
+static void list_names(leat_program *p, const struct le_tree *tree)
+{
+    bool *is_result = LE_NEW_ARRAY(&p->arena, tree->symbol_count, bool);
+    for (int k = 0; k < p->result_count; k++) is_result[p->results[k]] = true;
+    for (int kind = 0; kind <= LEAT_NAME_TEMPORARY; kind++)
+        p->names[kind] = LE_NEW_ARRAY(&p->arena, tree->symbol_count, const struct le_symbol *);
+    for (int id = 0; id < tree->symbol_count; id++) {
+        const struct le_symbol *s = tree->symbols[id];
+        if (!s->name || !*s->name) continue; /* the fill of an edge */
+        if (s->is_input) add_name(p, LEAT_NAME_INPUT, s);
+        if (is_result[s->id]) add_name(p, LEAT_NAME_RESULT, s);
+        if (!s->is_input && !is_result[s->id]) add_name(p, LEAT_NAME_TEMPORARY, s);
+    }
+    p->name_counts[LEAT_NAME_INDEX] = (size_t)tree->index_name_count;
+}
+
 static const struct le_tree *check(leat_program *p)
 {
     if (setjmp(p->arena.failure)) {
@@ -11,7 +33,10 @@ static const struct le_tree *check(leat_program *p)
     p->text = le_arena_copy(&p->arena, p->text, p->text_bytes);
     p->name = le_arena_copy(&p->arena, p->name, strlen(p->name));
     const struct le_tree *tree = le_check(&p->arena, p->text, p->text_bytes);
-    if (tree) p->results = le_tree_results(&p->arena, tree, &p->result_count);
+    if (tree) {
+        p->results = le_tree_results(&p->arena, tree, &p->result_count);
+        list_names(p, tree);
+    }
     return tree;
 }
 
@@ -64,21 +89,6 @@ void le_program_source(const leat_program *program)
 
 /* ---- names */
 
-static bool is_result(const leat_program *p, int symbol)
-{
-    for (int k = 0; k < p->result_count; k++)
-        if (p->results[k] == symbol) return true;
-    return false;
-}
-
-static bool has_kind(const leat_program *p, const struct le_symbol *s, leat_name_kind kind)
-{
-    if (!s->name || !*s->name) return false; /* the fill of an edge */
-    if (kind == LEAT_NAME_INPUT) return s->is_input;
-    if (kind == LEAT_NAME_RESULT) return is_result(p, s->id);
-    return kind == LEAT_NAME_TEMPORARY && !s->is_input && !is_result(p, s->id);
-}
-
 static enum le_type known_type(const struct le_symbol *s)
 {
     enum le_type type = s->declared ? s->declared : s->type;
@@ -88,23 +98,19 @@ static enum le_type known_type(const struct le_symbol *s)
 bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info)
 {
     const struct le_tree *tree = program->tree;
+    if (k >= program->name_counts[kind]) return false;
     if (kind == LEAT_NAME_INDEX) {
-        if (k >= (size_t)tree->index_name_count) return false;
         *info = (leat_name_info){.name = tree->index_names[k], .line = tree->index_places[k].line};
         return true;
     }
-    for (int id = 0; id < tree->symbol_count; id++) {
-        const struct le_symbol *s = tree->symbols[id];
-        if (!has_kind(program, s, kind) || k-- > 0) continue;
-        *info = (leat_name_info){.name = s->name,
-                                 .dtype = (leat_dtype)known_type(s),
-                                 .rank = s->any_rank || s->any_kind ? -1 : s->is_array ? s->rank : 0,
-                                 .optional = s->optional,
-                                 .has_value = true,
-                                 .line = s->place.line};
-        return true;
-    }
-    return false;
+    const struct le_symbol *s = program->names[kind][k];
+    *info = (leat_name_info){.name = s->name,
+                             .dtype = (leat_dtype)known_type(s),
+                             .rank = s->any_rank || s->any_kind ? -1 : s->is_array ? s->rank : 0,
+                             .optional = s->optional,
+                             .has_value = true,
+                             .line = s->place.line};
+    return true;
 }
 
 /* ---- leat_eval's programs */

@@ -13,6 +13,8 @@ struct leat_program {
     const struct le_tree *tree;
     int *results; /* symbol ids of the default results */
     int result_count;
+    const struct le_symbol **names[LEAT_NAME_TEMPORARY + 1]; /* of each kind, in order of appearance; none of indices */
+    size_t name_counts[LEAT_NAME_TEMPORARY + 1];
 };
 
 leat_status le_program_new(leat_context *ctx, const char *text, size_t size_bytes, const char *name, leat_program **program);
