@@ -145,7 +145,4 @@ void le_check_edge(struct le_checker *c, const struct le_stmt *stmt);
 
 /* types.c: finds types as far as they are known; le_checked: inputs NULL, what is unknown stays LE_NONE. */
 bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le_input *inputs);
-
-/* nearest.c: the name of the list that is spelled most like it; NULL: none is. */
-const char *le_nearest(const char *name, const char *const *known, int count);
 #endif

@@ -1,5 +1,5 @@
 /* The known name that was probably meant. */
-#include "lang/check.h"
+#include "lang/tree.h"
 #include <string.h>
 
 #define LENGTH_MAX 32

@@ -54,9 +54,11 @@ static void fit_array(struct le_symbol *symbol, const struct le_input *input) {
 
 static void fit_input(struct le_symbol *symbol, const struct le_input *input) {
     if (!input->bound) {
-        if (!symbol->optional)
-            le_fault_add(LEAT_MISSING, symbol->place, NULL, "%s",
-                         symbol->no_value ? symbol->no_value : "an input has no value");
+        if (symbol->update_only)
+            le_fault_add(LEAT_PROGRAM, symbol->place, "or bind it", "%s", symbol->no_value);
+        else if (!symbol->optional)
+            le_fault_add(LEAT_MISSING, symbol->place, "bind it, or assign it above",
+                         "'%s' has no value: no input of that name is given", symbol->name);
         return;
     }
     if (symbol->any_kind) {

@@ -174,6 +174,18 @@ static void tells_what_does_not_fit(void **state) {
     fails("y[...,a,b,c,d,e] = x[...] * w[a,b,c,d,e]", INPUTS({"x", 4, LE_F64}, {"w", 5, LE_F64}), "at most 8");
 }
 
+static void tells_what_is_missing(void **state) {
+    (void)state;
+    struct le_arena arena;
+    assert_null(specialise(&arena, "C[i,j] += A[i,k] * B[k,j]", INPUTS({"A", 2, LE_F64})));
+    assert_int_equal(le_errors_count(), 2);
+    assert_int_equal(le_error_at(0)->code, LEAT_PROGRAM);
+    assert_string_equal(le_error_at(0)->message, "C has no value: write C[i,j] = sum(k: ...)");
+    assert_int_equal(le_error_at(1)->code, LEAT_MISSING);
+    assert_int_equal(le_error_at(1)->column, 20);
+    le_arena_finish(&arena);
+}
+
 static const struct le_tree_node *value_of(const struct le_tree *tree) {
     return tree->steps[tree->step_count - 1].value;
 }
@@ -243,6 +255,7 @@ int main(void) {
         cmocka_unit_test(scalars_are_what_they_are_assigned),
         cmocka_unit_test(dots_become_indices),
         cmocka_unit_test(tells_what_does_not_fit),
+        cmocka_unit_test(tells_what_is_missing),
         cmocka_unit_test(operands_have_the_types_that_they_are_converted_to),
         cmocka_unit_test(accesses_follow_the_copy),
     };

@@ -262,12 +262,14 @@ struct le_input {
     int rank;
 };
 /* A copy with `...` spelled out and all types found; inputs[] is by symbol id. NULL on error (LEAT_MISMATCH for what
- * comes from the inputs, LEAT_PROGRAM for the text). symbols, steps, ids keep their order and number; further indices
+ * comes from the inputs, LEAT_MISSING for an input that is not bound, LEAT_PROGRAM for the text). symbols, steps, ids keep their order and number; further indices
  * may come. */
 struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs);
 /* The default results' symbol ids, in order of appearance; *count may be 0. */
 int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count);
 int le_tree_find(const struct le_tree *tree, const char *name); /* symbol id of an outer name; -1: none */
+/* The name of the list that is spelled most like it; NULL: none is. */
+const char *le_nearest(const char *name, const char *const *known, int count);
 struct le_text;
 void le_tree_print(const struct le_tree *tree, struct le_text *out);
 #endif
