@@ -262,8 +262,8 @@ struct le_input {
     int rank;
 };
 /* A copy with `...` spelled out and all types found; inputs[] is by symbol id. NULL on error (LEAT_MISMATCH for what
- * comes from the inputs, LEAT_MISSING for an input that is not bound, LEAT_PROGRAM for the text). symbols, steps, ids keep their order and number; further indices
- * may come. */
+ * comes from the inputs, LEAT_MISSING for one that is not bound, LEAT_PROGRAM for the text). Symbols, steps and ids
+ * keep their order and number; further indices may come. */
 struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs);
 /* The default results' symbol ids, in order of appearance; *count may be 0. */
 int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count);
