@@ -76,6 +76,7 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept)
 {
     const struct le_range *a = &g->space.ranges[outer], *b = &g->space.ranges[inner];
     if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || gen_drives_bounds(g, outer) || gen_drives_bounds(g, inner)) return;
+    if (le_range_count(a) == 0 || le_range_count(b) == 0) return; /* merged_count 0 says: not merged */
     int into = g->merged_into[inner];
     struct merge m = {.g = g, .outer = outer, .inner = into, .fits = true};
     if (kept && g->stage->kind == LE_STAGE_SCATTER) return;

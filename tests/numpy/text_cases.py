@@ -64,7 +64,6 @@ def names():
     bad('y[i] = x[i] * k', X, 'k', code=2)
     bad('y[i] = x[i] + w[i]', X, 'w', code=2)
     bad('y[i] = x[i]', dict(X, extra=1), 'extra', code=2)
-    bad('in k\nx[i] = k', {}, 'i')
     for text in ('y = 0\nfor t in 0..3 { y = t }', 'y = 0\nwhile y < 1 { y = 1 }', 'y = 0\nif 1 { y = 1 }', 'in x\nout y: f64[4]\neach i { y[i] = x[i] }', 'def f(a) { return a }\ny = f(1)', 'y = 2j', 'in z: c128[n]\ny[i] = z[i]'):
         bad(text, {}, 'yet')
 
