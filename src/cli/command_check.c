@@ -1,5 +1,6 @@
 /* `leat check`: a program's names, and what is known of them without any array; or its errors. */
 #include "cli/json.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include <string.h>
 
@@ -92,6 +93,7 @@ int le_command_check(struct le_cli *cli, int argc, char **argv) {
             code = le_cli_session_open(&session);
         if (!code)
             code = le_cli_session_compile(&session);
+        le_cli_progress_stop(cli);
         if (cli->json)
             print_json(&session);
         for (int k = 0; k < SECTIONS_COUNT && !code && !cli->json; k++)

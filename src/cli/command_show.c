@@ -1,5 +1,6 @@
 /* `leat show`: one of the forms that a program takes on its way to the machine. The tree needs no inputs, the others do. */
 #include "cli/json.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include <string.h>
 
@@ -36,6 +37,7 @@ int le_command_show(struct le_cli *cli, int argc, char **argv) {
     } else {
         if (!code)
             code = make_text(&session, &text);
+        le_cli_progress_stop(cli);
         if (cli->json)
             print_json(cli, text);
         else if (text)
