@@ -35,6 +35,7 @@ static const char *index_name(struct infer *in, int index)
 static leat_status no_range(struct infer *in, int index)
 {
     const char *name = index_name(in, index);
+    if (in->space->failure != LEAT_OK) return in->space->failure;
     return le_fail_at(LEAT_PROGRAM, in->st->place, le_arena_format(in->arena, "add `where %s in low..high`", name),
                       "index '%s' has no range", name);
 }
@@ -376,7 +377,9 @@ static leat_status agree(struct infer *in)
     const char *name = in->space->ir->tree->symbols[in->st->array]->name;
     int64_t extent = in->space->shape[in->st->array][in->st->axis];
     if (!in->st->value) return LEAT_OK;
-    if (!le_affine(in->space, in->st->value, &f) || f.count)
+    bool known = le_affine(in->space, in->st->value, &f) && f.count == 0;
+    if (in->space->failure != LEAT_OK) return in->space->failure;
+    if (!known)
         return le_fail_at(LEAT_PROGRAM, in->st->place, NULL, "%s axis %d: the declared size has no value", name, in->st->axis);
     if (f.constant == extent) return LEAT_OK;
     const char *size = in->st->symbol >= 0 ? in->space->ir->tree->symbols[in->st->symbol]->name : "";
@@ -388,6 +391,7 @@ leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement 
 {
     struct infer in = {.space = space, .st = statement, .arena = space->arena};
     leat_status status = infer(&in);
+    if (space->failure != LEAT_OK) return space->failure;
     if (status != LEAT_OK) return status;
     if (statement->kind == LE_STEP_NEW) return declared_shape(&in);
     if (statement->kind == LE_STEP_BIND || statement->kind == LE_STEP_AGREE) return agree(&in);

@@ -16,7 +16,8 @@ struct le_space {
     int64_t (*shape)[LEAT_RANK_MAX]; /* by symbol */
     bool *shaped;                    /* by symbol */
     struct le_range *ranges;         /* by index */
-    /* An integer node without indices that takes more than extents and sums: LEAT_DATA or another status if it has no value. */
+    leat_status failure;             /* of an evaluation: le_ranges_find gives it back */
+    /* An integer node without indices that takes more than extents and sums. Without a value it says why and sets failure. */
     leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);
     void *user;
 };

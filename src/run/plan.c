@@ -184,11 +184,8 @@ static leat_status evaluate(void *user, struct le_node *node, int64_t *value)
     if (n.from_data) s->plan->once = true;
     leat_status status = LEAT_OK;
     if (n.pending) status = le_perform(call);
-    if (status != LEAT_OK) {
-        s->failure = status;
-        return status;
-    }
-    status = le_perform_scalar(call, node, LE_I64, &bits);
+    if (status == LEAT_OK) status = le_perform_scalar(call, node, LE_I64, &bits);
+    if (status != LEAT_OK) s->plan->space.failure = status;
     memcpy(value, &bits, sizeof bits);
     return status;
 }
@@ -409,7 +406,6 @@ static void shape_inputs(struct leat_call *call)
 
 static leat_status fail_found(struct leat_call *call, leat_status status)
 {
-    if (call->specialised->failure != LEAT_OK) status = call->specialised->failure;
     le_program_source(call->program);
     return status;
 }
@@ -435,7 +431,6 @@ static leat_status make_plan(struct leat_call *call)
     le_arena_init(&plan->arena);
     plan_free(s->plan);
     s->plan = plan;
-    s->failure = LEAT_OK;
     /* nodes that are made while planning live in the IR's arena, all else in the plan's */
     if (setjmp(plan->arena.failure)) return le_fail_out_of_memory(0);
     if (setjmp(s->arena.failure)) return le_fail_out_of_memory(0);

@@ -58,7 +58,6 @@ struct le_specialised {
     struct le_fault *faults;     /* by worker */
     void *scratch;
     size_t scratch_bytes;
-    leat_status failure;         /* of a value that a range needs */
 };
 
 leat_status le_specialise_call(struct leat_call *call);
