@@ -40,8 +40,13 @@ static void on_warning(png_structp png, png_const_charp message) {
 }
 
 static void *on_allocate(png_structp png, png_alloc_size_t size_bytes) {
-    (void)png;
-    return size_bytes <= ALLOCATE_MAX_BYTES ? le_alloc(size_bytes) : NULL;
+    struct picture *p = png_get_mem_ptr(png);
+    if (size_bytes > ALLOCATE_MAX_BYTES)
+        return NULL;
+    void *memory = le_alloc(size_bytes);
+    if (!memory)
+        p->status = le_fail_out_of_memory(size_bytes);
+    return memory;
 }
 
 static void on_free(png_structp png, void *memory) {
@@ -110,7 +115,7 @@ static void check_size(struct picture *p, size_t file_bytes) {
 
 static void read_picture(struct picture *p) {
     size_t file_bytes = p->left_bytes;
-    p->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, NULL, on_allocate, on_free);
+    p->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, p, on_allocate, on_free);
     p->info = p->png ? png_create_info_struct(p->png) : NULL;
     if (!p->info)
         leave(p, le_fail_out_of_memory(0));
@@ -166,7 +171,7 @@ static void write_picture(struct picture *p) {
     int colour = channels == 1 ? PNG_COLOR_TYPE_GRAY : channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA;
     size_t height = (size_t)pixels->shape[0], width = (size_t)pixels->shape[1];
     const uint16_t one = 1;
-    p->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, NULL, on_allocate, on_free);
+    p->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, p, on_error, on_warning, p, on_allocate, on_free);
     p->info = p->png ? png_create_info_struct(p->png) : NULL;
     if (!p->info)
         leave(p, le_fail_out_of_memory(0));
