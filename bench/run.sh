@@ -9,7 +9,7 @@ venv=bench/.venv
 peers=${BENCH_PEERS:-numpy numexpr numba jax}
 
 cmake --preset release -DLEAT_BENCH=ON >/dev/null
-cmake --build --preset release --target leat leat_command bench_call >/dev/null
+cmake --build --preset release --target leat_product bench_call >/dev/null
 
 if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv" || {

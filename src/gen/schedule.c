@@ -223,6 +223,13 @@ struct work {
     double total;
 };
 
+/* of one index, merged or not */
+static double points_of(const struct gen *g, int index)
+{
+    const struct le_range *range = &g->space.ranges[index];
+    return (double)(range->dynamic ? gen_extent(g, index) : le_range_count(range));
+}
+
 static void add_work(struct le_node *node, void *user)
 {
     struct work *w = user;
@@ -231,8 +238,8 @@ static void add_work(struct le_node *node, void *user)
     for (int k = 0; k < node->operand_count; k++) own -= node->operands[k]->cost;
     if (node->kind == LE_NODE_REDUCE) own = 1;
     if (own <= 0) return;
-    for (int k = 0; k < node->free_count; k++) points *= (double)gen_extent(w->g, node->free[k]);
-    for (int k = 0; k < node->index_count; k++) points *= (double)gen_extent(w->g, node->indices[k]);
+    for (int k = 0; k < node->free_count; k++) points *= points_of(w->g, node->free[k]);
+    for (int k = 0; k < node->index_count; k++) points *= points_of(w->g, node->indices[k]);
     w->total += points * (double)own;
 }
 
