@@ -1,6 +1,7 @@
 /* The table of oracle.h. */
 #include "oracle.h"
 #include <math.h>
+#include <string.h>
 
 static long double rsqrt_exact(long double x) { return 1 / sqrtl(x); }
 static double rsqrt(double x) { return 1 / sqrt(x); }
@@ -59,3 +60,29 @@ const struct oracle oracles[] = {
     ROW(TGAMMA, tgamma), PAIR(ATAN2, atan2), PAIR(HYPOT, hypot), PAIR(POW, pow),
 };
 const int oracle_count = sizeof oracles / sizeof *oracles;
+
+static inline int64_t bits_of(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline double double_of(int64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+bool oracle_all_near(const float *results, const double *wide, int64_t n, double units)
+{
+    int64_t far = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const double got = (double)results[k], exact = wide[k], binade = double_of(bits_of(exact) & 0x7ff0000000000000);
+        const double unit = binade < 0x1p-126 ? 0x1p-149 : binade * 0x1p-23;
+        const int64_t differs = bits_of((double)(float)exact) != bits_of(got);
+        const int64_t beyond = !(fabs(got - exact) <= units * unit) | (exact == 0);
+        far |= differs & beyond & !((got != got) & (exact != exact));
+    }
+    return far == 0;
+}

@@ -26,11 +26,21 @@ static bool is_bad(const le_bool *wanted, const le_bool *good, int64_t k)
     return (wanted == NULL || wanted[k]) && (good == NULL || !good[k]);
 }
 
+/* Whether any lane is wanted and not good. */
+static bool any_bad(const le_bool *wanted, const le_bool *good, int64_t n)
+{
+    le_bool bad = 0;
+    if (wanted == NULL || good == NULL) return true;
+    for (int64_t k = 0; k < n; k++) bad |= wanted[k] & !good[k];
+    return bad;
+}
+
 KERNEL(fault)
 {
     struct le_fault *fault = reg[0];
     const le_i64 *x = reg[instr->a];
     const le_bool *wanted = le_kernel_optional(reg, instr->b), *good = le_kernel_optional(reg, instr->c);
+    if (fault->set || (wanted == NULL && good != NULL && memchr(good, 0, (size_t)n) == NULL) || !any_bad(wanted, good, n)) return;
     for (int64_t k = 0; k < n && !fault->set; k++)
         if (is_bad(wanted, good, k)) {
             fault->set = true;
@@ -43,7 +53,12 @@ KERNEL(outside)
 {
     le_bool *d = reg[instr->d];
     const le_bool *wanted = le_kernel_optional(reg, instr->b), *good = le_kernel_optional(reg, instr->c);
-    for (int64_t k = 0; k < n; k++) d[k] = (le_bool)(d[k] | is_bad(wanted, good, k));
+    if (good == NULL)
+        LANES for (int64_t k = 0; k < n; k++) d[k] |= wanted == NULL || wanted[k];
+    else if (wanted == NULL)
+        LANES for (int64_t k = 0; k < n; k++) d[k] |= !good[k];
+    else
+        LANES for (int64_t k = 0; k < n; k++) d[k] |= wanted[k] & !good[k];
 }
 
 /* x modulo period, 0 <= result < period. */

@@ -125,10 +125,10 @@ FOLDS(u32, le_u32, uint32_t, 0, UINT32_MAX)
 FOLDS(u64, le_u64, uint64_t, 0, UINT64_MAX)
 FOLD(any, le_bool, 0, m | a)
 FOLD(all, le_bool, 1, m & a)
-FOLD(min_f32, le_f32, (le_f32)INFINITY, (a < m) | (a != a) ? a : m)
-FOLD(max_f32, le_f32, -(le_f32)INFINITY, (a > m) | (a != a) ? a : m)
-FOLD(min_f64, le_f64, (le_f64)INFINITY, (a < m) | (a != a) ? a : m)
-FOLD(max_f64, le_f64, -(le_f64)INFINITY, (a > m) | (a != a) ? a : m)
+FOLD(min_f32, le_f32, (le_f32)INFINITY, ((a < m) | (a != a)) ? a : m)
+FOLD(max_f32, le_f32, -(le_f32)INFINITY, ((a > m) | (a != a)) ? a : m)
+FOLD(min_f64, le_f64, (le_f64)INFINITY, ((a < m) | (a != a)) ? a : m)
+FOLD(max_f64, le_f64, -(le_f64)INFINITY, ((a > m) | (a != a)) ? a : m)
 
 #define END(size_, T)                                                                                                            \
     KERNEL(end_##size_) { memcpy(reg[instr->d], le_vec_row(reg[instr->a], 0), (size_t)n * sizeof(T)); }
@@ -166,14 +166,15 @@ KERNEL(end_arg) { memcpy(reg[instr->d], le_vec_row(reg[instr->a], 1), (size_t)n 
         const le_bool *omitted = le_kernel_optional(reg, instr->c);                                                              \
         T *best = le_vec_row(vec, 0);                                                                                            \
         le_i64 *at = le_vec_row(vec, 1);                                                                                         \
+        le_bool none[LE_BLOCK_MAX];                                                                                              \
+        if (omitted == NULL) omitted = memset(none, 0, (size_t)n);                                                               \
         LANES for (int64_t k = 0; k < n; k++)                                                                                    \
         {                                                                                                                        \
             const T m = best[k], a = x[k];                                                                                       \
-            const bool better = (at[k] < 0) | ((m == m) & ((a BEATS m) | (a != a)));                                             \
-            if (better && (omitted == NULL || !omitted[k])) {                                                                    \
-                best[k] = a;                                                                                                     \
-                at[k] = index[k];                                                                                                \
-            }                                                                                                                    \
+            const int64_t i = index[k], now = at[k];                                                                             \
+            const bool better = ((now < 0) | ((m == m) & ((a BEATS m) | (a != a)))) & !omitted[k];                               \
+            best[k] = better ? a : m;                                                                                            \
+            at[k] = better ? i : now;                                                                                            \
         }                                                                                                                        \
     }
 #define ARGS(t, T)                                                                                                               \
