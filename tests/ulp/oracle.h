@@ -7,8 +7,8 @@
 typedef void oracle_block(double *result, const double *x, int64_t n); /* n: a multiple of 4 */
 struct oracle {
     enum le_op op;
-    oracle_block *block;               /* NULL for functions of two arguments */
-    long double (*exact1)(long double); /* either this */
+    oracle_block *block;                             /* NULL for functions of two arguments */
+    long double (*exact1)(long double);              /* either this */
     long double (*exact2)(long double, long double); /* or this */
 };
 extern const struct oracle oracles[];

@@ -24,7 +24,13 @@ struct le_vec {
     int64_t count, stride_bytes, rows_offset_bytes;
     bool all_seen; /* some addition left no lane out */
 };
-static inline size_t le_vec_round(size_t size_bytes) { return (size_bytes + 63) & ~(size_t)63; }
-static inline uint8_t *le_vec_seen(struct le_vec *vec) { return (uint8_t *)vec + le_vec_round(sizeof *vec); }
-static inline void *le_vec_row(struct le_vec *vec, int row) { return (char *)vec + vec->rows_offset_bytes + row * vec->stride_bytes; }
+static inline size_t le_vec_round(size_t size_bytes) {
+    return (size_bytes + 63) & ~(size_t)63;
+}
+static inline uint8_t *le_vec_seen(struct le_vec *vec) {
+    return (uint8_t *)vec + le_vec_round(sizeof *vec);
+}
+static inline void *le_vec_row(struct le_vec *vec, int row) {
+    return (char *)vec + vec->rows_offset_bytes + row * vec->stride_bytes;
+}
 #endif

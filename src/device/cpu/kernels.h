@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define PASTE2(a, b) a##_##b
-#define PASTE(a, b) PASTE2(a, b)
+#define PASTE(a, b)  PASTE2(a, b)
 #if LE_SIMD == 2
 #define LE_SET(name) PASTE(name, avx512)
 #define VECTOR_BYTES 64
@@ -49,19 +49,21 @@ typedef float le_f32 __attribute__((may_alias));
 typedef double le_f64 __attribute__((may_alias));
 
 /* Element k of a register that may be absent. */
-static inline const void *le_kernel_optional(void *const *reg, uint16_t index) { return index == LE_NO_REG ? NULL : reg[index]; }
+static inline const void *le_kernel_optional(void *const *reg, uint16_t index) {
+    return index == LE_NO_REG ? NULL : reg[index];
+}
 
 /* operand, or a copy of its n elements in room where d is the same register. */
-static inline const void *le_kernel_apart(const void *operand, const void *d, size_t size_bytes, void *room)
-{
+static inline const void *le_kernel_apart(const void *operand, const void *d, size_t size_bytes, void *room) {
     return operand == d ? memcpy(room, operand, size_bytes) : operand;
 }
 
 /* NULL: not one of theirs. */
-#define LE_FINDERS(X) X(integers) X(floats) X(bools) X(casts) X(moves) X(accesses) X(functions) X(random) X(sums) X(folds) X(lanes)
-#define LE_FINDER(file) \
-    le_cpu_op *le_##file##_find_baseline(const struct le_instr *instr); \
-    le_cpu_op *le_##file##_find_avx2(const struct le_instr *instr); \
+#define LE_FINDERS(X)                                                                                                  \
+    X(integers) X(floats) X(bools) X(casts) X(moves) X(accesses) X(functions) X(random) X(sums) X(folds) X(lanes)
+#define LE_FINDER(file)                                                                                                \
+    le_cpu_op *le_##file##_find_baseline(const struct le_instr *instr);                                                \
+    le_cpu_op *le_##file##_find_avx2(const struct le_instr *instr);                                                    \
     le_cpu_op *le_##file##_find_avx512(const struct le_instr *instr);
 LE_FINDERS(LE_FINDER)
 #undef LE_FINDER

@@ -4,28 +4,26 @@
 #include "device/cpu/kernels.h"
 #include <math.h>
 
-#define FOLD(name, T, EMPTY, expression)                                                                                         \
-    KERNEL(init_##name)                                                                                                          \
-    {                                                                                                                            \
-        struct le_acc *acc = reg[instr->d];                                                                                      \
-        (void)n;                                                                                                                 \
-        *(T *)&acc->total = EMPTY;                                                                                               \
-    }                                                                                                                            \
-    KERNEL(add_##name)                                                                                                           \
-    {                                                                                                                            \
-        struct le_acc *acc = reg[instr->d];                                                                                      \
-        const T *x = reg[instr->a];                                                                                              \
-        T m = *(const T *)&acc->total;                                                                                           \
-        for (int64_t k = 0; k < n; k++) {                                                                                        \
-            const T a = x[k];                                                                                                    \
-            m = (T)(expression);                                                                                                 \
-        }                                                                                                                        \
-        *(T *)&acc->total = m;                                                                                                   \
+#define FOLD(name, T, EMPTY, expression)                                                                               \
+    KERNEL(init_##name) {                                                                                              \
+        struct le_acc *acc = reg[instr->d];                                                                            \
+        (void)n;                                                                                                       \
+        *(T *)&acc->total = EMPTY;                                                                                     \
+    }                                                                                                                  \
+    KERNEL(add_##name) {                                                                                               \
+        struct le_acc *acc = reg[instr->d];                                                                            \
+        const T *x = reg[instr->a];                                                                                    \
+        T m = *(const T *)&acc->total;                                                                                 \
+        for (int64_t k = 0; k < n; k++) {                                                                              \
+            const T a = x[k];                                                                                          \
+            m = (T)(expression);                                                                                       \
+        }                                                                                                              \
+        *(T *)&acc->total = m;                                                                                         \
     }
-#define FOLDS(t, T, W, LEAST, GREATEST)                                                                                          \
-    FOLD(sum_##t, T, 0, (W)m + (W)a)                                                                                             \
-    FOLD(prod_##t, T, 1, (W)m *(W)a)                                                                                             \
-    FOLD(min_##t, T, GREATEST, a < m ? a : m)                                                                                    \
+#define FOLDS(t, T, W, LEAST, GREATEST)                                                                                \
+    FOLD(sum_##t, T, 0, (W)m + (W)a)                                                                                   \
+    FOLD(prod_##t, T, 1, (W)m *(W)a)                                                                                   \
+    FOLD(min_##t, T, GREATEST, a < m ? a : m)                                                                          \
     FOLD(max_##t, T, LEAST, a > m ? a : m)
 FOLDS(i8, le_i8, uint32_t, INT8_MIN, INT8_MAX)
 FOLDS(i16, le_i16, uint32_t, INT16_MIN, INT16_MAX)
@@ -36,63 +34,62 @@ FOLDS(u16, le_u16, uint32_t, 0, UINT16_MAX)
 FOLDS(u32, le_u32, uint32_t, 0, UINT32_MAX)
 FOLDS(u64, le_u64, uint64_t, 0, UINT64_MAX)
 FOLD(any, le_bool, 0, m | a)
-FOLD(all, le_bool, 1, m & a)
+FOLD(all, le_bool, 1, m &a)
 
-#define END(size_, T)                                                                                                            \
-    KERNEL(end_##size_)                                                                                                          \
-    {                                                                                                                            \
-        const struct le_acc *acc = reg[instr->a];                                                                                \
-        (void)n;                                                                                                                 \
-        *(T *)reg[instr->d] = *(const T *)&acc->total;                                                                           \
+#define END(size_, T)                                                                                                  \
+    KERNEL(end_##size_) {                                                                                              \
+        const struct le_acc *acc = reg[instr->a];                                                                      \
+        (void)n;                                                                                                       \
+        *(T *)reg[instr->d] = *(const T *)&acc->total;                                                                 \
     }
 END(1, le_u8)
 END(2, le_u16)
 END(4, le_u32)
 END(8, le_u64)
 
-KERNEL(init_arg)
-{
+KERNEL(init_arg) {
     struct le_acc *acc = reg[instr->d];
     (void)n;
     acc->index = -1;
 }
-KERNEL(end_arg)
-{
+KERNEL(end_arg) {
     const struct le_acc *acc = reg[instr->a];
     (void)n;
     *(le_i64 *)reg[instr->d] = acc->index;
 }
 
 /* BEST(x, n): the extreme of a block, NaN if there is one. Looks for its place only where it beats what was found before. */
-#define ARG(name, T, BEST, BEATS)                                                                                                \
-    KERNEL(add_##name)                                                                                                           \
-    {                                                                                                                            \
-        struct le_acc *acc = reg[instr->d];                                                                                      \
-        const T *x = reg[instr->a];                                                                                              \
-        const le_i64 *index = reg[instr->b];                                                                                     \
-        T *total = (T *)&acc->total;                                                                                             \
-        if (n == 0) return;                                                                                                      \
-        const T best = BEST(x, n);                                                                                               \
-        if (acc->index >= 0 && !(*total == *total && (best BEATS * total || best != best))) return;                              \
-        int64_t k = 0;                                                                                                           \
-        while (!(x[k] == best || (best != best && x[k] != x[k]))) k++;                                                           \
-        *total = best;                                                                                                           \
-        acc->index = index[k];                                                                                                   \
+#define ARG(name, T, BEST, BEATS)                                                                                      \
+    KERNEL(add_##name) {                                                                                               \
+        struct le_acc *acc = reg[instr->d];                                                                            \
+        const T *x = reg[instr->a];                                                                                    \
+        const le_i64 *index = reg[instr->b];                                                                           \
+        T *total = (T *)&acc->total;                                                                                   \
+        if (n == 0)                                                                                                    \
+            return;                                                                                                    \
+        const T best = BEST(x, n);                                                                                     \
+        if (acc->index >= 0 && !(*total == *total && (best BEATS * total || best != best)))                            \
+            return;                                                                                                    \
+        int64_t k = 0;                                                                                                 \
+        while (!(x[k] == best || (best != best && x[k] != x[k])))                                                      \
+            k++;                                                                                                       \
+        *total = best;                                                                                                 \
+        acc->index = index[k];                                                                                         \
     }
-#define ARGS_WHOLE(t, T)                                                                                                         \
-    static inline T least_##t(const T *x, int64_t n)                                                                             \
-    {                                                                                                                            \
-        T m = x[0];                                                                                                              \
-        for (int64_t k = 1; k < n; k++) m = x[k] < m ? x[k] : m;                                                                 \
-        return m;                                                                                                                \
-    }                                                                                                                            \
-    static inline T greatest_##t(const T *x, int64_t n)                                                                          \
-    {                                                                                                                            \
-        T m = x[0];                                                                                                              \
-        for (int64_t k = 1; k < n; k++) m = x[k] > m ? x[k] : m;                                                                 \
-        return m;                                                                                                                \
-    }                                                                                                                            \
-    ARG(argmin_##t, T, least_##t, <)                                                                                             \
+#define ARGS_WHOLE(t, T)                                                                                               \
+    static inline T least_##t(const T *x, int64_t n) {                                                                 \
+        T m = x[0];                                                                                                    \
+        for (int64_t k = 1; k < n; k++)                                                                                \
+            m = x[k] < m ? x[k] : m;                                                                                   \
+        return m;                                                                                                      \
+    }                                                                                                                  \
+    static inline T greatest_##t(const T *x, int64_t n) {                                                              \
+        T m = x[0];                                                                                                    \
+        for (int64_t k = 1; k < n; k++)                                                                                \
+            m = x[k] > m ? x[k] : m;                                                                                   \
+        return m;                                                                                                      \
+    }                                                                                                                  \
+    ARG(argmin_##t, T, least_##t, <)                                                                                   \
     ARG(argmax_##t, T, greatest_##t, >)
 ARGS_WHOLE(i8, le_i8)
 ARGS_WHOLE(i16, le_i16)
@@ -104,48 +101,45 @@ ARGS_WHOLE(u32, le_u32)
 ARGS_WHOLE(u64, le_u64)
 
 /* Extremes of floats: two vectors run along; a NaN once taken stays, as no comparison with it holds. */
-#define FLOAT_EXTREME(name, T, BITS_TYPE, BEATS, EMPTY)                                                                          \
-    typedef T vector_##name __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));                           \
-    typedef BITS_TYPE mask_##name __attribute__((vector_size(VECTOR_BYTES)));                                                    \
-    static inline vector_##name step_##name(vector_##name m, vector_##name x)                                                    \
-    {                                                                                                                            \
-        const mask_##name take = (mask_##name)(x BEATS m) | (mask_##name)(x != x);                                               \
-        return (vector_##name)(((mask_##name)x & take) | ((mask_##name)m & ~take));                                              \
-    }                                                                                                                            \
-    static T name(const T *x, int64_t n)                                                                                         \
-    {                                                                                                                            \
-        enum { WIDTH = VECTOR_BYTES / sizeof(T) };                                                                               \
-        vector_##name m = (vector_##name){0} + EMPTY, o = m;                                                                     \
-        T best = EMPTY;                                                                                                          \
-        int64_t k = 0;                                                                                                           \
-        for (; k + 2 * WIDTH <= n; k += 2 * WIDTH) {                                                                             \
-            m = step_##name(m, *(const vector_##name *)(x + k));                                                                 \
-            o = step_##name(o, *(const vector_##name *)(x + k + WIDTH));                                                         \
-        }                                                                                                                        \
-        m = step_##name(m, o);                                                                                                   \
-        for (int lane = 0; lane < WIDTH; lane++) best = ((m[lane] BEATS best) | (m[lane] != m[lane])) ? m[lane] : best;          \
-        for (; k < n; k++) best = ((x[k] BEATS best) | (x[k] != x[k])) ? x[k] : best;                                            \
-        return best;                                                                                                             \
-    }                                                                                                                            \
-    KERNEL(init_##name)                                                                                                          \
-    {                                                                                                                            \
-        struct le_acc *acc = reg[instr->d];                                                                                      \
-        (void)n;                                                                                                                 \
-        *(T *)&acc->total = EMPTY;                                                                                               \
-    }                                                                                                                            \
-    KERNEL(add_##name)                                                                                                           \
-    {                                                                                                                            \
-        struct le_acc *acc = reg[instr->d];                                                                                      \
-        T *total = (T *)&acc->total;                                                                                             \
-        const T best = name(reg[instr->a], n);                                                                                   \
-        *total = ((best BEATS *total) | (best != best)) ? best : *total;                                                         \
-    }                                                                                                                            \
-    KERNEL(end_##name)                                                                                                           \
-    {                                                                                                                            \
-        const struct le_acc *acc = reg[instr->a];                                                                                \
-        const T total = *(const T *)&acc->total;                                                                                 \
-        (void)n;                                                                                                                 \
-        *(T *)reg[instr->d] = total != total ? (T)NAN : total == 0 ? 0 : total;                                                  \
+#define FLOAT_EXTREME(name, T, BITS_TYPE, BEATS, EMPTY)                                                                \
+    typedef T vector_##name __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));                 \
+    typedef BITS_TYPE mask_##name __attribute__((vector_size(VECTOR_BYTES)));                                          \
+    static inline vector_##name step_##name(vector_##name m, vector_##name x) {                                        \
+        const mask_##name take = (mask_##name)(x BEATS m) | (mask_##name)(x != x);                                     \
+        return (vector_##name)(((mask_##name)x & take) | ((mask_##name)m & ~take));                                    \
+    }                                                                                                                  \
+    static T name(const T *x, int64_t n) {                                                                             \
+        enum { WIDTH = VECTOR_BYTES / sizeof(T) };                                                                     \
+        vector_##name m = (vector_##name){0} + EMPTY, o = m;                                                           \
+        T best = EMPTY;                                                                                                \
+        int64_t k = 0;                                                                                                 \
+        for (; k + 2 * WIDTH <= n; k += 2 * WIDTH) {                                                                   \
+            m = step_##name(m, *(const vector_##name *)(x + k));                                                       \
+            o = step_##name(o, *(const vector_##name *)(x + k + WIDTH));                                               \
+        }                                                                                                              \
+        m = step_##name(m, o);                                                                                         \
+        for (int lane = 0; lane < WIDTH; lane++)                                                                       \
+            best = ((m[lane] BEATS best) | (m[lane] != m[lane])) ? m[lane] : best;                                     \
+        for (; k < n; k++)                                                                                             \
+            best = ((x[k] BEATS best) | (x[k] != x[k])) ? x[k] : best;                                                 \
+        return best;                                                                                                   \
+    }                                                                                                                  \
+    KERNEL(init_##name) {                                                                                              \
+        struct le_acc *acc = reg[instr->d];                                                                            \
+        (void)n;                                                                                                       \
+        *(T *)&acc->total = EMPTY;                                                                                     \
+    }                                                                                                                  \
+    KERNEL(add_##name) {                                                                                               \
+        struct le_acc *acc = reg[instr->d];                                                                            \
+        T *total = (T *)&acc->total;                                                                                   \
+        const T best = name(reg[instr->a], n);                                                                         \
+        *total = ((best BEATS * total) | (best != best)) ? best : *total;                                              \
+    }                                                                                                                  \
+    KERNEL(end_##name) {                                                                                               \
+        const struct le_acc *acc = reg[instr->a];                                                                      \
+        const T total = *(const T *)&acc->total;                                                                       \
+        (void)n;                                                                                                       \
+        *(T *)reg[instr->d] = total != total ? (T)NAN : total == 0 ? 0 : total;                                        \
     }
 FLOAT_EXTREME(min_f32, le_f32, int32_t, <, (le_f32)INFINITY)
 FLOAT_EXTREME(max_f32, le_f32, int32_t, >, -(le_f32)INFINITY)
@@ -156,6 +150,7 @@ ARG(argmax_f32, le_f32, max_f32, >)
 ARG(argmin_f64, le_f64, min_f64, <)
 ARG(argmax_f64, le_f64, max_f64, >)
 
+// clang-format off
 #define INIT_ADD_END(name, end) {init_##name, add_##name, end}
 #define WHOLE_ROW(t, end)                                                                                                        \
     {                                                                                                                            \
@@ -179,10 +174,12 @@ static le_cpu_op *const tables[LE_TYPES][LE_REDUCTIONS][3] = {
     [LE_I64] = WHOLE_ROW(i64, end_8), [LE_U8] = WHOLE_ROW(u8, end_1), [LE_U16] = WHOLE_ROW(u16, end_2),
     [LE_U32] = WHOLE_ROW(u32, end_4), [LE_U64] = WHOLE_ROW(u64, end_8), [LE_F32] = FLOAT_ROW(f32), [LE_F64] = FLOAT_ROW(f64),
 };
+// clang-format on
 
-le_cpu_op *LE_SET(le_folds_find)(const struct le_instr *instr)
-{
-    if (instr->code < LE_CODE_ACC_INIT || instr->code > LE_CODE_ACC_END) return NULL;
-    if (instr->type >= LE_TYPES || instr->imm < 0 || instr->imm >= LE_REDUCTIONS) return NULL;
+le_cpu_op *LE_SET(le_folds_find)(const struct le_instr *instr) {
+    if (instr->code < LE_CODE_ACC_INIT || instr->code > LE_CODE_ACC_END)
+        return NULL;
+    if (instr->type >= LE_TYPES || instr->imm < 0 || instr->imm >= LE_REDUCTIONS)
+        return NULL;
     return tables[instr->type][instr->imm][instr->code - LE_CODE_ACC_INIT];
 }

@@ -7,75 +7,74 @@
 
 #define CHUNK 128 /* lanes whose carry stays in the first-level cache */
 
-static void init_lanes(struct le_vec *vec, int64_t n)
-{
+static void init_lanes(struct le_vec *vec, int64_t n) {
     vec->count = 0;
     vec->stride_bytes = (int64_t)le_vec_round((size_t)n * 8);
     vec->rows_offset_bytes = (int64_t)(le_vec_round(sizeof *vec) + le_vec_round((size_t)n));
     vec->all_seen = false;
 }
 
-KERNEL(init_tree)
-{
+KERNEL(init_tree) {
     struct le_vec *vec = reg[instr->d];
     init_lanes(vec, n);
     memset(le_vec_seen(vec), 0, (size_t)n);
 }
 
-static void note_seen(struct le_vec *vec, const le_bool *omitted, int64_t n)
-{
+static void note_seen(struct le_vec *vec, const le_bool *omitted, int64_t n) {
     le_bool *seen = le_vec_seen(vec);
-    if (omitted == NULL) vec->all_seen = true;
+    if (omitted == NULL)
+        vec->all_seen = true;
     else
         LANES for (int64_t k = 0; k < n; k++) seen[k] = seen[k] | !omitted[k];
 }
 
-#define TREE(name, T, OP, TERM, EMPTY)                                                                                           \
-    /* Adds the terms x, and carries. */                                                                                         \
-    static void carry_##name(struct le_vec *vec, const T *x, int64_t n)                                                          \
-    {                                                                                                                            \
-        const int levels = __builtin_ctzll(~(unsigned long long)vec->count);                                                     \
-        T *top = le_vec_row(vec, levels);                                                                                        \
-        T carried[CHUNK];                                                                                                        \
-        for (int64_t k = 0; k < n; k += CHUNK) {                                                                                 \
-            const int64_t lanes = n - k < CHUNK ? n - k : CHUNK;                                                                 \
-            const T *from = x + k;                                                                                               \
-            for (int level = 0; level < levels; level++) {                                                                       \
-                const T *pending = (const T *)le_vec_row(vec, level) + k;                                                        \
-                T *to = level + 1 == levels ? top + k : carried;                                                                 \
-                LANES for (int64_t j = 0; j < lanes; j++) to[j] = pending[j] OP from[j];                                         \
-                from = to;                                                                                                       \
-            }                                                                                                                    \
-            if (levels == 0) memcpy(top + k, from, (size_t)lanes * sizeof(T));                                                   \
-        }                                                                                                                        \
-        vec->count++;                                                                                                            \
-    }                                                                                                                            \
-    KERNEL(add_##name)                                                                                                           \
-    {                                                                                                                            \
-        struct le_vec *vec = reg[instr->d];                                                                                      \
-        const T *x = reg[instr->a];                                                                                              \
-        const le_bool *omitted = le_kernel_optional(reg, instr->c);                                                              \
-        T terms[LE_BLOCK_MAX];                                                                                                   \
-        note_seen(vec, omitted, n);                                                                                              \
-        if (omitted != NULL) {                                                                                                   \
-            LANES for (int64_t k = 0; k < n; k++) terms[k] = omitted[k] ? TERM : x[k];                                           \
-            x = terms;                                                                                                           \
-        }                                                                                                                        \
-        carry_##name(vec, x, n);                                                                                                 \
-    }                                                                                                                            \
-    KERNEL(end_##name)                                                                                                           \
-    {                                                                                                                            \
-        struct le_vec *vec = reg[instr->a];                                                                                      \
-        const le_bool *seen = le_vec_seen(vec);                                                                                  \
-        T *d = reg[instr->d];                                                                                                    \
-        uint64_t rest = (uint64_t)vec->count;                                                                                    \
-        if (rest != 0) memcpy(d, le_vec_row(vec, __builtin_ctzll(rest)), (size_t)n * sizeof(T));                                 \
-        for (rest &= rest - 1; rest != 0; rest &= rest - 1) {                                                                    \
-            const T *pending = le_vec_row(vec, __builtin_ctzll(rest));                                                           \
-            LANES for (int64_t k = 0; k < n; k++) d[k] = pending[k] OP d[k];                                                     \
-        }                                                                                                                        \
-        if (vec->all_seen) return;                                                                                               \
-        for (int64_t k = 0; k < n; k++) d[k] = seen[k] ? d[k] : EMPTY;                                                           \
+#define TREE(name, T, OP, TERM, EMPTY)                                                                                 \
+    /* Adds the terms x, and carries. */                                                                               \
+    static void carry_##name(struct le_vec *vec, const T *x, int64_t n) {                                              \
+        const int levels = __builtin_ctzll(~(unsigned long long)vec->count);                                           \
+        T *top = le_vec_row(vec, levels);                                                                              \
+        T carried[CHUNK];                                                                                              \
+        for (int64_t k = 0; k < n; k += CHUNK) {                                                                       \
+            const int64_t lanes = n - k < CHUNK ? n - k : CHUNK;                                                       \
+            const T *from = x + k;                                                                                     \
+            for (int level = 0; level < levels; level++) {                                                             \
+                const T *pending = (const T *)le_vec_row(vec, level) + k;                                              \
+                T *to = level + 1 == levels ? top + k : carried;                                                       \
+                LANES for (int64_t j = 0; j < lanes; j++) to[j] = pending[j] OP from[j];                               \
+                from = to;                                                                                             \
+            }                                                                                                          \
+            if (levels == 0)                                                                                           \
+                memcpy(top + k, from, (size_t)lanes * sizeof(T));                                                      \
+        }                                                                                                              \
+        vec->count++;                                                                                                  \
+    }                                                                                                                  \
+    KERNEL(add_##name) {                                                                                               \
+        struct le_vec *vec = reg[instr->d];                                                                            \
+        const T *x = reg[instr->a];                                                                                    \
+        const le_bool *omitted = le_kernel_optional(reg, instr->c);                                                    \
+        T terms[LE_BLOCK_MAX];                                                                                         \
+        note_seen(vec, omitted, n);                                                                                    \
+        if (omitted != NULL) {                                                                                         \
+            LANES for (int64_t k = 0; k < n; k++) terms[k] = omitted[k] ? TERM : x[k];                                 \
+            x = terms;                                                                                                 \
+        }                                                                                                              \
+        carry_##name(vec, x, n);                                                                                       \
+    }                                                                                                                  \
+    KERNEL(end_##name) {                                                                                               \
+        struct le_vec *vec = reg[instr->a];                                                                            \
+        const le_bool *seen = le_vec_seen(vec);                                                                        \
+        T *d = reg[instr->d];                                                                                          \
+        uint64_t rest = (uint64_t)vec->count;                                                                          \
+        if (rest != 0)                                                                                                 \
+            memcpy(d, le_vec_row(vec, __builtin_ctzll(rest)), (size_t)n * sizeof(T));                                  \
+        for (rest &= rest - 1; rest != 0; rest &= rest - 1) {                                                          \
+            const T *pending = le_vec_row(vec, __builtin_ctzll(rest));                                                 \
+            LANES for (int64_t k = 0; k < n; k++) d[k] = pending[k] OP d[k];                                           \
+        }                                                                                                              \
+        if (vec->all_seen)                                                                                             \
+            return;                                                                                                    \
+        for (int64_t k = 0; k < n; k++)                                                                                \
+            d[k] = seen[k] ? d[k] : EMPTY;                                                                             \
     }
 TREE(sum_f32, le_f32, +, -0.0f, 0)
 TREE(sum_f64, le_f64, +, -0.0, 0)
@@ -83,37 +82,34 @@ TREE(prod_f32, le_f32, *, 1, 1)
 TREE(prod_f64, le_f64, *, 1, 1)
 
 /* m: the lane's total, a: its term. */
-#define FOLD(name, T, EMPTY, expression)                                                                                         \
-    KERNEL(init_##name)                                                                                                          \
-    {                                                                                                                            \
-        struct le_vec *vec = reg[instr->d];                                                                                      \
-        init_lanes(vec, n);                                                                                                      \
-        T *total = le_vec_row(vec, 0);                                                                                           \
-        for (int64_t k = 0; k < n; k++) total[k] = EMPTY;                                                                        \
-    }                                                                                                                            \
-    KERNEL(add_##name)                                                                                                           \
-    {                                                                                                                            \
-        T *total = le_vec_row(reg[instr->d], 0);                                                                                 \
-        const T *x = reg[instr->a];                                                                                              \
-        const le_bool *omitted = le_kernel_optional(reg, instr->c);                                                              \
-        if (omitted == NULL)                                                                                                     \
-            LANES for (int64_t k = 0; k < n; k++)                                                                                \
-            {                                                                                                                    \
-                const T m = total[k], a = x[k];                                                                                  \
-                total[k] = (T)(expression);                                                                                      \
-            }                                                                                                                    \
-        else                                                                                                                     \
-            LANES for (int64_t k = 0; k < n; k++)                                                                                \
-            {                                                                                                                    \
-                const T m = total[k], a = x[k];                                                                                  \
-                const T next = (T)(expression);                                                                                  \
-                total[k] = omitted[k] ? m : next;                                                                                \
-            }                                                                                                                    \
+#define FOLD(name, T, EMPTY, expression)                                                                               \
+    KERNEL(init_##name) {                                                                                              \
+        struct le_vec *vec = reg[instr->d];                                                                            \
+        init_lanes(vec, n);                                                                                            \
+        T *total = le_vec_row(vec, 0);                                                                                 \
+        for (int64_t k = 0; k < n; k++)                                                                                \
+            total[k] = EMPTY;                                                                                          \
+    }                                                                                                                  \
+    KERNEL(add_##name) {                                                                                               \
+        T *total = le_vec_row(reg[instr->d], 0);                                                                       \
+        const T *x = reg[instr->a];                                                                                    \
+        const le_bool *omitted = le_kernel_optional(reg, instr->c);                                                    \
+        if (omitted == NULL)                                                                                           \
+            LANES for (int64_t k = 0; k < n; k++) {                                                                    \
+                const T m = total[k], a = x[k];                                                                        \
+                total[k] = (T)(expression);                                                                            \
+            }                                                                                                          \
+        else                                                                                                           \
+            LANES for (int64_t k = 0; k < n; k++) {                                                                    \
+                const T m = total[k], a = x[k];                                                                        \
+                const T next = (T)(expression);                                                                        \
+                total[k] = omitted[k] ? m : next;                                                                      \
+            }                                                                                                          \
     }
-#define FOLDS(t, T, W, LEAST, GREATEST)                                                                                          \
-    FOLD(sum_##t, T, 0, (W)m + (W)a)                                                                                             \
-    FOLD(prod_##t, T, 1, (W)m *(W)a)                                                                                             \
-    FOLD(min_##t, T, GREATEST, a < m ? a : m)                                                                                    \
+#define FOLDS(t, T, W, LEAST, GREATEST)                                                                                \
+    FOLD(sum_##t, T, 0, (W)m + (W)a)                                                                                   \
+    FOLD(prod_##t, T, 1, (W)m *(W)a)                                                                                   \
+    FOLD(min_##t, T, GREATEST, a < m ? a : m)                                                                          \
     FOLD(max_##t, T, LEAST, a > m ? a : m)
 FOLDS(i8, le_i8, uint32_t, INT8_MIN, INT8_MAX)
 FOLDS(i16, le_i16, uint32_t, INT16_MIN, INT16_MAX)
@@ -124,61 +120,63 @@ FOLDS(u16, le_u16, uint32_t, 0, UINT16_MAX)
 FOLDS(u32, le_u32, uint32_t, 0, UINT32_MAX)
 FOLDS(u64, le_u64, uint64_t, 0, UINT64_MAX)
 FOLD(any, le_bool, 0, m | a)
-FOLD(all, le_bool, 1, m & a)
+FOLD(all, le_bool, 1, m &a)
 FOLD(min_f32, le_f32, (le_f32)INFINITY, ((a < m) | (a != a)) ? a : m)
 FOLD(max_f32, le_f32, -(le_f32)INFINITY, ((a > m) | (a != a)) ? a : m)
 FOLD(min_f64, le_f64, (le_f64)INFINITY, ((a < m) | (a != a)) ? a : m)
 FOLD(max_f64, le_f64, -(le_f64)INFINITY, ((a > m) | (a != a)) ? a : m)
 
-#define END(size_, T)                                                                                                            \
-    KERNEL(end_##size_) { memcpy(reg[instr->d], le_vec_row(reg[instr->a], 0), (size_t)n * sizeof(T)); }
+#define END(size_, T)                                                                                                  \
+    KERNEL(end_##size_) {                                                                                              \
+        memcpy(reg[instr->d], le_vec_row(reg[instr->a], 0), (size_t)n * sizeof(T));                                    \
+    }
 END(1, le_u8)
 END(2, le_u16)
 END(4, le_u32)
 END(8, le_u64)
 
 /* One NaN, one zero. */
-#define END_EXTREME(t, T)                                                                                                        \
-    KERNEL(end_##t)                                                                                                              \
-    {                                                                                                                            \
-        const T *total = le_vec_row(reg[instr->a], 0);                                                                           \
-        T *d = reg[instr->d];                                                                                                    \
-        LANES for (int64_t k = 0; k < n; k++) d[k] = total[k] != total[k] ? (T)NAN : total[k] == 0 ? 0 : total[k];               \
+#define END_EXTREME(t, T)                                                                                              \
+    KERNEL(end_##t) {                                                                                                  \
+        const T *total = le_vec_row(reg[instr->a], 0);                                                                 \
+        T *d = reg[instr->d];                                                                                          \
+        LANES for (int64_t k = 0; k < n; k++) d[k] = total[k] != total[k] ? (T)NAN : total[k] == 0 ? 0 : total[k];     \
     }
 END_EXTREME(f32, le_f32)
 END_EXTREME(f64, le_f64)
 
-KERNEL(init_arg)
-{
+KERNEL(init_arg) {
     struct le_vec *vec = reg[instr->d];
     init_lanes(vec, n);
     le_i64 *at = le_vec_row(vec, 1);
-    for (int64_t k = 0; k < n; k++) at[k] = -1;
+    for (int64_t k = 0; k < n; k++)
+        at[k] = -1;
 }
-KERNEL(end_arg) { memcpy(reg[instr->d], le_vec_row(reg[instr->a], 1), (size_t)n * sizeof(int64_t)); }
+KERNEL(end_arg) {
+    memcpy(reg[instr->d], le_vec_row(reg[instr->a], 1), (size_t)n * sizeof(int64_t));
+}
 
-#define ARG(name, T, BEATS)                                                                                                      \
-    KERNEL(add_##name)                                                                                                           \
-    {                                                                                                                            \
-        struct le_vec *vec = reg[instr->d];                                                                                      \
-        const T *x = reg[instr->a];                                                                                              \
-        const le_i64 *index = reg[instr->b];                                                                                     \
-        const le_bool *omitted = le_kernel_optional(reg, instr->c);                                                              \
-        T *best = le_vec_row(vec, 0);                                                                                            \
-        le_i64 *at = le_vec_row(vec, 1);                                                                                         \
-        le_bool none[LE_BLOCK_MAX];                                                                                              \
-        if (omitted == NULL) omitted = memset(none, 0, (size_t)n);                                                               \
-        LANES for (int64_t k = 0; k < n; k++)                                                                                    \
-        {                                                                                                                        \
-            const T m = best[k], a = x[k];                                                                                       \
-            const int64_t i = index[k], now = at[k];                                                                             \
-            const bool better = ((now < 0) | ((m == m) & ((a BEATS m) | (a != a)))) & !omitted[k];                               \
-            best[k] = better ? a : m;                                                                                            \
-            at[k] = better ? i : now;                                                                                            \
-        }                                                                                                                        \
+#define ARG(name, T, BEATS)                                                                                            \
+    KERNEL(add_##name) {                                                                                               \
+        struct le_vec *vec = reg[instr->d];                                                                            \
+        const T *x = reg[instr->a];                                                                                    \
+        const le_i64 *index = reg[instr->b];                                                                           \
+        const le_bool *omitted = le_kernel_optional(reg, instr->c);                                                    \
+        T *best = le_vec_row(vec, 0);                                                                                  \
+        le_i64 *at = le_vec_row(vec, 1);                                                                               \
+        le_bool none[LE_BLOCK_MAX];                                                                                    \
+        if (omitted == NULL)                                                                                           \
+            omitted = memset(none, 0, (size_t)n);                                                                      \
+        LANES for (int64_t k = 0; k < n; k++) {                                                                        \
+            const T m = best[k], a = x[k];                                                                             \
+            const int64_t i = index[k], now = at[k];                                                                   \
+            const bool better = ((now < 0) | ((m == m) & ((a BEATS m) | (a != a)))) & !omitted[k];                     \
+            best[k] = better ? a : m;                                                                                  \
+            at[k] = better ? i : now;                                                                                  \
+        }                                                                                                              \
     }
-#define ARGS(t, T)                                                                                                               \
-    ARG(argmin_##t, T, <)                                                                                                        \
+#define ARGS(t, T)                                                                                                     \
+    ARG(argmin_##t, T, <)                                                                                              \
     ARG(argmax_##t, T, >)
 ARGS(i8, le_i8)
 ARGS(i16, le_i16)
@@ -191,6 +189,7 @@ ARGS(u64, le_u64)
 ARGS(f32, le_f32)
 ARGS(f64, le_f64)
 
+// clang-format off
 #define INIT_ADD_END(name, end) {init_##name, add_##name, end}
 #define ARG_ROWS(t)                                                                                                              \
     [LE_RED_ARGMIN] = {init_arg, add_argmin_##t, end_arg}, [LE_RED_ARGMAX] = {init_arg, add_argmax_##t, end_arg}
@@ -214,10 +213,12 @@ static le_cpu_op *const tables[LE_TYPES][LE_REDUCTIONS][3] = {
     [LE_I64] = WHOLE_ROW(i64, end_8), [LE_U8] = WHOLE_ROW(u8, end_1), [LE_U16] = WHOLE_ROW(u16, end_2),
     [LE_U32] = WHOLE_ROW(u32, end_4), [LE_U64] = WHOLE_ROW(u64, end_8), [LE_F32] = FLOAT_ROW(f32), [LE_F64] = FLOAT_ROW(f64),
 };
+// clang-format on
 
-le_cpu_op *LE_SET(le_lanes_find)(const struct le_instr *instr)
-{
-    if (instr->code < LE_CODE_VEC_INIT || instr->code > LE_CODE_VEC_END) return NULL;
-    if (instr->type >= LE_TYPES || instr->imm < 0 || instr->imm >= LE_REDUCTIONS) return NULL;
+le_cpu_op *LE_SET(le_lanes_find)(const struct le_instr *instr) {
+    if (instr->code < LE_CODE_VEC_INIT || instr->code > LE_CODE_VEC_END)
+        return NULL;
+    if (instr->type >= LE_TYPES || instr->imm < 0 || instr->imm >= LE_REDUCTIONS)
+        return NULL;
     return tables[instr->type][instr->imm][instr->code - LE_CODE_VEC_INIT];
 }

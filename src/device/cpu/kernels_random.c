@@ -20,15 +20,14 @@ enum { WIDTH = VECTOR_BYTES / 8 };
 #elif defined(__SSE2__)
 #define MULTIPLY(a, b) ((words)_mm_mul_epu32((__m128i)(a), (__m128i)(b)))
 #else
-#define MULTIPLY(a, b) (((a) & 0xffffffff) * (b))
+#define MULTIPLY(a, b) (((a)&0xffffffff) * (b))
 #endif
 
 struct block {
     words low, high; /* words 0 and 1; words 2 and 3 */
 };
 
-static inline struct block philox(words key, words first, words second)
-{
+static inline struct block philox(words key, words first, words second) {
     const words m0 = (words){0} + 0xD2511F53u, m1 = (words){0} + 0xCD9E8D57u;
     words w0 = first, w1 = first >> 32, w2 = second, w3 = second >> 32, k0 = key, k1 = key >> 32;
 #pragma GCC unroll 10
@@ -45,43 +44,41 @@ static inline struct block philox(words key, words first, words second)
 }
 
 /* Uniform in [0, 1): the upper 53 bits, made a double exactly in two parts. */
-static inline doubles uniform(words bits)
-{
+static inline doubles uniform(words bits) {
     const words upper = bits >> 43 | 0x4530000000000000, lower = ((bits >> 11) & 0xffffffff) | 0x4330000000000000;
     return (((doubles)upper - 0x1p84) + ((doubles)lower - 0x1p52)) * 0x1p-53;
 }
 
 /* The vector of operand elements k, k + 1, ...; zeros where fewer than WIDTH are left. */
-static inline words at(const void *operand, int64_t k, int64_t n)
-{
+static inline words at(const void *operand, int64_t k, int64_t n) {
     const le_u64 *x = (const le_u64 *)operand + k;
-    if (k + WIDTH <= n) return *(const words_anywhere *)x;
+    if (k + WIDTH <= n)
+        return *(const words_anywhere *)x;
     words few = {0};
     memcpy(&few, x, (size_t)(n - k) * 8);
     return few;
 }
-static inline struct block block_at(void *const *reg, const struct le_instr *instr, int64_t k, int64_t n)
-{
+static inline struct block block_at(void *const *reg, const struct le_instr *instr, int64_t k, int64_t n) {
     return philox(at(reg[instr->a], k, n), at(reg[instr->b], k, n), at(reg[instr->c], k, n));
 }
-static inline void put(void *result, int64_t k, int64_t n, words value)
-{
+static inline void put(void *result, int64_t k, int64_t n, words value) {
     le_u64 *d = (le_u64 *)result + k;
-    if (k + WIDTH <= n) *(words_anywhere *)d = value;
-    else memcpy(d, &value, (size_t)(n - k) * 8);
+    if (k + WIDTH <= n)
+        *(words_anywhere *)d = value;
+    else
+        memcpy(d, &value, (size_t)(n - k) * 8);
 }
 
-KERNEL(rand_key)
-{
-    for (int64_t k = 0; k < n; k += WIDTH) put(reg[instr->d], k, n, block_at(reg, instr, k, n).low);
+KERNEL(rand_key) {
+    for (int64_t k = 0; k < n; k += WIDTH)
+        put(reg[instr->d], k, n, block_at(reg, instr, k, n).low);
 }
-KERNEL(rand_uniform)
-{
-    for (int64_t k = 0; k < n; k += WIDTH) put(reg[instr->d], k, n, (words)uniform(block_at(reg, instr, k, n).low));
+KERNEL(rand_uniform) {
+    for (int64_t k = 0; k < n; k += WIDTH)
+        put(reg[instr->d], k, n, (words)uniform(block_at(reg, instr, k, n).low));
 }
 
-KERNEL(rand_normal)
-{
+KERNEL(rand_normal) {
     double radius[LE_BLOCK_MAX], angle[LE_BLOCK_MAX];
     le_f64 *d = reg[instr->d];
     for (int64_t k = 0; k < n; k += WIDTH) {
@@ -94,12 +91,15 @@ KERNEL(rand_normal)
     LANES for (int64_t k = 0; k < n; k++) d[k] = __builtin_sqrt(-2 * radius[k]) * angle[k];
 }
 
-le_cpu_op *LE_SET(le_random_find)(const struct le_instr *instr)
-{
+le_cpu_op *LE_SET(le_random_find)(const struct le_instr *instr) {
     switch (instr->code) {
-    case LE_CODE_RAND_KEY: return rand_key;
-    case LE_CODE_RAND: return rand_uniform;
-    case LE_CODE_RANDN: return rand_normal;
-    default: return NULL;
+    case LE_CODE_RAND_KEY:
+        return rand_key;
+    case LE_CODE_RAND:
+        return rand_uniform;
+    case LE_CODE_RANDN:
+        return rand_normal;
+    default:
+        return NULL;
     }
 }

@@ -2,8 +2,11 @@
  * fused multiply-adds, special values as C has them, and exactly n elements read and written. */
 #include "device/cpu/ops_test.h"
 
-static double rsqrt(double x) { return 1 / sqrt(x); }
+static double rsqrt(double x) {
+    return 1 / sqrt(x);
+}
 
+// clang-format off
 static const struct {
     enum le_op op;
     double (*one)(double);
@@ -18,34 +21,38 @@ static const struct {
     {LE_OP_LGAMMA, lgamma, NULL}, {LE_OP_TGAMMA, tgamma, NULL}, {LE_OP_POW, NULL, pow}, {LE_OP_ATAN2, NULL, atan2},
     {LE_OP_HYPOT, NULL, hypot},
 };
+// clang-format on
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
 static _Alignas(64) double input[2][LE_BLOCK_MAX], output[LE_BLOCK_MAX + 8], first[LE_BLOCK_MAX];
 
 /* kind 0: special values and all bit patterns; 1: moderate. */
-static void fill(enum le_type type, uint64_t seed, int kind, int64_t n)
-{
+static void fill(enum le_type type, uint64_t seed, int kind, int64_t n) {
     for (int p = 0; p < 2; p++)
         for (int64_t k = 0; k < n; k++) {
             struct value value = sample(type, &seed);
-            if (kind == 1) value.f = ((double)(next_random(&seed) >> 11) * 0x1p-53 - 0.25) * 8;
-            if (type == LE_F32) value.f = (double)(float)value.f;
+            if (kind == 1)
+                value.f = ((double)(next_random(&seed) >> 11) * 0x1p-53 - 0.25) * 8;
+            if (type == LE_F32)
+                value.f = (double)(float)value.f;
             put(type, input[p], k, value);
         }
 }
 
-static bool is_close(enum le_type type, enum le_op op, double got, double want)
-{
+static bool is_close(enum le_type type, enum le_op op, double got, double want) {
     const double least = type == LE_F32 ? 0x1p-126 : 0x1p-1022, epsilon = type == LE_F32 ? 0x1p-23 : 0x1p-52;
-    if (type == LE_F32) want = (double)(float)want;
-    if (isnan(want) || isnan(got)) return isnan(want) && isnan(got);
-    if (got == want) return !signbit(got) == !signbit(want) || want != 0;
-    if (op == LE_OP_LGAMMA) return fabs(got - want) <= 4 * epsilon * fmax(1, fabs(want));
+    if (type == LE_F32)
+        want = (double)(float)want;
+    if (isnan(want) || isnan(got))
+        return isnan(want) && isnan(got);
+    if (got == want)
+        return !signbit(got) == !signbit(want) || want != 0;
+    if (op == LE_OP_LGAMMA)
+        return fabs(got - want) <= 4 * epsilon * fmax(1, fabs(want));
     return isfinite(got) && isfinite(want) && fabs(got - want) <= 3 * epsilon * fabs(want) + 20 * least * epsilon;
 }
 
-static void check(enum le_simd simd, int f, enum le_type type, int64_t n)
-{
+static void check(enum le_simd simd, int f, enum le_type type, int64_t n) {
     const struct le_instr instr = {.code = (uint16_t)functions[f].op, .type = (uint8_t)type, .d = 2, .b = 1};
     memset(output, 0xab, sizeof output);
     run_op(simd, &instr, (void *[]){input[0], input[1], output}, n);
@@ -54,28 +61,26 @@ static void check(enum le_simd simd, int f, enum le_type type, int64_t n)
         const double x = get(type, input[0], k).f, y = get(type, input[1], k).f, got = get(type, output, k).f;
         const double want = functions[f].one ? functions[f].one(x) : functions[f].two(x, y);
         if (!is_close(type, functions[f].op, got, want))
-            fail_msg("%s %s on %s of %a (and %a): %a instead of %a", le_op_info(functions[f].op)->name, le_type_name(type),
-                le_simd_name(simd), x, y, got, want);
+            fail_msg("%s %s on %s of %a (and %a): %a instead of %a", le_op_info(functions[f].op)->name,
+                     le_type_name(type), le_simd_name(simd), x, y, got, want);
     }
 }
 
-static void close_to_libm(void **state)
-{
+static void close_to_libm(void **state) {
     const enum le_type types[] = {LE_F32, LE_F64};
     (void)state;
     EACH_SIMD(simd)
     for (int f = 0; f < FUNCTIONS; f++)
         for (int t = 0; t < 2; t++)
-            for (int kind = 0; kind < 2; kind++) EACH_LENGTH(n)
-                {
+            for (int kind = 0; kind < 2; kind++)
+                EACH_LENGTH(n) {
                     fill(types[t], (uint64_t)(n + f), kind, n);
                     check(simd, f, types[t], n);
                 }
 }
 
 /* Every pair of special values. */
-static void special_pairs(void **state)
-{
+static void special_pairs(void **state) {
     const enum le_type types[] = {LE_F32, LE_F64};
     const int count = sizeof special_floats / sizeof *special_floats;
     (void)state;
@@ -91,25 +96,26 @@ static void special_pairs(void **state)
             }
 }
 
-static void fused_sets_agree(void **state)
-{
+static void fused_sets_agree(void **state) {
     const enum le_type types[] = {LE_F32, LE_F64};
     (void)state;
-    if (!le_simd_here(LE_SIMD_AVX512)) skip();
+    if (!le_simd_here(LE_SIMD_AVX512))
+        skip();
     for (int f = 0; f < FUNCTIONS; f++)
         for (int t = 0; t < 2; t++)
             for (uint64_t seed = 0; seed < 60; seed++) {
-                const struct le_instr instr = {.code = (uint16_t)functions[f].op, .type = (uint8_t)types[t], .d = 2, .b = 1};
+                const struct le_instr instr = {
+                    .code = (uint16_t)functions[f].op, .type = (uint8_t)types[t], .d = 2, .b = 1};
                 fill(types[t], seed, seed % 2, LE_BLOCK_MAX);
                 run_op(LE_SIMD_AVX2, &instr, (void *[]){input[0], input[1], first}, LE_BLOCK_MAX);
                 run_op(LE_SIMD_AVX512, &instr, (void *[]){input[0], input[1], output}, LE_BLOCK_MAX);
-                for (int64_t k = 0; k < LE_BLOCK_MAX; k++) assert_true(same(types[t], get(types[t], first, k), get(types[t], output, k)));
+                for (int64_t k = 0; k < LE_BLOCK_MAX; k++)
+                    assert_true(same(types[t], get(types[t], first, k), get(types[t], output, k)));
             }
 }
 
 /* A value's result does not depend on its place in the block, and may lie where an operand was. */
-static void places(void **state)
-{
+static void places(void **state) {
     const enum le_type types[] = {LE_F32, LE_F64};
     (void)state;
     EACH_SIMD(simd)
@@ -124,15 +130,16 @@ static void places(void **state)
                 assert_true(same(types[t], get(types[t], first, 0), get(types[t], output, (int64_t)k)));
             }
             instr.d = 1;
-            if (functions[f].one) instr.d = 0;
+            if (functions[f].one)
+                instr.d = 0;
             run_op(simd, &instr, (void *[]){input[0], input[1]}, 37);
-            for (int64_t k = 0; k < 37; k++) assert_true(same(types[t], get(types[t], input[instr.d], k), get(types[t], output, k)));
+            for (int64_t k = 0; k < 37; k++)
+                assert_true(same(types[t], get(types[t], input[instr.d], k), get(types[t], output, k)));
         }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(close_to_libm), cmocka_unit_test(special_pairs),
-        cmocka_unit_test(fused_sets_agree), cmocka_unit_test(places)};
+                                       cmocka_unit_test(fused_sets_agree), cmocka_unit_test(places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

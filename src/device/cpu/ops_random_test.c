@@ -10,8 +10,7 @@ static const struct {
 };
 static uint64_t key[LE_BLOCK_MAX], first[LE_BLOCK_MAX], second[LE_BLOCK_MAX], result[LE_BLOCK_MAX + 1];
 
-static void run_random(enum le_simd simd, int code, int64_t n)
-{
+static void run_random(enum le_simd simd, int code, int64_t n) {
     const struct le_instr instr = {.code = (uint16_t)code, .type = LE_F64, .d = 3, .b = 1, .c = 2};
     for (int64_t k = 0; k < n; k++) {
         key[k] = known[k % 3].key;
@@ -23,19 +22,19 @@ static void run_random(enum le_simd simd, int code, int64_t n)
     assert_int_equal(result[n], 99);
 }
 
-static void known_answers(void **state)
-{
+static void known_answers(void **state) {
     (void)state;
-    EACH_SIMD(simd) EACH_LENGTH(n)
-    {
+    EACH_SIMD(simd) EACH_LENGTH(n) {
         run_random(simd, LE_CODE_RAND_KEY, n);
-        for (int64_t k = 0; k < n; k++) assert_int_equal(result[k], known[k % 3].low);
+        for (int64_t k = 0; k < n; k++)
+            assert_int_equal(result[k], known[k % 3].low);
         run_random(simd, LE_CODE_RAND, n);
         for (int64_t k = 0; k < n; k++)
             assert_true(get(LE_F64, result, k).f == (double)(known[k % 3].low >> 11) * 0x1p-53);
         run_random(simd, LE_CODE_RANDN, n);
         for (int64_t k = 0; k < n; k++) {
-            const double u = (double)(known[k % 3].low >> 11) * 0x1p-53, v = (double)(known[k % 3].high >> 11) * 0x1p-53;
+            const double u = (double)(known[k % 3].low >> 11) * 0x1p-53,
+                         v = (double)(known[k % 3].high >> 11) * 0x1p-53;
             const double want = sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
             assert_true(fabs(get(LE_F64, result, k).f - want) < 1e-14);
         }
@@ -43,8 +42,7 @@ static void known_answers(void **state)
 }
 
 /* The result may lie where an operand was. */
-static void in_place(void **state)
-{
+static void in_place(void **state) {
     (void)state;
     EACH_SIMD(simd)
     for (uint16_t place = 0; place < 3; place++)
@@ -58,8 +56,7 @@ static void in_place(void **state)
 }
 
 /* Mean and variance of many draws. */
-static void moments(void **state)
-{
+static void moments(void **state) {
     const struct le_instr instr = {.code = LE_CODE_RANDN, .type = LE_F64, .d = 3, .b = 1, .c = 2};
     double sum = 0, squares = 0;
     (void)state;
@@ -79,8 +76,8 @@ static void moments(void **state)
     assert_true(fabs(squares / 1024000 - 1) < 0.01);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(in_place), cmocka_unit_test(moments)};
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(in_place),
+                                       cmocka_unit_test(moments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
