@@ -39,6 +39,12 @@ cmake -S "$here" -B "$scratch/user" -DCMAKE_PREFIX_PATH="$tree" >"$scratch/log" 
     { cat "$scratch/log" && fail "the CMake project does not build"; }
 for kind in c_leat cpp_leat c_static cpp_static; do runs "CMake $kind" "$scratch/user/$kind"; done
 
+# README's example, as it stands there
+awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >"$scratch/readme.c"
+$cc -Wall -Wextra -Werror "$scratch/readme.c" -o "$scratch/readme" $(pkg-config --cflags --libs leat)
+said=$(LD_LIBRARY_PATH=$libraries "$scratch/readme")
+if [ "$said" = "0.125 0.25 0.625" ]; then echo "ok: README's example"; else fail "README's example printed: $said"; fi
+
 # the shared library: its SONAME, and exactly what leat.h declares
 readelf -d "$libraries/libleat.so" | grep -q 'SONAME.*\[libleat\.so\.0\]' || fail "SONAME is not libleat.so.0"
 nm -D --defined-only "$libraries/libleat.so" | awk '{ print $3 }' | sort >"$scratch/exported"
