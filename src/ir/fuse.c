@@ -6,7 +6,8 @@
 #include "ir/ir.h"
 
 #define CHEAP_COST 3      /* additions that may be done twice rather than stored */
-#define KERNEL_COST_MAX 4000 /* one kernel grows no further */
+#define KERNEL_COST_MAX 256 /* one kernel grows no further: past that, memory has stopped to matter */
+#define LARGER_COST_MAX 4000 /* but for a temporary that is larger than everything around it */
 #define PATH_MAX 64
 
 /* The loops around a node: the stage's, then those of the reductions that it stands in. */
@@ -160,48 +161,91 @@ static bool may_inline(struct le_ir *ir, const struct le_stage *producer, const 
         if (producer->left[k]->kind != LE_NODE_INDEX || ir->indices.at[producer->left[k]->index].depends) return false;
     if (producer->node->kind == LE_NODE_ELSE && has_untrusted(ir, producer->node) && producer->node->cost > CHEAP_COST)
         return false; /* a stencil stays apart: its interior has no checks */
-    if (consumer->node->cost + producer->node->cost > KERNEL_COST_MAX) return false;
-    bool cheap = !producer->node->reduces && producer->node->cost <= CHEAP_COST;
-    return cheap || value->uses == 1 || (!producer->node->reduces && is_larger(ir, producer, consumer));
+    int64_t cost = consumer->node->cost + producer->node->cost;
+    if (cost <= KERNEL_COST_MAX && (value->uses == 1 || (!producer->node->reduces && producer->node->cost <= CHEAP_COST)))
+        return true;
+    return cost <= LARGER_COST_MAX && !producer->node->reduces && is_larger(ir, producer, consumer);
 }
 
-static bool value_in(struct le_ir *ir, struct le_node *node, int value);
+/* ---- who reads what; kept up to date while stages change */
 
-struct find_value {
-    int value;
-    bool found;
+struct readers {
+    struct le_ir *ir;
+    int *seen; /* by value: the look that met it last */
+    int look;
+    struct { int *at; int count, capacity; } found;
 };
 
 static void find_value(struct le_node *node, void *user)
 {
-    struct find_value *f = user;
-    if (node->kind == LE_NODE_LOAD && node->value == f->value) f->found = true;
+    struct readers *r = user;
+    if (node->kind != LE_NODE_LOAD || r->seen[node->value] == r->look) return;
+    r->seen[node->value] = r->look;
+    *LE_PUSH(r->ir->arena, &r->found) = node->value;
 }
 
-static bool value_in(struct le_ir *ir, struct le_node *node, int value)
+/* The values that a stage reads but for its node: subscripts on the left, bounds, the base. */
+static void find_fixed(struct readers *r, const struct le_stage *stage)
 {
-    struct find_value f = {.value = value};
-    le_node_walk(ir, node, find_value, &f);
-    return f.found;
+    for (int d = 0; d < stage->left_count; d++) le_node_walk(r->ir, stage->left[d], find_value, r);
+    for (int k = 0; k < stage->index_count; k++) {
+        const struct le_range_nodes *range = &r->ir->indices.at[stage->indices[k]].range;
+        if (range->low) le_node_walk(r->ir, range->low, find_value, r);
+        if (range->high) le_node_walk(r->ir, range->high, find_value, r);
+    }
+    if (stage->base >= 0 && r->seen[stage->base] != r->look) {
+        r->seen[stage->base] = r->look;
+        *LE_PUSH(r->ir->arena, &r->found) = stage->base;
+    }
+}
+
+static void count_reads(struct readers *r, const struct le_stage *stage, int by)
+{
+    r->look++;
+    r->found.count = 0;
+    find_fixed(r, stage);
+    le_node_walk(r->ir, stage->node, find_value, r);
+    for (int k = 0; k < r->found.count; k++) r->ir->values.at[r->found.at[k]].uses += by;
 }
 
 /* The value stands in a subscript on the left, in bounds or as the base: it has to be there. */
-static bool read_elsewhere(struct le_ir *ir, const struct le_stage *c, int value)
+static bool read_elsewhere(struct readers *r, const struct le_stage *consumer, int value)
 {
-    if (c->base == value) return true;
-    for (int d = 0; d < c->left_count; d++)
-        if (value_in(ir, c->left[d], value)) return true;
-    for (int k = 0; k < ir->indices.count; k++) {
-        const struct le_range_nodes *r = &ir->indices.at[k].range;
-        if (r->low && r->low->loads && value_in(ir, r->low, value)) return true;
-        if (r->high && r->high->loads && value_in(ir, r->high, value)) return true;
-    }
-    return false;
+    r->look++;
+    r->found.count = 0;
+    find_fixed(r, consumer);
+    return r->seen[value] == r->look;
 }
 
-static bool inline_into(struct le_ir *ir, struct le_stage *consumer, const struct le_stage *producer)
+struct bounds {
+    struct readers *readers;
+    int value;
+    bool found;
+};
+
+static void find_in_bounds(struct le_node *node, void *user)
 {
-    if (!may_inline(ir, producer, consumer) || read_elsewhere(ir, consumer, producer->target)) return false;
+    struct bounds *b = user;
+    for (int k = 0; k < node->index_count && !b->found; k++) {
+        const struct le_range_nodes *range = &b->readers->ir->indices.at[node->indices[k]].range;
+        const struct le_node *bounds[] = {range->low, range->high};
+        for (int q = 0; q < 2; q++) b->found |= bounds[q] && bounds[q]->loads;
+    }
+}
+
+/* Some reduction's bounds read an array: which one is not looked at. */
+static bool has_read_bounds(struct readers *r, struct le_node *node)
+{
+    struct bounds b = {.readers = r};
+    if (node->reduces) le_node_walk(r->ir, node, find_in_bounds, &b);
+    return b.found;
+}
+
+static bool inline_into(struct readers *readers, struct le_stage *consumer, struct le_stage *producer)
+{
+    struct le_ir *ir = readers->ir;
+    if (!may_inline(ir, producer, consumer) || read_elsewhere(readers, consumer, producer->target)) return false;
+    if (has_read_bounds(readers, consumer->node)) return false;
     struct reads r = {.ir = ir,
                       .producer = producer,
                       .consumer = consumer,
@@ -212,7 +256,13 @@ static bool inline_into(struct le_ir *ir, struct le_stage *consumer, const struc
     visit_reads(&r, consumer->node, &path, ++ir->epoch);
     if (!r.fits || r.count == 0) return false;
     /* a substitution inside the rewrite takes epochs of its own; memos of this one are only lost, never mixed */
+    count_reads(readers, consumer, -1);
     consumer->node = replace_loads(ir, consumer->node, producer, ++ir->epoch);
+    count_reads(readers, consumer, 1);
+    if (ir->values.at[producer->target].uses == 0) {
+        producer->dead = true;
+        count_reads(readers, producer, -1);
+    }
     return true;
 }
 
@@ -231,6 +281,7 @@ static void find_source(struct le_node *node, void *user)
 
 void le_pass_inline(struct le_ir *ir)
 {
+    struct readers readers = {.ir = ir, .seen = LE_NEW_ARRAY(ir->arena, ir->values.count, int)};
     for (int k = ir->stages.count - 1; k >= 0; k--) {
         if (ir->stages.at[k].dead || ir->stages.at[k].kind == LE_STAGE_FILL) continue;
         for (bool changed = true; changed;) {
@@ -238,8 +289,7 @@ void le_pass_inline(struct le_ir *ir)
             changed = false;
             le_node_walk(ir, ir->stages.at[k].node, find_source, &s);
             for (int q = 0; q < s.count && !changed; q++)
-                changed = inline_into(ir, &ir->stages.at[k], &ir->stages.at[ir->values.at[s.at[q]].stage]);
-            if (changed) le_pass_sweep(ir);
+                changed = inline_into(&readers, &ir->stages.at[k], &ir->stages.at[ir->values.at[s.at[q]].stage]);
         }
     }
 }

@@ -212,6 +212,7 @@ static struct le_node *lower_reduce(struct lower *l, const struct le_tree_node *
     enum le_reduction reduction = (enum le_reduction)n->op;
     if (reduction == LE_RED_ANY || reduction == LE_RED_ALL) type = LE_BOOL;
     struct le_node *body = lower_as(l, n->children[0], type);
+    if (n->index_count == 0) return body; /* over `...` of no axes */
     bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX;
     if (reduction != LE_RED_MEAN)
         return le_node_reduce(l->ir, reduction, arg ? LE_I64 : type, body, indices, n->index_count);
