@@ -91,7 +91,7 @@ static leat_status fail_type(const struct parser *p, const char *text, size_t le
     for (int k = 0; k < shown; k++)
         if (text[k] < ' ' || text[k] > '~')
             return le_fail(LEAT_FILE, "%s: the element type is not text", p->name);
-    return kind ? le_fail(LEAT_FILE, "%s: its elements ('%.*s') are %s", p->name, shown, text, kind)
+    return kind ? le_fail(text[1] == 'c' ? LEAT_UNSUPPORTED : LEAT_FILE, "%s: its elements ('%.*s') are %s", p->name, shown, text, kind)
                 : le_fail(LEAT_FILE, "%s: the element type '%.*s' is not one that Leat reads", p->name, shown, text);
 }
 

@@ -280,7 +280,8 @@ static bool retarget(struct gen *g, const struct operand *value, struct scope *s
     if (value->scope != scope || scope->code.count == 0 || value->splat >= 0) return false;
     struct le_instr *last = &scope->code.at[scope->code.count - 1];
     enum le_reg_kind kind = g->regs.at[value->reg].kind;
-    if (last->code == LE_CODE_LOOP || last->code == LE_CODE_FAULT || last->code == LE_CODE_OUTSIDE || last->d != value->reg ||
+    if (last->code == LE_CODE_LOOP || last->code == LE_CODE_FAULT || last->code == LE_CODE_OUTSIDE ||
+        last->code == LE_CODE_NOTE || last->d != value->reg ||
         (kind != LE_REG_SLOT && kind != LE_REG_SCALAR))
         return false;
     last->d = (uint16_t)pointer;

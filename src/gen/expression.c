@@ -84,6 +84,35 @@ static struct operand *index_value(struct gen *g, int index, struct scope *scope
     return new_operand(g, d, scope, true);
 }
 
+/* Lanes where an integer's divisor is 0, or its exponent negative, are worth a note, unless they may be computed in vain. */
+static void add_note(struct gen *g, const struct le_node *node, struct scope *scope, struct operand *x)
+{
+    bool power = node->code == LE_OP_POW, divides = node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD;
+    const struct le_node *right = node->operands[node->operand_count - 1];
+    if (node->kind != LE_NODE_OP || !(power || divides) || !le_type_is_int(node->type) || g->branches > 0) return;
+    if (power && le_type_is_unsigned(node->type)) return;
+    if (right->kind == LE_NODE_CONST && (power ? le_const_i64(right) >= 0 : right->bits != 0)) return;
+    struct operand zero = {.reg = gen_const(g, right->type, 0), .scope = g->root, .splat = -1};
+    struct le_instr instr = {.code = power ? LE_OP_LT : LE_OP_EQ,
+                             .type = (uint8_t)right->type,
+                             .type2 = LE_BOOL,
+                             .a = (uint16_t)gen_use(g, x, scope),
+                             .b = (uint16_t)gen_use(g, &zero, scope),
+                             .c = LE_NO_REG,
+                             .e = LE_NO_REG};
+    instr.d = (uint16_t)gen_result(g, scope, LE_BOOL);
+    gen_emit(g, scope, instr);
+    gen_emit(g, scope, (struct le_instr){.code = LE_CODE_NOTE,
+                                         .type = LE_BOOL,
+                                         .type2 = LE_BOOL,
+                                         .d = LE_NO_REG,
+                                         .a = instr.d,
+                                         .b = LE_NO_REG,
+                                         .c = LE_NO_REG,
+                                         .e = LE_NO_REG,
+                                         .imm = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
+}
+
 static struct operand *generate_op(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
 {
     struct operand *x[3];
@@ -102,6 +131,7 @@ static struct operand *generate_op(struct gen *g, struct le_node *node, struct s
     instr.a = (uint16_t)gen_use(g, x[0], scope);
     if (node->operand_count > 1) instr.b = (uint16_t)gen_use(g, x[1], scope);
     if (node->operand_count > 2) instr.c = (uint16_t)gen_use(g, x[2], scope);
+    add_note(g, node, scope, x[node->operand_count - 1]);
     instr.d = (uint16_t)gen_result(g, scope, node->type);
     gen_emit(g, scope, instr);
     return new_operand(g, instr.d, scope, scope->in_lane);
@@ -134,7 +164,9 @@ static struct operand *generate_select(struct gen *g, struct le_node *node, stru
     struct operand *x = gen_node(g, node->operands[0], scope, c), *branch[2];
     for (int k = 0; k < 2; k++) {
         struct condition inner = gen_is_safe(g, node->operands[1 + k]) ? c : narrow(g, scope, c, x, k == 0);
+        g->branches++;
         branch[k] = gen_node(g, node->operands[1 + k], scope, inner);
+        g->branches--;
     }
     struct le_instr instr = {.code = LE_CODE_SELECT,
                              .type = (uint8_t)node->type,
@@ -152,7 +184,9 @@ static struct operand *generate_logic(struct gen *g, struct le_node *node, struc
 {
     struct operand *a = gen_node(g, node->operands[0], scope, c);
     if (!gen_is_safe(g, node->operands[1])) c = narrow(g, scope, c, a, node->code == LE_OP_LAND);
+    g->branches++;
     struct operand *b = gen_node(g, node->operands[1], scope, c);
+    g->branches--;
     return emit_bool(g, scope, node->code, a, b);
 }
 

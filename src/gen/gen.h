@@ -51,7 +51,7 @@ struct gen {
     int lane;              /* kept index that is the lane; -1: reductions choose theirs */
     int epoch;
     int block;
-    int64_t operations;
+    int branches;          /* of selects around what is generated now: it may be computed in vain */
     leat_status status;
 };
 
@@ -91,7 +91,8 @@ void gen_find_indices(struct gen *g);
 void gen_merge(struct gen *g);
 void gen_choose_lane(struct gen *g);
 int64_t gen_extent(const struct gen *g, int index); /* iterations; 64 for a dynamic one of unknown bounds */
-int64_t gen_work(struct gen *g);                    /* of the whole stage, in additions */
+int64_t gen_work(struct gen *g);       /* of the whole stage: its time in additions */
+int64_t gen_operations(struct gen *g); /* of the whole stage: arithmetic alone, one each */
 
 /* allocate.c: code in order, slots packed */
 struct le_unit *gen_finish(struct gen *g);

@@ -52,7 +52,7 @@ static int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; 
 static void cut(struct gen *g, struct le_launch *launch, int first, bool has_lane)
 {
     launch->tasks = 1;
-    int64_t work = launch->operations, target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
+    int64_t work = gen_work(g), target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
     if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN) return;
     if (target > work / TASK_WORK_MIN) target = work / TASK_WORK_MIN;
     int64_t count = gen_extent(g, first), grain = first == g->lane ? g->block : 1;
@@ -120,7 +120,7 @@ static leat_status generate_map(const struct le_kernel *kernel, struct le_launch
     gen_merge(&g);
     gen_choose_lane(&g);
     choose_block(&g);
-    launch.operations = gen_work(&g);
+    launch.operations = gen_operations(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
     gen_store(&g, gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1}), scope);
     cut(&g, &launch, first, lane_clip);
@@ -150,7 +150,7 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
     int64_t terms = gen_cuttable(&g, stage->node);
     bool fits = terms >= 2 * PART_TERMS_MIN && gen_is_safe(&g, stage->node);
     if (fits) {
-        launch.operations = gen_work(&g);
+        launch.operations = gen_operations(&g);
         launch.clip_count[0] = terms;
         launch.clip_size[0] = part_size(terms, kernel->threads);
         launch.tasks = (terms + launch.clip_size[0] - 1) / launch.clip_size[0];
@@ -199,7 +199,7 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     gen_find_indices(&g);
     gen_choose_lane(&g);
     choose_block(&g);
-    launch.operations = gen_work(&g);
+    launch.operations = gen_operations(&g);
     int64_t copies = copies_of(&g, bytes > 0 ? bytes : 1);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
     struct operand *value = gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1});

@@ -220,35 +220,41 @@ void gen_choose_lane(struct gen *g)
 
 struct work {
     struct gen *g;
-    double total;
+    double time, operations;
 };
 
-/* of one index, merged or not */
-static double points_of(const struct gen *g, int index)
+static double product(const struct gen *g, const int *indices, int count)
 {
-    const struct le_range *range = &g->space.ranges[index];
-    return (double)(range->dynamic ? gen_extent(g, index) : le_range_count(range));
+    double points = 1;
+    for (int k = 0; k < count; k++) {
+        const struct le_range *r = &g->space.ranges[indices[k]];
+        points *= (double)(r->dynamic ? gen_extent(g, indices[k]) : le_range_count(r));
+    }
+    return points;
 }
 
 static void add_work(struct le_node *node, void *user)
 {
     struct work *w = user;
-    double points = 1;
     int64_t own = node->cost;
     for (int k = 0; k < node->operand_count; k++) own -= node->operands[k]->cost;
     if (node->kind == LE_NODE_REDUCE) own = 1;
-    if (own <= 0) return;
-    for (int k = 0; k < node->free_count; k++) points *= points_of(w->g, node->free[k]);
-    for (int k = 0; k < node->index_count; k++) points *= points_of(w->g, node->indices[k]);
-    w->total += points * (double)own;
+    if (own < 0) own = 0;
+    double points = product(w->g, node->free, node->free_count) * product(w->g, node->indices, node->index_count);
+    int fused = node->kind == LE_NODE_OP && node->code >= LE_OPS ? 2 : 1; /* a multiply-add is two */
+    w->time += points * (double)own;
+    if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE) w->operations += points * fused;
 }
 
-int64_t gen_work(struct gen *g)
+static struct work work_of(struct gen *g)
 {
     struct work w = {.g = g};
     le_node_walk(g->ir, g->stage->node, add_work, &w);
-    double points = 1;
-    for (int k = 0; k < g->stage->index_count; k++) points *= (double)le_range_count(&g->space.ranges[g->stage->indices[k]]);
-    w.total += points;
-    return w.total > 9e18 ? INT64_MAX : (int64_t)w.total;
+    w.time += product(g, g->stage->indices, g->stage->index_count);
+    return w;
 }
+
+static int64_t whole(double x) { return x > 9e18 ? INT64_MAX : (int64_t)x; }
+
+int64_t gen_work(struct gen *g) { return whole(work_of(g).time); }
+int64_t gen_operations(struct gen *g) { return whole(work_of(g).operations); }

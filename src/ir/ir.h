@@ -129,6 +129,7 @@ struct le_ir {
     struct { struct le_ir_statement *at; int count, capacity; } statements;
     struct { struct le_value *at; int count, capacity; } values;
     struct { struct le_stage *at; int count, capacity; } stages;
+    struct { struct le_ir_note { int line; const char *text; } *at; int count, capacity; } notes; /* for the user, as it is lowered */
     int *last;              /* by symbol: its last value; -1: none */
     int *first;             /* by symbol: the input's value; -1: none */
     struct le_node **fixed; /* by symbol: the node that a scalar which needs no array stands for; NULL */

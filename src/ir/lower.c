@@ -190,6 +190,16 @@ static struct le_node *compare_values(struct lower *l, int code, struct le_node 
     return le_node_select(l->ir, op2(l, LE_OP_LT, LE_BOOL, other, zero), le_node_bool(l->ir, negative), same);
 }
 
+/* i64 with u64 gives f64, which does not hold all of either. */
+static void note_mixed(struct lower *l, const struct le_tree_node *n, enum le_rule rule)
+{
+    if (n->child_count != 2 || n->operand != LE_F64 || (rule != LE_RULE_ARITH && rule != LE_RULE_CHOOSE)) return;
+    enum le_type a = n->children[0]->type, b = n->children[1]->type;
+    if (!le_type_is_int(a) || !le_type_is_int(b) || (le_type_strong(a) != LE_U64 && le_type_strong(b) != LE_U64)) return;
+    struct le_ir_note *note = LE_PUSH(l->ir->arena, &l->ir->notes);
+    *note = (struct le_ir_note){.line = n->place.line, .text = "a signed integer with u64 gives f64, which rounds: cast one of them"};
+}
+
 static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n)
 {
     const struct le_op_info *info = le_op_info((enum le_op)n->op);
@@ -198,6 +208,7 @@ static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n)
         return compare_values(l, n->op, lower(l, n->children[0]), lower(l, n->children[1]));
     enum le_type operand = info->rule == LE_RULE_LOGIC ? LE_BOOL : le_type_strong(n->operand);
     struct le_node *x[3];
+    note_mixed(l, n, info->rule);
     for (int k = 0; k < n->child_count; k++) x[k] = lower_as(l, n->children[k], operand);
     if (n->op == LE_OP_ADD || n->op == LE_OP_SUB) return contract(l, n->op, type, x[0], x[1]);
     if (n->op == LE_OP_POW) return power(l, type, x[0], x[1]);

@@ -34,6 +34,18 @@ static leat_status report_fault(struct leat_call *call, const struct le_fault *f
     return status;
 }
 
+/* Each kind of note once for a statement. */
+static void tell_notes(struct leat_call *call, const struct le_action *action)
+{
+    const struct le_ir_statement *st = &call->specialised->ir->statements.at[action->stage->statement];
+    unsigned notes = 0;
+    for (int k = 0; k < le_pool_threads(call->program->ctx->threads); k++) notes |= call->specialised->faults[k].notes;
+    if (notes & LE_NOTE_DIVISION)
+        le_context_note(call->program->ctx, "line %d: %s: an integer was divided by zero, which gives 0", st->place.line, st->text);
+    if (notes & LE_NOTE_POWER)
+        le_context_note(call->program->ctx, "line %d: %s: an integer to a negative power, which gives 0", st->place.line, st->text);
+}
+
 static leat_status check_faults(struct leat_call *call)
 {
     const struct le_fault *first = NULL;
@@ -229,6 +241,7 @@ static leat_status run_action(struct leat_call *call, const struct le_action *ac
         else run_launch(call, launch, &action->codes[k], NULL);
         if (status == LEAT_OK) status = check_faults(call);
     }
+    if (status == LEAT_OK) tell_notes(call, action);
     return status;
 }
 

@@ -72,6 +72,8 @@ leat_status le_specialise_call(struct leat_call *call)
         le_specialised_free(s);
         return status;
     }
+    for (int k = 0; k < s->ir->notes.count; k++)
+        le_context_note(call->program->ctx, "line %d: %s", s->ir->notes.at[k].line, s->ir->notes.at[k].text);
     call->specialised = s;
     call->stale = false;
     return LEAT_OK;

@@ -107,7 +107,7 @@ bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k,
     *info = (leat_name_info){.name = s->name,
                              .dtype = (leat_dtype)known_type(s),
                              .rank = s->any_rank || s->any_kind ? -1 : s->is_array ? s->rank : 0,
-                             .optional = s->optional,
+                             .optional = s->optional || s->update_only,
                              .has_value = true,
                              .line = s->place.line};
     return true;

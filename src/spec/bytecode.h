@@ -32,6 +32,7 @@ enum le_code {
     LE_CODE_INRANGE,   /* d (bool) = (b or true if LE_NO_REG) && 0 <= a (i64) < e (i64)[0] */
     LE_CODE_FAULT,     /* where (b or true if LE_NO_REG) && !c: record a data error: a (i64) is the subscript, imm = access * 8 + axis */
     LE_CODE_OUTSIDE,   /* d (bool) |= (b or true if LE_NO_REG) && !c */
+    LE_CODE_NOTE,      /* where a (bool): the run's notes |= imm, of enum le_note */
     LE_CODE_EDGE,      /* d (i64) = a (i64) moved into 0..e[0]-1 by enum le_edge imm; 0 if e[0] is 0 */
     LE_CODE_RAND_KEY,  /* d (u64) = low half of Philox4x32-10(key a (u64), counter b (i64), c (i64)) */
     LE_CODE_RAND,      /* d (f64) = its low half's upper 53 bits / 2^53 */
@@ -103,7 +104,9 @@ struct le_unit {
 };
 
 /* The first error in the data: least task, and in it the first found. */
+enum le_note { LE_NOTE_DIVISION = 1, LE_NOTE_POWER = 2 };
 struct le_fault {
+    unsigned notes; /* of enum le_note */
     bool set;
     int64_t task, access_axis, value;
 };

@@ -49,6 +49,12 @@ KERNEL(fault) {
         }
 }
 
+KERNEL(note) {
+    struct le_fault *fault = reg[0];
+    if (memchr(reg[instr->a], 1, (size_t)n) != NULL)
+        fault->notes |= (unsigned)instr->imm;
+}
+
 KERNEL(outside) {
     le_bool *d = reg[instr->d];
     const le_bool *wanted = le_kernel_optional(reg, instr->b), *good = le_kernel_optional(reg, instr->c);
@@ -172,6 +178,8 @@ le_cpu_op *LE_SET(le_accesses_find)(const struct le_instr *instr) {
         return fault;
     case LE_CODE_OUTSIDE:
         return outside;
+    case LE_CODE_NOTE:
+        return note;
     case LE_CODE_EDGE:
         return instr->imm >= 0 && instr->imm < LE_EDGES ? edges[instr->imm] : NULL;
     case LE_CODE_SCATTER:
