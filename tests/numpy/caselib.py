@@ -120,6 +120,11 @@ def ok(text, ins=None, rtol=None, **outs):
     emit(text, ins or {}, tail)
 
 
+def results(text, ins, names):
+    """A program and the names of its default results, in order."""
+    emit(text, ins or {}, ['== results ' + names])
+
+
 def bad(text, ins=None, *words, code=1):
     """A program that must end in an error whose text holds all words: 1 program or shapes, 2 a missing input, 6 the data."""
     emit(text, ins or {}, ['== error %d %s' % (code, ' '.join(words))])

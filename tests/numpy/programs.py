@@ -6,7 +6,8 @@ Python; run this after changing a case.
     python3 -m venv /tmp/venv && /tmp/venv/bin/pip install 'numpy>=2' ml_dtypes scipy && /tmp/venv/bin/python tests/numpy/programs.py
 
 The format: `== program`, text, then any of `== in NAME DTYPE EXTENTS`, `== out NAME DTYPE EXTENTS [rtol R]` (values follow, in
-row-major order), `== scalar NAME VALUE`, `== error CODE WORDS`, and `== end`. Floats are written so that reading them back as f64
+row-major order), `== scalar NAME VALUE`, `== results NAMES`, `== error CODE WORDS`,
+and `== end`. Floats are written so that reading them back as f64
 and rounding to the type gives the same bits. Without rtol values are compared exactly (NaN equals NaN)."""
 import operator_cases, function_cases, reduction_cases, range_cases, assign_cases, text_cases, block_cases, example_cases
 import caselib

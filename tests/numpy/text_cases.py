@@ -68,6 +68,23 @@ def names():
         bad(text, {}, 'yet')
 
 
+def default_results():
+    begin('results', 'What a program gives when nobody asks for names.')
+    w = dict(w=arr('f64', [1, 2]))
+    results('first[i] = x[i] + 1\nsecond[i] = x[i] * 2', X, 'first second')
+    results('first[i] = x[i] + 1\nsecond[i] = first[i] * 2', X, 'second')
+    results('w[i] = w[i] + 1\ntotal = sum(i: w[i])', w, 'w total')
+    results('w[i] += 1', w, 'w')
+    results('t[i] = w[i]\nt[i] += 1', w, 't')
+    results('out b: f64[2], a: f64[2]\na[i] = w[i]\nb[i] = a[i]\nc[i] = b[i]', w, 'b a')
+    results('a[i] = w[i]\nb[i] = a[i]\nout a', w, 'a')
+    results('in w\nout w\nw[0] = 7\nv[i] = w[i]', w, 'w')
+    results('var t: f64[2]\nt[i] = w[i]\ny[i] = t[i]', w, 'y')
+    results('s = 1; t = s + 1; u = 3', {}, 't u')
+    results('def f(a) = a + 1\ny = f(1)', {}, 'y')
+    bad('in w\nedge w clamp', w)
+
+
 def pipelines():
     """Programs of several statements, as people write them."""
     begin('pipelines', 'Programs of several statements, against NumPy.')
@@ -86,4 +103,4 @@ def pipelines():
 
 
 def cases():
-    lines_and_numbers(); names(); pipelines()
+    lines_and_numbers(); names(); default_results(); pipelines()
