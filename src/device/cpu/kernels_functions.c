@@ -19,6 +19,9 @@
 #elif defined(__SSE2__)
 #define SLEEF_F32(name, ulp) Sleef_cinz_##name##f4_##ulp##sse2
 #define SLEEF_F64(name, ulp) Sleef_cinz_##name##d2_##ulp##sse2
+#elif defined(__aarch64__)
+#define SLEEF_F32(name, ulp) Sleef_finz_##name##f4_##ulp##advsimd
+#define SLEEF_F64(name, ulp) Sleef_finz_##name##d2_##ulp##advsimd
 #else
 #define SCALAR
 #if LE_FUSED

@@ -312,13 +312,12 @@ static struct value expected(int code, enum le_type type, bool fused, int64_t k)
 }
 
 static bool is_fused(enum le_simd simd) {
-#if defined(__x86_64__)
-    return simd != LE_SIMD_BASELINE;
-#elif defined(__ARM_FEATURE_FMA)
-    return true;
+#ifdef __ARM_FEATURE_FMA
+    const bool everywhere = true;
 #else
-    return false;
+    const bool everywhere = false;
 #endif
+    return everywhere || simd != LE_SIMD_BASELINE;
 }
 
 /* place: the operand's register that the result goes to, or 3 for another. */
