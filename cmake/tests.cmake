@@ -72,6 +72,19 @@ foreach(cases ${command_cases})
   leat_test(tests/cli/${name} tests/cli/run_tests.sh $<TARGET_FILE:leat_command> ${cases})
 endforeach()
 
+# Worst errors of the library functions: every 61st input against the committed table. What they ought to give comes from glibc's
+# vector functions where it has them.
+leat_program(ulp ${PROJECT_SOURCE_DIR}/tests/ulp/ulp.c ${PROJECT_SOURCE_DIR}/tests/ulp/oracle.c)
+target_link_libraries(ulp PRIVATE Threads::Threads m)
+find_library(MVEC_LIBRARY mvec)
+if(MVEC_LIBRARY AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  target_link_libraries(ulp PRIVATE ${MVEC_LIBRARY})
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/ulp/oracle.c PROPERTIES COMPILE_OPTIONS
+                              "-O3;-mavx2;-fno-trapping-math;-fno-math-errno")
+endif()
+leat_test(tests/ulp ulp --every 61 --table tests/ulp/table.txt)
+set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77)
+
 # What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
 set(thread_tests base/thread base/ledger array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors)
 set(thread_targets test_base_thread test_base_ledger test_array_pool test_api_sharing test_api_results test_api_streams

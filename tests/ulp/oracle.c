@@ -77,6 +77,14 @@ const struct oracle oracles[] = {
 };
 const int oracle_count = sizeof oracles / sizeof *oracles;
 
+bool oracle_here(void) {
+#if defined(__AVX2__)
+    return __builtin_cpu_supports("avx2");
+#else
+    return true;
+#endif
+}
+
 static inline int64_t bits_of(double x) {
     int64_t bits;
     memcpy(&bits, &x, sizeof bits);

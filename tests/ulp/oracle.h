@@ -13,6 +13,7 @@ struct oracle {
 };
 extern const struct oracle oracles[];
 extern const int oracle_count;
+bool oracle_here(void); /* whether this processor can run what the oracle was built for */
 /* Whether each of n f32 results is its f64 rounded, or no farther from it than so many units in the last place. */
 bool oracle_all_near(const float *results, const double *wide, int64_t n, double units);
 #endif

@@ -237,6 +237,10 @@ int main(int count, char **arguments) {
     }
     if (every < 1)
         every = 1;
+    if (!oracle_here()) {
+        fprintf(stderr, "ulp: skipped: built for a processor with AVX2\n");
+        return 77;
+    }
     printf("# Worst errors in units in the last place: with fused multiply-adds, without; and where.\n");
     for (int k = 0; k < oracle_count; k++) {
         if (only != NULL && strcmp(only, le_op_info(oracles[k].op)->name) != 0)
