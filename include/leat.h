@@ -30,7 +30,7 @@ extern "C" {
 #define LEAT_VERSION_MAJOR 0
 #define LEAT_VERSION_MINOR 1
 #define LEAT_VERSION_PATCH 0
-#define LEAT_RANK_MAX 8 /* axes of an array */
+#define LEAT_RANK_MAX      8 /* axes of an array */
 
 typedef enum leat_status {
     LEAT_OK = 0,
@@ -47,8 +47,19 @@ typedef enum leat_status {
 } leat_status;
 
 typedef enum leat_dtype {
-    LEAT_BOOL = 1, LEAT_I8, LEAT_I16, LEAT_I32, LEAT_I64, LEAT_U8, LEAT_U16, LEAT_U32, LEAT_U64,
-    LEAT_F16, LEAT_BF16, LEAT_F32, LEAT_F64
+    LEAT_BOOL = 1,
+    LEAT_I8,
+    LEAT_I16,
+    LEAT_I32,
+    LEAT_I64,
+    LEAT_U8,
+    LEAT_U16,
+    LEAT_U32,
+    LEAT_U64,
+    LEAT_F16,
+    LEAT_BF16,
+    LEAT_F32,
+    LEAT_F64
 } leat_dtype;
 
 typedef struct leat_context leat_context;
@@ -57,14 +68,16 @@ typedef struct leat_call leat_call;
 typedef struct leat_array leat_array;
 typedef struct leat_stream leat_stream;
 typedef struct leat_event leat_event;
-typedef struct leat_ticket { uint64_t stream_id, number; } leat_ticket; /* a point in a stream; {0} is always reached */
+typedef struct leat_ticket {
+    uint64_t stream_id, number;
+} leat_ticket; /* a point in a stream; {0} is always reached */
 
 /* ---- errors */
 
 typedef struct leat_error {
     leat_status code;
-    const char *message;  /* one line; "" when there was no failure */
-    const char *expected; /* what to write or give instead, or "" */
+    const char *message;    /* one line; "" when there was no failure */
+    const char *expected;   /* what to write or give instead, or "" */
     int line, column, span; /* of program text, from 1 and in bytes; 0 where the error is in no text */
 } leat_error;
 
@@ -79,19 +92,19 @@ LEAT_API const char *leat_status_name(leat_status status);
 LEAT_API const char *leat_dtype_name(leat_dtype dtype); /* "f32"; "?" for none */
 LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype);
 LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype); /* 0 for none */
-LEAT_API const char *leat_version(void); /* "0.1.0" */
+LEAT_API const char *leat_version(void);                 /* "0.1.0" */
 
 /* ---- context */
 
 typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
 
 typedef struct leat_options { /* {0} is a good default */
-    const char *device;         /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cpu:0" */
-    int threads;                /* 0: LEAT_THREADS, else the cores that this process may use */
-    const char *simd;           /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
-    size_t memory_cap_bytes;    /* most bytes of array memory that Leat allocates at one time; 0: no cap */
-    size_t cache_cap_bytes;     /* most bytes of released array memory that are kept for reuse; 0: 1 GiB */
-    int ledger_level;           /* 0 counts, 1 times the host */
+    const char *device;       /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cpu:0" */
+    int threads;              /* 0: LEAT_THREADS, else the cores that this process may use */
+    const char *simd;         /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
+    size_t memory_cap_bytes;  /* most bytes of array memory that Leat allocates at one time; 0: no cap */
+    size_t cache_cap_bytes;   /* most bytes of released array memory that are kept for reuse; 0: 1 GiB */
+    int ledger_level;         /* 0 counts, 1 times the host */
     /* Memory for everything that Leat keeps; all NULL: malloc, realloc, free. Called from any thread. */
     void *(*allocate)(size_t size_bytes, void *user);
     void *(*reallocate)(void *memory, size_t size_bytes, void *user);
@@ -111,12 +124,13 @@ LEAT_API void leat_close(leat_context *ctx);
 /* ---- devices */
 
 typedef struct leat_device_info {
-    char name[64], kind[16];     /* "Intel(R) Xeon(R)", "cpu" */
-    char simd[16];               /* instruction set in use; best_simd: the best of this machine */
+    char name[64], kind[16]; /* "Intel(R) Xeon(R)", "cpu" */
+    char simd[16];           /* instruction set in use; best_simd: the best of this machine */
     char best_simd[16];
-    int threads, cores;          /* threads that Leat uses; cores that the process may use */
+    int threads, cores;               /* threads that Leat uses; cores that the process may use */
     size_t memory_bytes, cache_bytes; /* main memory; last-level cache */
-    double copy_bytes_per_second; /* of a copy in memory by all threads, bytes read plus bytes written; 0: not measured */
+    double
+        copy_bytes_per_second; /* of a copy in memory by all threads, bytes read plus bytes written; 0: not measured */
 } leat_device_info;
 
 LEAT_API leat_status leat_device_count(leat_context *ctx, size_t *count);
@@ -125,7 +139,9 @@ LEAT_API leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, 
 
 /* ---- arrays: a buffer, a type, a shape and strides. Rank 0 is one element. */
 
-typedef enum leat_memory { LEAT_MEMORY_DEVICE } leat_memory; /* where a new array's memory is; the CPU's is host memory */
+typedef enum leat_memory {
+    LEAT_MEMORY_DEVICE
+} leat_memory; /* where a new array's memory is; the CPU's is host memory */
 
 typedef struct leat_description {
     leat_dtype dtype;
@@ -137,11 +153,11 @@ typedef struct leat_description {
 } leat_description;
 
 /* A new array, its elements zero. shape: rank extents, each at least 0. */
-LEAT_API leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape, leat_memory memory,
-                                    leat_array **array);
+LEAT_API leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
+                                    leat_memory memory, leat_array **array);
 /* Borrows memory: it must stay valid and, unless read_only, unshared by others until release(user) is called (NULL: never). */
-LEAT_API leat_status leat_array_wrap(leat_context *ctx, const leat_description *description, void (*release)(void *user),
-                                     void *user, leat_array **array);
+LEAT_API leat_status leat_array_wrap(leat_context *ctx, const leat_description *description,
+                                     void (*release)(void *user), void *user, leat_array **array);
 LEAT_API leat_status leat_array_get(const leat_array *array, leat_description *description);
 /* Copies elements in from, out to, dense row-major host memory of exactly size_bytes bytes. */
 LEAT_API leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes);
@@ -161,12 +177,14 @@ LEAT_API void leat_array_free(leat_array *array);
  * plain bytes. A large .npy is mapped, not copied: the array is read-only. Any failure is LEAT_FILE. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
-LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes, leat_dtype declared,
+LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
+                                            leat_dtype declared,
                                             leat_array **array); /* the bytes of an .npy; they are copied */
 /* By the ending of path: .npy, .npz (as `key`, NULL: "array"), .png (u8 and u16 as they are, another real [h,w] scaled from
  * its least to its greatest, NaN black). Written to a temporary name and renamed. */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
-LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap);
+LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
+                                     leat_colormap colormap);
 /* The bytes of an .npy; *bytes is freed with leat_memory_free. */
 LEAT_API leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t *size_bytes);
 LEAT_API void leat_memory_free(void *memory);
@@ -180,7 +198,7 @@ LEAT_API leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedT
 /* ---- programs: checked text, immutable, shared by threads */
 
 typedef struct leat_program_options { /* {0} is a good default */
-    const char *name; /* for messages: a file's name; NULL: "program" */
+    const char *name;                 /* for messages: a file's name; NULL: "program" */
 } leat_program_options;
 
 /* text of size_bytes bytes; 0: up to its NUL. All of its errors come at once: leat_error_count. */
@@ -190,16 +208,17 @@ LEAT_API void leat_program_free(leat_program *program);
 
 typedef enum leat_name_kind { LEAT_NAME_INPUT, LEAT_NAME_RESULT, LEAT_NAME_INDEX, LEAT_NAME_TEMPORARY } leat_name_kind;
 typedef struct leat_name_info {
-    const char *name;    /* the program's, and lives with it */
-    leat_dtype dtype;    /* declared, or following from what is; 0: it depends on the inputs */
-    int rank;            /* of an array; 0: a scalar; -1: any rank (...) */
-    bool optional;       /* an input with a default, or whose value follows from a shape */
-    bool has_value;      /* false: an index */
-    int line;            /* of its first appearance */
+    const char *name; /* the program's, and lives with it */
+    leat_dtype dtype; /* declared, or following from what is; 0: it depends on the inputs */
+    int rank;         /* of an array; 0: a scalar; -1: any rank (...) */
+    bool optional;    /* an input with a default, or whose value follows from a shape */
+    bool has_value;   /* false: an index */
+    int line;         /* of its first appearance */
 } leat_name_info;
 /* The program's names of one kind, in order of appearance. LEAT_NAME_RESULT: the default results. */
 LEAT_API leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count);
-LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info);
+LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k,
+                                       leat_name_info *info);
 /* Prints one form of the program. tree: as checked; ir, plan, bytecode need a call that has all its inputs (leat_call_show).
  * *text is freed with leat_memory_free. */
 typedef enum leat_form { LEAT_FORM_TREE, LEAT_FORM_IR, LEAT_FORM_PLAN, LEAT_FORM_BYTECODE } leat_form;
@@ -231,7 +250,13 @@ LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text
 /* All of it at once; the program is cached in the context by its text. inputs and results end with a NULL name; results come
  * back in results[].array (owned by the caller), for a name that was asked for. */
 typedef enum leat_value_kind { LEAT_VALUE_ARRAY, LEAT_VALUE_F64, LEAT_VALUE_I64 } leat_value_kind;
-typedef struct leat_binding { const char *name; leat_value_kind kind; leat_array *array; double f64; int64_t i64; } leat_binding;
+typedef struct leat_binding {
+    const char *name;
+    leat_value_kind kind;
+    leat_array *array;
+    double f64;
+    int64_t i64;
+} leat_binding;
 LEAT_API leat_status leat_eval(leat_context *ctx, const char *text, const leat_binding *inputs, leat_binding *results);
 
 /* ---- streams, events, tickets: on the CPU work is done in order and is finished when the call that asked for it returns */
@@ -251,13 +276,23 @@ LEAT_API leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, 
 /* ---- the ledger: every cost, one record each */
 
 typedef enum leat_cost_kind {
-    LEAT_COST_INIT, LEAT_COST_READ, LEAT_COST_CHECK, LEAT_COST_COMPILE, LEAT_COST_PLAN, LEAT_COST_ALLOCATE, LEAT_COST_KERNEL,
-    LEAT_COST_COPY, LEAT_COST_WAIT, LEAT_COST_WRITE, LEAT_COST_OTHER, LEAT_COST_KINDS
+    LEAT_COST_INIT,
+    LEAT_COST_READ,
+    LEAT_COST_CHECK,
+    LEAT_COST_COMPILE,
+    LEAT_COST_PLAN,
+    LEAT_COST_ALLOCATE,
+    LEAT_COST_KERNEL,
+    LEAT_COST_COPY,
+    LEAT_COST_WAIT,
+    LEAT_COST_WRITE,
+    LEAT_COST_OTHER,
+    LEAT_COST_KINDS
 } leat_cost_kind;
 typedef struct leat_cost {
     leat_cost_kind kind;
-    const char *what;    /* "y[i] = ...", a file's name; lives until the ledger is cleared */
-    const char *cause;   /* "first use with these types", or "" */
+    const char *what;                           /* "y[i] = ...", a file's name; lives until the ledger is cleared */
+    const char *cause;                          /* "first use with these types", or "" */
     uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0 */
 } leat_cost;
 LEAT_API leat_status leat_ledger_level_set(leat_context *ctx, int level);

@@ -4,50 +4,50 @@
 #include "run/program.h"
 #include <string.h>
 
-leat_status leat_program_new(leat_context *ctx, const char *text, size_t size_bytes, const leat_program_options *options,
-                             leat_program **program)
-{
+leat_status leat_program_new(leat_context *ctx, const char *text, size_t size_bytes,
+                             const leat_program_options *options, leat_program **program) {
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(text);
     LE_CHECK_POINTER(program);
     return le_program_new(ctx, text, size_bytes ? size_bytes : strlen(text), options ? options->name : NULL, program);
 }
 
-void leat_program_free(leat_program *program)
-{
-    if (program && le_context_check(program->ctx) == LEAT_OK) le_program_release(program);
+void leat_program_free(leat_program *program) {
+    if (program && le_context_check(program->ctx) == LEAT_OK)
+        le_program_release(program);
 }
 
-static leat_status check_program(const leat_program *program, leat_name_kind kind)
-{
+static leat_status check_program(const leat_program *program, leat_name_kind kind) {
     LE_CHECK_POINTER(program);
     LE_CHECK_CONTEXT(program->ctx);
-    if ((unsigned)kind > LEAT_NAME_TEMPORARY) return le_fail(LEAT_INVALID, "%d is not a kind of name", (int)kind);
+    if ((unsigned)kind > LEAT_NAME_TEMPORARY)
+        return le_fail(LEAT_INVALID, "%d is not a kind of name", (int)kind);
     return LEAT_OK;
 }
 
-leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count)
-{
+leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count) {
     leat_status status = check_program(program, kind);
-    if (status != LEAT_OK) return status;
+    if (status != LEAT_OK)
+        return status;
     LE_CHECK_POINTER(count);
     *count = program->name_counts[kind];
     return LEAT_OK;
 }
 
-leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info)
-{
+leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info) {
     leat_status status = check_program(program, kind);
-    if (status != LEAT_OK) return status;
+    if (status != LEAT_OK)
+        return status;
     LE_CHECK_POINTER(info);
-    if (!le_program_name(program, kind, k, info)) return le_fail(LEAT_INVALID, "k is %zu, and there are not so many names", k);
+    if (!le_program_name(program, kind, k, info))
+        return le_fail(LEAT_INVALID, "k is %zu, and there are not so many names", k);
     return LEAT_OK;
 }
 
-leat_status leat_program_show(const leat_program *program, leat_form form, char **text)
-{
+leat_status leat_program_show(const leat_program *program, leat_form form, char **text) {
     leat_status status = check_program(program, LEAT_NAME_INPUT);
-    if (status != LEAT_OK) return status;
+    if (status != LEAT_OK)
+        return status;
     LE_CHECK_POINTER(text);
     if (form != LEAT_FORM_TREE)
         return le_fail(LEAT_INVALID, "only the tree can be shown without inputs: use leat_call_show");

@@ -2,35 +2,43 @@
  * for every lane, checked, and gathered. */
 #include "gen/gen.h"
 
-static int64_t size_of(const struct gen *g, int value) { return (int64_t)le_type_size(g->ir->values.at[value].type); }
+static int64_t size_of(const struct gen *g, int value) {
+    return (int64_t)le_type_size(g->ir->values.at[value].type);
+}
 
-bool gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index, int64_t *stride)
-{
+bool gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
+                int64_t *stride) {
     const struct le_layout *layout = &g->kernel->layouts[value];
     *stride = 0;
     for (int d = 0; d < rank; d++) {
         struct le_affine f;
-        if (d < stretch && layout->shape[d] == 1) continue;
-        if (!le_node_depends(subscripts[d], index)) continue;
-        if (!le_affine(&g->space, subscripts[d], &f)) return false;
+        if (d < stretch && layout->shape[d] == 1)
+            continue;
+        if (!le_node_depends(subscripts[d], index))
+            continue;
+        if (!le_affine(&g->space, subscripts[d], &f))
+            return false;
         for (int k = 0; k < f.count; k++)
-            if (f.index[k] == index) *stride += f.factor[k] * layout->strides[d] * size_of(g, value);
+            if (f.index[k] == index)
+                *stride += f.factor[k] * layout->strides[d] * size_of(g, value);
     }
     return true;
 }
 
-static bool axis_is_safe(const struct gen *g, const struct le_layout *layout, struct le_node *subscript, int d, int stretch)
-{
+static bool axis_is_safe(const struct gen *g, const struct le_layout *layout, struct le_node *subscript, int d,
+                         int stretch) {
     int64_t low, high;
-    if (d < stretch && layout->shape[d] == 1) return true;
+    if (d < stretch && layout->shape[d] == 1)
+        return true;
     return le_interval(&g->space, subscript, &low, &high) && low >= 0 && high < layout->shape[d];
 }
 
-bool gen_load_is_safe(struct gen *g, const struct le_node *node)
-{
-    if (node->trusted) return true;
+bool gen_load_is_safe(struct gen *g, const struct le_node *node) {
+    if (node->trusted)
+        return true;
     for (int d = 0; d < node->operand_count; d++)
-        if (!axis_is_safe(g, &g->kernel->layouts[node->value], node->operands[d], d, node->stretch)) return false;
+        if (!axis_is_safe(g, &g->kernel->layouts[node->value], node->operands[d], d, node->stretch))
+            return false;
     return true;
 }
 
@@ -50,24 +58,24 @@ struct access {
     int offset;                  /* computed part, in elements; LE_NO_REG: none */
 };
 
-static const struct scope *lane_scope(const struct scope *scope)
-{
-    while (scope && !scope->lane) scope = scope->parent;
+static const struct scope *lane_scope(const struct scope *scope) {
+    while (scope && !scope->lane)
+        scope = scope->parent;
     return scope;
 }
 
-static bool moves_with_lane(const struct access *a, int d, const struct scope *lane)
-{
+static bool moves_with_lane(const struct access *a, int d, const struct scope *lane) {
     struct le_affine f;
-    if (!lane || !le_affine(&a->g->space, a->subscripts[d], &f)) return true;
+    if (!lane || !le_affine(&a->g->space, a->subscripts[d], &f))
+        return true;
     for (int k = 0; k < f.count; k++)
-        if (a->g->merged_into[f.index[k]] == lane->index) return true;
+        if (a->g->merged_into[f.index[k]] == lane->index)
+            return true;
     return false;
 }
 
 /* Which axes the pointer takes: all, if all are affine and inside; else those that all lanes share. */
-static void split_axes(struct access *a)
-{
+static void split_axes(struct access *a) {
     const struct scope *lane = a->scope->in_lane ? lane_scope(a->scope) : NULL;
     bool plain[LEAT_RANK_MAX], all = true;
     for (int d = 0; d < a->rank; d++) {
@@ -84,25 +92,26 @@ static void split_axes(struct access *a)
 }
 
 /* Elements that index moves the pointer by, and adds the constant part to *offset. */
-static int64_t pointer_stride(const struct access *a, int index)
-{
+static int64_t pointer_stride(const struct access *a, int index) {
     int64_t stride = 0;
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
-        if (!a->streams[d] || (d < a->stretch && a->layout->shape[d] == 1) || !le_affine(&a->g->space, a->subscripts[d], &f))
+        if (!a->streams[d] || (d < a->stretch && a->layout->shape[d] == 1) ||
+            !le_affine(&a->g->space, a->subscripts[d], &f))
             continue;
         for (int k = 0; k < f.count; k++)
-            if (f.index[k] == index) stride += f.factor[k] * a->layout->strides[d];
+            if (f.index[k] == index)
+                stride += f.factor[k] * a->layout->strides[d];
     }
     return stride;
 }
 
-static int64_t pointer_start(const struct access *a)
-{
+static int64_t pointer_start(const struct access *a) {
     int64_t start = a->layout->offset;
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
-        if (!a->streams[d] || (d < a->stretch && a->layout->shape[d] == 1) || !le_affine(&a->g->space, a->subscripts[d], &f))
+        if (!a->streams[d] || (d < a->stretch && a->layout->shape[d] == 1) ||
+            !le_affine(&a->g->space, a->subscripts[d], &f))
             continue;
         start += f.constant * a->layout->strides[d];
         for (int k = 0; k < f.count; k++) /* an index whose loop was merged into another's starts at its low end */
@@ -112,8 +121,7 @@ static int64_t pointer_start(const struct access *a)
     return start;
 }
 
-static int make_pointer(struct access *a)
-{
+static int make_pointer(struct access *a) {
     struct gen *g = a->g;
     int64_t size = size_of(g, a->value);
     int reg = gen_reg(g, LE_REG_STREAM, g->ir->values.at[a->value].type);
@@ -124,39 +132,38 @@ static int make_pointer(struct access *a)
     return reg;
 }
 
-static int64_t lane_stride(const struct access *a)
-{
+static int64_t lane_stride(const struct access *a) {
     const struct scope *lane = lane_scope(a->scope);
-    if (!a->scope->in_lane || !lane) return 0;
+    if (!a->scope->in_lane || !lane)
+        return 0;
     return pointer_stride(a, lane->index) * a->g->loops.at[lane->loop].by * size_of(a->g, a->value);
 }
 
 /* ---- computed subscripts */
 
-static int emit(struct access *a, int code, enum le_type type, enum le_type result, int x, int y, int z, int e, int64_t imm)
-{
+static int emit(struct access *a, int code, enum le_type type, enum le_type result, int x, int y, int z, int e,
+                int64_t imm) {
     int d = gen_result(a->g, a->scope, result);
-    gen_emit(a->g, a->scope, (struct le_instr){.code = (uint16_t)code,
-                                               .type = (uint8_t)type,
-                                               .type2 = (uint8_t)result,
-                                               .d = (uint16_t)d,
-                                               .a = (uint16_t)x,
-                                               .b = (uint16_t)y,
-                                               .c = (uint16_t)z,
-                                               .e = (uint16_t)e,
-                                               .imm = imm});
+    gen_emit(a->g, a->scope,
+             (struct le_instr){.code = (uint16_t)code,
+                               .type = (uint8_t)type,
+                               .type2 = (uint8_t)result,
+                               .d = (uint16_t)d,
+                               .a = (uint16_t)x,
+                               .b = (uint16_t)y,
+                               .c = (uint16_t)z,
+                               .e = (uint16_t)e,
+                               .imm = imm});
     return d;
 }
 
-static int constant(struct access *a, enum le_type type, int64_t value)
-{
+static int constant(struct access *a, enum le_type type, int64_t value) {
     struct operand x = {.reg = gen_const(a->g, type, (uint64_t)value), .scope = a->g->root, .splat = -1};
     return gen_use(a->g, &x, a->scope);
 }
 
 /* Lanes outside the axis leave the mask; they are faults, or set `outside`. */
-static void check_axis(struct access *a, int d, int subscript, int length)
-{
+static void check_axis(struct access *a, int d, int subscript, int length) {
     int before = a->mask, after = emit(a, LE_CODE_INRANGE, LE_I64, LE_BOOL, subscript, before, LE_NO_REG, length, 0);
     struct le_instr instr = {.type = LE_I64,
                              .type2 = LE_BOOL,
@@ -167,16 +174,17 @@ static void check_axis(struct access *a, int d, int subscript, int length)
                              .e = LE_NO_REG,
                              .imm = (int64_t)a->number * 8 + d};
     instr.code = a->c.outside >= 0 && a->edge == LE_EDGE_NONE ? LE_CODE_OUTSIDE : LE_CODE_FAULT;
-    if (instr.code == LE_CODE_OUTSIDE) instr.d = (uint16_t)a->c.outside;
+    if (instr.code == LE_CODE_OUTSIDE)
+        instr.d = (uint16_t)a->c.outside;
     gen_emit(a->g, a->scope, instr);
     a->mask = after;
 }
 
-static int checked_subscript(struct access *a, int d)
-{
+static int checked_subscript(struct access *a, int d) {
     struct gen *g = a->g;
     int subscript = gen_use(g, gen_node(g, a->subscripts[d], a->scope, a->c), a->scope);
-    if (a->trusted || axis_is_safe(g, a->layout, a->subscripts[d], d, a->stretch)) return subscript;
+    if (a->trusted || axis_is_safe(g, a->layout, a->subscripts[d], d, a->stretch))
+        return subscript;
     int length = gen_const(g, LE_I64, (uint64_t)a->layout->shape[d]);
     if (a->edge == LE_EDGE_NONE) {
         check_axis(a, d, subscript, length);
@@ -184,22 +192,22 @@ static int checked_subscript(struct access *a, int d)
         a->inside = emit(a, LE_CODE_INRANGE, LE_I64, LE_BOOL, subscript, a->inside, LE_NO_REG, length, 0);
     } else {
         int moved = emit(a, LE_CODE_EDGE, LE_I64, LE_I64, subscript, LE_NO_REG, LE_NO_REG, length, a->edge);
-        if (a->layout->shape[d] == 0) check_axis(a, d, subscript, length);
+        if (a->layout->shape[d] == 0)
+            check_axis(a, d, subscript, length);
         subscript = moved;
     }
     return subscript;
 }
 
-static void add_axis(struct access *a, int d)
-{
+static void add_axis(struct access *a, int d) {
     int x = checked_subscript(a, d);
     int64_t stride = a->layout->strides[d];
-    if (stride != 1) x = emit(a, LE_OP_MUL, LE_I64, LE_I64, x, constant(a, LE_I64, stride), LE_NO_REG, LE_NO_REG, 0);
+    if (stride != 1)
+        x = emit(a, LE_OP_MUL, LE_I64, LE_I64, x, constant(a, LE_I64, stride), LE_NO_REG, LE_NO_REG, 0);
     a->offset = a->offset == LE_NO_REG ? x : emit(a, LE_OP_ADD, LE_I64, LE_I64, a->offset, x, LE_NO_REG, LE_NO_REG, 0);
 }
 
-static void begin(struct access *a, struct gen *g, struct scope *scope, struct condition c)
-{
+static void begin(struct access *a, struct gen *g, struct scope *scope, struct condition c) {
     a->g = g;
     a->scope = scope;
     a->c = c;
@@ -208,20 +216,21 @@ static void begin(struct access *a, struct gen *g, struct scope *scope, struct c
     a->mask = c.mask ? gen_use(g, c.mask, scope) : LE_NO_REG;
     split_axes(a);
     for (int d = 0; d < a->rank; d++)
-        if (!a->streams[d]) add_axis(a, d);
+        if (!a->streams[d])
+            add_axis(a, d);
 }
 
-static int both(struct access *a, int x, int y)
-{
-    if (x == LE_NO_REG) return y;
-    if (y == LE_NO_REG) return x;
+static int both(struct access *a, int x, int y) {
+    if (x == LE_NO_REG)
+        return y;
+    if (y == LE_NO_REG)
+        return x;
     return emit(a, LE_OP_LAND, LE_BOOL, LE_BOOL, x, y, LE_NO_REG, LE_NO_REG, 0);
 }
 
 /* ---- loads */
 
-static struct operand *loaded(struct access *a, int reg, bool vector, enum le_type type)
-{
+static struct operand *loaded(struct access *a, int reg, bool vector, enum le_type type) {
     enum le_type stored = a->g->ir->values.at[a->value].type;
     if (stored != type) {
         reg = emit(a, LE_CODE_CAST, stored, type, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
@@ -232,19 +241,19 @@ static struct operand *loaded(struct access *a, int reg, bool vector, enum le_ty
     return x;
 }
 
-static struct operand *load_stream(struct access *a, enum le_type type)
-{
+static struct operand *load_stream(struct access *a, enum le_type type) {
     enum le_type stored = a->g->ir->values.at[a->value].type;
     int pointer = make_pointer(a);
-    if (!a->scope->in_lane) return loaded(a, pointer, false, type);
+    if (!a->scope->in_lane)
+        return loaded(a, pointer, false, type);
     int64_t stride = lane_stride(a);
     if (stride != size_of(a->g, a->value))
-        pointer = emit(a, stride ? LE_CODE_LOAD : LE_CODE_SPLAT, stored, stored, pointer, LE_NO_REG, LE_NO_REG, LE_NO_REG, stride);
+        pointer = emit(a, stride ? LE_CODE_LOAD : LE_CODE_SPLAT, stored, stored, pointer, LE_NO_REG, LE_NO_REG,
+                       LE_NO_REG, stride);
     return loaded(a, pointer, true, type);
 }
 
-struct operand *gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
+struct operand *gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct access a = {.value = node->value,
                        .rank = node->operand_count,
                        .stretch = node->stretch,
@@ -253,12 +262,14 @@ struct operand *gen_load(struct gen *g, struct le_node *node, struct scope *scop
                        .edge = node->edge,
                        .trusted = node->trusted};
     begin(&a, g, scope, c);
-    if (a.offset == LE_NO_REG) return load_stream(&a, node->type);
+    if (a.offset == LE_NO_REG)
+        return load_stream(&a, node->type);
     enum le_type stored = g->ir->values.at[node->value].type;
     int mask = both(&a, a.mask, a.inside), pointer = make_pointer(&a);
     int reg = emit(&a, LE_CODE_GATHER, stored, stored, pointer, a.offset, mask, LE_NO_REG, 0);
     struct operand *x = loaded(&a, reg, scope->in_lane, node->type);
-    if (a.inside == LE_NO_REG) return x;
+    if (a.inside == LE_NO_REG)
+        return x;
     int fill = gen_use(g, gen_node(g, node->fill, scope, (struct condition){.outside = -1}), scope);
     reg = emit(&a, LE_CODE_SELECT, node->type, node->type, a.inside, gen_use(g, x, scope), fill, LE_NO_REG, 0);
     struct operand *y = LE_NEW(g->arena, struct operand);
@@ -268,34 +279,33 @@ struct operand *gen_load(struct gen *g, struct le_node *node, struct scope *scop
 
 /* ---- stores */
 
-static struct access left_side(struct gen *g)
-{
+static struct access left_side(struct gen *g) {
     const struct le_stage *stage = g->stage;
-    return (struct access){.value = stage->target, .rank = stage->left_count, .number = stage->access, .subscripts = stage->left};
+    return (struct access){
+        .value = stage->target, .rank = stage->left_count, .number = stage->access, .subscripts = stage->left};
 }
 
 /* The instruction that has just made the value may write it where it belongs. */
-static bool retarget(struct gen *g, const struct operand *value, struct scope *scope, int pointer)
-{
-    if (value->scope != scope || scope->code.count == 0 || value->splat >= 0) return false;
+static bool retarget(struct gen *g, const struct operand *value, struct scope *scope, int pointer) {
+    if (value->scope != scope || scope->code.count == 0 || value->splat >= 0)
+        return false;
     struct le_instr *last = &scope->code.at[scope->code.count - 1];
     enum le_reg_kind kind = g->regs.at[value->reg].kind;
     if (last->code == LE_CODE_LOOP || last->code == LE_CODE_FAULT || last->code == LE_CODE_OUTSIDE ||
-        last->code == LE_CODE_NOTE || last->d != value->reg ||
-        (kind != LE_REG_SLOT && kind != LE_REG_SCALAR))
+        last->code == LE_CODE_NOTE || last->d != value->reg || (kind != LE_REG_SLOT && kind != LE_REG_SCALAR))
         return false;
     last->d = (uint16_t)pointer;
     return true;
 }
 
-static void store_stream(struct access *a, struct operand *value)
-{
+static void store_stream(struct access *a, struct operand *value) {
     struct gen *g = a->g;
     enum le_type stored = g->ir->values.at[a->value].type, type = le_type_compute(stored);
     int pointer = make_pointer(a);
     int64_t stride = lane_stride(a), size = size_of(g, a->value);
     bool dense = !a->scope->in_lane || stride == size;
-    if (dense && stored == type && value->vector == a->scope->in_lane && retarget(g, value, a->scope, pointer)) return;
+    if (dense && stored == type && value->vector == a->scope->in_lane && retarget(g, value, a->scope, pointer))
+        return;
     int reg = gen_use(g, value, a->scope);
     struct le_instr instr = {.code = LE_CODE_COPY,
                              .type = (uint8_t)type,
@@ -305,9 +315,11 @@ static void store_stream(struct access *a, struct operand *value)
                              .b = LE_NO_REG,
                              .c = LE_NO_REG,
                              .e = LE_NO_REG};
-    if (dense && stored != type) instr.code = LE_CODE_CAST;
+    if (dense && stored != type)
+        instr.code = LE_CODE_CAST;
     if (!dense) {
-        if (stored != type) instr.a = (uint16_t)emit(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
+        if (stored != type)
+            instr.a = (uint16_t)emit(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
         instr.code = LE_CODE_STORE;
         instr.type = (uint8_t)stored;
         instr.imm = stride;
@@ -315,42 +327,44 @@ static void store_stream(struct access *a, struct operand *value)
     gen_emit(g, a->scope, instr);
 }
 
-static void scatter(struct access *a, struct operand *value, enum le_scatter op, int pointer)
-{
+static void scatter(struct access *a, struct operand *value, enum le_scatter op, int pointer) {
     struct gen *g = a->g;
     enum le_type stored = g->ir->values.at[a->value].type, type = le_type_compute(stored);
     int reg = gen_use(g, value, a->scope);
-    if (stored != type) reg = emit(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
+    if (stored != type)
+        reg = emit(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
     int offset = a->offset == LE_NO_REG ? constant(a, LE_I64, 0) : a->offset;
-    gen_emit(g, a->scope, (struct le_instr){.code = LE_CODE_SCATTER,
-                                            .type = (uint8_t)stored,
-                                            .type2 = (uint8_t)stored,
-                                            .d = (uint16_t)pointer,
-                                            .a = (uint16_t)reg,
-                                            .b = (uint16_t)offset,
-                                            .c = (uint16_t)a->mask,
-                                            .e = LE_NO_REG,
-                                            .imm = op});
+    gen_emit(g, a->scope,
+             (struct le_instr){.code = LE_CODE_SCATTER,
+                               .type = (uint8_t)stored,
+                               .type2 = (uint8_t)stored,
+                               .d = (uint16_t)pointer,
+                               .a = (uint16_t)reg,
+                               .b = (uint16_t)offset,
+                               .c = (uint16_t)a->mask,
+                               .e = LE_NO_REG,
+                               .imm = op});
 }
 
-void gen_store(struct gen *g, struct operand *value, struct scope *scope)
-{
+void gen_store(struct gen *g, struct operand *value, struct scope *scope) {
     struct access a = left_side(g);
     begin(&a, g, scope, (struct condition){.outside = -1});
-    if (a.offset == LE_NO_REG) store_stream(&a, value);
-    else scatter(&a, value, LE_SCATTER_SET, make_pointer(&a));
+    if (a.offset == LE_NO_REG)
+        store_stream(&a, value);
+    else
+        scatter(&a, value, LE_SCATTER_SET, make_pointer(&a));
 }
 
 /* Every axis is computed for every lane: different lanes may meet at one element. */
-void gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes)
-{
+void gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes) {
     struct access a = left_side(g);
     a.g = g;
     a.scope = scope;
     a.c = (struct condition){.outside = -1};
     a.layout = &g->kernel->layouts[a.value];
     a.mask = a.inside = a.offset = LE_NO_REG;
-    for (int d = 0; d < a.rank; d++) add_axis(&a, d);
+    for (int d = 0; d < a.rank; d++)
+        add_axis(&a, d);
     int pointer = make_pointer(&a);
     if (copies) {
         g->regs.at[pointer].buffer = LE_PARTS;

@@ -2,10 +2,11 @@
 #include "gen/gen.h"
 #include <string.h>
 
-struct life { int from, to; };
+struct life {
+    int from, to;
+};
 
-static void find_ends(struct gen *g)
-{
+static void find_ends(struct gen *g) {
     for (int k = 0; k < g->code.count; k++)
         if (g->code.at[k].code == LE_CODE_LOOP) {
             g->loops.at[g->code.at[k].imm].end = k + 1 + g->code.at[k].d;
@@ -13,60 +14,66 @@ static void find_ends(struct gen *g)
         }
 }
 
-static bool is_slot(const struct gen *g, int reg) { return reg != LE_NO_REG && g->regs.at[reg].kind == LE_REG_SLOT; }
+static bool is_slot(const struct gen *g, int reg) {
+    return reg != LE_NO_REG && g->regs.at[reg].kind == LE_REG_SLOT;
+}
 
 /* A use inside a loop that the value was made outside of lasts to the loop's end. */
-static void use(struct gen *g, struct life *lives, int reg, int at, const int *open, int open_count)
-{
-    if (!is_slot(g, reg)) return;
+static void use(struct gen *g, struct life *lives, int reg, int at, const int *open, int open_count) {
+    if (!is_slot(g, reg))
+        return;
     struct life *life = &lives[reg];
-    if (life->from < 0) life->from = at;
+    if (life->from < 0)
+        life->from = at;
     int to = at;
     for (int k = 0; k < open_count; k++)
         if (open[k] > life->from) {
             to = g->loops.at[g->code.at[open[k]].imm].end;
             break;
         }
-    if (to > life->to) life->to = to;
+    if (to > life->to)
+        life->to = to;
 }
 
-static void find_lives(struct gen *g, struct life *lives)
-{
+static void find_lives(struct gen *g, struct life *lives) {
     int *open = LE_NEW_ARRAY(g->arena, g->loops.count + 1, int), count = 0;
     for (int k = 0; k < g->code.count; k++) {
         const struct le_instr *i = &g->code.at[k];
-        while (count > 0 && g->loops.at[g->code.at[open[count - 1]].imm].end <= k) count--;
+        while (count > 0 && g->loops.at[g->code.at[open[count - 1]].imm].end <= k)
+            count--;
         if (i->code == LE_CODE_LOOP) {
             open[count++] = k;
             continue;
         }
         const uint16_t regs[] = {i->a, i->b, i->c, i->e, i->d};
-        for (size_t r = 0; r < ARRAY_LEN(regs); r++) use(g, lives, regs[r], k, open, count);
+        for (size_t r = 0; r < ARRAY_LEN(regs); r++)
+            use(g, lives, regs[r], k, open, count);
     }
 }
 
-static void rename_slots(struct gen *g, const int *slot_of)
-{
+static void rename_slots(struct gen *g, const int *slot_of) {
     for (int k = 0; k < g->code.count; k++) {
         struct le_instr *i = &g->code.at[k];
         uint16_t *regs[] = {&i->a, &i->b, &i->c, &i->e, &i->d};
         for (size_t r = 0; r < ARRAY_LEN(regs) && i->code != LE_CODE_LOOP; r++)
-            if (*regs[r] != LE_NO_REG && slot_of[*regs[r]] >= 0) *regs[r] = (uint16_t)slot_of[*regs[r]];
+            if (*regs[r] != LE_NO_REG && slot_of[*regs[r]] >= 0)
+                *regs[r] = (uint16_t)slot_of[*regs[r]];
     }
 }
 
 /* First fit over lives in order of their start; each slot is named by the first register that took it. An instruction may write
  * where it reads only if the elements are of one size. */
-static void pack_slots(struct gen *g, const struct life *lives)
-{
+static void pack_slots(struct gen *g, const struct life *lives) {
     int *slot_of = LE_NEW_ARRAY(g->arena, g->regs.count, int);
-    int *free_at = LE_NEW_ARRAY(g->arena, g->regs.count, int), *owner = LE_NEW_ARRAY(g->arena, g->regs.count, int), slots = 0;
+    int *free_at = LE_NEW_ARRAY(g->arena, g->regs.count, int), *owner = LE_NEW_ARRAY(g->arena, g->regs.count, int),
+        slots = 0;
     size_t *size = LE_NEW_ARRAY(g->arena, g->regs.count, size_t); /* of the slot's present elements */
     int *starts = LE_NEW_ARRAY(g->arena, g->code.count + 1, int), *next = LE_NEW_ARRAY(g->arena, g->regs.count, int);
     memset(starts, -1, (size_t)(g->code.count + 1) * sizeof(int));
     for (int r = g->regs.count - 1; r >= 0; r--) {
         slot_of[r] = -1;
-        if (!is_slot(g, r) || lives[r].from < 0) continue;
+        if (!is_slot(g, r) || lives[r].from < 0)
+            continue;
         next[r] = starts[lives[r].from];
         starts[lives[r].from] = r;
     }
@@ -74,24 +81,27 @@ static void pack_slots(struct gen *g, const struct life *lives)
         for (int r = starts[k]; r >= 0; r = next[r]) {
             int s = 0;
             size_t own = le_type_size(g->regs.at[r].type);
-            while (s < slots && (free_at[s] > k || (free_at[s] == k && size[s] != own))) s++;
-            if (s == slots) owner[slots++] = r;
+            while (s < slots && (free_at[s] > k || (free_at[s] == k && size[s] != own)))
+                s++;
+            if (s == slots)
+                owner[slots++] = r;
             size[s] = own;
             free_at[s] = lives[r].to > k ? lives[r].to : k + 1;
             slot_of[r] = owner[s];
         }
     for (int r = 0; r < g->regs.count; r++)
-        if (is_slot(g, r) && slot_of[r] != r) g->regs.at[r].kind = LE_REG_CONST; /* no memory of its own */
+        if (is_slot(g, r) && slot_of[r] != r)
+            g->regs.at[r].kind = LE_REG_CONST; /* no memory of its own */
     rename_slots(g, slot_of);
 }
 
-struct le_unit *gen_finish(struct gen *g)
-{
+struct le_unit *gen_finish(struct gen *g) {
     g->code.at = g->root->code.at;
     g->code.count = g->root->code.count;
     find_ends(g);
     struct life *lives = LE_NEW_ARRAY(g->arena, g->regs.count, struct life);
-    for (int r = 0; r < g->regs.count; r++) lives[r] = (struct life){.from = -1, .to = -1};
+    for (int r = 0; r < g->regs.count; r++)
+        lives[r] = (struct life){.from = -1, .to = -1};
     find_lives(g, lives);
     pack_slots(g, lives);
     struct le_unit *unit = LE_NEW(g->arena, struct le_unit);

@@ -2,8 +2,7 @@
  * reads is computed where it stands, under the conditions there. */
 #include "gen/gen.h"
 
-static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, bool vector)
-{
+static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, bool vector) {
     struct operand *x = LE_NEW(g->arena, struct operand);
     *x = (struct operand){.reg = reg, .scope = scope, .vector = vector, .splat = -1};
     return x;
@@ -11,22 +10,25 @@ static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, 
 
 /* ---- safety */
 
-static bool find_safe(struct gen *g, struct le_node *node)
-{
-    if (node->kind == LE_NODE_LOAD && !gen_load_is_safe(g, node)) return false;
+static bool find_safe(struct gen *g, struct le_node *node) {
+    if (node->kind == LE_NODE_LOAD && !gen_load_is_safe(g, node))
+        return false;
     for (int k = 0; k < node->operand_count; k++)
-        if (!gen_is_safe(g, node->operands[k])) return false;
+        if (!gen_is_safe(g, node->operands[k]))
+            return false;
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *r = &g->ir->indices.at[node->indices[k]].range;
-        if (r->low && (!gen_is_safe(g, r->low) || !gen_is_safe(g, r->high))) return false;
+        if (r->low && (!gen_is_safe(g, r->low) || !gen_is_safe(g, r->high)))
+            return false;
     }
     return true;
 }
 
-bool gen_is_safe(struct gen *g, struct le_node *node)
-{
-    if (!node->loads && node->index_count == 0) return true;
-    if (node->safe_epoch == g->epoch) return node->safe;
+bool gen_is_safe(struct gen *g, struct le_node *node) {
+    if (!node->loads && node->index_count == 0)
+        return true;
+    if (node->safe_epoch == g->epoch)
+        return node->safe;
     bool safe = find_safe(g, node);
     node->safe_epoch = g->epoch;
     node->safe = safe;
@@ -35,23 +37,23 @@ bool gen_is_safe(struct gen *g, struct le_node *node)
 
 /* ---- memo */
 
-static bool is_open(const struct scope *scope, const struct scope *inner)
-{
+static bool is_open(const struct scope *scope, const struct scope *inner) {
     for (; inner; inner = inner->parent)
-        if (inner == scope) return true;
+        if (inner == scope)
+            return true;
     return false;
 }
 
-static struct operand *recall(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c)
-{
-    if (node->code_epoch != g->epoch) return NULL;
+static struct operand *recall(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c) {
+    if (node->code_epoch != g->epoch)
+        return NULL;
     for (struct memo *m = node->code_memo; m; m = m->next)
-        if (m->mask == c.mask && m->outside == c.outside && is_open(m->operand.scope, scope)) return &m->operand;
+        if (m->mask == c.mask && m->outside == c.outside && is_open(m->operand.scope, scope))
+            return &m->operand;
     return NULL;
 }
 
-static struct operand *remember(struct gen *g, struct le_node *node, const struct operand *x, struct condition c)
-{
+static struct operand *remember(struct gen *g, struct le_node *node, const struct operand *x, struct condition c) {
     if (node->code_epoch != g->epoch) {
         node->code_epoch = g->epoch;
         node->code_memo = NULL;
@@ -64,8 +66,7 @@ static struct operand *remember(struct gen *g, struct le_node *node, const struc
 
 /* ---- kinds of nodes */
 
-static struct operand *index_value(struct gen *g, int index, struct scope *scope)
-{
+static struct operand *index_value(struct gen *g, int index, struct scope *scope) {
     struct le_loop *loop = &g->loops.at[scope->loop];
     if (loop->value == LE_NO_REG) {
         int reg = gen_reg(g, LE_REG_SCALAR, LE_I64);
@@ -73,7 +74,8 @@ static struct operand *index_value(struct gen *g, int index, struct scope *scope
         loop->value = (uint16_t)reg;
     }
     (void)index;
-    if (!scope->in_lane) return new_operand(g, loop->value, scope, false);
+    if (!scope->in_lane)
+        return new_operand(g, loop->value, scope, false);
     int d = gen_result(g, scope, LE_I64);
     struct le_instr instr = {.code = scope->lane ? LE_CODE_IOTA : LE_CODE_SPLAT,
                              .type = LE_I64,
@@ -85,13 +87,15 @@ static struct operand *index_value(struct gen *g, int index, struct scope *scope
 }
 
 /* Lanes where an integer's divisor is 0, or its exponent negative, are worth a note, unless they may be computed in vain. */
-static void add_note(struct gen *g, const struct le_node *node, struct scope *scope, struct operand *x)
-{
+static void add_note(struct gen *g, const struct le_node *node, struct scope *scope, struct operand *x) {
     bool power = node->code == LE_OP_POW, divides = node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD;
     const struct le_node *right = node->operands[node->operand_count - 1];
-    if (node->kind != LE_NODE_OP || !(power || divides) || !le_type_is_int(node->type) || g->branches > 0) return;
-    if (power && le_type_is_unsigned(node->type)) return;
-    if (right->kind == LE_NODE_CONST && (power ? le_const_i64(right) >= 0 : right->bits != 0)) return;
+    if (node->kind != LE_NODE_OP || !(power || divides) || !le_type_is_int(node->type) || g->branches > 0)
+        return;
+    if (power && le_type_is_unsigned(node->type))
+        return;
+    if (right->kind == LE_NODE_CONST && (power ? le_const_i64(right) >= 0 : right->bits != 0))
+        return;
     struct operand zero = {.reg = gen_const(g, right->type, 0), .scope = g->root, .splat = -1};
     struct le_instr instr = {.code = power ? LE_OP_LT : LE_OP_EQ,
                              .type = (uint8_t)right->type,
@@ -102,43 +106,46 @@ static void add_note(struct gen *g, const struct le_node *node, struct scope *sc
                              .e = LE_NO_REG};
     instr.d = (uint16_t)gen_result(g, scope, LE_BOOL);
     gen_emit(g, scope, instr);
-    gen_emit(g, scope, (struct le_instr){.code = LE_CODE_NOTE,
-                                         .type = LE_BOOL,
-                                         .type2 = LE_BOOL,
-                                         .d = LE_NO_REG,
-                                         .a = instr.d,
-                                         .b = LE_NO_REG,
-                                         .c = LE_NO_REG,
-                                         .e = LE_NO_REG,
-                                         .imm = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
+    gen_emit(g, scope,
+             (struct le_instr){.code = LE_CODE_NOTE,
+                               .type = LE_BOOL,
+                               .type2 = LE_BOOL,
+                               .d = LE_NO_REG,
+                               .a = instr.d,
+                               .b = LE_NO_REG,
+                               .c = LE_NO_REG,
+                               .e = LE_NO_REG,
+                               .imm = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
 }
 
-static struct operand *generate_op(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
+static struct operand *generate_op(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *x[3];
-    for (int k = 0; k < node->operand_count; k++) x[k] = gen_node(g, node->operands[k], scope, c);
+    for (int k = 0; k < node->operand_count; k++)
+        x[k] = gen_node(g, node->operands[k], scope, c);
     struct le_instr instr = {.code = (uint16_t)node->code,
                              .type = (uint8_t)node->operands[0]->type,
                              .type2 = (uint8_t)node->type,
                              .b = LE_NO_REG,
                              .c = LE_NO_REG,
                              .e = LE_NO_REG};
-    if (node->kind == LE_NODE_CAST) instr.code = LE_CODE_CAST;
+    if (node->kind == LE_NODE_CAST)
+        instr.code = LE_CODE_CAST;
     if (node->kind == LE_NODE_ROUND) {
         instr.code = LE_CODE_ROUND;
         instr.type2 = (uint8_t)node->rounded;
     }
     instr.a = (uint16_t)gen_use(g, x[0], scope);
-    if (node->operand_count > 1) instr.b = (uint16_t)gen_use(g, x[1], scope);
-    if (node->operand_count > 2) instr.c = (uint16_t)gen_use(g, x[2], scope);
+    if (node->operand_count > 1)
+        instr.b = (uint16_t)gen_use(g, x[1], scope);
+    if (node->operand_count > 2)
+        instr.c = (uint16_t)gen_use(g, x[2], scope);
     add_note(g, node, scope, x[node->operand_count - 1]);
     instr.d = (uint16_t)gen_result(g, scope, node->type);
     gen_emit(g, scope, instr);
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
 
-static struct operand *emit_bool(struct gen *g, struct scope *scope, int code, struct operand *a, struct operand *b)
-{
+static struct operand *emit_bool(struct gen *g, struct scope *scope, int code, struct operand *a, struct operand *b) {
     struct le_instr instr = {.code = (uint16_t)code,
                              .type = LE_BOOL,
                              .type2 = LE_BOOL,
@@ -152,15 +159,14 @@ static struct operand *emit_bool(struct gen *g, struct scope *scope, int code, s
 }
 
 /* c, further narrowed to where x is true (or false). */
-static struct condition narrow(struct gen *g, struct scope *scope, struct condition c, struct operand *x, bool when)
-{
-    if (!when) x = emit_bool(g, scope, LE_OP_LNOT, x, NULL);
+static struct condition narrow(struct gen *g, struct scope *scope, struct condition c, struct operand *x, bool when) {
+    if (!when)
+        x = emit_bool(g, scope, LE_OP_LNOT, x, NULL);
     c.mask = c.mask ? emit_bool(g, scope, LE_OP_LAND, c.mask, x) : x;
     return c;
 }
 
-static struct operand *generate_select(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
+static struct operand *generate_select(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *x = gen_node(g, node->operands[0], scope, c), *branch[2];
     for (int k = 0; k < 2; k++) {
         struct condition inner = gen_is_safe(g, node->operands[1 + k]) ? c : narrow(g, scope, c, x, k == 0);
@@ -180,10 +186,10 @@ static struct operand *generate_select(struct gen *g, struct le_node *node, stru
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
 
-static struct operand *generate_logic(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
+static struct operand *generate_logic(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *a = gen_node(g, node->operands[0], scope, c);
-    if (!gen_is_safe(g, node->operands[1])) c = narrow(g, scope, c, a, node->code == LE_OP_LAND);
+    if (!gen_is_safe(g, node->operands[1]))
+        c = narrow(g, scope, c, a, node->code == LE_OP_LAND);
     g->branches++;
     struct operand *b = gen_node(g, node->operands[1], scope, c);
     g->branches--;
@@ -191,8 +197,7 @@ static struct operand *generate_logic(struct gen *g, struct le_node *node, struc
 }
 
 /* Key and two words of counter at a time; a missing one is 0. The earlier blocks' low halves are the later ones' keys. */
-static struct operand *generate_rand(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
+static struct operand *generate_rand(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand zero = {.reg = gen_const(g, LE_I64, 0), .scope = g->root, .splat = -1};
     struct operand *key = gen_node(g, node->operands[0], scope, c), *x[2];
     for (int k = 1;; k += 2) {
@@ -209,37 +214,41 @@ static struct operand *generate_rand(struct gen *g, struct le_node *node, struct
         instr.d = (uint16_t)gen_result(g, scope, last ? LE_F64 : LE_U64);
         gen_emit(g, scope, instr);
         key = new_operand(g, instr.d, scope, scope->in_lane);
-        if (last) return key;
+        if (last)
+            return key;
     }
 }
 
-static struct operand *generate_count(struct gen *g, struct le_node *node, struct scope *scope)
-{
+static struct operand *generate_count(struct gen *g, struct le_node *node, struct scope *scope) {
     int64_t points = 1;
     bool dynamic = false;
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range *r = &g->space.ranges[node->indices[k]];
         dynamic |= r->dynamic;
-        if (!r->dynamic) points *= le_range_count(r);
+        if (!r->dynamic)
+            points *= le_range_count(r);
     }
-    if (!dynamic) return new_operand(g, gen_const(g, LE_I64, (uint64_t)points), g->root, false);
-    struct le_node *ones = le_node_reduce(g->ir, LE_RED_SUM, LE_I64, le_node_i64(g->ir, 1), node->indices, node->index_count);
+    if (!dynamic)
+        return new_operand(g, gen_const(g, LE_I64, (uint64_t)points), g->root, false);
+    struct le_node *ones =
+        le_node_reduce(g->ir, LE_RED_SUM, LE_I64, le_node_i64(g->ir, 1), node->indices, node->index_count);
     return gen_node(g, ones, scope, (struct condition){.outside = -1});
 }
 
 /* The term; where one of its reads falls outside, the other. */
-static struct operand *generate_else(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
-    if (gen_is_safe(g, node->operands[0])) return gen_node(g, node->operands[0], scope, c);
+static struct operand *generate_else(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+    if (gen_is_safe(g, node->operands[0]))
+        return gen_node(g, node->operands[0], scope, c);
     struct operand none = {.reg = gen_const(g, LE_BOOL, 0), .scope = g->root, .splat = -1};
     int outside = gen_result(g, scope, LE_BOOL);
-    gen_emit(g, scope, (struct le_instr){.code = LE_CODE_COPY,
-                                         .type = LE_BOOL,
-                                         .d = (uint16_t)outside,
-                                         .a = (uint16_t)gen_use(g, &none, scope),
-                                         .b = LE_NO_REG,
-                                         .c = LE_NO_REG,
-                                         .e = LE_NO_REG});
+    gen_emit(g, scope,
+             (struct le_instr){.code = LE_CODE_COPY,
+                               .type = LE_BOOL,
+                               .d = (uint16_t)outside,
+                               .a = (uint16_t)gen_use(g, &none, scope),
+                               .b = LE_NO_REG,
+                               .c = LE_NO_REG,
+                               .e = LE_NO_REG});
     struct operand *flag = new_operand(g, outside, scope, scope->in_lane);
     struct condition inner = {.mask = c.mask, .outside = outside};
     struct operand *term = gen_node(g, node->operands[0], scope, inner);
@@ -257,30 +266,38 @@ static struct operand *generate_else(struct gen *g, struct le_node *node, struct
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
 
-static struct operand *generate(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
+static struct operand *generate(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     switch (node->kind) {
-    case LE_NODE_CONST: return new_operand(g, gen_const(g, node->type, node->bits), g->root, false);
+    case LE_NODE_CONST:
+        return new_operand(g, gen_const(g, node->type, node->bits), g->root, false);
     case LE_NODE_LEN:
         return new_operand(g, gen_const(g, LE_I64, (uint64_t)g->space.shape[node->symbol][node->axis]), g->root, false);
-    case LE_NODE_INDEX: return index_value(g, node->index, scope);
-    case LE_NODE_LOAD: return gen_load(g, node, scope, c);
-    case LE_NODE_SELECT: return generate_select(g, node, scope, c);
-    case LE_NODE_RAND: return generate_rand(g, node, scope, c);
-    case LE_NODE_REDUCE: return gen_reduce(g, node, scope, c);
-    case LE_NODE_COUNT: return generate_count(g, node, scope);
-    case LE_NODE_ELSE: return generate_else(g, node, scope, c);
+    case LE_NODE_INDEX:
+        return index_value(g, node->index, scope);
+    case LE_NODE_LOAD:
+        return gen_load(g, node, scope, c);
+    case LE_NODE_SELECT:
+        return generate_select(g, node, scope, c);
+    case LE_NODE_RAND:
+        return generate_rand(g, node, scope, c);
+    case LE_NODE_REDUCE:
+        return gen_reduce(g, node, scope, c);
+    case LE_NODE_COUNT:
+        return generate_count(g, node, scope);
+    case LE_NODE_ELSE:
+        return generate_else(g, node, scope, c);
     case LE_NODE_OP:
-        if (node->code == LE_OP_LAND || node->code == LE_OP_LOR) return generate_logic(g, node, scope, c);
+        if (node->code == LE_OP_LAND || node->code == LE_OP_LOR)
+            return generate_logic(g, node, scope, c);
         return generate_op(g, node, scope, c);
     case LE_NODE_CAST:
-    case LE_NODE_ROUND: return generate_op(g, node, scope, c);
+    case LE_NODE_ROUND:
+        return generate_op(g, node, scope, c);
     }
     return NULL;
 }
 
-struct operand *gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
+struct operand *gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     if (gen_is_safe(g, node)) {
         c = (struct condition){.mask = NULL, .outside = -1};
         scope = gen_natural(g, node, scope);

@@ -9,7 +9,10 @@ struct scope {
     int loop;     /* in unit->loops */
     bool lane;    /* this loop is the lanes' */
     bool in_lane; /* this or one around it is */
-    struct { struct le_instr *at; int count, capacity; } code;
+    struct {
+        struct le_instr *at;
+        int count, capacity;
+    } code;
 };
 
 /* A computed node: a register that holds it from `scope` inwards; a vector has one element a lane. */
@@ -40,18 +43,27 @@ struct gen {
     const struct le_stage *stage;
     struct le_space space; /* its ranges are those of this box */
     struct le_arena *arena;
-    struct { struct le_instr *at; int count, capacity; } code;
-    struct { struct le_reg *at; int count, capacity; } regs;
-    struct { struct le_loop *at; int count, capacity; } loops;
+    struct {
+        struct le_instr *at;
+        int count, capacity;
+    } code;
+    struct {
+        struct le_reg *at;
+        int count, capacity;
+    } regs;
+    struct {
+        struct le_loop *at;
+        int count, capacity;
+    } loops;
     struct scope *root;
     int *merged_into;      /* by index: the index whose loop covers it too; itself if none */
     int64_t *merged_count; /* by index: iterations of its loop if it covers others; else 0 */
     int *all;              /* the stage's indices and those of its reductions */
     int all_count;
-    int lane;              /* kept index that is the lane; -1: reductions choose theirs */
+    int lane; /* kept index that is the lane; -1: reductions choose theirs */
     int epoch;
     int block;
-    int branches;          /* of selects around what is generated now: it may be computed in vain */
+    int branches; /* of selects around what is generated now: it may be computed in vain */
     leat_status status;
 };
 
@@ -63,7 +75,7 @@ int gen_result(struct gen *g, const struct scope *scope, enum le_type type); /* 
 struct scope *gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip);
 void gen_close(struct gen *g, struct scope *scope);
 struct scope *gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope);
-int gen_vector(struct gen *g, struct operand *operand);                     /* a register with one element a lane */
+int gen_vector(struct gen *g, struct operand *operand);                         /* a register with one element a lane */
 int gen_use(struct gen *g, struct operand *operand, const struct scope *scope); /* as code in scope wants it */
 void gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t stride_bytes);
 
@@ -77,13 +89,15 @@ bool gen_load_is_safe(struct gen *g, const struct le_node *node);
 void gen_store(struct gen *g, struct operand *value, struct scope *scope);
 void gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes);
 /* bytes from one value of index to the next in a load or store; false: not affine */
-bool gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index, int64_t *stride);
+bool gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
+                int64_t *stride);
 
 /* reduce.c */
 struct operand *gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
-/* A reduction that is a whole kernel: the iterations of its only loop, which tasks share out; 0 where it cannot be cut. */
-int64_t gen_cuttable(struct gen *g, struct le_node *node);
-struct operand *gen_reduce_part(struct gen *g, struct le_node *node); /* its last loop heeds clip 0 */
+/* A reduction that is a whole kernel: its terms, which tasks share out; 0 where it cannot be cut. *row_count: of its second loop, or
+ * 0 if it has one loop. */
+int64_t gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count);
+struct operand *gen_reduce_part(struct gen *g, struct le_node *node);
 bool gen_drives_bounds(const struct gen *g, int index); /* a dynamic range depends on it */
 
 /* schedule.c */
@@ -91,8 +105,8 @@ void gen_find_indices(struct gen *g);
 void gen_merge(struct gen *g);
 void gen_choose_lane(struct gen *g);
 int64_t gen_extent(const struct gen *g, int index); /* iterations; 64 for a dynamic one of unknown bounds */
-int64_t gen_work(struct gen *g);       /* of the whole stage: its time in additions */
-int64_t gen_operations(struct gen *g); /* of the whole stage: arithmetic alone, one each */
+int64_t gen_work(struct gen *g);                    /* of the whole stage: its time in additions */
+int64_t gen_operations(struct gen *g);              /* of the whole stage: arithmetic alone, one each */
 
 /* allocate.c: code in order, slots packed */
 struct le_unit *gen_finish(struct gen *g);

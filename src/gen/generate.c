@@ -3,15 +3,15 @@
 #include "gen/gen.h"
 #include <string.h>
 
-#define TASK_WORK_MIN 65536  /* additions worth waking a thread for */
+#define TASK_WORK_MIN    65536 /* additions worth waking a thread for */
 #define TASKS_PER_THREAD 4
-#define PART_TERMS_MIN 16384 /* a power of two: parts are whole subtrees of the sum's tree */
-#define COPY_TERMS_MIN 65536 /* terms of a scatter worth a copy of its target */
-#define COPIES_MAX 16
+#define PART_TERMS_MIN   16384 /* a power of two: parts are whole subtrees of the sum's tree */
+#define COPY_TERMS_MIN   65536 /* terms of a scatter worth a copy of its target */
+#define COPIES_MAX       16
 
-static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage *stage)
-{
-    struct gen g = {.kernel = kernel, .ir = kernel->ir, .stage = stage, .space = *kernel->space, .arena = kernel->arena};
+static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage *stage) {
+    struct gen g = {
+        .kernel = kernel, .ir = kernel->ir, .stage = stage, .space = *kernel->space, .arena = kernel->arena};
     g.merged_into = kernel->merged_into;
     g.merged_count = kernel->merged_count;
     g.epoch = ++kernel->ir->epoch;
@@ -23,8 +23,7 @@ static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage 
     return g;
 }
 
-static void release(struct gen *g)
-{
+static void release(struct gen *g) {
     for (int k = 0; k < g->all_count; k++) {
         g->merged_into[g->all[k]] = g->all[k];
         g->merged_count[g->all[k]] = 0;
@@ -33,34 +32,38 @@ static void release(struct gen *g)
 
 /* ---- blocks: 64-bit elements get half as many lanes, so that slots stay in the first cache */
 
-static void find_wide(struct le_node *node, void *user)
-{
-    if (node->free_count > 0 && le_type_size(node->type) == 8 && node->kind != LE_NODE_INDEX) *(bool *)user = true;
+static void find_wide(struct le_node *node, void *user) {
+    if (node->free_count > 0 && le_type_size(node->type) == 8 && node->kind != LE_NODE_INDEX)
+        *(bool *)user = true;
 }
 
-static void choose_block(struct gen *g)
-{
+static void choose_block(struct gen *g) {
     bool wide = false;
     le_node_walk(g->ir, g->stage->node, find_wide, &wide);
-    if (wide) g->block = LE_BLOCK_MAX / 2;
+    if (wide)
+        g->block = LE_BLOCK_MAX / 2;
 }
 
 /* ---- tasks */
 
-static int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+static int64_t round_up(int64_t x, int64_t to) {
+    return (x + to - 1) / to * to;
+}
 
-static void cut(struct gen *g, struct le_launch *launch, int first, bool has_lane)
-{
+static void cut(struct gen *g, struct le_launch *launch, int first, bool has_lane) {
     launch->tasks = 1;
     int64_t work = gen_work(g), target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
-    if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN) return;
-    if (target > work / TASK_WORK_MIN) target = work / TASK_WORK_MIN;
+    if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN)
+        return;
+    if (target > work / TASK_WORK_MIN)
+        target = work / TASK_WORK_MIN;
     int64_t count = gen_extent(g, first), grain = first == g->lane ? g->block : 1;
     launch->clip_count[0] = count;
     launch->clip_size[0] = round_up((count + target - 1) / target, grain);
     int64_t pieces = (count + launch->clip_size[0] - 1) / launch->clip_size[0];
     launch->tasks = pieces;
-    if (!has_lane || pieces >= target) return;
+    if (!has_lane || pieces >= target)
+        return;
     int64_t lanes = gen_extent(g, g->lane), parts = (target + pieces - 1) / pieces;
     launch->clip_count[1] = lanes;
     launch->clip_size[1] = round_up((lanes + parts - 1) / parts, g->block);
@@ -69,49 +72,50 @@ static void cut(struct gen *g, struct le_launch *launch, int first, bool has_lan
 
 /* ---- one box of a map */
 
-static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first)
-{
+static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
     struct scope *scope = g->root;
     *first = -1;
     *clipped_lane = false;
     for (int k = 0; k < g->stage->index_count; k++) {
         int index = g->stage->indices[k], clip = -1;
-        if (g->merged_into[index] != index) continue;
+        if (g->merged_into[index] != index)
+            continue;
         bool dynamic = g->space.ranges[index].dynamic;
-        if (scope == g->root && !dynamic) clip = 0;
-        else if (index == g->lane && !dynamic && *first >= 0) clip = 1;
-        if (clip == 0) *first = index;
+        if (scope == g->root && !dynamic)
+            clip = 0;
+        else if (index == g->lane && !dynamic && *first >= 0)
+            clip = 1;
+        if (clip == 0)
+            *first = index;
         *clipped_lane |= clip == 1;
         scope = gen_open(g, scope, index, index == g->lane, clip);
     }
     return scope;
 }
 
-static void close_all(struct gen *g, struct scope *scope)
-{
-    for (; scope != g->root; scope = scope->parent) gen_close(g, scope);
+static void close_all(struct gen *g, struct scope *scope) {
+    for (; scope != g->root; scope = scope->parent)
+        gen_close(g, scope);
 }
 
-static int64_t points(const struct gen *g)
-{
+static int64_t points(const struct gen *g) {
     int64_t n = 1;
     for (int k = 0; k < g->stage->index_count; k++) {
         const struct le_range *r = &g->space.ranges[g->stage->indices[k]];
         int64_t count = r->dynamic ? 1 : le_range_count(r);
-        if (!le_mul_i64(n, count, &n)) return INT64_MAX;
+        if (!le_mul_i64(n, count, &n))
+            return INT64_MAX;
     }
     return n;
 }
 
-static void add_launch(struct gen *g, struct le_launches *out, struct le_launch launch)
-{
+static void add_launch(struct gen *g, struct le_launches *out, struct le_launch launch) {
     launch.unit = gen_finish(g);
     launch.elements = points(g);
     *LE_PUSH(g->arena, out) = launch;
 }
 
-static leat_status generate_map(const struct le_kernel *kernel, struct le_launches *out)
-{
+static leat_status generate_map(const struct le_kernel *kernel, struct le_launches *out) {
     struct gen g = new_gen(kernel, kernel->stage);
     struct le_launch launch = {.tasks = 1};
     int first;
@@ -125,29 +129,29 @@ static leat_status generate_map(const struct le_kernel *kernel, struct le_launch
     gen_store(&g, gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1}), scope);
     cut(&g, &launch, first, lane_clip);
     close_all(&g, scope);
-    if (g.status == LEAT_OK) add_launch(&g, out, launch);
+    if (g.status == LEAT_OK)
+        add_launch(&g, out, launch);
     release(&g);
     return g.status;
 }
 
 /* ---- a reduction of a whole array: tasks take subtrees of its terms */
 
-static int64_t part_size(int64_t terms, int threads)
-{
+static int64_t part_size(int64_t terms, int threads) {
     int64_t size = PART_TERMS_MIN;
-    while (size * threads * 8 < terms) size *= 2;
+    while (size * threads * 8 < terms)
+        size *= 2;
     return size;
 }
 
-static bool generate_parts(const struct le_kernel *kernel, struct le_launches *out, leat_status *status)
-{
+static bool generate_parts(const struct le_kernel *kernel, struct le_launches *out, leat_status *status) {
     const struct le_stage *stage = kernel->stage;
     struct gen g = new_gen(kernel, stage);
     struct le_launch launch = {.parts = true, .reduction = (enum le_reduction)stage->node->code};
     gen_find_indices(&g);
     gen_merge(&g);
     choose_block(&g);
-    int64_t terms = gen_cuttable(&g, stage->node);
+    int64_t terms = gen_cuttable(&g, stage->node, &launch.row_count);
     bool fits = terms >= 2 * PART_TERMS_MIN && gen_is_safe(&g, stage->node);
     if (fits) {
         launch.operations = gen_operations(&g);
@@ -158,14 +162,16 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
         int pointer = gen_reg(&g, LE_REG_STREAM, stage->node->type);
         g.regs.at[pointer].buffer = LE_PARTS;
         g.regs.at[pointer].task_stride = (int64_t)le_type_size(stage->node->type);
-        gen_emit(&g, g.root, (struct le_instr){.code = LE_CODE_COPY,
-                                               .type = (uint8_t)stage->node->type,
-                                               .d = (uint16_t)pointer,
-                                               .a = (uint16_t)total->reg,
-                                               .b = LE_NO_REG,
-                                               .c = LE_NO_REG,
-                                               .e = LE_NO_REG});
-        if (g.status == LEAT_OK) add_launch(&g, out, launch);
+        gen_emit(&g, g.root,
+                 (struct le_instr){.code = LE_CODE_COPY,
+                                   .type = (uint8_t)stage->node->type,
+                                   .d = (uint16_t)pointer,
+                                   .a = (uint16_t)total->reg,
+                                   .b = LE_NO_REG,
+                                   .c = LE_NO_REG,
+                                   .e = LE_NO_REG});
+        if (g.status == LEAT_OK)
+            add_launch(&g, out, launch);
         *status = g.status;
     }
     release(&g);
@@ -175,17 +181,16 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
 /* ---- scatters */
 
 /* How many copies of the target the terms go to: by the extents alone, since it decides the order of additions. */
-static int64_t copies_of(const struct gen *g, int64_t bytes)
-{
+static int64_t copies_of(const struct gen *g, int64_t bytes) {
     enum le_scatter op = g->stage->scatter;
     int64_t terms = points(g), elements = bytes / (int64_t)le_type_size(g->ir->values.at[g->stage->target].type);
-    if (op != LE_SCATTER_ADD && op != LE_SCATTER_MIN && op != LE_SCATTER_MAX) return 1;
+    if (op != LE_SCATTER_ADD && op != LE_SCATTER_MIN && op != LE_SCATTER_MAX)
+        return 1;
     int64_t copies = terms / (elements * 4 > COPY_TERMS_MIN ? elements * 4 : COPY_TERMS_MIN);
     return copies < 2 ? 1 : copies > COPIES_MAX ? COPIES_MAX : copies;
 }
 
-static leat_status generate_scatter(const struct le_kernel *kernel, struct le_launches *out)
-{
+static leat_status generate_scatter(const struct le_kernel *kernel, struct le_launches *out) {
     struct gen g = new_gen(kernel, kernel->stage);
     struct le_launch launch = {.tasks = 1};
     const struct le_value *target = &g.ir->values.at[g.stage->target];
@@ -195,7 +200,8 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     if (target->type != le_type_compute(target->type) && g.stage->scatter != LE_SCATTER_SET)
         return le_fail(LEAT_UNSUPPORTED, "%s: scattering into %s is not supported: use f32", g.stage->name,
                        le_type_name(target->type));
-    for (int d = 0; d < target->rank; d++) bytes *= kernel->layouts[target->id].shape[d];
+    for (int d = 0; d < target->rank; d++)
+        bytes *= kernel->layouts[target->id].shape[d];
     gen_find_indices(&g);
     gen_choose_lane(&g);
     choose_block(&g);
@@ -211,7 +217,8 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     }
     gen_scatter(&g, value, scope, launch.copies, bytes);
     close_all(&g, scope);
-    if (g.status == LEAT_OK) add_launch(&g, out, launch);
+    if (g.status == LEAT_OK)
+        add_launch(&g, out, launch);
     release(&g);
     return g.status;
 }
@@ -227,11 +234,12 @@ struct narrow {
     struct box *box;
 };
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+static int64_t floor_div(int64_t a, int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 
 /* Narrows the box to where a subscript of one kept index stays in its axis, the others being anything. */
-static void narrow_axis(struct narrow *n, const struct le_affine *f, int64_t length)
-{
+static void narrow_axis(struct narrow *n, const struct le_affine *f, int64_t length) {
     const struct le_stage *stage = n->kernel->stage;
     for (int k = 0; k < stage->index_count; k++) {
         int64_t c = 0;
@@ -242,72 +250,81 @@ static void narrow_axis(struct narrow *n, const struct le_affine *f, int64_t len
                 c = f->factor[q];
                 continue;
             }
-            if ((r->dynamic && !r->bounded) || r->high <= r->low) return;
+            if ((r->dynamic && !r->bounded) || r->high <= r->low)
+                return;
             __int128 a = (__int128)f->factor[q] * r->low, b = (__int128)f->factor[q] * le_range_last(r);
             lo += a < b ? a : b;
             hi += a < b ? b : a;
         }
-        if (c == 0 || lo < INT64_MIN / 4 || hi > INT64_MAX / 4) continue;
+        if (c == 0 || lo < INT64_MIN / 4 || hi > INT64_MAX / 4)
+            continue;
         int64_t low = c > 0 ? -floor_div((int64_t)lo, c) : -floor_div(length - 1 - (int64_t)hi, -c);
         int64_t high = c > 0 ? floor_div(length - 1 - (int64_t)hi, c) + 1 : floor_div((int64_t)lo, -c) + 1;
-        if (low > n->box->low[k]) n->box->low[k] = low;
-        if (high < n->box->high[k]) n->box->high[k] = high;
+        if (low > n->box->low[k])
+            n->box->low[k] = low;
+        if (high < n->box->high[k])
+            n->box->high[k] = high;
         return; /* the first index that it moves with bounds it */
     }
 }
 
-static void narrow_load(struct le_node *node, void *user)
-{
+static void narrow_load(struct le_node *node, void *user) {
     struct narrow *n = user;
-    if (node->kind != LE_NODE_LOAD || node->trusted) return;
+    if (node->kind != LE_NODE_LOAD || node->trusted)
+        return;
     const struct le_layout *layout = &n->kernel->layouts[node->value];
     for (int d = 0; d < node->operand_count; d++) {
         struct le_affine f;
         int64_t low, high;
-        if (d < node->stretch && layout->shape[d] == 1) continue;
-        if (le_interval(n->kernel->space, node->operands[d], &low, &high) && low >= 0 && high < layout->shape[d]) continue;
-        if (le_affine(n->kernel->space, node->operands[d], &f)) narrow_axis(n, &f, layout->shape[d]);
+        if (d < node->stretch && layout->shape[d] == 1)
+            continue;
+        if (le_interval(n->kernel->space, node->operands[d], &low, &high) && low >= 0 && high < layout->shape[d])
+            continue;
+        if (le_affine(n->kernel->space, node->operands[d], &f))
+            narrow_axis(n, &f, layout->shape[d]);
     }
 }
 
-static leat_status generate_box(const struct le_kernel *kernel, const struct box *box, struct le_launches *out)
-{
+static leat_status generate_box(const struct le_kernel *kernel, const struct box *box, struct le_launches *out) {
     const struct le_stage *stage = kernel->stage;
     struct le_range saved[16];
     for (int k = 0; k < stage->index_count; k++) {
         struct le_range *r = &kernel->space->ranges[stage->indices[k]];
         saved[k] = *r;
-        if (r->dynamic) continue;
+        if (r->dynamic)
+            continue;
         r->low = box->low[k];
         r->high = box->high[k];
     }
     leat_status status = generate_map(kernel, out);
-    for (int k = 0; k < stage->index_count; k++) kernel->space->ranges[stage->indices[k]] = saved[k];
+    for (int k = 0; k < stage->index_count; k++)
+        kernel->space->ranges[stage->indices[k]] = saved[k];
     return status;
 }
 
 /* The whole without the interior, a slab at a time, then the interior. */
 static leat_status generate_boxes(const struct le_kernel *kernel, struct box whole, const struct box *interior,
-                                  struct le_launches *out)
-{
+                                  struct le_launches *out) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < kernel->stage->index_count && status == LEAT_OK; k++) {
         struct box below = whole, above = whole;
         below.high[k] = interior->low[k];
         above.low[k] = interior->high[k];
-        if (below.low[k] < below.high[k]) status = generate_box(kernel, &below, out);
-        if (status == LEAT_OK && above.low[k] < above.high[k]) status = generate_box(kernel, &above, out);
+        if (below.low[k] < below.high[k])
+            status = generate_box(kernel, &below, out);
+        if (status == LEAT_OK && above.low[k] < above.high[k])
+            status = generate_box(kernel, &above, out);
         whole.low[k] = interior->low[k];
         whole.high[k] = interior->high[k];
     }
     return status == LEAT_OK ? generate_box(kernel, &whole, out) : status;
 }
 
-static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct box *interior)
-{
+static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct box *interior) {
     const struct le_stage *stage = kernel->stage;
     bool split = false;
-    if (stage->index_count > 16) return false;
+    if (stage->index_count > 16)
+        return false;
     for (int k = 0; k < stage->index_count; k++) {
         const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
         whole->low[k] = r->low;
@@ -322,43 +339,48 @@ static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct
             interior->low[k] = whole->low[k];
             interior->high[k] = whole->high[k];
         }
-        if (interior->low[k] >= interior->high[k]) return false; /* all border */
+        if (interior->low[k] >= interior->high[k])
+            return false; /* all border */
         split |= interior->low[k] != whole->low[k] || interior->high[k] != whole->high[k];
     }
     return split;
 }
 
-leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out)
-{
+leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
     const struct le_stage *stage = kernel->stage;
     struct box whole, interior;
     leat_status status = LEAT_OK;
     for (int k = 0; k < stage->index_count; k++) {
         const struct le_range *r = &kernel->space->ranges[stage->indices[k]];
-        if (!r->dynamic && r->low >= r->high) return LEAT_OK;
+        if (!r->dynamic && r->low >= r->high)
+            return LEAT_OK;
     }
-    if (stage->kind == LE_STAGE_SCATTER) return generate_scatter(kernel, out);
-    if (stage->node->kind == LE_NODE_REDUCE && stage->index_count == 0 && generate_parts(kernel, out, &status)) return status;
-    if (find_boxes(kernel, &whole, &interior)) return generate_boxes(kernel, whole, &interior, out);
+    if (stage->kind == LE_STAGE_SCATTER)
+        return generate_scatter(kernel, out);
+    if (stage->node->kind == LE_NODE_REDUCE && stage->index_count == 0 && generate_parts(kernel, out, &status))
+        return status;
+    if (find_boxes(kernel, &whole, &interior))
+        return generate_boxes(kernel, whole, &interior, out);
     return generate_map(kernel, out);
 }
 
-leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored, struct le_launch *out)
-{
+leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
+                             struct le_launch *out) {
     struct le_stage stage = {.name = "a scalar", .node = node, .target = -1, .base = -1, .access = -1};
     struct gen g = new_gen(kernel, &stage);
     gen_find_indices(&g);
     struct operand *x = gen_node(&g, node, g.root, (struct condition){.outside = -1});
     int pointer = gen_reg(&g, LE_REG_STREAM, stored);
     g.regs.at[pointer].buffer = LE_PARTS;
-    gen_emit(&g, g.root, (struct le_instr){.code = node->type == stored ? LE_CODE_COPY : LE_CODE_CAST,
-                                           .type = (uint8_t)node->type,
-                                           .type2 = (uint8_t)stored,
-                                           .d = (uint16_t)pointer,
-                                           .a = (uint16_t)x->reg,
-                                           .b = LE_NO_REG,
-                                           .c = LE_NO_REG,
-                                           .e = LE_NO_REG});
+    gen_emit(&g, g.root,
+             (struct le_instr){.code = node->type == stored ? LE_CODE_COPY : LE_CODE_CAST,
+                               .type = (uint8_t)node->type,
+                               .type2 = (uint8_t)stored,
+                               .d = (uint16_t)pointer,
+                               .a = (uint16_t)x->reg,
+                               .b = LE_NO_REG,
+                               .c = LE_NO_REG,
+                               .e = LE_NO_REG});
     *out = (struct le_launch){.unit = gen_finish(&g), .tasks = 1, .elements = 1};
     release(&g);
     return g.status;

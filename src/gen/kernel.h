@@ -14,6 +14,8 @@ struct le_launch {
     int64_t clip_count[2]; /* iterations of the loops that tasks share out; 0: none */
     int64_t clip_size[2];  /* iterations of one task */
     int64_t tasks;
+    int64_t
+        row_count; /* not 0: clip 0 counts terms, of rows of so many: the loop of clip 0 is the rows', that of clip 1 the lanes' */
     /* Each task writes one partial total (buffer LE_PARTS), which le_acc_join then joins. */
     bool parts;
     /* Each task scatters into its own copy of the target (buffer LE_PARTS), added in order afterwards. */
@@ -23,13 +25,16 @@ struct le_launch {
 };
 #define LE_PARTS (-2) /* buffer number of the tasks' own memory */
 
-struct le_launches { struct le_launch *at; int count, capacity; };
+struct le_launches {
+    struct le_launch *at;
+    int count, capacity;
+};
 
 /* What a kernel is made for. */
 struct le_kernel {
     struct le_ir *ir;
     const struct le_stage *stage;
-    struct le_space *space; /* its ranges are narrowed for a while, and put back */
+    struct le_space *space;          /* its ranges are narrowed for a while, and put back */
     const struct le_layout *layouts; /* by value */
     int threads;
     struct le_arena *arena;
@@ -38,5 +43,6 @@ struct le_kernel {
 };
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out);
 /* A node without indices, computed by one task and written to buffer LE_PARTS as it is stored in an array of that type. */
-leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored, struct le_launch *out);
+leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
+                             struct le_launch *out);
 #endif

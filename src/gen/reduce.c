@@ -9,53 +9,57 @@ struct find_inner {
     int64_t extent;
 };
 
-static void find_inner(struct le_node *node, void *user)
-{
+static void find_inner(struct le_node *node, void *user) {
     struct find_inner *f = user;
-    if (node->kind != LE_NODE_REDUCE || node == f->outer) return;
+    if (node->kind != LE_NODE_REDUCE || node == f->outer)
+        return;
     bool depends = false;
-    for (int k = 0; k < f->outer->index_count; k++) depends |= le_node_depends(node, f->outer->indices[k]);
+    for (int k = 0; k < f->outer->index_count; k++)
+        depends |= le_node_depends(node, f->outer->indices[k]);
     int64_t extent = gen_extent(f->g, node->indices[node->index_count - 1]);
-    if (depends && extent > f->extent) f->extent = extent;
+    if (depends && extent > f->extent)
+        f->extent = extent;
 }
 
 /* Bounds that change from lane to lane cannot drive a loop inside the lanes. */
-bool gen_drives_bounds(const struct gen *g, int index)
-{
+bool gen_drives_bounds(const struct gen *g, int index) {
     for (int k = 0; k < g->all_count; k++) {
         const struct le_range_nodes *r = &g->ir->indices.at[g->all[k]].range;
-        if (!r->low || !g->space.ranges[g->all[k]].dynamic) continue;
-        if (le_node_depends(r->low, index) || le_node_depends(r->high, index)) return true;
+        if (!r->low || !g->space.ranges[g->all[k]].dynamic)
+            continue;
+        if (le_node_depends(r->low, index) || le_node_depends(r->high, index))
+            return true;
     }
     return false;
 }
 
 /* Whether the reduction's last loop runs in lanes. */
-static bool takes_lanes(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c)
-{
-    if (scope->in_lane || c.outside >= 0) return false;
+static bool takes_lanes(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c) {
+    if (scope->in_lane || c.outside >= 0)
+        return false;
     int last = node->indices[node->index_count - 1];
-    if (gen_drives_bounds(g, last)) return false;
+    if (gen_drives_bounds(g, last))
+        return false;
     struct find_inner f = {.g = g, .outer = node};
     le_node_walk(g->ir, node->operands[0], find_inner, &f);
     return gen_extent(g, last) >= LANE_EXTENT_MIN || gen_extent(g, last) >= f.extent;
 }
 
-static int levels_for(struct gen *g, const struct le_node *node)
-{
+static int levels_for(struct gen *g, const struct le_node *node) {
     int64_t count = 1;
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range *r = &g->space.ranges[node->indices[k]];
         int64_t extent = r->dynamic ? (r->bounded ? r->high - r->low : (int64_t)1 << 20) : le_range_count(r);
-        if (extent > 0 && count < (int64_t)1 << 40) count *= extent;
+        if (extent > 0 && count < (int64_t)1 << 40)
+            count *= extent;
     }
     int levels = 1;
-    while (levels < 48 && ((int64_t)1 << levels) <= count) levels++;
+    while (levels < 48 && ((int64_t)1 << levels) <= count)
+        levels++;
     return levels + 1;
 }
 
-static struct le_instr accumulate(const struct le_node *node, int code, int d, int a, int b)
-{
+static struct le_instr accumulate(const struct le_node *node, int code, int d, int a, int b) {
     return (struct le_instr){.code = (uint16_t)code,
                              .type = (uint8_t)node->operands[0]->type,
                              .type2 = (uint8_t)node->type,
@@ -67,31 +71,34 @@ static struct le_instr accumulate(const struct le_node *node, int code, int d, i
                              .imm = node->code};
 }
 
-static struct scope *open_loops(struct gen *g, const struct le_node *node, struct scope *scope, bool lanes, int clip)
-{
+/* Where tasks share out the terms, the first loop heeds clip 0 and a second one, the last, clip 1. */
+static struct scope *open_loops(struct gen *g, const struct le_node *node, struct scope *scope, bool lanes, bool cut) {
+    int clip = cut ? 0 : -1;
     for (int k = 0; k < node->index_count; k++) {
         int index = node->indices[k];
-        if (g->merged_into[index] != index) continue;
-        bool last = k + 1 == node->index_count;
-        scope = gen_open(g, scope, index, lanes && last, last ? clip : -1);
+        if (g->merged_into[index] != index)
+            continue;
+        scope = gen_open(g, scope, index, lanes && k + 1 == node->index_count, clip);
+        if (cut)
+            clip++;
     }
     return scope;
 }
 
-static struct operand *reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c, int clip)
-{
+static struct operand *reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c, bool cut) {
     bool lanes = takes_lanes(g, node, scope, c), by_lane = scope->in_lane;
     int acc = gen_reg(g, by_lane ? LE_REG_VEC : LE_REG_ACC, node->operands[0]->type);
     g->regs.at[acc].levels = levels_for(g, node);
     gen_emit(g, scope, accumulate(node, by_lane ? LE_CODE_VEC_INIT : LE_CODE_ACC_INIT, acc, LE_NO_REG, LE_NO_REG));
-    struct scope *inner = open_loops(g, node, scope, lanes, clip);
+    struct scope *inner = open_loops(g, node, scope, lanes, cut);
     struct operand *body = gen_node(g, node->operands[0], inner, c);
     int index = LE_NO_REG;
     if (node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX)
         index = gen_use(g, gen_node(g, le_node_index(g->ir, node->indices[0]), inner, c), inner);
     int term = gen_use(g, body, inner);
     gen_emit(g, inner, accumulate(node, by_lane ? LE_CODE_VEC_ADD : LE_CODE_ACC_ADD, acc, term, index));
-    for (struct scope *s = inner; s != scope; s = s->parent) gen_close(g, s);
+    for (struct scope *s = inner; s != scope; s = s->parent)
+        gen_close(g, s);
     int d = gen_result(g, scope, node->type);
     gen_emit(g, scope, accumulate(node, by_lane ? LE_CODE_VEC_END : LE_CODE_ACC_END, d, acc, LE_NO_REG));
     struct operand *x = LE_NEW(g->arena, struct operand);
@@ -99,22 +106,30 @@ static struct operand *reduce(struct gen *g, struct le_node *node, struct scope 
     return x;
 }
 
-struct operand *gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c)
-{
-    return reduce(g, node, scope, c, -1);
+struct operand *gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+    return reduce(g, node, scope, c, false);
 }
 
-struct operand *gen_reduce_part(struct gen *g, struct le_node *node) 
-{
-    return reduce(g, node, g->root, (struct condition){.outside = -1}, 0);
+struct operand *gen_reduce_part(struct gen *g, struct le_node *node) {
+    return reduce(g, node, g->root, (struct condition){.outside = -1}, true);
 }
 
-int64_t gen_cuttable(struct gen *g, struct le_node *node)
-{
-    int loops = 0, last = node->indices[node->index_count - 1];
-    for (int k = 0; k < node->index_count; k++) loops += g->merged_into[node->indices[k]] == node->indices[k];
-    const struct le_range *r = &g->space.ranges[last];
-    if (loops != 1 || r->dynamic || node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX) return 0;
-    if (!takes_lanes(g, node, g->root, (struct condition){.outside = -1})) return 0;
-    return g->merged_count[last] ? g->merged_count[last] : le_range_count(r);
+int64_t gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count) {
+    int loops = 0;
+    int64_t terms = 1;
+    *row_count = 0;
+    if (node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX)
+        return 0;
+    if (!takes_lanes(g, node, g->root, (struct condition){.outside = -1}))
+        return 0;
+    for (int k = 0; k < node->index_count; k++) {
+        int index = node->indices[k];
+        if (g->merged_into[index] != index)
+            continue;
+        if (g->space.ranges[index].dynamic || !le_mul_i64(terms, gen_extent(g, index), &terms))
+            return 0;
+        if (loops++ > 0)
+            *row_count = gen_extent(g, index);
+    }
+    return loops <= 2 ? terms : 0;
 }

@@ -1,10 +1,10 @@
 /* How a stage's loops run: which are merged into one, and which one is the lanes'. */
 #include "gen/gen.h"
 
-int64_t gen_extent(const struct gen *g, int index)
-{
+int64_t gen_extent(const struct gen *g, int index) {
     const struct le_range *r = &g->space.ranges[index];
-    if (r->dynamic) return r->bounded && r->high - r->low < 64 ? r->high - r->low : 64;
+    if (r->dynamic)
+        return r->bounded && r->high - r->low < 64 ? r->high - r->low : 64;
     return g->merged_count[index] ? g->merged_count[index] : le_range_count(r);
 }
 
@@ -15,26 +15,26 @@ struct collect {
     int capacity;
 };
 
-static void add_index(struct collect *c, int index)
-{
+static void add_index(struct collect *c, int index) {
     struct gen *g = c->g;
     for (int k = 0; k < g->all_count; k++)
-        if (g->all[k] == index) return;
+        if (g->all[k] == index)
+            return;
     g->all = le_arena_grow(g->arena, g->all, g->all_count, &c->capacity, sizeof *g->all);
     g->all[g->all_count++] = index;
     g->merged_into[index] = index;
     g->merged_count[index] = 0;
 }
 
-static void add_node(struct le_node *node, void *user)
-{
-    for (int k = 0; k < node->index_count; k++) add_index(user, node->indices[k]);
+static void add_node(struct le_node *node, void *user) {
+    for (int k = 0; k < node->index_count; k++)
+        add_index(user, node->indices[k]);
 }
 
-void gen_find_indices(struct gen *g)
-{
+void gen_find_indices(struct gen *g) {
     struct collect c = {.g = g};
-    for (int k = 0; k < g->stage->index_count; k++) add_index(&c, g->stage->indices[k]);
+    for (int k = 0; k < g->stage->index_count; k++)
+        add_index(&c, g->stage->indices[k]);
     le_node_walk(g->ir, g->stage->node, add_node, &c);
 }
 
@@ -46,18 +46,19 @@ struct merge {
     bool fits;
 };
 
-static bool accesses_merge(struct merge *m, int value, struct le_node *const *subscripts, int rank, int stretch)
-{
+static bool accesses_merge(struct merge *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
     int64_t outer, inner;
-    if (!gen_stride(m->g, value, subscripts, rank, stretch, m->outer, &outer)) return false;
-    if (!gen_stride(m->g, value, subscripts, rank, stretch, m->inner, &inner)) return false;
+    if (!gen_stride(m->g, value, subscripts, rank, stretch, m->outer, &outer))
+        return false;
+    if (!gen_stride(m->g, value, subscripts, rank, stretch, m->inner, &inner))
+        return false;
     return outer == inner * gen_extent(m->g, m->inner);
 }
 
-static void visit_merge(struct merge *m, struct le_node *node, int epoch)
-{
+static void visit_merge(struct merge *m, struct le_node *node, int epoch) {
     struct gen *g = m->g;
-    if (!m->fits || node->epoch == epoch || (!le_node_depends(node, m->outer) && !le_node_depends(node, m->inner) && !node->reduces))
+    if (!m->fits || node->epoch == epoch ||
+        (!le_node_depends(node, m->outer) && !le_node_depends(node, m->inner) && !node->reduces))
         return;
     node->epoch = epoch;
     if (node->kind == LE_NODE_INDEX) {
@@ -65,31 +66,39 @@ static void visit_merge(struct merge *m, struct le_node *node, int epoch)
         return;
     }
     if (node->kind == LE_NODE_LOAD) {
-        m->fits = gen_load_is_safe(g, node) && accesses_merge(m, node->value, node->operands, node->operand_count, node->stretch);
+        m->fits = gen_load_is_safe(g, node) &&
+                  accesses_merge(m, node->value, node->operands, node->operand_count, node->stretch);
         return;
     }
-    if (node->kind == LE_NODE_COUNT) return;
-    for (int k = 0; k < node->operand_count; k++) visit_merge(m, node->operands[k], epoch);
+    if (node->kind == LE_NODE_COUNT)
+        return;
+    for (int k = 0; k < node->operand_count; k++)
+        visit_merge(m, node->operands[k], epoch);
 }
 
-static void try_merge(struct gen *g, int outer, int inner, bool kept)
-{
+static void try_merge(struct gen *g, int outer, int inner, bool kept) {
     const struct le_range *a = &g->space.ranges[outer], *b = &g->space.ranges[inner];
-    if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || gen_drives_bounds(g, outer) || gen_drives_bounds(g, inner)) return;
-    if (le_range_count(a) == 0 || le_range_count(b) == 0) return; /* merged_count 0 says: not merged */
+    if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || gen_drives_bounds(g, outer) ||
+        gen_drives_bounds(g, inner))
+        return;
+    if (le_range_count(a) == 0 || le_range_count(b) == 0)
+        return; /* merged_count 0 says: not merged */
     int into = g->merged_into[inner];
     struct merge m = {.g = g, .outer = outer, .inner = into, .fits = true};
-    if (kept && g->stage->kind == LE_STAGE_SCATTER) return;
-    if (kept) m.fits = accesses_merge(&m, g->stage->target, g->stage->left, g->stage->left_count, 0);
+    if (kept && g->stage->kind == LE_STAGE_SCATTER)
+        return;
+    if (kept)
+        m.fits = accesses_merge(&m, g->stage->target, g->stage->left, g->stage->left_count, 0);
     visit_merge(&m, g->stage->node, ++g->ir->epoch);
-    if (!m.fits) return;
+    if (!m.fits)
+        return;
     g->merged_count[into] = gen_extent(g, into) * le_range_count(a);
     g->merged_into[outer] = into;
 }
 
-static void merge_list(struct gen *g, const int *indices, int count, bool kept)
-{
-    for (int k = count - 2; k >= 0; k--) try_merge(g, indices[k], indices[k + 1], kept);
+static void merge_list(struct gen *g, const int *indices, int count, bool kept) {
+    for (int k = count - 2; k >= 0; k--)
+        try_merge(g, indices[k], indices[k + 1], kept);
 }
 
 #define REDUCTIONS_MAX 32 /* of one kernel that are looked at for merging */
@@ -98,33 +107,37 @@ struct reductions {
     int count;
 };
 
-static void find_reduction(struct le_node *node, void *user)
-{
+static void find_reduction(struct le_node *node, void *user) {
     struct reductions *r = user;
-    if (node->kind != LE_NODE_REDUCE) return;
-    if (r->count < REDUCTIONS_MAX) r->at[r->count] = node;
+    if (node->kind != LE_NODE_REDUCE)
+        return;
+    if (r->count < REDUCTIONS_MAX)
+        r->at[r->count] = node;
     r->count++;
 }
 
-static bool shares_index(const struct le_node *a, const struct le_node *b)
-{
+static bool shares_index(const struct le_node *a, const struct le_node *b) {
     for (int k = 0; k < a->index_count; k++)
         for (int q = 0; q < b->index_count; q++)
-            if (a->indices[k] == b->indices[q]) return true;
+            if (a->indices[k] == b->indices[q])
+                return true;
     return false;
 }
 
-void gen_merge(struct gen *g)
-{
+void gen_merge(struct gen *g) {
     struct reductions r = {.count = 0};
     merge_list(g, g->stage->indices, g->stage->index_count, true);
-    if (!g->stage->node->reduces) return;
+    if (!g->stage->node->reduces)
+        return;
     le_node_walk(g->ir, g->stage->node, find_reduction, &r);
-    if (r.count > REDUCTIONS_MAX) return;
+    if (r.count > REDUCTIONS_MAX)
+        return;
     for (int x = 0; x < r.count; x++) {
         bool alone = true; /* an index of two reductions is merged for neither */
-        for (int y = 0; y < r.count; y++) alone &= y == x || !shares_index(r.at[x], r.at[y]);
-        if (alone) merge_list(g, r.at[x]->indices, r.at[x]->index_count, false);
+        for (int y = 0; y < r.count; y++)
+            alone &= y == x || !shares_index(r.at[x], r.at[y]);
+        if (alone)
+            merge_list(g, r.at[x]->indices, r.at[x]->index_count, false);
     }
 }
 
@@ -136,18 +149,19 @@ struct score {
     int loads, good;
 };
 
-static void score_load(struct le_node *node, void *user)
-{
+static void score_load(struct le_node *node, void *user) {
     struct score *s = user;
     int64_t stride;
-    if (node->kind != LE_NODE_LOAD || node->operand_count == 0) return;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
+        return;
     s->loads++;
-    if (!gen_stride(s->g, node->value, node->operands, node->operand_count, node->stretch, s->index, &stride)) return;
-    if (stride == 0 || stride == (int64_t)le_type_size(s->g->ir->values.at[node->value].type)) s->good++;
+    if (!gen_stride(s->g, node->value, node->operands, node->operand_count, node->stretch, s->index, &stride))
+        return;
+    if (stride == 0 || stride == (int64_t)le_type_size(s->g->ir->values.at[node->value].type))
+        s->good++;
 }
 
-static double score(struct gen *g, struct le_node *node, int index)
-{
+static double score(struct gen *g, struct le_node *node, int index) {
     struct score s = {.g = g, .index = index};
     le_node_walk(g->ir, node, score_load, &s);
     double extent = (double)gen_extent(g, index);
@@ -161,25 +175,27 @@ struct find_full {
     int64_t extent;
 };
 
-static void find_full(struct le_node *node, void *user)
-{
+static void find_full(struct le_node *node, void *user) {
     struct find_full *f = user;
-    if (node->kind != LE_NODE_REDUCE) return;
+    if (node->kind != LE_NODE_REDUCE)
+        return;
     bool depends = false;
-    for (int k = 0; k < node->free_count; k++) depends |= f->g->merged_into[node->free[k]] == f->last;
+    for (int k = 0; k < node->free_count; k++)
+        depends |= f->g->merged_into[node->free[k]] == f->last;
     int64_t extent = gen_extent(f->g, node->indices[node->index_count - 1]);
-    if (!depends || (f->found && extent <= f->extent)) return;
+    if (!depends || (f->found && extent <= f->extent))
+        return;
     f->found = node;
     f->extent = extent;
 }
 
-static int best_kept(struct gen *g, double *best)
-{
+static int best_kept(struct gen *g, double *best) {
     int found = -1;
     *best = -1;
     for (int k = g->stage->index_count - 1; k >= 0; k--) {
         int index = g->stage->indices[k];
-        if (g->merged_into[index] != index || gen_drives_bounds(g, index)) continue;
+        if (g->merged_into[index] != index || gen_drives_bounds(g, index))
+            continue;
         double s = score(g, g->stage->node, index);
         if (s > *best * 1.5) {
             *best = s;
@@ -189,18 +205,18 @@ static int best_kept(struct gen *g, double *best)
     return found;
 }
 
-static bool needs_kept(struct gen *g)
-{
+static bool needs_kept(struct gen *g) {
     return g->stage->node->reduces && !gen_is_safe(g, g->stage->node);
 }
 
-void gen_choose_lane(struct gen *g)
-{
+void gen_choose_lane(struct gen *g) {
     g->lane = -1;
-    if (g->stage->index_count == 0) return;
+    if (g->stage->index_count == 0)
+        return;
     int last = g->merged_into[g->stage->indices[g->stage->index_count - 1]];
     if (g->stage->kind == LE_STAGE_SCATTER) {
-        if (!gen_drives_bounds(g, last)) g->lane = last;
+        if (!gen_drives_bounds(g, last))
+            g->lane = last;
         return;
     }
     double kept;
@@ -223,8 +239,7 @@ struct work {
     double time, operations;
 };
 
-static double product(const struct gen *g, const int *indices, int count)
-{
+static double product(const struct gen *g, const int *indices, int count) {
     double points = 1;
     for (int k = 0; k < count; k++) {
         const struct le_range *r = &g->space.ranges[indices[k]];
@@ -233,28 +248,36 @@ static double product(const struct gen *g, const int *indices, int count)
     return points;
 }
 
-static void add_work(struct le_node *node, void *user)
-{
+static void add_work(struct le_node *node, void *user) {
     struct work *w = user;
     int64_t own = node->cost;
-    for (int k = 0; k < node->operand_count; k++) own -= node->operands[k]->cost;
-    if (node->kind == LE_NODE_REDUCE) own = 1;
-    if (own < 0) own = 0;
+    for (int k = 0; k < node->operand_count; k++)
+        own -= node->operands[k]->cost;
+    if (node->kind == LE_NODE_REDUCE)
+        own = 1;
+    if (own < 0)
+        own = 0;
     double points = product(w->g, node->free, node->free_count) * product(w->g, node->indices, node->index_count);
     int fused = node->kind == LE_NODE_OP && node->code >= LE_OPS ? 2 : 1; /* a multiply-add is two */
     w->time += points * (double)own;
-    if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE) w->operations += points * fused;
+    if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE)
+        w->operations += points * fused;
 }
 
-static struct work work_of(struct gen *g)
-{
+static struct work work_of(struct gen *g) {
     struct work w = {.g = g};
     le_node_walk(g->ir, g->stage->node, add_work, &w);
     w.time += product(g, g->stage->indices, g->stage->index_count);
     return w;
 }
 
-static int64_t whole(double x) { return x > 9e18 ? INT64_MAX : (int64_t)x; }
+static int64_t whole(double x) {
+    return x > 9e18 ? INT64_MAX : (int64_t)x;
+}
 
-int64_t gen_work(struct gen *g) { return whole(work_of(g).time); }
-int64_t gen_operations(struct gen *g) { return whole(work_of(g).operations); }
+int64_t gen_work(struct gen *g) {
+    return whole(work_of(g).time);
+}
+int64_t gen_operations(struct gen *g) {
+    return whole(work_of(g).operations);
+}

@@ -3,21 +3,25 @@
 #include "ir/ir.h"
 #include <string.h>
 
-bool le_node_is_const(const struct le_node *node) { return node->kind == LE_NODE_CONST; }
+bool le_node_is_const(const struct le_node *node) {
+    return node->kind == LE_NODE_CONST;
+}
 
-int64_t le_const_i64(const struct le_node *node)
-{
+int64_t le_const_i64(const struct le_node *node) {
     uint64_t bits = node->bits;
     switch (node->type) {
-    case LE_I8: return (int8_t)bits;
-    case LE_I16: return (int16_t)bits;
-    case LE_I32: return (int32_t)bits;
-    default: return (int64_t)bits;
+    case LE_I8:
+        return (int8_t)bits;
+    case LE_I16:
+        return (int16_t)bits;
+    case LE_I32:
+        return (int32_t)bits;
+    default:
+        return (int64_t)bits;
     }
 }
 
-double le_const_real(const struct le_node *node)
-{
+double le_const_real(const struct le_node *node) {
     if (node->type == LE_F32) {
         float f;
         memcpy(&f, &node->bits, sizeof f);
@@ -28,48 +32,50 @@ double le_const_real(const struct le_node *node)
     return d;
 }
 
-bool le_node_depends(const struct le_node *node, int index)
-{
+bool le_node_depends(const struct le_node *node, int index) {
     for (int k = 0; k < node->free_count; k++)
-        if (node->free[k] == index) return true;
+        if (node->free[k] == index)
+            return true;
     return false;
 }
 
-static uint64_t node_hash(const struct le_node *n)
-{
-    int64_t fields[] = {n->kind, n->type, n->rounded, n->code, n->index, n->symbol, n->axis, n->value, (int64_t)n->edge,
-                        n->fill ? n->fill->id : -1, n->stretch, n->operand_count, n->index_count, n->trusted};
+static uint64_t node_hash(const struct le_node *n) {
+    int64_t fields[] = {n->kind,    n->type,          n->rounded,     n->code,          n->index,
+                        n->symbol,  n->axis,          n->value,       (int64_t)n->edge, n->fill ? n->fill->id : -1,
+                        n->stretch, n->operand_count, n->index_count, n->trusted};
     uint64_t h = le_hash(fields, sizeof fields, n->bits);
-    for (int k = 0; k < n->operand_count; k++) h = le_hash(&n->operands[k]->id, sizeof(int), h);
+    for (int k = 0; k < n->operand_count; k++)
+        h = le_hash(&n->operands[k]->id, sizeof(int), h);
     return le_hash(n->indices, (size_t)n->index_count * sizeof(int), h);
 }
 
-static bool node_equal(const struct le_node *a, const struct le_node *b)
-{
-    if (a->hash != b->hash || a->kind != b->kind || a->type != b->type || a->rounded != b->rounded || a->code != b->code ||
-        a->bits != b->bits || a->index != b->index || a->symbol != b->symbol || a->axis != b->axis || a->value != b->value ||
-        a->edge != b->edge || a->fill != b->fill || a->stretch != b->stretch ||
-        a->trusted != b->trusted || a->operand_count != b->operand_count || a->index_count != b->index_count)
+static bool node_equal(const struct le_node *a, const struct le_node *b) {
+    if (a->hash != b->hash || a->kind != b->kind || a->type != b->type || a->rounded != b->rounded ||
+        a->code != b->code || a->bits != b->bits || a->index != b->index || a->symbol != b->symbol ||
+        a->axis != b->axis || a->value != b->value || a->edge != b->edge || a->fill != b->fill ||
+        a->stretch != b->stretch || a->trusted != b->trusted || a->operand_count != b->operand_count ||
+        a->index_count != b->index_count)
         return false;
     for (int k = 0; k < a->operand_count; k++)
-        if (a->operands[k] != b->operands[k]) return false;
+        if (a->operands[k] != b->operands[k])
+            return false;
     return a->index_count == 0 || memcmp(a->indices, b->indices, (size_t)a->index_count * sizeof(int)) == 0;
 }
 
-static void free_add(struct le_node *node, const int *more, int count, int *room)
-{
+static void free_add(struct le_node *node, const int *more, int count, int *room) {
     for (int k = 0; k < count; k++) {
         int at = 0;
-        while (at < *room && node->free[at] < more[k]) at++;
-        if (at < *room && node->free[at] == more[k]) continue;
+        while (at < *room && node->free[at] < more[k])
+            at++;
+        if (at < *room && node->free[at] == more[k])
+            continue;
         memmove(node->free + at + 1, node->free + at, (size_t)(*room - at) * sizeof(int));
         node->free[at] = more[k];
         ++*room;
     }
 }
 
-static void free_remove(struct le_node *node, int index)
-{
+static void free_remove(struct le_node *node, int index) {
     for (int k = 0; k < node->free_count; k++)
         if (node->free[k] == index) {
             memmove(node->free + k, node->free + k + 1, (size_t)(node->free_count - k - 1) * sizeof(int));
@@ -79,50 +85,58 @@ static void free_remove(struct le_node *node, int index)
 }
 
 /* What its indices' bounds depend on counts as well. */
-static int bounds_of(const struct le_ir *ir, int index, struct le_node *out[3])
-{
+static int bounds_of(const struct le_ir *ir, int index, struct le_node *out[3]) {
     const struct le_range_nodes *r = &ir->indices.at[index].range;
     int n = 0;
-    if (r->low) out[n++] = r->low;
-    if (r->high) out[n++] = r->high;
-    if (r->by) out[n++] = r->by;
+    if (r->low)
+        out[n++] = r->low;
+    if (r->high)
+        out[n++] = r->high;
+    if (r->by)
+        out[n++] = r->by;
     return n;
 }
 
-static void find_free(struct le_ir *ir, struct le_node *node)
-{
+static void find_free(struct le_ir *ir, struct le_node *node) {
     int most = 1, count = 0;
     struct le_node *bounds[3];
-    for (int k = 0; k < node->operand_count; k++) most += node->operands[k]->free_count;
-    if (node->fill) most += node->fill->free_count;
+    for (int k = 0; k < node->operand_count; k++)
+        most += node->operands[k]->free_count;
+    if (node->fill)
+        most += node->fill->free_count;
     for (int k = 0; k < node->index_count; k++)
-        for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--) most += bounds[b - 1]->free_count;
+        for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
+            most += bounds[b - 1]->free_count;
     node->free = LE_NEW_ARRAY(ir->arena, most, int);
-    if (node->kind == LE_NODE_INDEX) free_add(node, &node->index, 1, &count);
+    if (node->kind == LE_NODE_INDEX)
+        free_add(node, &node->index, 1, &count);
     for (int k = 0; k < node->operand_count; k++)
         free_add(node, node->operands[k]->free, node->operands[k]->free_count, &count);
     for (int k = 0; k < node->index_count; k++)
         for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
             free_add(node, bounds[b - 1]->free, bounds[b - 1]->free_count, &count);
     node->free_count = count;
-    for (int k = 0; k < node->index_count; k++) free_remove(node, node->indices[k]);
+    for (int k = 0; k < node->index_count; k++)
+        free_remove(node, node->indices[k]);
 }
 
-static int64_t own_cost(const struct le_node *node)
-{
+static int64_t own_cost(const struct le_node *node) {
     switch (node->kind) {
-    case LE_NODE_OP: return node->code < LE_OPS ? le_op_info((enum le_op)node->code)->cost : 1;
-    case LE_NODE_RAND: return 20;
+    case LE_NODE_OP:
+        return node->code < LE_OPS ? le_op_info((enum le_op)node->code)->cost : 1;
+    case LE_NODE_RAND:
+        return 20;
     case LE_NODE_CAST:
     case LE_NODE_ROUND:
     case LE_NODE_SELECT:
-    case LE_NODE_LOAD: return 1;
-    default: return 0;
+    case LE_NODE_LOAD:
+        return 1;
+    default:
+        return 0;
     }
 }
 
-static void find_facts(struct le_node *node)
-{
+static void find_facts(struct le_node *node) {
     node->loads = node->kind == LE_NODE_LOAD && node->operand_count > 0;
     node->reduces = node->kind == LE_NODE_REDUCE;
     node->cost = own_cost(node);
@@ -131,39 +145,44 @@ static void find_facts(struct le_node *node)
         node->loads |= x->loads;
         node->reduces |= x->reduces;
         node->cost += x->cost;
-        if (x->depth >= node->depth) node->depth = x->depth + 1;
+        if (x->depth >= node->depth)
+            node->depth = x->depth + 1;
     }
-    if (node->cost > (int64_t)1 << 40) node->cost = (int64_t)1 << 40;
+    if (node->cost > (int64_t)1 << 40)
+        node->cost = (int64_t)1 << 40;
 }
 
-static void table_grow(struct le_ir *ir)
-{
+static void table_grow(struct le_ir *ir) {
     int size = ir->table_size ? 2 * ir->table_size : 256;
     struct le_node **table = LE_NEW_ARRAY(ir->arena, size, struct le_node *);
     for (int k = 0; k < ir->table_size; k++)
         if (ir->table[k]) {
             int at = (int)(ir->table[k]->hash & (uint64_t)(size - 1));
-            while (table[at]) at = (at + 1) & (size - 1);
+            while (table[at])
+                at = (at + 1) & (size - 1);
             table[at] = ir->table[k];
         }
     ir->table = table;
     ir->table_size = size;
 }
 
-struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model)
-{
+struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model) {
     struct le_node probe = *model;
     probe.hash = node_hash(&probe);
-    if (2 * (ir->node_count + 1) > ir->table_size) table_grow(ir);
+    if (2 * (ir->node_count + 1) > ir->table_size)
+        table_grow(ir);
     int at = (int)(probe.hash & (uint64_t)(ir->table_size - 1));
     for (; ir->table[at]; at = (at + 1) & (ir->table_size - 1))
-        if (node_equal(ir->table[at], &probe)) return ir->table[at];
+        if (node_equal(ir->table[at], &probe))
+            return ir->table[at];
     struct le_node *node = LE_NEW(ir->arena, struct le_node);
     *node = probe;
     node->operands = LE_NEW_ARRAY(ir->arena, probe.operand_count, struct le_node *);
-    if (probe.operand_count) memcpy(node->operands, probe.operands, (size_t)probe.operand_count * sizeof *probe.operands);
+    if (probe.operand_count)
+        memcpy(node->operands, probe.operands, (size_t)probe.operand_count * sizeof *probe.operands);
     node->indices = LE_NEW_ARRAY(ir->arena, probe.index_count, int);
-    if (probe.index_count) memcpy(node->indices, probe.indices, (size_t)probe.index_count * sizeof(int));
+    if (probe.index_count)
+        memcpy(node->indices, probe.indices, (size_t)probe.index_count * sizeof(int));
     node->epoch = 0;
     node->memo = NULL;
     node->code_epoch = 0;
@@ -177,114 +196,127 @@ struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model)
     return node;
 }
 
-struct le_node *le_node_const(struct le_ir *ir, enum le_type type, uint64_t bits)
-{
+struct le_node *le_node_const(struct le_ir *ir, enum le_type type, uint64_t bits) {
     return le_node_make(ir, &(struct le_node){.kind = LE_NODE_CONST, .type = type, .bits = bits});
 }
 
-struct le_node *le_node_i64(struct le_ir *ir, int64_t value) { return le_node_const(ir, LE_I64, (uint64_t)value); }
-struct le_node *le_node_bool(struct le_ir *ir, bool value) { return le_node_const(ir, LE_BOOL, value); }
+struct le_node *le_node_i64(struct le_ir *ir, int64_t value) {
+    return le_node_const(ir, LE_I64, (uint64_t)value);
+}
+struct le_node *le_node_bool(struct le_ir *ir, bool value) {
+    return le_node_const(ir, LE_BOOL, value);
+}
 
-struct le_node *le_node_real(struct le_ir *ir, enum le_type type, double value)
-{
+struct le_node *le_node_real(struct le_ir *ir, enum le_type type, double value) {
     uint64_t bits = 0;
     float f = (float)value;
-    if (type == LE_F32) memcpy(&bits, &f, sizeof f);
-    else memcpy(&bits, &value, sizeof value);
+    if (type == LE_F32)
+        memcpy(&bits, &f, sizeof f);
+    else
+        memcpy(&bits, &value, sizeof value);
     return le_node_const(ir, type, bits);
 }
 
-struct le_node *le_node_index(struct le_ir *ir, int index)
-{
+struct le_node *le_node_index(struct le_ir *ir, int index) {
     return le_node_make(ir, &(struct le_node){.kind = LE_NODE_INDEX, .type = LE_I64, .index = index});
 }
 
-struct le_node *le_node_len(struct le_ir *ir, int symbol, int axis)
-{
+struct le_node *le_node_len(struct le_ir *ir, int symbol, int axis) {
     return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LEN, .type = LE_I64, .symbol = symbol, .axis = axis});
 }
 
 /* Whole arithmetic of two i64 constants; NULL where it would overflow or is another operation. */
-static struct le_node *fold_i64(struct le_ir *ir, int code, struct le_node **x, int count)
-{
+static struct le_node *fold_i64(struct le_ir *ir, int code, struct le_node **x, int count) {
     int64_t a, b, r;
-    if (count < 1 || x[0]->kind != LE_NODE_CONST || x[0]->type != LE_I64) return NULL;
+    if (count < 1 || x[0]->kind != LE_NODE_CONST || x[0]->type != LE_I64)
+        return NULL;
     a = le_const_i64(x[0]);
-    if (count == 1 && code == LE_OP_NEG && a != INT64_MIN) return le_node_i64(ir, -a);
-    if (count != 2 || x[1]->kind != LE_NODE_CONST || x[1]->type != LE_I64) return NULL;
+    if (count == 1 && code == LE_OP_NEG && a != INT64_MIN)
+        return le_node_i64(ir, -a);
+    if (count != 2 || x[1]->kind != LE_NODE_CONST || x[1]->type != LE_I64)
+        return NULL;
     b = le_const_i64(x[1]);
-    if (code == LE_OP_ADD && !__builtin_add_overflow(a, b, &r)) return le_node_i64(ir, r);
-    if (code == LE_OP_SUB && !__builtin_sub_overflow(a, b, &r)) return le_node_i64(ir, r);
-    if (code == LE_OP_MUL && !__builtin_mul_overflow(a, b, &r)) return le_node_i64(ir, r);
+    if (code == LE_OP_ADD && !__builtin_add_overflow(a, b, &r))
+        return le_node_i64(ir, r);
+    if (code == LE_OP_SUB && !__builtin_sub_overflow(a, b, &r))
+        return le_node_i64(ir, r);
+    if (code == LE_OP_MUL && !__builtin_mul_overflow(a, b, &r))
+        return le_node_i64(ir, r);
     return NULL;
 }
 
-struct le_node *le_node_op(struct le_ir *ir, int code, enum le_type type, struct le_node **operands, int count)
-{
+struct le_node *le_node_op(struct le_ir *ir, int code, enum le_type type, struct le_node **operands, int count) {
     if (type == LE_I64) {
         struct le_node *folded = fold_i64(ir, code, operands, count);
-        if (folded) return folded;
+        if (folded)
+            return folded;
     }
     if (code == LE_OP_NEG && operands[0]->kind == LE_NODE_CONST && le_type_is_float(type))
         return le_node_real(ir, type, -le_const_real(operands[0]));
-    return le_node_make(ir, &(struct le_node){
-                                .kind = LE_NODE_OP, .type = type, .code = code, .operands = operands, .operand_count = count});
+    return le_node_make(
+        ir, &(struct le_node){
+                .kind = LE_NODE_OP, .type = type, .code = code, .operands = operands, .operand_count = count});
 }
 
-static bool fold_cast(enum le_type to, const struct le_node *x, struct le_ir *ir, struct le_node **out)
-{
+static bool fold_cast(enum le_type to, const struct le_node *x, struct le_ir *ir, struct le_node **out) {
     bool from_float = le_type_is_float(x->type);
     if (le_type_is_float(to)) {
-        if (from_float) *out = le_node_real(ir, to, le_const_real(x));
-        else if (x->type == LE_U64 && to == LE_F64) *out = le_node_real(ir, to, (double)x->bits);
-        else if (x->type != LE_U64 && to == LE_F64) *out = le_node_real(ir, to, (double)le_const_i64(x));
-        else if (x->type != LE_U64) *out = le_node_real(ir, to, (double)(float)le_const_i64(x));
-        else *out = le_node_real(ir, to, (double)(float)x->bits);
+        if (from_float)
+            *out = le_node_real(ir, to, le_const_real(x));
+        else if (x->type == LE_U64 && to == LE_F64)
+            *out = le_node_real(ir, to, (double)x->bits);
+        else if (x->type != LE_U64 && to == LE_F64)
+            *out = le_node_real(ir, to, (double)le_const_i64(x));
+        else if (x->type != LE_U64)
+            *out = le_node_real(ir, to, (double)(float)le_const_i64(x));
+        else
+            *out = le_node_real(ir, to, (double)(float)x->bits);
         return true;
     }
-    if (from_float) return false;
+    if (from_float)
+        return false;
     if (to == LE_BOOL) {
         *out = le_node_bool(ir, x->bits != 0);
         return true;
     }
     uint64_t bits = x->type == LE_U64 ? x->bits : (uint64_t)le_const_i64(x);
     int width = le_type_bits(to);
-    if (width < 64) bits &= ((uint64_t)1 << width) - 1;
+    if (width < 64)
+        bits &= ((uint64_t)1 << width) - 1;
     *out = le_node_const(ir, to, bits);
     return true;
 }
 
-struct le_node *le_node_cast(struct le_ir *ir, enum le_type type, struct le_node *operand)
-{
+struct le_node *le_node_cast(struct le_ir *ir, enum le_type type, struct le_node *operand) {
     struct le_node *folded;
     type = le_type_compute(type);
-    if (operand->type == type) return operand;
-    if (operand->kind == LE_NODE_CONST && fold_cast(type, operand, ir, &folded)) return folded;
+    if (operand->type == type)
+        return operand;
+    if (operand->kind == LE_NODE_CONST && fold_cast(type, operand, ir, &folded))
+        return folded;
     return le_node_make(
         ir, &(struct le_node){.kind = LE_NODE_CAST, .type = type, .operands = &operand, .operand_count = 1});
 }
 
-struct le_node *le_node_round(struct le_ir *ir, enum le_type rounded, struct le_node *operand)
-{
-    if (operand->kind == LE_NODE_ROUND && operand->rounded == rounded) return operand;
-    return le_node_make(ir, &(struct le_node){.kind = LE_NODE_ROUND,
-                                              .type = LE_F32,
-                                              .rounded = rounded,
-                                              .operands = &operand,
-                                              .operand_count = 1});
+struct le_node *le_node_round(struct le_ir *ir, enum le_type rounded, struct le_node *operand) {
+    if (operand->kind == LE_NODE_ROUND && operand->rounded == rounded)
+        return operand;
+    return le_node_make(
+        ir, &(struct le_node){
+                .kind = LE_NODE_ROUND, .type = LE_F32, .rounded = rounded, .operands = &operand, .operand_count = 1});
 }
 
-struct le_node *le_node_select(struct le_ir *ir, struct le_node *condition, struct le_node *then, struct le_node *otherwise)
-{
-    if (condition->kind == LE_NODE_CONST) return condition->bits & 1 ? then : otherwise;
+struct le_node *le_node_select(struct le_ir *ir, struct le_node *condition, struct le_node *then,
+                               struct le_node *otherwise) {
+    if (condition->kind == LE_NODE_CONST)
+        return condition->bits & 1 ? then : otherwise;
     struct le_node *x[] = {condition, then, otherwise};
     return le_node_make(
         ir, &(struct le_node){.kind = LE_NODE_SELECT, .type = then->type, .operands = x, .operand_count = 3});
 }
 
 struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, enum le_type type, struct le_node *body,
-                               const int *indices, int count)
-{
+                               const int *indices, int count) {
     return le_node_make(ir, &(struct le_node){.kind = LE_NODE_REDUCE,
                                               .type = type,
                                               .code = (int)reduction,
@@ -294,13 +326,12 @@ struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, en
                                               .index_count = count});
 }
 
-static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to, int count,
-                                  int epoch);
+static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
+                                  int count, int epoch);
 
 /* A dependent range changes with its outer index: its reduction gets a fresh index with the range rewritten. */
-static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int *from, struct le_node *const *to, int count,
-                               int epoch)
-{
+static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int *from, struct le_node *const *to,
+                               int count, int epoch) {
     for (int k = 0; k < copy->index_count; k++) {
         struct le_range_nodes range = ir->indices.at[copy->indices[k]].range;
         struct le_node **part[] = {&range.low, &range.high, &range.by};
@@ -311,7 +342,8 @@ static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int
                 changed |= x != *part[q];
                 *part[q] = x;
             }
-        if (!changed) continue;
+        if (!changed)
+            continue;
         struct le_ir_index fresh = ir->indices.at[copy->indices[k]];
         int old = copy->indices[k];
         fresh.range = range;
@@ -324,56 +356,64 @@ static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int
     }
 }
 
-static bool touches(const struct le_node *node, const int *from, int count)
-{
+static bool touches(const struct le_node *node, const int *from, int count) {
     for (int k = 0; k < count; k++)
-        if (le_node_depends(node, from[k])) return true;
+        if (le_node_depends(node, from[k]))
+            return true;
     return false;
 }
 
-static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to, int count,
-                                  int epoch)
-{
-    if (!touches(node, from, count)) return node;
+static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
+                                  int count, int epoch) {
+    if (!touches(node, from, count))
+        return node;
     if (node->kind == LE_NODE_INDEX) {
         for (int k = 0; k < count; k++)
-            if (node->index == from[k]) return to[k];
+            if (node->index == from[k])
+                return to[k];
         return node;
     }
-    if (node->epoch == epoch) return node->memo;
+    if (node->epoch == epoch)
+        return node->memo;
     struct le_node copy = *node;
     struct le_node *few[8];
     int few_indices[16];
     copy.operands = node->operand_count <= 8 ? few : LE_NEW_ARRAY(ir->arena, node->operand_count, struct le_node *);
-    for (int k = 0; k < node->operand_count; k++) copy.operands[k] = substitute(ir, node->operands[k], from, to, count, epoch);
+    for (int k = 0; k < node->operand_count; k++)
+        copy.operands[k] = substitute(ir, node->operands[k], from, to, count, epoch);
     copy.indices = node->index_count <= 16 ? few_indices : LE_NEW_ARRAY(ir->arena, node->index_count, int);
-    if (node->index_count) memcpy(copy.indices, node->indices, (size_t)node->index_count * sizeof(int));
-    if (node->index_count) substitute_indices(ir, &copy, from, to, count, epoch);
+    if (node->index_count)
+        memcpy(copy.indices, node->indices, (size_t)node->index_count * sizeof(int));
+    if (node->index_count)
+        substitute_indices(ir, &copy, from, to, count, epoch);
     struct le_node *made = le_node_make(ir, &copy);
     node->epoch = epoch;
     node->memo = made;
     return made;
 }
 
-struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to, int count)
-{
+struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
+                                   int count) {
     return substitute(ir, node, from, to, count, ++ir->epoch);
 }
 
-static void walk(struct le_ir *ir, struct le_node *node, int epoch, void (*visit)(struct le_node *, void *), void *user)
-{
-    if (node->epoch == epoch) return;
+static void walk(struct le_ir *ir, struct le_node *node, int epoch, void (*visit)(struct le_node *, void *),
+                 void *user) {
+    if (node->epoch == epoch)
+        return;
     node->epoch = epoch;
-    for (int k = 0; k < node->operand_count; k++) walk(ir, node->operands[k], epoch, visit, user);
-    if (node->fill) walk(ir, node->fill, epoch, visit, user);
+    for (int k = 0; k < node->operand_count; k++)
+        walk(ir, node->operands[k], epoch, visit, user);
+    if (node->fill)
+        walk(ir, node->fill, epoch, visit, user);
     for (int k = 0; k < node->index_count; k++) {
         struct le_node *bounds[3];
-        for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--) walk(ir, bounds[b - 1], epoch, visit, user);
+        for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
+            walk(ir, bounds[b - 1], epoch, visit, user);
     }
     visit(node, user);
 }
 
-void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user)
-{
+void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user) {
     walk(ir, root, ++ir->epoch, visit, user);
 }

@@ -5,10 +5,10 @@
  * else it becomes a stage of its own. Roundings stay: a value keeps its own node. */
 #include "ir/ir.h"
 
-#define CHEAP_COST 3      /* additions that may be done twice rather than stored */
-#define KERNEL_COST_MAX 256 /* one kernel grows no further: past that, memory has stopped to matter */
+#define CHEAP_COST      3    /* additions that may be done twice rather than stored */
+#define KERNEL_COST_MAX 256  /* one kernel grows no further: past that, memory has stopped to matter */
 #define LARGER_COST_MAX 4000 /* but for a temporary that is larger than everything around it */
-#define PATH_MAX 64
+#define PATH_MAX        64
 
 /* The loops around a node: the stage's, then those of the reductions that it stands in. */
 struct path {
@@ -16,53 +16,52 @@ struct path {
     int count;
 };
 
-static void path_enter(struct path *path, const int *indices, int count)
-{
-    for (int k = 0; k < count && path->count < PATH_MAX; k++) path->at[path->count++] = indices[k];
+static void path_enter(struct path *path, const int *indices, int count) {
+    for (int k = 0; k < count && path->count < PATH_MAX; k++)
+        path->at[path->count++] = indices[k];
 }
 
 /* Whether `set` is the outermost so many loops of the path. */
-static bool is_prefix(const struct path *path, const int *set, int count)
-{
-    if (count > path->count) return false;
+static bool is_prefix(const struct path *path, const int *set, int count) {
+    if (count > path->count)
+        return false;
     for (int k = 0; k < count; k++) {
         bool found = false;
-        for (int q = 0; q < count; q++) found |= set[q] == path->at[k];
-        if (!found) return false;
+        for (int q = 0; q < count; q++)
+            found |= set[q] == path->at[k];
+        if (!found)
+            return false;
     }
     return true;
 }
 
-static bool has_index(const int *set, int count, int index)
-{
+static bool has_index(const int *set, int count, int index) {
     for (int k = 0; k < count; k++)
-        if (set[k] == index) return true;
+        if (set[k] == index)
+            return true;
     return false;
 }
 
 /* ---- facts about a stage's node */
 
-static void find_untrusted(struct le_node *node, void *user)
-{
-    if (node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted) *(bool *)user = true;
+static void find_untrusted(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted)
+        *(bool *)user = true;
 }
 
-static bool has_untrusted(struct le_ir *ir, struct le_node *node)
-{
+static bool has_untrusted(struct le_ir *ir, struct le_node *node) {
     bool found = false;
     le_node_walk(ir, node, find_untrusted, &found);
     return found;
 }
 
-static void find_condition(struct le_node *node, void *user)
-{
+static void find_condition(struct le_node *node, void *user) {
     if (node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE ||
         (node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR)))
         *(bool *)user = true;
 }
 
-static bool has_condition(struct le_ir *ir, struct le_node *node)
-{
+static bool has_condition(struct le_ir *ir, struct le_node *node) {
     bool found = false;
     le_node_walk(ir, node, find_condition, &found);
     return found;
@@ -79,22 +78,25 @@ struct reads {
     int count;
 };
 
-static bool read_fits(const struct reads *r, const struct le_node *load, const struct path *path)
-{
-    if (load->edge != LE_EDGE_NONE || (!load->trusted && r->conditions)) return false;
+static bool read_fits(const struct reads *r, const struct le_node *load, const struct path *path) {
+    if (load->edge != LE_EDGE_NONE || (!load->trusted && r->conditions))
+        return false;
     int set[LEAT_RANK_MAX], count = 0;
     for (int k = 0; k < load->operand_count; k++) {
         const struct le_node *x = load->operands[k];
-        if (x->kind != LE_NODE_INDEX || r->ir->indices.at[x->index].depends) return false;
-        if (!has_index(set, count, x->index)) set[count++] = x->index;
+        if (x->kind != LE_NODE_INDEX || r->ir->indices.at[x->index].depends)
+            return false;
+        if (!has_index(set, count, x->index))
+            set[count++] = x->index;
     }
-    if (!r->producer->node->reduces) return true;
+    if (!r->producer->node->reduces)
+        return true;
     return count > 0 || path->count == 0 ? is_prefix(path, set, count) : false;
 }
 
-static void visit_reads(struct reads *r, struct le_node *node, const struct path *path, int epoch)
-{
-    if (node->epoch == epoch || !r->fits) return;
+static void visit_reads(struct reads *r, struct le_node *node, const struct path *path, int epoch) {
+    if (node->epoch == epoch || !r->fits)
+        return;
     node->epoch = epoch;
     if (node->kind == LE_NODE_LOAD && node->value == r->producer->target) {
         r->count++;
@@ -106,17 +108,21 @@ static void visit_reads(struct reads *r, struct le_node *node, const struct path
         path_enter(&inner, node->indices, node->index_count);
         epoch = ++r->ir->epoch;
     }
-    for (int k = 0; k < node->operand_count; k++) visit_reads(r, node->operands[k], &inner, epoch);
-    if (node->fill) visit_reads(r, node->fill, &inner, epoch);
+    for (int k = 0; k < node->operand_count; k++)
+        visit_reads(r, node->operands[k], &inner, epoch);
+    if (node->fill)
+        visit_reads(r, node->fill, &inner, epoch);
 }
 
-static struct le_node *replace_loads(struct le_ir *ir, struct le_node *node, const struct le_stage *producer, int epoch)
-{
-    if (node->epoch == epoch) return node->memo;
+static struct le_node *replace_loads(struct le_ir *ir, struct le_node *node, const struct le_stage *producer,
+                                     int epoch) {
+    if (node->epoch == epoch)
+        return node->memo;
     struct le_node *made = node;
     if (node->kind == LE_NODE_LOAD && node->value == producer->target) {
         int from[LEAT_RANK_MAX];
-        for (int k = 0; k < producer->left_count; k++) from[k] = producer->left[k]->index;
+        for (int k = 0; k < producer->left_count; k++)
+            from[k] = producer->left[k]->index;
         made = le_node_substitute(ir, producer->node, from, node->operands, producer->left_count);
     } else if (node->operand_count > 0) {
         struct le_node copy = *node;
@@ -126,7 +132,8 @@ static struct le_node *replace_loads(struct le_ir *ir, struct le_node *node, con
             copy.operands[k] = replace_loads(ir, node->operands[k], producer, epoch);
             changed |= copy.operands[k] != node->operands[k];
         }
-        if (changed) made = le_node_make(ir, &copy);
+        if (changed)
+            made = le_node_make(ir, &copy);
     }
     node->epoch = epoch;
     node->memo = made;
@@ -138,31 +145,32 @@ struct around {
     int rank;
 };
 
-static void widest_load(struct le_node *node, void *user)
-{
+static void widest_load(struct le_node *node, void *user) {
     struct around *a = user;
-    if (node->kind == LE_NODE_LOAD && node->operand_count > a->rank) a->rank = node->operand_count;
+    if (node->kind == LE_NODE_LOAD && node->operand_count > a->rank)
+        a->rank = node->operand_count;
 }
 
 /* A temporary of more axes than what it is made from and what is made from it. */
-static bool is_larger(struct le_ir *ir, const struct le_stage *producer, const struct le_stage *consumer)
-{
+static bool is_larger(struct le_ir *ir, const struct le_stage *producer, const struct le_stage *consumer) {
     struct around a = {.ir = ir};
     le_node_walk(ir, producer->node, widest_load, &a);
     int rank = ir->values.at[producer->target].rank;
     return rank > a.rank && rank > ir->values.at[consumer->target].rank;
 }
 
-static bool may_inline(struct le_ir *ir, const struct le_stage *producer, const struct le_stage *consumer)
-{
+static bool may_inline(struct le_ir *ir, const struct le_stage *producer, const struct le_stage *consumer) {
     const struct le_value *value = &ir->values.at[producer->target];
-    if (producer->dead || producer->kind != LE_STAGE_MAP || producer->base >= 0 || value->wanted) return false;
+    if (producer->dead || producer->kind != LE_STAGE_MAP || producer->base >= 0 || value->wanted)
+        return false;
     for (int k = 0; k < producer->left_count; k++)
-        if (producer->left[k]->kind != LE_NODE_INDEX || ir->indices.at[producer->left[k]->index].depends) return false;
+        if (producer->left[k]->kind != LE_NODE_INDEX || ir->indices.at[producer->left[k]->index].depends)
+            return false;
     if (producer->node->kind == LE_NODE_ELSE && has_untrusted(ir, producer->node) && producer->node->cost > CHEAP_COST)
         return false; /* a stencil stays apart: its interior has no checks */
     int64_t cost = consumer->node->cost + producer->node->cost;
-    if (cost <= KERNEL_COST_MAX && (value->uses == 1 || (!producer->node->reduces && producer->node->cost <= CHEAP_COST)))
+    if (cost <= KERNEL_COST_MAX &&
+        (value->uses == 1 || (!producer->node->reduces && producer->node->cost <= CHEAP_COST)))
         return true;
     return cost <= LARGER_COST_MAX && !producer->node->reduces && is_larger(ir, producer, consumer);
 }
@@ -173,25 +181,30 @@ struct readers {
     struct le_ir *ir;
     int *seen; /* by value: the look that met it last */
     int look;
-    struct { int *at; int count, capacity; } found;
+    struct {
+        int *at;
+        int count, capacity;
+    } found;
 };
 
-static void find_value(struct le_node *node, void *user)
-{
+static void find_value(struct le_node *node, void *user) {
     struct readers *r = user;
-    if (node->kind != LE_NODE_LOAD || r->seen[node->value] == r->look) return;
+    if (node->kind != LE_NODE_LOAD || r->seen[node->value] == r->look)
+        return;
     r->seen[node->value] = r->look;
     *LE_PUSH(r->ir->arena, &r->found) = node->value;
 }
 
 /* The values that a stage reads but for its node: subscripts on the left, bounds, the base. */
-static void find_fixed(struct readers *r, const struct le_stage *stage)
-{
-    for (int d = 0; d < stage->left_count; d++) le_node_walk(r->ir, stage->left[d], find_value, r);
+static void find_fixed(struct readers *r, const struct le_stage *stage) {
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(r->ir, stage->left[d], find_value, r);
     for (int k = 0; k < stage->index_count; k++) {
         const struct le_range_nodes *range = &r->ir->indices.at[stage->indices[k]].range;
-        if (range->low) le_node_walk(r->ir, range->low, find_value, r);
-        if (range->high) le_node_walk(r->ir, range->high, find_value, r);
+        if (range->low)
+            le_node_walk(r->ir, range->low, find_value, r);
+        if (range->high)
+            le_node_walk(r->ir, range->high, find_value, r);
     }
     if (stage->base >= 0 && r->seen[stage->base] != r->look) {
         r->seen[stage->base] = r->look;
@@ -199,18 +212,17 @@ static void find_fixed(struct readers *r, const struct le_stage *stage)
     }
 }
 
-static void count_reads(struct readers *r, const struct le_stage *stage, int by)
-{
+static void count_reads(struct readers *r, const struct le_stage *stage, int by) {
     r->look++;
     r->found.count = 0;
     find_fixed(r, stage);
     le_node_walk(r->ir, stage->node, find_value, r);
-    for (int k = 0; k < r->found.count; k++) r->ir->values.at[r->found.at[k]].uses += by;
+    for (int k = 0; k < r->found.count; k++)
+        r->ir->values.at[r->found.at[k]].uses += by;
 }
 
 /* The value stands in a subscript on the left, in bounds or as the base: it has to be there. */
-static bool read_elsewhere(struct readers *r, const struct le_stage *consumer, int value)
-{
+static bool read_elsewhere(struct readers *r, const struct le_stage *consumer, int value) {
     r->look++;
     r->found.count = 0;
     find_fixed(r, consumer);
@@ -223,29 +235,30 @@ struct bounds {
     bool found;
 };
 
-static void find_in_bounds(struct le_node *node, void *user)
-{
+static void find_in_bounds(struct le_node *node, void *user) {
     struct bounds *b = user;
     for (int k = 0; k < node->index_count && !b->found; k++) {
         const struct le_range_nodes *range = &b->readers->ir->indices.at[node->indices[k]].range;
         const struct le_node *bounds[] = {range->low, range->high};
-        for (int q = 0; q < 2; q++) b->found |= bounds[q] && bounds[q]->loads;
+        for (int q = 0; q < 2; q++)
+            b->found |= bounds[q] && bounds[q]->loads;
     }
 }
 
 /* Some reduction's bounds read an array: which one is not looked at. */
-static bool has_read_bounds(struct readers *r, struct le_node *node)
-{
+static bool has_read_bounds(struct readers *r, struct le_node *node) {
     struct bounds b = {.readers = r};
-    if (node->reduces) le_node_walk(r->ir, node, find_in_bounds, &b);
+    if (node->reduces)
+        le_node_walk(r->ir, node, find_in_bounds, &b);
     return b.found;
 }
 
-static bool inline_into(struct readers *readers, struct le_stage *consumer, struct le_stage *producer)
-{
+static bool inline_into(struct readers *readers, struct le_stage *consumer, struct le_stage *producer) {
     struct le_ir *ir = readers->ir;
-    if (!may_inline(ir, producer, consumer) || read_elsewhere(readers, consumer, producer->target)) return false;
-    if (has_read_bounds(readers, consumer->node)) return false;
+    if (!may_inline(ir, producer, consumer) || read_elsewhere(readers, consumer, producer->target))
+        return false;
+    if (has_read_bounds(readers, consumer->node))
+        return false;
     struct reads r = {.ir = ir,
                       .producer = producer,
                       .consumer = consumer,
@@ -254,7 +267,8 @@ static bool inline_into(struct readers *readers, struct le_stage *consumer, stru
     struct path path = {0};
     path_enter(&path, consumer->indices, consumer->index_count);
     visit_reads(&r, consumer->node, &path, ++ir->epoch);
-    if (!r.fits || r.count == 0) return false;
+    if (!r.fits || r.count == 0)
+        return false;
     /* a substitution inside the rewrite takes epochs of its own; memos of this one are only lost, never mixed */
     count_reads(readers, consumer, -1);
     consumer->node = replace_loads(ir, consumer->node, producer, ++ir->epoch);
@@ -272,18 +286,19 @@ struct sources {
     int count;
 };
 
-static void find_source(struct le_node *node, void *user)
-{
+static void find_source(struct le_node *node, void *user) {
     struct sources *s = user;
-    if (node->kind != LE_NODE_LOAD || s->ir->values.at[node->value].stage < 0 || s->count == PATH_MAX) return;
-    if (!has_index(s->at, s->count, node->value)) s->at[s->count++] = node->value;
+    if (node->kind != LE_NODE_LOAD || s->ir->values.at[node->value].stage < 0 || s->count == PATH_MAX)
+        return;
+    if (!has_index(s->at, s->count, node->value))
+        s->at[s->count++] = node->value;
 }
 
-void le_pass_inline(struct le_ir *ir)
-{
+void le_pass_inline(struct le_ir *ir) {
     struct readers readers = {.ir = ir, .seen = LE_NEW_ARRAY(ir->arena, ir->values.count, int)};
     for (int k = ir->stages.count - 1; k >= 0; k--) {
-        if (ir->stages.at[k].dead || ir->stages.at[k].kind == LE_STAGE_FILL) continue;
+        if (ir->stages.at[k].dead || ir->stages.at[k].kind == LE_STAGE_FILL)
+            continue;
         for (bool changed = true; changed;) {
             struct sources s = {.ir = ir};
             changed = false;
@@ -298,33 +313,41 @@ void le_pass_inline(struct le_ir *ir)
 
 struct hoist {
     struct le_ir *ir;
-    struct { struct le_stage *at; int count, capacity; } out;
+    struct {
+        struct le_stage *at;
+        int count, capacity;
+    } out;
     const struct le_stage *stage;
     bool conditions;
 };
 
-static bool stays(struct hoist *h, struct le_node *node, const struct path *path)
-{
-    if (path->count == 0) return node == h->stage->node;
-    if (node->free_count > LEAT_RANK_MAX) return true;
+static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
+    if (path->count == 0)
+        return node == h->stage->node;
+    if (node->free_count > LEAT_RANK_MAX)
+        return true;
     for (int k = 0; k < node->free_count; k++)
-        if (h->ir->indices.at[node->free[k]].depends) return true;
-    if (node->free_count > 0 && is_prefix(path, node->free, node->free_count)) return true;
+        if (h->ir->indices.at[node->free[k]].depends)
+            return true;
+    if (node->free_count > 0 && is_prefix(path, node->free, node->free_count))
+        return true;
     return h->conditions && has_untrusted(h->ir, node);
 }
 
 /* A stage that computes the reduction for every point of the loops that it depends on; gives the load of its value. */
-static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path)
-{
+static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path) {
     struct le_ir *ir = h->ir;
     int *indices = LE_NEW_ARRAY(ir->arena, node->free_count, int), count = 0;
     for (int k = 0; k < path->count; k++)
-        if (le_node_depends(node, path->at[k]) && !has_index(indices, count, path->at[k])) indices[count++] = path->at[k];
+        if (le_node_depends(node, path->at[k]) && !has_index(indices, count, path->at[k]))
+            indices[count++] = path->at[k];
     struct le_node **left = LE_NEW_ARRAY(ir->arena, count, struct le_node *);
-    for (int k = 0; k < count; k++) left[k] = le_node_index(ir, indices[k]);
+    for (int k = 0; k < count; k++)
+        left[k] = le_node_index(ir, indices[k]);
     struct le_value *v = LE_PUSH(ir->arena, &ir->values);
     int id = ir->values.count - 1;
-    *v = (struct le_value){.id = id, .symbol = -1, .name = le_arena_format(ir->arena, "t.%d", id), .type = node->type, .rank = count};
+    *v = (struct le_value){
+        .id = id, .symbol = -1, .name = le_arena_format(ir->arena, "t.%d", id), .type = node->type, .rank = count};
     *LE_PUSH(ir->arena, &h->out) = (struct le_stage){.kind = LE_STAGE_MAP,
                                                      .statement = h->stage->statement,
                                                      .name = h->stage->name,
@@ -345,10 +368,11 @@ static struct le_node *own_stage(struct hoist *h, struct le_node *node, const st
                                               .trusted = true});
 }
 
-static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, int epoch)
-{
-    if (!node->reduces) return node;
-    if (node->epoch == epoch) return node->memo;
+static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, int epoch) {
+    if (!node->reduces)
+        return node;
+    if (node->epoch == epoch)
+        return node->memo;
     struct path inner = *path;
     int inner_epoch = epoch;
     if (node->kind == LE_NODE_REDUCE) {
@@ -357,7 +381,8 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     }
     struct le_node copy = *node;
     copy.operands = LE_NEW_ARRAY(h->ir->arena, node->operand_count, struct le_node *);
-    for (int k = 0; k < node->operand_count; k++) copy.operands[k] = hoist(h, node->operands[k], &inner, inner_epoch);
+    for (int k = 0; k < node->operand_count; k++)
+        copy.operands[k] = hoist(h, node->operands[k], &inner, inner_epoch);
     struct le_node *made = le_node_make(h->ir, &copy);
     if (node->kind == LE_NODE_REDUCE && (made == node || node != h->stage->node) && !stays(h, made, path))
         made = own_stage(h, made, path);
@@ -366,8 +391,7 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     return made;
 }
 
-void le_pass_hoist(struct le_ir *ir)
-{
+void le_pass_hoist(struct le_ir *ir) {
     struct hoist h = {.ir = ir};
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_stage stage = ir->stages.at[k];
@@ -383,5 +407,6 @@ void le_pass_hoist(struct le_ir *ir)
     ir->stages.at = h.out.at;
     ir->stages.count = h.out.count;
     ir->stages.capacity = h.out.capacity;
-    for (int k = 0; k < ir->stages.count; k++) ir->values.at[ir->stages.at[k].target].stage = k;
+    for (int k = 0; k < ir->stages.count; k++)
+        ir->values.at[ir->stages.at[k].target].stage = k;
 }

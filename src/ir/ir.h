@@ -30,32 +30,34 @@ struct le_node {
     enum le_node_kind kind;
     enum le_type type, rounded;
     int code;
-    uint64_t bits;          /* CONST: the type's bytes come first in memory */
+    uint64_t bits; /* CONST: the type's bytes come first in memory */
     int index, symbol, axis, value;
     enum le_edge edge;
-    struct le_node *fill;   /* LE_EDGE_FILL: of the load's type */
-    int stretch;            /* LOAD: leading axes that come from `...`: an extent of 1 stretches */
-    int access;             /* LOAD: number in le_ir.accesses, for messages */
-    bool trusted;           /* LOAD: its subscripts are bare indices whose range is the axis: never outside */
+    struct le_node *fill; /* LE_EDGE_FILL: of the load's type */
+    int stretch;          /* LOAD: leading axes that come from `...`: an extent of 1 stretches */
+    int access;           /* LOAD: number in le_ir.accesses, for messages */
+    bool trusted;         /* LOAD: its subscripts are bare indices whose range is the axis: never outside */
     struct le_node **operands;
     int operand_count;
-    int *indices;           /* REDUCE, COUNT */
+    int *indices; /* REDUCE, COUNT */
     int index_count;
-    int *free;              /* indices that it depends on, ascending */
+    int *free; /* indices that it depends on, ascending */
     int free_count;
-    bool reduces, loads;    /* holds a REDUCE; a LOAD of an array */
+    bool reduces, loads; /* holds a REDUCE; a LOAD of an array */
     int depth, id;
-    int64_t cost;           /* additions for one element, reductions apart */
+    int64_t cost; /* additions for one element, reductions apart */
     uint64_t hash;
-    int epoch;              /* says which walk or substitution wrote memo */
+    int epoch; /* says which walk or substitution wrote memo */
     void *memo;
-    int code_epoch;         /* the same for the code generator's */
+    int code_epoch; /* the same for the code generator's */
     void *code_memo;
     int safe_epoch;
-    bool safe;              /* the code generator's: no read of it can fall outside */
+    bool safe; /* the code generator's: no read of it can fall outside */
 };
 
-struct le_range_nodes { struct le_node *low, *high, *by; }; /* by NULL: 1 */
+struct le_range_nodes {
+    struct le_node *low, *high, *by;
+}; /* by NULL: 1 */
 struct le_ir_index {
     const char *name;
     bool explicit_range, depends, from_dots;
@@ -77,28 +79,28 @@ struct le_ir_access {
 struct le_ir_statement {
     enum le_step_kind kind;
     struct le_place place;
-    const char *text;       /* its source text, clipped to one line */
-    int symbol;             /* that it defines or writes */
+    const char *text; /* its source text, clipped to one line */
+    int symbol;       /* that it defines or writes */
     bool is_new, has_else;
-    struct le_node **left;  /* ASSIGN to an array */
+    struct le_node **left; /* ASSIGN to an array */
     int left_count;
-    struct le_node *value;  /* AGREE: the size; NEW, DEFAULT, FILL: the start value */
+    struct le_node *value; /* AGREE: the size; NEW, DEFAULT, FILL: the start value */
     struct le_node **sizes;
     int size_count, axis, array;
-    int *free, *all;        /* index ids */
+    int *free, *all; /* index ids */
     int free_count, all_count;
     int first_access, access_count;
-    bool dependent;         /* it needs values computed before it to find its ranges */
+    bool dependent; /* it needs values computed before it to find its ranges */
 };
 
 struct le_value {
     int id, symbol;
-    const char *name;       /* "u.2" */
-    enum le_type type;      /* storage type */
+    const char *name;  /* "u.2" */
+    enum le_type type; /* storage type */
     int rank;
-    int stage;              /* that makes it; -1: an input */
-    bool wanted;            /* a result, or read on the host: it has to be stored */
-    int uses;               /* stages that read it */
+    int stage;   /* that makes it; -1: an input */
+    bool wanted; /* a result, or read on the host: it has to be stored */
+    int uses;    /* stages that read it */
 };
 
 enum le_stage_kind {
@@ -109,27 +111,48 @@ enum le_stage_kind {
 struct le_stage {
     enum le_stage_kind kind;
     int statement;
-    const char *name;       /* of its statement, or of the reduction that was hoisted out of it */
-    int target, base;       /* values; base -1: none, target is written whole */
-    int *indices;           /* loop order, outermost first */
+    const char *name; /* of its statement, or of the reduction that was hoisted out of it */
+    int target, base; /* values; base -1: none, target is written whole */
+    int *indices;     /* loop order, outermost first */
     int index_count;
-    struct le_node **left;  /* i64, one an axis */
+    struct le_node **left; /* i64, one an axis */
     int left_count;
-    struct le_node *node;   /* of the target's compute type */
+    struct le_node *node; /* of the target's compute type */
     enum le_scatter scatter;
     bool dead;
-    int access;             /* of the left side, for messages; -1 */
+    int access; /* of the left side, for messages; -1 */
 };
 
 struct le_ir {
     struct le_arena *arena;
     const struct le_tree *tree;
-    struct { struct le_ir_index *at; int count, capacity; } indices;
-    struct { struct le_ir_access *at; int count, capacity; } accesses;
-    struct { struct le_ir_statement *at; int count, capacity; } statements;
-    struct { struct le_value *at; int count, capacity; } values;
-    struct { struct le_stage *at; int count, capacity; } stages;
-    struct { struct le_ir_note { int line; const char *text; } *at; int count, capacity; } notes; /* for the user, as it is lowered */
+    struct {
+        struct le_ir_index *at;
+        int count, capacity;
+    } indices;
+    struct {
+        struct le_ir_access *at;
+        int count, capacity;
+    } accesses;
+    struct {
+        struct le_ir_statement *at;
+        int count, capacity;
+    } statements;
+    struct {
+        struct le_value *at;
+        int count, capacity;
+    } values;
+    struct {
+        struct le_stage *at;
+        int count, capacity;
+    } stages;
+    struct {
+        struct le_ir_note {
+            int line;
+            const char *text;
+        } * at;
+        int count, capacity;
+    } notes;                /* for the user, as it is lowered */
     int *last;              /* by symbol: its last value; -1: none */
     int *first;             /* by symbol: the input's value; -1: none */
     struct le_node **fixed; /* by symbol: the node that a scalar which needs no array stands for; NULL */
@@ -148,7 +171,8 @@ struct le_node *le_node_len(struct le_ir *ir, int symbol, int axis);
 struct le_node *le_node_op(struct le_ir *ir, int code, enum le_type type, struct le_node **operands, int count);
 struct le_node *le_node_cast(struct le_ir *ir, enum le_type type, struct le_node *operand);
 struct le_node *le_node_round(struct le_ir *ir, enum le_type rounded, struct le_node *operand);
-struct le_node *le_node_select(struct le_ir *ir, struct le_node *condition, struct le_node *then, struct le_node *otherwise);
+struct le_node *le_node_select(struct le_ir *ir, struct le_node *condition, struct le_node *then,
+                               struct le_node *otherwise);
 struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, enum le_type type, struct le_node *body,
                                const int *indices, int count);
 struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model); /* any kind; finds the equal one */
@@ -157,14 +181,15 @@ int64_t le_const_i64(const struct le_node *node); /* of a CONST of an integer ty
 double le_const_real(const struct le_node *node);
 bool le_node_depends(const struct le_node *node, int index);
 /* The same at other indices: index from[k] becomes to[k]. */
-struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to, int count);
+struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
+                                   int count);
 /* Calls visit for every distinct node reachable from root, operands first. */
 void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user);
 
 /* lower.c: a specialised tree to one stage a statement. inputs: by symbol, as for le_specialise; wanted: symbols asked for as
  * results. NULL on error. */
-struct le_ir *le_lower(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs, const int *wanted,
-                       int wanted_count);
+struct le_ir *le_lower(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs,
+                       const int *wanted, int wanted_count);
 
 /* passes.c: the list of passes, each with the verifier after it. NULL and LEAT_INTERNAL when the verifier objects. */
 struct le_pass {

@@ -16,7 +16,10 @@ struct form {
     struct le_affine f;
 };
 
-struct forms { struct form *at; int count, capacity; };
+struct forms {
+    struct form *at;
+    int count, capacity;
+};
 
 struct infer {
     struct le_space *space;
@@ -25,25 +28,34 @@ struct infer {
     struct le_arena *arena;
 };
 
-static struct le_range *range_of(struct infer *in, int index) { return &in->space->ranges[index]; }
-static const char *index_name(struct infer *in, int index)
-{
+static struct le_range *range_of(struct infer *in, int index) {
+    return &in->space->ranges[index];
+}
+static const char *index_name(struct infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     return ix->from_dots ? "..." : ix->name;
 }
 
-static leat_status no_range(struct infer *in, int index)
-{
+static leat_status no_range(struct infer *in, int index) {
     const char *name = index_name(in, index);
-    if (in->space->failure != LEAT_OK) return in->space->failure;
+    if (in->space->failure != LEAT_OK)
+        return in->space->failure;
     return le_fail_at(LEAT_PROGRAM, in->st->place, le_arena_format(in->arena, "add `where %s in low..high`", name),
                       "index '%s' has no range", name);
 }
 
 /* ---- rule 1 */
 
-static bool bound(struct infer *in, struct le_node *node, int64_t *value)
-{
+static bool is_index(int64_t value) {
+    return value >= -LE_INDEX_MAX && value <= LE_INDEX_MAX;
+}
+
+static leat_status too_far(struct infer *in, int index) {
+    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place, "ends and a step within 2**61",
+                      "index '%s': the range reaches too far", index_name(in, index));
+}
+
+static bool bound(struct infer *in, struct le_node *node, int64_t *value) {
     struct le_affine f;
     bool ok = le_affine(in->space, node, &f) && f.count == 0;
     *value = f.constant;
@@ -51,42 +63,49 @@ static bool bound(struct infer *in, struct le_node *node, int64_t *value)
 }
 
 /* Where a dependent range's values lie, if that can be told; its low and high are then the hull. */
-static void bound_dynamic(struct infer *in, int index)
-{
+static void bound_dynamic(struct infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     struct le_range *out = range_of(in, index);
     int64_t low, high, unused;
     out->by = 1;
-    out->bounded = le_interval(in->space, r->low, &low, &unused) && le_interval(in->space, r->high, &unused, &high);
+    out->bounded = le_interval(in->space, r->low, &low, &unused) && le_interval(in->space, r->high, &unused, &high) &&
+                   is_index(low) && is_index(high);
     out->low = out->bounded ? low : 0;
     out->high = out->bounded ? high : 0;
 }
 
-static leat_status rule_explicit(struct infer *in, int index)
-{
+static leat_status rule_explicit(struct infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     struct le_range *out = range_of(in, index);
     *out = (struct le_range){.by = 1};
-    if (!ix->explicit_range) return LEAT_OK;
-    if (ix->range.by && !bound(in, ix->range.by, &out->by)) return no_range(in, index);
+    if (!ix->explicit_range)
+        return LEAT_OK;
+    if (ix->range.by && !bound(in, ix->range.by, &out->by))
+        return no_range(in, index);
     if (out->by <= 0)
-        return le_fail_at(LEAT_PROGRAM, ix->place, "a positive step", "index '%s': by must be positive", index_name(in, index));
+        return le_fail_at(LEAT_PROGRAM, ix->place, "a positive step", "index '%s': by must be positive",
+                          index_name(in, index));
+    if (!is_index(out->by))
+        return too_far(in, index);
     if (ix->depends || ix->range.low->free_count || ix->range.high->free_count) {
         out->dynamic = out->solved = true;
         return LEAT_OK;
     }
-    if (!bound(in, ix->range.low, &out->low) || !bound(in, ix->range.high, &out->high)) return no_range(in, index);
+    if (!bound(in, ix->range.low, &out->low) || !bound(in, ix->range.high, &out->high))
+        return no_range(in, index);
+    if (!is_index(out->low) || !is_index(out->high))
+        return too_far(in, index);
     out->solved = true;
     return LEAT_OK;
 }
 
 /* ---- forms */
 
-static void collect(struct infer *in)
-{
+static void collect(struct infer *in) {
     for (int k = 0; k < in->st->access_count; k++) {
         const struct le_ir_access *a = &in->space->ir->accesses.at[in->st->first_access + k];
-        if (!in->space->shaped[a->symbol]) continue; /* the left side of a new array */
+        if (!in->space->shaped[a->symbol])
+            continue; /* the left side of a new array */
         for (int d = 0; d < a->rank; d++) {
             struct form *out = LE_PUSH(in->arena, &in->forms);
             out->access = a;
@@ -99,38 +118,51 @@ static void collect(struct infer *in)
 }
 
 static bool substitute_end(struct infer *in, const struct le_affine *f, int term, struct le_node *end, int64_t offset,
-                           struct le_affine *out)
-{
+                           struct le_affine *out) {
     struct le_affine g;
-    if (!le_affine(in->space, end, &g)) return false;
+    if (!le_affine(in->space, end, &g))
+        return false;
     __int128 c = (__int128)f->factor[term] * (g.constant + (__int128)offset) + f->constant;
-    if (c < INT64_MIN || c > INT64_MAX) return false;
+    if (c < INT64_MIN || c > INT64_MAX)
+        return false;
     *out = (struct le_affine){.constant = (int64_t)c};
     for (int pass = 0; pass < 2; pass++) {
         const struct le_affine *from = pass ? &g : f;
         for (int k = 0; k < from->count; k++) {
-            if (!pass && k == term) continue;
-            int64_t factor = pass ? from->factor[k] * f->factor[term] : from->factor[k];
+            if (!pass && k == term)
+                continue;
+            int64_t factor = from->factor[k];
+            if (pass && !le_mul_i64(factor, f->factor[term], &factor))
+                return false;
             int q = 0;
-            while (q < out->count && out->index[q] != from->index[k]) q++;
-            if (q == LE_AFFINE_MAX) return false;
-            if (q == out->count) out->index[out->count++] = from->index[k], out->factor[q] = 0;
-            out->factor[q] += factor;
-            if (out->factor[q] == 0) out->index[q] = out->index[--out->count], out->factor[q] = out->factor[out->count];
+            while (q < out->count && out->index[q] != from->index[k])
+                q++;
+            if (q == LE_AFFINE_MAX)
+                return false;
+            if (q == out->count)
+                out->index[out->count++] = from->index[k], out->factor[q] = 0;
+            if (!le_add_i64(out->factor[q], factor, &out->factor[q]))
+                return false;
+            if (out->factor[q] < -LE_FACTOR_MAX || out->factor[q] > LE_FACTOR_MAX)
+                return false;
+            if (out->factor[q] == 0)
+                out->index[q] = out->index[--out->count], out->factor[q] = out->factor[out->count];
         }
     }
     return true;
 }
 
 /* Adds form with each dependent index replaced by its two ends. */
-static void count_form(struct infer *in, const struct form *form, int depth)
-{
+static void count_form(struct infer *in, const struct form *form, int depth) {
     for (int k = 0; k < form->f.count; k++) {
-        if (!range_of(in, form->f.index[k])->dynamic || depth > 8) continue;
+        if (!range_of(in, form->f.index[k])->dynamic || depth > 8)
+            continue;
         const struct le_range_nodes *r = &in->space->ir->indices.at[form->f.index[k]].range;
         struct form end = *form;
-        if (substitute_end(in, &form->f, k, r->low, 0, &end.f)) count_form(in, &end, depth + 1);
-        if (substitute_end(in, &form->f, k, r->high, -1, &end.f)) count_form(in, &end, depth + 1);
+        if (substitute_end(in, &form->f, k, r->low, 0, &end.f))
+            count_form(in, &end, depth + 1);
+        if (substitute_end(in, &form->f, k, r->high, -1, &end.f))
+            count_form(in, &end, depth + 1);
         return;
     }
     *LE_PUSH(in->arena, &in->counted) = *form;
@@ -138,44 +170,46 @@ static void count_form(struct infer *in, const struct form *form, int depth)
 
 /* ---- rules 2 and 3 */
 
-static int term_of(const struct le_affine *f, int index)
-{
+static int term_of(const struct le_affine *f, int index) {
     for (int k = 0; k < f->count; k++)
-        if (f->index[k] == index) return k;
+        if (f->index[k] == index)
+            return k;
     return -1;
 }
 
-static bool is_offset(const struct form *form, int index)
-{
+static bool is_offset(const struct form *form, int index) {
     return form->f.count == 1 && form->f.index[0] == index && form->f.factor[0] == 1;
 }
 
-static bool only_offsets(struct infer *in, int index)
-{
+static bool only_offsets(struct infer *in, int index) {
     for (int k = 0; k < in->counted.count; k++)
-        if (term_of(&in->counted.at[k].f, index) >= 0 && !is_offset(&in->counted.at[k], index)) return false;
+        if (term_of(&in->counted.at[k].f, index) >= 0 && !is_offset(&in->counted.at[k], index))
+            return false;
     return true;
 }
 
-static leat_status extents_differ(struct infer *in, int index, const struct form *a, const struct form *b)
-{
+static leat_status extents_differ(struct infer *in, int index, const struct form *a, const struct form *b) {
     const char *x = in->space->ir->tree->symbols[a->access->symbol]->name;
     const char *y = in->space->ir->tree->symbols[b->access->symbol]->name;
-    return le_fail_at(LEAT_MISMATCH, b->access->place, NULL, "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld",
-                      index_name(in, index), x, a->axis, (long long)a->length, y, b->axis, (long long)b->length);
+    return le_fail_at(LEAT_MISMATCH, b->access->place, NULL,
+                      "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index_name(in, index),
+                      x, a->axis, (long long)a->length, y, b->axis, (long long)b->length);
 }
 
-static leat_status rule_axis(struct infer *in, int index)
-{
+static leat_status rule_axis(struct infer *in, int index) {
     struct le_range *out = range_of(in, index);
     const struct form *first = NULL;
     for (int pass = 0; pass < 2 && !first; pass++) {
-        if (pass == 1 && !only_offsets(in, index)) return LEAT_OK;
+        if (pass == 1 && !only_offsets(in, index))
+            return LEAT_OK;
         for (int k = 0; k < in->counted.count; k++) {
             const struct form *c = &in->counted.at[k];
-            if (!is_offset(c, index) || (pass == 0 && c->f.constant != 0)) continue;
-            if (first && first->length != c->length) return extents_differ(in, index, first, c);
-            if (!first) first = c;
+            if (!is_offset(c, index) || (pass == 0 && c->f.constant != 0))
+                continue;
+            if (first && first->length != c->length)
+                return extents_differ(in, index, first, c);
+            if (!first)
+                first = c;
         }
     }
     if (first) {
@@ -192,33 +226,35 @@ static leat_status rule_axis(struct infer *in, int index)
 
 /* ---- rule 4 */
 
-static int64_t floor_div(__int128 a, __int128 b)
-{
+static int64_t floor_div(__int128 a, __int128 b) {
     __int128 q = a / b;
-    if (a % b != 0 && (a < 0) != (b < 0)) q--;
-    return q < INT64_MIN / 2 ? INT64_MIN / 2 : q > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)q;
+    if (a % b != 0 && (a < 0) != (b < 0))
+        q--;
+    return q < -LE_INDEX_MAX ? -LE_INDEX_MAX : q > LE_INDEX_MAX ? LE_INDEX_MAX : (int64_t)q;
 }
 
 /* The one index of the form that has no range; -1: none, or several, or one of a dependent range. */
-static int lone_index(struct infer *in, const struct form *form)
-{
+static int lone_index(struct infer *in, const struct form *form) {
     int found = -1;
     for (int k = 0; k < form->f.count; k++) {
         const struct le_range *r = range_of(in, form->f.index[k]);
-        if (r->dynamic) return -1;
-        if (r->solved) continue;
-        if (found >= 0) return -1;
+        if (r->dynamic)
+            return -1;
+        if (r->solved)
+            continue;
+        if (found >= 0)
+            return -1;
         found = k;
     }
     return found;
 }
 
-static void solve_form(struct infer *in, const struct form *form, int term, int64_t *low, int64_t *high)
-{
+static void solve_form(struct infer *in, const struct form *form, int term, int64_t *low, int64_t *high) {
     __int128 lo = form->f.constant, hi = form->f.constant;
     int64_t c = form->f.factor[term], n = form->length;
     for (int k = 0; k < form->f.count; k++) {
-        if (k == term) continue;
+        if (k == term)
+            continue;
         const struct le_range *r = range_of(in, form->f.index[k]);
         __int128 a = (__int128)form->f.factor[k] * r->low, b = (__int128)form->f.factor[k] * le_range_last(r);
         lo += a < b ? a : b;
@@ -229,64 +265,72 @@ static void solve_form(struct infer *in, const struct form *form, int term, int6
     *high = spans ? n : c > 0 ? floor_div((__int128)n - 1 - hi, c) + 1 : floor_div(lo, -(__int128)c) + 1;
 }
 
-static bool rule_round(struct infer *in)
-{
+static bool rule_round(struct infer *in) {
     int solved[LE_AFFINE_MAX * 4], count = 0;
     struct le_range found[LE_AFFINE_MAX * 4];
     for (int k = 0; k < in->counted.count; k++) {
         const struct form *form = &in->counted.at[k];
         int term = lone_index(in, form), q = 0;
-        if (term < 0) continue;
+        if (term < 0)
+            continue;
         int64_t low, high;
         solve_form(in, form, term, &low, &high);
-        while (q < count && solved[q] != form->f.index[term]) q++;
-        if (q == LE_AFFINE_MAX * 4) continue;
+        while (q < count && solved[q] != form->f.index[term])
+            q++;
+        if (q == LE_AFFINE_MAX * 4)
+            continue;
         if (q == count) {
             solved[count++] = form->f.index[term];
             found[q] = (struct le_range){.low = low, .high = high, .by = 1, .solved = true};
         }
-        if (low > found[q].low) found[q].low = low;
-        if (high < found[q].high) found[q].high = high;
+        if (low > found[q].low)
+            found[q].low = low;
+        if (high < found[q].high)
+            found[q].high = high;
     }
-    for (int q = 0; q < count; q++) *range_of(in, solved[q]) = found[q];
+    for (int q = 0; q < count; q++)
+        *range_of(in, solved[q]) = found[q];
     return count > 0;
 }
 
 /* ---- the check */
 
-static bool is_empty(struct infer *in, int index)
-{
+static bool is_empty(struct infer *in, int index) {
     const struct le_range *r = range_of(in, index);
     return r->solved && !r->dynamic && r->low >= r->high;
 }
 
-static bool reads_nothing(struct infer *in, const struct form *form)
-{
+static bool reads_nothing(struct infer *in, const struct form *form) {
     for (int k = 0; k < form->access->around_count; k++)
-        if (is_empty(in, form->access->around[k])) return true;
+        if (is_empty(in, form->access->around[k]))
+            return true;
     for (int k = 0; k < form->f.count; k++)
-        if (is_empty(in, form->f.index[k])) return true;
+        if (is_empty(in, form->f.index[k]))
+            return true;
     for (int k = 0; k < in->st->free_count; k++)
-        if (is_empty(in, in->st->free[k])) return true;
+        if (is_empty(in, in->st->free[k]))
+            return true;
     return false;
 }
 
-static bool checked_now(struct infer *in, const struct form *form)
-{
-    if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge) return false;
-    if (in->st->has_else && !form->access->left) return false;
+static bool checked_now(struct infer *in, const struct form *form) {
+    if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge)
+        return false;
+    if (in->st->has_else && !form->access->left)
+        return false;
     for (int k = 0; k < form->f.count; k++) {
         const struct le_range *r = range_of(in, form->f.index[k]);
-        if (!r->solved || r->dynamic) return false;
+        if (!r->solved || r->dynamic)
+            return false;
     }
     return !reads_nothing(in, form);
 }
 
-static leat_status check(struct infer *in)
-{
+static leat_status check(struct infer *in) {
     for (int k = 0; k < in->forms.count; k++) {
         const struct form *form = &in->forms.at[k];
-        if (!checked_now(in, form)) continue;
+        if (!checked_now(in, form))
+            continue;
         __int128 lo = form->f.constant, hi = form->f.constant;
         for (int q = 0; q < form->f.count; q++) {
             const struct le_range *r = range_of(in, form->f.index[q]);
@@ -294,7 +338,8 @@ static leat_status check(struct infer *in)
             lo += a < b ? a : b;
             hi += a < b ? b : a;
         }
-        if (lo >= 0 && hi < form->length) continue;
+        if (lo >= 0 && hi < form->length)
+            continue;
         return le_fail_at(LEAT_MISMATCH, form->access->place, "an edge mode, `else`, or `where`",
                           "%s axis %d (length %lld): subscript runs %lld..%lld; add an edge mode, else, or where",
                           in->space->ir->tree->symbols[form->access->symbol]->name, form->axis, (long long)form->length,
@@ -305,29 +350,35 @@ static leat_status check(struct infer *in)
 
 /* ---- a statement */
 
-static leat_status infer(struct infer *in)
-{
+static leat_status infer(struct infer *in) {
     const struct le_ir_statement *st = in->st;
     leat_status status = LEAT_OK;
-    for (int k = 0; k < st->all_count && status == LEAT_OK; k++) status = rule_explicit(in, st->all[k]);
-    if (status != LEAT_OK) return status;
+    for (int k = 0; k < st->all_count && status == LEAT_OK; k++)
+        status = rule_explicit(in, st->all[k]);
+    if (status != LEAT_OK)
+        return status;
     collect(in);
     for (int k = 0; k < in->forms.count; k++)
-        if (in->forms.at[k].affine && !in->forms.at[k].stretched) count_form(in, &in->forms.at[k], 0);
+        if (in->forms.at[k].affine && !in->forms.at[k].stretched)
+            count_form(in, &in->forms.at[k], 0);
     for (int k = 0; k < st->all_count && status == LEAT_OK; k++)
-        if (!range_of(in, st->all[k])->solved) status = rule_axis(in, st->all[k]);
-    if (status != LEAT_OK) return status;
-    while (rule_round(in)) continue;
+        if (!range_of(in, st->all[k])->solved)
+            status = rule_axis(in, st->all[k]);
+    if (status != LEAT_OK)
+        return status;
+    while (rule_round(in))
+        continue;
     for (int k = 0; k < st->all_count; k++)
-        if (!range_of(in, st->all[k])->solved) return no_range(in, st->all[k]);
+        if (!range_of(in, st->all[k])->solved)
+            return no_range(in, st->all[k]);
     for (int pass = 0; pass < 4; pass++)
         for (int k = 0; k < st->all_count; k++)
-            if (range_of(in, st->all[k])->dynamic && !range_of(in, st->all[k])->bounded) bound_dynamic(in, st->all[k]);
+            if (range_of(in, st->all[k])->dynamic && !range_of(in, st->all[k])->bounded)
+                bound_dynamic(in, st->all[k]);
     return check(in);
 }
 
-static leat_status set_shape(struct infer *in, int64_t *extents, int rank)
-{
+static leat_status set_shape(struct infer *in, int64_t *extents, int rank) {
     int symbol = in->st->symbol;
     int64_t elements = 1;
     for (int d = 0; d < rank; d++) {
@@ -343,8 +394,7 @@ static leat_status set_shape(struct infer *in, int64_t *extents, int rank)
     return LEAT_OK;
 }
 
-static leat_status new_shape(struct infer *in)
-{
+static leat_status new_shape(struct infer *in) {
     int64_t extents[LEAT_RANK_MAX];
     for (int d = 0; d < in->st->left_count; d++) {
         int index = in->st->left[d]->index;
@@ -358,43 +408,50 @@ static leat_status new_shape(struct infer *in)
     return set_shape(in, extents, in->st->left_count);
 }
 
-static leat_status declared_shape(struct infer *in)
-{
+static leat_status declared_shape(struct infer *in) {
     int64_t extents[LEAT_RANK_MAX];
     for (int d = 0; d < in->st->size_count; d++) {
         struct le_affine f;
         if (!le_affine(in->space, in->st->sizes[d], &f) || f.count)
-            return le_fail_at(LEAT_PROGRAM, in->st->place, "a size from numbers, inputs and extents", "%s axis %d: the size has no value",
-                              in->space->ir->tree->symbols[in->st->symbol]->name, d);
+            return le_fail_at(LEAT_PROGRAM, in->st->place, "a size from numbers, inputs and extents",
+                              "%s axis %d: the size has no value", in->space->ir->tree->symbols[in->st->symbol]->name,
+                              d);
         extents[d] = f.constant;
     }
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
 }
 
-static leat_status agree(struct infer *in)
-{
+static leat_status agree(struct infer *in) {
     struct le_affine f;
     const char *name = in->space->ir->tree->symbols[in->st->array]->name;
     int64_t extent = in->space->shape[in->st->array][in->st->axis];
-    if (!in->st->value) return LEAT_OK;
+    if (!in->st->value)
+        return LEAT_OK;
     bool known = le_affine(in->space, in->st->value, &f) && f.count == 0;
-    if (in->space->failure != LEAT_OK) return in->space->failure;
+    if (in->space->failure != LEAT_OK)
+        return in->space->failure;
     if (!known)
-        return le_fail_at(LEAT_PROGRAM, in->st->place, NULL, "%s axis %d: the declared size has no value", name, in->st->axis);
-    if (f.constant == extent) return LEAT_OK;
+        return le_fail_at(LEAT_PROGRAM, in->st->place, NULL, "%s axis %d: the declared size has no value", name,
+                          in->st->axis);
+    if (f.constant == extent)
+        return LEAT_OK;
     const char *size = in->st->symbol >= 0 ? in->space->ir->tree->symbols[in->st->symbol]->name : "";
     return le_fail_at(LEAT_MISMATCH, in->st->place, NULL, "%s axis %d is %lld, but the declared size %s%sis %lld", name,
                       in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
 }
 
-leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement *statement)
-{
+leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement *statement) {
     struct infer in = {.space = space, .st = statement, .arena = space->arena};
     leat_status status = infer(&in);
-    if (space->failure != LEAT_OK) return space->failure;
-    if (status != LEAT_OK) return status;
-    if (statement->kind == LE_STEP_NEW) return declared_shape(&in);
-    if (statement->kind == LE_STEP_BIND || statement->kind == LE_STEP_AGREE) return agree(&in);
-    if (statement->kind == LE_STEP_ASSIGN && statement->is_new && statement->left_count) return new_shape(&in);
+    if (space->failure != LEAT_OK)
+        return space->failure;
+    if (status != LEAT_OK)
+        return status;
+    if (statement->kind == LE_STEP_NEW)
+        return declared_shape(&in);
+    if (statement->kind == LE_STEP_BIND || statement->kind == LE_STEP_AGREE)
+        return agree(&in);
+    if (statement->kind == LE_STEP_ASSIGN && statement->is_new && statement->left_count)
+        return new_shape(&in);
     return LEAT_OK;
 }

@@ -5,6 +5,11 @@
 #include "base/memory.h"
 #include "ir/ir.h"
 
+/* Indices stay within -LE_INDEX_MAX..LE_INDEX_MAX, and factors of subscripts within LE_FACTOR_MAX, so that differences of two ends
+ * fit int64_t and sums of a subscript's terms fit __int128. */
+#define LE_INDEX_MAX  ((int64_t)1 << 61)
+#define LE_FACTOR_MAX ((int64_t)1 << 40)
+
 struct le_range {
     int64_t low, high, by; /* low, low + by, ... below high; a dynamic one: within low..high if bounded */
     bool solved, dynamic, bounded;

@@ -5,25 +5,26 @@
 
 /* ---- making */
 
-static leat_status default_wants(leat_call *call)
-{
+static leat_status default_wants(leat_call *call) {
     const leat_program *p = call->program;
     call->want_count = 0;
     call->default_wants = true;
     if (p->result_count > call->want_capacity) {
         struct le_want *more = le_realloc(call->wants, (size_t)p->result_count * sizeof *more);
-        if (!more) return le_fail_out_of_memory((size_t)p->result_count * sizeof *more);
+        if (!more)
+            return le_fail_out_of_memory((size_t)p->result_count * sizeof *more);
         call->wants = more;
         call->want_capacity = p->result_count;
     }
-    for (int k = 0; k < p->result_count; k++) call->wants[call->want_count++] = (struct le_want){.symbol = p->results[k]};
+    for (int k = 0; k < p->result_count; k++)
+        call->wants[call->want_count++] = (struct le_want){.symbol = p->results[k]};
     return LEAT_OK;
 }
 
-leat_status le_call_new(leat_program *program, leat_call **call)
-{
+leat_status le_call_new(leat_program *program, leat_call **call) {
     leat_call *c = le_alloc_zero(1, sizeof *c);
-    if (!c) return le_fail_out_of_memory(sizeof *c);
+    if (!c)
+        return le_fail_out_of_memory(sizeof *c);
     c->program = le_program_retain(program);
     c->binds = le_alloc_zero((size_t)program->tree->symbol_count + 1, sizeof *c->binds);
     leat_status status = c->binds ? default_wants(c) : le_fail_out_of_memory(sizeof *c->binds);
@@ -35,33 +36,32 @@ leat_status le_call_new(leat_program *program, leat_call **call)
     return LEAT_OK;
 }
 
-static void drop_results(leat_call *call)
-{
+static void drop_results(leat_call *call) {
     for (int k = 0; k < call->want_count; k++) {
         le_array_free(call->wants[k].result);
         call->wants[k].result = NULL;
     }
 }
 
-static void drop_wants(leat_call *call)
-{
+static void drop_wants(leat_call *call) {
     drop_results(call);
-    for (int k = 0; k < call->want_count; k++) le_array_free(call->wants[k].target);
+    for (int k = 0; k < call->want_count; k++)
+        le_array_free(call->wants[k].target);
     call->want_count = 0;
 }
 
-void le_call_unbind(leat_call *call)
-{
+void le_call_unbind(leat_call *call) {
     for (int k = 0; call->binds && k < call->program->tree->symbol_count; k++) {
         le_array_free(call->binds[k].array);
         call->binds[k] = (struct le_bind){0};
     }
-    if (call->specialised) le_cells_clear(call->specialised);
+    if (call->specialised)
+        le_cells_clear(call->specialised);
 }
 
-void le_call_free(leat_call *call)
-{
-    if (!call) return;
+void le_call_free(leat_call *call) {
+    if (!call)
+        return;
     le_call_unbind(call);
     drop_wants(call);
     le_specialised_free(call->specialised);
@@ -73,57 +73,58 @@ void le_call_free(leat_call *call)
 
 /* ---- binding */
 
-static bool is_index(const leat_program *p, const char *name)
-{
+static bool is_index(const leat_program *p, const char *name) {
     for (int k = 0; k < p->tree->index_name_count; k++)
-        if (!strcmp(p->tree->index_names[k], name)) return true;
+        if (!strcmp(p->tree->index_names[k], name))
+            return true;
     return false;
 }
 
-static leat_status find_input(const leat_call *call, const char *name, int *symbol)
-{
+static leat_status find_input(const leat_call *call, const char *name, int *symbol) {
     const struct le_tree *tree = call->program->tree;
     *symbol = le_tree_find(tree, name);
-    if (*symbol >= 0 && tree->symbols[*symbol]->is_input) return LEAT_OK;
+    if (*symbol >= 0 && tree->symbols[*symbol]->is_input)
+        return LEAT_OK;
     if (*symbol < 0 && is_index(call->program, name))
         return le_fail(LEAT_INVALID, "'%s' is an index here, but a value is given for it: write `in %s`", name, name);
     return le_fail(LEAT_INVALID, "'%s' is given, but it is no input of this program", name);
 }
 
-leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array)
-{
+leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array) {
     int symbol;
     leat_status status = find_input(call, name, &symbol);
-    if (status != LEAT_OK) return status;
+    if (status != LEAT_OK)
+        return status;
     struct le_bind *b = &call->binds[symbol];
     leat_array *old = b->array;
-    *b = (struct le_bind){.kind = array ? LE_BOUND_ARRAY : LE_BOUND_NOT, .array = array ? le_array_retain(array) : NULL};
+    *b =
+        (struct le_bind){.kind = array ? LE_BOUND_ARRAY : LE_BOUND_NOT, .array = array ? le_array_retain(array) : NULL};
     le_array_free(old);
     return LEAT_OK;
 }
 
-leat_status le_call_set_number(leat_call *call, const char *name, enum le_type type, uint64_t bits)
-{
+leat_status le_call_set_number(leat_call *call, const char *name, enum le_type type, uint64_t bits) {
     int symbol;
     leat_status status = find_input(call, name, &symbol);
-    if (status != LEAT_OK) return status;
+    if (status != LEAT_OK)
+        return status;
     le_array_free(call->binds[symbol].array);
     call->binds[symbol] = (struct le_bind){.kind = LE_BOUND_NUMBER, .type = type, .bits = bits};
     return LEAT_OK;
 }
 
-void le_call_want_clear(leat_call *call)
-{
+void le_call_want_clear(leat_call *call) {
     drop_wants(call);
     call->stale = true;
     default_wants(call); /* its room is there since the call was made */
 }
 
-leat_status le_call_want(leat_call *call, const char *name, leat_array *array)
-{
+leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
     int symbol = le_tree_find(call->program->tree, name);
-    if (symbol < 0) return le_fail(LEAT_INVALID, "'%s' is not a name of this program", name);
-    if (array && array->read_only) return le_fail(LEAT_INVALID, "'%s' is wanted in an array that is read-only", name);
+    if (symbol < 0)
+        return le_fail(LEAT_INVALID, "'%s' is not a name of this program", name);
+    if (array && array->read_only)
+        return le_fail(LEAT_INVALID, "'%s' is wanted in an array that is read-only", name);
     if (call->default_wants) {
         drop_wants(call);
         call->default_wants = false;
@@ -138,11 +139,13 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array)
     if (call->want_count == call->want_capacity) {
         int room = call->want_capacity * 2 + 4;
         struct le_want *more = le_realloc(call->wants, (size_t)room * sizeof *more);
-        if (!more) return le_fail_out_of_memory((size_t)room * sizeof *more);
+        if (!more)
+            return le_fail_out_of_memory((size_t)room * sizeof *more);
         call->wants = more;
         call->want_capacity = room;
     }
-    call->wants[call->want_count++] = (struct le_want){.symbol = symbol, .target = array ? le_array_retain(array) : NULL};
+    call->wants[call->want_count++] =
+        (struct le_want){.symbol = symbol, .target = array ? le_array_retain(array) : NULL};
     return LEAT_OK;
 }
 
@@ -150,8 +153,7 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array)
 
 static void add_error(leat_status code, struct le_place place, const char *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-static void add_error(leat_status code, struct le_place place, const char *expected, const char *format, ...)
-{
+static void add_error(leat_status code, struct le_place place, const char *expected, const char *format, ...) {
     va_list list;
     va_start(list, format);
     le_errors_add(code, place, expected, format, list);
@@ -159,36 +161,43 @@ static void add_error(leat_status code, struct le_place place, const char *expec
 }
 
 /* The input that is bound whose name is nearest: one letter more, less or other. */
-static bool near(const char *a, const char *b)
-{
+static bool near(const char *a, const char *b) {
     size_t m = strlen(a), n = strlen(b), head = 0, tail = 0;
-    while (head < m && head < n && a[head] == b[head]) head++;
-    while (tail < m - head && tail < n - head && a[m - 1 - tail] == b[n - 1 - tail]) tail++;
+    while (head < m && head < n && a[head] == b[head])
+        head++;
+    while (tail < m - head && tail < n - head && a[m - 1 - tail] == b[n - 1 - tail])
+        tail++;
     return m - head - tail <= 1 && n - head - tail <= 1 && (m > 2 || n > 2);
 }
 
-static const char *nearest(const leat_call *call, const char *name)
-{
+static const char *nearest(const leat_call *call, const char *name) {
     const struct le_tree *tree = call->program->tree;
     for (int k = 0; k < tree->symbol_count; k++)
-        if (strcmp(tree->symbols[k]->name, name) != 0 && near(tree->symbols[k]->name, name)) return tree->symbols[k]->name;
+        if (strcmp(tree->symbols[k]->name, name) != 0 && near(tree->symbols[k]->name, name))
+            return tree->symbols[k]->name;
     return NULL;
 }
 
-static leat_status check_bound(const leat_call *call)
-{
+static leat_status check_bound(const leat_call *call) {
     const struct le_tree *tree = call->program->tree;
     leat_status status = LEAT_OK;
     for (int k = 0; k < tree->symbol_count; k++) {
         const struct le_symbol *s = tree->symbols[k];
-        if (!s->is_input || s->optional || call->binds[k].kind != LE_BOUND_NOT) continue;
-        if (status == LEAT_OK) le_errors_clear();
+        if (!s->is_input || s->optional || call->binds[k].kind != LE_BOUND_NOT)
+            continue;
+        if (status == LEAT_OK)
+            le_errors_clear();
         leat_status code = s->update_only ? LEAT_PROGRAM : LEAT_MISSING;
         const char *other = nearest(call, s->name);
-        if (s->update_only) add_error(code, s->place, NULL, "%s", s->no_value);
-        else if (other) add_error(code, s->place, NULL, "'%s' has no value: no input of that name is given; did you mean %s?", s->name, other);
-        else add_error(code, s->place, NULL, "'%s' has no value: no input of that name is given", s->name);
-        if (status == LEAT_OK || code == LEAT_PROGRAM) status = code;
+        if (s->update_only)
+            add_error(code, s->place, NULL, "%s", s->no_value);
+        else if (other)
+            add_error(code, s->place, NULL, "'%s' has no value: no input of that name is given; did you mean %s?",
+                      s->name, other);
+        else
+            add_error(code, s->place, NULL, "'%s' has no value: no input of that name is given", s->name);
+        if (status == LEAT_OK || code == LEAT_PROGRAM)
+            status = code;
     }
     if (status != LEAT_OK) {
         le_errors_sort();
@@ -197,8 +206,7 @@ static leat_status check_bound(const leat_call *call)
     return status;
 }
 
-static leat_status check_targets(const leat_call *call)
-{
+static leat_status check_targets(const leat_call *call) {
     const struct le_specialised *s = call->specialised;
     for (int k = 0; k < call->want_count; k++) {
         const struct le_want *w = &call->wants[k];
@@ -206,11 +214,12 @@ static leat_status check_targets(const leat_call *call)
         const struct le_node *fixed = s->ir->fixed[w->symbol];
         if (s->ir->last[w->symbol] < 0 && !(fixed && fixed->kind == LE_NODE_LEN))
             return le_fail(LEAT_MISSING, "'%s' has no value: it is an input that is not bound", symbol->name);
-        if (!w->target) continue;
+        if (!w->target)
+            continue;
         enum le_type type = le_type_strong(symbol->type);
         if ((enum le_type)w->target->dtype != type)
-            return le_fail(LEAT_MISMATCH, "'%s' is %s, but is wanted in an array of %s", symbol->name, le_type_name(type),
-                           leat_dtype_name(w->target->dtype));
+            return le_fail(LEAT_MISMATCH, "'%s' is %s, but is wanted in an array of %s", symbol->name,
+                           le_type_name(type), leat_dtype_name(w->target->dtype));
         if (w->target->rank != (symbol->is_array ? symbol->rank : 0))
             return le_fail(LEAT_MISMATCH, "'%s' has %d axes, but is wanted in an array with %d", symbol->name,
                            symbol->is_array ? symbol->rank : 0, w->target->rank);
@@ -219,14 +228,14 @@ static leat_status check_targets(const leat_call *call)
 }
 
 /* The value's array for the caller: its own, so that no input is handed out as a result. */
-static leat_status hand_out(leat_call *call, struct le_want *w)
-{
+static leat_status hand_out(leat_call *call, struct le_want *w) {
     struct le_specialised *s = call->specialised;
     int value = s->ir->last[w->symbol];
     if (value < 0) { /* a size that follows from a shape */
         const struct le_node *size = s->ir->fixed[w->symbol];
         leat_status status = le_array_new(call->program->ctx->memory, LEAT_I64, 0, NULL, false, &w->result);
-        if (status == LEAT_OK) memcpy(w->result->data, &s->plan->space.shape[size->symbol][size->axis], sizeof(int64_t));
+        if (status == LEAT_OK)
+            memcpy(w->result->data, &s->plan->space.shape[size->symbol][size->axis], sizeof(int64_t));
         return status;
     }
     const struct le_value *v = &s->ir->values.at[value];
@@ -237,52 +246,61 @@ static leat_status hand_out(leat_call *call, struct le_want *w)
     }
     const int64_t *shape = cell->array ? cell->array->shape : NULL;
     if (w->target && cell->array && memcmp(w->target->shape, shape, (size_t)v->rank * sizeof *shape))
-        return le_fail(LEAT_MISMATCH, "'%s' has another shape than the array that it is wanted in", s->tree->symbols[w->symbol]->name);
+        return le_fail(LEAT_MISMATCH, "'%s' has another shape than the array that it is wanted in",
+                       s->tree->symbols[w->symbol]->name);
     leat_status status = LEAT_OK;
-    if (w->target) w->result = le_array_retain(w->target);
-    else status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank, shape, false, &w->result);
-    if (status != LEAT_OK) return status;
-    if (cell->array) le_array_copy(w->result, cell->array);
-    else memcpy(w->result->data, &cell->scalar, leat_dtype_size_bytes(w->result->dtype));
+    if (w->target)
+        w->result = le_array_retain(w->target);
+    else
+        status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank, shape, false, &w->result);
+    if (status != LEAT_OK)
+        return status;
+    if (cell->array)
+        le_array_copy(w->result, cell->array);
+    else
+        memcpy(w->result->data, &cell->scalar, leat_dtype_size_bytes(w->result->dtype));
     return LEAT_OK;
 }
 
 /* Computed arrays go back at once; what the caller bound stays bound. */
-static void clear_computed(struct le_specialised *s)
-{
+static void clear_computed(struct le_specialised *s) {
     for (int k = 0; k < s->ir->values.count; k++) {
-        if (s->ir->values.at[k].stage < 0) continue;
+        if (s->ir->values.at[k].stage < 0)
+            continue;
         le_array_free(s->cells[k].array);
         s->cells[k].array = NULL;
         s->cells[k].ready = false;
     }
 }
 
-leat_status le_call_prepare(leat_call *call)
-{
+leat_status le_call_prepare(leat_call *call) {
     leat_status status = check_bound(call);
     if (status == LEAT_OK && call->want_count == 0)
         status = le_fail(LEAT_PROGRAM, "the program has no result: write `out` before one, or ask for one");
-    if (status == LEAT_OK) status = le_specialise_call(call);
-    if (status == LEAT_OK) status = check_targets(call);
+    if (status == LEAT_OK)
+        status = le_specialise_call(call);
+    if (status == LEAT_OK)
+        status = check_targets(call);
     return status;
 }
 
-leat_status le_call_run(leat_call *call)
-{
+leat_status le_call_run(leat_call *call) {
     drop_results(call);
     leat_status status = le_call_prepare(call);
-    if (status != LEAT_OK) return status;
+    if (status != LEAT_OK)
+        return status;
     status = le_plan_run(call, false);
-    for (int k = 0; k < call->want_count && status == LEAT_OK; k++) status = hand_out(call, &call->wants[k]);
-    if (status != LEAT_OK) drop_results(call);
+    for (int k = 0; k < call->want_count && status == LEAT_OK; k++)
+        status = hand_out(call, &call->wants[k]);
+    if (status != LEAT_OK)
+        drop_results(call);
     clear_computed(call->specialised);
     return status;
 }
 
-const struct le_want *le_call_result(const leat_call *call, const char *name)
-{
+const struct le_want *le_call_result(const leat_call *call, const char *name) {
     for (int k = 0; k < call->want_count; k++)
-        if (!strcmp(call->program->tree->symbols[call->wants[k].symbol]->name, name)) return &call->wants[k];
+        if (!strcmp(call->program->tree->symbols[call->wants[k].symbol]->name, name))
+            return &call->wants[k];
     return NULL;
 }

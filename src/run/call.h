@@ -9,9 +9,9 @@
 enum le_bound { LE_BOUND_NOT, LE_BOUND_ARRAY, LE_BOUND_NUMBER };
 struct le_bind {
     enum le_bound kind;
-    leat_array *array;  /* retained */
-    enum le_type type;  /* of a number: bool, weak int, weak float, or u64 */
-    uint64_t bits;      /* its bytes */
+    leat_array *array; /* retained */
+    enum le_type type; /* of a number: bool, weak int, weak float, or u64 */
+    uint64_t bits;     /* its bytes */
 };
 struct le_want {
     int symbol;
@@ -20,13 +20,13 @@ struct le_want {
 };
 
 struct leat_call {
-    leat_program *program;    /* retained */
-    struct le_bind *binds;    /* by symbol */
+    leat_program *program; /* retained */
+    struct le_bind *binds; /* by symbol */
     struct le_want *wants;
     int want_count, want_capacity;
-    bool default_wants;       /* wants are the program's own results */
+    bool default_wants;                 /* wants are the program's own results */
     struct le_specialised *specialised; /* NULL: none yet */
-    bool stale;               /* a type, a rank or the wants changed since */
+    bool stale;                         /* a type, a rank or the wants changed since */
 };
 
 leat_status le_call_new(leat_program *program, leat_call **call);

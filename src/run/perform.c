@@ -5,67 +5,68 @@
 
 /* ---- scratch memory and faults */
 
-static leat_status ensure_scratch(struct leat_call *call, size_t worker_bytes)
-{
+static leat_status ensure_scratch(struct leat_call *call, size_t worker_bytes) {
     struct le_specialised *s = call->specialised;
     size_t total = worker_bytes * (size_t)le_pool_threads(call->program->ctx->threads) + 64;
-    if (s->scratch && s->scratch_bytes >= total) return LEAT_OK;
+    if (s->scratch && s->scratch_bytes >= total)
+        return LEAT_OK;
     le_free(s->scratch);
     s->scratch = le_alloc(total);
     s->scratch_bytes = s->scratch ? total : 0;
     return s->scratch ? LEAT_OK : le_fail_out_of_memory(total);
 }
 
-static void clear_faults(struct leat_call *call)
-{
-    memset(call->specialised->faults, 0, (size_t)le_pool_threads(call->program->ctx->threads) * sizeof(struct le_fault));
+static void clear_faults(struct leat_call *call) {
+    memset(call->specialised->faults, 0,
+           (size_t)le_pool_threads(call->program->ctx->threads) * sizeof(struct le_fault));
 }
 
-static leat_status report_fault(struct leat_call *call, const struct le_fault *fault)
-{
+static leat_status report_fault(struct leat_call *call, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
     const struct le_ir_access *a = &s->ir->accesses.at[fault->access_axis / 8];
     int axis = (int)(fault->access_axis % 8);
-    leat_status status =
-        le_fail_at(LEAT_DATA, a->place, NULL, "line %d: %s%s axis %d (length %lld): subscript is %lld", a->place.line,
-                   a->left ? "write to " : "", s->tree->symbols[a->symbol]->name, axis,
-                   (long long)s->plan->space.shape[a->symbol][axis], (long long)fault->value);
+    leat_status status = le_fail_at(LEAT_DATA, a->place, NULL, "line %d: %s%s axis %d (length %lld): subscript is %lld",
+                                    a->place.line, a->left ? "write to " : "", s->tree->symbols[a->symbol]->name, axis,
+                                    (long long)s->plan->space.shape[a->symbol][axis], (long long)fault->value);
     le_program_source(call->program);
     return status;
 }
 
 /* Each kind of note once for a statement. */
-static void tell_notes(struct leat_call *call, const struct le_action *action)
-{
+static void tell_notes(struct leat_call *call, const struct le_action *action) {
     const struct le_ir_statement *st = &call->specialised->ir->statements.at[action->stage->statement];
     unsigned notes = 0;
-    for (int k = 0; k < le_pool_threads(call->program->ctx->threads); k++) notes |= call->specialised->faults[k].notes;
+    for (int k = 0; k < le_pool_threads(call->program->ctx->threads); k++)
+        notes |= call->specialised->faults[k].notes;
     if (notes & LE_NOTE_DIVISION)
-        le_context_note(call->program->ctx, "line %d: %s: an integer was divided by zero, which gives 0", st->place.line, st->text);
+        le_context_note(call->program->ctx, "line %d: %s: an integer was divided by zero, which gives 0",
+                        st->place.line, st->text);
     if (notes & LE_NOTE_POWER)
-        le_context_note(call->program->ctx, "line %d: %s: an integer to a negative power, which gives 0", st->place.line, st->text);
+        le_context_note(call->program->ctx, "line %d: %s: an integer to a negative power, which gives 0",
+                        st->place.line, st->text);
 }
 
-static leat_status check_faults(struct leat_call *call)
-{
+static leat_status check_faults(struct leat_call *call) {
     const struct le_fault *first = NULL;
     for (int k = 0; k < le_pool_threads(call->program->ctx->threads); k++) {
         const struct le_fault *f = &call->specialised->faults[k];
-        if (f->set && (!first || f->task < first->task)) first = f;
+        if (f->set && (!first || f->task < first->task))
+            first = f;
     }
     return first ? report_fault(call, first) : LEAT_OK;
 }
 
 /* ---- launches */
 
-static void run_launch(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code, void *parts)
-{
+static void run_launch(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
+                       void *parts) {
     struct le_specialised *s = call->specialised;
     char *scratch = s->scratch;
     struct le_cpu_job job = {.code = code,
                              .tasks = launch->tasks,
                              .clip_count = {launch->clip_count[0], launch->clip_count[1]},
                              .clip_size = {launch->clip_size[0], launch->clip_size[1]},
+                             .row_count = launch->row_count,
                              .buffers = s->buffers,
                              .parts = parts,
                              .scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64,
@@ -74,8 +75,7 @@ static void run_launch(struct leat_call *call, const struct le_launch *launch, c
     le_cpu_run(call->program->ctx->threads, &job);
 }
 
-leat_status le_perform_scalar(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits)
-{
+leat_status le_perform_scalar(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
     struct le_specialised *s = call->specialised;
     struct le_launch launch;
     struct le_cpu_code code;
@@ -87,21 +87,24 @@ leat_status le_perform_scalar(struct leat_call *call, struct le_node *node, enum
                                .merged_into = s->merged_into,
                                .merged_count = s->merged_count};
     leat_status status = le_kernel_scalar(&kernel, node, stored, &launch);
-    if (status == LEAT_OK) status = le_cpu_prepare(&s->plan->arena, launch.unit, call->program->ctx->simd, &code);
-    if (status == LEAT_OK) status = ensure_scratch(call, code.scratch_bytes);
-    if (status != LEAT_OK) return status;
+    if (status == LEAT_OK)
+        status = le_cpu_prepare(&s->plan->arena, launch.unit, call->program->ctx->simd, &code);
+    if (status == LEAT_OK)
+        status = ensure_scratch(call, code.scratch_bytes);
+    if (status != LEAT_OK)
+        return status;
     clear_faults(call);
     *bits = 0;
     run_launch(call, &launch, &code, bits);
     return check_faults(call);
 }
 
-static leat_status run_parts(struct leat_call *call, const struct le_action *action)
-{
+static leat_status run_parts(struct leat_call *call, const struct le_action *action) {
     const struct le_launch *launch = &action->launches.at[0];
     enum le_type type = action->stage->node->type;
     void *parts = le_alloc((size_t)launch->tasks * 8);
-    if (!parts) return le_fail_out_of_memory((size_t)launch->tasks * 8);
+    if (!parts)
+        return le_fail_out_of_memory((size_t)launch->tasks * 8);
     run_launch(call, launch, &action->codes[0], parts);
     le_acc_join(call->program->ctx->simd, type, launch->reduction, parts, launch->tasks,
                 call->specialised->buffers[action->stage->target]);
@@ -112,28 +115,35 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
 /* ---- scatters into copies */
 
 /* What leaves any other term as it is; for sums of floats that is -0.0. */
-static uint64_t neutral(enum le_type type, enum le_scatter op)
-{
+static uint64_t neutral(enum le_type type, enum le_scatter op) {
     double d = op == LE_SCATTER_MIN ? INFINITY : op == LE_SCATTER_MAX ? -INFINITY : -0.0;
     float f = (float)d;
     uint64_t bits = 0;
-    if (type == LE_F64) memcpy(&bits, &d, sizeof d);
-    else if (type == LE_F32) memcpy(&bits, &f, sizeof f);
-    else if (op == LE_SCATTER_ADD) bits = 0;
-    else if (type == LE_BOOL) bits = op == LE_SCATTER_MIN;
-    else if (le_type_is_unsigned(type)) bits = op == LE_SCATTER_MIN ? UINT64_MAX : 0;
-    else bits = op == LE_SCATTER_MIN ? ((uint64_t)1 << (le_type_bits(type) - 1)) - 1 : (uint64_t)1 << (le_type_bits(type) - 1);
+    if (type == LE_F64)
+        memcpy(&bits, &d, sizeof d);
+    else if (type == LE_F32)
+        memcpy(&bits, &f, sizeof f);
+    else if (op == LE_SCATTER_ADD)
+        bits = 0;
+    else if (type == LE_BOOL)
+        bits = op == LE_SCATTER_MIN;
+    else if (le_type_is_unsigned(type))
+        bits = op == LE_SCATTER_MIN ? UINT64_MAX : 0;
+    else
+        bits = op == LE_SCATTER_MIN ? ((uint64_t)1 << (le_type_bits(type) - 1)) - 1
+                                    : (uint64_t)1 << (le_type_bits(type) - 1);
     return bits;
 }
 
-static void fill(void *memory, size_t count, size_t size, uint64_t bits)
-{
-    for (size_t k = 0; k < count; k++) memcpy((char *)memory + k * size, &bits, size);
+static void fill(void *memory, size_t count, size_t size, uint64_t bits) {
+    for (size_t k = 0; k < count; k++)
+        memcpy((char *)memory + k * size, &bits, size);
 }
 
-static void add_copies(struct leat_call *call, const struct le_action *action, char *copies, int64_t count, size_t elements)
-{
-    static const enum le_op ops[] = {[LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_MIN] = LE_OP_MIN, [LE_SCATTER_MAX] = LE_OP_MAX};
+static void add_copies(struct leat_call *call, const struct le_action *action, char *copies, int64_t count,
+                       size_t elements) {
+    static const enum le_op ops[] = {
+        [LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_MIN] = LE_OP_MIN, [LE_SCATTER_MAX] = LE_OP_MAX};
     enum le_type type = call->specialised->ir->values.at[action->stage->target].type;
     size_t size = le_type_size(type);
     struct le_instr instr = {.code = (uint16_t)ops[action->stage->scatter],
@@ -153,15 +163,16 @@ static void add_copies(struct leat_call *call, const struct le_action *action, c
         }
 }
 
-static leat_status run_copies(struct leat_call *call, const struct le_action *action)
-{
+static leat_status run_copies(struct leat_call *call, const struct le_action *action) {
     const struct le_launch *launch = &action->launches.at[0];
     const struct le_specialised *s = call->specialised;
     enum le_type type = s->ir->values.at[action->stage->target].type;
     size_t elements = le_array_count(s->cells[action->stage->target].array), size = le_type_size(type), bytes;
-    if (!le_mul_size(elements * size, (size_t)launch->tasks, &bytes)) return le_fail_out_of_memory(SIZE_MAX);
+    if (!le_mul_size(elements * size, (size_t)launch->tasks, &bytes))
+        return le_fail_out_of_memory(SIZE_MAX);
     char *copies = le_alloc(bytes + 1);
-    if (!copies) return le_fail_out_of_memory(bytes);
+    if (!copies)
+        return le_fail_out_of_memory(bytes);
     fill(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
     run_launch(call, launch, &action->codes[0], copies);
     add_copies(call, action, copies, launch->tasks, elements);
@@ -171,13 +182,13 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
 
 /* ---- one action */
 
-static leat_status new_array(struct leat_call *call, const struct le_action *action, bool zero)
-{
+static leat_status new_array(struct leat_call *call, const struct le_action *action, bool zero) {
     struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[action->stage->target];
     struct le_cell *cell = &s->cells[v->id];
     if (cell->array) { /* where the caller wants it */
-        if (zero) memset(cell->array->data, 0, le_array_bytes(cell->array));
+        if (zero)
+            memset(cell->array->data, 0, le_array_bytes(cell->array));
         return LEAT_OK;
     }
     struct le_span span;
@@ -188,8 +199,7 @@ static leat_status new_array(struct leat_call *call, const struct le_action *act
     return status;
 }
 
-static leat_status place(struct leat_call *call, const struct le_action *action, bool zero)
-{
+static leat_status place(struct leat_call *call, const struct le_action *action, bool zero) {
     struct le_specialised *s = call->specialised;
     int target = action->stage->target, base = action->stage->base;
     struct le_cell *cell = &s->cells[target];
@@ -205,55 +215,62 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
         status = new_array(call, action, zero);
         if (status == LEAT_OK && action->place == LE_PLACE_COPY) {
             struct le_span span;
-            le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, action->stage->name, "what is not assigned stays");
+            le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, action->stage->name,
+                          "what is not assigned stays");
             le_array_copy(cell->array, s->cells[base].array);
             le_span_end(&span, 2 * le_array_bytes(cell->array), 0);
         }
     }
-    if (status == LEAT_OK) s->buffers[target] = cell->array->data;
+    if (status == LEAT_OK)
+        s->buffers[target] = cell->array->data;
     return status;
 }
 
-static leat_status fill_array(struct leat_call *call, const struct le_action *action)
-{
+static leat_status fill_array(struct leat_call *call, const struct le_action *action) {
     struct le_specialised *s = call->specialised;
     enum le_type type = s->ir->values.at[action->stage->target].type;
     uint64_t bits = 0;
     clear_faults(call);
     run_launch(call, &action->launches.at[0], &action->codes[0], &bits);
     leat_status status = check_faults(call);
-    if (status == LEAT_OK) status = place(call, action, bits == 0);
-    if (status != LEAT_OK || bits == 0) return status;
+    if (status == LEAT_OK)
+        status = place(call, action, bits == 0);
+    if (status != LEAT_OK || bits == 0)
+        return status;
     const leat_array *array = s->cells[action->stage->target].array;
     fill(array->data, le_array_count(array), le_type_size(type), bits);
     return LEAT_OK;
 }
 
-static leat_status run_action(struct leat_call *call, const struct le_action *action)
-{
-    if (action->stage->kind == LE_STAGE_FILL) return fill_array(call, action);
+static leat_status run_action(struct leat_call *call, const struct le_action *action) {
+    if (action->stage->kind == LE_STAGE_FILL)
+        return fill_array(call, action);
     leat_status status = place(call, action, false);
     clear_faults(call);
     for (int k = 0; k < action->launches.count && status == LEAT_OK; k++) {
         const struct le_launch *launch = &action->launches.at[k];
-        if (launch->parts) status = run_parts(call, action);
-        else if (launch->copies) status = run_copies(call, action);
-        else run_launch(call, launch, &action->codes[k], NULL);
-        if (status == LEAT_OK) status = check_faults(call);
+        if (launch->parts)
+            status = run_parts(call, action);
+        else if (launch->copies)
+            status = run_copies(call, action);
+        else
+            run_launch(call, launch, &action->codes[k], NULL);
+        if (status == LEAT_OK)
+            status = check_faults(call);
     }
-    if (status == LEAT_OK) tell_notes(call, action);
+    if (status == LEAT_OK)
+        tell_notes(call, action);
     return status;
 }
 
-static uint64_t operations(const struct le_action *action)
-{
+static uint64_t operations(const struct le_action *action) {
     uint64_t n = 0;
-    for (int k = 0; k < action->launches.count; k++) n += (uint64_t)action->launches.at[k].operations;
+    for (int k = 0; k < action->launches.count; k++)
+        n += (uint64_t)action->launches.at[k].operations;
     return n;
 }
 
-static void free_dead(struct leat_call *call, int action)
-{
+static void free_dead(struct leat_call *call, int action) {
     struct le_specialised *s = call->specialised;
     for (int v = s->plan->dying[action]; v >= 0; v = s->plan->dying_next[v]) {
         le_array_free(s->cells[v].array);
@@ -261,8 +278,7 @@ static void free_dead(struct leat_call *call, int action)
     }
 }
 
-leat_status le_perform(struct leat_call *call)
-{
+leat_status le_perform(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
     leat_status status = ensure_scratch(call, plan->scratch_bytes);
@@ -272,7 +288,8 @@ leat_status le_perform(struct leat_call *call)
         le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, action->stage->name, "");
         status = run_action(call, action);
         le_span_end(&span, (uint64_t)action->bytes, operations(action));
-        if (status != LEAT_OK) break;
+        if (status != LEAT_OK)
+            break;
         s->cells[action->stage->target].ready = true;
         free_dead(call, plan->done);
     }

@@ -6,8 +6,7 @@
 
 /* ---- specialising */
 
-static void describe_inputs(struct leat_call *call, struct le_specialised *s)
-{
+static void describe_inputs(struct leat_call *call, struct le_specialised *s) {
     const struct le_tree *tree = call->program->tree;
     s->inputs = LE_NEW_ARRAY(&s->arena, tree->symbol_count, struct le_input);
     for (int k = 0; k < tree->symbol_count; k++) {
@@ -19,52 +18,61 @@ static void describe_inputs(struct leat_call *call, struct le_specialised *s)
     }
 }
 
-static leat_status specialise(struct leat_call *call, struct le_specialised *s)
-{
-    if (setjmp(s->arena.failure)) return le_fail_out_of_memory(0);
+static leat_status specialise(struct leat_call *call, struct le_specialised *s) {
+    if (setjmp(s->arena.failure))
+        return le_fail_out_of_memory(0);
     int *wanted = LE_NEW_ARRAY(&s->arena, call->want_count, int);
-    for (int k = 0; k < call->want_count; k++) wanted[k] = call->wants[k].symbol;
+    for (int k = 0; k < call->want_count; k++)
+        wanted[k] = call->wants[k].symbol;
     describe_inputs(call, s);
     le_errors_clear();
     s->tree = le_specialise(&s->arena, call->program->tree, s->inputs);
-    if (s->tree) s->ir = le_lower(&s->arena, s->tree, s->inputs, wanted, call->want_count);
-    if (!s->ir) return le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
+    if (s->tree)
+        s->ir = le_lower(&s->arena, s->tree, s->inputs, wanted, call->want_count);
+    if (!s->ir)
+        return le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
     leat_status status = le_passes_run(s->ir);
-    if (status != LEAT_OK) return status;
+    if (status != LEAT_OK)
+        return status;
     int indices = s->ir->indices.count, values = s->ir->values.count;
     s->merged_into = LE_NEW_ARRAY(&s->arena, indices, int);
     s->merged_count = LE_NEW_ARRAY(&s->arena, indices, int64_t);
-    for (int k = 0; k < indices; k++) s->merged_into[k] = k;
+    for (int k = 0; k < indices; k++)
+        s->merged_into[k] = k;
     s->cells = LE_NEW_ARRAY(&s->arena, values, struct le_cell);
     s->buffers = LE_NEW_ARRAY(&s->arena, values, void *);
     s->faults = LE_NEW_ARRAY(&s->arena, le_pool_threads(call->program->ctx->threads), struct le_fault);
     return LEAT_OK;
 }
 
-static bool same_inputs(const struct leat_call *call)
-{
+static bool same_inputs(const struct leat_call *call) {
     const struct le_specialised *s = call->specialised;
     for (int k = 0; k < call->program->tree->symbol_count; k++) {
         const struct le_bind *b = &call->binds[k];
         const struct le_input *i = &s->inputs[k];
-        if (i->bound != (b->kind != LE_BOUND_NOT)) return false;
-        if (b->kind == LE_BOUND_ARRAY && (i->type != (enum le_type)b->array->dtype || i->rank != b->array->rank || i->is_array != (b->array->rank > 0)))
+        if (i->bound != (b->kind != LE_BOUND_NOT))
             return false;
-        if (b->kind == LE_BOUND_NUMBER && (i->type != b->type || i->is_array)) return false;
+        if (b->kind == LE_BOUND_ARRAY && (i->type != (enum le_type)b->array->dtype || i->rank != b->array->rank ||
+                                          i->is_array != (b->array->rank > 0)))
+            return false;
+        if (b->kind == LE_BOUND_NUMBER && (i->type != b->type || i->is_array))
+            return false;
     }
     return true;
 }
 
-leat_status le_specialise_call(struct leat_call *call)
-{
-    if (call->specialised && !call->stale && same_inputs(call)) return LEAT_OK;
+leat_status le_specialise_call(struct leat_call *call) {
+    if (call->specialised && !call->stale && same_inputs(call))
+        return LEAT_OK;
     le_specialised_free(call->specialised);
     call->specialised = NULL;
     struct le_specialised *s = le_alloc_zero(1, sizeof *s);
-    if (!s) return le_fail_out_of_memory(sizeof *s);
+    if (!s)
+        return le_fail_out_of_memory(sizeof *s);
     struct le_span span;
     le_arena_init(&s->arena);
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COMPILE, call->program->name, "first use with these types");
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COMPILE, call->program->name,
+                  "first use with these types");
     leat_status status = specialise(call, s);
     le_span_end(&span, 0, 0);
     if (status != LEAT_OK) {
@@ -79,24 +87,23 @@ leat_status le_specialise_call(struct leat_call *call)
     return LEAT_OK;
 }
 
-static void plan_free(struct le_plan *plan)
-{
-    if (!plan) return;
+static void plan_free(struct le_plan *plan) {
+    if (!plan)
+        return;
     le_arena_finish(&plan->arena);
     le_free(plan);
 }
 
-void le_cells_clear(struct le_specialised *s)
-{
+void le_cells_clear(struct le_specialised *s) {
     for (int k = 0; s->ir && s->cells && k < s->ir->values.count; k++) {
         le_array_free(s->cells[k].array);
         s->cells[k] = (struct le_cell){0};
     }
 }
 
-void le_specialised_free(struct le_specialised *s)
-{
-    if (!s) return;
+void le_specialised_free(struct le_specialised *s) {
+    if (!s)
+        return;
     le_cells_clear(s);
     plan_free(s->plan);
     le_free(s->extents);
@@ -107,13 +114,13 @@ void le_specialised_free(struct le_specialised *s)
 
 /* ---- what a plan is made for */
 
-static int extents_of(const struct leat_call *call, int64_t *out)
-{
+static int extents_of(const struct leat_call *call, int64_t *out) {
     int n = 0;
     for (int k = 0; k < call->program->tree->symbol_count; k++) {
         const struct le_bind *b = &call->binds[k];
         if (b->kind == LE_BOUND_NUMBER) {
-            if (out) out[n] = (int64_t)b->bits;
+            if (out)
+                out[n] = (int64_t)b->bits;
             n++;
         }
         for (int d = 0; b->kind == LE_BOUND_ARRAY && d < b->array->rank; d++) {
@@ -126,33 +133,37 @@ static int extents_of(const struct leat_call *call, int64_t *out)
         if (b->kind == LE_BOUND_ARRAY && b->array->rank == 0) {
             uint64_t bits = 0;
             memcpy(&bits, b->array->data, leat_dtype_size_bytes(b->array->dtype));
-            if (out) out[n] = (int64_t)bits;
+            if (out)
+                out[n] = (int64_t)bits;
             n++;
         }
     }
     return n;
 }
 
-static bool same_extents(const struct leat_call *call)
-{
+static bool same_extents(const struct leat_call *call) {
     const struct le_specialised *s = call->specialised;
     int64_t few[64], *now = few;
     int n = extents_of(call, NULL);
-    if (n != s->extent_count) return false;
-    if (n > (int)ARRAY_LEN(few)) now = le_alloc((size_t)n * sizeof *now);
-    if (!now) return false;
+    if (n != s->extent_count)
+        return false;
+    if (n > (int)ARRAY_LEN(few))
+        now = le_alloc((size_t)n * sizeof *now);
+    if (!now)
+        return false;
     extents_of(call, now);
     bool same = n == 0 || memcmp(now, s->extents, (size_t)n * sizeof *now) == 0;
-    if (now != few) le_free(now);
+    if (now != few)
+        le_free(now);
     return same;
 }
 
-static leat_status keep_extents(struct leat_call *call)
-{
+static leat_status keep_extents(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     int n = extents_of(call, NULL);
     int64_t *extents = le_alloc((size_t)n * sizeof *extents + 1);
-    if (!extents) return le_fail_out_of_memory((size_t)n * sizeof *extents);
+    if (!extents)
+        return le_fail_out_of_memory((size_t)n * sizeof *extents);
     extents_of(call, extents);
     le_free(s->extents);
     s->extents = extents;
@@ -167,35 +178,37 @@ struct needed {
     bool pending, from_data;
 };
 
-static void find_needed(struct le_node *node, void *user)
-{
+static void find_needed(struct le_node *node, void *user) {
     struct needed *n = user;
-    if (node->kind != LE_NODE_LOAD) return;
+    if (node->kind != LE_NODE_LOAD)
+        return;
     const struct le_value *v = &n->s->ir->values.at[node->value];
     n->from_data |= v->rank > 0 || v->stage >= 0;
     n->pending |= v->stage >= 0 && !n->s->cells[v->id].ready;
 }
 
-static leat_status evaluate(void *user, struct le_node *node, int64_t *value)
-{
+static leat_status evaluate(void *user, struct le_node *node, int64_t *value) {
     struct leat_call *call = user;
     struct le_specialised *s = call->specialised;
     struct needed n = {.s = s};
     uint64_t bits = 0;
     le_node_walk(s->ir, node, find_needed, &n);
-    if (n.from_data) s->plan->once = true;
+    if (n.from_data)
+        s->plan->once = true;
     leat_status status = LEAT_OK;
-    if (n.pending) status = le_perform(call);
-    if (status == LEAT_OK) status = le_perform_scalar(call, node, LE_I64, &bits);
-    if (status != LEAT_OK) s->plan->space.failure = status;
+    if (n.pending)
+        status = le_perform(call);
+    if (status == LEAT_OK)
+        status = le_perform_scalar(call, node, LE_I64, &bits);
+    if (status != LEAT_OK)
+        s->plan->space.failure = status;
     memcpy(value, &bits, sizeof bits);
     return status;
 }
 
 /* ---- placing values */
 
-static void dense_layout(struct le_layout *layout, const int64_t *shape, int rank)
-{
+static void dense_layout(struct le_layout *layout, const int64_t *shape, int rank) {
     int64_t stride = 1;
     for (int d = rank - 1; d >= 0; d--) {
         layout->shape[d] = shape[d];
@@ -205,8 +218,7 @@ static void dense_layout(struct le_layout *layout, const int64_t *shape, int ran
 }
 
 /* A hoisted reduction's array has an element for each value of its indices, from their low ends on. */
-static void hoisted_layout(struct le_plan *plan, const struct le_stage *stage, struct le_layout *layout)
-{
+static void hoisted_layout(struct le_plan *plan, const struct le_stage *stage, struct le_layout *layout) {
     int64_t shape[LEAT_RANK_MAX];
     for (int d = 0; d < stage->left_count; d++) {
         const struct le_range *r = &plan->space.ranges[stage->left[d]->index];
@@ -217,17 +229,20 @@ static void hoisted_layout(struct le_plan *plan, const struct le_stage *stage, s
         layout->offset -= plan->space.ranges[stage->left[d]->index].low * layout->strides[d];
 }
 
-static bool covers(const struct le_plan *plan, const struct le_ir *ir, const struct le_stage *stage)
-{
+static bool covers(const struct le_plan *plan, const struct le_ir *ir, const struct le_stage *stage) {
     const struct le_value *v = &ir->values.at[stage->target];
-    if (stage->index_count != stage->left_count) return false;
+    if (stage->index_count != stage->left_count)
+        return false;
     for (int d = 0; d < stage->left_count; d++) {
         const struct le_node *x = stage->left[d];
-        if (x->kind != LE_NODE_INDEX) return false;
+        if (x->kind != LE_NODE_INDEX)
+            return false;
         for (int q = 0; q < d; q++)
-            if (stage->left[q] == x) return false;
+            if (stage->left[q] == x)
+                return false;
         const struct le_range *r = &plan->space.ranges[x->index];
-        if (r->dynamic || r->low > 0 || r->by != 1 || r->high < plan->space.shape[v->symbol][d]) return false;
+        if (r->dynamic || r->low > 0 || r->by != 1 || r->high < plan->space.shape[v->symbol][d])
+            return false;
     }
     return true;
 }
@@ -238,23 +253,25 @@ struct own_reads {
     bool same;
 };
 
-static void find_own_read(struct le_node *node, void *user)
-{
+static void find_own_read(struct le_node *node, void *user) {
     struct own_reads *r = user;
-    if (node->kind != LE_NODE_LOAD || node->value != r->stage->base || !r->same) return;
+    if (node->kind != LE_NODE_LOAD || node->value != r->stage->base || !r->same)
+        return;
     r->same = node->edge == LE_EDGE_NONE && node->operand_count == r->stage->left_count;
-    for (int d = 0; r->same && d < node->operand_count; d++) r->same = node->operands[d] == r->stage->left[d];
+    for (int d = 0; r->same && d < node->operand_count; d++)
+        r->same = node->operands[d] == r->stage->left[d];
 }
 
 /* Whether the stage may write into its base's memory: nobody else reads that later, and it reads what it writes, no other place. */
-static bool in_place(struct leat_call *call, const struct le_stage *stage, int action)
-{
+static bool in_place(struct leat_call *call, const struct le_stage *stage, int action) {
     struct le_specialised *s = call->specialised;
     const struct le_value *base = &s->ir->values.at[stage->base];
-    if (base->stage < 0 || base->wanted || s->plan->last_use[base->id] > action) return false;
+    if (base->stage < 0 || base->wanted || s->plan->last_use[base->id] > action)
+        return false;
     struct own_reads r = {.s = s, .stage = stage, .same = true};
     le_node_walk(s->ir, stage->node, find_own_read, &r);
-    for (int d = 0; d < stage->left_count; d++) le_node_walk(s->ir, stage->left[d], find_own_read, &r);
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(s->ir, stage->left[d], find_own_read, &r);
     return r.same;
 }
 
@@ -265,37 +282,43 @@ struct count_bytes {
     int64_t bytes, points;
 };
 
-static void count_load(struct le_node *node, void *user)
-{
+static void count_load(struct le_node *node, void *user) {
     struct count_bytes *c = user;
-    if (node->kind != LE_NODE_LOAD || node->operand_count == 0) return;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
+        return;
     int64_t elements = 1;
-    for (int d = 0; d < node->operand_count; d++) elements *= c->s->plan->layouts[node->value].shape[d];
+    for (int d = 0; d < node->operand_count; d++)
+        elements *= c->s->plan->layouts[node->value].shape[d];
     int64_t touched = 1;
-    for (int k = 0; k < node->free_count; k++) touched *= le_range_count(&c->s->plan->space.ranges[node->free[k]]);
-    c->bytes += (touched < elements && touched >= 0 ? touched : elements) * (int64_t)le_type_size(c->s->ir->values.at[node->value].type);
+    for (int k = 0; k < node->free_count; k++)
+        touched *= le_range_count(&c->s->plan->space.ranges[node->free[k]]);
+    c->bytes += (touched < elements && touched >= 0 ? touched : elements) *
+                (int64_t)le_type_size(c->s->ir->values.at[node->value].type);
 }
 
-static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *stage)
-{
+static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *stage) {
     struct count_bytes c = {.s = s, .points = 1};
     le_node_walk(s->ir, stage->node, count_load, &c);
-    for (int k = 0; k < stage->index_count; k++) c.points *= le_range_count(&s->plan->space.ranges[stage->indices[k]]);
+    for (int k = 0; k < stage->index_count; k++)
+        c.points *= le_range_count(&s->plan->space.ranges[stage->indices[k]]);
     return c.bytes + c.points * (int64_t)le_type_size(s->ir->values.at[stage->target].type);
 }
 
-static leat_status add_action(struct leat_call *call, const struct le_stage *stage)
-{
+static leat_status add_action(struct leat_call *call, const struct le_stage *stage) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
     const struct le_value *v = &s->ir->values.at[stage->target];
     struct le_layout *layout = &plan->layouts[stage->target];
-    if (v->symbol < 0) hoisted_layout(plan, stage, layout);
-    else dense_layout(layout, plan->space.shape[v->symbol], v->rank);
+    if (v->symbol < 0)
+        hoisted_layout(plan, stage, layout);
+    else
+        dense_layout(layout, plan->space.shape[v->symbol], v->rank);
     struct le_action action = {.stage = stage, .place = LE_PLACE_NEW};
     if (stage->base >= 0 && v->rank > 0) {
-        if (in_place(call, stage, plan->actions.count)) action.place = LE_PLACE_BASE;
-        else if (stage->kind == LE_STAGE_SCATTER || !covers(plan, s->ir, stage)) action.place = LE_PLACE_COPY;
+        if (in_place(call, stage, plan->actions.count))
+            action.place = LE_PLACE_BASE;
+        else if (stage->kind == LE_STAGE_SCATTER || !covers(plan, s->ir, stage))
+            action.place = LE_PLACE_COPY;
     }
     struct le_kernel kernel = {.ir = s->ir,
                                .stage = stage,
@@ -312,7 +335,8 @@ static leat_status add_action(struct leat_call *call, const struct le_stage *sta
     action.codes = LE_NEW_ARRAY(&plan->arena, action.launches.count, struct le_cpu_code);
     for (int k = 0; k < action.launches.count && status == LEAT_OK; k++) {
         status = le_cpu_prepare(&plan->arena, action.launches.at[k].unit, call->program->ctx->simd, &action.codes[k]);
-        if (action.codes[k].scratch_bytes > plan->scratch_bytes) plan->scratch_bytes = action.codes[k].scratch_bytes;
+        if (action.codes[k].scratch_bytes > plan->scratch_bytes)
+            plan->scratch_bytes = action.codes[k].scratch_bytes;
     }
     action.bytes = stage->kind == LE_STAGE_FILL ? 0 : bytes_of(s, stage);
     *LE_PUSH(&plan->arena, &plan->actions) = action;
@@ -326,41 +350,47 @@ struct uses {
     int at;
 };
 
-static void use_load(struct le_node *node, void *user)
-{
+static void use_load(struct le_node *node, void *user) {
     struct uses *u = user;
-    if (node->kind == LE_NODE_LOAD && u->last[node->value] < u->at) u->last[node->value] = u->at;
+    if (node->kind == LE_NODE_LOAD && u->last[node->value] < u->at)
+        u->last[node->value] = u->at;
 }
 
-static void find_last_uses(struct le_specialised *s, int *last)
-{
+static void find_last_uses(struct le_specialised *s, int *last) {
     struct uses u = {.last = last};
-    for (int k = 0; k < s->ir->values.count; k++) last[k] = s->ir->values.at[k].wanted ? INT_MAX : -1;
+    for (int k = 0; k < s->ir->values.count; k++)
+        last[k] = s->ir->values.at[k].wanted ? INT_MAX : -1;
     for (int k = 0; k < s->ir->stages.count; k++) {
         const struct le_stage *stage = &s->ir->stages.at[k];
-        if (stage->dead) continue;
+        if (stage->dead)
+            continue;
         le_node_walk(s->ir, stage->node, use_load, &u);
-        for (int d = 0; d < stage->left_count; d++) le_node_walk(s->ir, stage->left[d], use_load, &u);
+        for (int d = 0; d < stage->left_count; d++)
+            le_node_walk(s->ir, stage->left[d], use_load, &u);
         for (int q = 0; q < stage->index_count; q++) {
             const struct le_range_nodes *r = &s->ir->indices.at[stage->indices[q]].range;
-            if (r->low) le_node_walk(s->ir, r->low, use_load, &u);
-            if (r->high) le_node_walk(s->ir, r->high, use_load, &u);
+            if (r->low)
+                le_node_walk(s->ir, r->low, use_load, &u);
+            if (r->high)
+                le_node_walk(s->ir, r->high, use_load, &u);
         }
-        if (stage->base >= 0 && last[stage->base] < u.at) last[stage->base] = u.at;
+        if (stage->base >= 0 && last[stage->base] < u.at)
+            last[stage->base] = u.at;
         u.at++;
     }
 }
 
 /* Lists, for each action, the values that nobody reads after it. */
-static void list_dying(struct le_specialised *s)
-{
+static void list_dying(struct le_specialised *s) {
     struct le_plan *plan = s->plan;
     plan->dying = LE_NEW_ARRAY(&plan->arena, s->ir->stages.count, int);
     plan->dying_next = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, int);
-    for (int k = 0; k < s->ir->stages.count; k++) plan->dying[k] = -1;
+    for (int k = 0; k < s->ir->stages.count; k++)
+        plan->dying[k] = -1;
     for (int k = 0; k < s->ir->values.count; k++) {
         int last = plan->last_use[k];
-        if (last < 0 || last == INT_MAX || s->ir->values.at[k].stage < 0) continue;
+        if (last < 0 || last == INT_MAX || s->ir->values.at[k].stage < 0)
+            continue;
         plan->dying_next[k] = plan->dying[last];
         plan->dying[last] = k;
     }
@@ -368,13 +398,13 @@ static void list_dying(struct le_specialised *s)
 
 /* ---- the plan */
 
-static void bind_inputs(struct leat_call *call)
-{
+static void bind_inputs(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     for (int k = 0; k < call->program->tree->symbol_count; k++) {
         const struct le_bind *b = &call->binds[k];
         int value = s->ir->first[k];
-        if (value < 0) continue;
+        if (value < 0)
+            continue;
         struct le_cell *cell = &s->cells[value];
         cell->ready = true;
         if (b->kind == LE_BOUND_ARRAY && b->array->rank > 0) {
@@ -385,19 +415,20 @@ static void bind_inputs(struct leat_call *call)
             s->buffers[value] = b->array->data;
         } else {
             cell->scalar = b->bits;
-            if (b->kind == LE_BOUND_ARRAY) memcpy(&cell->scalar, b->array->data, leat_dtype_size_bytes(b->array->dtype));
+            if (b->kind == LE_BOUND_ARRAY)
+                memcpy(&cell->scalar, b->array->data, leat_dtype_size_bytes(b->array->dtype));
             s->buffers[value] = &cell->scalar;
         }
     }
 }
 
-static void shape_inputs(struct leat_call *call)
-{
+static void shape_inputs(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
     for (int k = 0; k < call->program->tree->symbol_count; k++) {
         const struct le_bind *b = &call->binds[k];
-        if (b->kind != LE_BOUND_ARRAY || b->array->rank == 0 || s->ir->first[k] < 0) continue;
+        if (b->kind != LE_BOUND_ARRAY || b->array->rank == 0 || s->ir->first[k] < 0)
+            continue;
         struct le_layout *layout = &plan->layouts[s->ir->first[k]];
         memcpy(layout->shape, b->array->shape, sizeof layout->shape);
         memcpy(layout->strides, b->array->strides, sizeof layout->strides);
@@ -406,36 +437,37 @@ static void shape_inputs(struct leat_call *call)
     }
 }
 
-static leat_status fail_found(struct leat_call *call, leat_status status)
-{
+static leat_status fail_found(struct leat_call *call, leat_status status) {
     le_program_source(call->program);
     return status;
 }
 
-static leat_status plan_steps(struct leat_call *call)
-{
+static leat_status plan_steps(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
     int stage = 0;
     for (int k = 0; k < s->ir->statements.count && status == LEAT_OK; k++) {
         status = le_ranges_find(&s->plan->space, &s->ir->statements.at[k]);
         for (; status == LEAT_OK && stage < s->ir->stages.count && s->ir->stages.at[stage].statement == k; stage++)
-            if (!s->ir->stages.at[stage].dead) status = add_action(call, &s->ir->stages.at[stage]);
+            if (!s->ir->stages.at[stage].dead)
+                status = add_action(call, &s->ir->stages.at[stage]);
     }
     return status == LEAT_OK ? LEAT_OK : fail_found(call, status);
 }
 
-static leat_status make_plan(struct leat_call *call)
-{
+static leat_status make_plan(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = le_alloc_zero(1, sizeof *plan);
-    if (!plan) return le_fail_out_of_memory(sizeof *plan);
+    if (!plan)
+        return le_fail_out_of_memory(sizeof *plan);
     le_arena_init(&plan->arena);
     plan_free(s->plan);
     s->plan = plan;
     /* nodes that are made while planning live in the IR's arena, all else in the plan's */
-    if (setjmp(plan->arena.failure)) return le_fail_out_of_memory(0);
-    if (setjmp(s->arena.failure)) return le_fail_out_of_memory(0);
+    if (setjmp(plan->arena.failure))
+        return le_fail_out_of_memory(0);
+    if (setjmp(s->arena.failure))
+        return le_fail_out_of_memory(0);
     int symbols = s->tree->symbol_count;
     plan->space = (struct le_space){.ir = s->ir, .arena = &plan->arena, .evaluate = evaluate, .user = call};
     plan->space.shape = le_arena_array(&plan->arena, (size_t)symbols, sizeof *plan->space.shape);
@@ -450,14 +482,14 @@ static leat_status make_plan(struct leat_call *call)
     return plan_steps(call);
 }
 
-static leat_status plan_again(struct leat_call *call)
-{
+static leat_status plan_again(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
     const char *cause = s->plan ? (s->plan->once ? "ranges hang on data" : "new shapes or numbers") : "first run";
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_PLAN, call->program->name, cause);
     leat_status status = make_plan(call);
-    if (status == LEAT_OK) status = keep_extents(call);
+    if (status == LEAT_OK)
+        status = keep_extents(call);
     le_span_end(&span, 0, 0);
     if (status != LEAT_OK) {
         plan_free(s->plan);
@@ -467,34 +499,40 @@ static leat_status plan_again(struct leat_call *call)
 }
 
 /* Results that may be computed right where the caller wants them: dense, and apart from every input. */
-static void place_wants(struct leat_call *call)
-{
+static void place_wants(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     for (int k = 0; k < call->want_count; k++) {
         const struct le_want *w = &call->wants[k];
         int value = s->ir->last[w->symbol];
-        if (!w->target || w->target->rank == 0 || !le_array_is_contiguous(w->target) || value < 0) continue;
+        if (!w->target || w->target->rank == 0 || !le_array_is_contiguous(w->target) || value < 0)
+            continue;
         while (s->ir->values.at[value].stage >= 0 && s->plan->placed[value] == LE_PLACE_BASE)
             value = s->ir->stages.at[s->ir->values.at[value].stage].base;
         bool apart = s->ir->values.at[value].stage >= 0;
         for (int q = 0; q < call->program->tree->symbol_count && apart; q++)
-            if (call->binds[q].kind == LE_BOUND_ARRAY) apart = !le_array_overlaps(call->binds[q].array, w->target);
+            if (call->binds[q].kind == LE_BOUND_ARRAY)
+                apart = !le_array_overlaps(call->binds[q].array, w->target);
         for (int q = 0; q < k && apart; q++)
-            if (call->wants[q].target) apart = !le_array_overlaps(call->wants[q].target, w->target);
+            if (call->wants[q].target)
+                apart = !le_array_overlaps(call->wants[q].target, w->target);
         const int64_t *shape = s->plan->layouts[value].shape;
-        if (apart && !memcmp(shape, w->target->shape, (size_t)w->target->rank * sizeof *shape) && !s->cells[value].array)
+        if (apart && !memcmp(shape, w->target->shape, (size_t)w->target->rank * sizeof *shape) &&
+            !s->cells[value].array)
             s->cells[value].array = le_array_retain(w->target);
     }
 }
 
-leat_status le_plan_run(struct leat_call *call, bool only_plan)
-{
+leat_status le_plan_run(struct leat_call *call, bool only_plan) {
     struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
     bind_inputs(call);
-    if (s->plan && !s->plan->once && same_extents(call)) s->plan->done = 0;
-    else status = plan_again(call);
-    if (status != LEAT_OK || only_plan) return status;
-    if (s->plan->done == 0) place_wants(call);
+    if (s->plan && !s->plan->once && same_extents(call))
+        s->plan->done = 0;
+    else
+        status = plan_again(call);
+    if (status != LEAT_OK || only_plan)
+        return status;
+    if (s->plan->done == 0)
+        place_wants(call);
     return le_perform(call);
 }

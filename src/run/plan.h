@@ -10,9 +10,9 @@
 #include "run/program.h"
 
 enum le_memory_plan {
-    LE_PLACE_NEW,    /* memory of its own */
-    LE_PLACE_COPY,   /* the same, starting as a copy of the base */
-    LE_PLACE_BASE    /* the base's memory: nobody reads that any more */
+    LE_PLACE_NEW,  /* memory of its own */
+    LE_PLACE_COPY, /* the same, starting as a copy of the base */
+    LE_PLACE_BASE  /* the base's memory: nobody reads that any more */
 };
 struct le_action {
     const struct le_stage *stage;
@@ -32,10 +32,13 @@ struct le_cell {
 struct le_plan {
     struct le_arena arena;
     struct le_space space;
-    struct le_layout *layouts;   /* by value */
-    struct { struct le_action *at; int count, capacity; } actions;
-    int *last_use;               /* by value: the last action that reads it; INT_MAX: a result */
-    int *dying, *dying_next;     /* by action: the first value it is the last to read; by value: the next one; -1: none */
+    struct le_layout *layouts; /* by value */
+    struct {
+        struct le_action *at;
+        int count, capacity;
+    } actions;
+    int *last_use;           /* by value: the last action that reads it; INT_MAX: a result */
+    int *dying, *dying_next; /* by action: the first value it is the last to read; by value: the next one; -1: none */
     enum le_memory_plan *placed; /* by value */
     size_t scratch_bytes;        /* of one worker */
     bool once;                   /* it holds for these data alone */
@@ -47,15 +50,15 @@ struct le_specialised {
     struct le_arena arena;
     const struct le_tree *tree;
     struct le_ir *ir;
-    struct le_input *inputs;     /* by symbol: what it was made for */
-    int *merged_into;            /* the generator's work space */
+    struct le_input *inputs; /* by symbol: what it was made for */
+    int *merged_into;        /* the generator's work space */
     int64_t *merged_count;
-    struct le_plan *plan;        /* NULL: none */
-    int64_t *extents;            /* what the plan was made for: shapes, strides and numbers, in order */
+    struct le_plan *plan; /* NULL: none */
+    int64_t *extents;     /* what the plan was made for: shapes, strides and numbers, in order */
     int extent_count;
-    struct le_cell *cells;       /* by value */
-    void **buffers;              /* by value */
-    struct le_fault *faults;     /* by worker */
+    struct le_cell *cells;   /* by value */
+    void **buffers;          /* by value */
+    struct le_fault *faults; /* by worker */
     void *scratch;
     size_t scratch_bytes;
 };

@@ -2,30 +2,32 @@
 #include "base/hash.h"
 #include <string.h>
 
-static void add_name(leat_program *p, leat_name_kind kind, const struct le_symbol *s)
-{
+static void add_name(leat_program *p, leat_name_kind kind, const struct le_symbol *s) {
     p->names[kind][p->name_counts[kind]++] = s;
 }
 
 /* Sorts the symbols by what they are to the caller: one that is an input and a result is in both lists. */
-static void list_names(leat_program *p, const struct le_tree *tree)
-{
+static void list_names(leat_program *p, const struct le_tree *tree) {
     bool *is_result = LE_NEW_ARRAY(&p->arena, tree->symbol_count, bool);
-    for (int k = 0; k < p->result_count; k++) is_result[p->results[k]] = true;
+    for (int k = 0; k < p->result_count; k++)
+        is_result[p->results[k]] = true;
     for (int kind = 0; kind <= LEAT_NAME_TEMPORARY; kind++)
         p->names[kind] = LE_NEW_ARRAY(&p->arena, tree->symbol_count, const struct le_symbol *);
     for (int id = 0; id < tree->symbol_count; id++) {
         const struct le_symbol *s = tree->symbols[id];
-        if (!s->name || !*s->name) continue; /* the fill of an edge */
-        if (s->is_input) add_name(p, LEAT_NAME_INPUT, s);
-        if (is_result[s->id]) add_name(p, LEAT_NAME_RESULT, s);
-        if (!s->is_input && !is_result[s->id]) add_name(p, LEAT_NAME_TEMPORARY, s);
+        if (!s->name || !*s->name)
+            continue; /* the fill of an edge */
+        if (s->is_input)
+            add_name(p, LEAT_NAME_INPUT, s);
+        if (is_result[s->id])
+            add_name(p, LEAT_NAME_RESULT, s);
+        if (!s->is_input && !is_result[s->id])
+            add_name(p, LEAT_NAME_TEMPORARY, s);
     }
     p->name_counts[LEAT_NAME_INDEX] = (size_t)tree->index_name_count;
 }
 
-static const struct le_tree *check(leat_program *p)
-{
+static const struct le_tree *check(leat_program *p) {
     if (setjmp(p->arena.failure)) {
         le_fail_out_of_memory(0);
         return NULL;
@@ -40,10 +42,11 @@ static const struct le_tree *check(leat_program *p)
     return tree;
 }
 
-leat_status le_program_new(leat_context *ctx, const char *text, size_t size_bytes, const char *name, leat_program **program)
-{
+leat_status le_program_new(leat_context *ctx, const char *text, size_t size_bytes, const char *name,
+                           leat_program **program) {
     leat_program *p = le_alloc_zero(1, sizeof *p);
-    if (!p) return le_fail_out_of_memory(sizeof *p);
+    if (!p)
+        return le_fail_out_of_memory(sizeof *p);
     struct le_span span;
     atomic_init(&p->refcount, 1);
     le_arena_init(&p->arena);
@@ -56,7 +59,8 @@ leat_status le_program_new(leat_context *ctx, const char *text, size_t size_byte
     le_span_end(&span, size_bytes, 0);
     if (!p->tree) {
         leat_status status = le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
-        if (le_error_at(0) && le_error_at(0)->line) le_errors_source(name ? name : "program", text, size_bytes);
+        if (le_error_at(0) && le_error_at(0)->line)
+            le_errors_source(name ? name : "program", text, size_bytes);
         le_arena_finish(&p->arena);
         le_free(p);
         return status;
@@ -66,39 +70,37 @@ leat_status le_program_new(leat_context *ctx, const char *text, size_t size_byte
     return LEAT_OK;
 }
 
-leat_program *le_program_retain(leat_program *program)
-{
+leat_program *le_program_retain(leat_program *program) {
     atomic_fetch_add_explicit(&program->refcount, 1, memory_order_relaxed);
     return program;
 }
 
-void le_program_release(leat_program *program)
-{
-    if (!program || atomic_fetch_sub_explicit(&program->refcount, 1, memory_order_acq_rel) != 1) return;
+void le_program_release(leat_program *program) {
+    if (!program || atomic_fetch_sub_explicit(&program->refcount, 1, memory_order_acq_rel) != 1)
+        return;
     leat_context *ctx = program->ctx;
     le_arena_finish(&program->arena);
     le_free(program);
     le_context_release(ctx);
 }
 
-void le_program_source(const leat_program *program)
-{
+void le_program_source(const leat_program *program) {
     const leat_error *e = le_error_at(0);
-    if (e && e->line > 0) le_errors_source(program->name, program->text, program->text_bytes);
+    if (e && e->line > 0)
+        le_errors_source(program->name, program->text, program->text_bytes);
 }
 
 /* ---- names */
 
-static enum le_type known_type(const struct le_symbol *s)
-{
+static enum le_type known_type(const struct le_symbol *s) {
     enum le_type type = s->declared ? s->declared : s->type;
     return type == LE_NONE ? LE_NONE : le_type_strong(type);
 }
 
-bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info)
-{
+bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info) {
     const struct le_tree *tree = program->tree;
-    if (k >= program->name_counts[kind]) return false;
+    if (k >= program->name_counts[kind])
+        return false;
     if (kind == LEAT_NAME_INDEX) {
         *info = (leat_name_info){.name = tree->index_names[k], .line = tree->index_places[k].line};
         return true;
@@ -106,7 +108,9 @@ bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k,
     const struct le_symbol *s = program->names[kind][k];
     *info = (leat_name_info){.name = s->name,
                              .dtype = (leat_dtype)known_type(s),
-                             .rank = s->any_rank || s->any_kind ? -1 : s->is_array ? s->rank : 0,
+                             .rank = s->any_rank || s->any_kind ? -1
+                                     : s->is_array              ? s->rank
+                                                                : 0,
                              .optional = s->optional || s->update_only,
                              .has_value = true,
                              .line = s->place.line};
@@ -124,8 +128,7 @@ struct le_program_cache {
     struct cached *first;
 };
 
-static void cache_free(struct le_program_cache *cache)
-{
+static void cache_free(struct le_program_cache *cache) {
     for (struct cached *c = cache->first, *next; c; c = next) {
         next = c->next;
         le_program_release(c->program);
@@ -134,8 +137,7 @@ static void cache_free(struct le_program_cache *cache)
     le_free(cache);
 }
 
-static leat_program *cache_find(leat_context *ctx, const char *text, size_t length, uint64_t hash)
-{
+static leat_program *cache_find(leat_context *ctx, const char *text, size_t length, uint64_t hash) {
     leat_program *found = NULL;
     pthread_mutex_lock(&ctx->lock);
     for (struct cached *c = ctx->programs ? ctx->programs->first : NULL; c && !found; c = c->next)
@@ -146,12 +148,13 @@ static leat_program *cache_find(leat_context *ctx, const char *text, size_t leng
 }
 
 /* Without memory for it the program just is not kept. */
-static void cache_add(leat_context *ctx, leat_program *program, uint64_t hash)
-{
+static void cache_add(leat_context *ctx, leat_program *program, uint64_t hash) {
     struct cached *c = le_alloc(sizeof *c);
-    if (!c) return;
+    if (!c)
+        return;
     pthread_mutex_lock(&ctx->lock);
-    if (!ctx->programs) ctx->programs = le_alloc_zero(1, sizeof *ctx->programs);
+    if (!ctx->programs)
+        ctx->programs = le_alloc_zero(1, sizeof *ctx->programs);
     if (ctx->programs) {
         ctx->programs_free = cache_free;
         *c = (struct cached){.next = ctx->programs->first, .hash = hash, .program = le_program_retain(program)};
@@ -162,13 +165,14 @@ static void cache_add(leat_context *ctx, leat_program *program, uint64_t hash)
     le_free(c);
 }
 
-leat_status le_program_cached(leat_context *ctx, const char *text, leat_program **program)
-{
+leat_status le_program_cached(leat_context *ctx, const char *text, leat_program **program) {
     size_t length = strlen(text);
     uint64_t hash = le_hash(text, length, 0);
     *program = cache_find(ctx, text, length, hash);
-    if (*program) return LEAT_OK;
+    if (*program)
+        return LEAT_OK;
     leat_status status = le_program_new(ctx, text, length, NULL, program);
-    if (status == LEAT_OK) cache_add(ctx, *program, hash);
+    if (status == LEAT_OK)
+        cache_add(ctx, *program, hash);
     return status;
 }

@@ -17,7 +17,8 @@ struct leat_program {
     size_t name_counts[LEAT_NAME_TEMPORARY + 1];
 };
 
-leat_status le_program_new(leat_context *ctx, const char *text, size_t size_bytes, const char *name, leat_program **program);
+leat_status le_program_new(leat_context *ctx, const char *text, size_t size_bytes, const char *name,
+                           leat_program **program);
 leat_program *le_program_retain(leat_program *program);
 void le_program_release(leat_program *program);
 /* The names of one kind, in order of appearance: number k, or false. */

@@ -4,8 +4,18 @@
 #include "spec/type.h"
 
 enum le_rule {
-    LE_RULE_ARITH, LE_RULE_TRUEDIV, LE_RULE_BITS, LE_RULE_SHIFT, LE_RULE_COMPARE, LE_RULE_LOGIC, LE_RULE_FLOAT, LE_RULE_ROUND,
-    LE_RULE_SAME, LE_RULE_CLASSIFY, LE_RULE_CHOOSE, LE_RULE_INTEGER
+    LE_RULE_ARITH,
+    LE_RULE_TRUEDIV,
+    LE_RULE_BITS,
+    LE_RULE_SHIFT,
+    LE_RULE_COMPARE,
+    LE_RULE_LOGIC,
+    LE_RULE_FLOAT,
+    LE_RULE_ROUND,
+    LE_RULE_SAME,
+    LE_RULE_CLASSIFY,
+    LE_RULE_CHOOSE,
+    LE_RULE_INTEGER
 };
 enum le_op {
 #define LE_OP(id, name, arity, rule, cost) LE_OP_##id,
@@ -24,7 +34,16 @@ const struct le_op_info *le_op_info(enum le_op op);
 enum le_op le_op_function(const char *name, size_t length);
 
 enum le_reduction {
-    LE_RED_SUM, LE_RED_PROD, LE_RED_MIN, LE_RED_MAX, LE_RED_ANY, LE_RED_ALL, LE_RED_MEAN, LE_RED_ARGMIN, LE_RED_ARGMAX, LE_REDUCTIONS
+    LE_RED_SUM,
+    LE_RED_PROD,
+    LE_RED_MIN,
+    LE_RED_MAX,
+    LE_RED_ANY,
+    LE_RED_ALL,
+    LE_RED_MEAN,
+    LE_RED_ARGMIN,
+    LE_RED_ARGMAX,
+    LE_REDUCTIONS
 };
 const char *le_reduction_name(enum le_reduction reduction);
 enum le_reduction le_reduction_parse(const char *name, size_t length); /* LE_REDUCTIONS: none */

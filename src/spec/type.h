@@ -5,20 +5,32 @@
 
 enum le_type {
     LE_NONE = 0,
-    LE_BOOL = LEAT_BOOL, LE_I8, LE_I16, LE_I32, LE_I64, LE_U8, LE_U16, LE_U32, LE_U64, LE_F16, LE_BF16, LE_F32, LE_F64,
-    LE_TYPES, /* one past the strong ones */
+    LE_BOOL = LEAT_BOOL,
+    LE_I8,
+    LE_I16,
+    LE_I32,
+    LE_I64,
+    LE_U8,
+    LE_U16,
+    LE_U32,
+    LE_U64,
+    LE_F16,
+    LE_BF16,
+    LE_F32,
+    LE_F64,
+    LE_TYPES,               /* one past the strong ones */
     LE_WEAK_INT = LE_TYPES, /* a whole literal, or a whole number of the caller's */
     LE_WEAK_INDEX,          /* an index, a size, len: i64 beside integers, weak beside floats */
     LE_WEAK_FLOAT,
     LE_TYPES_ALL
 };
-const char *le_type_name(enum le_type type);   /* a weak type has its strong one's name */
+const char *le_type_name(enum le_type type);                 /* a weak type has its strong one's name */
 enum le_type le_type_parse(const char *name, size_t length); /* LE_NONE: no type's name */
-size_t le_type_size(enum le_type type);         /* bytes; of the strong type */
-enum le_type le_type_strong(enum le_type type); /* i64 or f64 for a weak one */
+size_t le_type_size(enum le_type type);                      /* bytes; of the strong type */
+enum le_type le_type_strong(enum le_type type);              /* i64 or f64 for a weak one */
 enum le_type le_type_compute(enum le_type type); /* what arithmetic on it runs in: f32 for f16 and bf16; strong */
 bool le_type_is_weak(enum le_type type);
-bool le_type_is_int(enum le_type type);     /* signed, unsigned or weak; not bool */
+bool le_type_is_int(enum le_type type); /* signed, unsigned or weak; not bool */
 bool le_type_is_unsigned(enum le_type type);
 bool le_type_is_float(enum le_type type);   /* weak float included */
 int le_type_bits(enum le_type type);        /* of an integer: its width; of a float: its significand */

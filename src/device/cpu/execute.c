@@ -3,28 +3,33 @@
 
 /* ---- preparing */
 
-static size_t reg_size(const struct le_unit *unit, const struct le_reg *reg)
-{
+static size_t reg_size(const struct le_unit *unit, const struct le_reg *reg) {
     switch (reg->kind) {
-    case LE_REG_SLOT: return (size_t)unit->block * 8 + 64;
-    case LE_REG_SCALAR: return 64;
-    case LE_REG_ACC: return le_acc_size();
-    case LE_REG_VEC: return le_vec_size(unit->block, reg->levels);
+    case LE_REG_SLOT:
+        return (size_t)unit->block * 8 + 64;
+    case LE_REG_SCALAR:
+        return 64;
+    case LE_REG_ACC:
+        return le_acc_size();
+    case LE_REG_VEC:
+        return le_vec_size(unit->block, reg->levels);
     case LE_REG_CONST:
     case LE_REG_STREAM:
-    case LE_REG_FAULT: return 0;
+    case LE_REG_FAULT:
+        return 0;
     }
     return 0;
 }
 
-leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, enum le_simd simd, struct le_cpu_code *code)
-{
+leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, enum le_simd simd,
+                           struct le_cpu_code *code) {
     *code = (struct le_cpu_code){.unit = unit};
     code->ops = LE_NEW_ARRAY(arena, unit->instr_count, le_cpu_op *);
     code->offsets = LE_NEW_ARRAY(arena, unit->reg_count, size_t);
     for (int k = 0; k < unit->instr_count; k++) {
         const struct le_instr *instr = &unit->instrs[k];
-        if (instr->code == LE_CODE_LOOP) continue;
+        if (instr->code == LE_CODE_LOOP)
+            continue;
         code->ops[k] = le_cpu_op_find(simd, instr);
         if (!code->ops[k])
             return le_fail(LEAT_INTERNAL, "%s: the machine has no %s on %s, %s", unit->name, le_code_name(instr->code),
@@ -44,33 +49,48 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
 struct frame {
     const struct le_cpu_code *code;
     void **regs;
-    int64_t clip_from[2], clip_to[2]; /* iteration numbers of this task */
+    int64_t clip_from[2], clip_to[2];           /* iteration numbers of this task; -1: all */
+    int64_t row_count, term_from, term_to, row; /* terms of this task, where rows are cut; the row that it is in */
 };
 
-static void move(void **reg, int64_t bytes) { *reg = (void *)((uintptr_t)*reg + (uintptr_t)bytes); }
+static void move(void **reg, int64_t bytes) {
+    *reg = (void *)((uintptr_t)*reg + (uintptr_t)bytes);
+}
 
-static void move_streams(struct frame *f, const struct le_loop *loop, int64_t steps)
-{
+static void move_streams(struct frame *f, const struct le_loop *loop, int64_t steps) {
     for (int k = 0; k < loop->stream_count; k++)
         move(&f->regs[loop->streams[k].reg], (int64_t)((uint64_t)loop->streams[k].stride * (uint64_t)steps));
 }
 
 static void run(struct frame *f, int from, int to, int64_t n);
 
-static void run_loop(struct frame *f, const struct le_loop *loop, int body, int64_t lanes)
-{
+/* Where rows are cut, the task's first and last row are not whole. */
+static void clip_row(const struct frame *f, int64_t *from, int64_t *to) {
+    int64_t start = f->row * f->row_count;
+    *from = f->term_from > start ? f->term_from - start : 0;
+    *to = f->term_to - start < f->row_count ? f->term_to - start : f->row_count;
+}
+
+static void run_loop(struct frame *f, const struct le_loop *loop, int body, int64_t lanes) {
     int64_t low = *(const int64_t *)f->regs[loop->low], high = *(const int64_t *)f->regs[loop->high];
-    if (high <= low) return;
+    if (high <= low)
+        return;
     int64_t at = 0, count = (int64_t)(((uint64_t)high - (uint64_t)low - 1) / (uint64_t)loop->by) + 1;
     if (loop->clip >= 0 && f->clip_to[loop->clip] >= 0) {
         at = f->clip_from[loop->clip];
-        if (f->clip_to[loop->clip] < count) count = f->clip_to[loop->clip];
+        if (f->clip_to[loop->clip] < count)
+            count = f->clip_to[loop->clip];
     }
+    if (loop->clip == 1 && f->row_count)
+        clip_row(f, &at, &count);
     int64_t block = loop->lane ? f->code->unit->block : 1, moved = low + at * loop->by;
     move_streams(f, loop, moved);
     for (; at < count; at += block) {
         int64_t n = loop->lane ? (count - at < block ? count - at : block) : lanes;
-        if (loop->value != LE_NO_REG) *(int64_t *)f->regs[loop->value] = low + at * loop->by;
+        if (loop->clip == 0)
+            f->row = at;
+        if (loop->value != LE_NO_REG)
+            *(int64_t *)f->regs[loop->value] = low + at * loop->by;
         run(f, body, loop->end, n);
         move_streams(f, loop, block * loop->by);
         moved += block * loop->by;
@@ -78,8 +98,7 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
     move_streams(f, loop, -moved);
 }
 
-static void run(struct frame *f, int from, int to, int64_t n)
-{
+static void run(struct frame *f, int from, int to, int64_t n) {
     const struct le_unit *unit = f->code->unit;
     le_cpu_op *const *ops = f->code->ops;
     void *const *regs = f->regs;
@@ -97,29 +116,41 @@ static void run(struct frame *f, int from, int to, int64_t n)
     }
 }
 
-static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int64_t task, struct le_fault *fault)
-{
+static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int64_t task, struct le_fault *fault) {
     const struct le_reg *reg = &job->code->unit->regs[k];
     switch (reg->kind) {
-    case LE_REG_CONST: return (void *)(uintptr_t)&reg->bits;
-    case LE_REG_FAULT: return fault;
+    case LE_REG_CONST:
+        return (void *)(uintptr_t)&reg->bits;
+    case LE_REG_FAULT:
+        return fault;
     case LE_REG_STREAM: {
         void *p = reg->buffer < 0 ? job->parts : job->buffers[reg->buffer];
         move(&p, reg->offset + task * reg->task_stride);
         return p;
     }
-    default: return scratch + job->code->offsets[k];
+    default:
+        return scratch + job->code->offsets[k];
     }
 }
 
-static void run_task(void *user, int64_t task, int worker)
-{
+/* The task's range of terms becomes one of rows. */
+static void cut_rows(struct frame *f, const struct le_cpu_job *job) {
+    f->row_count = job->row_count;
+    f->term_from = f->clip_from[0];
+    f->term_to = f->clip_to[0] < job->clip_count[0] ? f->clip_to[0] : job->clip_count[0];
+    f->clip_from[0] = f->term_from / f->row_count;
+    f->clip_to[0] = (f->term_to - 1) / f->row_count + 1;
+}
+
+static void run_task(void *user, int64_t task, int worker) {
     const struct le_cpu_job *job = user;
     char *scratch = job->scratch + (size_t)worker * job->scratch_stride;
     struct frame f = {.code = job->code, .regs = (void **)(void *)scratch, .clip_to = {-1, -1}};
     struct le_fault *fault = &job->faults[worker];
-    if (!fault->set) fault->task = task;
-    for (int k = 0; k < job->code->unit->reg_count; k++) f.regs[k] = reg_pointer(job, k, scratch, task, fault);
+    if (!fault->set)
+        fault->task = task;
+    for (int k = 0; k < job->code->unit->reg_count; k++)
+        f.regs[k] = reg_pointer(job, k, scratch, task, fault);
     int64_t pieces = job->clip_count[1] ? (job->clip_count[1] + job->clip_size[1] - 1) / job->clip_size[1] : 1;
     int64_t piece[] = {task / pieces, task % pieces};
     for (int c = 0; c < 2; c++)
@@ -127,10 +158,11 @@ static void run_task(void *user, int64_t task, int worker)
             f.clip_from[c] = piece[c] * job->clip_size[c];
             f.clip_to[c] = f.clip_from[c] + job->clip_size[c];
         }
+    if (job->row_count)
+        cut_rows(&f, job);
     run(&f, 0, job->code->unit->instr_count, 1);
 }
 
-void le_cpu_run(struct le_pool *pool, const struct le_cpu_job *job)
-{
+void le_cpu_run(struct le_pool *pool, const struct le_cpu_job *job) {
     le_pool_run(pool, run_task, (void *)(uintptr_t)job, job->tasks);
 }

@@ -14,11 +14,13 @@ struct le_cpu_code {
     size_t *offsets;      /* by register: in a worker's scratch memory */
     size_t scratch_bytes; /* that one worker needs */
 };
-leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, enum le_simd simd, struct le_cpu_code *code);
+leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, enum le_simd simd,
+                           struct le_cpu_code *code);
 
 struct le_cpu_job {
     const struct le_cpu_code *code;
     int64_t tasks, clip_count[2], clip_size[2];
+    int64_t row_count;    /* as in le_launch: tasks take terms of rows of so many; 0: they take iterations */
     void *const *buffers; /* by buffer number */
     void *parts;          /* buffer -2 */
     char *scratch;        /* 64-byte aligned; one piece a worker */

@@ -1,0 +1,290 @@
+/* Expressions to nodes. Here the numbers are fixed: conversions become nodes, a multiplication and an addition of one statement
+ * become a multiply-add, small powers become products. No later pass changes a rounding. */
+#include "ir/lower.h"
+
+#define DEPTH_MAX 4000 /* of one expression: passes walk it recursively */
+
+static struct le_node *lower(struct lower *l, const struct le_tree_node *n);
+
+/* ---- indices */
+
+static void add_index(struct lower *l, const struct le_index *index) {
+    struct le_ir_index *out = &l->ir->indices.at[index->id];
+    if (out->name)
+        return;
+    out->name = index->name;
+    out->place = index->place;
+    out->from_dots = index->from_dots;
+    out->depends = index->depends;
+    out->explicit_range = index->has_range;
+    if (!index->has_range)
+        return;
+    struct le_range_nodes range = {.low = lower_as(l, index->low, LE_I64), .high = lower_as(l, index->high, LE_I64)};
+    if (index->by)
+        range.by = lower_as(l, index->by, LE_I64);
+    l->ir->indices.at[index->id].range = range;
+}
+
+int *lower_indices(struct lower *l, struct le_index *const *indices, int count) {
+    int *ids = LE_NEW_ARRAY(l->ir->arena, count, int);
+    for (int k = 0; k < count; k++) {
+        add_index(l, indices[k]);
+        ids[k] = indices[k]->id;
+    }
+    return ids;
+}
+
+static struct le_node *load_value(struct lower *l, int value) {
+    const struct le_value *v = &l->ir->values.at[value];
+    return le_node_make(l->ir,
+                        &(struct le_node){.kind = LE_NODE_LOAD, .type = le_type_compute(v->type), .value = value});
+}
+
+struct le_node *lower_scalar(struct lower *l, const struct le_symbol *symbol) {
+    struct le_node *fixed = l->ir->fixed[symbol->id];
+    return fixed ? fixed : load_value(l, l->current[symbol->id]);
+}
+
+/* ---- expressions */
+
+struct le_node *lower_op1(struct lower *l, int code, enum le_type type, struct le_node *a) {
+    return le_node_op(l->ir, code, type, &a, 1);
+}
+
+struct le_node *lower_op2(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b) {
+    struct le_node *x[] = {a, b};
+    return le_node_op(l->ir, code, type, x, 2);
+}
+
+static struct le_node *lower_const(struct lower *l, const struct le_tree_node *n) {
+    if (n->type == LE_BOOL)
+        return le_node_bool(l->ir, n->integer != 0);
+    if (n->type == LE_WEAK_FLOAT)
+        return le_node_real(l->ir, LE_F64, n->real);
+    return le_node_const(l->ir, n->is_u64 ? LE_U64 : LE_I64, (uint64_t)n->integer);
+}
+
+bool lower_is_bare(const struct lower *l, struct le_node *const *subscripts, int count) {
+    for (int k = 0; k < count; k++) {
+        if (subscripts[k]->kind != LE_NODE_INDEX || l->ir->indices.at[subscripts[k]->index].explicit_range)
+            return false;
+    }
+    return true;
+}
+
+static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n) {
+    int value = l->current[n->symbol->id];
+    struct le_node *x[LEAT_RANK_MAX];
+    for (int k = 0; k < n->child_count; k++)
+        x[k] = lower_as(l, n->children[k], LE_I64);
+    struct le_node model = {.kind = LE_NODE_LOAD,
+                            .type = le_type_compute(l->ir->values.at[value].type),
+                            .value = value,
+                            .edge = n->edge,
+                            .stretch = n->dots_count,
+                            .operands = x,
+                            .operand_count = n->child_count,
+                            .access = le_names_get(&l->accesses, (const char *)&n, sizeof n)};
+    model.trusted = n->edge == LE_EDGE_NONE && lower_is_bare(l, x, n->child_count);
+    if (n->edge == LE_EDGE_FILL) {
+        struct le_node *fill = le_node_cast(l->ir, l->ir->values.at[value].type, lower_scalar(l, n->fill));
+        enum le_type stored = l->ir->values.at[value].type;
+        model.fill = stored == LE_F16 || stored == LE_BF16 ? le_node_round(l->ir, stored, fill) : fill;
+    }
+    return le_node_make(l->ir, &model);
+}
+
+static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) {
+    struct le_node *axis = lower_as(l, n->children[0], LE_I64);
+    int rank = n->symbol->rank;
+    if (axis->kind == LE_NODE_CONST) {
+        int64_t k = le_const_i64(axis);
+        if (k >= -rank && k < rank)
+            return le_node_len(l->ir, n->symbol->id, (int)(k < 0 ? k + rank : k));
+        le_fail_at(LEAT_MISMATCH, n->place, "an axis from 0, or from -1 backwards", "%s has no axis %lld",
+                   n->symbol->name, (long long)k);
+        l->failed = true;
+        return le_node_i64(l->ir, 0);
+    }
+    struct le_node *out = le_node_len(l->ir, n->symbol->id, rank - 1);
+    for (int k = 0; k + 1 < rank; k++)
+        out = le_node_select(l->ir, lower_op2(l, LE_OP_EQ, LE_BOOL, axis, le_node_i64(l->ir, k)),
+                             le_node_len(l->ir, n->symbol->id, k), out);
+    return out;
+}
+
+/* A multiply-add where one operand is a product: the left one first. */
+struct le_node *lower_contracted(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b) {
+    if (type != LE_F32 && type != LE_F64)
+        return lower_op2(l, code, type, a, b);
+    bool left = a->kind == LE_NODE_OP && a->code == LE_OP_MUL, right = b->kind == LE_NODE_OP && b->code == LE_OP_MUL;
+    if (left) {
+        struct le_node *x[] = {a->operands[0], a->operands[1], b};
+        return le_node_op(l->ir, code == LE_OP_ADD ? LE_CODE_MULADD : LE_CODE_MULSUB, type, x, 3);
+    }
+    if (right) {
+        struct le_node *x[] = {b->operands[0], b->operands[1], a};
+        return le_node_op(l->ir, code == LE_OP_ADD ? LE_CODE_MULADD : LE_CODE_NMULADD, type, x, 3);
+    }
+    return lower_op2(l, code, type, a, b);
+}
+
+/* x ** literal, where products, a root or a division say the same. */
+static struct le_node *power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
+    if (y->kind != LE_NODE_CONST)
+        return lower_op2(l, LE_OP_POW, type, x, y);
+    double e = le_type_is_float(type) ? le_const_real(y) : (double)le_const_i64(y);
+    if (e == 1.0)
+        return x;
+    if (e == 2.0)
+        return lower_op2(l, LE_OP_MUL, type, x, x);
+    if (e == 3.0)
+        return lower_op2(l, LE_OP_MUL, type, lower_op2(l, LE_OP_MUL, type, x, x), x);
+    if (!le_type_is_float(type))
+        return lower_op2(l, LE_OP_POW, type, x, y);
+    if (e == -1.0)
+        return lower_op2(l, LE_OP_DIV, type, le_node_real(l->ir, type, 1.0), x);
+    if (e == 1.5)
+        return lower_op2(l, LE_OP_MUL, type, x, lower_op1(l, LE_OP_SQRT, type, x));
+    return lower_op2(l, LE_OP_POW, type, x, y);
+}
+
+/* Comparison of integers by their values, whatever their types. */
+static struct le_node *compare_values(struct lower *l, int code, struct le_node *a, struct le_node *b) {
+    if (a->type == LE_BOOL)
+        a = le_node_cast(l->ir, LE_I64, a);
+    if (b->type == LE_BOOL)
+        b = le_node_cast(l->ir, LE_I64, b);
+    if (a->type == b->type)
+        return lower_op2(l, code, LE_BOOL, a, b);
+    if (a->type != LE_U64 && b->type != LE_U64)
+        return lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_I64, a), le_node_cast(l->ir, LE_I64, b));
+    bool flip = a->type == LE_U64; /* the other one may be negative, and then is the lesser */
+    struct le_node *other = flip ? b : a, *zero = le_node_const(l->ir, other->type, 0);
+    struct le_node *same = lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_U64, a), le_node_cast(l->ir, LE_U64, b));
+    if (le_type_is_unsigned(other->type))
+        return same;
+    bool negative =
+        code == LE_OP_NE || (flip ? code == LE_OP_GT || code == LE_OP_GE : code == LE_OP_LT || code == LE_OP_LE);
+    return le_node_select(l->ir, lower_op2(l, LE_OP_LT, LE_BOOL, other, zero), le_node_bool(l->ir, negative), same);
+}
+
+/* i64 with u64 gives f64, which does not hold all of either. */
+static void note_mixed(struct lower *l, const struct le_tree_node *n, enum le_rule rule) {
+    if (n->child_count != 2 || n->operand != LE_F64 || (rule != LE_RULE_ARITH && rule != LE_RULE_CHOOSE))
+        return;
+    enum le_type a = n->children[0]->type, b = n->children[1]->type;
+    if (!le_type_is_int(a) || !le_type_is_int(b) || (le_type_strong(a) != LE_U64 && le_type_strong(b) != LE_U64))
+        return;
+    struct le_ir_note *note = LE_PUSH(l->ir->arena, &l->ir->notes);
+    *note = (struct le_ir_note){.line = n->place.line,
+                                .text = "a signed integer with u64 gives f64, which rounds: cast one of them"};
+}
+
+static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
+    const struct le_op_info *info = le_op_info((enum le_op)n->op);
+    enum le_type type = le_type_compute(le_type_strong(n->type));
+    if (info->rule == LE_RULE_COMPARE && n->operand == LE_NONE)
+        return compare_values(l, n->op, lower(l, n->children[0]), lower(l, n->children[1]));
+    enum le_type operand = info->rule == LE_RULE_LOGIC ? LE_BOOL : le_type_strong(n->operand);
+    struct le_node *x[3];
+    note_mixed(l, n, info->rule);
+    for (int k = 0; k < n->child_count; k++)
+        x[k] = lower_as(l, n->children[k], operand);
+    if (n->op == LE_OP_ADD || n->op == LE_OP_SUB)
+        return lower_contracted(l, n->op, type, x[0], x[1]);
+    if (n->op == LE_OP_POW)
+        return power(l, type, x[0], x[1]);
+    if (info->rule == LE_RULE_ROUND && !le_type_is_float(type))
+        return x[0];
+    return le_node_op(l->ir, n->op, type, x, n->child_count);
+}
+
+static struct le_node *lower_reduce(struct lower *l, const struct le_tree_node *n) {
+    const int *indices = lower_indices(l, n->indices, n->index_count);
+    enum le_type type = le_type_compute(le_type_strong(n->operand));
+    enum le_reduction reduction = (enum le_reduction)n->op;
+    if (reduction == LE_RED_ANY || reduction == LE_RED_ALL)
+        type = LE_BOOL;
+    struct le_node *body = lower_as(l, n->children[0], type);
+    if (n->index_count == 0)
+        return body; /* over `...` of no axes */
+    bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX;
+    if (reduction != LE_RED_MEAN)
+        return le_node_reduce(l->ir, reduction, arg ? LE_I64 : type, body, indices, n->index_count);
+    struct le_node count = {
+        .kind = LE_NODE_COUNT, .type = LE_I64, .indices = (int *)(uintptr_t)indices, .index_count = n->index_count};
+    return lower_op2(l, LE_OP_DIV, type, le_node_reduce(l->ir, LE_RED_SUM, type, body, indices, n->index_count),
+                     le_node_cast(l->ir, type, le_node_make(l->ir, &count)));
+}
+
+static struct le_node *lower_rand(struct lower *l, const struct le_tree_node *n) {
+    struct le_node **x = LE_NEW_ARRAY(l->ir->arena, n->child_count, struct le_node *);
+    for (int k = 0; k < n->child_count; k++)
+        x[k] = lower_as(l, n->children[k], LE_I64);
+    return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_RAND,
+                                                 .type = LE_F64,
+                                                 .code = n->op ? LE_CODE_RANDN : LE_CODE_RAND,
+                                                 .operands = x,
+                                                 .operand_count = n->child_count});
+}
+
+static struct le_node *lower_select(struct lower *l, const struct le_tree_node *n) {
+    struct le_node *c = lower_as(l, n->children[0], LE_BOOL);
+    return le_node_select(l->ir, c, lower_as(l, n->children[1], n->type), lower_as(l, n->children[2], n->type));
+}
+
+static struct le_node *lower_cast(struct lower *l, const struct le_tree_node *n) {
+    struct le_node *x = lower_as(l, n->children[0], n->type);
+    return n->type == LE_F16 || n->type == LE_BF16 ? le_node_round(l->ir, n->type, x) : x;
+}
+
+static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
+    switch (n->kind) {
+    case LE_TREE_CONST:
+        return lower_const(l, n);
+    case LE_TREE_INDEX:
+        return le_node_index(l->ir, n->index->id);
+    case LE_TREE_SCALAR:
+        return lower_scalar(l, n->symbol);
+    case LE_TREE_READ:
+        return lower_read(l, n);
+    case LE_TREE_LEN:
+        return lower_len(l, n);
+    case LE_TREE_OP:
+        return lower_op(l, n);
+    case LE_TREE_SELECT:
+        return lower_select(l, n);
+    case LE_TREE_CAST:
+        return lower_cast(l, n);
+    case LE_TREE_RAND:
+        return lower_rand(l, n);
+    case LE_TREE_REDUCE:
+        return lower_reduce(l, n);
+    }
+    return NULL;
+}
+
+struct le_node *lower_as(struct lower *l, const struct le_tree_node *n, enum le_type type) {
+    struct le_node *x;
+    if (++l->depth > DEPTH_MAX) {
+        if (!l->failed)
+            le_fail_at(LEAT_PROGRAM, n->place, "several statements", "the expression is nested too deep");
+        l->failed = true;
+        x = le_node_i64(l->ir, 0);
+    } else {
+        x = lower(l, n);
+    }
+    l->depth--;
+    return le_node_cast(l->ir, le_type_strong(type), x);
+}
+
+/* A value as an assignment to an array or scalar of that storage type rounds it. */
+struct le_node *lower_stored(struct lower *l, struct le_node *x, enum le_type type) {
+    x = le_node_cast(l->ir, type, x);
+    return type == LE_F16 || type == LE_BF16 ? le_node_round(l->ir, type, x) : x;
+}
+
+struct le_node *lower_any(struct lower *l, const struct le_tree_node *n) {
+    return lower_as(l, n, n->type);
+}
