@@ -271,6 +271,24 @@ static void faults(void **state) {
     }
 }
 
+static void notes(void **state) {
+    (void)state;
+    EACH_SIMD(simd) EACH_LENGTH(n) {
+        const struct le_instr instr = {.code = LE_CODE_NOTE, .type = LE_BOOL, .a = 1, .imm = LE_NOTE_POWER};
+        struct le_fault fault = {.notes = LE_NOTE_DIVISION};
+        memset(a, 0, sizeof a);
+        ((uint8_t *)a)[n] = 1;
+        run_op(simd, &instr, (void *[]){&fault, a}, n);
+        assert_int_equal(fault.notes, LE_NOTE_DIVISION);
+        if (n == 0)
+            continue;
+        ((uint8_t *)a)[n - 1] = 1;
+        run_op(simd, &instr, (void *[]){&fault, a}, n);
+        assert_int_equal(fault.notes, LE_NOTE_DIVISION | LE_NOTE_POWER);
+        assert_false(fault.set);
+    }
+}
+
 static int64_t moved(enum le_edge edge, int64_t x, int64_t extent) {
     if (extent == 0)
         return 0;
@@ -306,8 +324,11 @@ static void edges(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(moves), cmocka_unit_test(updating_scatters),
-                                       cmocka_unit_test(counting_and_ranges), cmocka_unit_test(faults),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(moves),
+                                       cmocka_unit_test(updating_scatters),
+                                       cmocka_unit_test(counting_and_ranges),
+                                       cmocka_unit_test(faults),
+                                       cmocka_unit_test(notes),
                                        cmocka_unit_test(edges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
