@@ -41,6 +41,8 @@ struct gen {
     const struct le_kernel *kernel;
     struct le_ir *ir;
     const struct le_stage *stage;
+    struct le_node *nodes[8]; /* the stage's, and its siblings' if they are made together */
+    int node_count;
     struct le_space space; /* its ranges are those of this box */
     struct le_arena *arena;
     struct {
@@ -97,8 +99,8 @@ struct operand *gen_reduce(struct gen *g, struct le_node *node, struct scope *sc
 /* A reduction that is a whole kernel: its terms, which tasks share out; 0 where it cannot be cut. *row_count: of its second loop, or
  * 0 if it has one loop. */
 int64_t gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count);
-struct operand *gen_reduce_part(struct gen *g, struct le_node *node);
-bool gen_drives_bounds(const struct gen *g, int index); /* a dynamic range depends on it */
+void gen_reduce_parts(struct gen *g, struct operand **totals); /* all of g->nodes in one loop */
+bool gen_drives_bounds(const struct gen *g, int index);        /* a dynamic range depends on it */
 
 /* schedule.c */
 void gen_find_indices(struct gen *g);

@@ -17,6 +17,8 @@ static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage 
     g.epoch = ++kernel->ir->epoch;
     g.lane = -1;
     g.block = LE_BLOCK_MAX;
+    g.nodes[0] = stage->node;
+    g.node_count = 1;
     g.root = LE_NEW(kernel->arena, struct scope);
     *g.root = (struct scope){.index = -1, .loop = -1};
     gen_reg(&g, LE_REG_FAULT, LE_I64);
@@ -39,7 +41,8 @@ static void find_wide(struct le_node *node, void *user) {
 
 static void choose_block(struct gen *g) {
     bool wide = false;
-    le_node_walk(g->ir, g->stage->node, find_wide, &wide);
+    for (int k = 0; k < g->node_count; k++)
+        le_node_walk(g->ir, g->nodes[k], find_wide, &wide);
     if (wide)
         g->block = LE_BLOCK_MAX / 2;
 }
@@ -144,32 +147,50 @@ static int64_t part_size(int64_t terms, int threads) {
     return size;
 }
 
+/* Sibling number k's totals: one a task, after those of the siblings before it. */
+static void store_total(struct gen *g, int k, const struct operand *total, int64_t tasks) {
+    enum le_type type = g->nodes[k]->type;
+    int pointer = gen_reg(g, LE_REG_STREAM, type);
+    g->regs.at[pointer].buffer = LE_PARTS;
+    g->regs.at[pointer].offset = k * tasks * 8;
+    g->regs.at[pointer].task_stride = (int64_t)le_type_size(type);
+    gen_emit(g, g->root,
+             (struct le_instr){.code = LE_CODE_COPY,
+                               .type = (uint8_t)type,
+                               .d = (uint16_t)pointer,
+                               .a = (uint16_t)total->reg,
+                               .b = LE_NO_REG,
+                               .c = LE_NO_REG,
+                               .e = LE_NO_REG});
+}
+
+static bool all_safe(struct gen *g) {
+    for (int k = 0; k < g->node_count; k++)
+        if (!gen_is_safe(g, g->nodes[k]))
+            return false;
+    return true;
+}
+
 static bool generate_parts(const struct le_kernel *kernel, struct le_launches *out, leat_status *status) {
     const struct le_stage *stage = kernel->stage;
     struct gen g = new_gen(kernel, stage);
-    struct le_launch launch = {.parts = true, .reduction = (enum le_reduction)stage->node->code};
+    struct le_launch launch = {.parts = true};
+    for (int k = stage->sibling; k >= 0; k = kernel->ir->stages.at[k].sibling)
+        g.nodes[g.node_count++] = kernel->ir->stages.at[k].node;
     gen_find_indices(&g);
     gen_merge(&g);
     choose_block(&g);
     int64_t terms = gen_cuttable(&g, stage->node, &launch.row_count);
-    bool fits = terms >= 2 * PART_TERMS_MIN && gen_is_safe(&g, stage->node);
+    bool fits = terms >= 2 * PART_TERMS_MIN && all_safe(&g);
     if (fits) {
+        struct operand *totals[ARRAY_LEN(g.nodes)];
         launch.operations = gen_operations(&g);
         launch.clip_count[0] = terms;
         launch.clip_size[0] = part_size(terms, kernel->threads);
         launch.tasks = (terms + launch.clip_size[0] - 1) / launch.clip_size[0];
-        struct operand *total = gen_reduce_part(&g, stage->node);
-        int pointer = gen_reg(&g, LE_REG_STREAM, stage->node->type);
-        g.regs.at[pointer].buffer = LE_PARTS;
-        g.regs.at[pointer].task_stride = (int64_t)le_type_size(stage->node->type);
-        gen_emit(&g, g.root,
-                 (struct le_instr){.code = LE_CODE_COPY,
-                                   .type = (uint8_t)stage->node->type,
-                                   .d = (uint16_t)pointer,
-                                   .a = (uint16_t)total->reg,
-                                   .b = LE_NO_REG,
-                                   .c = LE_NO_REG,
-                                   .e = LE_NO_REG});
+        gen_reduce_parts(&g, totals);
+        for (int k = 0; k < g.node_count; k++)
+            store_total(&g, k, totals[k], launch.tasks);
         if (g.status == LEAT_OK)
             add_launch(&g, out, launch);
         *status = g.status;

@@ -16,11 +16,11 @@ struct le_launch {
     int64_t tasks;
     int64_t
         row_count; /* not 0: clip 0 counts terms, of rows of so many: the loop of clip 0 is the rows', that of clip 1 the lanes' */
-    /* Each task writes one partial total (buffer LE_PARTS), which le_acc_join then joins. */
+    /* Each task writes one partial total (buffer LE_PARTS, 8 bytes apart at most), which le_acc_join then joins; those of the stage's
+     * siblings follow, 8 * tasks bytes for each. */
     bool parts;
     /* Each task scatters into its own copy of the target (buffer LE_PARTS), added in order afterwards. */
     bool copies;
-    enum le_reduction reduction;
     int64_t operations, elements; /* for the ledger */
 };
 #define LE_PARTS (-2) /* buffer number of the tasks' own memory */

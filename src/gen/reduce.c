@@ -85,33 +85,42 @@ static struct scope *open_loops(struct gen *g, const struct le_node *node, struc
     return scope;
 }
 
-static struct operand *reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c, bool cut) {
-    bool lanes = takes_lanes(g, node, scope, c), by_lane = scope->in_lane;
-    int acc = gen_reg(g, by_lane ? LE_REG_VEC : LE_REG_ACC, node->operands[0]->type);
-    g->regs.at[acc].levels = levels_for(g, node);
-    gen_emit(g, scope, accumulate(node, by_lane ? LE_CODE_VEC_INIT : LE_CODE_ACC_INIT, acc, LE_NO_REG, LE_NO_REG));
-    struct scope *inner = open_loops(g, node, scope, lanes, cut);
-    struct operand *body = gen_node(g, node->operands[0], inner, c);
-    int index = LE_NO_REG;
-    if (node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX)
-        index = gen_use(g, gen_node(g, le_node_index(g->ir, node->indices[0]), inner, c), inner);
-    int term = gen_use(g, body, inner);
-    gen_emit(g, inner, accumulate(node, by_lane ? LE_CODE_VEC_ADD : LE_CODE_ACC_ADD, acc, term, index));
+/* Several reductions over the same indices run in one loop nest. */
+static void reduce(struct gen *g, struct le_node *const *nodes, int count, struct scope *scope, struct condition c,
+                   bool cut, struct operand **totals) {
+    bool lanes = takes_lanes(g, nodes[0], scope, c), by_lane = scope->in_lane;
+    int acc[ARRAY_LEN(g->nodes)];
+    for (int k = 0; k < count; k++) {
+        acc[k] = gen_reg(g, by_lane ? LE_REG_VEC : LE_REG_ACC, nodes[k]->operands[0]->type);
+        g->regs.at[acc[k]].levels = levels_for(g, nodes[k]);
+        gen_emit(g, scope,
+                 accumulate(nodes[k], by_lane ? LE_CODE_VEC_INIT : LE_CODE_ACC_INIT, acc[k], LE_NO_REG, LE_NO_REG));
+    }
+    struct scope *inner = open_loops(g, nodes[0], scope, lanes, cut);
+    for (int k = 0; k < count; k++) {
+        int index = LE_NO_REG, term = gen_use(g, gen_node(g, nodes[k]->operands[0], inner, c), inner);
+        if (nodes[k]->code == LE_RED_ARGMIN || nodes[k]->code == LE_RED_ARGMAX)
+            index = gen_use(g, gen_node(g, le_node_index(g->ir, nodes[k]->indices[0]), inner, c), inner);
+        gen_emit(g, inner, accumulate(nodes[k], by_lane ? LE_CODE_VEC_ADD : LE_CODE_ACC_ADD, acc[k], term, index));
+    }
     for (struct scope *s = inner; s != scope; s = s->parent)
         gen_close(g, s);
-    int d = gen_result(g, scope, node->type);
-    gen_emit(g, scope, accumulate(node, by_lane ? LE_CODE_VEC_END : LE_CODE_ACC_END, d, acc, LE_NO_REG));
-    struct operand *x = LE_NEW(g->arena, struct operand);
-    *x = (struct operand){.reg = d, .scope = scope, .vector = by_lane, .splat = -1};
-    return x;
+    for (int k = 0; k < count; k++) {
+        int d = gen_result(g, scope, nodes[k]->type);
+        gen_emit(g, scope, accumulate(nodes[k], by_lane ? LE_CODE_VEC_END : LE_CODE_ACC_END, d, acc[k], LE_NO_REG));
+        totals[k] = LE_NEW(g->arena, struct operand);
+        *totals[k] = (struct operand){.reg = d, .scope = scope, .vector = by_lane, .splat = -1};
+    }
 }
 
 struct operand *gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
-    return reduce(g, node, scope, c, false);
+    struct operand *total;
+    reduce(g, &node, 1, scope, c, false, &total);
+    return total;
 }
 
-struct operand *gen_reduce_part(struct gen *g, struct le_node *node) {
-    return reduce(g, node, g->root, (struct condition){.outside = -1}, true);
+void gen_reduce_parts(struct gen *g, struct operand **totals) {
+    reduce(g, g->nodes, g->node_count, g->root, (struct condition){.outside = -1}, true, totals);
 }
 
 int64_t gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count) {

@@ -35,7 +35,8 @@ void gen_find_indices(struct gen *g) {
     struct collect c = {.g = g};
     for (int k = 0; k < g->stage->index_count; k++)
         add_index(&c, g->stage->indices[k]);
-    le_node_walk(g->ir, g->stage->node, add_node, &c);
+    for (int k = 0; k < g->node_count; k++)
+        le_node_walk(g->ir, g->nodes[k], add_node, &c);
 }
 
 /* ---- merging: two loops that every access walks as one */
@@ -89,7 +90,9 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
         return;
     if (kept)
         m.fits = accesses_merge(&m, g->stage->target, g->stage->left, g->stage->left_count, 0);
-    visit_merge(&m, g->stage->node, ++g->ir->epoch);
+    int epoch = ++g->ir->epoch;
+    for (int k = 0; k < g->node_count; k++)
+        visit_merge(&m, g->nodes[k], epoch);
     if (!m.fits)
         return;
     g->merged_count[into] = gen_extent(g, into) * le_range_count(a);
@@ -124,18 +127,27 @@ static bool shares_index(const struct le_node *a, const struct le_node *b) {
     return false;
 }
 
+/* One of several siblings: they run in one loop nest. */
+static bool is_root(const struct gen *g, const struct le_node *node) {
+    bool root = false;
+    for (int k = 0; k < g->node_count; k++)
+        root |= g->nodes[k] == node;
+    return root && g->node_count > 1;
+}
+
 void gen_merge(struct gen *g) {
     struct reductions r = {.count = 0};
     merge_list(g, g->stage->indices, g->stage->index_count, true);
     if (!g->stage->node->reduces)
         return;
-    le_node_walk(g->ir, g->stage->node, find_reduction, &r);
+    for (int k = 0; k < g->node_count; k++)
+        le_node_walk(g->ir, g->nodes[k], find_reduction, &r);
     if (r.count > REDUCTIONS_MAX)
         return;
     for (int x = 0; x < r.count; x++) {
         bool alone = true; /* an index of two reductions is merged for neither */
         for (int y = 0; y < r.count; y++)
-            alone &= y == x || !shares_index(r.at[x], r.at[y]);
+            alone &= y == x || is_root(g, r.at[x]) || !shares_index(r.at[x], r.at[y]);
         if (alone)
             merge_list(g, r.at[x]->indices, r.at[x]->index_count, false);
     }
@@ -266,7 +278,8 @@ static void add_work(struct le_node *node, void *user) {
 
 static struct work work_of(struct gen *g) {
     struct work w = {.g = g};
-    le_node_walk(g->ir, g->stage->node, add_work, &w);
+    for (int k = 0; k < g->node_count; k++)
+        le_node_walk(g->ir, g->nodes[k], add_work, &w);
     w.time += product(g, g->stage->indices, g->stage->index_count);
     return w;
 }

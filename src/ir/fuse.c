@@ -353,6 +353,8 @@ static struct le_node *own_stage(struct hoist *h, struct le_node *node, const st
                                                      .name = h->stage->name,
                                                      .target = id,
                                                      .base = -1,
+                                                     .leader = -1,
+                                                     .sibling = -1,
                                                      .indices = indices,
                                                      .index_count = count,
                                                      .left = left,

@@ -120,6 +120,7 @@ struct le_stage {
     struct le_node *node; /* of the target's compute type */
     enum le_scatter scatter;
     bool dead;
+    int leader, sibling; /* reductions that one kernel makes: the stage that leads them, the next of them; -1: none */
     int access; /* of the left side, for messages; -1 */
 };
 
@@ -201,8 +202,8 @@ leat_status le_passes_run(struct le_ir *ir);
 leat_status le_ir_verify(const struct le_ir *ir);
 void le_pass_inline(struct le_ir *ir);
 void le_pass_hoist(struct le_ir *ir);
+void le_pass_siblings(struct le_ir *ir);
 void le_pass_sweep(struct le_ir *ir); /* marks stages dead whose value nobody reads, and counts uses */
 
 void le_ir_print(const struct le_ir *ir, struct le_text *out);
-void le_node_print(const struct le_ir *ir, const struct le_node *node, struct le_text *out);
 #endif

@@ -86,6 +86,8 @@ static struct le_stage *add_stage(struct lower *l, enum le_stage_kind kind, cons
                            .name = ir->statements.at[l->statement].text,
                            .target = target,
                            .base = -1,
+                           .leader = -1,
+                           .sibling = -1,
                            .access = -1};
     return s;
 }

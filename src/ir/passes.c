@@ -1,11 +1,8 @@
 /* The passes, in order, and the verifier that stands between them. */
 #include "ir/ir.h"
 
-const struct le_pass le_passes[] = {{"sweep", le_pass_sweep},
-                                    {"inline", le_pass_inline},
-                                    {"hoist", le_pass_hoist},
-                                    {"sweep", le_pass_sweep},
-                                    {NULL, NULL}};
+const struct le_pass le_passes[] = {{"sweep", le_pass_sweep}, {"inline", le_pass_inline},     {"hoist", le_pass_hoist},
+                                    {"sweep", le_pass_sweep}, {"siblings", le_pass_siblings}, {NULL, NULL}};
 
 leat_status le_passes_run(struct le_ir *ir) {
     leat_status status = le_ir_verify(ir);

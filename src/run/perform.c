@@ -99,15 +99,24 @@ leat_status le_perform_scalar(struct leat_call *call, struct le_node *node, enum
     return check_faults(call);
 }
 
+/* Tasks' partial totals, of the stage and its siblings, joined into one each. */
 static leat_status run_parts(struct leat_call *call, const struct le_action *action) {
+    struct le_specialised *s = call->specialised;
     const struct le_launch *launch = &action->launches.at[0];
-    enum le_type type = action->stage->node->type;
-    void *parts = le_alloc((size_t)launch->tasks * 8);
+    size_t one = (size_t)launch->tasks * 8, all = one;
+    for (int k = action->stage->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
+        all += one;
+    char *parts = le_alloc(all);
     if (!parts)
-        return le_fail_out_of_memory((size_t)launch->tasks * 8);
+        return le_fail_out_of_memory(all);
     run_launch(call, launch, &action->codes[0], parts);
-    le_acc_join(call->program->ctx->simd, type, launch->reduction, parts, launch->tasks,
-                call->specialised->buffers[action->stage->target]);
+    const struct le_stage *stage = action->stage;
+    for (char *p = parts; p < parts + all; p += one) {
+        le_acc_join(call->program->ctx->simd, stage->node->type, (enum le_reduction)stage->node->code, p, launch->tasks,
+                    &s->cells[stage->target].scalar);
+        if (stage->sibling >= 0)
+            stage = &s->ir->stages.at[stage->sibling];
+    }
     le_free(parts);
     return LEAT_OK;
 }

@@ -304,6 +304,16 @@ static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *s
     return c.bytes + c.points * (int64_t)le_type_size(s->ir->values.at[stage->target].type);
 }
 
+/* The leader's kernel makes its siblings, too, if it works in parts. */
+static bool made_with_leader(const struct le_plan *plan, const struct le_ir *ir, const struct le_stage *stage) {
+    if (stage->leader < 0)
+        return false;
+    for (int k = plan->actions.count - 1; k >= 0; k--)
+        if (plan->actions.at[k].stage == &ir->stages.at[stage->leader])
+            return plan->actions.at[k].launches.count > 0 && plan->actions.at[k].launches.at[0].parts;
+    return false;
+}
+
 static leat_status add_action(struct leat_call *call, const struct le_stage *stage) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
@@ -328,9 +338,11 @@ static leat_status add_action(struct leat_call *call, const struct le_stage *sta
                                .arena = &plan->arena,
                                .merged_into = s->merged_into,
                                .merged_count = s->merged_count};
-    leat_status status = stage->kind == LE_STAGE_FILL
-                             ? le_kernel_scalar(&kernel, stage->node, v->type, LE_PUSH(&plan->arena, &action.launches))
-                             : le_kernel_generate(&kernel, &action.launches);
+    leat_status status = LEAT_OK;
+    if (stage->kind == LE_STAGE_FILL)
+        status = le_kernel_scalar(&kernel, stage->node, v->type, LE_PUSH(&plan->arena, &action.launches));
+    else if (!made_with_leader(plan, s->ir, stage))
+        status = le_kernel_generate(&kernel, &action.launches);
     plan->placed[stage->target] = action.place;
     action.codes = LE_NEW_ARRAY(&plan->arena, action.launches.count, struct le_cpu_code);
     for (int k = 0; k < action.launches.count && status == LEAT_OK; k++) {
@@ -338,7 +350,7 @@ static leat_status add_action(struct leat_call *call, const struct le_stage *sta
         if (action.codes[k].scratch_bytes > plan->scratch_bytes)
             plan->scratch_bytes = action.codes[k].scratch_bytes;
     }
-    action.bytes = stage->kind == LE_STAGE_FILL ? 0 : bytes_of(s, stage);
+    action.bytes = stage->kind == LE_STAGE_FILL || action.launches.count == 0 ? 0 : bytes_of(s, stage);
     *LE_PUSH(&plan->arena, &plan->actions) = action;
     return status;
 }

@@ -1,0 +1,119 @@
+/* Reductions of whole arrays that read the same array become siblings: one kernel runs over its elements once and makes them all. They
+ * share their indices, whose ranges are one axis' extents. */
+#include "ir/ir.h"
+
+#define SIBLINGS_MAX 8
+
+static bool is_whole_reduction(const struct le_stage *s) {
+    return !s->dead && s->kind == LE_STAGE_MAP && s->index_count == 0 && s->node->kind == LE_NODE_REDUCE &&
+           s->node->code != LE_RED_ARGMIN && s->node->code != LE_RED_ARGMAX;
+}
+
+/* The place of each subscript's index among the reduction's own; false unless all are bare and every index is there. */
+static bool places(const struct le_node *reduction, const struct le_node *load, int out[LEAT_RANK_MAX]) {
+    unsigned found = 0;
+    if (!load->trusted || load->operand_count == 0 || load->stretch > 0 || reduction->index_count > LEAT_RANK_MAX)
+        return false;
+    for (int d = 0; d < load->operand_count; d++) {
+        int k = 0;
+        while (k < reduction->index_count && reduction->indices[k] != load->operands[d]->index)
+            k++;
+        if (k == reduction->index_count)
+            return false;
+        out[d] = k;
+        found |= 1u << k;
+    }
+    return found == (1u << reduction->index_count) - 1;
+}
+
+struct shared {
+    struct le_ir *ir;
+    const struct le_node *a, *b; /* reductions */
+    const struct le_node *of_a;  /* a load in a that is looked for in b */
+    int places[LEAT_RANK_MAX];
+    bool found;
+};
+
+static void find_in_b(struct le_node *node, void *user) {
+    struct shared *s = user;
+    int there[LEAT_RANK_MAX];
+    if (s->found || node->kind != LE_NODE_LOAD || node->value != s->of_a->value || !places(s->b, node, there))
+        return;
+    bool same = true;
+    for (int d = 0; d < node->operand_count; d++)
+        same &= there[d] == s->places[d];
+    s->found = same;
+}
+
+struct loads {
+    const struct le_node *at[SIBLINGS_MAX];
+    int count;
+};
+
+static void list_load(struct le_node *node, void *user) {
+    struct loads *l = user;
+    if (node->kind == LE_NODE_LOAD && node->operand_count > 0 && l->count < SIBLINGS_MAX)
+        l->at[l->count++] = node;
+}
+
+static bool share_a_load(struct le_ir *ir, struct le_node *a, struct le_node *b) {
+    struct shared s = {.ir = ir, .a = a, .b = b};
+    struct loads loads = {.count = 0};
+    if (a->index_count != b->index_count)
+        return false;
+    le_node_walk(ir, a->operands[0], list_load, &loads);
+    for (int k = 0; k < loads.count && !s.found; k++) {
+        s.of_a = loads.at[k];
+        if (places(a, s.of_a, s.places))
+            le_node_walk(ir, b->operands[0], find_in_b, &s);
+    }
+    return s.found;
+}
+
+struct latest {
+    const struct le_ir *ir;
+    int stage;
+};
+
+static void find_latest(struct le_node *node, void *user) {
+    struct latest *l = user;
+    if (node->kind == LE_NODE_LOAD && l->ir->values.at[node->value].stage > l->stage)
+        l->stage = l->ir->values.at[node->value].stage;
+}
+
+/* All that the stage reads is there before `leader` runs. */
+static bool is_ready(struct le_ir *ir, const struct le_stage *stage, int leader) {
+    struct latest l = {.ir = ir, .stage = -1};
+    le_node_walk(ir, stage->node, find_latest, &l);
+    return l.stage < leader;
+}
+
+static void join(struct le_ir *ir, int leader, int last, int stage) {
+    struct le_stage *s = &ir->stages.at[stage];
+    const struct le_node *first = ir->stages.at[leader].node, *old = s->node;
+    struct le_node *to[LEAT_RANK_MAX];
+    for (int k = 0; k < old->index_count; k++)
+        to[k] = le_node_index(ir, first->indices[k]);
+    struct le_node *body = le_node_substitute(ir, old->operands[0], old->indices, to, old->index_count);
+    s->node = le_node_reduce(ir, (enum le_reduction)old->code, old->type, body, first->indices, first->index_count);
+    s->leader = leader;
+    ir->stages.at[last].sibling = stage;
+}
+
+void le_pass_siblings(struct le_ir *ir) {
+    int leader = -1, last = -1, count = 0;
+    for (int k = 0; k < ir->stages.count; k++) {
+        struct le_stage *s = &ir->stages.at[k];
+        if (!is_whole_reduction(s))
+            continue;
+        if (leader >= 0 && count < SIBLINGS_MAX && is_ready(ir, s, leader) &&
+            share_a_load(ir, ir->stages.at[leader].node, s->node)) {
+            join(ir, leader, last, k);
+            count++;
+        } else {
+            leader = k;
+            count = 1;
+        }
+        last = k;
+    }
+}
