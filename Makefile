@@ -26,6 +26,7 @@ fuzz:
 
 # every f32 input of each unary function: writes the table of worst errors
 ulp: all
+	@cmake --build --preset release --target ulp
 	@tools/ulp.sh
 
 install: all
