@@ -102,8 +102,9 @@ static void test_refused(void **state) {
     leat_array *array = NULL;
     for (size_t k = 0; k < ARRAY_LEN(refused); k++)
         for (int version = 1; version <= 3; version++) {
+            const bool later = strstr(refused[k].message, "complex") != NULL; /* right, but not possible here */
             assert_int_equal(load(pool, version, refused[k].header, refused[k].data_bytes, (leat_dtype)0, &array),
-                             LEAT_FILE);
+                             later ? LEAT_UNSUPPORTED : LEAT_FILE);
             assert_message("x.npy: ");
             assert_message(refused[k].message);
         }
