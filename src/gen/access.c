@@ -6,8 +6,8 @@ static int64_t size_of(const struct gen *g, int value) {
     return (int64_t)le_type_size(g->ir->values.at[value].type);
 }
 
-bool gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
-                int64_t *stride) {
+bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
+                   int64_t *stride) {
     const struct le_layout *layout = &g->kernel->layouts[value];
     *stride = 0;
     for (int d = 0; d < rank; d++) {
@@ -33,7 +33,7 @@ static bool axis_is_safe(const struct gen *g, const struct le_layout *layout, st
     return le_interval(&g->space, subscript, &low, &high) && low >= 0 && high < layout->shape[d];
 }
 
-bool gen_load_is_safe(struct gen *g, const struct le_node *node) {
+bool le_gen_load_is_safe(struct gen *g, const struct le_node *node) {
     if (node->trusted)
         return true;
     for (int d = 0; d < node->operand_count; d++)
@@ -124,11 +124,11 @@ static int64_t pointer_start(const struct access *a) {
 static int make_pointer(struct access *a) {
     struct gen *g = a->g;
     int64_t size = size_of(g, a->value);
-    int reg = gen_reg(g, LE_REG_STREAM, g->ir->values.at[a->value].type);
+    int reg = le_gen_reg(g, LE_REG_STREAM, g->ir->values.at[a->value].type);
     g->regs.at[reg].buffer = a->value;
     g->regs.at[reg].offset = pointer_start(a) * size;
     for (struct scope *s = a->scope; s->parent; s = s->parent)
-        gen_stream_loop(g, reg, s, pointer_stride(a, s->index) * size);
+        le_gen_stream_loop(g, reg, s, pointer_stride(a, s->index) * size);
     return reg;
 }
 
@@ -143,23 +143,23 @@ static int64_t lane_stride(const struct access *a) {
 
 static int emit(struct access *a, int code, enum le_type type, enum le_type result, int x, int y, int z, int e,
                 int64_t imm) {
-    int d = gen_result(a->g, a->scope, result);
-    gen_emit(a->g, a->scope,
-             (struct le_instr){.code = (uint16_t)code,
-                               .type = (uint8_t)type,
-                               .type2 = (uint8_t)result,
-                               .d = (uint16_t)d,
-                               .a = (uint16_t)x,
-                               .b = (uint16_t)y,
-                               .c = (uint16_t)z,
-                               .e = (uint16_t)e,
-                               .imm = imm});
+    int d = le_gen_result(a->g, a->scope, result);
+    le_gen_emit(a->g, a->scope,
+                (struct le_instr){.code = (uint16_t)code,
+                                  .type = (uint8_t)type,
+                                  .type2 = (uint8_t)result,
+                                  .d = (uint16_t)d,
+                                  .a = (uint16_t)x,
+                                  .b = (uint16_t)y,
+                                  .c = (uint16_t)z,
+                                  .e = (uint16_t)e,
+                                  .imm = imm});
     return d;
 }
 
 static int constant(struct access *a, enum le_type type, int64_t value) {
-    struct operand x = {.reg = gen_const(a->g, type, (uint64_t)value), .scope = a->g->root, .splat = -1};
-    return gen_use(a->g, &x, a->scope);
+    struct operand x = {.reg = le_gen_const(a->g, type, (uint64_t)value), .scope = a->g->root, .splat = -1};
+    return le_gen_use(a->g, &x, a->scope);
 }
 
 /* Lanes outside the axis leave the mask; they are faults, or set `outside`. */
@@ -176,16 +176,16 @@ static void check_axis(struct access *a, int d, int subscript, int length) {
     instr.code = a->c.outside >= 0 && a->edge == LE_EDGE_NONE ? LE_CODE_OUTSIDE : LE_CODE_FAULT;
     if (instr.code == LE_CODE_OUTSIDE)
         instr.d = (uint16_t)a->c.outside;
-    gen_emit(a->g, a->scope, instr);
+    le_gen_emit(a->g, a->scope, instr);
     a->mask = after;
 }
 
 static int checked_subscript(struct access *a, int d) {
     struct gen *g = a->g;
-    int subscript = gen_use(g, gen_node(g, a->subscripts[d], a->scope, a->c), a->scope);
+    int subscript = le_gen_use(g, le_gen_node(g, a->subscripts[d], a->scope, a->c), a->scope);
     if (a->trusted || axis_is_safe(g, a->layout, a->subscripts[d], d, a->stretch))
         return subscript;
-    int length = gen_const(g, LE_I64, (uint64_t)a->layout->shape[d]);
+    int length = le_gen_const(g, LE_I64, (uint64_t)a->layout->shape[d]);
     if (a->edge == LE_EDGE_NONE) {
         check_axis(a, d, subscript, length);
     } else if (a->edge == LE_EDGE_FILL) {
@@ -213,7 +213,7 @@ static void begin(struct access *a, struct gen *g, struct scope *scope, struct c
     a->c = c;
     a->layout = &g->kernel->layouts[a->value];
     a->inside = a->offset = LE_NO_REG;
-    a->mask = c.mask ? gen_use(g, c.mask, scope) : LE_NO_REG;
+    a->mask = c.mask ? le_gen_use(g, c.mask, scope) : LE_NO_REG;
     split_axes(a);
     for (int d = 0; d < a->rank; d++)
         if (!a->streams[d])
@@ -253,7 +253,7 @@ static struct operand *load_stream(struct access *a, enum le_type type) {
     return loaded(a, pointer, true, type);
 }
 
-struct operand *gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct access a = {.value = node->value,
                        .rank = node->operand_count,
                        .stretch = node->stretch,
@@ -270,8 +270,8 @@ struct operand *gen_load(struct gen *g, struct le_node *node, struct scope *scop
     struct operand *x = loaded(&a, reg, scope->in_lane, node->type);
     if (a.inside == LE_NO_REG)
         return x;
-    int fill = gen_use(g, gen_node(g, node->fill, scope, (struct condition){.outside = -1}), scope);
-    reg = emit(&a, LE_CODE_SELECT, node->type, node->type, a.inside, gen_use(g, x, scope), fill, LE_NO_REG, 0);
+    int fill = le_gen_use(g, le_gen_node(g, node->fill, scope, (struct condition){.outside = -1}), scope);
+    reg = emit(&a, LE_CODE_SELECT, node->type, node->type, a.inside, le_gen_use(g, x, scope), fill, LE_NO_REG, 0);
     struct operand *y = LE_NEW(g->arena, struct operand);
     *y = (struct operand){.reg = reg, .scope = scope, .vector = scope->in_lane, .splat = -1};
     return y;
@@ -306,7 +306,7 @@ static void store_stream(struct access *a, struct operand *value) {
     bool dense = !a->scope->in_lane || stride == size;
     if (dense && stored == type && value->vector == a->scope->in_lane && retarget(g, value, a->scope, pointer))
         return;
-    int reg = gen_use(g, value, a->scope);
+    int reg = le_gen_use(g, value, a->scope);
     struct le_instr instr = {.code = LE_CODE_COPY,
                              .type = (uint8_t)type,
                              .type2 = (uint8_t)stored,
@@ -324,29 +324,29 @@ static void store_stream(struct access *a, struct operand *value) {
         instr.type = (uint8_t)stored;
         instr.imm = stride;
     }
-    gen_emit(g, a->scope, instr);
+    le_gen_emit(g, a->scope, instr);
 }
 
 static void scatter(struct access *a, struct operand *value, enum le_scatter op, int pointer) {
     struct gen *g = a->g;
     enum le_type stored = g->ir->values.at[a->value].type, type = le_type_compute(stored);
-    int reg = gen_use(g, value, a->scope);
+    int reg = le_gen_use(g, value, a->scope);
     if (stored != type)
         reg = emit(a, LE_CODE_CAST, type, stored, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
     int offset = a->offset == LE_NO_REG ? constant(a, LE_I64, 0) : a->offset;
-    gen_emit(g, a->scope,
-             (struct le_instr){.code = LE_CODE_SCATTER,
-                               .type = (uint8_t)stored,
-                               .type2 = (uint8_t)stored,
-                               .d = (uint16_t)pointer,
-                               .a = (uint16_t)reg,
-                               .b = (uint16_t)offset,
-                               .c = (uint16_t)a->mask,
-                               .e = LE_NO_REG,
-                               .imm = op});
+    le_gen_emit(g, a->scope,
+                (struct le_instr){.code = LE_CODE_SCATTER,
+                                  .type = (uint8_t)stored,
+                                  .type2 = (uint8_t)stored,
+                                  .d = (uint16_t)pointer,
+                                  .a = (uint16_t)reg,
+                                  .b = (uint16_t)offset,
+                                  .c = (uint16_t)a->mask,
+                                  .e = LE_NO_REG,
+                                  .imm = op});
 }
 
-void gen_store(struct gen *g, struct operand *value, struct scope *scope) {
+void le_gen_store(struct gen *g, struct operand *value, struct scope *scope) {
     struct access a = left_side(g);
     begin(&a, g, scope, (struct condition){.outside = -1});
     if (a.offset == LE_NO_REG)
@@ -356,7 +356,7 @@ void gen_store(struct gen *g, struct operand *value, struct scope *scope) {
 }
 
 /* Every axis is computed for every lane: different lanes may meet at one element. */
-void gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes) {
+void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes) {
     struct access a = left_side(g);
     a.g = g;
     a.scope = scope;

@@ -95,7 +95,7 @@ static void pack_slots(struct gen *g, const struct life *lives) {
     rename_slots(g, slot_of);
 }
 
-struct le_unit *gen_finish(struct gen *g) {
+struct le_unit *le_gen_finish(struct gen *g) {
     g->code.at = g->root->code.at;
     g->code.count = g->root->code.count;
     find_ends(g);

@@ -1,13 +1,13 @@
 /* Scopes, registers and instructions. */
 #include "gen/gen.h"
 
-struct le_instr *gen_emit(struct gen *g, struct scope *scope, struct le_instr instr) {
+struct le_instr *le_gen_emit(struct gen *g, struct scope *scope, struct le_instr instr) {
     struct le_instr *out = LE_PUSH(g->arena, &scope->code);
     *out = instr;
     return out;
 }
 
-int gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type) {
+int le_gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type) {
     if (g->regs.count >= LE_NO_REG) {
         if (g->status == LEAT_OK)
             g->status = le_fail(LEAT_PROGRAM, "the statement is too large for one kernel: split it");
@@ -17,28 +17,28 @@ int gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type) {
     return g->regs.count - 1;
 }
 
-int gen_const(struct gen *g, enum le_type type, uint64_t bits) {
+int le_gen_const(struct gen *g, enum le_type type, uint64_t bits) {
     int from = g->regs.count > 64 ? g->regs.count - 64 : 0;
     for (int k = from; k < g->regs.count; k++)
         if (g->regs.at[k].kind == LE_REG_CONST && g->regs.at[k].type == type && g->regs.at[k].bits == bits)
             return k;
-    int reg = gen_reg(g, LE_REG_CONST, type);
+    int reg = le_gen_reg(g, LE_REG_CONST, type);
     g->regs.at[reg].bits = bits;
     return reg;
 }
 
-int gen_result(struct gen *g, const struct scope *scope, enum le_type type) {
-    return gen_reg(g, scope->in_lane ? LE_REG_SLOT : LE_REG_SCALAR, type);
+int le_gen_result(struct gen *g, const struct scope *scope, enum le_type type) {
+    return le_gen_reg(g, scope->in_lane ? LE_REG_SLOT : LE_REG_SCALAR, type);
 }
 
 static int bound_reg(struct gen *g, struct scope *scope, struct le_node *node) {
-    struct operand *x = gen_node(g, node, scope, (struct condition){.outside = -1});
+    struct operand *x = le_gen_node(g, node, scope, (struct condition){.outside = -1});
     if (x->vector && g->status == LEAT_OK)
         g->status = le_fail(LEAT_INTERNAL, "%s: a loop's bound differs from lane to lane", g->stage->name);
     return x->reg;
 }
 
-struct scope *gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip) {
+struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip) {
     const struct le_range *r = &g->space.ranges[index];
     const struct le_ir_index *ix = &g->ir->indices.at[index];
     struct scope *scope = LE_NEW(g->arena, struct scope);
@@ -52,8 +52,8 @@ struct scope *gen_open(struct gen *g, struct scope *parent, int index, bool lane
             loop.by = by.constant;
     } else {
         int64_t high = g->merged_count[index] ? r->low + g->merged_count[index] : r->high;
-        loop.low = (uint16_t)gen_const(g, LE_I64, (uint64_t)r->low);
-        loop.high = (uint16_t)gen_const(g, LE_I64, (uint64_t)high);
+        loop.low = (uint16_t)le_gen_const(g, LE_I64, (uint64_t)r->low);
+        loop.high = (uint16_t)le_gen_const(g, LE_I64, (uint64_t)high);
     }
     *LE_PUSH(g->arena, &g->loops) = loop;
     *scope = (struct scope){.parent = parent, .index = index, .loop = g->loops.count - 1, .lane = lane};
@@ -62,9 +62,9 @@ struct scope *gen_open(struct gen *g, struct scope *parent, int index, bool lane
 }
 
 /* The loop's code follows its LOOP instruction; allocate.c fills in where it ends. */
-void gen_close(struct gen *g, struct scope *scope) {
+void le_gen_close(struct gen *g, struct scope *scope) {
     struct scope *parent = scope->parent;
-    gen_emit(
+    le_gen_emit(
         g, parent,
         (struct le_instr){.code = LE_CODE_LOOP, .type = LE_I64, .imm = scope->loop, .d = (uint16_t)scope->code.count});
     for (int k = 0; k < scope->code.count; k++)
@@ -78,33 +78,33 @@ static bool binds(const struct gen *g, const struct scope *scope, const struct l
     return false;
 }
 
-struct scope *gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope) {
+struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope) {
     while (scope->parent && !binds(g, scope, node))
         scope = scope->parent;
     return scope;
 }
 
-int gen_vector(struct gen *g, struct operand *x) {
+int le_gen_vector(struct gen *g, struct operand *x) {
     if (x->vector)
         return x->reg;
     if (x->splat >= 0)
         return x->splat;
     enum le_type type = g->regs.at[x->reg].type;
-    x->splat = gen_reg(g, LE_REG_SLOT, type);
-    gen_emit(g, x->scope,
-             (struct le_instr){.code = LE_CODE_SPLAT,
-                               .type = (uint8_t)type,
-                               .d = (uint16_t)x->splat,
-                               .a = (uint16_t)x->reg,
-                               .imm = g->block});
+    x->splat = le_gen_reg(g, LE_REG_SLOT, type);
+    le_gen_emit(g, x->scope,
+                (struct le_instr){.code = LE_CODE_SPLAT,
+                                  .type = (uint8_t)type,
+                                  .d = (uint16_t)x->splat,
+                                  .a = (uint16_t)x->reg,
+                                  .imm = g->block});
     return x->splat;
 }
 
-int gen_use(struct gen *g, struct operand *x, const struct scope *scope) {
-    return scope->in_lane ? gen_vector(g, x) : x->reg;
+int le_gen_use(struct gen *g, struct operand *x, const struct scope *scope) {
+    return scope->in_lane ? le_gen_vector(g, x) : x->reg;
 }
 
-void gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t stride_bytes) {
+void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t stride_bytes) {
     if (stride_bytes == 0)
         return;
     struct le_loop *loop = &g->loops.at[scope->loop];

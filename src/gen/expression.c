@@ -11,20 +11,20 @@ static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, 
 /* ---- safety */
 
 static bool find_safe(struct gen *g, struct le_node *node) {
-    if (node->kind == LE_NODE_LOAD && !gen_load_is_safe(g, node))
+    if (node->kind == LE_NODE_LOAD && !le_gen_load_is_safe(g, node))
         return false;
     for (int k = 0; k < node->operand_count; k++)
-        if (!gen_is_safe(g, node->operands[k]))
+        if (!le_gen_is_safe(g, node->operands[k]))
             return false;
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *r = &g->ir->indices.at[node->indices[k]].range;
-        if (r->low && (!gen_is_safe(g, r->low) || !gen_is_safe(g, r->high)))
+        if (r->low && (!le_gen_is_safe(g, r->low) || !le_gen_is_safe(g, r->high)))
             return false;
     }
     return true;
 }
 
-bool gen_is_safe(struct gen *g, struct le_node *node) {
+bool le_gen_is_safe(struct gen *g, struct le_node *node) {
     if (!node->loads && node->index_count == 0)
         return true;
     if (node->safe_epoch == g->epoch)
@@ -69,20 +69,20 @@ static struct operand *remember(struct gen *g, struct le_node *node, const struc
 static struct operand *index_value(struct gen *g, int index, struct scope *scope) {
     struct le_loop *loop = &g->loops.at[scope->loop];
     if (loop->value == LE_NO_REG) {
-        int reg = gen_reg(g, LE_REG_SCALAR, LE_I64);
+        int reg = le_gen_reg(g, LE_REG_SCALAR, LE_I64);
         loop = &g->loops.at[scope->loop];
         loop->value = (uint16_t)reg;
     }
     (void)index;
     if (!scope->in_lane)
         return new_operand(g, loop->value, scope, false);
-    int d = gen_result(g, scope, LE_I64);
+    int d = le_gen_result(g, scope, LE_I64);
     struct le_instr instr = {.code = scope->lane ? LE_CODE_IOTA : LE_CODE_SPLAT,
                              .type = LE_I64,
                              .d = (uint16_t)d,
                              .a = g->loops.at[scope->loop].value,
                              .imm = scope->lane ? g->loops.at[scope->loop].by : 0};
-    gen_emit(g, scope, instr);
+    le_gen_emit(g, scope, instr);
     return new_operand(g, d, scope, true);
 }
 
@@ -96,32 +96,32 @@ static void add_note(struct gen *g, const struct le_node *node, struct scope *sc
         return;
     if (right->kind == LE_NODE_CONST && (power ? le_const_i64(right) >= 0 : right->bits != 0))
         return;
-    struct operand zero = {.reg = gen_const(g, right->type, 0), .scope = g->root, .splat = -1};
+    struct operand zero = {.reg = le_gen_const(g, right->type, 0), .scope = g->root, .splat = -1};
     struct le_instr instr = {.code = power ? LE_OP_LT : LE_OP_EQ,
                              .type = (uint8_t)right->type,
                              .type2 = LE_BOOL,
-                             .a = (uint16_t)gen_use(g, x, scope),
-                             .b = (uint16_t)gen_use(g, &zero, scope),
+                             .a = (uint16_t)le_gen_use(g, x, scope),
+                             .b = (uint16_t)le_gen_use(g, &zero, scope),
                              .c = LE_NO_REG,
                              .e = LE_NO_REG};
-    instr.d = (uint16_t)gen_result(g, scope, LE_BOOL);
-    gen_emit(g, scope, instr);
-    gen_emit(g, scope,
-             (struct le_instr){.code = LE_CODE_NOTE,
-                               .type = LE_BOOL,
-                               .type2 = LE_BOOL,
-                               .d = LE_NO_REG,
-                               .a = instr.d,
-                               .b = LE_NO_REG,
-                               .c = LE_NO_REG,
-                               .e = LE_NO_REG,
-                               .imm = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
+    instr.d = (uint16_t)le_gen_result(g, scope, LE_BOOL);
+    le_gen_emit(g, scope, instr);
+    le_gen_emit(g, scope,
+                (struct le_instr){.code = LE_CODE_NOTE,
+                                  .type = LE_BOOL,
+                                  .type2 = LE_BOOL,
+                                  .d = LE_NO_REG,
+                                  .a = instr.d,
+                                  .b = LE_NO_REG,
+                                  .c = LE_NO_REG,
+                                  .e = LE_NO_REG,
+                                  .imm = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
 }
 
 static struct operand *generate_op(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *x[3];
     for (int k = 0; k < node->operand_count; k++)
-        x[k] = gen_node(g, node->operands[k], scope, c);
+        x[k] = le_gen_node(g, node->operands[k], scope, c);
     struct le_instr instr = {.code = (uint16_t)node->code,
                              .type = (uint8_t)node->operands[0]->type,
                              .type2 = (uint8_t)node->type,
@@ -134,14 +134,14 @@ static struct operand *generate_op(struct gen *g, struct le_node *node, struct s
         instr.code = LE_CODE_ROUND;
         instr.type2 = (uint8_t)node->rounded;
     }
-    instr.a = (uint16_t)gen_use(g, x[0], scope);
+    instr.a = (uint16_t)le_gen_use(g, x[0], scope);
     if (node->operand_count > 1)
-        instr.b = (uint16_t)gen_use(g, x[1], scope);
+        instr.b = (uint16_t)le_gen_use(g, x[1], scope);
     if (node->operand_count > 2)
-        instr.c = (uint16_t)gen_use(g, x[2], scope);
+        instr.c = (uint16_t)le_gen_use(g, x[2], scope);
     add_note(g, node, scope, x[node->operand_count - 1]);
-    instr.d = (uint16_t)gen_result(g, scope, node->type);
-    gen_emit(g, scope, instr);
+    instr.d = (uint16_t)le_gen_result(g, scope, node->type);
+    le_gen_emit(g, scope, instr);
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
 
@@ -149,12 +149,12 @@ static struct operand *emit_bool(struct gen *g, struct scope *scope, int code, s
     struct le_instr instr = {.code = (uint16_t)code,
                              .type = LE_BOOL,
                              .type2 = LE_BOOL,
-                             .a = (uint16_t)gen_use(g, a, scope),
-                             .b = b ? (uint16_t)gen_use(g, b, scope) : LE_NO_REG,
+                             .a = (uint16_t)le_gen_use(g, a, scope),
+                             .b = b ? (uint16_t)le_gen_use(g, b, scope) : LE_NO_REG,
                              .c = LE_NO_REG,
                              .e = LE_NO_REG};
-    instr.d = (uint16_t)gen_result(g, scope, LE_BOOL);
-    gen_emit(g, scope, instr);
+    instr.d = (uint16_t)le_gen_result(g, scope, LE_BOOL);
+    le_gen_emit(g, scope, instr);
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
 
@@ -167,52 +167,52 @@ static struct condition narrow(struct gen *g, struct scope *scope, struct condit
 }
 
 static struct operand *generate_select(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
-    struct operand *x = gen_node(g, node->operands[0], scope, c), *branch[2];
+    struct operand *x = le_gen_node(g, node->operands[0], scope, c), *branch[2];
     for (int k = 0; k < 2; k++) {
-        struct condition inner = gen_is_safe(g, node->operands[1 + k]) ? c : narrow(g, scope, c, x, k == 0);
+        struct condition inner = le_gen_is_safe(g, node->operands[1 + k]) ? c : narrow(g, scope, c, x, k == 0);
         g->branches++;
-        branch[k] = gen_node(g, node->operands[1 + k], scope, inner);
+        branch[k] = le_gen_node(g, node->operands[1 + k], scope, inner);
         g->branches--;
     }
     struct le_instr instr = {.code = LE_CODE_SELECT,
                              .type = (uint8_t)node->type,
                              .type2 = (uint8_t)node->type,
-                             .a = (uint16_t)gen_use(g, x, scope),
-                             .b = (uint16_t)gen_use(g, branch[0], scope),
-                             .c = (uint16_t)gen_use(g, branch[1], scope),
+                             .a = (uint16_t)le_gen_use(g, x, scope),
+                             .b = (uint16_t)le_gen_use(g, branch[0], scope),
+                             .c = (uint16_t)le_gen_use(g, branch[1], scope),
                              .e = LE_NO_REG};
-    instr.d = (uint16_t)gen_result(g, scope, node->type);
-    gen_emit(g, scope, instr);
+    instr.d = (uint16_t)le_gen_result(g, scope, node->type);
+    le_gen_emit(g, scope, instr);
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
 
 static struct operand *generate_logic(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
-    struct operand *a = gen_node(g, node->operands[0], scope, c);
-    if (!gen_is_safe(g, node->operands[1]))
+    struct operand *a = le_gen_node(g, node->operands[0], scope, c);
+    if (!le_gen_is_safe(g, node->operands[1]))
         c = narrow(g, scope, c, a, node->code == LE_OP_LAND);
     g->branches++;
-    struct operand *b = gen_node(g, node->operands[1], scope, c);
+    struct operand *b = le_gen_node(g, node->operands[1], scope, c);
     g->branches--;
     return emit_bool(g, scope, node->code, a, b);
 }
 
 /* Key and two words of counter at a time; a missing one is 0. The earlier blocks' low halves are the later ones' keys. */
 static struct operand *generate_rand(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
-    struct operand zero = {.reg = gen_const(g, LE_I64, 0), .scope = g->root, .splat = -1};
-    struct operand *key = gen_node(g, node->operands[0], scope, c), *x[2];
+    struct operand zero = {.reg = le_gen_const(g, LE_I64, 0), .scope = g->root, .splat = -1};
+    struct operand *key = le_gen_node(g, node->operands[0], scope, c), *x[2];
     for (int k = 1;; k += 2) {
         bool last = k + 2 >= node->operand_count;
         for (int q = 0; q < 2; q++)
-            x[q] = k + q < node->operand_count ? gen_node(g, node->operands[k + q], scope, c) : &zero;
+            x[q] = k + q < node->operand_count ? le_gen_node(g, node->operands[k + q], scope, c) : &zero;
         struct le_instr instr = {.code = (uint16_t)(last ? node->code : LE_CODE_RAND_KEY),
                                  .type = last ? LE_F64 : LE_U64,
                                  .type2 = last ? LE_F64 : LE_U64,
-                                 .a = (uint16_t)gen_use(g, key, scope),
-                                 .b = (uint16_t)gen_use(g, x[0], scope),
-                                 .c = (uint16_t)gen_use(g, x[1], scope),
+                                 .a = (uint16_t)le_gen_use(g, key, scope),
+                                 .b = (uint16_t)le_gen_use(g, x[0], scope),
+                                 .c = (uint16_t)le_gen_use(g, x[1], scope),
                                  .e = LE_NO_REG};
-        instr.d = (uint16_t)gen_result(g, scope, last ? LE_F64 : LE_U64);
-        gen_emit(g, scope, instr);
+        instr.d = (uint16_t)le_gen_result(g, scope, last ? LE_F64 : LE_U64);
+        le_gen_emit(g, scope, instr);
         key = new_operand(g, instr.d, scope, scope->in_lane);
         if (last)
             return key;
@@ -229,59 +229,60 @@ static struct operand *generate_count(struct gen *g, struct le_node *node, struc
             points *= le_range_count(r);
     }
     if (!dynamic)
-        return new_operand(g, gen_const(g, LE_I64, (uint64_t)points), g->root, false);
+        return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)points), g->root, false);
     struct le_node *ones =
         le_node_reduce(g->ir, LE_RED_SUM, LE_I64, le_node_i64(g->ir, 1), node->indices, node->index_count);
-    return gen_node(g, ones, scope, (struct condition){.outside = -1});
+    return le_gen_node(g, ones, scope, (struct condition){.outside = -1});
 }
 
 /* The term; where one of its reads falls outside, the other. */
 static struct operand *generate_else(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
-    if (gen_is_safe(g, node->operands[0]))
-        return gen_node(g, node->operands[0], scope, c);
-    struct operand none = {.reg = gen_const(g, LE_BOOL, 0), .scope = g->root, .splat = -1};
-    int outside = gen_result(g, scope, LE_BOOL);
-    gen_emit(g, scope,
-             (struct le_instr){.code = LE_CODE_COPY,
-                               .type = LE_BOOL,
-                               .d = (uint16_t)outside,
-                               .a = (uint16_t)gen_use(g, &none, scope),
-                               .b = LE_NO_REG,
-                               .c = LE_NO_REG,
-                               .e = LE_NO_REG});
+    if (le_gen_is_safe(g, node->operands[0]))
+        return le_gen_node(g, node->operands[0], scope, c);
+    struct operand none = {.reg = le_gen_const(g, LE_BOOL, 0), .scope = g->root, .splat = -1};
+    int outside = le_gen_result(g, scope, LE_BOOL);
+    le_gen_emit(g, scope,
+                (struct le_instr){.code = LE_CODE_COPY,
+                                  .type = LE_BOOL,
+                                  .d = (uint16_t)outside,
+                                  .a = (uint16_t)le_gen_use(g, &none, scope),
+                                  .b = LE_NO_REG,
+                                  .c = LE_NO_REG,
+                                  .e = LE_NO_REG});
     struct operand *flag = new_operand(g, outside, scope, scope->in_lane);
     struct condition inner = {.mask = c.mask, .outside = outside};
-    struct operand *term = gen_node(g, node->operands[0], scope, inner);
-    struct condition other = gen_is_safe(g, node->operands[1]) ? c : narrow(g, scope, c, flag, true);
-    struct operand *otherwise = gen_node(g, node->operands[1], scope, other);
+    struct operand *term = le_gen_node(g, node->operands[0], scope, inner);
+    struct condition other = le_gen_is_safe(g, node->operands[1]) ? c : narrow(g, scope, c, flag, true);
+    struct operand *otherwise = le_gen_node(g, node->operands[1], scope, other);
     struct le_instr instr = {.code = LE_CODE_SELECT,
                              .type = (uint8_t)node->type,
                              .type2 = (uint8_t)node->type,
                              .a = (uint16_t)outside,
-                             .b = (uint16_t)gen_use(g, otherwise, scope),
-                             .c = (uint16_t)gen_use(g, term, scope),
+                             .b = (uint16_t)le_gen_use(g, otherwise, scope),
+                             .c = (uint16_t)le_gen_use(g, term, scope),
                              .e = LE_NO_REG};
-    instr.d = (uint16_t)gen_result(g, scope, node->type);
-    gen_emit(g, scope, instr);
+    instr.d = (uint16_t)le_gen_result(g, scope, node->type);
+    le_gen_emit(g, scope, instr);
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
 
 static struct operand *generate(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     switch (node->kind) {
     case LE_NODE_CONST:
-        return new_operand(g, gen_const(g, node->type, node->bits), g->root, false);
+        return new_operand(g, le_gen_const(g, node->type, node->bits), g->root, false);
     case LE_NODE_LEN:
-        return new_operand(g, gen_const(g, LE_I64, (uint64_t)g->space.shape[node->symbol][node->axis]), g->root, false);
+        return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)g->space.shape[node->symbol][node->axis]), g->root,
+                           false);
     case LE_NODE_INDEX:
         return index_value(g, node->index, scope);
     case LE_NODE_LOAD:
-        return gen_load(g, node, scope, c);
+        return le_gen_load(g, node, scope, c);
     case LE_NODE_SELECT:
         return generate_select(g, node, scope, c);
     case LE_NODE_RAND:
         return generate_rand(g, node, scope, c);
     case LE_NODE_REDUCE:
-        return gen_reduce(g, node, scope, c);
+        return le_gen_reduce(g, node, scope, c);
     case LE_NODE_COUNT:
         return generate_count(g, node, scope);
     case LE_NODE_ELSE:
@@ -297,10 +298,10 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
     return NULL;
 }
 
-struct operand *gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
-    if (gen_is_safe(g, node)) {
+struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+    if (le_gen_is_safe(g, node)) {
         c = (struct condition){.mask = NULL, .outside = -1};
-        scope = gen_natural(g, node, scope);
+        scope = le_gen_natural(g, node, scope);
     }
     struct operand *known = recall(g, node, scope, c);
     return known ? known : remember(g, node, generate(g, node, scope, c), c);

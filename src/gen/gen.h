@@ -70,46 +70,46 @@ struct gen {
 };
 
 /* emit.c */
-struct le_instr *gen_emit(struct gen *g, struct scope *scope, struct le_instr instr);
-int gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type);
-int gen_const(struct gen *g, enum le_type type, uint64_t bits);
-int gen_result(struct gen *g, const struct scope *scope, enum le_type type); /* a slot in lanes, else a scalar */
-struct scope *gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip);
-void gen_close(struct gen *g, struct scope *scope);
-struct scope *gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope);
-int gen_vector(struct gen *g, struct operand *operand);                         /* a register with one element a lane */
-int gen_use(struct gen *g, struct operand *operand, const struct scope *scope); /* as code in scope wants it */
-void gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t stride_bytes);
+struct le_instr *le_gen_emit(struct gen *g, struct scope *scope, struct le_instr instr);
+int le_gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type);
+int le_gen_const(struct gen *g, enum le_type type, uint64_t bits);
+int le_gen_result(struct gen *g, const struct scope *scope, enum le_type type); /* a slot in lanes, else a scalar */
+struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip);
+void le_gen_close(struct gen *g, struct scope *scope);
+struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope);
+int le_gen_vector(struct gen *g, struct operand *operand); /* a register with one element a lane */
+int le_gen_use(struct gen *g, struct operand *operand, const struct scope *scope); /* as code in scope wants it */
+void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t stride_bytes);
 
 /* expression.c */
-struct operand *gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
-bool gen_is_safe(struct gen *g, struct le_node *node);
+struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+bool le_gen_is_safe(struct gen *g, struct le_node *node);
 
 /* access.c */
-struct operand *gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
-bool gen_load_is_safe(struct gen *g, const struct le_node *node);
-void gen_store(struct gen *g, struct operand *value, struct scope *scope);
-void gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes);
+struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+bool le_gen_load_is_safe(struct gen *g, const struct le_node *node);
+void le_gen_store(struct gen *g, struct operand *value, struct scope *scope);
+void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes);
 /* bytes from one value of index to the next in a load or store; false: not affine */
-bool gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
-                int64_t *stride);
+bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
+                   int64_t *stride);
 
 /* reduce.c */
-struct operand *gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 /* A reduction that is a whole kernel: its terms, which tasks share out; 0 where it cannot be cut. *row_count: of its second loop, or
  * 0 if it has one loop. */
-int64_t gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count);
-void gen_reduce_parts(struct gen *g, struct operand **totals); /* all of g->nodes in one loop */
-bool gen_drives_bounds(const struct gen *g, int index);        /* a dynamic range depends on it */
+int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count);
+void le_gen_reduce_parts(struct gen *g, struct operand **totals); /* all of g->nodes in one loop */
+bool le_gen_drives_bounds(const struct gen *g, int index);        /* a dynamic range depends on it */
 
 /* schedule.c */
-void gen_find_indices(struct gen *g);
-void gen_merge(struct gen *g);
-void gen_choose_lane(struct gen *g);
-int64_t gen_extent(const struct gen *g, int index); /* iterations; 64 for a dynamic one of unknown bounds */
-int64_t gen_work(struct gen *g);                    /* of the whole stage: its time in additions */
-int64_t gen_operations(struct gen *g);              /* of the whole stage: arithmetic alone, one each */
+void le_gen_find_indices(struct gen *g);
+void le_gen_merge(struct gen *g);
+void le_gen_choose_lane(struct gen *g);
+int64_t le_gen_extent(const struct gen *g, int index); /* iterations; 64 for a dynamic one of unknown bounds */
+int64_t le_gen_work(struct gen *g);                    /* of the whole stage: its time in additions */
+int64_t le_gen_operations(struct gen *g);              /* of the whole stage: arithmetic alone, one each */
 
 /* allocate.c: code in order, slots packed */
-struct le_unit *gen_finish(struct gen *g);
+struct le_unit *le_gen_finish(struct gen *g);
 #endif

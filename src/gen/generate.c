@@ -21,7 +21,7 @@ static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage 
     g.node_count = 1;
     g.root = LE_NEW(kernel->arena, struct scope);
     *g.root = (struct scope){.index = -1, .loop = -1};
-    gen_reg(&g, LE_REG_FAULT, LE_I64);
+    le_gen_reg(&g, LE_REG_FAULT, LE_I64);
     return g;
 }
 
@@ -55,19 +55,19 @@ static int64_t round_up(int64_t x, int64_t to) {
 
 static void cut(struct gen *g, struct le_launch *launch, int first, bool has_lane) {
     launch->tasks = 1;
-    int64_t work = gen_work(g), target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
+    int64_t work = le_gen_work(g), target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
     if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN)
         return;
     if (target > work / TASK_WORK_MIN)
         target = work / TASK_WORK_MIN;
-    int64_t count = gen_extent(g, first), grain = first == g->lane ? g->block : 1;
+    int64_t count = le_gen_extent(g, first), grain = first == g->lane ? g->block : 1;
     launch->clip_count[0] = count;
     launch->clip_size[0] = round_up((count + target - 1) / target, grain);
     int64_t pieces = (count + launch->clip_size[0] - 1) / launch->clip_size[0];
     launch->tasks = pieces;
     if (!has_lane || pieces >= target)
         return;
-    int64_t lanes = gen_extent(g, g->lane), parts = (target + pieces - 1) / pieces;
+    int64_t lanes = le_gen_extent(g, g->lane), parts = (target + pieces - 1) / pieces;
     launch->clip_count[1] = lanes;
     launch->clip_size[1] = round_up((lanes + parts - 1) / parts, g->block);
     launch->tasks = pieces * ((lanes + launch->clip_size[1] - 1) / launch->clip_size[1]);
@@ -91,14 +91,14 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
         if (clip == 0)
             *first = index;
         *clipped_lane |= clip == 1;
-        scope = gen_open(g, scope, index, index == g->lane, clip);
+        scope = le_gen_open(g, scope, index, index == g->lane, clip);
     }
     return scope;
 }
 
 static void close_all(struct gen *g, struct scope *scope) {
     for (; scope != g->root; scope = scope->parent)
-        gen_close(g, scope);
+        le_gen_close(g, scope);
 }
 
 static int64_t points(const struct gen *g) {
@@ -113,7 +113,7 @@ static int64_t points(const struct gen *g) {
 }
 
 static void add_launch(struct gen *g, struct le_launches *out, struct le_launch launch) {
-    launch.unit = gen_finish(g);
+    launch.unit = le_gen_finish(g);
     launch.elements = points(g);
     *LE_PUSH(g->arena, out) = launch;
 }
@@ -123,13 +123,13 @@ static leat_status generate_map(const struct le_kernel *kernel, struct le_launch
     struct le_launch launch = {.tasks = 1};
     int first;
     bool lane_clip;
-    gen_find_indices(&g);
-    gen_merge(&g);
-    gen_choose_lane(&g);
+    le_gen_find_indices(&g);
+    le_gen_merge(&g);
+    le_gen_choose_lane(&g);
     choose_block(&g);
-    launch.operations = gen_operations(&g);
+    launch.operations = le_gen_operations(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
-    gen_store(&g, gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1}), scope);
+    le_gen_store(&g, le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1}), scope);
     cut(&g, &launch, first, lane_clip);
     close_all(&g, scope);
     if (g.status == LEAT_OK)
@@ -150,23 +150,23 @@ static int64_t part_size(int64_t terms, int threads) {
 /* Sibling number k's totals: one a task, after those of the siblings before it. */
 static void store_total(struct gen *g, int k, const struct operand *total, int64_t tasks) {
     enum le_type type = g->nodes[k]->type;
-    int pointer = gen_reg(g, LE_REG_STREAM, type);
+    int pointer = le_gen_reg(g, LE_REG_STREAM, type);
     g->regs.at[pointer].buffer = LE_PARTS;
     g->regs.at[pointer].offset = k * tasks * 8;
     g->regs.at[pointer].task_stride = (int64_t)le_type_size(type);
-    gen_emit(g, g->root,
-             (struct le_instr){.code = LE_CODE_COPY,
-                               .type = (uint8_t)type,
-                               .d = (uint16_t)pointer,
-                               .a = (uint16_t)total->reg,
-                               .b = LE_NO_REG,
-                               .c = LE_NO_REG,
-                               .e = LE_NO_REG});
+    le_gen_emit(g, g->root,
+                (struct le_instr){.code = LE_CODE_COPY,
+                                  .type = (uint8_t)type,
+                                  .d = (uint16_t)pointer,
+                                  .a = (uint16_t)total->reg,
+                                  .b = LE_NO_REG,
+                                  .c = LE_NO_REG,
+                                  .e = LE_NO_REG});
 }
 
 static bool all_safe(struct gen *g) {
     for (int k = 0; k < g->node_count; k++)
-        if (!gen_is_safe(g, g->nodes[k]))
+        if (!le_gen_is_safe(g, g->nodes[k]))
             return false;
     return true;
 }
@@ -177,18 +177,18 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
     struct le_launch launch = {.parts = true};
     for (int k = stage->sibling; k >= 0; k = kernel->ir->stages.at[k].sibling)
         g.nodes[g.node_count++] = kernel->ir->stages.at[k].node;
-    gen_find_indices(&g);
-    gen_merge(&g);
+    le_gen_find_indices(&g);
+    le_gen_merge(&g);
     choose_block(&g);
-    int64_t terms = gen_cuttable(&g, stage->node, &launch.row_count);
+    int64_t terms = le_gen_cuttable(&g, stage->node, &launch.row_count);
     bool fits = terms >= 2 * PART_TERMS_MIN && all_safe(&g);
     if (fits) {
         struct operand *totals[ARRAY_LEN(g.nodes)];
-        launch.operations = gen_operations(&g);
+        launch.operations = le_gen_operations(&g);
         launch.clip_count[0] = terms;
         launch.clip_size[0] = part_size(terms, kernel->threads);
         launch.tasks = (terms + launch.clip_size[0] - 1) / launch.clip_size[0];
-        gen_reduce_parts(&g, totals);
+        le_gen_reduce_parts(&g, totals);
         for (int k = 0; k < g.node_count; k++)
             store_total(&g, k, totals[k], launch.tasks);
         if (g.status == LEAT_OK)
@@ -223,20 +223,20 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
                        le_type_name(target->type));
     for (int d = 0; d < target->rank; d++)
         bytes *= kernel->layouts[target->id].shape[d];
-    gen_find_indices(&g);
-    gen_choose_lane(&g);
+    le_gen_find_indices(&g);
+    le_gen_choose_lane(&g);
     choose_block(&g);
-    launch.operations = gen_operations(&g);
+    launch.operations = le_gen_operations(&g);
     int64_t copies = copies_of(&g, bytes > 0 ? bytes : 1);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
-    struct operand *value = gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1});
+    struct operand *value = le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1});
     if (copies > 1 && first >= 0) {
         launch.copies = true;
-        launch.clip_count[0] = gen_extent(&g, first);
+        launch.clip_count[0] = le_gen_extent(&g, first);
         launch.clip_size[0] = (launch.clip_count[0] + copies - 1) / copies;
         launch.tasks = (launch.clip_count[0] + launch.clip_size[0] - 1) / launch.clip_size[0];
     }
-    gen_scatter(&g, value, scope, launch.copies, bytes);
+    le_gen_scatter(&g, value, scope, launch.copies, bytes);
     close_all(&g, scope);
     if (g.status == LEAT_OK)
         add_launch(&g, out, launch);
@@ -389,20 +389,20 @@ leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *nod
                              struct le_launch *out) {
     struct le_stage stage = {.name = "a scalar", .node = node, .target = -1, .base = -1, .access = -1};
     struct gen g = new_gen(kernel, &stage);
-    gen_find_indices(&g);
-    struct operand *x = gen_node(&g, node, g.root, (struct condition){.outside = -1});
-    int pointer = gen_reg(&g, LE_REG_STREAM, stored);
+    le_gen_find_indices(&g);
+    struct operand *x = le_gen_node(&g, node, g.root, (struct condition){.outside = -1});
+    int pointer = le_gen_reg(&g, LE_REG_STREAM, stored);
     g.regs.at[pointer].buffer = LE_PARTS;
-    gen_emit(&g, g.root,
-             (struct le_instr){.code = node->type == stored ? LE_CODE_COPY : LE_CODE_CAST,
-                               .type = (uint8_t)node->type,
-                               .type2 = (uint8_t)stored,
-                               .d = (uint16_t)pointer,
-                               .a = (uint16_t)x->reg,
-                               .b = LE_NO_REG,
-                               .c = LE_NO_REG,
-                               .e = LE_NO_REG});
-    *out = (struct le_launch){.unit = gen_finish(&g), .tasks = 1, .elements = 1};
+    le_gen_emit(&g, g.root,
+                (struct le_instr){.code = node->type == stored ? LE_CODE_COPY : LE_CODE_CAST,
+                                  .type = (uint8_t)node->type,
+                                  .type2 = (uint8_t)stored,
+                                  .d = (uint16_t)pointer,
+                                  .a = (uint16_t)x->reg,
+                                  .b = LE_NO_REG,
+                                  .c = LE_NO_REG,
+                                  .e = LE_NO_REG});
+    *out = (struct le_launch){.unit = le_gen_finish(&g), .tasks = 1, .elements = 1};
     release(&g);
     return g.status;
 }

@@ -16,13 +16,13 @@ static void find_inner(struct le_node *node, void *user) {
     bool depends = false;
     for (int k = 0; k < f->outer->index_count; k++)
         depends |= le_node_depends(node, f->outer->indices[k]);
-    int64_t extent = gen_extent(f->g, node->indices[node->index_count - 1]);
+    int64_t extent = le_gen_extent(f->g, node->indices[node->index_count - 1]);
     if (depends && extent > f->extent)
         f->extent = extent;
 }
 
 /* Bounds that change from lane to lane cannot drive a loop inside the lanes. */
-bool gen_drives_bounds(const struct gen *g, int index) {
+bool le_gen_drives_bounds(const struct gen *g, int index) {
     for (int k = 0; k < g->all_count; k++) {
         const struct le_range_nodes *r = &g->ir->indices.at[g->all[k]].range;
         if (!r->low || !g->space.ranges[g->all[k]].dynamic)
@@ -38,11 +38,11 @@ static bool takes_lanes(struct gen *g, struct le_node *node, const struct scope 
     if (scope->in_lane || c.outside >= 0)
         return false;
     int last = node->indices[node->index_count - 1];
-    if (gen_drives_bounds(g, last))
+    if (le_gen_drives_bounds(g, last))
         return false;
     struct find_inner f = {.g = g, .outer = node};
     le_node_walk(g->ir, node->operands[0], find_inner, &f);
-    return gen_extent(g, last) >= LANE_EXTENT_MIN || gen_extent(g, last) >= f.extent;
+    return le_gen_extent(g, last) >= LANE_EXTENT_MIN || le_gen_extent(g, last) >= f.extent;
 }
 
 static int levels_for(struct gen *g, const struct le_node *node) {
@@ -78,7 +78,7 @@ static struct scope *open_loops(struct gen *g, const struct le_node *node, struc
         int index = node->indices[k];
         if (g->merged_into[index] != index)
             continue;
-        scope = gen_open(g, scope, index, lanes && k + 1 == node->index_count, clip);
+        scope = le_gen_open(g, scope, index, lanes && k + 1 == node->index_count, clip);
         if (cut)
             clip++;
     }
@@ -91,39 +91,39 @@ static void reduce(struct gen *g, struct le_node *const *nodes, int count, struc
     bool lanes = takes_lanes(g, nodes[0], scope, c), by_lane = scope->in_lane;
     int acc[ARRAY_LEN(g->nodes)];
     for (int k = 0; k < count; k++) {
-        acc[k] = gen_reg(g, by_lane ? LE_REG_VEC : LE_REG_ACC, nodes[k]->operands[0]->type);
+        acc[k] = le_gen_reg(g, by_lane ? LE_REG_VEC : LE_REG_ACC, nodes[k]->operands[0]->type);
         g->regs.at[acc[k]].levels = levels_for(g, nodes[k]);
-        gen_emit(g, scope,
-                 accumulate(nodes[k], by_lane ? LE_CODE_VEC_INIT : LE_CODE_ACC_INIT, acc[k], LE_NO_REG, LE_NO_REG));
+        le_gen_emit(g, scope,
+                    accumulate(nodes[k], by_lane ? LE_CODE_VEC_INIT : LE_CODE_ACC_INIT, acc[k], LE_NO_REG, LE_NO_REG));
     }
     struct scope *inner = open_loops(g, nodes[0], scope, lanes, cut);
     for (int k = 0; k < count; k++) {
-        int index = LE_NO_REG, term = gen_use(g, gen_node(g, nodes[k]->operands[0], inner, c), inner);
+        int index = LE_NO_REG, term = le_gen_use(g, le_gen_node(g, nodes[k]->operands[0], inner, c), inner);
         if (nodes[k]->code == LE_RED_ARGMIN || nodes[k]->code == LE_RED_ARGMAX)
-            index = gen_use(g, gen_node(g, le_node_index(g->ir, nodes[k]->indices[0]), inner, c), inner);
-        gen_emit(g, inner, accumulate(nodes[k], by_lane ? LE_CODE_VEC_ADD : LE_CODE_ACC_ADD, acc[k], term, index));
+            index = le_gen_use(g, le_gen_node(g, le_node_index(g->ir, nodes[k]->indices[0]), inner, c), inner);
+        le_gen_emit(g, inner, accumulate(nodes[k], by_lane ? LE_CODE_VEC_ADD : LE_CODE_ACC_ADD, acc[k], term, index));
     }
     for (struct scope *s = inner; s != scope; s = s->parent)
-        gen_close(g, s);
+        le_gen_close(g, s);
     for (int k = 0; k < count; k++) {
-        int d = gen_result(g, scope, nodes[k]->type);
-        gen_emit(g, scope, accumulate(nodes[k], by_lane ? LE_CODE_VEC_END : LE_CODE_ACC_END, d, acc[k], LE_NO_REG));
+        int d = le_gen_result(g, scope, nodes[k]->type);
+        le_gen_emit(g, scope, accumulate(nodes[k], by_lane ? LE_CODE_VEC_END : LE_CODE_ACC_END, d, acc[k], LE_NO_REG));
         totals[k] = LE_NEW(g->arena, struct operand);
         *totals[k] = (struct operand){.reg = d, .scope = scope, .vector = by_lane, .splat = -1};
     }
 }
 
-struct operand *gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *total;
     reduce(g, &node, 1, scope, c, false, &total);
     return total;
 }
 
-void gen_reduce_parts(struct gen *g, struct operand **totals) {
+void le_gen_reduce_parts(struct gen *g, struct operand **totals) {
     reduce(g, g->nodes, g->node_count, g->root, (struct condition){.outside = -1}, true, totals);
 }
 
-int64_t gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count) {
+int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count) {
     int loops = 0;
     int64_t terms = 1;
     *row_count = 0;
@@ -135,10 +135,10 @@ int64_t gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count) {
         int index = node->indices[k];
         if (g->merged_into[index] != index)
             continue;
-        if (g->space.ranges[index].dynamic || !le_mul_i64(terms, gen_extent(g, index), &terms))
+        if (g->space.ranges[index].dynamic || !le_mul_i64(terms, le_gen_extent(g, index), &terms))
             return 0;
         if (loops++ > 0)
-            *row_count = gen_extent(g, index);
+            *row_count = le_gen_extent(g, index);
     }
     return loops <= 2 ? terms : 0;
 }

@@ -1,7 +1,7 @@
 /* How a stage's loops run: which are merged into one, and which one is the lanes'. */
 #include "gen/gen.h"
 
-int64_t gen_extent(const struct gen *g, int index) {
+int64_t le_gen_extent(const struct gen *g, int index) {
     const struct le_range *r = &g->space.ranges[index];
     if (r->dynamic)
         return r->bounded && r->high - r->low < 64 ? r->high - r->low : 64;
@@ -31,7 +31,7 @@ static void add_node(struct le_node *node, void *user) {
         add_index(user, node->indices[k]);
 }
 
-void gen_find_indices(struct gen *g) {
+void le_gen_find_indices(struct gen *g) {
     struct collect c = {.g = g};
     for (int k = 0; k < g->stage->index_count; k++)
         add_index(&c, g->stage->indices[k]);
@@ -49,11 +49,11 @@ struct merge {
 
 static bool accesses_merge(struct merge *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
     int64_t outer, inner;
-    if (!gen_stride(m->g, value, subscripts, rank, stretch, m->outer, &outer))
+    if (!le_gen_stride(m->g, value, subscripts, rank, stretch, m->outer, &outer))
         return false;
-    if (!gen_stride(m->g, value, subscripts, rank, stretch, m->inner, &inner))
+    if (!le_gen_stride(m->g, value, subscripts, rank, stretch, m->inner, &inner))
         return false;
-    return outer == inner * gen_extent(m->g, m->inner);
+    return outer == inner * le_gen_extent(m->g, m->inner);
 }
 
 static void visit_merge(struct merge *m, struct le_node *node, int epoch) {
@@ -67,7 +67,7 @@ static void visit_merge(struct merge *m, struct le_node *node, int epoch) {
         return;
     }
     if (node->kind == LE_NODE_LOAD) {
-        m->fits = gen_load_is_safe(g, node) &&
+        m->fits = le_gen_load_is_safe(g, node) &&
                   accesses_merge(m, node->value, node->operands, node->operand_count, node->stretch);
         return;
     }
@@ -79,8 +79,8 @@ static void visit_merge(struct merge *m, struct le_node *node, int epoch) {
 
 static void try_merge(struct gen *g, int outer, int inner, bool kept) {
     const struct le_range *a = &g->space.ranges[outer], *b = &g->space.ranges[inner];
-    if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || gen_drives_bounds(g, outer) ||
-        gen_drives_bounds(g, inner))
+    if (a->dynamic || b->dynamic || a->by != 1 || b->by != 1 || le_gen_drives_bounds(g, outer) ||
+        le_gen_drives_bounds(g, inner))
         return;
     if (le_range_count(a) == 0 || le_range_count(b) == 0)
         return; /* merged_count 0 says: not merged */
@@ -95,7 +95,7 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
         visit_merge(&m, g->nodes[k], epoch);
     if (!m.fits)
         return;
-    g->merged_count[into] = gen_extent(g, into) * le_range_count(a);
+    g->merged_count[into] = le_gen_extent(g, into) * le_range_count(a);
     g->merged_into[outer] = into;
 }
 
@@ -135,7 +135,7 @@ static bool is_root(const struct gen *g, const struct le_node *node) {
     return root && g->node_count > 1;
 }
 
-void gen_merge(struct gen *g) {
+void le_gen_merge(struct gen *g) {
     struct reductions r = {.count = 0};
     merge_list(g, g->stage->indices, g->stage->index_count, true);
     if (!g->stage->node->reduces)
@@ -167,7 +167,7 @@ static void score_load(struct le_node *node, void *user) {
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
     s->loads++;
-    if (!gen_stride(s->g, node->value, node->operands, node->operand_count, node->stretch, s->index, &stride))
+    if (!le_gen_stride(s->g, node->value, node->operands, node->operand_count, node->stretch, s->index, &stride))
         return;
     if (stride == 0 || stride == (int64_t)le_type_size(s->g->ir->values.at[node->value].type))
         s->good++;
@@ -176,7 +176,7 @@ static void score_load(struct le_node *node, void *user) {
 static double score(struct gen *g, struct le_node *node, int index) {
     struct score s = {.g = g, .index = index};
     le_node_walk(g->ir, node, score_load, &s);
-    double extent = (double)gen_extent(g, index);
+    double extent = (double)le_gen_extent(g, index);
     return (extent >= 64 ? 1.0 : extent / 64) * (s.good + 1) / (s.loads + 1);
 }
 
@@ -194,7 +194,7 @@ static void find_full(struct le_node *node, void *user) {
     bool depends = false;
     for (int k = 0; k < node->free_count; k++)
         depends |= f->g->merged_into[node->free[k]] == f->last;
-    int64_t extent = gen_extent(f->g, node->indices[node->index_count - 1]);
+    int64_t extent = le_gen_extent(f->g, node->indices[node->index_count - 1]);
     if (!depends || (f->found && extent <= f->extent))
         return;
     f->found = node;
@@ -206,7 +206,7 @@ static int best_kept(struct gen *g, double *best) {
     *best = -1;
     for (int k = g->stage->index_count - 1; k >= 0; k--) {
         int index = g->stage->indices[k];
-        if (g->merged_into[index] != index || gen_drives_bounds(g, index))
+        if (g->merged_into[index] != index || le_gen_drives_bounds(g, index))
             continue;
         double s = score(g, g->stage->node, index);
         if (s > *best * 1.5) {
@@ -218,16 +218,16 @@ static int best_kept(struct gen *g, double *best) {
 }
 
 static bool needs_kept(struct gen *g) {
-    return g->stage->node->reduces && !gen_is_safe(g, g->stage->node);
+    return g->stage->node->reduces && !le_gen_is_safe(g, g->stage->node);
 }
 
-void gen_choose_lane(struct gen *g) {
+void le_gen_choose_lane(struct gen *g) {
     g->lane = -1;
     if (g->stage->index_count == 0)
         return;
     int last = g->merged_into[g->stage->indices[g->stage->index_count - 1]];
     if (g->stage->kind == LE_STAGE_SCATTER) {
-        if (!gen_drives_bounds(g, last))
+        if (!le_gen_drives_bounds(g, last))
             g->lane = last;
         return;
     }
@@ -240,7 +240,7 @@ void gen_choose_lane(struct gen *g) {
         return;
     }
     int inner = f.found->indices[f.found->index_count - 1];
-    double own = gen_drives_bounds(g, inner) ? -1 : score(g, f.found->operands[0], inner);
+    double own = le_gen_drives_bounds(g, inner) ? -1 : score(g, f.found->operands[0], inner);
     g->lane = kept > own ? lane : -1;
 }
 
@@ -255,7 +255,7 @@ static double product(const struct gen *g, const int *indices, int count) {
     double points = 1;
     for (int k = 0; k < count; k++) {
         const struct le_range *r = &g->space.ranges[indices[k]];
-        points *= (double)(r->dynamic ? gen_extent(g, indices[k]) : le_range_count(r));
+        points *= (double)(r->dynamic ? le_gen_extent(g, indices[k]) : le_range_count(r));
     }
     return points;
 }
@@ -288,9 +288,9 @@ static int64_t whole(double x) {
     return x > 9e18 ? INT64_MAX : (int64_t)x;
 }
 
-int64_t gen_work(struct gen *g) {
+int64_t le_gen_work(struct gen *g) {
     return whole(work_of(g).time);
 }
-int64_t gen_operations(struct gen *g) {
+int64_t le_gen_operations(struct gen *g) {
     return whole(work_of(g).operations);
 }
