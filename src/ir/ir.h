@@ -205,5 +205,8 @@ void le_pass_hoist(struct le_ir *ir);
 void le_pass_siblings(struct le_ir *ir);
 void le_pass_sweep(struct le_ir *ir); /* marks stages dead whose value nobody reads, and counts uses */
 
+/* print.c and read.c: the IR as text. What is read is whole enough to be walked, printed and verified, whatever the text
+ * says; LEAT_PROGRAM where it is no IR. */
 void le_ir_print(const struct le_ir *ir, struct le_text *out);
+leat_status le_ir_read(struct le_arena *arena, const char *text, size_t size_bytes, struct le_ir **ir);
 #endif

@@ -67,8 +67,8 @@ static void fill_accesses(struct lower *l, const struct le_step *step) {
         const struct le_access *a = &step->accesses[k];
         struct le_node **x = LE_NEW_ARRAY(l->ir->arena, a->node->child_count, struct le_node *);
         for (int d = 0; d < a->node->child_count; d++)
-            x[d] = lower_as(l, a->node->children[d], LE_I64);
-        int *around = lower_indices(l, a->around, a->around_count);
+            x[d] = le_lower_as(l, a->node->children[d], LE_I64);
+        int *around = le_lower_indices(l, a->around, a->around_count);
         struct le_ir_access *out = &l->ir->accesses.at[st->first_access + k];
         out->subscripts = x;
         out->around = around;
@@ -94,7 +94,7 @@ static struct le_stage *add_stage(struct lower *l, enum le_stage_kind kind, cons
 
 /* A scalar becomes `node`: a stage, and, where that needs no array, the node itself wherever it is read. */
 static void set_scalar(struct lower *l, const struct le_symbol *symbol, struct le_node *node) {
-    node = lower_stored(l, node, le_type_strong(symbol->type));
+    node = le_lower_stored(l, node, le_type_strong(symbol->type));
     struct le_stage *s = add_stage(l, LE_STAGE_MAP, symbol);
     s->node = node;
     l->current[symbol->id] = s->target;
@@ -106,10 +106,10 @@ static void lower_new(struct lower *l, const struct le_step *step) {
     number_accesses(l, step);
     struct le_node **sizes = LE_NEW_ARRAY(l->ir->arena, step->size_count, struct le_node *);
     for (int k = 0; k < step->size_count; k++)
-        sizes[k] = lower_as(l, step->sizes[k], LE_I64);
+        sizes[k] = le_lower_as(l, step->sizes[k], LE_I64);
     enum le_type type = le_type_strong(step->symbol->type);
     struct le_node *value =
-        step->value ? lower_as(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0);
+        step->value ? le_lower_as(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0);
     fill_accesses(l, step);
     st = &l->ir->statements.at[l->statement];
     st->sizes = sizes;
@@ -119,17 +119,17 @@ static void lower_new(struct lower *l, const struct le_step *step) {
         return;
     }
     struct le_stage *s = add_stage(l, LE_STAGE_FILL, step->symbol);
-    s->node = lower_stored(l, value, type);
+    s->node = le_lower_stored(l, value, type);
     l->current[step->symbol->id] = s->target;
 }
 
 static void lower_value_step(struct lower *l, const struct le_step *step) {
     add_statement(l, step);
     number_accesses(l, step);
-    struct le_node *value = lower_any(l, step->value);
+    struct le_node *value = le_lower_any(l, step->value);
     fill_accesses(l, step);
     struct le_ir_statement *st = &l->ir->statements.at[l->statement];
-    st->all = lower_indices(l, step->all, step->all_count);
+    st->all = le_lower_indices(l, step->all, step->all_count);
     st->all_count = step->all_count;
     if (step->kind == LE_STEP_AGREE)
         st->value = le_node_cast(l->ir, LE_I64, value);
@@ -143,7 +143,7 @@ static void lower_bind(struct lower *l, const struct le_step *step) {
     if (l->ir->fixed[step->symbol->id])
         st->value = l->ir->fixed[step->symbol->id];
     else if (l->current[step->symbol->id] >= 0)
-        st->value = le_node_cast(l->ir, LE_I64, lower_scalar(l, step->symbol));
+        st->value = le_node_cast(l->ir, LE_I64, le_lower_scalar(l, step->symbol));
     else
         l->ir->fixed[step->symbol->id] = extent;
 }
@@ -206,8 +206,8 @@ static struct le_node *updated(struct lower *l, const struct le_step *step, stru
     old = le_node_cast(l->ir, type, old);
     int code = update_code(step->op);
     if (code == LE_OP_ADD || code == LE_OP_SUB)
-        return lower_contracted(l, code, type, old, term);
-    return lower_op2(l, code, type, old, term);
+        return le_lower_contracted(l, code, type, old, term);
+    return le_lower_op2(l, code, type, old, term);
 }
 
 /* Splits the statement's indices into those that the left side moves with and the reduced ones. */
@@ -227,10 +227,10 @@ static int split_indices(struct le_node *const *left, int left_count, const int 
 }
 
 static struct le_node *term_of(struct lower *l, const struct le_step *step) {
-    struct le_node *term = lower_as(l, step->value, step->term);
+    struct le_node *term = le_lower_as(l, step->value, step->term);
     if (!step->otherwise)
         return term;
-    struct le_node *x[] = {term, lower_as(l, step->otherwise, step->term)};
+    struct le_node *x[] = {term, le_lower_as(l, step->otherwise, step->term)};
     return le_node_make(l->ir,
                         &(struct le_node){.kind = LE_NODE_ELSE, .type = term->type, .operands = x, .operand_count = 2});
 }
@@ -238,7 +238,7 @@ static struct le_node *term_of(struct lower *l, const struct le_step *step) {
 static void assign_scalar(struct lower *l, const struct le_step *step, struct le_node *term, const int *free,
                           int count) {
     if (step->op != LE_ASSIGN_SET)
-        term = updated(l, step, lower_scalar(l, step->symbol), term, free, count);
+        term = updated(l, step, le_lower_scalar(l, step->symbol), term, free, count);
     set_scalar(l, step->symbol, term);
 }
 
@@ -249,7 +249,7 @@ static void assign_array(struct lower *l, const struct le_step *step, struct le_
     int base = step->is_new ? -1 : l->current[symbol->id], left_count = step->left->child_count;
     struct le_node **left = LE_NEW_ARRAY(ir->arena, left_count, struct le_node *);
     for (int d = 0; d < left_count; d++)
-        left[d] = lower_as(l, step->left->children[d], LE_I64);
+        left[d] = le_lower_as(l, step->left->children[d], LE_I64);
     int *kept = LE_NEW_ARRAY(ir->arena, count, int), *reduced = LE_NEW_ARRAY(ir->arena, count, int);
     int kept_count = split_indices(left, left_count, all, count, kept, reduced);
     int access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
@@ -261,7 +261,7 @@ static void assign_array(struct lower *l, const struct le_step *step, struct le_
                               .operands = left,
                               .operand_count = left_count,
                               .access = access,
-                              .trusted = lower_is_bare(l, left, left_count)};
+                              .trusted = le_lower_is_bare(l, left, left_count)};
         term = updated(l, step, le_node_make(ir, &old), term, reduced, count - kept_count);
     }
     struct le_stage *s = add_stage(l, map ? LE_STAGE_MAP : LE_STAGE_SCATTER, symbol);
@@ -270,7 +270,7 @@ static void assign_array(struct lower *l, const struct le_step *step, struct le_
     s->left_count = left_count;
     s->indices = map ? kept : (int *)(uintptr_t)all;
     s->index_count = map ? kept_count : count;
-    s->node = lower_stored(l, term, type);
+    s->node = le_lower_stored(l, term, type);
     s->scatter = map ? LE_SCATTER_SET : (enum le_scatter)step->op;
     s->access = access;
     l->current[symbol->id] = s->target;
@@ -282,7 +282,8 @@ static void assign_array(struct lower *l, const struct le_step *step, struct le_
 static void lower_assign(struct lower *l, const struct le_step *step) {
     struct le_ir_statement *st = add_statement(l, step);
     number_accesses(l, step);
-    int *free = lower_indices(l, step->free, step->free_count), *all = lower_indices(l, step->all, step->all_count);
+    int *free = le_lower_indices(l, step->free, step->free_count),
+        *all = le_lower_indices(l, step->all, step->all_count);
     st = &l->ir->statements.at[l->statement];
     st->free = free;
     st->free_count = step->free_count;

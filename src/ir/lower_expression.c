@@ -19,13 +19,14 @@ static void add_index(struct lower *l, const struct le_index *index) {
     out->explicit_range = index->has_range;
     if (!index->has_range)
         return;
-    struct le_range_nodes range = {.low = lower_as(l, index->low, LE_I64), .high = lower_as(l, index->high, LE_I64)};
+    struct le_range_nodes range = {.low = le_lower_as(l, index->low, LE_I64),
+                                   .high = le_lower_as(l, index->high, LE_I64)};
     if (index->by)
-        range.by = lower_as(l, index->by, LE_I64);
+        range.by = le_lower_as(l, index->by, LE_I64);
     l->ir->indices.at[index->id].range = range;
 }
 
-int *lower_indices(struct lower *l, struct le_index *const *indices, int count) {
+int *le_lower_indices(struct lower *l, struct le_index *const *indices, int count) {
     int *ids = LE_NEW_ARRAY(l->ir->arena, count, int);
     for (int k = 0; k < count; k++) {
         add_index(l, indices[k]);
@@ -40,18 +41,18 @@ static struct le_node *load_value(struct lower *l, int value) {
                         &(struct le_node){.kind = LE_NODE_LOAD, .type = le_type_compute(v->type), .value = value});
 }
 
-struct le_node *lower_scalar(struct lower *l, const struct le_symbol *symbol) {
+struct le_node *le_lower_scalar(struct lower *l, const struct le_symbol *symbol) {
     struct le_node *fixed = l->ir->fixed[symbol->id];
     return fixed ? fixed : load_value(l, l->current[symbol->id]);
 }
 
 /* ---- expressions */
 
-struct le_node *lower_op1(struct lower *l, int code, enum le_type type, struct le_node *a) {
+struct le_node *le_lower_op1(struct lower *l, int code, enum le_type type, struct le_node *a) {
     return le_node_op(l->ir, code, type, &a, 1);
 }
 
-struct le_node *lower_op2(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b) {
+struct le_node *le_lower_op2(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b) {
     struct le_node *x[] = {a, b};
     return le_node_op(l->ir, code, type, x, 2);
 }
@@ -64,7 +65,7 @@ static struct le_node *lower_const(struct lower *l, const struct le_tree_node *n
     return le_node_const(l->ir, n->is_u64 ? LE_U64 : LE_I64, (uint64_t)n->integer);
 }
 
-bool lower_is_bare(const struct lower *l, struct le_node *const *subscripts, int count) {
+bool le_lower_is_bare(const struct lower *l, struct le_node *const *subscripts, int count) {
     for (int k = 0; k < count; k++) {
         if (subscripts[k]->kind != LE_NODE_INDEX || l->ir->indices.at[subscripts[k]->index].explicit_range)
             return false;
@@ -76,7 +77,7 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
     int value = l->current[n->symbol->id];
     struct le_node *x[LEAT_RANK_MAX];
     for (int k = 0; k < n->child_count; k++)
-        x[k] = lower_as(l, n->children[k], LE_I64);
+        x[k] = le_lower_as(l, n->children[k], LE_I64);
     struct le_node model = {.kind = LE_NODE_LOAD,
                             .type = le_type_compute(l->ir->values.at[value].type),
                             .value = value,
@@ -85,9 +86,9 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
                             .operands = x,
                             .operand_count = n->child_count,
                             .access = le_names_get(&l->accesses, (const char *)&n, sizeof n)};
-    model.trusted = n->edge == LE_EDGE_NONE && lower_is_bare(l, x, n->child_count);
+    model.trusted = n->edge == LE_EDGE_NONE && le_lower_is_bare(l, x, n->child_count);
     if (n->edge == LE_EDGE_FILL) {
-        struct le_node *fill = le_node_cast(l->ir, l->ir->values.at[value].type, lower_scalar(l, n->fill));
+        struct le_node *fill = le_node_cast(l->ir, l->ir->values.at[value].type, le_lower_scalar(l, n->fill));
         enum le_type stored = l->ir->values.at[value].type;
         model.fill = stored == LE_F16 || stored == LE_BF16 ? le_node_round(l->ir, stored, fill) : fill;
     }
@@ -95,7 +96,7 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
 }
 
 static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) {
-    struct le_node *axis = lower_as(l, n->children[0], LE_I64);
+    struct le_node *axis = le_lower_as(l, n->children[0], LE_I64);
     int rank = n->symbol->rank;
     if (axis->kind == LE_NODE_CONST) {
         int64_t k = le_const_i64(axis);
@@ -108,15 +109,16 @@ static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) 
     }
     struct le_node *out = le_node_len(l->ir, n->symbol->id, rank - 1);
     for (int k = 0; k + 1 < rank; k++)
-        out = le_node_select(l->ir, lower_op2(l, LE_OP_EQ, LE_BOOL, axis, le_node_i64(l->ir, k)),
+        out = le_node_select(l->ir, le_lower_op2(l, LE_OP_EQ, LE_BOOL, axis, le_node_i64(l->ir, k)),
                              le_node_len(l->ir, n->symbol->id, k), out);
     return out;
 }
 
 /* A multiply-add where one operand is a product: the left one first. */
-struct le_node *lower_contracted(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b) {
+struct le_node *le_lower_contracted(struct lower *l, int code, enum le_type type, struct le_node *a,
+                                    struct le_node *b) {
     if (type != LE_F32 && type != LE_F64)
-        return lower_op2(l, code, type, a, b);
+        return le_lower_op2(l, code, type, a, b);
     bool left = a->kind == LE_NODE_OP && a->code == LE_OP_MUL, right = b->kind == LE_NODE_OP && b->code == LE_OP_MUL;
     if (left) {
         struct le_node *x[] = {a->operands[0], a->operands[1], b};
@@ -126,27 +128,27 @@ struct le_node *lower_contracted(struct lower *l, int code, enum le_type type, s
         struct le_node *x[] = {b->operands[0], b->operands[1], a};
         return le_node_op(l->ir, code == LE_OP_ADD ? LE_CODE_MULADD : LE_CODE_NMULADD, type, x, 3);
     }
-    return lower_op2(l, code, type, a, b);
+    return le_lower_op2(l, code, type, a, b);
 }
 
 /* x ** literal, where products, a root or a division say the same. */
 static struct le_node *power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
     if (y->kind != LE_NODE_CONST)
-        return lower_op2(l, LE_OP_POW, type, x, y);
+        return le_lower_op2(l, LE_OP_POW, type, x, y);
     double e = le_type_is_float(type) ? le_const_real(y) : (double)le_const_i64(y);
     if (e == 1.0)
         return x;
     if (e == 2.0)
-        return lower_op2(l, LE_OP_MUL, type, x, x);
+        return le_lower_op2(l, LE_OP_MUL, type, x, x);
     if (e == 3.0)
-        return lower_op2(l, LE_OP_MUL, type, lower_op2(l, LE_OP_MUL, type, x, x), x);
+        return le_lower_op2(l, LE_OP_MUL, type, le_lower_op2(l, LE_OP_MUL, type, x, x), x);
     if (!le_type_is_float(type))
-        return lower_op2(l, LE_OP_POW, type, x, y);
+        return le_lower_op2(l, LE_OP_POW, type, x, y);
     if (e == -1.0)
-        return lower_op2(l, LE_OP_DIV, type, le_node_real(l->ir, type, 1.0), x);
+        return le_lower_op2(l, LE_OP_DIV, type, le_node_real(l->ir, type, 1.0), x);
     if (e == 1.5)
-        return lower_op2(l, LE_OP_MUL, type, x, lower_op1(l, LE_OP_SQRT, type, x));
-    return lower_op2(l, LE_OP_POW, type, x, y);
+        return le_lower_op2(l, LE_OP_MUL, type, x, le_lower_op1(l, LE_OP_SQRT, type, x));
+    return le_lower_op2(l, LE_OP_POW, type, x, y);
 }
 
 /* Comparison of integers by their values, whatever their types. */
@@ -156,17 +158,18 @@ static struct le_node *compare_values(struct lower *l, int code, struct le_node 
     if (b->type == LE_BOOL)
         b = le_node_cast(l->ir, LE_I64, b);
     if (a->type == b->type)
-        return lower_op2(l, code, LE_BOOL, a, b);
+        return le_lower_op2(l, code, LE_BOOL, a, b);
     if (a->type != LE_U64 && b->type != LE_U64)
-        return lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_I64, a), le_node_cast(l->ir, LE_I64, b));
+        return le_lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_I64, a), le_node_cast(l->ir, LE_I64, b));
     bool flip = a->type == LE_U64; /* the other one may be negative, and then is the lesser */
     struct le_node *other = flip ? b : a, *zero = le_node_const(l->ir, other->type, 0);
-    struct le_node *same = lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_U64, a), le_node_cast(l->ir, LE_U64, b));
+    struct le_node *same =
+        le_lower_op2(l, code, LE_BOOL, le_node_cast(l->ir, LE_U64, a), le_node_cast(l->ir, LE_U64, b));
     if (le_type_is_unsigned(other->type))
         return same;
     bool negative =
         code == LE_OP_NE || (flip ? code == LE_OP_GT || code == LE_OP_GE : code == LE_OP_LT || code == LE_OP_LE);
-    return le_node_select(l->ir, lower_op2(l, LE_OP_LT, LE_BOOL, other, zero), le_node_bool(l->ir, negative), same);
+    return le_node_select(l->ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, other, zero), le_node_bool(l->ir, negative), same);
 }
 
 /* i64 with u64 gives f64, which does not hold all of either. */
@@ -190,9 +193,9 @@ static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
     struct le_node *x[3];
     note_mixed(l, n, info->rule);
     for (int k = 0; k < n->child_count; k++)
-        x[k] = lower_as(l, n->children[k], operand);
+        x[k] = le_lower_as(l, n->children[k], operand);
     if (n->op == LE_OP_ADD || n->op == LE_OP_SUB)
-        return lower_contracted(l, n->op, type, x[0], x[1]);
+        return le_lower_contracted(l, n->op, type, x[0], x[1]);
     if (n->op == LE_OP_POW)
         return power(l, type, x[0], x[1]);
     if (info->rule == LE_RULE_ROUND && !le_type_is_float(type))
@@ -201,12 +204,12 @@ static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
 }
 
 static struct le_node *lower_reduce(struct lower *l, const struct le_tree_node *n) {
-    const int *indices = lower_indices(l, n->indices, n->index_count);
+    const int *indices = le_lower_indices(l, n->indices, n->index_count);
     enum le_type type = le_type_compute(le_type_strong(n->operand));
     enum le_reduction reduction = (enum le_reduction)n->op;
     if (reduction == LE_RED_ANY || reduction == LE_RED_ALL)
         type = LE_BOOL;
-    struct le_node *body = lower_as(l, n->children[0], type);
+    struct le_node *body = le_lower_as(l, n->children[0], type);
     if (n->index_count == 0)
         return body; /* over `...` of no axes */
     bool arg = reduction == LE_RED_ARGMIN || reduction == LE_RED_ARGMAX;
@@ -214,14 +217,14 @@ static struct le_node *lower_reduce(struct lower *l, const struct le_tree_node *
         return le_node_reduce(l->ir, reduction, arg ? LE_I64 : type, body, indices, n->index_count);
     struct le_node count = {
         .kind = LE_NODE_COUNT, .type = LE_I64, .indices = (int *)(uintptr_t)indices, .index_count = n->index_count};
-    return lower_op2(l, LE_OP_DIV, type, le_node_reduce(l->ir, LE_RED_SUM, type, body, indices, n->index_count),
-                     le_node_cast(l->ir, type, le_node_make(l->ir, &count)));
+    return le_lower_op2(l, LE_OP_DIV, type, le_node_reduce(l->ir, LE_RED_SUM, type, body, indices, n->index_count),
+                        le_node_cast(l->ir, type, le_node_make(l->ir, &count)));
 }
 
 static struct le_node *lower_rand(struct lower *l, const struct le_tree_node *n) {
     struct le_node **x = LE_NEW_ARRAY(l->ir->arena, n->child_count, struct le_node *);
     for (int k = 0; k < n->child_count; k++)
-        x[k] = lower_as(l, n->children[k], LE_I64);
+        x[k] = le_lower_as(l, n->children[k], LE_I64);
     return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_RAND,
                                                  .type = LE_F64,
                                                  .code = n->op ? LE_CODE_RANDN : LE_CODE_RAND,
@@ -230,12 +233,12 @@ static struct le_node *lower_rand(struct lower *l, const struct le_tree_node *n)
 }
 
 static struct le_node *lower_select(struct lower *l, const struct le_tree_node *n) {
-    struct le_node *c = lower_as(l, n->children[0], LE_BOOL);
-    return le_node_select(l->ir, c, lower_as(l, n->children[1], n->type), lower_as(l, n->children[2], n->type));
+    struct le_node *c = le_lower_as(l, n->children[0], LE_BOOL);
+    return le_node_select(l->ir, c, le_lower_as(l, n->children[1], n->type), le_lower_as(l, n->children[2], n->type));
 }
 
 static struct le_node *lower_cast(struct lower *l, const struct le_tree_node *n) {
-    struct le_node *x = lower_as(l, n->children[0], n->type);
+    struct le_node *x = le_lower_as(l, n->children[0], n->type);
     return n->type == LE_F16 || n->type == LE_BF16 ? le_node_round(l->ir, n->type, x) : x;
 }
 
@@ -246,7 +249,7 @@ static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
     case LE_TREE_INDEX:
         return le_node_index(l->ir, n->index->id);
     case LE_TREE_SCALAR:
-        return lower_scalar(l, n->symbol);
+        return le_lower_scalar(l, n->symbol);
     case LE_TREE_READ:
         return lower_read(l, n);
     case LE_TREE_LEN:
@@ -265,7 +268,7 @@ static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
     return NULL;
 }
 
-struct le_node *lower_as(struct lower *l, const struct le_tree_node *n, enum le_type type) {
+struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum le_type type) {
     struct le_node *x;
     if (++l->depth > DEPTH_MAX) {
         if (!l->failed)
@@ -280,11 +283,11 @@ struct le_node *lower_as(struct lower *l, const struct le_tree_node *n, enum le_
 }
 
 /* A value as an assignment to an array or scalar of that storage type rounds it. */
-struct le_node *lower_stored(struct lower *l, struct le_node *x, enum le_type type) {
+struct le_node *le_lower_stored(struct lower *l, struct le_node *x, enum le_type type) {
     x = le_node_cast(l->ir, type, x);
     return type == LE_F16 || type == LE_BF16 ? le_node_round(l->ir, type, x) : x;
 }
 
-struct le_node *lower_any(struct lower *l, const struct le_tree_node *n) {
-    return lower_as(l, n, n->type);
+struct le_node *le_lower_any(struct lower *l, const struct le_tree_node *n) {
+    return le_lower_as(l, n, n->type);
 }

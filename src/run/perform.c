@@ -25,8 +25,8 @@ static leat_status report_fault(struct leat_call *call, const struct le_fault *f
     const struct le_specialised *s = call->specialised;
     const struct le_ir_access *a = &s->ir->accesses.at[fault->access_axis / 8];
     int axis = (int)(fault->access_axis % 8);
-    leat_status status = le_fail_at(LEAT_DATA, a->place, NULL, "line %d: %s%s axis %d (length %lld): subscript is %lld",
-                                    a->place.line, a->left ? "write to " : "", s->tree->symbols[a->symbol]->name, axis,
+    leat_status status = le_fail_at(LEAT_DATA, a->place, NULL, "%s%s axis %d (length %lld): subscript is %lld",
+                                    a->left ? "write to " : "", s->tree->symbols[a->symbol]->name, axis,
                                     (long long)s->plan->space.shape[a->symbol][axis], (long long)fault->value);
     le_program_source(call->program);
     return status;
