@@ -10,6 +10,8 @@ static int new_value(struct lower *l, int symbol, enum le_type type, int rank, i
     struct le_ir *ir = l->ir;
     struct le_value *v = LE_PUSH(ir->arena, &ir->values);
     const char *name = symbol >= 0 ? l->tree->symbols[symbol]->name : "t";
+    if (!name || !*name)
+        name = "fill"; /* an edge's: no name of the program's */
     *v = (struct le_value){.id = ir->values.count - 1, .symbol = symbol, .type = type, .rank = rank, .stage = stage};
     v->name = stage < 0 ? name : le_arena_format(ir->arena, "%s.%d", name, v->id);
     return v->id;

@@ -1,0 +1,426 @@
+/* The IR from its text (print.c says how it looks). Whatever the text is, what comes out can be walked, printed and
+ * verified: every number is a place in its list, no list is longer than what it goes into, nothing is deeper than
+ * READ_DEPTH_MAX. Whether it makes sense is the verifier's to say. */
+#include "ir/reader.h"
+#include <limits.h>
+#include <string.h>
+
+static void end_line(struct reader *r) {
+    le_read_skip_spaces(r);
+    if (le_read_peek(r) != '\n')
+        le_read_fail(r, "the line goes on");
+    r->numbered.count = 0;
+}
+
+static int new_name(struct reader *r, struct le_names *names, int value, const char **name) {
+    struct word w = le_read_take(r, "a name");
+    if (le_names_get(names, w.at, (size_t)w.length) >= 0)
+        le_read_fail(r, "there is a second '%.*s'", w.length < 60 ? w.length : 60, w.at);
+    *name = le_arena_copy(r->arena, w.at, (size_t)w.length);
+    le_names_put(r->arena, names, *name, (size_t)w.length, value);
+    return value;
+}
+
+/* ---- symbols and values */
+
+static struct le_place place(struct reader *r) {
+    struct le_place p = {0};
+    if (!le_read_accept_word(r, "at"))
+        return p;
+    p.line = le_read_number(r, 1 << 30);
+    le_read_expect(r, ':');
+    p.column = le_read_number(r, 1 << 30);
+    le_read_expect(r, '+');
+    p.span = le_read_number(r, 1 << 30);
+    return p;
+}
+
+/* [n, _]: how many axes; -1: no brackets. */
+static int shape(struct reader *r) {
+    int rank = 0;
+    if (!le_read_accept(r, '['))
+        return -1;
+    while (!le_read_accept(r, ']')) {
+        if (rank > 0)
+            le_read_expect(r, ',');
+        le_read_take(r, "an extent's name");
+        if (++rank > LEAT_RANK_MAX)
+            le_read_fail(r, "there are more than %d axes", LEAT_RANK_MAX);
+    }
+    return rank;
+}
+
+static void symbol_line(struct reader *r) {
+    struct le_symbol *s = LE_NEW(r->arena, struct le_symbol);
+    s->id = new_name(r, &r->symbols, r->all_symbols.count, &s->name);
+    le_read_expect(r, ':');
+    s->type = le_read_accept(r, '?') ? LE_NONE : le_read_type(r);
+    int rank = shape(r);
+    s->is_array = rank >= 0;
+    s->rank = rank > 0 ? rank : 0;
+    *LE_PUSH(r->arena, &r->all_symbols) = s;
+    *LE_PUSH(r->arena, &r->sizes) = NULL;
+    if (le_read_accept(r, '=')) {
+        le_read_expect(r, '(');
+        le_read_expect_word(r, "len");
+        struct le_node *size = le_read_length(r);
+        r->sizes.at[s->id] = size;
+    }
+    end_line(r);
+}
+
+static void value_line(struct reader *r, bool is_input) {
+    struct le_value v = {.id = r->ir->values.count, .symbol = -1, .stage = is_input ? -1 : INT_MAX};
+    new_name(r, &r->values, v.id, &v.name);
+    le_read_expect(r, ':');
+    v.type = le_read_type(r);
+    int rank = shape(r);
+    v.rank = rank > 0 ? rank : 0;
+    if (!le_read_accept_word(r, "temporary")) {
+        le_read_expect_word(r, "of");
+        v.symbol = le_read_find(r, &r->symbols, "symbol");
+    }
+    v.wanted = le_read_accept_word(r, "wanted");
+    if (le_read_accept_word(r, "used"))
+        v.uses = le_read_number(r, 1 << 30);
+    *LE_PUSH(r->arena, &r->ir->values) = v;
+    end_line(r);
+}
+
+static void note_line(struct reader *r) {
+    int line = le_read_number(r, 1 << 30);
+    if (le_read_peek(r) == ' ')
+        r->at++;
+    const char *start = r->at;
+    while (le_read_peek(r) != '\n')
+        r->at++;
+    struct le_ir_note *note = LE_PUSH(r->arena, &r->ir->notes);
+    note->line = line;
+    note->text = le_arena_copy(r->arena, start, (size_t)(r->at - start));
+}
+
+/* ---- indices */
+
+/* name.number */
+static int index_number(struct reader *r, struct word w, const char **name) {
+    int64_t number = 0;
+    int dot = w.length - 1;
+    while (dot >= 0 && w.at[dot] != '.')
+        dot--;
+    if (dot <= 0 || dot == w.length - 1 || le_names_get(&r->indices, w.at, (size_t)w.length) >= 0)
+        le_read_fail(r, "'%.*s' is no new index: write a name, a point and a number", w.length < 60 ? w.length : 60,
+                     w.at);
+    for (int k = dot + 1; k < w.length && (size_t)number < r->index_limit; k++) {
+        if (!is_digit(w.at[k]))
+            le_read_fail(r, "an index has a name, a point and a number");
+        number = 10 * number + (w.at[k] - '0');
+    }
+    if ((size_t)number >= r->index_limit)
+        le_read_fail(r, "the index's number is too large");
+    *name = le_arena_copy(r->arena, w.at, (size_t)dot);
+    return (int)number;
+}
+
+static void make_room(struct reader *r, int index) {
+    while (r->ir->indices.count <= index)
+        *LE_PUSH(r->arena, &r->ir->indices) = (struct le_ir_index){0};
+    if (r->ir->indices.at[index].name)
+        le_read_fail(r, "there is a second index %d", index);
+}
+
+static int depth_of(const struct reader *r, const struct le_node *bound) {
+    int depth = 0;
+    for (int k = 0; bound && k < bound->free_count; k++)
+        if (r->depths[bound->free[k]] >= depth)
+            depth = r->depths[bound->free[k]] + 1;
+    return depth;
+}
+
+static void index_line(struct reader *r) {
+    struct le_ir_index ix = {0};
+    struct word w = le_read_take(r, "an index");
+    int index = index_number(r, w, &ix.name), depth = 0;
+    make_room(r, index);
+    ix.explicit_range = le_read_accept_word(r, "in");
+    if (ix.explicit_range) {
+        ix.range.low = le_read_node(r);
+        le_read_expect_word(r, "..");
+        ix.range.high = le_read_node(r);
+        if (le_read_accept_word(r, "by"))
+            ix.range.by = le_read_node(r);
+    }
+    ix.depends = le_read_accept_word(r, "depends");
+    ix.from_dots = le_read_accept_word(r, "dots");
+    ix.place = place(r);
+    const struct le_node *bounds[] = {ix.range.low, ix.range.high, ix.range.by};
+    for (int k = 0; k < 3; k++) {
+        int below = depth_of(r, bounds[k]);
+        depth = below > depth ? below : depth;
+        if (bounds[k] && bounds[k]->type != LE_I64)
+            le_read_fail(r, "a bound is not i64");
+    }
+    if (depth > READ_DEPTH_MAX)
+        le_read_fail(r, "the indices' bounds are too deep");
+    r->depths[index] = depth;
+    r->ir->indices.at[index] = ix;
+    le_names_put(r->arena, &r->indices, le_arena_copy(r->arena, w.at, (size_t)w.length), (size_t)w.length, index);
+    end_line(r);
+}
+
+/* ---- statements */
+
+static void statement_line(struct reader *r) {
+    static const char *const kinds[] = {
+        [LE_STEP_DEFAULT] = "default", [LE_STEP_BIND] = "bind", [LE_STEP_AGREE] = "agree",
+        [LE_STEP_NEW] = "new",         [LE_STEP_FILL] = "fill", [LE_STEP_ASSIGN] = "assign"};
+    struct le_ir_statement st = {.symbol = -1, .array = -1, .first_access = r->ir->accesses.count};
+    st.kind = (enum le_step_kind)le_read_choose(r, kinds, (int)ARRAY_LEN(kinds), "kind of statement");
+    struct word w = le_read_look(r);
+    st.symbol = le_names_get(&r->symbols, w.at, (size_t)w.length);
+    if (st.symbol >= 0)
+        r->at += w.length;
+    if (le_read_accept_word(r, "array")) {
+        st.array = le_read_find(r, &r->symbols, "symbol");
+        le_read_expect_word(r, "axis");
+        st.axis = le_read_number(r, LEAT_RANK_MAX - 1);
+    }
+    st.is_new = le_read_accept_word(r, "makes");
+    st.has_else = le_read_accept_word(r, "else");
+    if (le_read_accept_word(r, "left"))
+        st.left = le_read_nodes(r, &st.left_count);
+    if (le_read_accept_word(r, "sizes"))
+        st.sizes = le_read_nodes(r, &st.size_count);
+    if (le_read_accept_word(r, "value")) {
+        le_read_expect(r, '[');
+        st.value = le_read_node(r);
+        le_read_expect(r, ']');
+    }
+    if (le_read_accept_word(r, "free"))
+        st.free = le_read_indices(r, &st.free_count);
+    if (le_read_accept_word(r, "all"))
+        st.all = le_read_indices(r, &st.all_count);
+    st.place = place(r);
+    st.text = le_arena_copy(r->arena, r->comment.at, (size_t)r->comment.length);
+    *LE_PUSH(r->arena, &r->ir->statements) = st;
+    end_line(r);
+}
+
+static void access_line(struct reader *r, bool left) {
+    struct le_ir_access a = {.left = left, .statement = r->ir->statements.count - 1};
+    if (a.statement < 0)
+        le_read_fail(r, "an access stands below its statement");
+    a.symbol = le_read_find(r, &r->symbols, "symbol");
+    a.subscripts = le_read_nodes(r, &a.rank);
+    a.guarded = le_read_accept_word(r, "guarded");
+    a.has_edge = le_read_accept_word(r, "edge");
+    if (le_read_accept_word(r, "stretch"))
+        a.stretch = le_read_number(r, LEAT_RANK_MAX);
+    if (le_read_accept_word(r, "around"))
+        a.around = le_read_indices(r, &a.around_count);
+    a.place = place(r);
+    *LE_PUSH(r->arena, &r->ir->accesses) = a;
+    r->ir->statements.at[a.statement].access_count++;
+    end_line(r);
+}
+
+/* ---- stages */
+
+static void make_stage(struct reader *r, struct le_stage s) {
+    if (le_read_accept_word(r, "statement"))
+        s.statement = le_read_number(r, r->ir->statements.count - 1);
+    s.name = s.statement >= 0 ? r->ir->statements.at[s.statement].text : "";
+    if (!s.dead) {
+        le_read_expect(r, '=');
+        le_read_skip_spaces(r);
+        if (le_read_peek(r) == '\n' && r->at < r->end) {
+            r->line_start = ++r->at;
+            r->line++;
+        }
+        s.node = le_read_node(r);
+    }
+    r->ir->values.at[s.target].stage = r->ir->stages.count;
+    *LE_PUSH(r->arena, &r->ir->stages) = s;
+    end_line(r);
+}
+
+/* Behind the leader's last sibling so far. */
+static void join(struct reader *r, struct le_stage *s) {
+    s->leader = r->ir->values.at[le_read_find(r, &r->values, "value")].stage;
+    if (s->leader < 0 || s->leader >= r->ir->stages.count || r->ir->stages.at[s->leader].leader >= 0)
+        le_read_fail(r, "no leader stands above");
+    int last = s->leader;
+    while (r->ir->stages.at[last].sibling >= 0)
+        last = r->ir->stages.at[last].sibling;
+    r->ir->stages.at[last].sibling = r->ir->stages.count;
+}
+
+static void stage_line(struct reader *r, enum le_stage_kind kind) {
+    static const char *const scatters[] = {
+        [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MUL] = "mul",
+        [LE_SCATTER_DIV] = "div", [LE_SCATTER_MIN] = "min", [LE_SCATTER_MAX] = "max"};
+    struct le_stage s = {
+        .kind = kind, .base = -1, .access = -1, .leader = -1, .sibling = -1, .statement = r->ir->statements.count - 1};
+    for (int k = LE_SCATTER_ADD; kind == LE_STAGE_SCATTER && k <= LE_SCATTER_MAX; k++) {
+        struct word w = le_read_look(r);
+        if (le_word_is(w, scatters[k]) && r->at[w.length] == ' ') {
+            r->at += w.length;
+            s.scatter = (enum le_scatter)k;
+            break;
+        }
+    }
+    s.target = le_read_find(r, &r->values, "value");
+    le_read_skip_spaces(r);
+    if (le_read_peek(r) == '[')
+        s.left = le_read_nodes(r, &s.left_count);
+    le_read_skip_spaces(r);
+    if (le_read_peek(r) == '{')
+        s.indices = le_read_indices(r, &s.index_count);
+    if (le_read_accept_word(r, "over"))
+        s.base = le_read_find(r, &r->values, "value");
+    if (le_read_accept_word(r, "access"))
+        s.access = le_read_access(r);
+    if (le_read_accept_word(r, "with"))
+        join(r, &s);
+    make_stage(r, s);
+}
+
+static void dead_line(struct reader *r) {
+    struct le_stage s = {
+        .dead = true, .base = -1, .access = -1, .leader = -1, .sibling = -1, .statement = r->ir->statements.count - 1};
+    s.target = le_read_find(r, &r->values, "value");
+    make_stage(r, s);
+}
+
+/* ---- lines */
+
+static void numbered_line(struct reader *r) {
+    if (le_read_number(r, 1 << 30) != r->numbered.count)
+        le_read_fail(r, "number %%%d comes next", r->numbered.count);
+    le_read_expect(r, '=');
+    struct le_node *n = le_read_node(r);
+    *LE_PUSH(r->arena, &r->numbered) = n;
+    le_read_skip_spaces(r);
+    if (le_read_peek(r) != '\n')
+        le_read_fail(r, "the line goes on");
+}
+
+static void line(struct reader *r) {
+    static const char *const words[] = {"symbol", "input", "value", "note",    "index", "statement",
+                                        "read",   "write", "map",   "scatter", "fill",  "dead"};
+    if (le_read_accept(r, '%')) {
+        numbered_line(r);
+        return;
+    }
+    switch (le_read_choose(r, words, (int)ARRAY_LEN(words), "line of the IR")) {
+    case 0:
+        symbol_line(r);
+        return;
+    case 1:
+        value_line(r, true);
+        return;
+    case 2:
+        value_line(r, false);
+        return;
+    case 3:
+        note_line(r);
+        return;
+    case 4:
+        index_line(r);
+        return;
+    case 5:
+        statement_line(r);
+        return;
+    case 6:
+        access_line(r, false);
+        return;
+    case 7:
+        access_line(r, true);
+        return;
+    case 8:
+        stage_line(r, LE_STAGE_MAP);
+        return;
+    case 9:
+        stage_line(r, LE_STAGE_SCATTER);
+        return;
+    case 10:
+        stage_line(r, LE_STAGE_FILL);
+        return;
+    default:
+        dead_line(r);
+    }
+}
+
+static void comment(struct reader *r) {
+    if (le_read_peek(r) == ' ')
+        r->at++;
+    r->comment.at = r->at;
+    while (le_read_peek(r) != '\n')
+        r->at++;
+    r->comment.length = (int)(r->at - r->comment.at);
+}
+
+static void lines(struct reader *r) {
+    while (r->at < r->end) {
+        r->line++;
+        r->line_start = r->at;
+        if (le_read_accept(r, '#'))
+            comment(r);
+        else if (le_read_peek(r) != '\n')
+            line(r);
+        if (r->at < r->end)
+            r->at++;
+    }
+    if (r->numbered.count > 0)
+        le_read_fail(r, "%%%d belongs to no line", r->numbered.count - 1);
+}
+
+/* What the text says only by its order. */
+static void finish(struct reader *r) {
+    struct le_ir *ir = r->ir;
+    int count = r->all_symbols.count;
+    r->tree->symbols = r->all_symbols.at;
+    r->tree->symbol_count = count;
+    ir->fixed = r->sizes.at;
+    ir->first = LE_NEW_ARRAY(r->arena, count, int);
+    ir->last = LE_NEW_ARRAY(r->arena, count, int);
+    memset(ir->first, -1, (size_t)count * sizeof *ir->first);
+    memset(ir->last, -1, (size_t)count * sizeof *ir->last);
+    for (int k = 0; k < ir->values.count; k++) {
+        const struct le_value *v = &ir->values.at[k];
+        if (v->stage == INT_MAX)
+            le_read_fail(r, "no stage makes '%.60s'", v->name);
+        if (v->symbol < 0)
+            continue;
+        if (v->stage < 0)
+            ir->first[v->symbol] = k;
+        ir->last[v->symbol] = k;
+    }
+    r->tree->index_count = ir->indices.count;
+    if (r->access_most >= ir->accesses.count)
+        le_read_fail(r, "there is no access %d", r->access_most);
+}
+
+leat_status le_ir_read(struct le_arena *arena, const char *text, size_t size_bytes, struct le_ir **ir) {
+    struct reader *r = LE_NEW(arena, struct reader);
+    *ir = NULL;
+    if (size_bytes > LE_TEXT_MAX)
+        return le_fail(LEAT_PROGRAM, "the IR's text has more than %d bytes", LE_TEXT_MAX);
+    r->arena = arena;
+    r->ir = LE_NEW(arena, struct le_ir);
+    r->tree = LE_NEW(arena, struct le_tree);
+    r->ir->arena = arena;
+    r->ir->tree = r->tree;
+    r->tree->text = "";
+    r->start = r->at = r->line_start = text;
+    r->end = text + size_bytes;
+    r->comment.at = text;
+    r->access_most = -1;
+    r->index_limit = size_bytes + 1024;
+    r->depths = LE_NEW_ARRAY(arena, r->index_limit, int);
+    if (setjmp(r->failure))
+        return r->status;
+    lines(r);
+    finish(r);
+    *ir = r->ir;
+    return LEAT_OK;
+}
