@@ -2,6 +2,9 @@
  * for every lane, checked, and gathered. */
 #include "gen/gen.h"
 
+#define STREAM_BYTES_MIN                                                                                               \
+    ((int64_t)8 << 20) /* a result of so many bytes will have left the near caches when it is read */
+
 static int64_t size_of(const struct gen *g, int value) {
     return (int64_t)le_type_size(g->ir->values.at[value].type);
 }
@@ -298,13 +301,22 @@ static bool retarget(struct gen *g, const struct operand *value, struct scope *s
     return true;
 }
 
+static int64_t value_bytes(const struct access *a) {
+    int64_t bytes = size_of(a->g, a->value);
+    for (int d = 0; d < a->rank; d++)
+        bytes *= a->layout->shape[d];
+    return bytes;
+}
+
 static void store_stream(struct access *a, struct operand *value) {
     struct gen *g = a->g;
     enum le_type stored = g->ir->values.at[a->value].type, type = le_type_compute(stored);
     int pointer = make_pointer(a);
     int64_t stride = lane_stride(a), size = size_of(g, a->value);
     bool dense = !a->scope->in_lane || stride == size;
-    if (dense && stored == type && value->vector == a->scope->in_lane && retarget(g, value, a->scope, pointer))
+    bool past_caches = a->scope->in_lane && value_bytes(a) >= STREAM_BYTES_MIN;
+    if (dense && stored == type && value->vector == a->scope->in_lane && !past_caches &&
+        retarget(g, value, a->scope, pointer))
         return;
     int reg = le_gen_use(g, value, a->scope);
     struct le_instr instr = {.code = LE_CODE_COPY,
@@ -315,6 +327,8 @@ static void store_stream(struct access *a, struct operand *value) {
                              .b = LE_NO_REG,
                              .c = LE_NO_REG,
                              .e = LE_NO_REG};
+    if (dense && stored == type && past_caches)
+        instr.code = LE_CODE_STREAM;
     if (dense && stored != type)
         instr.code = LE_CODE_CAST;
     if (!dense) {

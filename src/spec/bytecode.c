@@ -17,18 +17,20 @@ static const char *const names[LE_CODES] = {
     [LE_CODE_OUTSIDE] = "OUTSIDE", [LE_CODE_EDGE] = "EDGE",       [LE_CODE_RAND_KEY] = "RAND_KEY",
     [LE_CODE_RAND] = "RAND",       [LE_CODE_RANDN] = "RANDN",     [LE_CODE_ACC_INIT] = "ACC_INIT",
     [LE_CODE_ACC_ADD] = "ACC_ADD", [LE_CODE_ACC_END] = "ACC_END", [LE_CODE_VEC_INIT] = "VEC_INIT",
-    [LE_CODE_NOTE] = "NOTE", [LE_CODE_VEC_ADD] = "VEC_ADD", [LE_CODE_VEC_END] = "VEC_END", [LE_CODE_LOOP] = "LOOP",
+    [LE_CODE_NOTE] = "NOTE",       [LE_CODE_STREAM] = "STREAM",   [LE_CODE_VEC_ADD] = "VEC_ADD",
+    [LE_CODE_VEC_END] = "VEC_END", [LE_CODE_LOOP] = "LOOP",
 };
 
 /* Which of an instruction's fields are registers, as letters of "dabce"; "t": type2 counts, "i": imm counts. */
 static const char *const fields[LE_CODES] = {
-    [LE_CODE_CAST] = "dat",      [LE_CODE_ROUND] = "dat",     [LE_CODE_MULADD] = "dabc", [LE_CODE_MULSUB] = "dabc",
-    [LE_CODE_NMULADD] = "dabc",  [LE_CODE_SELECT] = "dabc",   [LE_CODE_SPLAT] = "da",    [LE_CODE_COPY] = "da",
-    [LE_CODE_IOTA] = "dai",      [LE_CODE_LOAD] = "dai",      [LE_CODE_STORE] = "dai",   [LE_CODE_GATHER] = "dabc",
-    [LE_CODE_SCATTER] = "dabci", [LE_CODE_INRANGE] = "dabe",  [LE_CODE_FAULT] = "abci",  [LE_CODE_OUTSIDE] = "dbc",
-    [LE_CODE_EDGE] = "daei",     [LE_CODE_RAND_KEY] = "dabc", [LE_CODE_RAND] = "dabc",   [LE_CODE_RANDN] = "dabc",
-    [LE_CODE_ACC_INIT] = "di",   [LE_CODE_ACC_ADD] = "dabi",  [LE_CODE_ACC_END] = "dai", [LE_CODE_VEC_INIT] = "di",
-    [LE_CODE_NOTE] = "ai", [LE_CODE_VEC_ADD] = "dabci", [LE_CODE_VEC_END] = "dai",   [LE_CODE_LOOP] = "",
+    [LE_CODE_CAST] = "dat",      [LE_CODE_ROUND] = "dat",     [LE_CODE_MULADD] = "dabc",   [LE_CODE_MULSUB] = "dabc",
+    [LE_CODE_NMULADD] = "dabc",  [LE_CODE_SELECT] = "dabc",   [LE_CODE_SPLAT] = "da",      [LE_CODE_COPY] = "da",
+    [LE_CODE_IOTA] = "dai",      [LE_CODE_LOAD] = "dai",      [LE_CODE_STORE] = "dai",     [LE_CODE_GATHER] = "dabc",
+    [LE_CODE_SCATTER] = "dabci", [LE_CODE_INRANGE] = "dabe",  [LE_CODE_FAULT] = "abci",    [LE_CODE_OUTSIDE] = "dbc",
+    [LE_CODE_EDGE] = "daei",     [LE_CODE_RAND_KEY] = "dabc", [LE_CODE_RAND] = "dabc",     [LE_CODE_RANDN] = "dabc",
+    [LE_CODE_ACC_INIT] = "di",   [LE_CODE_ACC_ADD] = "dabi",  [LE_CODE_ACC_END] = "dai",   [LE_CODE_VEC_INIT] = "di",
+    [LE_CODE_NOTE] = "ai",       [LE_CODE_STREAM] = "da",     [LE_CODE_VEC_ADD] = "dabci", [LE_CODE_VEC_END] = "dai",
+    [LE_CODE_LOOP] = "",
 };
 static const char *const scatters[] = {
     [LE_SCATTER_SET] = "set", [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MUL] = "mul",

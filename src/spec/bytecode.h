@@ -24,6 +24,7 @@ enum le_code {
     LE_CODE_SELECT,  /* d = a ? b : c    a: bool; by size of type */
     LE_CODE_SPLAT,   /* d[0..n) = a[0]   by size of type */
     LE_CODE_COPY,    /* d = a            by size of type */
+    LE_CODE_STREAM,  /* the same past the caches, for results too large to stay there; d and a are apart */
     LE_CODE_IOTA,    /* d (i64)[k] = a (i64)[0] + k * imm */
     LE_CODE_LOAD,    /* d[k] = element at (char *)a + k * imm */
     LE_CODE_STORE,   /* element at (char *)d + k * imm = a[k] */

@@ -1,5 +1,7 @@
 #include "device/cpu/execute.h"
-#include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 /* ---- preparing */
 
@@ -161,6 +163,9 @@ static void run_task(void *user, int64_t task, int worker) {
     if (job->row_count)
         cut_rows(&f, job);
     run(&f, 0, job->code->unit->instr_count, 1);
+#ifdef __SSE2__
+    _mm_sfence(); /* stores past the caches are seen before the task is done */
+#endif
 }
 
 void le_cpu_run(struct le_pool *pool, const struct le_cpu_job *job) {

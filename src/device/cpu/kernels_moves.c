@@ -1,5 +1,28 @@
 /* Moves of whole elements, by their size alone: copies, splats, selects, strided loads and stores, gathers and plain scatters. */
 #include "device/cpu/kernels.h"
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+/* Stores past the caches, a cache line at a time: the line is not read first. */
+static void stream(char *d, const char *a, size_t size_bytes) {
+#ifdef __SSE2__
+    size_t head = (64 - (uintptr_t)d % 64) % 64, at = head < size_bytes ? head : size_bytes;
+    memcpy(d, a, at);
+    for (; at + 64 <= size_bytes; at += 64)
+        for (size_t k = 0; k < 64; k += VECTOR_BYTES)
+#if LE_SIMD == 2
+            _mm512_stream_si512((void *)(d + at + k), _mm512_loadu_si512(a + at + k));
+#elif LE_SIMD == 1
+            _mm256_stream_si256((void *)(d + at + k), _mm256_loadu_si256((const void *)(a + at + k)));
+#else
+            _mm_stream_si128((void *)(d + at + k), _mm_loadu_si128((const void *)(a + at + k)));
+#endif
+    memcpy(d + at, a + at, size_bytes - at);
+#else
+    memcpy(d, a, size_bytes);
+#endif
+}
 
 /* Reads and writes by size_bytes need no alignment: the fields of a strided array may lie anywhere. */
 #define MOVES(T, size_)                                                                                                \
@@ -21,6 +44,9 @@
     }                                                                                                                  \
     KERNEL(copy_##size_) {                                                                                             \
         memmove(reg[instr->d], reg[instr->a], (size_t)n * sizeof(T));                                                  \
+    }                                                                                                                  \
+    KERNEL(stream_##size_) {                                                                                           \
+        stream(reg[instr->d], reg[instr->a], (size_t)n * sizeof(T));                                                   \
     }                                                                                                                  \
     KERNEL(load_##size_) {                                                                                             \
         T *d = reg[instr->d];                                                                                          \
@@ -74,7 +100,7 @@ MOVES(le_u64, 8)
 // clang-format off
 #define ROW(code, name) [(code) - LE_CODE_SELECT] = {name##_1, name##_2, name##_4, name##_8}
 static le_cpu_op *const moves[][4] = {
-    ROW(LE_CODE_SELECT, select), ROW(LE_CODE_SPLAT, splat), ROW(LE_CODE_COPY, copy), ROW(LE_CODE_LOAD, load),
+    ROW(LE_CODE_SELECT, select), ROW(LE_CODE_SPLAT, splat), ROW(LE_CODE_COPY, copy), ROW(LE_CODE_STREAM, stream), ROW(LE_CODE_LOAD, load),
     ROW(LE_CODE_STORE, store), ROW(LE_CODE_GATHER, gather), ROW(LE_CODE_SCATTER, scatter),
 };
 // clang-format on
