@@ -199,7 +199,7 @@ struct le_pass {
 };
 extern const struct le_pass le_passes[];
 leat_status le_passes_run(struct le_ir *ir);
-leat_status le_ir_verify(const struct le_ir *ir);
+leat_status le_ir_verify(const struct le_ir *ir); /* verify.c */
 void le_pass_inline(struct le_ir *ir);
 void le_pass_hoist(struct le_ir *ir);
 void le_pass_siblings(struct le_ir *ir);

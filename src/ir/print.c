@@ -424,6 +424,8 @@ static void print_statement(struct printer *p, const struct le_ir_statement *st)
         nodes[count++] = st->sizes[k];
     nodes[count++] = st->value;
     le_text_add(p->out, "\n# %s\n", st->text);
+    for (int k = 0; k < st->free_count; k++)
+        add_pending(p, st->free[k]);
     for (int k = 0; k < st->all_count; k++)
         add_pending(p, st->all[k]);
     declare_pending(p, from);

@@ -159,7 +159,143 @@ static void every_program_comes_back(void **state) {
     assert_true(programs > 1000 && skipped < programs / 3);
 }
 
+/* ---- broken text */
+
+static const char *const REFUSED[][2] = {
+    {"map x.0 = 1\n", "there is no value 'x.0'"},
+    {"hello\n", "'hello' is no line of the IR"},
+    {"symbol x: f33\n", "'f33' is no type"},
+    {"symbol x: f32[a, b, c, d, e, f, g, h, i]\n", "more than 8 axes"},
+    {"symbol x: f32\nsymbol x: f32\n", "there is a second 'x'"},
+    {"symbol x: f32\nvalue x.0: f32 of x\n", "no stage makes 'x.0'"},
+    {"symbol x: f32\nvalue x.0: f32 of y\n", "there is no symbol 'y'"},
+    {"index i\n", "is no new index"},
+    {"index i.x\n", "a name, a point and a number"},
+    {"index i.99999\n", "the index's number is too large"},
+    {"index i.0\nindex j.0\n", "there is a second index 0"},
+    {"index i.0 in 0 .. j.1\n", "there is no index 'j.1'"},
+    {"index i.0 in 0 .. 1.5:f64\n", "a bound is not i64"},
+    {"index i.0 in 0 .. 300:i8\n", "'300' is no i8"},
+    {"index i.0 in 0 .. -1:u8\n", "'-1' is no u8"},
+    {"index i.0 in 0 .. 1:f16\n", "'1' is no f16"},
+    {"index i.0 in 0 .. 0x1ffffffff:f32\n", "'0x1ffffffff' is no f32"},
+    {"index i.0 in 0 .. (+)\n", "'+' is no node of 0 operands"},
+    {"index i.0 in 0 .. (frob 1 2)\n", "'frob' is no node of 2 operands"},
+    {"index i.0 in 0 .. (< 1:f32 2:f32)\n", "the operand is f32, not i64"},
+    {"index i.0 in 0 .. (+ 1 2\n", "a node is missing"},
+    {"index i.0 in 0 .. %0\n", "nothing is numbered"},
+    {"%0 = 1\nindex i.0 in 0 .. %1\n", "above 0"},
+    {"%1 = 1\n", "number %0 comes next"},
+    {"%0 = 1\n", "%0 belongs to no line"},
+    {"index i.0 in 0 .. 1 2\n", "the line goes on"},
+    {"symbol x: f32[n]\ninput x: f32[n] of x\nindex i.0 in 0 .. x[0; fog]\n", "'fog' is no edge mode"},
+    {"symbol x: f32[n]\ninput x: f32[n] of x\nindex i.0 in 0 .. x[0; wrap; clamp]\n", "a second edge mode"},
+    {"symbol x: i64[n]\ninput x: i64[n] of x\nindex i.0 in 0 .. x[0]?7\n", "there is no access 7"},
+    {"read x[0]\n", "below its statement"},
+    {"statement jump\n", "'jump' is no kind of statement"},
+    {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 =\n", "a node is missing"},
+    {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 = 1:f32 statement\n", "the line goes on"},
+    {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 with x.0 = 1:f32\n", "no leader stands above"},
+};
+
+static void broken_text_is_refused(void **state) {
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(REFUSED); k++) {
+        struct le_arena arena;
+        struct le_ir *ir;
+        le_arena_init(&arena);
+        if (setjmp(arena.failure))
+            fail_msg("out of memory");
+        leat_status status = le_ir_read(&arena, REFUSED[k][0], strlen(REFUSED[k][0]), &ir);
+        if (status != LEAT_PROGRAM || !strstr(le_error_at(0)->message, REFUSED[k][1]))
+            fail_msg("%s\n%s", REFUSED[k][0], status ? le_errors_text() : "no error");
+        assert_null(ir);
+        le_arena_finish(&arena);
+    }
+}
+
+/* What could be read can be verified, and what is verified can go through the passes and be printed. */
+static void use(const char *text, size_t size_bytes, int *read, int *sound) {
+    struct le_arena arena;
+    struct le_ir *ir;
+    le_arena_init(&arena);
+    if (setjmp(arena.failure))
+        fail_msg("out of memory");
+    if (le_ir_read(&arena, text, size_bytes, &ir) == LEAT_OK) {
+        char *shown = text_of(ir);
+        struct le_ir *again = read_back(&arena, shown);
+        char *twice = text_of(again);
+        assert_string_equal(twice, shown);
+        free(shown);
+        free(twice);
+        *read += 1;
+        *sound += le_passes_run(ir) == LEAT_OK;
+    }
+    le_arena_finish(&arena);
+}
+
+static const char SOUND[] = "symbol x: f32[n, m]\n"
+                            "symbol n: i64 = (len x 0)\n"
+                            "symbol y: f32[i, j]\n"
+                            "symbol s: f64\n"
+                            "input x: f32[n, m] of x\n"
+                            "value y.1: f32[i, j] of y\n"
+                            "value s.2: f64 of s wanted\n"
+                            "# y[i,j] = exp(x[i,j] - max(k in 0..i: x[i,k]))\n"
+                            "index i.0\n"
+                            "index j.1\n"
+                            "index k.2 in 0 .. (+ i.0 1) depends at 1:9+3\n"
+                            "statement assign y makes left [i.0, j.1] free {i.0, j.1} all {i.0, j.1, k.2} at 1:1+20\n"
+                            "  read x[i.0, j.1] guarded at 1:20+6\n"
+                            "  read x[i.0, k.2] around {k.2} at 1:40+6\n"
+                            "%0 = (max {k.2} x[i.0, k.2; fill -1.5e+20:f32]?1)\n"
+                            "map y.1[i.0, j.1] {i.0, j.1} access 0 =\n"
+                            "    (exp.f32 (-.f32 x[i.0, j.1] %0))\n"
+                            "# s = sum(i,j: y[i,j])\n"
+                            "index i.3\n"
+                            "index j.4\n"
+                            "statement assign s makes all {i.3, j.4}\n"
+                            "  read y[i.3, j.4] around {i.3, j.4}\n"
+                            "map s.2 = (sum {i.3, j.4} (f64 y.1[i.3, j.4]))\n";
+
+/* Words of the text stand where others stood, characters are lost or turned. */
+static void mangle(char *text, size_t *length, unsigned *seed) {
+    for (int edits = 1 + rand_r(seed) % 3; edits > 0; edits--) {
+        size_t a = (size_t)rand_r(seed) % *length, b = (size_t)rand_r(seed) % *length;
+        size_t span = 1 + (size_t)rand_r(seed) % 12;
+        if (a + span > *length || b + span > *length)
+            continue;
+        if (rand_r(seed) % 3 == 0) {
+            memmove(text + a, text + a + span, *length - a - span);
+            *length -= span;
+        } else if (rand_r(seed) % 2)
+            memmove(text + a, text + b, span);
+        else
+            text[a] = (char)(rand_r(seed) % 2 ? "(){}[]%.:;,0123456789- \n"[rand_r(seed) % 24] : rand_r(seed) % 256);
+    }
+}
+
+static void mangled_text_is_no_danger(void **state) {
+    unsigned seed = 12345;
+    int read = 0, sound = 0;
+    (void)state;
+    use(SOUND, sizeof SOUND - 1, &read, &sound);
+    if (sound != 1)
+        fail_msg("%s", le_errors_text());
+    for (int k = 0; k < 20000; k++) {
+        char text[sizeof SOUND];
+        size_t length = sizeof SOUND - 1;
+        memcpy(text, SOUND, sizeof SOUND);
+        mangle(text, &length, &seed);
+        use(text, length, &read, &sound);
+    }
+    print_message("%d could be read, %d are sound\n", read, sound);
+    assert_true(read > sound && sound > 100);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_program_comes_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_program_comes_back),
+                                       cmocka_unit_test(broken_text_is_refused),
+                                       cmocka_unit_test(mangled_text_is_no_danger)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,12 +42,16 @@ static bool is_word(char c) {
            c == '-';
 }
 
+static bool starts_number(const char *at) {
+    return is_digit(*at) || (*at == '-' && is_digit(at[1]));
+}
+
 /* Letters, digits, points; a plus sign only after an exponent's e. */
 struct word le_read_look(struct reader *r) {
     le_read_skip_spaces(r);
     struct word w = {.at = r->at};
     const char *end = r->at;
-    while (end < r->end && (is_word(*end) || (*end == '+' && end > r->at && end[-1] == 'e' && is_digit(*r->at))))
+    while (end < r->end && (is_word(*end) || (*end == '+' && end > r->at && end[-1] == 'e' && starts_number(r->at))))
         end++;
     w.length = (int)(end - r->at);
     return w;
