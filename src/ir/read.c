@@ -169,6 +169,18 @@ static void index_line(struct reader *r) {
 
 /* ---- statements */
 
+/* What the range rules take for granted. */
+static void check_statement(struct reader *r, const struct le_ir_statement *st) {
+    bool sized = st->kind == LE_STEP_BIND || st->kind == LE_STEP_AGREE;
+    if (st->kind != LE_STEP_AGREE && st->symbol < 0)
+        le_read_fail(r, "the statement's symbol is missing");
+    if (sized && st->array < 0)
+        le_read_fail(r, "the statement's array is missing");
+    for (int k = 0; st->is_new && k < st->left_count; k++)
+        if (st->left[k]->kind != LE_NODE_INDEX)
+            le_read_fail(r, "a new array has bare indices on the left");
+}
+
 static void statement_line(struct reader *r) {
     static const char *const kinds[] = {
         [LE_STEP_DEFAULT] = "default", [LE_STEP_BIND] = "bind", [LE_STEP_AGREE] = "agree",
@@ -201,6 +213,7 @@ static void statement_line(struct reader *r) {
         st.all = le_read_indices(r, &st.all_count);
     st.place = place(r);
     st.text = le_arena_copy(r->arena, r->comment.at, (size_t)r->comment.length);
+    check_statement(r, &st);
     *LE_PUSH(r->arena, &r->ir->statements) = st;
     end_line(r);
 }
