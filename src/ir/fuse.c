@@ -35,6 +35,14 @@ static bool is_prefix(const struct path *path, const int *set, int count) {
     return true;
 }
 
+/* The loops around a reduction's body: those that it is computed in (it stands outside of the loops that it does not depend on),
+ * then its own. */
+static void enter_reduction(struct path *path, const struct le_node *reduction) {
+    if (is_prefix(path, reduction->free, reduction->free_count))
+        path->count = reduction->free_count;
+    path_enter(path, reduction->indices, reduction->index_count);
+}
+
 static bool has_index(const int *set, int count, int index) {
     for (int k = 0; k < count; k++)
         if (set[k] == index)
@@ -105,7 +113,7 @@ static void visit_reads(struct reads *r, struct le_node *node, const struct path
     }
     struct path inner = *path;
     if (node->kind == LE_NODE_REDUCE) {
-        path_enter(&inner, node->indices, node->index_count);
+        enter_reduction(&inner, node);
         epoch = ++r->ir->epoch;
     }
     for (int k = 0; k < node->operand_count; k++)
@@ -378,7 +386,7 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     struct path inner = *path;
     int inner_epoch = epoch;
     if (node->kind == LE_NODE_REDUCE) {
-        path_enter(&inner, node->indices, node->index_count);
+        enter_reduction(&inner, node);
         inner_epoch = ++h->ir->epoch;
     }
     struct le_node copy = *node;
