@@ -1,9 +1,7 @@
 # Every src/**/NAME_test.c and tests/api/NAME.c is a cmocka program of its own, linked to the static library, and one test.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "ASAN_OPTIONS=detect_stack_use_after_return=1"
-    "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
+set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
 
-# name: of the test; sources, then DEPENDS nothing else. ARGN: sources.
 function(leat_program target)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE leat_flags leat_static PkgConfig::SLEEF PkgConfig::CMOCKA)

@@ -52,8 +52,8 @@ if [ "${LEAT_CHECK:-all}" = all ] && [ -z "$broken" ]; then
     LEAT_CMAKE_ARGS="-DLEAT_WERROR=${LEAT_WERROR:-OFF}" tools/fuzz.sh "${FUZZ_SECONDS:-15}" >"$logs/fuzz.log" 2>&1
     case $? in
     0) passed=$((passed + $(grep -c '^fuzz: .* for ' "$logs/fuzz.log"))) && grep '^fuzz:' "$logs/fuzz.log" ;;
-    77) skipped=" (fuzzers skipped: no clang runtime for them)" ;;
-    *) tail -40 "$logs/fuzz.log" && failed=$((failed + 1)) ;;
+    3) skipped=" (fuzzers skipped: no clang runtime for them)" ;;
+    *) grep -vE "^(INFO|\\[[0-9])| # Uses:" "$logs/fuzz.log" | tail -40 && failed=$((failed + 1)) ;;
     esac
 fi
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the fuzzers with clang and runs each for SECONDS. What they find new is kept under build/fuzz-corpus; a crash is left in
-# build/fuzz-crashes and fails the run. Exit status 77: no fuzzer runtime here.
+# build/fuzz-crashes and fails the run. Exit status 3: no fuzzer runtime here.
 set -eu
 seconds=${1:?usage: tools/fuzz.sh SECONDS}
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ trap 'rm -rf "$probe"' EXIT
 echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n); int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n > 9 ? 0 : 0; }' >"$probe/probe.c"
 if ! clang -fsanitize=fuzzer,address "$probe/probe.c" -o "$probe/probe" >/dev/null 2>&1; then
     echo "fuzz: skipped: clang's fuzzer runtime is not here (Debian: clang libclang-rt-14-dev)" >&2
-    exit 77
+    exit 3
 fi
 cmake --preset fuzz ${LEAT_CMAKE_ARGS:-} >/dev/null
 cmake --build --preset fuzz --target leat_fuzzers
@@ -20,6 +20,6 @@ for target in build/fuzz/fuzz/fuzz_*; do
     dictionary=tests/fuzz/$name.dict
     [ -f "$dictionary" ] && dictionary="-dict=$dictionary" || dictionary=
     echo "fuzz: $name for $seconds s"
-    "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=0 -verbosity=0 $dictionary \
+    "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_funcs=0 -verbosity=0 $dictionary \
         -artifact_prefix=build/fuzz-crashes/"$name"- build/fuzz-corpus/"$name" tests/fuzz/corpus/"$name"
 done

@@ -24,11 +24,11 @@ static inline struct le_memory_pool *open_pool(void) {
     return pool;
 }
 
-/* The last failure is of this code or for want of memory, and has a message of one line. */
+/* The last failure is of this code, for want of memory, or of what files may hold and Leat cannot yet; its message has one line. */
 static inline bool fails_well(leat_status code) {
     const leat_error *error = le_error_at(0);
-    return error && (error->code == code || error->code == LEAT_OUT_OF_MEMORY) && *error->message &&
-           !strchr(error->message, '\n');
+    return error && (error->code == code || error->code == LEAT_OUT_OF_MEMORY || error->code == LEAT_UNSUPPORTED) &&
+           *error->message && !strchr(error->message, '\n');
 }
 
 /* Touches every element. */
