@@ -506,6 +506,7 @@ static leat_status plan_again(struct leat_call *call) {
     if (status != LEAT_OK) {
         plan_free(s->plan);
         s->plan = NULL;
+        call->stale |= status == LEAT_OUT_OF_MEMORY; /* the generator left its work space as it was */
     }
     return status;
 }

@@ -73,4 +73,5 @@ leat_status le_perform(struct leat_call *call);
 leat_status le_perform_scalar(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits);
 void le_cells_clear(struct le_specialised *s);
 leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text *out);
+leat_status le_pass_show(struct leat_call *call, const char *pass, struct le_text *out); /* the IR after that pass */
 #endif

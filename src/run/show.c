@@ -65,3 +65,28 @@ leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text 
         show_action(call, k, out);
     return LEAT_OK;
 }
+
+static leat_status show_after(const struct leat_call *call, const char *pass, struct le_arena *arena, struct le_text *out) {
+    const struct le_specialised *s = call->specialised;
+    if (setjmp(arena->failure))
+        return le_fail_out_of_memory(0);
+    int *wanted = LE_NEW_ARRAY(arena, call->want_count, int);
+    for (int k = 0; k < call->want_count; k++)
+        wanted[k] = call->wants[k].symbol;
+    struct le_ir *ir = le_lower(arena, s->tree, s->inputs, wanted, call->want_count);
+    leat_status status = ir ? le_passes_run_to(ir, pass) : le_error_at(0)->code;
+    if (status == LEAT_OK)
+        le_ir_print(ir, out);
+    return status;
+}
+
+leat_status le_pass_show(struct leat_call *call, const char *pass, struct le_text *out) {
+    struct le_arena arena;
+    leat_status status = le_call_prepare(call);
+    if (status != LEAT_OK)
+        return status;
+    le_arena_init(&arena);
+    status = show_after(call, pass, &arena, out);
+    le_arena_finish(&arena);
+    return status;
+}
