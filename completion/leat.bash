@@ -48,11 +48,15 @@ _leat()
         _leat_files "$current" .npy .npz .png
         return
     fi
+    if [[ ($previous == : || $current == :) && $COMP_LINE == *ir:* ]]; then # ":" breaks words, too
+        _leat_words 'lower sweep inline hoist siblings' "${current#:}"
+        return
+    fi
     case $previous in
     -e | --threads | --repeat) return ;;
     --device) _leat_words 'auto cpu' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
-    --emit) _leat_words 'tree ir plan bytecode' "$current"; return ;;
+    --emit) _leat_words 'tree ir ir:lower ir:sweep ir:inline ir:hoist ir:siblings plan bytecode' "$current"; return ;;
     -o) _leat_words "$(_leat_names results)" "$current"; compopt -o nospace; return ;;
     esac
     if [[ $current == -* ]]; then

@@ -247,6 +247,9 @@ LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_ar
 LEAT_API leat_status leat_call_result_count(leat_call *call, size_t *count);
 LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char **name);
 LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text);
+/* The IR as it is after a pass: "lower" (as it starts), "sweep", "inline", "hoist" or "siblings". LEAT_FORM_IR is that
+ * after the last one. */
+LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text);
 
 /* All of it at once; the program is cached in the context by its text. inputs and results end with a NULL name; results come
  * back in results[].array (owned by the caller), for a name that was asked for. */

@@ -107,22 +107,33 @@ leat_status leat_call_result_name(leat_call *call, size_t k, const char **name) 
     return LEAT_OK;
 }
 
+static leat_status give_text(leat_status status, struct le_text *out, char **text) {
+    le_text_add(out, "%s", "");
+    if (status == LEAT_OK && out->failed)
+        status = le_fail_out_of_memory(out->capacity);
+    if (status != LEAT_OK) {
+        le_text_finish(out);
+        return status;
+    }
+    *text = out->at;
+    return LEAT_OK;
+}
+
 leat_status leat_call_show(leat_call *call, leat_form form, char **text) {
+    struct le_text out = {0};
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(text);
     if ((unsigned)form > LEAT_FORM_BYTECODE)
         return le_fail(LEAT_INVALID, "%d is not a form", (int)form);
+    return give_text(le_plan_show(call, form, &out), &out, text);
+}
+
+leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text) {
     struct le_text out = {0};
-    leat_status status = le_plan_show(call, form, &out);
-    le_text_add(&out, "%s", "");
-    if (status == LEAT_OK && out.failed)
-        status = le_fail_out_of_memory(out.capacity);
-    if (status != LEAT_OK) {
-        le_text_finish(&out);
-        return status;
-    }
-    *text = out.at;
-    return LEAT_OK;
+    LE_CHECK_CALL(call);
+    LE_CHECK_POINTER(pass);
+    LE_CHECK_POINTER(text);
+    return give_text(le_pass_show(call, pass, &out), &out, text);
 }
 
 static leat_status bind(leat_call *call, const leat_binding *b) {

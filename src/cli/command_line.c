@@ -114,8 +114,9 @@ static int set_colormap(struct parse *parse, char *value) {
 static int set_form(struct parse *parse, char *value) {
     static const char *const FORMS[] = {
         [LEAT_FORM_TREE] = "tree", [LEAT_FORM_IR] = "ir", [LEAT_FORM_PLAN] = "plan", [LEAT_FORM_BYTECODE] = "bytecode"};
+    parse->line->pass = strncmp(value, "ir:", 3) == 0 ? value + 3 : NULL;
     for (size_t k = 0; k < sizeof FORMS / sizeof FORMS[0]; k++) {
-        if (strcmp(value, FORMS[k]) != 0)
+        if (strcmp(parse->line->pass ? "ir" : value, FORMS[k]) != 0)
             continue;
         parse->line->form = (leat_form)k;
         return LE_EXIT_OK;

@@ -31,6 +31,7 @@ struct le_cli_line {
     uint64_t repeat;
     leat_colormap colormap;
     leat_form form;
+    char *pass; /* of ir:PASS; NULL: the last one */
 };
 
 /* Takes apart argc arguments, those after the subcommand. Sets cli->json and cli->explain. */

@@ -14,7 +14,11 @@ static int make_text(struct le_cli_session *session, char **text) {
     if (form == LEAT_FORM_TREE)
         return le_cli_failed(session->cli, leat_program_show(session->program, form, text));
     code = le_cli_session_bind(session);
-    return code ? code : le_cli_failed(session->cli, leat_call_show(session->call, form, text));
+    if (code)
+        return code;
+    const char *pass = session->line.pass;
+    return le_cli_failed(session->cli, pass ? leat_call_show_pass(session->call, pass, text)
+                                            : leat_call_show(session->call, form, text));
 }
 
 static void print_json(const struct le_cli *cli, const char *text) {

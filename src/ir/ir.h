@@ -199,6 +199,8 @@ struct le_pass {
 };
 extern const struct le_pass le_passes[];
 leat_status le_passes_run(struct le_ir *ir);
+/* Up to the first pass of that name, and with it; "lower": none. LEAT_INVALID: there is no such pass. */
+leat_status le_passes_run_to(struct le_ir *ir, const char *last);
 leat_status le_ir_verify(const struct le_ir *ir); /* verify.c */
 void le_pass_inline(struct le_ir *ir);
 void le_pass_hoist(struct le_ir *ir);

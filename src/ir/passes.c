@@ -1,17 +1,33 @@
 /* The passes, in order, with the verifier between them, and the sweep. */
 #include "ir/ir.h"
+#include <string.h>
 
 const struct le_pass le_passes[] = {{"sweep", le_pass_sweep}, {"inline", le_pass_inline},     {"hoist", le_pass_hoist},
                                     {"sweep", le_pass_sweep}, {"siblings", le_pass_siblings}, {NULL, NULL}};
 
+static leat_status run_pass(struct le_ir *ir, const struct le_pass *pass) {
+    pass->run(ir);
+    leat_status status = le_ir_verify(ir);
+    return status == LEAT_OK ? LEAT_OK : le_fail_prefix(status, "after pass %s", pass->name);
+}
+
 leat_status le_passes_run(struct le_ir *ir) {
     leat_status status = le_ir_verify(ir);
-    for (const struct le_pass *pass = le_passes; pass->name && status == LEAT_OK; pass++) {
-        pass->run(ir);
-        status = le_ir_verify(ir);
-        if (status != LEAT_OK)
-            le_fail_prefix(status, "after pass %s", pass->name);
-    }
+    for (const struct le_pass *pass = le_passes; pass->name && status == LEAT_OK; pass++)
+        status = run_pass(ir, pass);
+    return status;
+}
+
+leat_status le_passes_run_to(struct le_ir *ir, const char *last) {
+    const struct le_pass *end = le_passes;
+    leat_status status = le_ir_verify(ir);
+    bool none = strcmp(last, "lower") == 0;
+    while (!none && end->name && strcmp(end->name, last) != 0)
+        end++;
+    if (!none && !end->name)
+        return le_fail(LEAT_INVALID, "there is no pass '%s': lower, sweep, inline, hoist or siblings", last);
+    for (const struct le_pass *pass = le_passes; !none && pass <= end && status == LEAT_OK; pass++)
+        status = run_pass(ir, pass);
     return status;
 }
 

@@ -66,7 +66,8 @@ leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text 
     return LEAT_OK;
 }
 
-static leat_status show_after(const struct leat_call *call, const char *pass, struct le_arena *arena, struct le_text *out) {
+static leat_status show_after(const struct leat_call *call, const char *pass, struct le_arena *arena,
+                              struct le_text *out) {
     const struct le_specialised *s = call->specialised;
     if (setjmp(arena->failure))
         return le_fail_out_of_memory(0);
