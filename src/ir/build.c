@@ -417,3 +417,16 @@ static void walk(struct le_ir *ir, struct le_node *node, int epoch, void (*visit
 void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user) {
     walk(ir, root, ++ir->epoch, visit, user);
 }
+
+void le_ir_adopt_indices(struct le_ir *ir, int statement, int from) {
+    if (statement < 0 || from == ir->indices.count)
+        return;
+    struct le_ir_statement *st = &ir->statements.at[statement];
+    int made = ir->indices.count - from;
+    int *all = LE_NEW_ARRAY(ir->arena, st->all_count + made, int);
+    if (st->all_count)
+        memcpy(all, st->all, (size_t)st->all_count * sizeof *all);
+    for (int k = 0; k < made; k++)
+        all[st->all_count++] = from + k;
+    st->all = all;
+}

@@ -75,6 +75,42 @@ static bool has_condition(struct le_ir *ir, struct le_node *node) {
     return found;
 }
 
+static void find_else(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_ELSE)
+        *(bool *)user = true;
+}
+
+static bool has_else(struct le_ir *ir, struct le_node *node) {
+    bool found = false;
+    le_node_walk(ir, node, find_else, &found);
+    return found;
+}
+
+/* A subscript that the range rules can look at, so that it is known to stay inside. */
+static bool is_plain(const struct le_node *x) {
+    if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces))
+        return true;
+    if (x->kind != LE_NODE_OP || (x->code == LE_OP_MUL && x->operands[0]->free_count && x->operands[1]->free_count))
+        return false;
+    bool plain = x->code == LE_OP_ADD || x->code == LE_OP_SUB || x->code == LE_OP_MUL || x->code == LE_OP_NEG;
+    for (int k = 0; k < x->operand_count; k++)
+        plain = plain && is_plain(x->operands[k]);
+    return plain;
+}
+
+static void find_gather(struct le_node *node, void *user) {
+    for (int k = 0; node->kind == LE_NODE_LOAD && node->edge == LE_EDGE_NONE && k < node->operand_count; k++)
+        if (!is_plain(node->operands[k]))
+            *(bool *)user = true;
+}
+
+/* Whether a read of it may turn out to be an error while it is computed. */
+static bool may_fail(struct le_ir *ir, struct le_node *node) {
+    bool found = false;
+    le_node_walk(ir, node, find_gather, &found);
+    return found;
+}
+
 /* ---- inline */
 
 struct reads {
@@ -118,8 +154,7 @@ static void visit_reads(struct reads *r, struct le_node *node, const struct path
     }
     for (int k = 0; k < node->operand_count; k++)
         visit_reads(r, node->operands[k], &inner, epoch);
-    if (node->fill)
-        visit_reads(r, node->fill, &inner, epoch);
+    /* an edge's fill is one number, and stays where it is stored */
 }
 
 static struct le_node *replace_loads(struct le_ir *ir, struct le_node *node, const struct le_stage *producer,
@@ -267,6 +302,8 @@ static bool inline_into(struct readers *readers, struct le_stage *consumer, stru
         return false;
     if (has_read_bounds(readers, consumer->node))
         return false;
+    if (has_else(ir, consumer->node) && may_fail(ir, producer->node))
+        return false; /* its error would become the consumer's `else` */
     struct reads r = {.ir = ir,
                       .producer = producer,
                       .consumer = consumer,
@@ -279,7 +316,9 @@ static bool inline_into(struct readers *readers, struct le_stage *consumer, stru
         return false;
     /* a substitution inside the rewrite takes epochs of its own; memos of this one are only lost, never mixed */
     count_reads(readers, consumer, -1);
+    int indices = ir->indices.count;
     consumer->node = replace_loads(ir, consumer->node, producer, ++ir->epoch);
+    le_ir_adopt_indices(ir, consumer->statement, indices);
     count_reads(readers, consumer, 1);
     if (ir->values.at[producer->target].uses == 0) {
         producer->dead = true;

@@ -184,6 +184,9 @@ bool le_node_depends(const struct le_node *node, int index);
 /* The same at other indices: index from[k] becomes to[k]. */
 struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                    int count);
+/* Substitution gives a dependent range that changes with it an index of its own: the statement finds the ranges of those
+ * from number `from` on. */
+void le_ir_adopt_indices(struct le_ir *ir, int statement, int from);
 /* Calls visit for every distinct node reachable from root, operands first. */
 void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user);
 

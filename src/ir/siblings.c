@@ -94,8 +94,10 @@ static void join(struct le_ir *ir, int leader, int last, int stage) {
     struct le_node *to[LEAT_RANK_MAX];
     for (int k = 0; k < old->index_count; k++)
         to[k] = le_node_index(ir, first->indices[k]);
+    int indices = ir->indices.count;
     struct le_node *body = le_node_substitute(ir, old->operands[0], old->indices, to, old->index_count);
     s->node = le_node_reduce(ir, (enum le_reduction)old->code, old->type, body, first->indices, first->index_count);
+    le_ir_adopt_indices(ir, ir->stages.at[leader].statement, indices);
     s->leader = leader;
     ir->stages.at[last].sibling = stage;
 }
