@@ -21,6 +21,8 @@ if(LEAT_WERROR)
   target_compile_options(leat_flags INTERFACE -Werror)
 endif()
 if(LEAT_SANITIZE)
+  # what sanitizers add makes gcc suspect variables around setjmp that are sound
+  target_compile_options(leat_flags INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-clobbered>)
   target_compile_options(leat_flags INTERFACE -fsanitize=${LEAT_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(leat_flags INTERFACE -fsanitize=${LEAT_SANITIZE})
 endif()
