@@ -165,7 +165,12 @@ static const char *target_problem(const struct verify *v) {
     for (int k = 0; k < s->index_count; k++)
         if (is_among(s->indices, k, s->indices[k]))
             return "an index that runs twice";
-    return s->node->type == le_type_compute(target->type) ? NULL : "the type that is stored";
+    return NULL;
+}
+
+static void verify_stored(struct verify *v) {
+    if (!v->problem && v->stage->node->type != le_type_compute(v->ir->values.at[v->stage->target].type))
+        v->problem = "the type that is stored";
 }
 
 static const char *base_problem(const struct verify *v) {
@@ -231,6 +236,7 @@ leat_status le_ir_verify(const struct le_ir *ir) {
             v.problem = checks[c](&v);
         if (!v.problem)
             verify_tree(&v, v.stage->node);
+        verify_stored(&v);
         verify_left(&v);
         verify_bounds(&v);
         if (v.problem)
