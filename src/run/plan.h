@@ -65,6 +65,10 @@ struct le_specialised {
 
 leat_status le_specialise_call(struct leat_call *call);
 void le_specialised_free(struct le_specialised *s);
+void le_plan_free(struct le_plan *plan); /* NULL is fine */
+/* Whether the plan was made for the extents and numbers that are bound now; remembers that it was. */
+bool le_same_extents(const struct leat_call *call);
+leat_status le_keep_extents(struct leat_call *call);
 /* Runs: plans if need be. The results are in their values' cells. */
 leat_status le_plan_run(struct leat_call *call, bool only_plan);
 /* perform.c: runs the actions that have not run yet. */
