@@ -2,7 +2,7 @@
 #include "ir/lower.h"
 #include <string.h>
 
-#define FIXED_DEPTH_MAX 64 /* a scalar of deeper arithmetic is stored rather than repeated */
+#define FIXED_COST_MAX 256 /* a scalar of more arithmetic is stored rather than repeated */
 
 /* ---- values */
 
@@ -100,7 +100,7 @@ static void set_scalar(struct lower *l, const struct le_symbol *symbol, struct l
     struct le_stage *s = add_stage(l, LE_STAGE_MAP, symbol);
     s->node = node;
     l->current[symbol->id] = s->target;
-    l->ir->fixed[symbol->id] = !node->loads && !node->reduces && node->depth <= FIXED_DEPTH_MAX ? node : NULL;
+    l->ir->fixed[symbol->id] = !node->loads && !node->reduces && node->cost <= FIXED_COST_MAX ? node : NULL;
 }
 
 static void lower_new(struct lower *l, const struct le_step *step) {
