@@ -1,0 +1,244 @@
+/* Stages to launches: boxes, merged loops, lanes, tasks, slots. A stage is given as IR, with the extents of its arrays, and its
+ * launches are told in a line each: points, tasks if there are several, loops from the outside in. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/text.h"
+#include "gen/kernel.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_MAX 14 /* of any kernel here: values share them */
+
+static leat_status no_value(void *user, struct le_node *node, int64_t *value) {
+    (void)user, (void)node, (void)value;
+    return LEAT_MISSING;
+}
+
+/* "a 30 40 by 500 1, b 7": extents, and strides where they are not dense. Gives what stands behind the name. */
+static const char *find_array(const char *arrays, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = arrays; at; at = strchr(at, ',')) {
+        at += strspn(at, ", ");
+        if (strncmp(at, name, length) == 0 && at[length] == ' ')
+            return at + length;
+    }
+    return NULL;
+}
+
+static int read_numbers(const char *at, int64_t *out) {
+    char *end;
+    int count = 0;
+    for (; count < LEAT_RANK_MAX; count++, at = end) {
+        int64_t number = strtoll(at, &end, 10);
+        if (end == at)
+            break;
+        out[count] = number;
+    }
+    return count;
+}
+
+static void set_layout(const struct le_space *space, const struct le_value *v, const char *arrays,
+                       struct le_layout *out) {
+    const char *given = v->stage < 0 ? find_array(arrays, v->name) : NULL;
+    const char *by = given ? strstr(given, "by") : NULL, *comma = given ? strchr(given, ',') : NULL;
+    int64_t stride = 1;
+    for (int d = v->rank - 1; d >= 0; d--) {
+        out->shape[d] = space->shape[v->symbol][d];
+        out->strides[d] = stride;
+        stride *= out->shape[d];
+    }
+    if (by && (!comma || by < comma))
+        read_numbers(by + 2, out->strides);
+}
+
+static void find_ranges(struct le_space *space, const char *arrays) {
+    const struct le_ir *ir = space->ir;
+    space->shape = le_arena_array(space->arena, (size_t)ir->tree->symbol_count, sizeof *space->shape);
+    space->shaped = LE_NEW_ARRAY(space->arena, ir->tree->symbol_count, bool);
+    space->ranges = LE_NEW_ARRAY(space->arena, ir->indices.count, struct le_range);
+    for (int s = 0; s < ir->tree->symbol_count; s++) {
+        const char *given = find_array(arrays, ir->tree->symbols[s]->name);
+        space->shaped[s] = given && read_numbers(given, space->shape[s]) > 0;
+    }
+    for (int k = 0; k < ir->statements.count; k++)
+        if (le_ranges_find(space, &ir->statements.at[k]) != LEAT_OK)
+            fail_msg("%s", le_errors_text());
+}
+
+static void tell_launch(const struct le_launch *l, struct le_text *out) {
+    int slots = 0;
+    for (int k = 0; k < l->unit->reg_count; k++)
+        slots += l->unit->regs[k].kind == LE_REG_SLOT;
+    le_text_add(out, "%lld", (long long)l->elements);
+    if (l->tasks > 1)
+        le_text_add(out, " in %lld tasks", (long long)l->tasks);
+    le_text_add(out, "%s%s:", l->parts ? " in parts" : "", l->copies ? " into copies" : "");
+    for (int k = 0; k < l->unit->instr_count; k++)
+        if (l->unit->instrs[k].code == LE_CODE_LOOP) {
+            const struct le_loop *loop = &l->unit->loops[l->unit->instrs[k].imm];
+            le_text_add(out, " %s %s", loop->lane ? "lanes" : "each", loop->name);
+            if (loop->clip >= 0 && l->clip_count[loop->clip])
+                le_text_add(out, "/%lld", (long long)l->clip_size[loop->clip]);
+        }
+    if (slots > SLOTS_MAX)
+        fail_msg("%d slots", slots);
+    le_text_add(out, "\n");
+}
+
+static void generates(const char *text, const char *arrays, int threads, const char *expected) {
+    struct le_arena arena;
+    struct le_ir *ir;
+    struct le_text found = {0};
+    le_arena_init(&arena);
+    if (setjmp(arena.failure))
+        fail_msg("out of memory");
+    if (le_ir_read(&arena, text, strlen(text), &ir) != LEAT_OK || le_ir_verify(ir) != LEAT_OK)
+        fail_msg("%s", le_errors_text());
+    struct le_space space = {.ir = ir, .arena = &arena, .evaluate = no_value};
+    find_ranges(&space, arrays);
+    struct le_layout *layouts = LE_NEW_ARRAY(&arena, ir->values.count, struct le_layout);
+    for (int v = 0; v < ir->values.count; v++)
+        set_layout(&space, &ir->values.at[v], arrays, &layouts[v]);
+    struct le_kernel kernel = {.ir = ir, .space = &space, .layouts = layouts, .threads = threads, .arena = &arena};
+    kernel.merged_into = LE_NEW_ARRAY(&arena, ir->indices.count, int);
+    kernel.merged_count = LE_NEW_ARRAY(&arena, ir->indices.count, int64_t);
+    for (int k = 0; k < ir->indices.count; k++)
+        kernel.merged_into[k] = k;
+    for (int k = 0; k < ir->stages.count; k++) {
+        struct le_launches launches = {.at = NULL};
+        kernel.stage = &ir->stages.at[k];
+        if (kernel.stage->kind == LE_STAGE_FILL)
+            continue;
+        if (le_kernel_generate(&kernel, &launches) != LEAT_OK)
+            fail_msg("%s", le_errors_text());
+        for (int q = 0; q < launches.count; q++)
+            tell_launch(&launches.at[q], &found);
+    }
+    for (int k = 0; k < ir->indices.count; k++) /* left as it was found */
+        assert_true(kernel.merged_into[k] == k && kernel.merged_count[k] == 0);
+    le_text_add(&found, "%s", "");
+    assert_string_equal(found.at, expected);
+    le_text_finish(&found);
+    le_arena_finish(&arena);
+}
+
+#define TWO_AXES                                                                                                       \
+    "symbol a: f32[n, m]\nsymbol b: f32[n, m]\nsymbol y: f32[i, j]\n"                                                  \
+    "input a: f32[n, m] of a\ninput b: f32[n, m] of b\nvalue y.2: f32[i, j] of y wanted\n"                             \
+    "index i.0\nindex j.1\nindex k.2\n"
+
+static const char map[] = TWO_AXES
+    "statement assign y makes left [i.0, j.1] free {i.0, j.1} all {i.0, j.1}\n  read a[i.0, j.1]\n  read b[i.0, j.1]\n"
+    "map y.2[i.0, j.1] {i.0, j.1} = (*.f32 (+.f32 a[i.0, j.1] b[i.0, j.1]) (exp.f32 a[i.0, j.1]))\n";
+
+static void loops_merge(void **state) {
+    (void)state;
+    generates(map, "a 30 40, b 30 40", 1, "1200: lanes j\n");
+    /* rows with a gap: two loops */
+    generates(map, "a 30 400 by 500 1, b 30 400", 1, "12000: each i lanes j\n");
+    /* rows without lengths of their own: an empty axis is nothing to do */
+    generates(map, "a 30 0, b 30 0", 1, "");
+    /* one axis of 1 in memory */
+    generates(map, "a 30 400 by 400 1, b 30 400 by 0 1", 1, "12000: each i lanes j\n");
+}
+
+static void tasks_share_the_loops(void **state) {
+    (void)state;
+    generates(map, "a 1000 4096, b 1000 4096", 1, "4096000: lanes j\n");
+    generates(map, "a 1000 4096, b 1000 4096", 2, "4096000 in 8 tasks: lanes j/512000\n");
+    generates(map, "a 1000 4096 by 5000 1, b 1000 4096", 2, "4096000 in 8 tasks: each i/125 lanes j\n");
+    generates(map, "a 3 400000 by 500000 1, b 3 400000", 2, "1200000 in 9 tasks: each i/1 lanes j/134144\n");
+}
+
+static const char column[] = TWO_AXES
+    "statement assign y makes left [i.0, j.1] free {i.0, j.1} all {i.0, j.1}\n  read a[i.0, j.1]\n  read b[i.0, j.1]\n"
+    "map y.2[i.0, j.1] {i.0, j.1} = (-.f32 a[i.0, j.1] (*.f32 b[i.0, j.1] b[i.0, j.1]))\n";
+
+static void lanes_go_where_memory_does(void **state) {
+    (void)state;
+    generates(column, "a 300 400 by 1 300, b 300 400 by 1 300", 1, "120000: lanes i each j\n");
+    generates(column, "a 100000 3, b 100000 3 by 4 1", 1, "300000: lanes i each j\n");
+    generates(column, "a 3 100000, b 3 100000 by 200000 1", 1, "300000: each i lanes j\n");
+}
+
+static const char stencil[] =
+    TWO_AXES "statement assign y makes else left [i.0, j.1] free {i.0, j.1} all {i.0, j.1}\n  read a[(- i.0 1), j.1]\n"
+             "  read a[(+ i.0 1), j.1]\n  read a[i.0, (- j.1 1)]\n  read a[i.0, (+ j.1 1)]\n  read b[i.0, j.1]\n"
+             "map y.2[i.0, j.1] {i.0, j.1} = (else (+.f32 (+.f32 a[(- i.0 1), j.1]?0 a[(+ i.0 1), j.1]?1)\
+ (+.f32 a[i.0, (- j.1 1)]?2 a[i.0, (+ j.1 1)]?3)) 0:f32)\n";
+
+static void borders_are_boxes(void **state) {
+    (void)state;
+    generates(
+        stencil, "a 100 200, b 100 200", 1,
+        "200: each i lanes j\n200: each i lanes j\n98: lanes i each j\n98: lanes i each j\n19404: each i lanes j\n");
+    generates(stencil, "a 2 200, b 2 200", 1, "400: each i lanes j\n"); /* all border */
+}
+
+static const char rows[] =
+    TWO_AXES "statement assign y makes left [i.0, j.1] free {i.0, j.1} all {i.0, j.1, k.2}\n  read a[i.0, j.1]\n  read "
+             "b[i.0, j.1]\n"
+             "  read a[i.0, k.2] around {k.2}\n"
+             "map y.2[i.0, j.1] {i.0, j.1} = (/.f32 a[i.0, j.1] (sum {k.2} (exp.f32 a[i.0, k.2])))\n";
+
+static void a_row_is_one_kernel(void **state) {
+    (void)state;
+    generates(rows, "a 100 4096, b 100 4096", 1, "409600: each i lanes k lanes j\n");
+    generates(rows, "a 100 4096, b 100 4096", 2, "409600 in 8 tasks: each i/13 lanes k lanes j\n");
+    generates(rows, "a 100000 4, b 100000 4", 1, "400000: lanes i each k each j\n"); /* short rows: lane by lane */
+}
+
+static const char total[] = "symbol a: f64[n, m]\nsymbol s: f64\ninput a: f64[n, m] of a\nvalue s.1: f64 of s wanted\n"
+                            "index i.0\nindex j.1\nstatement assign s makes all {i.0, j.1}\n"
+                            "  read a[i.0, j.1] around {i.0, j.1}\nmap s.1 = (sum {i.0, j.1} a[i.0, j.1])\n";
+
+static void totals_come_in_parts(void **state) {
+    (void)state;
+    generates(total, "a 30 40", 2, "1: lanes j\n");
+    generates(total, "a 1024 1024", 1, "1 in 8 tasks in parts: lanes j/131072\n");
+    generates(total, "a 1024 1024", 2, "1 in 16 tasks in parts: lanes j/65536\n");
+    generates(total, "a 1024 1024 by 2000 1", 2, "1 in 16 tasks in parts: each i/65536 lanes j\n");
+}
+
+static const char histogram[] =
+    "symbol a: i64[n]\nsymbol y: f64[k]\ninput a: i64[n] of a\nvalue y.1: f64[k] of y\nvalue y.2: f64[k] of y wanted\n"
+    "index i.0\nstatement new y sizes [10]\nfill y.1 = 0:f64\n"
+    "statement assign y left [a[i.0]] free {i.0} all {i.0}\n  write y[a[i.0]]\n  read a[i.0]\n"
+    "scatter add y.2[a[i.0]] {i.0} over y.1 access 0 = 1:f64\n";
+
+static void scatters_go_to_copies(void **state) {
+    (void)state;
+    generates(histogram, "a 1000", 2, "1000: lanes i\n");
+    generates(histogram, "a 1000000", 2, "1000000 in 15 tasks into copies: lanes i/66667\n");
+}
+
+/* a chain of forty temporaries, none of them needed for long */
+static void slots_are_packed(void **state) {
+    struct le_text text = {0};
+    (void)state;
+    le_text_add(&text,
+                "symbol a: f64[n]\nsymbol y: f64[i]\ninput a: f64[n] of a\nvalue y.1: f64[i] of y wanted\nindex i.0\n"
+                "statement assign y makes left [i.0] free {i.0} all {i.0}\n  read a[i.0]\n%%0 = (exp.f64 a[i.0])\n");
+    for (int k = 1; k < 40; k++)
+        le_text_add(&text, "%%%d = (*.f64 (sin.f64 %%%d) (cos.f64 %%%d))\n", k, k - 1, k - 1);
+    le_text_add(&text, "map y.1[i.0] {i.0} = %%39\n");
+    generates(text.at, "a 5000", 1, "5000: lanes i\n");
+    le_text_finish(&text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_merge),
+        cmocka_unit_test(tasks_share_the_loops),
+        cmocka_unit_test(lanes_go_where_memory_does),
+        cmocka_unit_test(borders_are_boxes),
+        cmocka_unit_test(a_row_is_one_kernel),
+        cmocka_unit_test(totals_come_in_parts),
+        cmocka_unit_test(scatters_go_to_copies),
+        cmocka_unit_test(slots_are_packed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
