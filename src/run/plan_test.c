@@ -1,0 +1,251 @@
+/* Plans: where values are put, when a plan serves again, and how much memory fused programs take at most. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "run/call.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- all memory that Leat has, and the most it had */
+
+static struct { size_t live_bytes, peak_bytes; } memory;
+
+#define HEADER_BYTES ((size_t)64)
+
+static void *allocate(size_t size_bytes, void *user) {
+    (void)user;
+    char *block = aligned_alloc(64, (size_bytes + 2 * HEADER_BYTES - 1) / 64 * 64);
+    if (!block)
+        return NULL;
+    memcpy(block, &size_bytes, sizeof size_bytes);
+    size_t live = __atomic_add_fetch(&memory.live_bytes, size_bytes, __ATOMIC_RELAXED);
+    if (live > memory.peak_bytes)
+        memory.peak_bytes = live;
+    return block + HEADER_BYTES;
+}
+
+static size_t size_of(const void *block) {
+    size_t size_bytes;
+    memcpy(&size_bytes, (const char *)block - HEADER_BYTES, sizeof size_bytes);
+    return size_bytes;
+}
+
+static void release(void *block, void *user) {
+    (void)user;
+    if (!block)
+        return;
+    __atomic_sub_fetch(&memory.live_bytes, size_of(block), __ATOMIC_RELAXED);
+    free((char *)block - HEADER_BYTES);
+}
+
+static void *reallocate(void *block, size_t size_bytes, void *user) {
+    void *larger = allocate(size_bytes, user);
+    if (larger && block)
+        memcpy(larger, block, size_of(block) < size_bytes ? size_of(block) : size_bytes);
+    if (larger)
+        release(block, user);
+    return larger;
+}
+
+/* ---- a program and its arrays */
+
+static leat_context *ctx;
+static leat_program *program;
+static leat_call *call;
+
+#define assert_ok(expression)                                                                                          \
+    do {                                                                                                               \
+        if ((expression) != LEAT_OK)                                                                                   \
+            fail_msg("%s", le_errors_text());                                                                          \
+    } while (0)
+
+static void begin(const char *text) {
+    leat_options options = {.threads = 2, .allocate = allocate, .reallocate = reallocate, .release = release};
+    assert_ok(le_context_new(&options, &ctx));
+    assert_ok(le_program_new(ctx, text, strlen(text), "program", &program));
+    assert_ok(le_call_new(program, &call));
+}
+
+static void finish(void) {
+    le_call_free(call);
+    le_program_release(program);
+    le_context_close(ctx);
+}
+
+/* f64, every element of it k % 7 + 1. */
+static size_t give(const char *name, int rank, int64_t first, int64_t second) {
+    int64_t shape[] = {first, second};
+    leat_array *array;
+    assert_ok(le_array_new(ctx->memory, LEAT_F64, rank, shape, false, &array));
+    for (size_t k = 0; k < le_array_count(array); k++)
+        ((double *)array->data)[k] = (double)(k % 7) + 1;
+    assert_ok(le_call_set_array(call, name, array));
+    size_t bytes = le_array_bytes(array);
+    le_array_free(array);
+    return bytes;
+}
+
+static double result(const char *name, size_t k) {
+    const leat_array *array = le_call_result(call, name)->result;
+    assert_int_equal(array->dtype, LEAT_F64);
+    return ((const double *)array->data)[k];
+}
+
+/* ---- where values are put */
+
+static const char *places(void) {
+    static char text[64];
+    const struct le_plan *plan = call->specialised->plan;
+    text[0] = 0;
+    for (int k = 0; k < plan->actions.count; k++) {
+        static const char *const names[] = {
+            [LE_PLACE_NEW] = "new ", [LE_PLACE_COPY] = "copy ", [LE_PLACE_BASE] = "base "};
+        const struct le_action *a = &plan->actions.at[k];
+        if (call->specialised->ir->values.at[a->stage->target].rank > 0)
+            strncat(text, names[a->place], sizeof text - strlen(text) - 1);
+    }
+    return text;
+}
+
+static void puts_values(const char *text, const char *expected, double first) {
+    begin(text);
+    give("x", 1, 8, 0);
+    assert_ok(le_call_want(call, "y", NULL));
+    assert_ok(le_call_run(call));
+    assert_string_equal(places(), expected);
+    assert_true(result("y", 0) == first);
+    assert_true(((const double *)call->binds[le_tree_find(program->tree, "x")].array->data)[0] == 1);
+    finish();
+}
+
+static void values_have_places(void **state) {
+    (void)state;
+    puts_values("y[i] = exp(x[i]) - exp(x[i]) + 2", "new ", 2);
+    /* what is not assigned stays, in the same memory */
+    puts_values("y[i] = x[i] * 2\ny[i] = y[i] + 1 where i in 0..3", "new base ", 3);
+    puts_values("y[i] = x[i] * 2\ny[0] += 5", "new base ", 7);
+    /* it reads elsewhere than it writes: the old values have to stay a while */
+    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..4", "new copy ", 2);
+    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..8", "new new ", 2);
+    /* an input is the caller's */
+    puts_values("x[i] = x[i] + 9 where i in 0..3\ny[i] = x[i] * exp(0)", "copy new ", 10);
+    /* histogram: into what was zero */
+    puts_values("out y: f64[4]\ny[i64(x[i]) % 4] += 1", "new base ", 1);
+}
+
+/* ---- when a plan serves again: a mark on it is there, or not */
+
+#define MARK 123456789
+
+static bool reused(void) {
+    assert_ok(le_call_run(call));
+    struct le_action *first = &call->specialised->plan->actions.at[0];
+    bool marked = first->bytes == MARK;
+    first->bytes = MARK;
+    return marked;
+}
+
+static void plans_serve_again(void **state) {
+    (void)state;
+    begin("y[i] = x[i] * k + 1");
+    give("x", 1, 8, 0);
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 3));
+    assert_false(reused());
+    assert_true(reused());
+    give("x", 1, 8, 0); /* another array of that shape */
+    assert_true(reused());
+    give("x", 1, 9, 0);
+    assert_false(reused());
+    assert_true(reused());
+    assert_true(result("y", 8) == 7);
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 4));
+    reused();
+    assert_true(result("y", 8) == 9);
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_FLOAT, 0x3fe0000000000000)); /* 0.5: another type */
+    assert_false(reused());
+    assert_true(result("y", 8) == 2);
+    finish();
+}
+
+static void plans_by_data_serve_once(void **state) {
+    (void)state;
+    begin("n = i64(sum(i: x[i]))\ny[i] = 1.0 * i + 1 where i in 0..n\ns = sum(i: y[i])");
+    give("x", 1, 3, 0);
+    assert_false(reused());
+    assert_true(call->specialised->plan->once);
+    assert_true(result("s", 0) == 21);
+    assert_false(reused());
+    ((double *)call->binds[0].array->data)[0] = 5; /* the same array, other numbers */
+    assert_false(reused());
+    assert_true(result("s", 0) == 55);
+    finish();
+}
+
+static void extents_and_numbers_are_no_data(void **state) {
+    (void)state;
+    begin("n = 2 * k\ny[i] = x[i] * i where i in 0..n");
+    give("x", 1, 8, 0);
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 3));
+    assert_false(reused());
+    assert_false(call->specialised->plan->once);
+    assert_true(reused());
+    finish();
+}
+
+/* ---- memory: inputs, results, and 64 MiB */
+
+#define MEBI ((size_t)1 << 20)
+
+static void stays_small(const char *text, size_t (*bind)(void), size_t result_bytes) {
+    begin(text);
+    size_t bytes = bind();
+    memory.peak_bytes = memory.live_bytes;
+    assert_ok(le_call_run(call));
+    if (memory.peak_bytes > bytes + result_bytes + 64 * MEBI)
+        fail_msg("%s\n%zu MiB, inputs and results are %zu MiB", text, memory.peak_bytes / MEBI,
+                 (bytes + result_bytes) / MEBI);
+    finish();
+    assert_int_equal(memory.live_bytes, 0);
+}
+
+static size_t vector(void) {
+    return give("x", 1, 4 << 20, 0);
+}
+static size_t matrix(void) {
+    return give("x", 2, 4096, 1024);
+}
+static size_t bodies(void) {
+    return give("x", 1, 6000, 0) + give("m", 1, 6000, 0);
+}
+
+static void fused_programs_stay_small(void **state) {
+    const size_t large = 32 * MEBI;
+    (void)state;
+    stays_small("a[i] = exp(-x[i])\nb[i] = sin(a[i])\nc[i] = b[i] * a[i] + x[i]\nd[i] = c[i] / (1 + b[i]*b[i])\n"
+                "e[i] = sqrt(d[i]*d[i] + 1)\ny[i] = e[i] - x[i]",
+                vector, large);
+    stays_small("m = sum(i: x[i]) / len(x, 0)\nd[i] = x[i] - m\nv = sum(i: d[i]*d[i]) / len(x, 0)", vector, 0);
+    stays_small("m[i] = max(k: x[i,k])\ne[i,j] = exp(x[i,j] - m[i])\ns[i] = sum(k: e[i,k])\ny[i,j] = e[i,j] / s[i]",
+                matrix, large);
+    stays_small("m[i] = sum(k: x[i,k]) / len(x, 1)\nd[i,j] = x[i,j] - m[i]\nv[i] = sum(k: d[i,k]*d[i,k]) / len(x, 1)\n"
+                "y[i,j] = d[i,j] / sqrt(v[i] + 1e-5)",
+                matrix, large);
+    /* 6,000 by 6,000 of them are 274 MiB */
+    stays_small("w[i,j] = m[j] / ((x[j] - x[i])**2 + 0.01)**1.5\na[i] = sum(j: w[i,j] * (x[j] - x[i]))", bodies, MEBI);
+    stays_small("p[i,j] = x[i] * m[j]\ns = sum(i,j: p[i,j] * p[i,j])\nr[i] = max(j: p[i,j])", bodies, MEBI);
+    /* what an assignment leaves over is written in place */
+    stays_small("y[i] = x[i] * 2\ny[i] = y[i] + 1 where i in 0..1000\ny[0] = 0\ny[i] = sqrt(y[i]) where i in 5..100",
+                vector, large);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_have_places),        cmocka_unit_test(plans_serve_again),
+        cmocka_unit_test(plans_by_data_serve_once),  cmocka_unit_test(extents_and_numbers_are_no_data),
+        cmocka_unit_test(fused_programs_stay_small),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
