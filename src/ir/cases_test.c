@@ -189,15 +189,11 @@ static void check_ranges(const struct test_case *test, struct le_arena *arena, s
 
 /* ---- cases */
 
-static void run_case(const struct test_case *test) {
+static void judge(const struct test_case *test, struct le_arena *arena) {
     const struct part *text = find_part(test, "ir"), *passes = find_part(test, "passes");
     const struct part *stages = find_part(test, "stages"), *unsound = find_part(test, "unsound");
-    struct le_arena arena;
     struct le_ir *ir;
-    le_arena_init(&arena);
-    if (setjmp(arena.failure))
-        fail_msg("out of memory");
-    if (!text || le_ir_read(&arena, text->body, strlen(text->body), &ir) != LEAT_OK)
+    if (!text || le_ir_read(arena, text->body, strlen(text->body), &ir) != LEAT_OK)
         wrong(test, "no IR", "", text ? le_errors_text() : "");
     leat_status sound = le_ir_verify(ir);
     if (unsound)
@@ -209,7 +205,15 @@ static void run_case(const struct test_case *test) {
     if (stages)
         check_stages(test, ir, stages->body);
     if (find_part(test, "ranges") || find_part(test, "refused"))
-        check_ranges(test, &arena, ir);
+        check_ranges(test, arena, ir);
+}
+
+static void run_case(const struct test_case *test) {
+    struct le_arena arena;
+    le_arena_init(&arena);
+    if (setjmp(arena.failure))
+        fail_msg("out of memory");
+    judge(test, &arena);
     le_arena_finish(&arena);
     cases++;
 }
