@@ -99,7 +99,7 @@ leat_status le_array_new(struct le_memory_pool *pool, leat_dtype dtype, int rank
     return LEAT_OK;
 }
 
-/* Where the elements lie, in bytes from data; false on overflow. */
+/* Where the elements lie, [low, high) in bytes from data; false on overflow. */
 static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high) {
     int64_t least = 0, most = 0, size = (int64_t)le_type_size((enum le_type)d->dtype);
     for (int k = 0; k < d->rank; k++) {
@@ -109,32 +109,37 @@ static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high)
             return false;
     }
     *low = least;
-    *high = most;
-    return most < INT64_MAX - size && least > -INT64_MAX;
+    return least > -INT64_MAX && le_add_i64(most, size, high);
 }
 
-static leat_status check_description(const leat_description *d) {
-    int64_t strides[LEAT_RANK_MAX], low, high;
+/* strides: those that the array gets. Where nothing moves along an axis, its stride says nothing and may be anything: it becomes
+ * the dense one, which is safe to multiply. */
+static leat_status check_description(const leat_description *d, int64_t *strides) {
+    int64_t low, high;
     size_t size_bytes;
     leat_status status = le_shape_check(d->dtype, d->rank, d->shape, strides, &size_bytes);
     if (status || size_bytes == 0)
         return status;
+    for (int k = 0; k < d->rank; k++)
+        if (d->shape[k] > 1)
+            strides[k] = d->strides[k];
     if (!d->data)
         return le_fail(LEAT_INVALID, "data is NULL, and the array has elements");
     if ((uintptr_t)d->data % le_type_size((enum le_type)d->dtype))
         return le_fail(LEAT_INVALID, "data is not aligned for its type, %s", le_type_name((enum le_type)d->dtype));
-    uintptr_t at = (uintptr_t)d->data;
-    if (!extent_bytes(d, &low, &high) || at < (uintptr_t)-low || at + (uintptr_t)high < at)
+    uintptr_t at = (uintptr_t)d->data, end;
+    if (!extent_bytes(d, &low, &high) || at < (uintptr_t)-low || __builtin_add_overflow(at, (uintptr_t)high, &end))
         return le_fail(LEAT_INVALID, "the strides lead outside of memory");
     return LEAT_OK;
 }
 
 static leat_status wrap(struct le_memory_pool *pool, const leat_description *description, leat_array **array) {
-    leat_status status = check_description(description);
+    int64_t strides[LEAT_RANK_MAX];
+    leat_status status = check_description(description, strides);
     if (status)
         return status;
     leat_array *made;
-    status = new_pair(pool, description->dtype, description->rank, description->shape, description->strides, &made);
+    status = new_pair(pool, description->dtype, description->rank, description->shape, strides, &made);
     if (status)
         return status;
     made->data = description->data;

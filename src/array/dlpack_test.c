@@ -65,6 +65,15 @@ static void test_in(void **state) {
     tensor.dl_tensor.byte_offset = 2;
     assert_int_equal(le_array_from_dlpack(pool, &tensor, &array), LEAT_INVALID);
     assert_int_equal(deleted, 1); /* a tensor that was refused is still the caller's */
+    static int64_t one[] = {1, 3}, extreme[] = {INT64_MIN, 1};
+    tensor = good;
+    tensor.dl_tensor.shape = one;
+    tensor.dl_tensor.strides = extreme;
+    assert_ok(le_array_from_dlpack(pool, &tensor, &array));
+    assert_int_equal(array->strides[0], 3);
+    le_array_free(array);
+    tensor.dl_tensor.shape = shape; /* now the stride counts */
+    assert_int_equal(le_array_from_dlpack(pool, &tensor, &array), LEAT_INVALID);
     le_memory_pool_close(pool);
 }
 

@@ -181,6 +181,28 @@ static void test_layout(void **state) {
 }
 
 /* Descriptions that no memory can hold. */
+/* A stride along which nothing moves may be anything. */
+static void test_wrap_extreme_strides(void **state) {
+    (void)state;
+    struct le_memory_pool *pool = open_pool();
+    double memory[4] = {1, 2, 3, 4};
+    leat_description d = {
+        .dtype = LEAT_F64, .rank = 3, .shape = {1, 2, 1}, .strides = {INT64_MAX, 2, INT64_MIN}, .data = memory};
+    leat_array *a;
+    assert_ok(le_array_wrap(pool, &d, NULL, NULL, &a));
+    assert_int_equal(a->strides[0], 2);
+    assert_int_equal(a->strides[1], 2);
+    assert_int_equal(a->strides[2], 1);
+    le_array_free(a);
+    d = (leat_description){
+        .dtype = LEAT_F64, .rank = 3, .shape = {5, 0, 3}, .strides = {INT64_MAX, 7, INT64_MIN}, .data = memory};
+    assert_ok(le_array_wrap(pool, &d, NULL, NULL, &a));
+    assert_int_equal(a->strides[0], 3);
+    assert_int_equal(a->strides[2], 1);
+    le_array_free(a);
+    le_memory_pool_close(pool);
+}
+
 static void test_wrap_refuses(void **state) {
     (void)state;
     static double memory[8];
@@ -204,7 +226,8 @@ static void test_wrap_refuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies), cmocka_unit_test(test_reshape), cmocka_unit_test(test_reshape_partly_dense),
-        cmocka_unit_test(test_bools),  cmocka_unit_test(test_layout),  cmocka_unit_test(test_wrap_refuses),
+        cmocka_unit_test(test_bools),  cmocka_unit_test(test_layout),  cmocka_unit_test(test_wrap_extreme_strides),
+        cmocka_unit_test(test_wrap_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
