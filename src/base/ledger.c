@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include <assert.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -203,11 +202,21 @@ static uint64_t take_time(struct le_span *span) {
     return elapsed_ns - span->inner_ns;
 }
 
+/* A hook of the caller's may leave a span of its own open, or end one too many: what is open within the span that ends is not any
+ * more. Says whether the span was still open. */
+static bool unwind(struct le_span *span) {
+    struct le_span *open = innermost;
+    while (open && open != span)
+        open = open->outer;
+    if (open)
+        innermost = open->outer;
+    return open != NULL;
+}
+
+/* The time of a span that was closed with an outer one is in that one's, whose memory may be gone. */
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations) {
-    assert(innermost == span);
-    innermost = span->outer;
     leat_cost amount = {.bytes = bytes, .operations = operations};
-    if (span->start_ns)
+    if (unwind(span) && span->start_ns)
         amount.time_ns = take_time(span);
     charge(span->ledger, &(struct cost_key){span->kind, span->what, span->cause}, &amount);
 }

@@ -12,7 +12,8 @@ int le_ledger_level(const struct le_ledger *ledger);
 void le_ledger_clear(struct le_ledger *ledger);
 size_t le_ledger_count(struct le_ledger *ledger);
 bool le_ledger_at(struct le_ledger *ledger, size_t k, leat_cost *cost);
-/* A span on the calling thread, on its stack; begin and end nest. what and cause are copied when a record is made; a cost that
+/* A span on the calling thread, on its stack; begin and end nest; one that ends closes those that were begun within it and
+ * have not ended, which are counted without a time when they do. what and cause are copied when a record is made; a cost that
  * cannot be recorded for want of memory is dropped. Under 50 ns at level 0. */
 struct le_span {
     struct le_ledger *ledger;

@@ -74,6 +74,37 @@ static void times_exclude_inner_ones(void **state) {
     le_ledger_free(other);
 }
 
+/* As a hook of the caller's may do: a span left open within another, and one ended from within. */
+static void unwinds_to_what_ends(void **state) {
+    (void)state;
+    struct le_ledger *ledger;
+    assert_int_equal(le_ledger_new(1, &ledger), LEAT_OK);
+    struct le_span outer, middle, left, next;
+    le_span_begin(&outer, ledger, LEAT_COST_PLAN, "outer", NULL);
+    le_span_begin(&middle, ledger, LEAT_COST_PLAN, "middle", NULL);
+    le_span_begin(&left, ledger, LEAT_COST_OTHER, "left open", NULL);
+    le_span_end(&middle, 1, 0);
+    le_span_begin(&next, ledger, LEAT_COST_PLAN, "next", NULL);
+    assert_ptr_equal(next.outer, &outer);
+    le_span_end(&left, 2, 0);
+    le_span_end(&outer, 3, 0); /* from within next */
+    memset(&outer, 0xff, sizeof outer);
+    pause_ms(1);
+    le_span_end(&next, 4, 0);
+    le_span_begin(&outer, ledger, LEAT_COST_PLAN, "outer", NULL);
+    assert_null(outer.outer);
+    le_span_end(&outer, 5, 0);
+    static const char *const names[] = {"middle", "left open", "outer", "next"};
+    static const uint64_t bytes[] = {1, 2, 8, 4};
+    for (size_t k = 0; k < 4; k++) {
+        assert_string_equal(cost_at(ledger, k).what, names[k]);
+        assert_int_equal(cost_at(ledger, k).bytes, bytes[k]);
+    }
+    assert_int_equal(cost_at(ledger, 1).time_ns, 0);
+    assert_int_equal(cost_at(ledger, 3).time_ns, 0);
+    le_ledger_free(ledger);
+}
+
 /* A span that began without a time has none, and hides none of what is inside from what is outside. */
 static void levels_change_midway(void **state) {
     (void)state;
@@ -167,7 +198,8 @@ static void drops_what_it_cannot_hold(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_at_level_0),         cmocka_unit_test(times_exclude_inner_ones),
-        cmocka_unit_test(levels_change_midway),      cmocka_unit_test(threads_charge_together),
+        cmocka_unit_test(levels_change_midway),      cmocka_unit_test(unwinds_to_what_ends),
+             cmocka_unit_test(threads_charge_together),
         cmocka_unit_test(drops_what_it_cannot_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
