@@ -58,12 +58,14 @@ static void say(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
-static void say_kernels(const struct le_account *account, const struct totals *totals, char *text, size_t size) {
+/* Clauses after what the text says already; before is what stands between. */
+static void say_kernels(const struct le_account *account, const struct totals *totals, char before, char *text,
+                        size_t size) {
     double time_ns = (double)totals->by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
     if (totals->bytes)
-        say(text, size, " %.2g operations per byte;", (double)totals->operations / (double)totals->bytes);
+        say(text, size, "%c %.2g operations per byte", before, (double)totals->operations / (double)totals->bytes);
     if (time_ns > 0 && totals->bytes)
-        say(text, size, " kernels move %.3g GB/s", (double)totals->bytes / time_ns);
+        say(text, size, "; kernels move %.3g GB/s", (double)totals->bytes / time_ns);
     if (time_ns > 0 && totals->bytes && limit > 0)
         say(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * (double)totals->bytes / time_ns * 1e9 / limit,
             limit * 1e-9);
@@ -78,16 +80,16 @@ void le_account_verdict(const struct le_account *account, char *text, size_t siz
     *text = '\0';
     if (kernel_ns < KERNEL_SHARE * wall_ns) {
         leat_cost_kind kind = largest(&totals);
-        say(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%;", 100 * kernel_ns / wall_ns,
+        say(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%", 100 * kernel_ns / wall_ns,
             leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
-        say_kernels(account, &totals, text, size);
+        say_kernels(account, &totals, ';', text, size);
         say(text, size, "\nWould help: %s.", ADVICE[kind]);
         return;
     }
     bool starved = (double)totals.operations < OPERATIONS_FEW * (double)totals.bytes;
     bool full = limit > 0 && rate >= MEMORY_SHARE * limit;
-    say(text, size, full || starved ? "memory-bound:" : "compute-bound:");
-    say_kernels(account, &totals, text, size);
+    say(text, size, full || starved ? "memory-bound" : "compute-bound");
+    say_kernels(account, &totals, ':', text, size);
     say(text, size, "\nWould help: ");
     if (full)
         say(text, size,
