@@ -1,6 +1,7 @@
 /* The command `leat`: finds the subcommand and hands over. */
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/json.h"
 #include "cli/progress.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,21 @@ static int find(const char *name) {
     return -1;
 }
 
+/* A slip before any subcommand: --json has its object, too. */
+static int refuse(struct le_cli *cli, int argc, char **argv, int code) {
+    for (int k = 1; k < argc; k++)
+        cli->json |= strcmp(argv[k], "--json") == 0;
+    if (code && cli->json) {
+        struct le_json json = {.file = stdout};
+        le_json_open(&json, NULL, '{');
+        le_json_integer(&json, "schema", LE_JSON_SCHEMA);
+        le_json_messages(&json, cli);
+        le_json_close(&json, '}');
+        putchar('\n');
+    }
+    return code;
+}
+
 static int help(struct le_cli *cli, const char *name) {
     if (name && find(name) < 0)
         return le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name);
@@ -49,12 +65,13 @@ static int dispatch(struct le_cli *cli, int argc, char **argv) {
         return help(cli, NULL);
     if (strcmp(name, "help") == 0) {
         if (argc > 3)
-            return le_cli_usage(cli, "help takes one subcommand");
-        return help(cli, argc == 3 ? argv[2] : NULL);
+            return refuse(cli, argc, argv, le_cli_usage(cli, "help takes one subcommand"));
+        return refuse(cli, argc, argv, help(cli, argc == 3 ? argv[2] : NULL));
     }
     int k = find(name);
     if (k < 0)
-        return le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name);
+        return refuse(cli, argc, argv,
+                      le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name));
     cli->command = name;
     return COMMANDS[k].run(cli, argc - 2, argv + 2);
 }
