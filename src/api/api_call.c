@@ -1,7 +1,7 @@
 /* leat.h: calls, and leat_eval. */
 #include "api/api_check.h"
 #include "base/text.h"
-#include "run/call.h"
+#include "run/program_cache.h"
 #include <string.h>
 
 #define LE_CHECK_CALL(call)                                                                                            \
@@ -167,16 +167,11 @@ leat_status leat_eval(leat_context *ctx, const char *text, const leat_binding *i
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(text);
     LE_CHECK_POINTER(results);
-    leat_program *program;
     leat_call *call;
-    leat_status status = le_program_cached(ctx, text, &program);
+    leat_status status = le_program_cache_take(ctx, text, &call);
     if (status != LEAT_OK)
         return status;
-    status = le_call_new(program, &call);
-    if (status == LEAT_OK) {
-        status = run_once(call, inputs, results);
-        le_call_free(call);
-    }
-    le_program_release(program);
+    status = run_once(call, inputs, results);
+    le_program_cache_give(call);
     return status;
 }

@@ -115,7 +115,6 @@ leat_status le_call_set_number(leat_call *call, const char *name, enum le_type t
 
 void le_call_want_clear(leat_call *call) {
     drop_wants(call);
-    call->stale = true;
     default_wants(call); /* its room is there since the call was made */
 }
 
@@ -129,7 +128,6 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
         drop_wants(call);
         call->default_wants = false;
     }
-    call->stale = true;
     for (int k = 0; k < call->want_count; k++)
         if (call->wants[k].symbol == symbol) {
             le_array_free(call->wants[k].target);

@@ -26,7 +26,7 @@ struct leat_call {
     int want_count, want_capacity;
     bool default_wants;                 /* wants are the program's own results */
     struct le_specialised *specialised; /* NULL: none yet */
-    bool stale;                         /* a type, a rank or the wants changed since */
+    bool stale;                         /* it ran out of memory in the middle of planning: make it anew */
 };
 
 leat_status le_call_new(leat_program *program, leat_call **call);

@@ -51,6 +51,8 @@ struct le_specialised {
     const struct le_tree *tree;
     struct le_ir *ir;
     struct le_input *inputs; /* by symbol: what it was made for */
+    int *wanted;             /* and the symbols that were asked for, in that order */
+    int wanted_count;
     int *merged_into;        /* the generator's work space */
     int64_t *merged_count;
     struct le_plan *plan; /* NULL: none */

@@ -1,5 +1,4 @@
 #include "run/program.h"
-#include "base/hash.h"
 #include <string.h>
 
 static void add_name(leat_program *p, leat_name_kind kind, const struct le_symbol *s) {
@@ -115,64 +114,4 @@ bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k,
                              .has_value = true,
                              .line = s->place.line};
     return true;
-}
-
-/* ---- leat_eval's programs */
-
-struct cached {
-    struct cached *next;
-    uint64_t hash;
-    leat_program *program;
-};
-struct le_program_cache {
-    struct cached *first;
-};
-
-static void cache_free(struct le_program_cache *cache) {
-    for (struct cached *c = cache->first, *next; c; c = next) {
-        next = c->next;
-        le_program_release(c->program);
-        le_free(c);
-    }
-    le_free(cache);
-}
-
-static leat_program *cache_find(leat_context *ctx, const char *text, size_t length, uint64_t hash) {
-    leat_program *found = NULL;
-    pthread_mutex_lock(&ctx->lock);
-    for (struct cached *c = ctx->programs ? ctx->programs->first : NULL; c && !found; c = c->next)
-        if (c->hash == hash && c->program->text_bytes == length && !memcmp(c->program->text, text, length))
-            found = le_program_retain(c->program);
-    pthread_mutex_unlock(&ctx->lock);
-    return found;
-}
-
-/* Without memory for it the program just is not kept. */
-static void cache_add(leat_context *ctx, leat_program *program, uint64_t hash) {
-    struct cached *c = le_alloc(sizeof *c);
-    if (!c)
-        return;
-    pthread_mutex_lock(&ctx->lock);
-    if (!ctx->programs)
-        ctx->programs = le_alloc_zero(1, sizeof *ctx->programs);
-    if (ctx->programs) {
-        ctx->programs_free = cache_free;
-        *c = (struct cached){.next = ctx->programs->first, .hash = hash, .program = le_program_retain(program)};
-        ctx->programs->first = c;
-        c = NULL;
-    }
-    pthread_mutex_unlock(&ctx->lock);
-    le_free(c);
-}
-
-leat_status le_program_cached(leat_context *ctx, const char *text, leat_program **program) {
-    size_t length = strlen(text);
-    uint64_t hash = le_hash(text, length, 0);
-    *program = cache_find(ctx, text, length, hash);
-    if (*program)
-        return LEAT_OK;
-    leat_status status = le_program_new(ctx, text, length, NULL, program);
-    if (status == LEAT_OK)
-        cache_add(ctx, *program, hash);
-    return status;
 }

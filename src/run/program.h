@@ -25,6 +25,4 @@ void le_program_release(leat_program *program);
 bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k, leat_name_info *info);
 /* Shows errors of the last failure in the program's text, if they have a place in it. */
 void le_program_source(const leat_program *program);
-/* The context's cached program of that text (leat_eval). The caller gets a reference. */
-leat_status le_program_cached(leat_context *ctx, const char *text, leat_program **program);
 #endif

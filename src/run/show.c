@@ -71,10 +71,7 @@ static leat_status show_after(const struct leat_call *call, const char *pass, st
     const struct le_specialised *s = call->specialised;
     if (setjmp(arena->failure))
         return le_fail_out_of_memory(0);
-    int *wanted = LE_NEW_ARRAY(arena, call->want_count, int);
-    for (int k = 0; k < call->want_count; k++)
-        wanted[k] = call->wants[k].symbol;
-    struct le_ir *ir = le_lower(arena, s->tree, s->inputs, wanted, call->want_count);
+    struct le_ir *ir = le_lower(arena, s->tree, s->inputs, s->wanted, s->wanted_count);
     leat_status status = ir ? le_passes_run_to(ir, pass) : le_error_at(0)->code;
     if (status == LEAT_OK)
         le_ir_print(ir, out);

@@ -17,14 +17,15 @@ static void describe_inputs(struct leat_call *call, struct le_specialised *s) {
 static leat_status specialise(struct leat_call *call, struct le_specialised *s) {
     if (setjmp(s->arena.failure))
         return le_fail_out_of_memory(0);
-    int *wanted = LE_NEW_ARRAY(&s->arena, call->want_count, int);
+    s->wanted = LE_NEW_ARRAY(&s->arena, call->want_count, int);
+    s->wanted_count = call->want_count;
     for (int k = 0; k < call->want_count; k++)
-        wanted[k] = call->wants[k].symbol;
+        s->wanted[k] = call->wants[k].symbol;
     describe_inputs(call, s);
     le_errors_clear();
     s->tree = le_specialise(&s->arena, call->program->tree, s->inputs);
     if (s->tree)
-        s->ir = le_lower(&s->arena, s->tree, s->inputs, wanted, call->want_count);
+        s->ir = le_lower(&s->arena, s->tree, s->inputs, s->wanted, s->wanted_count);
     if (!s->ir)
         return le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
     leat_status status = le_passes_run(s->ir);
@@ -57,8 +58,16 @@ static bool same_inputs(const struct leat_call *call) {
     return true;
 }
 
+static bool same_wants(const struct leat_call *call) {
+    const struct le_specialised *s = call->specialised;
+    bool same = s->wanted_count == call->want_count;
+    for (int k = 0; k < call->want_count && same; k++)
+        same = s->wanted[k] == call->wants[k].symbol;
+    return same;
+}
+
 leat_status le_specialise_call(struct leat_call *call) {
-    if (call->specialised && !call->stale && same_inputs(call))
+    if (call->specialised && !call->stale && same_inputs(call) && same_wants(call))
         return LEAT_OK;
     le_specialised_free(call->specialised);
     call->specialised = NULL;

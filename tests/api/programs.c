@@ -1,5 +1,6 @@
 /* What a program tells about itself: inputs, results, indices, types; its forms; leat_eval. */
 #include "support.h"
+#include <stdio.h>
 
 static void assert_names(const leat_program *program, leat_name_kind kind, const char *expected) {
     leat_name_info info;
@@ -116,6 +117,77 @@ static void test_eval(void **state) {
     leat_close(ctx);
 }
 
+static uint64_t count_of(leat_context *ctx, leat_cost_kind kind) {
+    leat_cost cost;
+    uint64_t count = 0;
+    for (size_t k = 0; leat_ledger_get(ctx, k, &cost) == LEAT_OK; k++)
+        if (cost.kind == kind)
+            count += cost.count;
+    return count;
+}
+
+static void evaluate(leat_context *ctx, const char *text, leat_array *a, const char *name, size_t count,
+                     const double *expected) {
+    const leat_binding inputs[] = {{.name = "a", .kind = LEAT_VALUE_ARRAY, .array = a}, {0}};
+    leat_binding results[] = {{.name = name}, {0}};
+    assert_ok(leat_eval(ctx, text, inputs, results));
+    assert_f64(results[0].array, count, expected);
+    leat_array_free(results[0].array);
+}
+
+static void assert_counts(leat_context *ctx, uint64_t checks, uint64_t compilations, uint64_t plans) {
+    assert_int_equal(count_of(ctx, LEAT_COST_CHECK), checks);
+    assert_int_equal(count_of(ctx, LEAT_COST_COMPILE), compilations);
+    assert_int_equal(count_of(ctx, LEAT_COST_PLAN), plans);
+}
+
+/* Only what changed is done again. */
+static void test_eval_again(void **state) {
+    (void)state;
+    static const char *const text = "y[i] = a[i] * 2\nz[i] = y[i] + 1";
+    leat_context *ctx = open_context();
+    leat_array *a = vector_f64(ctx, 3, LIST(1, 2, 3)), *b = vector_f64(ctx, 3, LIST(4, 5, 6));
+    leat_array *longer = vector_f64(ctx, 4, LIST(1, 2, 3, 4));
+    evaluate(ctx, text, a, "z", 3, LIST(3, 5, 7));
+    assert_counts(ctx, 1, 1, 1);
+    evaluate(ctx, text, b, "z", 3, LIST(9, 11, 13));
+    evaluate(ctx, text, a, "z", 3, LIST(3, 5, 7));
+    assert_counts(ctx, 1, 1, 1);
+    evaluate(ctx, text, longer, "z", 4, LIST(3, 5, 7, 9));
+    assert_counts(ctx, 1, 1, 2);
+    evaluate(ctx, text, longer, "y", 4, LIST(2, 4, 6, 8));
+    assert_counts(ctx, 1, 2, 3);
+    leat_binding results[] = {{.name = "y"}, {0}};
+    assert_status(leat_eval(ctx, text, NULL, results), LEAT_MISSING); /* nothing of the last time is bound */
+    evaluate(ctx, text, longer, "y", 4, LIST(2, 4, 6, 8));
+    assert_counts(ctx, 1, 2, 3);
+    leat_array_free(a);
+    leat_array_free(b);
+    leat_array_free(longer);
+    leat_close(ctx);
+}
+
+/* Programs that were not used for long go; those that are used stay. */
+static void test_eval_forgets(void **state) {
+    (void)state;
+    enum { TEXTS = 200 };
+    leat_context *ctx = open_context();
+    leat_array *a = vector_f64(ctx, 1, LIST(1));
+    for (int k = 0; k < TEXTS; k++) {
+        char text[40];
+        snprintf(text, sizeof text, "y[i] = a[i] + %d", k);
+        evaluate(ctx, text, a, "y", 1, LIST(1.0 + k));
+        evaluate(ctx, "y[i] = a[i] * 7", a, "y", 1, LIST(7));
+    }
+    assert_counts(ctx, TEXTS + 1, TEXTS + 1, TEXTS + 1);
+    evaluate(ctx, "y[i] = a[i] + 190", a, "y", 1, LIST(191));
+    assert_counts(ctx, TEXTS + 1, TEXTS + 1, TEXTS + 1);
+    evaluate(ctx, "y[i] = a[i] + 3", a, "y", 1, LIST(4));
+    assert_counts(ctx, TEXTS + 2, TEXTS + 2, TEXTS + 2);
+    leat_array_free(a);
+    leat_close(ctx);
+}
+
 static void test_not_yet(void **state) {
     (void)state;
     static const char *const texts[] = {"for k in 0..3 { s = k }", "while x > 0 { x = x - 1 }", "if x { y = 1 }", "each i { y[i] = a[i] }",
@@ -135,7 +207,8 @@ static void test_not_yet(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names), cmocka_unit_test(test_any_rank), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_text_with_size), cmocka_unit_test(test_eval), cmocka_unit_test(test_not_yet),
+        cmocka_unit_test(test_text_with_size), cmocka_unit_test(test_eval), cmocka_unit_test(test_eval_again), cmocka_unit_test(test_eval_forgets),
+        cmocka_unit_test(test_not_yet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
