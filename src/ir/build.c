@@ -363,6 +363,14 @@ static bool touches(const struct le_node *node, const int *from, int count) {
     return false;
 }
 
+/* What follows from `where` need not be the whole axis. */
+static bool is_bare(const struct le_ir *ir, const struct le_node *load) {
+    for (int k = 0; k < load->operand_count; k++)
+        if (load->operands[k]->kind != LE_NODE_INDEX || ir->indices.at[load->operands[k]->index].explicit_range)
+            return false;
+    return true;
+}
+
 static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                   int count, int epoch) {
     if (!touches(node, from, count))
@@ -386,6 +394,7 @@ static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const 
         memcpy(copy.indices, node->indices, (size_t)node->index_count * sizeof(int));
     if (node->index_count)
         substitute_indices(ir, &copy, from, to, count, epoch);
+    copy.trusted = copy.trusted && is_bare(ir, &copy);
     struct le_node *made = le_node_make(ir, &copy);
     node->epoch = epoch;
     node->memo = made;

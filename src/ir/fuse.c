@@ -130,6 +130,8 @@ static bool read_fits(const struct reads *r, const struct le_node *load, const s
         const struct le_node *x = load->operands[k];
         if (x->kind != LE_NODE_INDEX || r->ir->indices.at[x->index].depends)
             return false;
+        if (k < load->stretch && !r->ir->indices.at[r->producer->left[k]->index].from_dots)
+            return false; /* one element may stretch: only what is `...` in the producer stretches as well */
         if (!has_index(set, count, x->index))
             set[count++] = x->index;
     }
