@@ -1,4 +1,4 @@
-/* Leat: GPU arrays for C. A program in index notation is prepared once, called with arrays, and run.
+/* Leat: arrays in index notation, for C; on the CPU for now. A program is prepared once, called with arrays, and run.
  *
  *     leat_context *ctx;  leat_program *p;  leat_call *c;  leat_array *y;
  *     leat_open(NULL, &ctx);
@@ -277,7 +277,8 @@ LEAT_API leat_status leat_event_synchronize(leat_event *event);
 /* From start to stop, both recorded; LEAT_INVALID otherwise. Resolution: CLOCK_MONOTONIC's. */
 LEAT_API leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, double *milliseconds);
 
-/* ---- the ledger: every cost, one record each */
+/* ---- the ledger: every cost, one record each. leat_array_save has no context, and so no record: leat_ledger_begin and
+ * leat_ledger_end around it make one (LEAT_COST_WRITE). */
 
 typedef enum leat_cost_kind {
     LEAT_COST_INIT,
