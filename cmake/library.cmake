@@ -57,6 +57,9 @@ leat_library(leat_static STATIC)
 leat_library(leat SHARED)
 set_target_properties(leat PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_options(leat PRIVATE -Wl,--as-needed -Wl,-z,relro)
+if(NOT LEAT_SANITIZE)
+  target_link_options(leat PRIVATE -Wl,--no-undefined)
+endif()
 
 # The command's parts are a library of their own, so that its unit tests can link them.
 leat_sources(command_sources cli)

@@ -244,6 +244,15 @@ static void assign_scalar(struct lower *l, const struct le_step *step, struct le
     set_scalar(l, step->symbol, term);
 }
 
+/* Differences and quotients of bools that are stored as bools again depend on what was stored in between: no machine has them. */
+static void check_scatter(struct lower *l, const struct le_step *step, enum le_type type) {
+    if (type != LE_BOOL || (step->op != LE_ASSIGN_SUB && step->op != LE_ASSIGN_DIV))
+        return;
+    le_fail_at(LEAT_PROGRAM, step->left->place, "an array of integers",
+               "'-=' and '/=' on %s (bool) need subscripts that do not repeat", step->symbol->name);
+    l->failed = true;
+}
+
 static void assign_array(struct lower *l, const struct le_step *step, struct le_node *term, const int *all, int count) {
     struct le_ir *ir = l->ir;
     const struct le_symbol *symbol = step->symbol;
@@ -266,6 +275,8 @@ static void assign_array(struct lower *l, const struct le_step *step, struct le_
                               .trusted = le_lower_is_bare(l, left, left_count)};
         term = updated(l, step, le_node_make(ir, &old), term, reduced, count - kept_count);
     }
+    if (!map)
+        check_scatter(l, step, type);
     struct le_stage *s = add_stage(l, map ? LE_STAGE_MAP : LE_STAGE_SCATTER, symbol);
     s->base = base;
     s->left = left;

@@ -53,7 +53,11 @@ diff "$scratch/declared" "$scratch/exported" >"$scratch/difference" || { cat "$s
 nm -g --defined-only "$libraries/libleat.a" | awk 'NF == 3 && $3 !~ /^(le|leat)_/ { print $3 }' >"$scratch/foreign"
 [ ! -s "$scratch/foreign" ] || { cat "$scratch/foreign" && fail "names in libleat.a that are not Leat's"; }
 
-if [ -x "$tree/bin/leat" ]; then
-    case $("$tree/bin/leat" --version) in *0.1.0*) echo "ok: leat --version" ;; *) fail "leat --version" ;; esac
+case $("$tree/bin/leat" --version) in *0.1.0*) echo "ok: leat --version" ;; *) fail "leat --version" ;; esac
+[ -f "$tree/share/bash-completion/completions/leat" ] || fail "no completion"
+if command -v scdoc >/dev/null 2>&1; then
+    for page in "$here"/../../man/*.1.scd; do
+        [ -s "$tree/share/man/man1/$(basename "$page" .scd)" ] || fail "no manual page of $page"
+    done
 fi
 exit $status
