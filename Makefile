@@ -32,6 +32,7 @@ ulp: all
 install: all
 	@cmake --install build/release --prefix $(PREFIX)
 
+# as tests/floors checks it, with clang-format 14
 format:
 	@git ls-files '*.c' '*.h' | xargs $(CLANG_FORMAT) -i
 

@@ -19,7 +19,7 @@ expect() {
     [ "$got" -eq "$2" ] || { echo "$1: $3: expected $2, got $got" && status=1; }
 }
 fresh
-for rule in includes headers names lengths calls; do expect "$rule" 0 "a tree without a breach"; done
+for rule in includes headers names lengths columns calls; do expect "$rule" 0 "a tree without a breach"; done
 fresh && echo '#include "gen/high.h"' >"$tree/src/base/up.c" && expect includes 1 "upwards"
 fresh && echo '#include "base/low.h"' >"$tree/src/cli/main.c" && expect includes 1 "the command below leat.h"
 fresh && echo '#include "base/none.h"' >"$tree/src/base/up.c" && expect includes 1 "a file that is not there"
@@ -30,4 +30,13 @@ fresh && { printf 'int le_f(int a) {\n' && yes '    a++;' | head -60 && printf '
 fresh && yes '' | head -601 >"$tree/src/base/a.c" && expect lengths 1 "a long file"
 fresh && printf 'void le_f(void *p) {\n    free(p);\n}\n' >"$tree/src/base/a.c" && expect calls 1 "free"
 fresh && printf 'void le_f(void) {\n    printf("x");\n}\n' >"$tree/src/base/a.c" && expect calls 1 "printf"
+long='int le_f(int first_of_many_parameters, int second_of_many_parameters, int third_of_many_parameters, int the_fourth_and_last_of_them);'
+fresh && echo "$long" >"$tree/src/base/a.h" && expect columns 1 "a long line"
+fresh && printf '// clang-format off\n%s\n// clang-format on\n' "$long" >"$tree/src/base/a.h" && expect columns 0 "a long line of a table"
+cp "$(dirname "$floors")/../../.clang-format" "$tree"
+fresh && "$floors" format "$tree" >/dev/null 2>&1
+if [ $? -ne 77 ]; then
+    fresh && expect format 0 "a tree that is laid out"
+    fresh && echo 'int   le_f( void );' >"$tree/src/base/a.h" && expect format 1 "spaces"
+fi
 exit $status

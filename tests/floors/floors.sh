@@ -4,10 +4,12 @@
 #   headers    every header compiles alone; leat.h as C11, as C++ and pedantically
 #   names      file names are unique
 #   lengths    functions at most 60 lines, files at most 600 (tables, .def, apart)
+#   columns    lines of at most 120 bytes, but for tables marked with clang-format off
+#   format     clang-format 14 would change nothing; exit status 77 where it is not installed
 #   calls      memory goes through base/memory.h; no stdout, stderr or exit below cli
 # usage: floors.sh RULE [SOURCE-FOLDER]
 set -u
-rule=${1:?usage: floors.sh includes|headers|names|lengths|calls [FOLDER]}
+rule=${1:?usage: floors.sh includes|headers|names|lengths|columns|format|calls [FOLDER]}
 cd "${2:-$(dirname "$0")/../..}" || exit 2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -15,6 +17,13 @@ breaches=$scratch/breaches
 : >"$breaches"
 
 sources() { find src include -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort; }
+
+# What is laid out by rule: tests and benchmarks, too.
+laid_out() {
+    for folder in include src tests bench; do
+        [ ! -d $folder ] || find $folder -name '.?*' -prune -o -name '*.[ch]' -print
+    done | LC_ALL=C sort
+}
 
 floor() {
     case $1 in
@@ -93,6 +102,26 @@ check_lengths() {
         /;[ \t]*$/ && !inside { start = 0 }' >>"$breaches"
 }
 
+check_columns() {
+    laid_out | LC_ALL=C xargs -r awk '
+        FNR == 1 { off = 0 }
+        /clang-format off/ { off = 1 }
+        /clang-format on/ { off = 0 }
+        !off && length($0) > 120 { printf "%s:%d: %d columns\n", FILENAME, FNR, length($0) }' >>"$breaches"
+}
+
+# Other versions lay some things out otherwise.
+check_format() {
+    for formatter in "${CLANG_FORMAT:-clang-format}" clang-format-14; do
+        if "$formatter" --version 2>/dev/null | grep -q 'version 14\.'; then
+            laid_out | xargs -r "$formatter" --dry-run -Werror 2>&1 | grep 'error:' >>"$breaches"
+            return
+        fi
+    done
+    echo "skipped: clang-format 14 is not installed"
+    exit 77
+}
+
 check_calls() {
     sources | grep '\.c$' | grep -v '_test\.c$' | grep -v '^src/cli/' >"$scratch/below"
     # comments and strings are blanked first
@@ -107,7 +136,7 @@ check_calls() {
 }
 
 case $rule in
-includes | headers | names | lengths | calls) "check_$rule" ;;
+includes | headers | names | lengths | columns | format | calls) "check_$rule" ;;
 *) echo "floors.sh: no rule $rule" >&2 && exit 2 ;;
 esac
 cat "$breaches"
