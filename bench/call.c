@@ -1,7 +1,8 @@
-/* What Leat costs besides the work itself: a prepared call on small arrays, compiling a program of twenty lines, and the command
- * from start to exit. Prints `NAME BEST MEDIAN UNIT` lines for bench.py, which puts them into the table.
+/* What Leat costs besides the work itself: a prepared call on small arrays, compiling a program of twenty lines, and
+ * the command from start to exit. Prints `NAME BEST MEDIAN UNIT` lines for bench.py, which puts them into the table.
  *
- * usage: bench_call COMMAND FOLDER      COMMAND: path of the command; FOLDER: where an input file of a few kilobytes may be written */
+ * usage: bench_call COMMAND FOLDER      COMMAND: path of the command; FOLDER: where an input file of a few kilobytes
+ * may be written */
 #include "leat.h"
 #include <fcntl.h>
 #include <spawn.h>

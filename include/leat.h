@@ -8,8 +8,8 @@
  *     leat_call_run(c, NULL, NULL);
  *     leat_call_result(c, "y", &y);
  *
- * Every function returns a leat_status (LEAT_OK is 0) and writes its outputs only on success. leat_error_get() tells the
- * calling thread's last failure. Handles are opaque; `_free` takes NULL. Nothing aborts, prints or exits.
+ * Every function returns a leat_status (LEAT_OK is 0) and writes its outputs only on success. leat_error_get() tells
+ * the calling thread's last failure. Handles are opaque; `_free` takes NULL. Nothing aborts, prints or exits.
  *
  * Threads: a context, a program and an array may be used by several threads at once; a call and a stream belong to one
  * thread at a time. Sizes in bytes are size_t; extents and strides are int64_t and count elements. Text is UTF-8. */
@@ -155,15 +155,16 @@ typedef struct leat_description {
 /* A new array, its elements zero. shape: rank extents, each at least 0. */
 LEAT_API leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
                                     leat_memory memory, leat_array **array);
-/* Borrows memory: it must stay valid and, unless read_only, unshared by others until release(user) is called (NULL: never). */
+/* Borrows memory: it must stay valid and, unless read_only, unshared by others until release(user) is called (NULL:
+ * never). */
 LEAT_API leat_status leat_array_wrap(leat_context *ctx, const leat_description *description,
                                      void (*release)(void *user), void *user, leat_array **array);
 LEAT_API leat_status leat_array_get(const leat_array *array, leat_description *description);
 /* Copies elements in from, out to, dense row-major host memory of exactly size_bytes bytes. */
 LEAT_API leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes);
 LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes);
-/* Views share the memory and keep it alive. Per axis: start, stop (half open, within the extent) and step (not 0; with a
- * negative one, start is the first element taken and stop the one before the last: -1 for all). */
+/* Views share the memory and keep it alive. Per axis: start, stop (half open, within the extent) and step (not 0; with
+ * a negative one, start is the first element taken and stop the one before the last: -1 for all). */
 LEAT_API leat_status leat_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
                                       leat_array **view);
 LEAT_API leat_status leat_array_transpose(leat_array *array, const int *axes, leat_array **view); /* NULL: reversed */
@@ -172,17 +173,17 @@ LEAT_API leat_status leat_array_reshape(leat_array *array, int rank, const int64
 LEAT_API leat_array *leat_array_retain(leat_array *array);
 LEAT_API void leat_array_free(leat_array *array);
 
-/* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one) and .png (grey 8 and 16 bit as u8 or
- * u16 [h,w]; all else as [h,w,3] or [h,w,4]). declared: 0, or the type that the program declares: it tells bf16 from two
- * plain bytes. A large .npy is mapped, not copied: the array is read-only. Any failure is
- * LEAT_FILE, but complex elements are LEAT_UNSUPPORTED. */
+/* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one) and .png (grey 8 and 16 bit as u8
+ * or u16 [h,w]; all else as [h,w,3] or [h,w,4]). declared: 0, or the type that the program declares: it tells bf16 from
+ * two plain bytes. A large .npy is mapped, not copied: the array is read-only. Any failure is LEAT_FILE, but complex
+ * elements are LEAT_UNSUPPORTED. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
                                             leat_dtype declared,
                                             leat_array **array); /* the bytes of an .npy; they are copied */
-/* By the ending of path: .npy, .npz (as `key`, NULL: "array"), .png (u8 and u16 as they are, another real [h,w] scaled from
- * its least to its greatest, NaN black). Written to a temporary name and renamed. */
+/* By the ending of path: .npy, .npz (as `key`, NULL: "array"), .png (u8 and u16 as they are, another real [h,w] scaled
+ * from its least to its greatest, NaN black). Written to a temporary name and renamed. */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
@@ -220,8 +221,8 @@ typedef struct leat_name_info {
 LEAT_API leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count);
 LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k,
                                        leat_name_info *info);
-/* Prints one form of the program. tree: as checked; ir, plan, bytecode need a call that has all its inputs (leat_call_show).
- * *text is freed with leat_memory_free. */
+/* Prints one form of the program. tree: as checked; ir, plan, bytecode need a call that has all its inputs
+ * (leat_call_show). *text is freed with leat_memory_free. */
 typedef enum leat_form { LEAT_FORM_TREE, LEAT_FORM_IR, LEAT_FORM_PLAN, LEAT_FORM_BYTECODE } leat_form;
 LEAT_API leat_status leat_program_show(const leat_program *program, leat_form form, char **text);
 
@@ -229,15 +230,15 @@ LEAT_API leat_status leat_program_show(const leat_program *program, leat_form fo
 
 LEAT_API leat_status leat_call_new(leat_program *program, leat_call **call);
 LEAT_API void leat_call_free(leat_call *call);
-/* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not widen
- * types); an array of rank 0 is a strong scalar. */
+/* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not
+ * widen types); an array of rank 0 is a strong scalar. */
 LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
 LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);
 LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
 LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
-/* Asks for a result: into array (of its exact shape and type, and not read-only; it may be an input's own), or into a new one
- * (NULL). Without any call of this the program's default results are made. */
+/* Asks for a result: into array (of its exact shape and type, and not read-only; it may be an input's own), or into a
+ * new one (NULL). Without any call of this the program's default results are made. */
 LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_want_clear(leat_call *call);
 /* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns. */
@@ -251,8 +252,8 @@ LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text
  * after the last one. */
 LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text);
 
-/* All of it at once; the program is cached in the context by its text. inputs and results end with a NULL name; results come
- * back in results[].array (owned by the caller), for a name that was asked for. */
+/* All of it at once; the program is cached in the context by its text. inputs and results end with a NULL name; results
+ * come back in results[].array (owned by the caller), for a name that was asked for. */
 typedef enum leat_value_kind { LEAT_VALUE_ARRAY, LEAT_VALUE_F64, LEAT_VALUE_I64 } leat_value_kind;
 typedef struct leat_binding {
     const char *name;
@@ -263,7 +264,8 @@ typedef struct leat_binding {
 } leat_binding;
 LEAT_API leat_status leat_eval(leat_context *ctx, const char *text, const leat_binding *inputs, leat_binding *results);
 
-/* ---- streams, events, tickets: on the CPU work is done in order and is finished when the call that asked for it returns */
+/* ---- streams, events, tickets: on the CPU work is done in order and is finished when the call that asked for it
+ * returns */
 
 LEAT_API leat_status leat_stream_new(leat_context *ctx, leat_stream **stream);
 LEAT_API void leat_stream_free(leat_stream *stream);
@@ -304,7 +306,8 @@ LEAT_API leat_status leat_ledger_level_set(leat_context *ctx, int level);
 LEAT_API leat_status leat_ledger_clear(leat_context *ctx);
 LEAT_API leat_status leat_ledger_count(leat_context *ctx, size_t *count);
 LEAT_API leat_status leat_ledger_get(leat_context *ctx, size_t k, leat_cost *cost);
-/* A cost of the caller's own, from begin to end on one thread; they nest, and an inner one's time is not in the outer one's. */
+/* A cost of the caller's own, from begin to end on one thread; they nest, and an inner one's time is not in the outer
+ * one's. */
 LEAT_API leat_status leat_ledger_begin(leat_context *ctx, leat_cost_kind kind, const char *what);
 LEAT_API leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes);
 LEAT_API const char *leat_cost_name(leat_cost_kind kind);

@@ -1,5 +1,5 @@
-/* leat.h: streams, events and tickets as they are on the CPU: work is done when the call that asked for it returns, so there is
- * never anything to wait for, and an event is a time. */
+/* leat.h: streams, events and tickets as they are on the CPU: work is done when the call that asked for it returns, so
+ * there is never anything to wait for, and an event is a time. */
 #include "api/api_check.h"
 #include "base/clock.h"
 #include <inttypes.h>

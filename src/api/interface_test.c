@@ -1,5 +1,5 @@
-/* leat.h's functions but for programs and calls: what they refuse, errors, names, streams and events, the ledger, files, devices,
- * and handles in the child of a fork. */
+/* leat.h's functions but for programs and calls: what they refuse, errors, names, streams and events, the ledger,
+ * files, devices, and handles in the child of a fork. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

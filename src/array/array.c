@@ -112,8 +112,8 @@ static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high)
     return least > -INT64_MAX && le_add_i64(most, size, high);
 }
 
-/* strides: those that the array gets. Where nothing moves along an axis, its stride says nothing and may be anything: it becomes
- * the dense one, which is safe to multiply. */
+/* strides: those that the array gets. Where nothing moves along an axis, its stride says nothing and may be anything:
+ * it becomes the dense one, which is safe to multiply. */
 static leat_status check_description(const leat_description *d, int64_t *strides) {
     int64_t low, high;
     size_t size_bytes;

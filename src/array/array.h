@@ -1,5 +1,5 @@
-/* An array: a type, a shape and strides over a buffer that it shares with its views. Files, views and copies are in files of
- * their own; what an array means to a program is not known here.
+/* An array: a type, a shape and strides over a buffer that it shares with its views. Files, views and copies are in
+ * files of their own; what an array means to a program is not known here.
  *
  * The fields of an array never change after it is made; its elements are the caller's to order. Any thread. */
 #ifndef LE_ARRAY_H
@@ -39,7 +39,8 @@ leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int
 /* A dense array from the pool; zero: its elements are 0, else anything. */
 leat_status le_array_new(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape, bool zero,
                          leat_array **array);
-/* Over memory that is the caller's (strides of axes with at most one element become the dense ones), or a mapping of size_bytes bytes from `memory` on; not released where this fails. */
+/* Over memory that is the caller's (strides of axes with at most one element become the dense ones), or a mapping of
+ * size_bytes bytes from `memory` on; not released where this fails. */
 leat_status le_array_wrap(struct le_memory_pool *pool, const leat_description *description, void (*release)(void *user),
                           void *user, leat_array **array);
 leat_status le_array_wrap_mapping(struct le_memory_pool *pool, const leat_description *description, void *memory,

@@ -1,5 +1,5 @@
-/* DLPack 0.8's structures, declared here so that building needs no other header (their layout is that ABI's), and the exchange of
- * arrays through them. */
+/* DLPack 0.8's structures, declared here so that building needs no other header (their layout is that ABI's), and the
+ * exchange of arrays through them. */
 #ifndef LE_DLPACK_H
 #define LE_DLPACK_H
 #include "array/array.h"

@@ -1,5 +1,5 @@
-/* Whole files in and out. A mapped file that another process shortens afterwards raises SIGBUS when it is read: files are taken
- * to stay as they are while an array shows them. */
+/* Whole files in and out. A mapped file that another process shortens afterwards raises SIGBUS when it is read: files
+ * are taken to stay as they are while an array shows them. */
 #include "array/file.h"
 #include "base/memory.h"
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Whole files: bytes in, mapped where that is possible, and out under a temporary name that is renamed at the end. Nothing is
- * known here of what the bytes mean. */
+/* Whole files: bytes in, mapped where that is possible, and out under a temporary name that is renamed at the end.
+ * Nothing is known here of what the bytes mean. */
 #ifndef LE_FILE_H
 #define LE_FILE_H
 #include "base/status.h"

@@ -1,5 +1,5 @@
-/* A file of any format that Leat reads or writes: told by its first bytes, and by its ending. Failures to read are LEAT_FILE (or
- * LEAT_OUT_OF_MEMORY), one line that begins with the file's name. */
+/* A file of any format that Leat reads or writes: told by its first bytes, and by its ending. Failures to read are
+ * LEAT_FILE (or LEAT_OUT_OF_MEMORY), one line that begins with the file's name. */
 #ifndef LE_LOAD_H
 #define LE_LOAD_H
 #include "array/array.h"

@@ -14,7 +14,8 @@ struct le_npy_header {
     size_t data_offset;    /* where the elements begin */
     size_t data_bytes;     /* and what they take */
 };
-/* Reads the header in the first size_bytes bytes. name: the file's, for messages. declared: 0, or the program's type. */
+/* Reads the header in the first size_bytes bytes. name: the file's, for messages. declared: 0, or the program's type.
+ */
 leat_status le_npy_header_read(const char *name, const uint8_t *bytes, size_t size_bytes, leat_dtype declared,
                                struct le_npy_header *header);
 /* The size of all before the elements, from the first size_bytes (12 are enough) bytes of a file. */

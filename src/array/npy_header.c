@@ -1,5 +1,5 @@
-/* The header of an .npy file: a Python dict as text, of which exactly three keys are allowed. A strict parser over bytes that
- * nobody vouches for: it reads nothing past `end` and believes no size before it is checked. */
+/* The header of an .npy file: a Python dict as text, of which exactly three keys are allowed. A strict parser over
+ * bytes that nobody vouches for: it reads nothing past `end` and believes no size before it is checked. */
 #include "array/npy.h"
 #include "spec/type.h"
 #include <inttypes.h>
@@ -91,7 +91,8 @@ static leat_status fail_type(const struct parser *p, const char *text, size_t le
     for (int k = 0; k < shown; k++)
         if (text[k] < ' ' || text[k] > '~')
             return le_fail(LEAT_FILE, "%s: the element type is not text", p->name);
-    return kind ? le_fail(text[1] == 'c' ? LEAT_UNSUPPORTED : LEAT_FILE, "%s: its elements ('%.*s') are %s", p->name, shown, text, kind)
+    return kind ? le_fail(text[1] == 'c' ? LEAT_UNSUPPORTED : LEAT_FILE, "%s: its elements ('%.*s') are %s", p->name,
+                          shown, text, kind)
                 : le_fail(LEAT_FILE, "%s: the element type '%.*s' is not one that Leat reads", p->name, shown, text);
 }
 

@@ -1,5 +1,5 @@
-/* .npz through libzip. Its own memory is libzip's, not base/memory.h's. A member's claimed sizes are held against the archive's
- * before anything of that size is allocated, and against the .npy header in it. */
+/* .npz through libzip. Its own memory is libzip's, not base/memory.h's. A member's claimed sizes are held against the
+ * archive's before anything of that size is allocated, and against the .npy header in it. */
 #include "array/npz.h"
 #include "array/file.h"
 #include "array/npy.h"

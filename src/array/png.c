@@ -1,5 +1,5 @@
-/* PNG through libpng, whose memory comes from base/memory.h. Errors of libpng's leave by longjmp to the reader's or writer's own
- * setjmp; what must be freed afterwards lives in the struct that is shared with it. */
+/* PNG through libpng, whose memory comes from base/memory.h. Errors of libpng's leave by longjmp to the reader's or
+ * writer's own setjmp; what must be freed afterwards lives in the struct that is shared with it. */
 #include "array/png.h"
 #include "array/colormap.h"
 #include "array/file.h"

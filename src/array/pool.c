@@ -1,6 +1,6 @@
-/* The pool of array memory. Blocks under KEEP_MIN go straight to the allocator; others are kept when given back, newest last,
- * and the smallest that fits without wasting more than an eighth is taken again. Without allocator hooks, blocks from MAP_MIN on
- * are mapped with huge pages: a fresh result's page faults would else cost more than computing it.
+/* The pool of array memory. Blocks under KEEP_MIN go straight to the allocator; others are kept when given back, newest
+ * last, and the smallest that fits without wasting more than an eighth is taken again. Without allocator hooks, blocks
+ * from MAP_MIN on are mapped with huge pages: a fresh result's page faults would else cost more than computing it.
  *
  * Owner: a context; and each buffer. `lock` guards all but the constants. */
 #include "array/pool.h"
@@ -33,7 +33,8 @@ struct le_memory_pool {
     void *log_user;
 };
 
-/* The process's allocator belongs to the pools that are alive: the first one's hooks are used until the last one is gone. */
+/* The process's allocator belongs to the pools that are alive: the first one's hooks are used until the last one is
+ * gone. */
 static pthread_mutex_t allocator_lock = PTHREAD_MUTEX_INITIALIZER;
 static int allocator_users;
 static bool allocator_hooked;

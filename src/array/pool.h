@@ -1,8 +1,8 @@
-/* Memory for arrays' elements: released blocks are kept for reuse, up to a cap; all that is out and kept stays below another.
- * It is not a general allocator: small blocks go straight to base/memory.h.
+/* Memory for arrays' elements: released blocks are kept for reuse, up to a cap; all that is out and kept stays below
+ * another. It is not a general allocator: small blocks go straight to base/memory.h.
  *
- * The pool outlives its context for as long as a buffer of it lives; the process's allocator hooks are those of the first live
- * pool. Any thread. */
+ * The pool outlives its context for as long as a buffer of it lives; the process's allocator hooks are those of the
+ * first live pool. Any thread. */
 #ifndef LE_ARRAY_POOL_H
 #define LE_ARRAY_POOL_H
 #include "base/memory.h"

@@ -225,8 +225,12 @@ static void test_wrap_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies), cmocka_unit_test(test_reshape), cmocka_unit_test(test_reshape_partly_dense),
-        cmocka_unit_test(test_bools),  cmocka_unit_test(test_layout),  cmocka_unit_test(test_wrap_extreme_strides),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_reshape),
+        cmocka_unit_test(test_reshape_partly_dense),
+        cmocka_unit_test(test_bools),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_wrap_extreme_strides),
         cmocka_unit_test(test_wrap_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

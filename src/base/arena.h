@@ -1,6 +1,6 @@
-/* Memory that is freed all at once, in blocks that only grow. Everything that the compiler makes lives in one. When memory
- * runs out, allocation leaves by longjmp to `failure`: a function that opens an arena sets it with setjmp and owns nothing but
- * the arena in between. Not shared by threads while it grows. */
+/* Memory that is freed all at once, in blocks that only grow. Everything that the compiler makes lives in one. When
+ * memory runs out, allocation leaves by longjmp to `failure`: a function that opens an arena sets it with setjmp and
+ * owns nothing but the arena in between. Not shared by threads while it grows. */
 #ifndef LE_ARENA_H
 #define LE_ARENA_H
 #include <setjmp.h>
@@ -16,15 +16,15 @@ struct le_arena {
 };
 void le_arena_init(struct le_arena *arena); /* allocates nothing */
 void le_arena_finish(struct le_arena *arena);
-void *le_arena_alloc(struct le_arena *arena, size_t size_bytes); /* zeroed, aligned to 16 */
+void *le_arena_alloc(struct le_arena *arena, size_t size_bytes);               /* zeroed, aligned to 16 */
 void *le_arena_array(struct le_arena *arena, size_t count, size_t size_bytes); /* checked for overflow */
-char *le_arena_copy(struct le_arena *arena, const char *text, size_t length); /* NUL-terminated */
+char *le_arena_copy(struct le_arena *arena, const char *text, size_t length);  /* NUL-terminated */
 char *le_arena_format(struct le_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#define LE_NEW(arena, type) ((type *)le_arena_alloc((arena), sizeof(type)))
+#define LE_NEW(arena, type)              ((type *)le_arena_alloc((arena), sizeof(type)))
 #define LE_NEW_ARRAY(arena, count, type) ((type *)le_arena_array((arena), (size_t)(count), sizeof(type)))
 
 /* A vector in an arena: struct { T *at; int count, capacity; }. LE_PUSH makes room for one and gives its address. */
 void *le_arena_grow(struct le_arena *arena, void *at, int count, int *capacity, size_t size_bytes);
-#define LE_PUSH(arena, v)                                                                                                        \
+#define LE_PUSH(arena, v)                                                                                              \
     ((v)->at = le_arena_grow((arena), (v)->at, (v)->count, &(v)->capacity, sizeof *(v)->at), &(v)->at[(v)->count++])
 #endif

@@ -1,5 +1,5 @@
-/* How many cores this process may use: its affinity, and the processor time that its control groups (version 2, or 1) grant.
- * Reads /proc and /sys; a file that is missing or strange limits nothing. Any thread. */
+/* How many cores this process may use: its affinity, and the processor time that its control groups (version 2, or 1)
+ * grant. Reads /proc and /sys; a file that is missing or strange limits nothing. Any thread. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -65,8 +65,8 @@ static int group_cores(const char *folder, bool version_2) {
     return end == content ? INT_MAX : quota_cores(quota, strtoll(end, NULL, 10));
 }
 
-/* The least of a group's limit and those of all groups around it. In a container the group's path may not be visible under the
- * mount: then only the folders that are there count. */
+/* The least of a group's limit and those of all groups around it. In a container the group's path may not be visible
+ * under the mount: then only the folders that are there count. */
 static int tree_cores(const char *mount, const char *group, bool version_2) {
     char folder[PATH_BYTES];
     int cores = INT_MAX, mount_length = (int)strlen(mount);
@@ -86,7 +86,8 @@ static int tree_cores(const char *mount, const char *group, bool version_2) {
     }
 }
 
-/* Whether a line of /proc/self/cgroup, "number:controllers:path", is of the cpu controller; version 2 has no controllers. */
+/* Whether a line of /proc/self/cgroup, "number:controllers:path", is of the cpu controller; version 2 has no
+ * controllers. */
 static bool has_cpu(const char *controllers, size_t length) {
     if (length == 0)
         return true;

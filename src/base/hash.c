@@ -1,5 +1,5 @@
-/* A hash of bytes by multiplying and mixing 8-byte words, and a table of names by it. Pure functions; a table belongs to one
- * thread while it grows. */
+/* A hash of bytes by multiplying and mixing 8-byte words, and a table of names by it. Pure functions; a table belongs
+ * to one thread while it grows. */
 #include "base/hash.h"
 #include "base/arena.h"
 #include <string.h>

@@ -8,7 +8,11 @@ uint64_t le_hash(const void *bytes, size_t length, uint64_t seed);
 /* Names to indices, open addressing; the names are the caller's and stay valid. {0} is empty. Memory is an arena's. */
 struct le_arena;
 struct le_names {
-    struct le_name_slot { const char *name; size_t length; int value; } *slots;
+    struct le_name_slot {
+        const char *name;
+        size_t length;
+        int value;
+    } * slots;
     int count, capacity;
 };
 int le_names_get(const struct le_names *names, const char *name, size_t length); /* -1: absent */

@@ -1,5 +1,5 @@
-/* The ledger: records in order of first appearance, found by kind, text and cause. Not what is charged to it: the floors above
- * decide that. Records and their index are under `lock`; the stack of open spans is the thread's own. */
+/* The ledger: records in order of first appearance, found by kind, text and cause. Not what is charged to it: the
+ * floors above decide that. Records and their index are under `lock`; the stack of open spans is the thread's own. */
 #include "base/ledger.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -202,8 +202,8 @@ static uint64_t take_time(struct le_span *span) {
     return elapsed_ns - span->inner_ns;
 }
 
-/* A hook of the caller's may leave a span of its own open, or end one too many: what is open within the span that ends is not any
- * more. Says whether the span was still open. */
+/* A hook of the caller's may leave a span of its own open, or end one too many: what is open within the span that ends
+ * is not any more. Says whether the span was still open. */
 static bool unwind(struct le_span *span) {
     struct le_span *open = innermost;
     while (open && open != span)

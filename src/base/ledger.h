@@ -1,5 +1,5 @@
-/* The ledger's records: costs of one kind, text and cause are one record, counted and timed exclusively: what an inner cost takes
- * is not in the outer one. Thread-safe. Level 0 counts only. */
+/* The ledger's records: costs of one kind, text and cause are one record, counted and timed exclusively: what an inner
+ * cost takes is not in the outer one. Thread-safe. Level 0 counts only. */
 #ifndef LE_LEDGER_H
 #define LE_LEDGER_H
 #include "base/status.h"
@@ -12,9 +12,9 @@ int le_ledger_level(const struct le_ledger *ledger);
 void le_ledger_clear(struct le_ledger *ledger);
 size_t le_ledger_count(struct le_ledger *ledger);
 bool le_ledger_at(struct le_ledger *ledger, size_t k, leat_cost *cost);
-/* A span on the calling thread, on its stack; begin and end nest; one that ends closes those that were begun within it and
- * have not ended, which are counted without a time when they do. what and cause are copied when a record is made; a cost that
- * cannot be recorded for want of memory is dropped. Under 50 ns at level 0. */
+/* A span on the calling thread, on its stack; begin and end nest; one that ends closes those that were begun within it
+ * and have not ended, which are counted without a time when they do. what and cause are copied when a record is made; a
+ * cost that cannot be recorded for want of memory is dropped. Under 50 ns at level 0. */
 struct le_span {
     struct le_ledger *ledger;
     struct le_span *outer;
@@ -22,7 +22,8 @@ struct le_span {
     const char *what, *cause;
     uint64_t start_ns, inner_ns;
 };
-void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause);
+void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what,
+                   const char *cause);
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations);
 /* A count without a time. */
 void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes);

@@ -197,10 +197,9 @@ static void drops_what_it_cannot_hold(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_at_level_0),         cmocka_unit_test(times_exclude_inner_ones),
-        cmocka_unit_test(levels_change_midway),      cmocka_unit_test(unwinds_to_what_ends),
-             cmocka_unit_test(threads_charge_together),
-        cmocka_unit_test(drops_what_it_cannot_hold),
+        cmocka_unit_test(counts_at_level_0),       cmocka_unit_test(times_exclude_inner_ones),
+        cmocka_unit_test(levels_change_midway),    cmocka_unit_test(unwinds_to_what_ends),
+        cmocka_unit_test(threads_charge_together), cmocka_unit_test(drops_what_it_cannot_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

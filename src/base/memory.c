@@ -1,5 +1,6 @@
 /* The one door to the heap: the hooks of the first open context, or malloc and its kin.
- * Not an accounting of array memory: that is the device's. The hooks are set while no memory is held (first open, last close). */
+ * Not an accounting of array memory: that is the device's. The hooks are set while no memory is held (first open, last
+ * close). */
 #include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>

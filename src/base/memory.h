@@ -14,13 +14,19 @@ struct le_allocator {
 };
 /* NULL or all NULL: malloc and its kin. */
 void le_memory_use(const struct le_allocator *allocator);
-void *le_alloc(size_t size_bytes);                /* NULL when there is none */
+void *le_alloc(size_t size_bytes);                    /* NULL when there is none */
 void *le_alloc_zero(size_t count, size_t size_bytes); /* checked for overflow */
-void *le_realloc(void *memory, size_t size_bytes); /* the old block stays valid on failure */
+void *le_realloc(void *memory, size_t size_bytes);    /* the old block stays valid on failure */
 char *le_strdup(const char *text);
-void le_free(void *memory);                       /* NULL is fine */
+void le_free(void *memory); /* NULL is fine */
 /* false on overflow */
-static inline bool le_mul_size(size_t a, size_t b, size_t *product) { return !__builtin_mul_overflow(a, b, product); }
-static inline bool le_mul_i64(int64_t a, int64_t b, int64_t *product) { return !__builtin_mul_overflow(a, b, product); }
-static inline bool le_add_i64(int64_t a, int64_t b, int64_t *sum) { return !__builtin_add_overflow(a, b, sum); }
+static inline bool le_mul_size(size_t a, size_t b, size_t *product) {
+    return !__builtin_mul_overflow(a, b, product);
+}
+static inline bool le_mul_i64(int64_t a, int64_t b, int64_t *product) {
+    return !__builtin_mul_overflow(a, b, product);
+}
+static inline bool le_add_i64(int64_t a, int64_t b, int64_t *sum) {
+    return !__builtin_add_overflow(a, b, sum);
+}
 #endif

@@ -1,5 +1,5 @@
-/* Memory: hooks see every request, overflow and failure give NULL; and arenas, names and texts on top of it, which take failure at
- * any request. */
+/* Memory: hooks see every request, overflow and failure give NULL; and arenas, names and texts on top of it, which take
+ * failure at any request. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-/* The calling thread's error record: a fixed amount of memory, so that reporting a failure never fails. It holds a single failure
- * or all errors of a program's text, and what of that text is needed to show them. Not the statuses themselves: those are
- * returned. Each thread has its own record. */
+/* The calling thread's error record: a fixed amount of memory, so that reporting a failure never fails. It holds a
+ * single failure or all errors of a program's text, and what of that text is needed to show them. Not the statuses
+ * themselves: those are returned. Each thread has its own record. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -62,8 +62,8 @@ static bool is_unprintable(const unsigned char *text, size_t size) {
            (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
 }
 
-/* Puts the character at *from into *to, '?' for what cannot be printed, and moves both. A tab stays, a carriage return is a
- * space. false if there is no room. */
+/* Puts the character at *from into *to, '?' for what cannot be printed, and moves both. A tab stays, a carriage return
+ * is a space. false if there is no room. */
 static bool take_character(const unsigned char **from, const unsigned char *end, char **to, const char *to_end) {
     size_t size = utf8_length(*from, (size_t)(end - *from));
     bool plain = size > 0 && !is_unprintable(*from, size);

@@ -1,10 +1,11 @@
-/* Failures: each function returns a leat_status; the deepest one that fails writes the calling thread's error record. */
+/* Failures: each function returns a leat_status; the deepest one that fails writes the calling thread's error record.
+ */
 #ifndef LE_STATUS_H
 #define LE_STATUS_H
 #include "leat.h"
 #include <stdarg.h>
 
-#define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
+#define ARRAY_LEN(a)  (sizeof(a) / sizeof(*(a)))
 #define LE_ERRORS_MAX 20
 
 /* Where in a program's text; line and column from 1, span in bytes; {0}: nowhere. */
@@ -27,7 +28,8 @@ void le_errors_add(leat_status code, struct le_place place, const char *expected
     __attribute__((format(printf, 4, 0)));
 size_t le_errors_count(void);
 void le_errors_sort(void);
-/* Attaches the text that the places point into (name: a file's or "program"), so that leat_error_text shows lines and carets. */
+/* Attaches the text that the places point into (name: a file's or "program"), so that leat_error_text shows lines and
+ * carets. */
 void le_errors_source(const char *name, const char *text, size_t size_bytes);
 /* The k-th error; NULL if there are fewer. Strings live until the thread's next failure. */
 const leat_error *le_error_at(size_t k);

@@ -1,4 +1,5 @@
-/* Growing strings, and numbers as text. The decimal point is a point whatever the locale. A text belongs to one thread. */
+/* Growing strings, and numbers as text. The decimal point is a point whatever the locale. A text belongs to one thread.
+ */
 #include "base/text.h"
 #include "base/memory.h"
 #include <math.h>

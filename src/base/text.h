@@ -12,7 +12,8 @@ struct le_text {
 };
 void le_text_finish(struct le_text *text);
 void le_text_add(struct le_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void le_text_add_list(struct le_text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+void le_text_add_list(struct le_text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 void le_text_add_bytes(struct le_text *text, const void *bytes, size_t length);
 /* Shortest decimal that reads back as the same double ("1.5", "inf", "nan", "1e-05"), or float. */
 void le_text_add_f64(struct le_text *text, double value);

@@ -1,8 +1,8 @@
 /* The pool of threads. Not a scheduler: one job at a time, its tasks handed out by a counter.
  *
- * A job is open from its start until the caller finds no task left. A worker joins an open job once, by raising the users in
- * `state`; a job's fields change only while it is closed and has no users. Whoever did not join in time is not waited for.
- * `turn` is held by the caller whose job runs; `lock` only to sleep and to wake. */
+ * A job is open from its start until the caller finds no task left. A worker joins an open job once, by raising the
+ * users in `state`; a job's fields change only while it is closed and has no users. Whoever did not join in time is not
+ * waited for. `turn` is held by the caller whose job runs; `lock` only to sleep and to wake. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -99,8 +99,8 @@ static bool spin_for_job(struct le_pool *pool, uint64_t last) {
     return false;
 }
 
-/* A job is published before its caller counts the sleepers, and a sleeper is counted before it looks for a job: one of the two
- * sees the other. */
+/* A job is published before its caller counts the sleepers, and a sleeper is counted before it looks for a job: one of
+ * the two sees the other. */
 static void sleep_for_job(struct le_pool *pool, uint64_t last) {
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleepers, 1);
@@ -162,8 +162,8 @@ static void start_workers(struct le_pool *pool) {
 
 /* ---- the callers */
 
-/* The caller's floating-point environment, to be put back as it was. Saving all of it takes longer than a small job: on x86-64 the
- * vector unit's register is enough while the old unit's is the default one. */
+/* The caller's floating-point environment, to be put back as it was. Saving all of it takes longer than a small job: on
+ * x86-64 the vector unit's register is enough while the old unit's is the default one. */
 struct environment {
     bool whole;
     fenv_t saved;

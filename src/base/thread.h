@@ -1,5 +1,5 @@
-/* A pool of threads that share the tasks of one job at a time. The calling thread works too. Tasks are handed out in order,
- * one by one. Every worker runs with the default floating-point environment. */
+/* A pool of threads that share the tasks of one job at a time. The calling thread works too. Tasks are handed out in
+ * order, one by one. Every worker runs with the default floating-point environment. */
 #ifndef LE_THREAD_H
 #define LE_THREAD_H
 #include "base/status.h"

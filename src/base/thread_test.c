@@ -1,4 +1,5 @@
-/* The pool: every task runs once, on a worker of its own number, whatever the threads, callers and nesting. Under tsan too. */
+/* The pool: every task runs once, on a worker of its own number, whatever the threads, callers and nesting. Under tsan
+ * too. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

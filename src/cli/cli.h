@@ -1,6 +1,7 @@
 /* What all of the command's files share: the state of one call of the command, its messages and its exit codes.
- * The command knows the library by leat.h alone. Data goes to stdout, everything else to stderr. One thread runs it; a second one
- * draws progress on a terminal (progress.h). A function that can fail returns the exit code and has told the reason. */
+ * The command knows the library by leat.h alone. Data goes to stdout, everything else to stderr. One thread runs it; a
+ * second one draws progress on a terminal (progress.h). A function that can fail returns the exit code and has told the
+ * reason. */
 #ifndef LE_CLI_H
 #define LE_CLI_H
 #include "leat.h"

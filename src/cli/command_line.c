@@ -1,5 +1,5 @@
-/* See command_line.h. Options are a table; what is said twice, or does not go together, is refused here, before any file is
- * touched. */
+/* See command_line.h. Options are a table; what is said twice, or does not go together, is refused here, before any
+ * file is touched. */
 #include "cli/command_line.h"
 #include <ctype.h>
 #include <errno.h>

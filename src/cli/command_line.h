@@ -1,4 +1,5 @@
-/* The command line of a subcommand, taken apart. Strings are argv's own: a name or key ends where its `=` or `:` stood. */
+/* The command line of a subcommand, taken apart. Strings are argv's own: a name or key ends where its `=` or `:` stood.
+ */
 #ifndef LE_CLI_COMMAND_LINE_H
 #define LE_CLI_COMMAND_LINE_H
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
-/* `leat run`: binds, runs, hands out the results. The order of the steps is the order of what can be known soonest: the command
- * line, the program, the names, then files, then the run. */
+/* `leat run`: binds, runs, hands out the results. The order of the steps is the order of what can be known soonest: the
+ * command line, the program, the names, then files, then the run. */
 #include "cli/explain.h"
 #include "cli/interrupt.h"
 #include "cli/print_array.h"
@@ -72,7 +72,8 @@ static int run_once(struct run *run) {
     return LE_EXIT_OK;
 }
 
-/* Inputs are never overwritten by a run whose results are new arrays: each run starts from the inputs as they were read. */
+/* Inputs are never overwritten by a run whose results are new arrays: each run starts from the inputs as they were
+ * read. */
 static int run_all(struct run *run) {
     uint64_t repeat = run->session.line.repeat;
     run->times_ns = malloc(repeat * sizeof *run->times_ns);

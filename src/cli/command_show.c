@@ -1,4 +1,5 @@
-/* `leat show`: one of the forms that a program takes on its way to the machine. The tree needs no inputs, the others do. */
+/* `leat show`: one of the forms that a program takes on its way to the machine. The tree needs no inputs, the others
+ * do. */
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/session.h"

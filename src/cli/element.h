@@ -10,7 +10,8 @@ struct le_element {
     double f64;
 };
 enum { LE_ELEMENT_CHARS = 48 };
-/* How a float is written. FIXED: "0.25", "3." ; EXPONENT: "2.5e-01"; SHORTEST: whichever is shorter, and "3.0" where whole. */
+/* How a float is written. FIXED: "0.25", "3." ; EXPONENT: "2.5e-01"; SHORTEST: whichever is shorter, and "3.0" where
+ * whole. */
 enum le_style { LE_STYLE_FIXED, LE_STYLE_EXPONENT, LE_STYLE_SHORTEST };
 
 struct le_element le_element_get(const void *at, leat_dtype dtype);

@@ -1,4 +1,5 @@
-/* --explain: the ledger as a table, what of the wall time no record holds, and a verdict in words; and the ledger as JSON. */
+/* --explain: the ledger as a table, what of the wall time no record holds, and a verdict in words; and the ledger as
+ * JSON. */
 #ifndef LE_CLI_EXPLAIN_H
 #define LE_CLI_EXPLAIN_H
 #include "cli/json.h"

@@ -1,5 +1,5 @@
-/* See interrupt.h. The two flags are the only mutable globals: a signal handler has no other way. The handler may run on any
- * thread. A signal that was ignored when the command started stays ignored. */
+/* See interrupt.h. The two flags are the only mutable globals: a signal handler has no other way. The handler may run
+ * on any thread. A signal that was ignored when the command started stays ignored. */
 #include "cli/interrupt.h"
 #include "cli/cli.h"
 #include <signal.h>

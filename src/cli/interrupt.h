@@ -1,5 +1,5 @@
-/* Ctrl-C and its like: the command ends at once with 128 + the signal's number, but a file that is being written is finished
- * first, so that no partial or temporary file is left behind. */
+/* Ctrl-C and its like: the command ends at once with 128 + the signal's number, but a file that is being written is
+ * finished first, so that no partial or temporary file is left behind. */
 #ifndef LE_CLI_INTERRUPT_H
 #define LE_CLI_INTERRUPT_H
 void le_cli_interrupt_catch(void);

@@ -70,8 +70,7 @@ static int dispatch(struct le_cli *cli, int argc, char **argv) {
     }
     int k = find(name);
     if (k < 0)
-        return refuse(cli, argc, argv,
-                      le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name));
+        return refuse(cli, argc, argv, le_cli_usage(cli, "no subcommand `%s`: run, check, show, devices, help", name));
     cli->command = name;
     return COMMANDS[k].run(cli, argc - 2, argv + 2);
 }

@@ -1,5 +1,5 @@
-/* See print_array.h. Elements are laid out in two walks over the same shown ones: the first finds how wide they are, the second
- * writes them. Brackets and line breaks are NumPy's. */
+/* See print_array.h. Elements are laid out in two walks over the same shown ones: the first finds how wide they are,
+ * the second writes them. Brackets and line breaks are NumPy's. */
 #include "cli/print_array.h"
 #include "cli/element.h"
 #include "cli/summary.h"

@@ -9,8 +9,8 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* The room to begin with: for a regular file its size, its end's NUL, and one byte more, so that its end is seen without
- * growing. */
+/* The room to begin with: for a regular file its size, its end's NUL, and one byte more, so that its end is seen
+ * without growing. */
 static size_t first_room(int file, size_t most_bytes) {
     struct stat info;
     if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0 || (uint64_t)info.st_size > most_bytes)

@@ -1,4 +1,5 @@
-/* See session.h. Names are checked before any input file is opened, so that a slip on the command line costs nothing. */
+/* See session.h. Names are checked before any input file is opened, so that a slip on the command line costs nothing.
+ */
 #include "cli/session.h"
 #include "cli/explain.h"
 #include "cli/progress.h"

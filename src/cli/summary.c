@@ -46,8 +46,8 @@ static void add_row(struct summary *summary, const char *at, int64_t extent, int
     summary->counted += extent - nans;
 }
 
-/* The rows of the two types that large results mostly have, in lanes that do not wait for each other; the elements left over go
- * the general way. NaN compares false, and is counted by what the others leave. */
+/* The rows of the two types that large results mostly have, in lanes that do not wait for each other; the elements left
+ * over go the general way. NaN compares false, and is counted by what the others leave. */
 enum { LANES = 8 };
 #define FLOAT_ROW(NAME, TYPE, DTYPE)                                                                                   \
     static void NAME(struct summary *summary, const char *at, int64_t extent, int64_t step) {                          \

@@ -3,7 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Kernels that reach this share of the copy rate wait for memory; ones that take less than this share of the time matter little. */
+/* Kernels that reach this share of the copy rate wait for memory; ones that take less than this share of the time
+ * matter little. */
 static const double MEMORY_SHARE = 0.5, KERNEL_SHARE = 0.5;
 /* Operations per byte below which arithmetic is not what takes the time. */
 static const double OPERATIONS_FEW = 1;

@@ -173,8 +173,8 @@ static void print_loop(const struct le_unit *unit, const struct le_loop *loop, s
     le_text_add(out, "\n");
 }
 
-/* Each loop's body stands two columns further in, up to its end. Damaged code prints too: a number out of range is a '?', a body
- * ends with the one around it. */
+/* Each loop's body stands two columns further in, up to its end. Damaged code prints too: a number out of range is a
+ * '?', a body ends with the one around it. */
 static int print_body(const struct le_unit *unit, int start, int end, int depth, struct le_text *out) {
     int at = start;
     while (at < end) {

@@ -1,5 +1,5 @@
-/* The element types' table and how they promote. Arrays' types and weak ones alike; operations' rules are the checker's.
- * Pure functions. */
+/* The element types' table and how they promote. Arrays' types and weak ones alike; operations' rules are the
+ * checker's. Pure functions. */
 #include "spec/type.h"
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Element types and NumPy 2's promotion (NEP 50) over them and three weak ones. leat_dtype's numbers are the strong types'. */
+/* Element types and NumPy 2's promotion (NEP 50) over them and three weak ones. leat_dtype's numbers are the strong
+ * types'. */
 #ifndef LE_TYPE_H
 #define LE_TYPE_H
 #include "leat.h"

@@ -1,5 +1,5 @@
-/* Types and promotion: against NumPy's results in tests/numpy/promotion.txt (promotion.py writes it), and the rules that NumPy does
- * not have: bf16, indices, names. */
+/* Types and promotion: against NumPy's results in tests/numpy/promotion.txt (promotion.py writes it), and the rules
+ * that NumPy does not have: bf16, indices, names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

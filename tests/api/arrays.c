@@ -53,7 +53,8 @@ static void test_ranks_and_extents(void **state) {
 static void test_slices(void **state) {
     (void)state;
     leat_context *ctx = open_context();
-    leat_array *view = NULL, *a = array_of(ctx, LEAT_F64, 2, SHAPE(3, 4), LIST(0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23));
+    leat_array *view = NULL,
+               *a = array_of(ctx, LEAT_F64, 2, SHAPE(3, 4), LIST(0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23));
     assert_ok(leat_array_slice(a, SHAPE(1, 0), SHAPE(3, 4), SHAPE(1, 2), &view));
     assert_f64(view, 4, LIST(10, 12, 20, 22));
     assert_ok(leat_array_write(view, LIST(-1, -2, -3, -4), 4 * sizeof(double)));
@@ -97,14 +98,17 @@ static void test_turned_and_reshaped(void **state) {
     leat_close(ctx);
 }
 
-static void count_release(void *user) { ++*(int *)user; }
+static void count_release(void *user) {
+    ++*(int *)user;
+}
 
 static void test_wrap(void **state) {
     (void)state;
     leat_context *ctx = open_context();
     double memory[6] = {1, 2, 3, 4, 5, 6};
     int released = 0;
-    leat_description description = {.dtype = LEAT_F64, .rank = 2, .shape = {2, 2}, .strides = {-3, 2}, .data = memory + 3};
+    leat_description description = {
+        .dtype = LEAT_F64, .rank = 2, .shape = {2, 2}, .strides = {-3, 2}, .data = memory + 3};
     leat_array *a = NULL, *view = NULL;
     assert_ok(leat_array_wrap(ctx, &description, count_release, &released, &a));
     assert_f64(a, 4, LIST(4, 6, 1, 3));
@@ -153,9 +157,9 @@ static void test_memory_cap(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_elements),  cmocka_unit_test(test_ranks_and_extents),
-        cmocka_unit_test(test_slices),    cmocka_unit_test(test_turned_and_reshaped),
-        cmocka_unit_test(test_wrap),      cmocka_unit_test(test_references),
+        cmocka_unit_test(test_elements),   cmocka_unit_test(test_ranks_and_extents),
+        cmocka_unit_test(test_slices),     cmocka_unit_test(test_turned_and_reshaped),
+        cmocka_unit_test(test_wrap),       cmocka_unit_test(test_references),
         cmocka_unit_test(test_memory_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* The same bits for 1, 2 and 7 threads, and for the instruction sets with fused multiply-adds; programs of arithmetic that forms no
- * multiply-add give them on the baseline, too. Sums follow the fixed tree, written plainly here. */
+/* The same bits for 1, 2 and 7 threads, and for the instruction sets with fused multiply-adds; programs of arithmetic
+ * that forms no multiply-add give them on the baseline, too. Sums follow the fixed tree, written plainly here. */
 #include "support.h"
 #include <stdio.h>
 
@@ -32,7 +32,8 @@ struct setting {
 };
 
 /* All results of a program, end to end. */
-static size_t run_bits(const char *text, struct setting setting, const float *a, const float *b, unsigned char *bits, size_t capacity) {
+static size_t run_bits(const char *text, struct setting setting, const float *a, const float *b, unsigned char *bits,
+                       size_t capacity) {
     leat_options options = {.threads = setting.threads, .simd = setting.simd};
     leat_context *ctx = NULL;
     leat_array *arrays[2], *result;
@@ -103,7 +104,8 @@ static void test_settings(void **state) {
                 continue;
             assert_int_equal(run_bits(programs[k], settings[s], a, b, other, capacity), length);
             if (memcmp(first, other, length))
-                fail_msg("%d threads, %s: other bits: %s", settings[s].threads, settings[s].simd ? settings[s].simd : "best", programs[k]);
+                fail_msg("%d threads, %s: other bits: %s", settings[s].threads,
+                         settings[s].simd ? settings[s].simd : "best", programs[k]);
         }
     }
     free(a);
@@ -145,7 +147,8 @@ static float tree_sum(const float *terms, size_t count, size_t stride) {
 
 static void test_tree(void **state) {
     (void)state;
-    static const size_t extents[][2] = {{1, 1}, {1, 2}, {3, 5}, {7, 64}, {2, 1000}, {33, 1025}, {1291, 37}, {5, 8191}, {47767, 1}};
+    static const size_t extents[][2] = {{1, 1},     {1, 2},     {3, 5},    {7, 64},   {2, 1000},
+                                        {33, 1025}, {1291, 37}, {5, 8191}, {47767, 1}};
     float *a = malloc(COUNT * sizeof *a), *b = malloc(COUNT * sizeof *b);
     float *sums = malloc((COUNT + 1) * sizeof *sums);
     leat_context *ctx = open_context();
@@ -155,7 +158,8 @@ static void test_tree(void **state) {
         leat_array *x = array_of(ctx, LEAT_F32, 2, SHAPE((int64_t)rows, (int64_t)columns), a);
         const leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {0}};
         leat_binding results[] = {{.name = "r"}, {.name = "c"}, {.name = "t"}, {0}};
-        assert_ok(leat_eval(ctx, "r[i] = sum(j: x[i,j])\nc[j] = sum(i: x[i,j])\nt = sum(i,j: x[i,j])", inputs, results));
+        assert_ok(
+            leat_eval(ctx, "r[i] = sum(j: x[i,j])\nc[j] = sum(i: x[i,j])\nt = sum(i,j: x[i,j])", inputs, results));
         assert_ok(leat_array_read(results[0].array, sums, rows * sizeof *sums));
         for (size_t i = 0; i < rows; i++)
             assert_true(sums[i] == tree_sum(a + i * columns, columns, 1));
@@ -175,6 +179,7 @@ static void test_tree(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_settings), cmocka_unit_test(test_baseline), cmocka_unit_test(test_tree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_settings), cmocka_unit_test(test_baseline),
+                                       cmocka_unit_test(test_tree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

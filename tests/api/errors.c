@@ -1,4 +1,5 @@
-/* Errors: where they are in the text, all at once, each thread its own, and every wrong argument an error and no crash. */
+/* Errors: where they are in the text, all at once, each thread its own, and every wrong argument an error and no crash.
+ */
 #include "support.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@ static void test_places(void **state) {
     leat_program *program = NULL;
     leat_error error;
     size_t count = 0;
-    assert_status(leat_program_new(ctx, "y[i] = a[i]\nz[i] = a[i] + k[i,j]\nw[i] = )\n", 0, &options, &program), LEAT_PROGRAM);
+    assert_status(leat_program_new(ctx, "y[i] = a[i]\nz[i] = a[i] + k[i,j]\nw[i] = )\n", 0, &options, &program),
+                  LEAT_PROGRAM);
     assert_null(program);
     assert_ok(leat_error_count(ctx, &count));
     assert_true(count >= 1);
@@ -99,7 +101,8 @@ static void test_data(void **state) {
     leat_context *ctx = open_context();
     leat_program *program = program_of(ctx, "y[i] = x[k[i]]");
     leat_call *call = call_of(program);
-    leat_array *x = vector_f64(ctx, 3, LIST(5, 6, 7)), *k = array_of(ctx, LEAT_I64, 1, SHAPE(2), (const int64_t[]){1, 3});
+    leat_array *x = vector_f64(ctx, 3, LIST(5, 6, 7)),
+               *k = array_of(ctx, LEAT_I64, 1, SHAPE(2), (const int64_t[]){1, 3});
     leat_error error;
     leat_ticket ticket = {0};
     assert_ok(leat_call_set_array(call, "x", x));
@@ -219,8 +222,8 @@ static void test_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),   cmocka_unit_test(test_text), cmocka_unit_test(test_all_at_once),
-        cmocka_unit_test(test_bindings), cmocka_unit_test(test_data), cmocka_unit_test(test_threads_apart),
+        cmocka_unit_test(test_places),   cmocka_unit_test(test_text),  cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_bindings), cmocka_unit_test(test_data),  cmocka_unit_test(test_threads_apart),
         cmocka_unit_test(test_null),     cmocka_unit_test(test_names), cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* DLPack in and out, npy bytes, files: the same elements come back, memory is shared where it can be, and is released once. */
+/* DLPack in and out, npy bytes, files: the same elements come back, memory is shared where it can be, and is released
+ * once. */
 #include "support.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -7,9 +8,14 @@
 struct DLManagedTensor {
     struct {
         void *data;
-        struct { int32_t device_type, device_id; } device;
+        struct {
+            int32_t device_type, device_id;
+        } device;
         int32_t ndim;
-        struct { uint8_t code, bits; uint16_t lanes; } dtype;
+        struct {
+            uint8_t code, bits;
+            uint16_t lanes;
+        } dtype;
         int64_t *shape, *strides;
         uint64_t byte_offset;
     } dl_tensor;
@@ -44,7 +50,9 @@ static void test_dlpack_out(void **state) {
     leat_close(ctx);
 }
 
-static void count_deletion(struct DLManagedTensor *self) { ++*(int *)self->manager_ctx; }
+static void count_deletion(struct DLManagedTensor *self) {
+    ++*(int *)self->manager_ctx;
+}
 
 static void test_dlpack_in(void **state) {
     (void)state;
@@ -52,10 +60,15 @@ static void test_dlpack_in(void **state) {
     float memory[5] = {0, 1, 2, 3, 4};
     int64_t shape[2] = {2, 2}, strides[2] = {2, 1};
     int deleted = 0;
-    struct DLManagedTensor tensor = {
-        .dl_tensor = {.data = memory, .device = {DL_CPU, 0}, .ndim = 2, .dtype = {DL_FLOAT, 32, 1}, .shape = shape,
-                      .strides = strides, .byte_offset = sizeof(float)},
-        .manager_ctx = &deleted, .deleter = count_deletion};
+    struct DLManagedTensor tensor = {.dl_tensor = {.data = memory,
+                                                   .device = {DL_CPU, 0},
+                                                   .ndim = 2,
+                                                   .dtype = {DL_FLOAT, 32, 1},
+                                                   .shape = shape,
+                                                   .strides = strides,
+                                                   .byte_offset = sizeof(float)},
+                                     .manager_ctx = &deleted,
+                                     .deleter = count_deletion};
     leat_array *a = NULL;
     float back[4];
     assert_ok(leat_array_from_dlpack(ctx, &tensor, &a));
@@ -144,7 +157,10 @@ static void test_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dlpack_out), cmocka_unit_test(test_dlpack_in), cmocka_unit_test(test_npy_bytes), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_dlpack_out),
+        cmocka_unit_test(test_dlpack_in),
+        cmocka_unit_test(test_npy_bytes),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@ static void test_names(void **state) {
                                             "y[i,j] = (x[i,j] - mu[i]) * g[j] + eps\nout c: i64\nc = i64(n)\n");
     assert_names(program, LEAT_NAME_RESULT, "c");
     leat_program_free(program);
-    program = program_of(ctx, "in x: f32[n, m]\nin eps = 1e-5\nmu[i] = mean(j: x[i,j])\ny[i,j] = (x[i,j] - mu[i]) * g[j] + eps\n");
+    program = program_of(
+        ctx, "in x: f32[n, m]\nin eps = 1e-5\nmu[i] = mean(j: x[i,j])\ny[i,j] = (x[i,j] - mu[i]) * g[j] + eps\n");
     assert_names(program, LEAT_NAME_RESULT, "y");
     assert_names(program, LEAT_NAME_INDEX, "i j");
     assert_names(program, LEAT_NAME_TEMPORARY, "mu");
@@ -101,7 +102,8 @@ static void test_eval(void **state) {
     for (int k = 1; k <= 3; k++) {
         const leat_binding inputs[] = {{.name = "a", .kind = LEAT_VALUE_ARRAY, .array = a},
                                        {.name = "f", .kind = LEAT_VALUE_F64, .f64 = 0.5},
-                                       {.name = "n", .kind = LEAT_VALUE_I64, .i64 = k}, {0}};
+                                       {.name = "n", .kind = LEAT_VALUE_I64, .i64 = k},
+                                       {0}};
         assert_ok(leat_eval(ctx, "y[i] = a[i] * f + n\ns = sum(i: y[i])", inputs, results));
         assert_f64(results[0].array, 3, LIST(0.5 + k, 1.0 + k, 1.5 + k));
         assert_f64(results[1].array, 1, LIST(3.0 + 3 * k));
@@ -190,8 +192,13 @@ static void test_eval_forgets(void **state) {
 
 static void test_not_yet(void **state) {
     (void)state;
-    static const char *const texts[] = {"for k in 0..3 { s = k }", "while x > 0 { x = x - 1 }", "if x { y = 1 }", "each i { y[i] = a[i] }",
-                                        "def f(x) { return x }\ny[i] = f(a[i])", "in z: c64[n]\ny[i] = z[i]", "y = 2j"};
+    static const char *const texts[] = {"for k in 0..3 { s = k }",
+                                        "while x > 0 { x = x - 1 }",
+                                        "if x { y = 1 }",
+                                        "each i { y[i] = a[i] }",
+                                        "def f(x) { return x }\ny[i] = f(a[i])",
+                                        "in z: c64[n]\ny[i] = z[i]",
+                                        "y = 2j"};
     leat_context *ctx = open_context();
     leat_program *program = NULL;
     leat_error error;
@@ -206,9 +213,9 @@ static void test_not_yet(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names), cmocka_unit_test(test_any_rank), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_text_with_size), cmocka_unit_test(test_eval), cmocka_unit_test(test_eval_again), cmocka_unit_test(test_eval_forgets),
-        cmocka_unit_test(test_not_yet),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_any_rank), cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_text_with_size), cmocka_unit_test(test_eval),     cmocka_unit_test(test_eval_again),
+        cmocka_unit_test(test_eval_forgets),   cmocka_unit_test(test_not_yet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

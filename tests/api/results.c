@@ -1,4 +1,5 @@
-/* Calls: inputs of every kind, results in new arrays, in the caller's own, in place, in strided views; what must not be touched. */
+/* Calls: inputs of every kind, results in new arrays, in the caller's own, in place, in strided views; what must not be
+ * touched. */
 #include "support.h"
 
 static void test_call_again(void **state) {
@@ -96,7 +97,8 @@ static void test_own_array(void **state) {
     leat_program *program = program_of(ctx, "y[i,j] = a[i,j] * 2");
     leat_call *call = call_of(program);
     leat_array *a = array_of(ctx, LEAT_F64, 2, SHAPE(2, 2), LIST(1, 2, 3, 4));
-    leat_array *large = array_of(ctx, LEAT_F64, 2, SHAPE(4, 3), NULL), *view = NULL, *turned = NULL, *other = NULL, *same = NULL;
+    leat_array *large = array_of(ctx, LEAT_F64, 2, SHAPE(4, 3), NULL), *view = NULL, *turned = NULL, *other = NULL,
+               *same = NULL;
     assert_ok(leat_array_slice(large, SHAPE(3, 0), SHAPE(-1, 3), SHAPE(-2, 2), &view));
     assert_ok(leat_array_transpose(view, NULL, &turned));
     assert_ok(leat_call_set_array(call, "a", a));
@@ -177,7 +179,8 @@ static void test_read_only(void **state) {
     (void)state;
     leat_context *ctx = open_context();
     double memory[2] = {1, 2};
-    leat_description description = {.dtype = LEAT_F64, .rank = 1, .shape = {2}, .strides = {1}, .data = memory, .read_only = true};
+    leat_description description = {
+        .dtype = LEAT_F64, .rank = 1, .shape = {2}, .strides = {1}, .data = memory, .read_only = true};
     leat_program *program = program_of(ctx, "y[i] = x[i] + 1");
     leat_call *call = call_of(program);
     leat_array *x = NULL;
@@ -217,9 +220,9 @@ static void test_strided_inputs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_call_again),    cmocka_unit_test(test_weak_and_strong), cmocka_unit_test(test_wanted),
-        cmocka_unit_test(test_own_array),     cmocka_unit_test(test_in_place),        cmocka_unit_test(test_input_is_kept),
-        cmocka_unit_test(test_read_only),     cmocka_unit_test(test_strided_inputs),
+        cmocka_unit_test(test_call_again), cmocka_unit_test(test_weak_and_strong), cmocka_unit_test(test_wanted),
+        cmocka_unit_test(test_own_array),  cmocka_unit_test(test_in_place),        cmocka_unit_test(test_input_is_kept),
+        cmocka_unit_test(test_read_only),  cmocka_unit_test(test_strided_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Threads: a program with a call in each, arrays read by all, leat_eval in all, contexts of their own; results are each one's. */
+/* Threads: a program with a call in each, arrays read by all, leat_eval in all, contexts of their own; results are each
+ * one's. */
 #include "support.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -39,8 +40,8 @@ static void *call_often(void *argument) {
     for (int k = 0; k < ROUNDS && right; k++) {
         const double factor = worker->number * 100 + k;
         leat_array *y = NULL;
-        right = !leat_call_set_f64(call, "f", factor) && !leat_call_run(call, NULL, NULL) && !leat_call_result(call, "y", &y) &&
-                holds(y, factor);
+        right = !leat_call_set_f64(call, "f", factor) && !leat_call_run(call, NULL, NULL) &&
+                !leat_call_result(call, "y", &y) && holds(y, factor);
     }
     leat_call_free(call);
     worker->right = right;
@@ -52,7 +53,8 @@ static void *evaluate_often(void *argument) {
     worker->right = true;
     for (int k = 0; k < ROUNDS && worker->right; k++) {
         const leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = worker->shared},
-                                       {.name = "f", .kind = LEAT_VALUE_I64, .i64 = worker->number + k}, {0}};
+                                       {.name = "f", .kind = LEAT_VALUE_I64, .i64 = worker->number + k},
+                                       {0}};
         leat_binding results[] = {{.name = "y"}, {0}};
         const char *text = k % 2 ? "y[i] = x[i] * f" : "y[i] = f * x[i]";
         worker->right = !leat_eval(worker->ctx, text, inputs, results) && holds(results[0].array, worker->number + k);

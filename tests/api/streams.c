@@ -87,7 +87,8 @@ static void test_ledger(void **state) {
     leat_context *ctx = open_context();
     const struct timespec pause = {.tv_nsec = 3000000};
     leat_array *a = vector_f64(ctx, 2, LIST(1, 2));
-    leat_binding inputs[] = {{.name = "a", .kind = LEAT_VALUE_ARRAY, .array = a}, {0}}, results[] = {{.name = "y"}, {0}};
+    leat_binding inputs[] = {{.name = "a", .kind = LEAT_VALUE_ARRAY, .array = a}, {0}},
+                 results[] = {{.name = "y"}, {0}};
     leat_cost cost;
     size_t count = 0;
     uint64_t mine_ns = 0, kernels = 0;
@@ -121,7 +122,10 @@ static void test_ledger(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams), cmocka_unit_test(test_events), cmocka_unit_test(test_devices), cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_ledger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include "leat.h"
 
-#define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
-#define assert_ok(expression) assert_string_equal(leat_status_name(expression), leat_status_name(LEAT_OK))
+#define ARRAY_LEN(a)                      (sizeof(a) / sizeof(*(a)))
+#define assert_ok(expression)             assert_string_equal(leat_status_name(expression), leat_status_name(LEAT_OK))
 #define assert_status(expression, status) assert_string_equal(leat_status_name(expression), leat_status_name(status))
 
 static inline leat_context *open_context(void) {
@@ -21,7 +21,8 @@ static inline leat_context *open_context(void) {
     return ctx;
 }
 
-static inline leat_array *array_of(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape, const void *values) {
+static inline leat_array *array_of(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
+                                   const void *values) {
     leat_array *array = NULL;
     size_t size_bytes = leat_dtype_size_bytes(dtype);
     for (int k = 0; k < rank; k++)
@@ -63,6 +64,6 @@ static inline void assert_result_f64(leat_call *call, const char *name, size_t c
     assert_f64(array, count, expected);
     leat_array_free(array);
 }
-#define LIST(...) ((const double[]){__VA_ARGS__})
+#define LIST(...)  ((const double[]){__VA_ARGS__})
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})
 #endif

@@ -1,6 +1,6 @@
-/* Every allocation that Leat makes fails once, in scenarios that cover the public interface; then all from some point on fail. A
- * failure must be reported as LEAT_OUT_OF_MEMORY or do no harm, leave no memory behind when the context is closed, leave no
- * file, and leave the context fit to do the same work again.
+/* Every allocation that Leat makes fails once, in scenarios that cover the public interface; then all from some point
+ * on fail. A failure must be reported as LEAT_OUT_OF_MEMORY or do no harm, leave no memory behind when the context is
+ * closed, leave no file, and leave the context fit to do the same work again.
  *
  * usage: faults [SCENARIO]... */
 #include "leat.h"
@@ -17,9 +17,14 @@
 struct DLManagedTensor {
     struct {
         void *data;
-        struct { int32_t device_type, device_id; } device;
+        struct {
+            int32_t device_type, device_id;
+        } device;
         int32_t ndim;
-        struct { uint8_t code, bits; uint16_t lanes; } dtype;
+        struct {
+            uint8_t code, bits;
+            uint16_t lanes;
+        } dtype;
         int64_t *shape, *strides;
         uint64_t byte_offset;
     } dl_tensor;
@@ -40,8 +45,8 @@ static struct {
 static bool admit(int64_t live_change) {
     pthread_mutex_lock(&faults.lock);
     faults.requests++;
-    const bool fails = faults.fail_at && (faults.requests == faults.fail_at ||
-                                          (faults.from_then_on && faults.requests > faults.fail_at));
+    const bool fails = faults.fail_at &&
+                       (faults.requests == faults.fail_at || (faults.from_then_on && faults.requests > faults.fail_at));
     faults.has_failed |= fails;
     faults.live += fails ? 0 : live_change;
     pthread_mutex_unlock(&faults.lock);
@@ -95,10 +100,11 @@ static leat_status run_text(leat_context *ctx, const char *text) {
     leat_status status;
     const char *name;
     size_t count = 0;
-    (void)((status = ramp(ctx, 2, (int64_t[]){40, 25}, &x)) || (status = leat_program_new(ctx, text, 0, NULL, &program)) ||
-           (status = leat_call_new(program, &call)) || (status = leat_call_set_array(call, "x", x)) ||
-           (strstr(text, "0..n") && (status = leat_call_set_i64(call, "n", 3))) || (status = leat_call_run(call, NULL, NULL)) ||
-           (status = leat_call_result_count(call, &count)));
+    (void)((status = ramp(ctx, 2, (int64_t[]){40, 25}, &x)) ||
+           (status = leat_program_new(ctx, text, 0, NULL, &program)) || (status = leat_call_new(program, &call)) ||
+           (status = leat_call_set_array(call, "x", x)) ||
+           (strstr(text, "0..n") && (status = leat_call_set_i64(call, "n", 3))) ||
+           (status = leat_call_run(call, NULL, NULL)) || (status = leat_call_result_count(call, &count)));
     for (size_t k = 0; k < count && !status; k++) {
         result = NULL;
         (void)((status = leat_call_result_name(call, k, &name)) || (status = leat_call_result(call, name, &result)));
@@ -170,12 +176,14 @@ static leat_status call_forms(leat_context *ctx) {
 }
 
 static leat_status elementwise(leat_context *ctx) {
-    return run_text(ctx, "y[i,j] = (x[i,j] * 3 + 1) / (x[i,j] ** 2 + 0.5)\nz[i,j] = y[i,j] > 0 ? sqrt(y[i,j]) : sin(y[i,j])");
+    return run_text(
+        ctx, "y[i,j] = (x[i,j] * 3 + 1) / (x[i,j] ** 2 + 0.5)\nz[i,j] = y[i,j] > 0 ? sqrt(y[i,j]) : sin(y[i,j])");
 }
 
 static leat_status reductions(leat_context *ctx) {
-    return run_text(ctx, "r[i] = sum(j: x[i,j])\nc[j] = sum(i: x[i,j])\nt = sum(i, j: x[i,j])\nm[i] = argmax(j: x[i,j])\n"
-                         "p = max(i, j: x[i,j]) + mean(i, j: x[i,j])");
+    return run_text(ctx,
+                    "r[i] = sum(j: x[i,j])\nc[j] = sum(i: x[i,j])\nt = sum(i, j: x[i,j])\nm[i] = argmax(j: x[i,j])\n"
+                    "p = max(i, j: x[i,j]) + mean(i, j: x[i,j])");
 }
 
 static leat_status softmax(leat_context *ctx) {
@@ -201,7 +209,8 @@ static leat_status evaluation(leat_context *ctx) {
     leat_array *x = NULL;
     leat_status status = ramp(ctx, 1, (int64_t[]){100}, &x);
     for (int k = 0; k < 3 && !status; k++) {
-        leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {.name = "k", .kind = LEAT_VALUE_F64, .f64 = 2}, {0}};
+        leat_binding inputs[] = {
+            {.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {.name = "k", .kind = LEAT_VALUE_F64, .f64 = 2}, {0}};
         leat_binding results[] = {{.name = "y"}, {0}};
         status = leat_eval(ctx, k == 1 ? "y[i] = x[i] - k" : "y[i] = x[i] * k", inputs, results);
         if (!status)
@@ -218,7 +227,8 @@ static leat_status views(leat_context *ctx) {
     leat_status status;
     (void)((status = ramp(ctx, 2, (int64_t[]){12, 10}, &x)) || (status = leat_array_transpose(x, NULL, &turned)) ||
            (status = leat_array_slice(turned, (int64_t[]){9, 0}, (int64_t[]){-1, 12}, (int64_t[]){-2, 1}, &part)) ||
-           (status = leat_array_reshape(x, 1, (int64_t[]){-1}, &flat)) || (status = leat_array_read(part, values, sizeof values)) ||
+           (status = leat_array_reshape(x, 1, (int64_t[]){-1}, &flat)) ||
+           (status = leat_array_read(part, values, sizeof values)) ||
            (status = leat_array_write(part, values, sizeof values)) ||
            (inputs[0].array = part, status = leat_eval(ctx, "b[i,j] = a[i,j] + 1", inputs, results)));
     if (!status)
@@ -231,7 +241,9 @@ static leat_status views(leat_context *ctx) {
     return status;
 }
 
-static void count_release(void *user) { ++*(int *)user; }
+static void count_release(void *user) {
+    ++*(int *)user;
+}
 
 /* A wrapped array is read, overwritten in place, and given back exactly once. */
 static leat_status wrapping(leat_context *ctx) {
@@ -267,17 +279,26 @@ static leat_status file_round_trip(leat_context *ctx, const char *name, const ch
     return status;
 }
 
-static leat_status npy_file(leat_context *ctx) { return file_round_trip(ctx, "x.npy", NULL, LEAT_F64); }
-static leat_status npz_file(leat_context *ctx) { return file_round_trip(ctx, "x.npz", "key", LEAT_I16); }
-static leat_status png_grey(leat_context *ctx) { return file_round_trip(ctx, "grey.png", NULL, LEAT_U16); }
-static leat_status png_colour(leat_context *ctx) { return file_round_trip(ctx, "colour.png", NULL, LEAT_F32); }
+static leat_status npy_file(leat_context *ctx) {
+    return file_round_trip(ctx, "x.npy", NULL, LEAT_F64);
+}
+static leat_status npz_file(leat_context *ctx) {
+    return file_round_trip(ctx, "x.npz", "key", LEAT_I16);
+}
+static leat_status png_grey(leat_context *ctx) {
+    return file_round_trip(ctx, "grey.png", NULL, LEAT_U16);
+}
+static leat_status png_colour(leat_context *ctx) {
+    return file_round_trip(ctx, "colour.png", NULL, LEAT_F32);
+}
 
 static leat_status npy_memory(leat_context *ctx) {
     leat_array *x = NULL, *back = NULL;
     void *bytes = NULL;
     size_t size_bytes;
     leat_status status;
-    (void)((status = ramp(ctx, 2, (int64_t[]){7, 9}, &x)) || (status = leat_array_save_memory(x, &bytes, &size_bytes)) ||
+    (void)((status = ramp(ctx, 2, (int64_t[]){7, 9}, &x)) ||
+           (status = leat_array_save_memory(x, &bytes, &size_bytes)) ||
            (status = leat_array_load_memory(ctx, bytes, size_bytes, LEAT_F32, &back)));
     leat_memory_free(bytes);
     leat_array_free(back);
@@ -332,13 +353,27 @@ static const struct scenario {
     const char *name;
     leat_status (*run)(leat_context *ctx);
 } scenarios[] = {
-    {"devices", devices},       {"program errors", program_errors}, {"program forms", program_forms},
-    {"call forms", call_forms}, {"elementwise", elementwise},       {"reductions", reductions},
-    {"softmax", softmax},       {"stencil", stencil},               {"scatter", scatter},
-    {"data error", data_error}, {"eval", evaluation},               {"views", views},
-    {"wrap", wrapping},         {"npy file", npy_file},             {"npz file", npz_file},
-    {"png grey", png_grey},     {"png colour", png_colour},         {"npy in memory", npy_memory},
-    {"dlpack", dlpack},         {"streams", streams},               {"ledger", ledger},
+    {"devices", devices},
+    {"program errors", program_errors},
+    {"program forms", program_forms},
+    {"call forms", call_forms},
+    {"elementwise", elementwise},
+    {"reductions", reductions},
+    {"softmax", softmax},
+    {"stencil", stencil},
+    {"scatter", scatter},
+    {"data error", data_error},
+    {"eval", evaluation},
+    {"views", views},
+    {"wrap", wrapping},
+    {"npy file", npy_file},
+    {"npz file", npz_file},
+    {"png grey", png_grey},
+    {"png colour", png_colour},
+    {"npy in memory", npy_memory},
+    {"dlpack", dlpack},
+    {"streams", streams},
+    {"ledger", ledger},
 };
 
 /* ---- the driver */

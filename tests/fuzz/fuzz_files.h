@@ -24,7 +24,8 @@ static inline struct le_memory_pool *open_pool(void) {
     return pool;
 }
 
-/* The last failure is of this code, for want of memory, or of what files may hold and Leat cannot yet; its message has one line. */
+/* The last failure is of this code, for want of memory, or of what files may hold and Leat cannot yet; its message has
+ * one line. */
 static inline bool fails_well(leat_status code) {
     const leat_error *error = le_error_at(0);
     return error && (error->code == code || error->code == LEAT_OUT_OF_MEMORY || error->code == LEAT_UNSUPPORTED) &&
@@ -40,8 +41,8 @@ static inline void read_all(const leat_array *array) {
     free(target);
 }
 
-static inline leat_status load_file(struct le_memory_pool *pool, const uint8_t *bytes, size_t size_bytes, leat_dtype declared,
-                                    leat_array **array) {
+static inline leat_status load_file(struct le_memory_pool *pool, const uint8_t *bytes, size_t size_bytes,
+                                    leat_dtype declared, leat_array **array) {
     char path[64];
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
     require(fd >= 0 && write(fd, bytes, size_bytes) == (ssize_t)size_bytes);

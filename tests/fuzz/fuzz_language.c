@@ -1,5 +1,6 @@
-/* Any text as a program: checked, printed, given inputs that fit its names, compiled as far as bytecode, and run if all extents in
- * it are those of its inputs (others may ask for any number of steps). No text may crash, hang or leak; sanitizers watch. */
+/* Any text as a program: checked, printed, given inputs that fit its names, compiled as far as bytecode, and run if all
+ * extents in it are those of its inputs (others may ask for any number of steps). No text may crash, hang or leak;
+ * sanitizers watch. */
 #include "leat.h"
 #include <stdlib.h>
 #include <string.h>

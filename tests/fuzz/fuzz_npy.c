@@ -1,5 +1,5 @@
-/* The .npy reader against any bytes, from memory and from a mapped file. What it accepts is written, read again and must be the
- * same. */
+/* The .npy reader against any bytes, from memory and from a mapped file. What it accepts is written, read again and
+ * must be the same. */
 #include "fuzz_files.h"
 #include "array/npy.h"
 

@@ -19,7 +19,8 @@ static uint32_t checksum(const uint8_t *bytes, size_t size_bytes) {
 static void repair(uint8_t *bytes, size_t size_bytes) {
     size_t at = 8;
     while (size_bytes >= 12 && at <= size_bytes - 12) {
-        size_t length = (size_t)bytes[at] << 24 | (size_t)bytes[at + 1] << 16 | (size_t)bytes[at + 2] << 8 | bytes[at + 3];
+        size_t length =
+            (size_t)bytes[at] << 24 | (size_t)bytes[at + 1] << 16 | (size_t)bytes[at + 2] << 8 | bytes[at + 3];
         if (length > size_bytes - 12 - at)
             return;
         uint32_t sum = checksum(bytes + at + 4, length + 4);

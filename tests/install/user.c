@@ -1,4 +1,5 @@
-/* What a user's first program looks like; built against the installed tree, as C and as C++. Prints the extent, the three results and the version. */
+/* What a user's first program looks like; built against the installed tree, as C and as C++. Prints the extent, the
+ * three results and the version. */
 #include <leat.h>
 #include <stdio.h>
 

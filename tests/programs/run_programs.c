@@ -1,5 +1,5 @@
-/* Runs the cases of text files: a program, its inputs, and what has to come out. Each case runs with 1, 2 and 7 threads and with
- * its inputs dense, spread out and backwards in memory; all of these must give the same bits.
+/* Runs the cases of text files: a program, its inputs, and what has to come out. Each case runs with 1, 2 and 7 threads
+ * and with its inputs dense, spread out and backwards in memory; all of these must give the same bits.
  *
  *     # what the case shows
  *     == program
@@ -10,7 +10,8 @@
  *     == out y f32 3 rtol 1e-6        exact unless rtol or atol R is given; several may follow
  *     1.5 2.5 nan
  *     == results y                    instead of or beside outs: the default results' names
- *     == error 1 no range             instead of outs: exit code (1 program or mismatch, 2 missing, 6 data), words of the message
+ *     == error 1 no range             instead of outs: exit code (1 program or mismatch, 2 missing, 6 data), words of
+ * the message
  *     == end
  *
  * usage: run_programs [--device D] FILE...    Exit status 1: a case failed, 2: a file is not as above. */
@@ -96,7 +97,9 @@ static double half_to(uint16_t bits, int mantissa_bits, int exponent_bits) {
     return bits & 0x8000 ? -value : value;
 }
 
-static bool is_real(leat_dtype dtype) { return dtype >= LEAT_F16; }
+static bool is_real(leat_dtype dtype) {
+    return dtype >= LEAT_F16;
+}
 
 static double real_at(leat_dtype dtype, const void *at) {
     float f32;
@@ -123,7 +126,10 @@ static bool element_parse(leat_dtype dtype, const char *text, void *at) {
         const double value = strtod(text, &end);
         const float f32 = strtof(text, NULL);
         const uint16_t half = dtype == LEAT_F16 ? half_from(value, 10, 5) : half_from(value, 7, 8);
-        memcpy(at, dtype == LEAT_F64 ? (const void *)&value : dtype == LEAT_F32 ? (const void *)&f32 : &half,
+        memcpy(at,
+               dtype == LEAT_F64   ? (const void *)&value
+               : dtype == LEAT_F32 ? (const void *)&f32
+                                   : &half,
                leat_dtype_size_bytes(dtype));
         return end != text && *end == '\0';
     }
@@ -161,7 +167,8 @@ static char *item_bytes(const struct test_case *test, const struct item *item) {
 
 /* ---- running */
 
-/* The same elements in memory that is laid out otherwise: fills description, gives the memory for the caller to free. */
+/* The same elements in memory that is laid out otherwise: fills description, gives the memory for the caller to free.
+ */
 static char *lay_out(const struct item *item, const char *dense, enum layout layout, leat_description *description) {
     const size_t size = leat_dtype_size_bytes(item->dtype), count = item_count(item);
     const int64_t gap = layout == LAYOUT_SPREAD ? 3 : 1;
@@ -319,10 +326,12 @@ static bool same_value(const struct test_case *test, const struct outcome *outco
     char said[200], *expected;
     bool right = true;
     if (outcome->dtypes[k] != out->dtype) {
-        snprintf(said, sizeof said, "type %s, expected %s", leat_dtype_name(outcome->dtypes[k]), leat_dtype_name(out->dtype));
+        snprintf(said, sizeof said, "type %s, expected %s", leat_dtype_name(outcome->dtypes[k]),
+                 leat_dtype_name(out->dtype));
         return report(test, out->name, said);
     }
-    if (outcome->ranks[k] != out->rank || memcmp(outcome->shapes[k], out->shape, (size_t)out->rank * sizeof *out->shape))
+    if (outcome->ranks[k] != out->rank ||
+        memcmp(outcome->shapes[k], out->shape, (size_t)out->rank * sizeof *out->shape))
         return report(test, out->name, "another shape than expected");
     expected = item_bytes(test, out);
     for (size_t n = 0; n < item_count(out) && right; n++) {
@@ -335,7 +344,8 @@ static bool same_value(const struct test_case *test, const struct outcome *outco
             snprintf(said, sizeof said, "element %zu is %.17g, expected %.17g", n, real_at(out->dtype, got),
                      real_at(out->dtype, expected + n * size));
         else if (!right)
-            snprintf(said, sizeof said, "element %zu is %lld, expected %lld", n, (long long)whole[0], (long long)whole[1]);
+            snprintf(said, sizeof said, "element %zu is %lld, expected %lld", n, (long long)whole[0],
+                     (long long)whole[1]);
     }
     free(expected);
     return right || report(test, out->name, said);

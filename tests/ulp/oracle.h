@@ -1,5 +1,5 @@
-/* What the library functions ought to give: f64 for f32's functions, four at a time where glibc has vector functions, and long double
- * for f64's and for whatever looks wrong in f64. No state, any thread. */
+/* What the library functions ought to give: f64 for f32's functions, four at a time where glibc has vector functions,
+ * and long double for f64's and for whatever looks wrong in f64. No state, any thread. */
 #ifndef LE_ORACLE_H
 #define LE_ORACLE_H
 #include "spec/op.h"

@@ -1,13 +1,14 @@
-/* Measures the worst errors of the library functions, in units in the last place of the result's type, on an instruction set with
- * fused multiply-adds and on the baseline.
+/* Measures the worst errors of the library functions, in units in the last place of the result's type, on an
+ * instruction set with fused multiply-adds and on the baseline.
  *
- *     ulp --all                     every f32 input of the functions of one argument; samples for f64 and for two arguments
- *     ulp --every N --table FILE    every Nth of these; fails if one is worse than FILE, an earlier output of --all, says
+ *     ulp --all                     every f32 input of the functions of one argument; samples for f64 and for two
+ * arguments ulp --every N --table FILE    every Nth of these; fails if one is worse than FILE, an earlier output of
+ * --all, says
  *     --only NAME                   that function alone
  *
- * The exact result e is rounded to the type; where that differs from the result r the error is |r - e| / ulp(e). Where e is too
- * large for the type the result is to be infinite, where it is NaN, NaN; a zero has its right sign. lgamma below 0 is measured in
- * units of max(|e|, 1): its zeros there are at no floating-point numbers. */
+ * The exact result e is rounded to the type; where that differs from the result r the error is |r - e| / ulp(e). Where
+ * e is too large for the type the result is to be infinite, where it is NaN, NaN; a zero has its right sign. lgamma
+ * below 0 is measured in units of max(|e|, 1): its zeros there are at no floating-point numbers. */
 #include "device/cpu/ops.h"
 #include "oracle.h"
 #include <math.h>

@@ -3,8 +3,9 @@
 #define LE_ACCUMULATOR_H
 #include "device/cpu/ops.h"
 
-/* Sums and products of floats: after `count` terms, bit b of count says that pending[b] is the total of 2^b terms, the later terms
- * in the lower bits. All others: the total so far; argmin and argmax: the best value and its index, -1 before the first. */
+/* Sums and products of floats: after `count` terms, bit b of count says that pending[b] is the total of 2^b terms, the
+ * later terms in the lower bits. All others: the total so far; argmin and argmax: the best value and its index, -1
+ * before the first. */
 struct le_acc {
     int64_t count, index;
     union {
@@ -18,8 +19,8 @@ struct le_acc {
     } pending;
 };
 
-/* The same for each lane, one count for all. Behind this header: a byte per lane, whether it has had a term; then rows of `stride`
- * bytes: row 0 the totals and row 1 the indices, or rows b the pending totals. */
+/* The same for each lane, one count for all. Behind this header: a byte per lane, whether it has had a term; then rows
+ * of `stride` bytes: row 0 the totals and row 1 the indices, or rows b the pending totals. */
 struct le_vec {
     int64_t count, stride_bytes, rows_offset_bytes;
     bool all_seen; /* some addition left no lane out */

@@ -1,7 +1,7 @@
 /* Runs the vector machine's code on the CPU: tasks over threads, loops over blocks, one indirect call an instruction.
  *
- * A unit is prepared once: each instruction finds its function for the instruction set. A job then runs it; several may run at once
- * if their scratch memory differs. */
+ * A unit is prepared once: each instruction finds its function for the instruction set. A job then runs it; several may
+ * run at once if their scratch memory differs. */
 #ifndef LE_CPU_EXECUTE_H
 #define LE_CPU_EXECUTE_H
 #include "base/arena.h"

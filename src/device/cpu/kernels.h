@@ -1,8 +1,10 @@
-/* What the kernels share. Each kernels_*.c is compiled once per instruction set (LE_SIMD: 0, 1, 2) and gives one function that finds
- * its instructions there. Kernels are plain loops that the compiler vectorises. No state, any thread.
+/* What the kernels share. Each kernels_*.c is compiled once per instruction set (LE_SIMD: 0, 1, 2) and gives one
+ * function that finds its instructions there. Kernels are plain loops that the compiler vectorises. No state, any
+ * thread.
  *
- * A result may lie where an operand does, element on element or narrower on wider: LANES says that no other dependence exists. Where
- * a wider result would overwrite narrower operands that are still to be read, the kernel reads a copy (le_kernel_apart). */
+ * A result may lie where an operand does, element on element or narrower on wider: LANES says that no other dependence
+ * exists. Where a wider result would overwrite narrower operands that are still to be read, the kernel reads a copy
+ * (le_kernel_apart). */
 #ifndef LE_KERNELS_H
 #define LE_KERNELS_H
 #include "device/cpu/ops.h"

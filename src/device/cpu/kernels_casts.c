@@ -1,5 +1,5 @@
-/* Casts between all pairs of types, and rounding to a 16-bit float. Every cast rounds once, to nearest even, with the same bits on
- * every instruction set. */
+/* Casts between all pairs of types, and rounding to a 16-bit float. Every cast rounds once, to nearest even, with the
+ * same bits on every instruction set. */
 #include "device/cpu/kernels.h"
 #ifdef __F16C__
 #include <immintrin.h>
@@ -59,7 +59,8 @@ static inline double whole_signed(int64_t x) {
     return x < 0 ? -gathered(0 - (uint64_t)x) : gathered((uint64_t)x);
 }
 
-/* Saturating; NaN to 0. LOW and HIGH: the greatest float at or below the least value, and the least above the greatest value. */
+/* Saturating; NaN to 0. LOW and HIGH: the greatest float at or below the least value, and the least above the greatest
+ * value. */
 #define SATURATE(name, A, R, LEAST, GREATEST, LOW, HIGH)                                                               \
     static inline R name(A x) {                                                                                        \
         const R inside = (R)(((x > (A)(LOW)) & (x < (A)(HIGH))) ? x : 0);                                              \

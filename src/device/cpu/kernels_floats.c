@@ -1,4 +1,5 @@
-/* Arithmetic and comparisons of floats: one instance of floats.inc per type. Library functions are in kernels_functions.c. */
+/* Arithmetic and comparisons of floats: one instance of floats.inc per type. Library functions are in
+ * kernels_functions.c. */
 #include "device/cpu/kernels.h"
 #include <math.h>
 

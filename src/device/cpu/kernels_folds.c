@@ -1,5 +1,5 @@
-/* Reductions over the lanes whose order does not show: integers, and minima and maxima. The result of a float minimum or maximum is
- * made canonical: one NaN, one zero. argmin and argmax: the first hit wins, and a NaN wins over all. */
+/* Reductions over the lanes whose order does not show: integers, and minima and maxima. The result of a float minimum
+ * or maximum is made canonical: one NaN, one zero. argmin and argmax: the first hit wins, and a NaN wins over all. */
 #include "device/cpu/accumulator.h"
 #include "device/cpu/kernels.h"
 #include <math.h>
@@ -58,7 +58,8 @@ KERNEL(end_arg) {
     *(le_i64 *)reg[instr->d] = acc->index;
 }
 
-/* BEST(x, n): the extreme of a block, NaN if there is one. Looks for its place only where it beats what was found before. */
+/* BEST(x, n): the extreme of a block, NaN if there is one. Looks for its place only where it beats what was found
+ * before. */
 #define ARG(name, T, BEST, BEATS)                                                                                      \
     KERNEL(add_##name) {                                                                                               \
         struct le_acc *acc = reg[instr->d];                                                                            \

@@ -1,5 +1,5 @@
-/* Library functions: SLEEF's deterministic variants, `finz` where the set has fused multiply-adds, `cinz` where not, so that all sets
- * with them agree bit for bit. Where SLEEF 3.5.1 overflows early the range is extended here.
+/* Library functions: SLEEF's deterministic variants, `finz` where the set has fused multiply-adds, `cinz` where not, so
+ * that all sets with them agree bit for bit. Where SLEEF 3.5.1 overflows early the range is extended here.
  *
  * A vector V is WIDTH elements. The last, partial vector is padded with ones. */
 #include "device/cpu/functions.h"

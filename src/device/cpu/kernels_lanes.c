@@ -1,6 +1,6 @@
-/* Reductions lane by lane: every lane has its own total. Sums and products of floats follow the tree of kernels_sums.c, with a binary
- * counter that all lanes share: a term that is left out is the neutral one, -0.0 or 1, which changes no total. All others fold in
- * place. A mask (c) names the lanes that an addition leaves out. */
+/* Reductions lane by lane: every lane has its own total. Sums and products of floats follow the tree of kernels_sums.c,
+ * with a binary counter that all lanes share: a term that is left out is the neutral one, -0.0 or 1, which changes no
+ * total. All others fold in place. A mask (c) names the lanes that an addition leaves out. */
 #include "device/cpu/accumulator.h"
 #include "device/cpu/kernels.h"
 #include <math.h>

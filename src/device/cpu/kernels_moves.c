@@ -1,4 +1,5 @@
-/* Moves of whole elements, by their size alone: copies, splats, selects, strided loads and stores, gathers and plain scatters. */
+/* Moves of whole elements, by their size alone: copies, splats, selects, strided loads and stores, gathers and plain
+ * scatters. */
 #include "device/cpu/kernels.h"
 #ifdef __SSE2__
 #include <immintrin.h>

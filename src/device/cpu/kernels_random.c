@@ -1,5 +1,5 @@
-/* Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). The key's words
- * are a's low and high half; the counter's b's and c's. */
+/* Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). The
+ * key's words are a's low and high half; the counter's b's and c's. */
 #include "device/cpu/kernels.h"
 #include "device/cpu/functions.h"
 #ifdef __SSE2__

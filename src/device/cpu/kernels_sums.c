@@ -1,9 +1,11 @@
-/* Sums and products of floats over the lanes, by the one tree that all devices follow: with h the largest power of two below n,
+/* Sums and products of floats over the lanes, by the one tree that all devices follow: with h the largest power of two
+ * below n,
  *
  *     T(n terms) = T(first h) + T(the rest)
  *
- * Terms arrive in pieces of any length. Each piece is cut where the count of terms so far allows a complete subtree of 2^b terms;
- * that is added up neighbour to neighbour (sums.inc), and carried through the pending totals as in a binary counter:
+ * Terms arrive in pieces of any length. Each piece is cut where the count of terms so far allows a complete subtree of
+ * 2^b terms; that is added up neighbour to neighbour (sums.inc), and carried through the pending totals as in a binary
+ * counter:
  *
  *     while bit b of count: total = pending[b] + total, b += 1
  *     pending[b] = total; count += 2^b (of the subtree)

@@ -1,5 +1,5 @@
-/* The machine's instructions for each instruction set: plain C, compiled once per set (ops.c), and SLEEF for functions. All give the
- * same bits but for what NUMERICS.md grants to sets without fused multiply-adds. No state, any thread.
+/* The machine's instructions for each instruction set: plain C, compiled once per set (ops.c), and SLEEF for functions.
+ * All give the same bits but for what NUMERICS.md grants to sets without fused multiply-adds. No state, any thread.
  *
  * d may be the same register as a, b or c, never partly overlapping. Exactly n elements are read and written. */
 #ifndef LE_CPU_OPS_H
@@ -11,16 +11,17 @@ typedef void le_cpu_op(void *const *reg, const struct le_instr *instr, int64_t n
 
 const char *le_simd_name(enum le_simd simd);
 enum le_simd le_simd_parse(const char *name); /* LE_SIMDS: none */
-enum le_simd le_simd_best(void);               /* of this machine: avx2 means AVX2 and FMA; avx512 F, BW, DQ, VL too */
+enum le_simd le_simd_best(void);              /* of this machine: avx2 means AVX2 and FMA; avx512 F, BW, DQ, VL too */
 bool le_simd_here(enum le_simd simd);
 /* NULL: no such instruction for these types. */
 le_cpu_op *le_cpu_op_find(enum le_simd simd, const struct le_instr *instr);
 
-/* Accumulators. Sums and products of floats follow NUMERICS.md's tree: T(n) = T(first h) + T(rest), h the largest power of two
- * below n; all others fold in order. Sizes in bytes, aligned to 64. */
+/* Accumulators. Sums and products of floats follow NUMERICS.md's tree: T(n) = T(first h) + T(rest), h the largest power
+ * of two below n; all others fold in order. Sizes in bytes, aligned to 64. */
 size_t le_acc_size(void);
 size_t le_vec_size(int block, int levels);
-/* Joins partial totals of a lane accumulator that was cut at multiples of a power of two: total (ACC of type) takes the complete
- * subtree sums parts[0..count) of 2^k terms each, the last possibly of fewer. */
-void le_acc_join(enum le_simd simd, enum le_type type, enum le_reduction reduction, const void *parts, int64_t count, void *result);
+/* Joins partial totals of a lane accumulator that was cut at multiples of a power of two: total (ACC of type) takes the
+ * complete subtree sums parts[0..count) of 2^k terms each, the last possibly of fewer. */
+void le_acc_join(enum le_simd simd, enum le_type type, enum le_reduction reduction, const void *parts, int64_t count,
+                 void *result);
 #endif

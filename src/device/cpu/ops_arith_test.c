@@ -1,5 +1,5 @@
-/* Arithmetic, bits and comparisons of all types against plain definitions in wider arithmetic, on each instruction set, for many
- * lengths, in place and not; and that exactly n elements are written. */
+/* Arithmetic, bits and comparisons of all types against plain definitions in wider arithmetic, on each instruction set,
+ * for many lengths, in place and not; and that exactly n elements are written. */
 #include "device/cpu/ops_test.h"
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* Casts of all pairs of types against plain definitions, on each instruction set, in place and not. 16-bit floats are rounded by
- * looking for the nearest of all their values. */
+/* Casts of all pairs of types against plain definitions, on each instruction set, in place and not. 16-bit floats are
+ * rounded by looking for the nearest of all their values. */
 #include "device/cpu/ops_test.h"
 
 static _Alignas(64) unsigned char input[LE_BLOCK_MAX * 8], before[LE_BLOCK_MAX * 8], output[LE_BLOCK_MAX * 8 + 64];

@@ -1,5 +1,5 @@
-/* Library functions: close to libm's on every instruction set (the table of tests/ulp has how close), the same bits on all sets with
- * fused multiply-adds, special values as C has them, and exactly n elements read and written. */
+/* Library functions: close to libm's on every instruction set (the table of tests/ulp has how close), the same bits on
+ * all sets with fused multiply-adds, special values as C has them, and exactly n elements read and written. */
 #include "device/cpu/ops_test.h"
 
 static double rsqrt(double x) {

@@ -1,5 +1,5 @@
-/* Reductions: float sums and products against the tree written plainly, all others against a plain fold; terms in pieces of any
- * length, lane by lane with and without masks, and joined from parts. */
+/* Reductions: float sums and products against the tree written plainly, all others against a plain fold; terms in
+ * pieces of any length, lane by lane with and without masks, and joined from parts. */
 #include "device/cpu/ops_test.h"
 #include <stdlib.h>
 
