@@ -1,5 +1,5 @@
-/* Loads, stores and scatters. An affine subscript that stays inside becomes a pointer that the loops move; any other is computed
- * for every lane, checked, and gathered. */
+/* Loads, stores and scatters. An affine subscript that stays inside becomes a pointer that the loops move; any other is
+ * computed for every lane, checked, and gathered. */
 #include "gen/gen.h"
 
 #define STREAM_BYTES_MIN                                                                                               \
@@ -235,6 +235,9 @@ static int both(struct access *a, int x, int y) {
 
 static struct operand *loaded(struct access *a, int reg, bool vector, enum le_type type) {
     enum le_type stored = a->g->ir->values.at[a->value].type;
+    bool given = stored == LE_BOOL && a->g->ir->values.at[a->value].stage < 0; /* any byte that is not 0 is true */
+    if (given)
+        stored = LE_U8;
     if (stored != type) {
         reg = emit(a, LE_CODE_CAST, stored, type, reg, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
         vector = a->scope->in_lane;

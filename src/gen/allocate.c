@@ -1,4 +1,5 @@
-/* The last step: where loops end, which values are dead, and few slots for many values, so that they stay in the first cache. */
+/* The last step: where loops end, which values are dead, and few slots for many values, so that they stay in the first
+ * cache. */
 #include "gen/gen.h"
 #include <string.h>
 
@@ -61,8 +62,8 @@ static void rename_slots(struct gen *g, const int *slot_of) {
     }
 }
 
-/* First fit over lives in order of their start; each slot is named by the first register that took it. An instruction may write
- * where it reads only if the elements are of one size. */
+/* First fit over lives in order of their start; each slot is named by the first register that took it. An instruction
+ * may write where it reads only if the elements are of one size. */
 static void pack_slots(struct gen *g, const struct life *lives) {
     int *slot_of = LE_NEW_ARRAY(g->arena, g->regs.count, int);
     int *free_at = LE_NEW_ARRAY(g->arena, g->regs.count, int), *owner = LE_NEW_ARRAY(g->arena, g->regs.count, int),
@@ -95,10 +96,44 @@ static void pack_slots(struct gen *g, const struct life *lives) {
     rename_slots(g, slot_of);
 }
 
+/* A loop over rows with several passes over each: while the last pass runs, memory would idle, so it asks for the next
+ * row. */
+static bool writes(const struct gen *g, int from, int to, int reg) {
+    for (int k = from; k < to; k++)
+        if (g->code.at[k].code != LE_CODE_LOOP && g->code.at[k].d == reg)
+            return true;
+    return false;
+}
+
+static void ask_ahead(struct gen *g, const struct le_loop *rows, struct le_loop *last, int from) {
+    for (int k = 0; k < last->stream_count; k++)
+        for (int q = 0; q < rows->stream_count; q++)
+            if (rows->streams[q].reg == last->streams[k].reg && !writes(g, from, last->end, rows->streams[q].reg))
+                last->streams[k].ahead = rows->streams[q].stride * rows->by;
+}
+
+static void find_passes(struct gen *g) {
+    for (int k = 0; k < g->code.count; k++) {
+        if (g->code.at[k].code != LE_CODE_LOOP)
+            continue;
+        const struct le_loop *rows = &g->loops.at[g->code.at[k].imm];
+        int passes = 0, last = -1;
+        for (int q = k + 1; q < rows->end && !rows->lane; q++)
+            if (g->code.at[q].code == LE_CODE_LOOP) {
+                passes += g->loops.at[g->code.at[q].imm].lane;
+                last = q;
+                q = g->loops.at[g->code.at[q].imm].end - 1;
+            }
+        if (passes > 1 && g->loops.at[g->code.at[last].imm].lane)
+            ask_ahead(g, rows, &g->loops.at[g->code.at[last].imm], last + 1);
+    }
+}
+
 struct le_unit *le_gen_finish(struct gen *g) {
     g->code.at = g->root->code.at;
     g->code.count = g->root->code.count;
     find_ends(g);
+    find_passes(g);
     struct life *lives = LE_NEW_ARRAY(g->arena, g->regs.count, struct life);
     for (int r = 0; r < g->regs.count; r++)
         lives[r] = (struct life){.from = -1, .to = -1};

@@ -38,18 +38,22 @@ static int bound_reg(struct gen *g, struct scope *scope, struct le_node *node) {
     return x->reg;
 }
 
+bool le_gen_by_moves(const struct gen *g, int index) {
+    const struct le_node *by = g->ir->indices.at[index].range.by;
+    return by && (by->free_count || by->reduces);
+}
+
 struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip) {
     const struct le_range *r = &g->space.ranges[index];
     const struct le_ir_index *ix = &g->ir->indices.at[index];
     struct scope *scope = LE_NEW(g->arena, struct scope);
-    struct le_loop loop = {.name = ix->name, .lane = lane, .by = r->by, .value = LE_NO_REG, .clip = clip};
+    struct le_loop loop = {
+        .name = ix->name, .lane = lane, .by = r->by, .by_reg = LE_NO_REG, .value = LE_NO_REG, .clip = clip};
     if (r->dynamic) {
         loop.low = (uint16_t)bound_reg(g, parent, ix->range.low);
         loop.high = (uint16_t)bound_reg(g, parent, ix->range.high);
-        loop.by = 1;
-        struct le_affine by;
-        if (ix->range.by && le_affine(&g->space, ix->range.by, &by))
-            loop.by = by.constant;
+        if (le_gen_by_moves(g, index))
+            loop.by_reg = (uint16_t)bound_reg(g, parent, ix->range.by);
     } else {
         int64_t high = g->merged_count[index] ? r->low + g->merged_count[index] : r->high;
         loop.low = (uint16_t)le_gen_const(g, LE_I64, (uint64_t)r->low);

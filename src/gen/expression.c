@@ -1,5 +1,5 @@
-/* Nodes to instructions. A node is computed once, in the outermost loop where all that it depends on is known; what makes unsafe
- * reads is computed where it stands, under the conditions there. */
+/* Nodes to instructions. A node is computed once, in the outermost loop where all that it depends on is known; what
+ * makes unsafe reads is computed where it stands, under the conditions there. */
 #include "gen/gen.h"
 
 static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, bool vector) {
@@ -86,7 +86,8 @@ static struct operand *index_value(struct gen *g, int index, struct scope *scope
     return new_operand(g, d, scope, true);
 }
 
-/* Lanes where an integer's divisor is 0, or its exponent negative, are worth a note, unless they may be computed in vain. */
+/* Lanes where an integer's divisor is 0, or its exponent negative, are worth a note, unless they may be computed in
+ * vain. */
 static void add_note(struct gen *g, const struct le_node *node, struct scope *scope, struct operand *x) {
     bool power = node->code == LE_OP_POW, divides = node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD;
     const struct le_node *right = node->operands[node->operand_count - 1];
@@ -196,7 +197,8 @@ static struct operand *generate_logic(struct gen *g, struct le_node *node, struc
     return emit_bool(g, scope, node->code, a, b);
 }
 
-/* Key and two words of counter at a time; a missing one is 0. The earlier blocks' low halves are the later ones' keys. */
+/* Key and two words of counter at a time; a missing one is 0. The earlier blocks' low halves are the later ones' keys.
+ */
 static struct operand *generate_rand(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand zero = {.reg = le_gen_const(g, LE_I64, 0), .scope = g->root, .splat = -1};
     struct operand *key = le_gen_node(g, node->operands[0], scope, c), *x[2];
@@ -225,8 +227,8 @@ static struct operand *generate_count(struct gen *g, struct le_node *node, struc
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range *r = &g->space.ranges[node->indices[k]];
         dynamic |= r->dynamic;
-        if (!r->dynamic)
-            points *= le_range_count(r);
+        if (!r->dynamic && !le_mul_i64(points, le_range_count(r), &points))
+            points = INT64_MAX;
     }
     if (!dynamic)
         return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)points), g->root, false);

@@ -23,8 +23,8 @@ struct operand {
     int splat; /* its vector of equal lanes; -1: not made yet */
 };
 
-/* Under what a node is computed: only lanes with mask make unsafe reads (-1: all do); where such a read falls outside, register
- * `outside` is set (-1: it is a fault). */
+/* Under what a node is computed: only lanes with mask make unsafe reads (-1: all do); where such a read falls outside,
+ * register `outside` is set (-1: it is a fault). */
 struct condition {
     struct operand *mask;
     int outside;
@@ -74,6 +74,7 @@ struct le_instr *le_gen_emit(struct gen *g, struct scope *scope, struct le_instr
 int le_gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type);
 int le_gen_const(struct gen *g, enum le_type type, uint64_t bits);
 int le_gen_result(struct gen *g, const struct scope *scope, enum le_type type); /* a slot in lanes, else a scalar */
+bool le_gen_by_moves(const struct gen *g, int index); /* its step is known only as it runs: no lanes */
 struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip);
 void le_gen_close(struct gen *g, struct scope *scope);
 struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope);
@@ -96,8 +97,8 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
 
 /* reduce.c */
 struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
-/* A reduction that is a whole kernel: its terms, which tasks share out; 0 where it cannot be cut. *row_count: of its second loop, or
- * 0 if it has one loop. */
+/* A reduction that is a whole kernel: its terms, which tasks share out; 0 where it cannot be cut. *row_count: of its
+ * second loop, or 0 if it has one loop. */
 int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count);
 void le_gen_reduce_parts(struct gen *g, struct operand **totals); /* all of g->nodes in one loop */
 bool le_gen_drives_bounds(const struct gen *g, int index);        /* a dynamic range depends on it */

@@ -1,5 +1,6 @@
-/* A stage to launches. Reads that may fall outside split the domain into an interior, whose code has no checks, and a border, in
- * boxes; each box is a launch. Tasks share out the outermost loop, or the lanes, or the terms of a single reduction. */
+/* A stage to launches. Reads that may fall outside split the domain into an interior, whose code has no checks, and a
+ * border, in boxes; each box is a launch. Tasks share out the outermost loop, or the lanes, or the terms of a single
+ * reduction. */
 #include "gen/gen.h"
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #define PART_TERMS_MIN   16384 /* a power of two: parts are whole subtrees of the sum's tree */
 #define COPY_TERMS_MIN   65536 /* terms of a scatter worth a copy of its target */
 #define COPIES_MAX       16
+#define COPIES_BYTES_MAX ((int64_t)64 << 20)
 
 static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct gen g = {
@@ -208,7 +210,11 @@ static int64_t copies_of(const struct gen *g, int64_t bytes) {
     if (op != LE_SCATTER_ADD && op != LE_SCATTER_MIN && op != LE_SCATTER_MAX)
         return 1;
     int64_t copies = terms / (elements * 4 > COPY_TERMS_MIN ? elements * 4 : COPY_TERMS_MIN);
-    return copies < 2 ? 1 : copies > COPIES_MAX ? COPIES_MAX : copies;
+    if (copies > COPIES_MAX)
+        copies = COPIES_MAX;
+    if (copies > COPIES_BYTES_MAX / bytes)
+        copies = COPIES_BYTES_MAX / bytes;
+    return copies < 2 ? 1 : copies;
 }
 
 static leat_status generate_scatter(const struct le_kernel *kernel, struct le_launches *out) {
@@ -218,9 +224,6 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     int first;
     bool lane_clip;
     int64_t bytes = (int64_t)le_type_size(target->type);
-    if (target->type != le_type_compute(target->type) && g.stage->scatter != LE_SCATTER_SET)
-        return le_fail(LEAT_UNSUPPORTED, "%s: scattering into %s is not supported: use f32", g.stage->name,
-                       le_type_name(target->type));
     for (int d = 0; d < target->rank; d++)
         bytes *= kernel->layouts[target->id].shape[d];
     le_gen_find_indices(&g);

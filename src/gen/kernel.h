@@ -1,5 +1,5 @@
-/* A stage and the numbers of one run become launches: code for the vector machine and how to cut it into tasks. The code depends on
- * ranges, shapes and strides, and names buffers by value; addresses come when it is launched. */
+/* A stage and the numbers of one run become launches: code for the vector machine and how to cut it into tasks. The
+ * code depends on ranges, shapes and strides, and names buffers by value; addresses come when it is launched. */
 #ifndef LE_KERNEL_H
 #define LE_KERNEL_H
 #include "ir/ranges.h"
@@ -14,10 +14,10 @@ struct le_launch {
     int64_t clip_count[2]; /* iterations of the loops that tasks share out; 0: none */
     int64_t clip_size[2];  /* iterations of one task */
     int64_t tasks;
-    int64_t
-        row_count; /* not 0: clip 0 counts terms, of rows of so many: the loop of clip 0 is the rows', that of clip 1 the lanes' */
-    /* Each task writes one partial total (buffer LE_PARTS, 8 bytes apart at most), which le_acc_join then joins; those of the stage's
-     * siblings follow, 8 * tasks bytes for each. */
+    int64_t row_count; /* not 0: clip 0 counts terms, of rows of so many: the loop of clip 0 is the rows', that of clip
+                          1 the lanes' */
+    /* Each task writes one partial total (buffer LE_PARTS, 8 bytes apart at most), which le_acc_join then joins; those
+     * of the stage's siblings follow, 8 * tasks bytes for each. */
     bool parts;
     /* Each task scatters into its own copy of the target (buffer LE_PARTS), added in order afterwards. */
     bool copies;
@@ -42,7 +42,8 @@ struct le_kernel {
     int64_t *merged_count;
 };
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out);
-/* A node without indices, computed by one task and written to buffer LE_PARTS as it is stored in an array of that type. */
+/* A node without indices, computed by one task and written to buffer LE_PARTS as it is stored in an array of that type.
+ */
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
                              struct le_launch *out);
 #endif

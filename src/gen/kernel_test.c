@@ -1,5 +1,5 @@
-/* Stages to launches: boxes, merged loops, lanes, tasks, slots. A stage is given as IR, with the extents of its arrays, and its
- * launches are told in a line each: points, tasks if there are several, loops from the outside in. */
+/* Stages to launches: boxes, merged loops, lanes, tasks, slots. A stage is given as IR, with the extents of its arrays,
+ * and its launches are told in a line each: points, tasks if there are several, loops from the outside in. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -7,6 +7,7 @@ struct find_inner {
     struct gen *g;
     const struct le_node *outer;
     int64_t extent;
+    bool drives; /* one of its indices bounds a loop: it has no place inside of lanes */
 };
 
 static void find_inner(struct le_node *node, void *user) {
@@ -19,6 +20,8 @@ static void find_inner(struct le_node *node, void *user) {
     int64_t extent = le_gen_extent(f->g, node->indices[node->index_count - 1]);
     if (depends && extent > f->extent)
         f->extent = extent;
+    for (int k = 0; k < node->index_count; k++)
+        f->drives |= le_gen_drives_bounds(f->g, node->indices[k]);
 }
 
 /* Bounds that change from lane to lane cannot drive a loop inside the lanes. */
@@ -27,7 +30,8 @@ bool le_gen_drives_bounds(const struct gen *g, int index) {
         const struct le_range_nodes *r = &g->ir->indices.at[g->all[k]].range;
         if (!r->low || !g->space.ranges[g->all[k]].dynamic)
             continue;
-        if (le_node_depends(r->low, index) || le_node_depends(r->high, index))
+        if (le_node_depends(r->low, index) || le_node_depends(r->high, index) ||
+            (r->by && le_node_depends(r->by, index)))
             return true;
     }
     return false;
@@ -38,11 +42,11 @@ static bool takes_lanes(struct gen *g, struct le_node *node, const struct scope 
     if (scope->in_lane || c.outside >= 0)
         return false;
     int last = node->indices[node->index_count - 1];
-    if (le_gen_drives_bounds(g, last))
+    if (le_gen_drives_bounds(g, last) || le_gen_by_moves(g, last))
         return false;
     struct find_inner f = {.g = g, .outer = node};
     le_node_walk(g->ir, node->operands[0], find_inner, &f);
-    return le_gen_extent(g, last) >= LANE_EXTENT_MIN || le_gen_extent(g, last) >= f.extent;
+    return !f.drives && (le_gen_extent(g, last) >= LANE_EXTENT_MIN || le_gen_extent(g, last) >= f.extent);
 }
 
 static int levels_for(struct gen *g, const struct le_node *node) {
@@ -50,8 +54,8 @@ static int levels_for(struct gen *g, const struct le_node *node) {
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range *r = &g->space.ranges[node->indices[k]];
         int64_t extent = r->dynamic ? (r->bounded ? r->high - r->low : (int64_t)1 << 20) : le_range_count(r);
-        if (extent > 0 && count < (int64_t)1 << 40)
-            count *= extent;
+        if (extent > 0 && (!le_mul_i64(count, extent, &count) || count > (int64_t)1 << 46))
+            count = (int64_t)1 << 46;
     }
     int levels = 1;
     while (levels < 48 && ((int64_t)1 << levels) <= count)

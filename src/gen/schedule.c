@@ -53,7 +53,8 @@ static bool accesses_merge(struct merge *m, int value, struct le_node *const *su
         return false;
     if (!le_gen_stride(m->g, value, subscripts, rank, stretch, m->inner, &inner))
         return false;
-    return outer == inner * le_gen_extent(m->g, m->inner);
+    int64_t whole;
+    return le_mul_i64(inner, le_gen_extent(m->g, m->inner), &whole) && outer == whole;
 }
 
 static void visit_merge(struct merge *m, struct le_node *node, int epoch) {
@@ -93,9 +94,10 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
     int epoch = ++g->ir->epoch;
     for (int k = 0; k < g->node_count; k++)
         visit_merge(&m, g->nodes[k], epoch);
-    if (!m.fits)
+    int64_t count;
+    if (!m.fits || !le_mul_i64(le_gen_extent(g, into), le_range_count(a), &count))
         return;
-    g->merged_count[into] = le_gen_extent(g, into) * le_range_count(a);
+    g->merged_count[into] = count;
     g->merged_into[outer] = into;
 }
 
@@ -206,7 +208,7 @@ static int best_kept(struct gen *g, double *best) {
     *best = -1;
     for (int k = g->stage->index_count - 1; k >= 0; k--) {
         int index = g->stage->indices[k];
-        if (g->merged_into[index] != index || le_gen_drives_bounds(g, index))
+        if (g->merged_into[index] != index || le_gen_drives_bounds(g, index) || le_gen_by_moves(g, index))
             continue;
         double s = score(g, g->stage->node, index);
         if (s > *best * 1.5) {
@@ -221,13 +223,12 @@ static bool needs_kept(struct gen *g) {
     return g->stage->node->reduces && !le_gen_is_safe(g, g->stage->node);
 }
 
-void le_gen_choose_lane(struct gen *g) {
-    g->lane = -1;
+static void choose_lane(struct gen *g) {
     if (g->stage->index_count == 0)
         return;
     int last = g->merged_into[g->stage->indices[g->stage->index_count - 1]];
     if (g->stage->kind == LE_STAGE_SCATTER) {
-        if (!le_gen_drives_bounds(g, last))
+        if (!le_gen_drives_bounds(g, last) && !le_gen_by_moves(g, last))
             g->lane = last;
         return;
     }
@@ -242,6 +243,26 @@ void le_gen_choose_lane(struct gen *g) {
     int inner = f.found->indices[f.found->index_count - 1];
     double own = le_gen_drives_bounds(g, inner) ? -1 : score(g, f.found->operands[0], inner);
     g->lane = kept > own ? lane : -1;
+}
+
+/* Whether the index's loop may run inside the lanes'. */
+static bool runs_inside(const struct gen *g, int index) {
+    for (int k = 0; k < g->stage->index_count; k++) {
+        if (g->merged_into[g->stage->indices[k]] == g->lane)
+            break;
+        if (g->stage->indices[k] == index)
+            return false;
+    }
+    return g->merged_into[index] != g->lane;
+}
+
+void le_gen_choose_lane(struct gen *g) {
+    g->lane = -1;
+    choose_lane(g);
+    /* inside of lanes all is computed for each of them: there is no one number that could bound a loop */
+    for (int k = 0; k < g->all_count && g->lane >= 0; k++)
+        if (runs_inside(g, g->all[k]) && le_gen_drives_bounds(g, g->all[k]))
+            g->lane = -1;
 }
 
 /* ---- work */

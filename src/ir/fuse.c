@@ -1,8 +1,8 @@
 /* Fusion: a handful of rules, not a search (docs/ARCHITECTURE.md).
  *
- * inline: a new array that one stage alone reads, or that is cheap, or that is larger than everything around it, is computed where
- * it is read and never stored. hoist: a reduction stays in a kernel where it is computed once for each turn of the loops around it;
- * else it becomes a stage of its own. Roundings stay: a value keeps its own node. */
+ * inline: a new array that one stage alone reads, or that is cheap, or that is larger than everything around it, is
+ * computed where it is read and never stored. hoist: a reduction stays in a kernel where it is computed once for each
+ * turn of the loops around it; else it becomes a stage of its own. Roundings stay: a value keeps its own node. */
 #include "ir/ir.h"
 
 #define CHEAP_COST      3    /* additions that may be done twice rather than stored */
@@ -35,8 +35,8 @@ static bool is_prefix(const struct path *path, const int *set, int count) {
     return true;
 }
 
-/* The loops around a reduction's body: those that it is computed in (it stands outside of the loops that it does not depend on),
- * then its own. */
+/* The loops around a reduction's body: those that it is computed in (it stands outside of the loops that it does not
+ * depend on), then its own. */
 static void enter_reduction(struct path *path, const struct le_node *reduction) {
     if (is_prefix(path, reduction->free, reduction->free_count))
         path->count = reduction->free_count;
@@ -371,6 +371,8 @@ struct hoist {
 };
 
 static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
+    if (h->conditions && has_untrusted(h->ir, node))
+        return true;
     if (path->count == 0)
         return node == h->stage->node;
     if (node->free_count > LEAT_RANK_MAX)
@@ -378,9 +380,7 @@ static bool stays(struct hoist *h, struct le_node *node, const struct path *path
     for (int k = 0; k < node->free_count; k++)
         if (h->ir->indices.at[node->free[k]].depends)
             return true;
-    if (node->free_count > 0 && is_prefix(path, node->free, node->free_count))
-        return true;
-    return h->conditions && has_untrusted(h->ir, node);
+    return node->free_count > 0 && is_prefix(path, node->free, node->free_count);
 }
 
 /* A stage that computes the reduction for every point of the loops that it depends on; gives the load of its value. */

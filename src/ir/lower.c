@@ -103,6 +103,28 @@ static void set_scalar(struct lower *l, const struct le_symbol *symbol, struct l
     l->ir->fixed[symbol->id] = !node->loads && !node->reduces && node->cost <= FIXED_COST_MAX ? node : NULL;
 }
 
+/* The start value has to fit the type that the first assignment gives. */
+static void check_start(struct lower *l, const struct le_step *step, enum le_type type) {
+    const char *name = step->symbol->name;
+    bool whole = le_type_is_int(type);
+    if (whole && le_type_is_float(step->value->type)) {
+        le_fail_at(LEAT_MISMATCH, step->value->place, "a cast", "%s into %s (%s) needs a cast",
+                   le_type_name(step->value->type), name, le_type_name(type));
+        l->failed = true;
+        return;
+    }
+    struct le_node *value = le_lower_any(l, step->value);
+    if (!whole || value->kind != LE_NODE_CONST || le_type_bits(type) == 64)
+        return;
+    int64_t number = le_const_i64(value), high = (int64_t)1 << (le_type_bits(type) - !le_type_is_unsigned(type));
+    int64_t low = le_type_is_unsigned(type) ? 0 : -high;
+    if (number >= low && number < high)
+        return;
+    le_fail_at(LEAT_MISMATCH, step->value->place, NULL, "the number %lld is out of the range of %s", (long long)number,
+               le_type_name(type));
+    l->failed = true;
+}
+
 static void lower_new(struct lower *l, const struct le_step *step) {
     struct le_ir_statement *st = add_statement(l, step);
     number_accesses(l, step);
@@ -110,6 +132,8 @@ static void lower_new(struct lower *l, const struct le_step *step) {
     for (int k = 0; k < step->size_count; k++)
         sizes[k] = le_lower_as(l, step->sizes[k], LE_I64);
     enum le_type type = le_type_strong(step->symbol->type);
+    if (step->value)
+        check_start(l, step, type);
     struct le_node *value =
         step->value ? le_lower_as(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0);
     fill_accesses(l, step);
@@ -244,13 +268,57 @@ static void assign_scalar(struct lower *l, const struct le_step *step, struct le
     set_scalar(l, step->symbol, term);
 }
 
-/* Differences and quotients of bools that are stored as bools again depend on what was stored in between: no machine has them. */
-static void check_scatter(struct lower *l, const struct le_step *step, enum le_type type) {
-    if (type != LE_BOOL || (step->op != LE_ASSIGN_SUB && step->op != LE_ASSIGN_DIV))
-        return;
-    le_fail_at(LEAT_PROGRAM, step->left->place, "an array of integers",
-               "'-=' and '/=' on %s (bool) need subscripts that do not repeat", step->symbol->name);
-    l->failed = true;
+/* ---- scatters that compute in another type than their array's */
+
+/* max= and min= compare in the wider type, 16-bit floats compute in f32, bools subtract as integers: the array is taken
+ * to that type, updated, and rounded back once. Sums and products of integers wrap the same in their own type. */
+static bool needs_wide(enum le_assign op, enum le_type type, enum le_type wide) {
+    if (op == LE_ASSIGN_SET)
+        return false;
+    if (type != le_type_compute(type) || (type == LE_BOOL && (op == LE_ASSIGN_SUB || op == LE_ASSIGN_DIV)))
+        return true;
+    return (op == LE_ASSIGN_MIN || op == LE_ASSIGN_MAX) && wide != type;
+}
+
+/* Fresh indices over all of the symbol's axes. */
+static int *whole_axes(struct lower *l, const struct le_symbol *symbol, struct le_node **subscripts) {
+    struct le_ir *ir = l->ir;
+    struct le_ir_statement *st = &ir->statements.at[l->statement];
+    int *indices = LE_NEW_ARRAY(ir->arena, symbol->rank, int);
+    int *all = LE_NEW_ARRAY(ir->arena, st->all_count + symbol->rank, int);
+    if (st->all_count)
+        memcpy(all, st->all, (size_t)st->all_count * sizeof *all);
+    for (int d = 0; d < symbol->rank; d++) {
+        struct le_range_nodes range = {.low = le_node_i64(ir, 0), .high = le_node_len(ir, symbol->id, d)};
+        *LE_PUSH(ir->arena, &ir->indices) =
+            (struct le_ir_index){.name = "w", .explicit_range = true, .range = range, .place = symbol->place};
+        all[st->all_count + d] = indices[d] = ir->indices.count - 1;
+        subscripts[d] = le_node_index(ir, indices[d]);
+    }
+    st->all = all;
+    st->all_count += symbol->rank;
+    return indices;
+}
+
+/* target = source, element by element, as `type`. */
+static int convert_whole(struct lower *l, const struct le_symbol *symbol, int source, enum le_type type) {
+    struct le_ir *ir = l->ir;
+    struct le_node **left = LE_NEW_ARRAY(ir->arena, symbol->rank, struct le_node *);
+    int *indices = whole_axes(l, symbol, left);
+    struct le_node load = {.kind = LE_NODE_LOAD,
+                           .type = le_type_compute(ir->values.at[source].type),
+                           .value = source,
+                           .operands = left,
+                           .operand_count = symbol->rank,
+                           .access = -1,
+                           .trusted = true};
+    struct le_stage *s = add_stage(l, LE_STAGE_MAP, symbol);
+    ir->values.at[s->target].type = type;
+    s->indices = indices;
+    s->index_count = s->left_count = symbol->rank;
+    s->left = left;
+    s->node = le_lower_stored(l, le_node_make(ir, &load), type);
+    return s->target;
 }
 
 static void assign_array(struct lower *l, const struct le_step *step, struct le_node *term, const int *all, int count) {
@@ -275,18 +343,22 @@ static void assign_array(struct lower *l, const struct le_step *step, struct le_
                               .trusted = le_lower_is_bare(l, left, left_count)};
         term = updated(l, step, le_node_make(ir, &old), term, reduced, count - kept_count);
     }
-    if (!map)
-        check_scatter(l, step, type);
+    enum le_type wide = step->op == LE_ASSIGN_SET ? type : le_type_compute(le_type_strong(step->update));
+    bool widened = !map && needs_wide(step->op, type, wide);
+    if (widened)
+        base = convert_whole(l, symbol, base, wide);
     struct le_stage *s = add_stage(l, map ? LE_STAGE_MAP : LE_STAGE_SCATTER, symbol);
     s->base = base;
     s->left = left;
     s->left_count = left_count;
     s->indices = map ? kept : (int *)(uintptr_t)all;
     s->index_count = map ? kept_count : count;
-    s->node = le_lower_stored(l, term, type);
+    s->node = le_lower_stored(l, term, widened ? wide : type);
+    if (widened)
+        ir->values.at[s->target].type = wide;
     s->scatter = map ? LE_SCATTER_SET : (enum le_scatter)step->op;
     s->access = access;
-    l->current[symbol->id] = s->target;
+    l->current[symbol->id] = widened ? convert_whole(l, symbol, s->target, type) : s->target;
     struct le_ir_statement *st = &ir->statements.at[l->statement];
     st->left = left;
     st->left_count = left_count;

@@ -1,5 +1,5 @@
-/* Expressions to nodes. Here the numbers are fixed: conversions become nodes, a multiplication and an addition of one statement
- * become a multiply-add, small powers become products. No later pass changes a rounding. */
+/* Expressions to nodes. Here the numbers are fixed: conversions become nodes, a multiplication and an addition of one
+ * statement become a multiply-add, small powers become products. No later pass changes a rounding. */
 #include "ir/lower.h"
 
 #define DEPTH_MAX 4000 /* of one expression: passes walk it recursively */
@@ -24,6 +24,8 @@ static void add_index(struct lower *l, const struct le_index *index) {
     if (index->by)
         range.by = le_lower_as(l, index->by, LE_I64);
     l->ir->indices.at[index->id].range = range;
+    bool moves = range.low->reduces || range.high->reduces || (range.by && (range.by->free_count || range.by->reduces));
+    l->ir->indices.at[index->id].depends |= moves;
 }
 
 int *le_lower_indices(struct lower *l, struct le_index *const *indices, int count) {

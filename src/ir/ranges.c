@@ -67,7 +67,6 @@ static void bound_dynamic(struct infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     struct le_range *out = range_of(in, index);
     int64_t low, high, unused;
-    out->by = 1;
     out->bounded = le_interval(in->space, r->low, &low, &unused) && le_interval(in->space, r->high, &unused, &high) &&
                    is_index(low) && is_index(high);
     out->low = out->bounded ? low : 0;
@@ -80,7 +79,8 @@ static leat_status rule_explicit(struct infer *in, int index) {
     *out = (struct le_range){.by = 1};
     if (!ix->explicit_range)
         return LEAT_OK;
-    if (ix->range.by && !bound(in, ix->range.by, &out->by))
+    bool by_moves = ix->range.by && (ix->range.by->free_count || ix->range.by->reduces); /* looked at as it runs */
+    if (ix->range.by && !by_moves && !bound(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0)
         return le_fail_at(LEAT_PROGRAM, ix->place, "a positive step", "index '%s': by must be positive",

@@ -90,6 +90,16 @@ static leat_status find_input(const leat_call *call, const char *name, int *symb
     return le_fail(LEAT_INVALID, "'%s' is given, but it is no input of this program", name);
 }
 
+/* What was made for the call holds the array that was bound, too, until the next run. */
+static void forget_array(leat_call *call, int symbol) {
+    struct le_specialised *s = call->specialised;
+    int value = s ? s->ir->first[symbol] : -1;
+    if (value < 0)
+        return;
+    le_array_free(s->cells[value].array);
+    s->cells[value].array = NULL;
+}
+
 leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array) {
     int symbol;
     leat_status status = find_input(call, name, &symbol);
@@ -97,6 +107,7 @@ leat_status le_call_set_array(leat_call *call, const char *name, leat_array *arr
         return status;
     struct le_bind *b = &call->binds[symbol];
     leat_array *old = b->array;
+    forget_array(call, symbol);
     *b =
         (struct le_bind){.kind = array ? LE_BOUND_ARRAY : LE_BOUND_NOT, .array = array ? le_array_retain(array) : NULL};
     le_array_free(old);
@@ -108,6 +119,7 @@ leat_status le_call_set_number(leat_call *call, const char *name, enum le_type t
     leat_status status = find_input(call, name, &symbol);
     if (status != LEAT_OK)
         return status;
+    forget_array(call, symbol);
     le_array_free(call->binds[symbol].array);
     call->binds[symbol] = (struct le_bind){.kind = LE_BOUND_NUMBER, .type = type, .bits = bits};
     return LEAT_OK;
@@ -149,61 +161,6 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
 
 /* ---- running */
 
-static void add_error(leat_status code, struct le_place place, const char *expected, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void add_error(leat_status code, struct le_place place, const char *expected, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    le_errors_add(code, place, expected, format, list);
-    va_end(list);
-}
-
-/* The input that is bound whose name is nearest: one letter more, less or other. */
-static bool near(const char *a, const char *b) {
-    size_t m = strlen(a), n = strlen(b), head = 0, tail = 0;
-    while (head < m && head < n && a[head] == b[head])
-        head++;
-    while (tail < m - head && tail < n - head && a[m - 1 - tail] == b[n - 1 - tail])
-        tail++;
-    return m - head - tail <= 1 && n - head - tail <= 1 && (m > 2 || n > 2);
-}
-
-static const char *nearest(const leat_call *call, const char *name) {
-    const struct le_tree *tree = call->program->tree;
-    for (int k = 0; k < tree->symbol_count; k++)
-        if (strcmp(tree->symbols[k]->name, name) != 0 && near(tree->symbols[k]->name, name))
-            return tree->symbols[k]->name;
-    return NULL;
-}
-
-static leat_status check_bound(const leat_call *call) {
-    const struct le_tree *tree = call->program->tree;
-    leat_status status = LEAT_OK;
-    for (int k = 0; k < tree->symbol_count; k++) {
-        const struct le_symbol *s = tree->symbols[k];
-        if (!s->is_input || s->optional || call->binds[k].kind != LE_BOUND_NOT)
-            continue;
-        if (status == LEAT_OK)
-            le_errors_clear();
-        leat_status code = s->update_only ? LEAT_PROGRAM : LEAT_MISSING;
-        const char *other = nearest(call, s->name);
-        if (s->update_only)
-            add_error(code, s->place, NULL, "%s", s->no_value);
-        else if (other)
-            add_error(code, s->place, NULL, "'%s' has no value: no input of that name is given; did you mean %s?",
-                      s->name, other);
-        else
-            add_error(code, s->place, NULL, "'%s' has no value: no input of that name is given", s->name);
-        if (status == LEAT_OK || code == LEAT_PROGRAM)
-            status = code;
-    }
-    if (status != LEAT_OK) {
-        le_errors_sort();
-        le_program_source(call->program);
-    }
-    return status;
-}
-
 static leat_status check_targets(const leat_call *call) {
     const struct le_specialised *s = call->specialised;
     for (int k = 0; k < call->want_count; k++) {
@@ -225,55 +182,75 @@ static leat_status check_targets(const leat_call *call) {
     return LEAT_OK;
 }
 
+/* A size that follows from a shape. */
+static leat_status hand_out_size(leat_call *call, struct le_want *w) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_node *size = s->ir->fixed[w->symbol];
+    leat_status status = LEAT_OK;
+    if (w->target)
+        w->result = le_array_retain(w->target);
+    else
+        status = le_array_new(call->program->ctx->memory, LEAT_I64, 0, NULL, false, &w->result);
+    if (status == LEAT_OK)
+        memcpy(w->result->data, &s->plan->space.shape[size->symbol][size->axis], sizeof(int64_t));
+    return status;
+}
+
+static leat_status copy_out(leat_call *call, struct le_want *w, const struct le_value *v, const struct le_cell *cell) {
+    leat_status status = LEAT_OK;
+    struct le_span span;
+    if (w->target)
+        w->result = le_array_retain(w->target);
+    else
+        status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank,
+                              cell->array ? cell->array->shape : NULL, false, &w->result);
+    if (status != LEAT_OK)
+        return status;
+    if (!cell->array) {
+        memcpy(w->result->data, &cell->scalar, leat_dtype_size_bytes(w->result->dtype));
+        return LEAT_OK;
+    }
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, v->name, "to where it is wanted");
+    le_array_copy(w->result, cell->array);
+    le_span_end(&span, 2 * le_array_bytes(w->result), 0);
+    return LEAT_OK;
+}
+
 /* The value's array for the caller: its own, so that no input is handed out as a result. */
 static leat_status hand_out(leat_call *call, struct le_want *w) {
     struct le_specialised *s = call->specialised;
     int value = s->ir->last[w->symbol];
-    if (value < 0) { /* a size that follows from a shape */
-        const struct le_node *size = s->ir->fixed[w->symbol];
-        leat_status status = le_array_new(call->program->ctx->memory, LEAT_I64, 0, NULL, false, &w->result);
-        if (status == LEAT_OK)
-            memcpy(w->result->data, &s->plan->space.shape[size->symbol][size->axis], sizeof(int64_t));
-        return status;
-    }
+    if (value < 0)
+        return hand_out_size(call, w);
     const struct le_value *v = &s->ir->values.at[value];
     struct le_cell *cell = &s->cells[value];
     if (cell->array && v->stage >= 0 && (!w->target || w->target == cell->array)) {
         w->result = le_array_retain(cell->array);
         return LEAT_OK;
     }
-    const int64_t *shape = cell->array ? cell->array->shape : NULL;
-    if (w->target && cell->array && memcmp(w->target->shape, shape, (size_t)v->rank * sizeof *shape))
+    if (w->target && cell->array && memcmp(w->target->shape, cell->array->shape, (size_t)v->rank * sizeof(int64_t)))
         return le_fail(LEAT_MISMATCH, "'%s' has another shape than the array that it is wanted in",
                        s->tree->symbols[w->symbol]->name);
-    leat_status status = LEAT_OK;
-    if (w->target)
-        w->result = le_array_retain(w->target);
-    else
-        status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank, shape, false, &w->result);
-    if (status != LEAT_OK)
-        return status;
-    if (cell->array)
-        le_array_copy(w->result, cell->array);
-    else
-        memcpy(w->result->data, &cell->scalar, leat_dtype_size_bytes(w->result->dtype));
-    return LEAT_OK;
+    return copy_out(call, w, v, cell);
 }
 
-/* Computed arrays go back at once; what the caller bound stays bound. */
-static void clear_computed(struct le_specialised *s) {
-    for (int k = 0; k < s->ir->values.count; k++) {
-        if (s->ir->values.at[k].stage < 0)
-            continue;
-        le_array_free(s->cells[k].array);
-        s->cells[k].array = NULL;
-        s->cells[k].ready = false;
-    }
+/* Inputs first: a result may be wanted where one lies. */
+static leat_status hand_out_all(leat_call *call) {
+    const struct le_ir *ir = call->specialised->ir;
+    leat_status status = LEAT_OK;
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < call->want_count && status == LEAT_OK; k++) {
+            int value = ir->last[call->wants[k].symbol];
+            bool input = value >= 0 && ir->values.at[value].stage < 0;
+            if (input == (pass == 0))
+                status = hand_out(call, &call->wants[k]);
+        }
+    return status;
 }
 
 leat_status le_call_prepare(leat_call *call) {
-    leat_status status = check_bound(call);
-    if (status == LEAT_OK && call->want_count == 0)
+    leat_status status = LEAT_OK;
+    if (call->want_count == 0)
         status = le_fail(LEAT_PROGRAM, "the program has no result: write `out` before one, or ask for one");
     if (status == LEAT_OK)
         status = le_specialise_call(call);
@@ -288,11 +265,11 @@ leat_status le_call_run(leat_call *call) {
     if (status != LEAT_OK)
         return status;
     status = le_plan_run(call, false);
-    for (int k = 0; k < call->want_count && status == LEAT_OK; k++)
-        status = hand_out(call, &call->wants[k]);
+    if (status == LEAT_OK)
+        status = hand_out_all(call);
     if (status != LEAT_OK)
         drop_results(call);
-    clear_computed(call->specialised);
+    le_cells_clear_computed(call->specialised);
     return status;
 }
 

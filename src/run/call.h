@@ -1,5 +1,5 @@
-/* A call: one thread's bindings of a program, what was made for them (the IR for their types, the plan for their shapes), and the
- * results of its last run. One thread at a time. */
+/* A call: one thread's bindings of a program, what was made for them (the IR for their types, the plan for their
+ * shapes), and the results of its last run. One thread at a time. */
 #ifndef LE_CALL_H
 #define LE_CALL_H
 #include "array/array.h"

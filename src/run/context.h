@@ -1,5 +1,5 @@
-/* A context: what the options came to, and what all programs, calls and streams made from it share. Reference-counted; arrays
- * keep only its memory pool alive. Any thread. */
+/* A context: what the options came to, and what all programs, calls and streams made from it share. Reference-counted;
+ * arrays keep only its memory pool alive. Any thread. */
 #ifndef LE_CONTEXT_H
 #define LE_CONTEXT_H
 #include "array/pool.h"

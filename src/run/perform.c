@@ -1,4 +1,5 @@
-/* Running a plan's actions: memory for each value when it is made, launches in order, memory back when nobody reads it any more. */
+/* Running a plan's actions: memory for each value when it is made, launches in order, memory back when nobody reads it
+ * any more. */
 #include "run/call.h"
 #include <math.h>
 #include <string.h>
@@ -21,8 +22,22 @@ static void clear_faults(struct leat_call *call) {
            (size_t)le_pool_threads(call->program->ctx->threads) * sizeof(struct le_fault));
 }
 
+/* A step that is not positive has no access: the statement has to do. */
+static leat_status report_step(struct leat_call *call, const struct le_fault *fault) {
+    const struct le_specialised *s = call->specialised;
+    struct le_place place = {0};
+    if (s->plan->done < s->plan->actions.count)
+        place = s->ir->statements.at[s->plan->actions.at[s->plan->done].stage->statement].place;
+    leat_status status =
+        le_fail_at(LEAT_DATA, place, "a positive step", "by must be positive: it is %lld", (long long)fault->value);
+    le_program_source(call->program);
+    return status;
+}
+
 static leat_status report_fault(struct leat_call *call, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
+    if (fault->access_axis == LE_FAULT_STEP)
+        return report_step(call, fault);
     const struct le_ir_access *a = &s->ir->accesses.at[fault->access_axis / 8];
     int axis = (int)(fault->access_axis % 8);
     leat_status status = le_fail_at(LEAT_DATA, a->place, NULL, "%s%s axis %d (length %lld): subscript is %lld",

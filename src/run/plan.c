@@ -20,6 +20,13 @@ static void find_needed(struct le_node *node, void *user) {
     n->pending |= v->stage >= 0 && !n->s->cells[v->id].ready;
 }
 
+/* The plan then holds for this number alone. */
+static void key_number(struct le_node *node, void *user) {
+    struct le_specialised *s = user;
+    if (node->kind == LE_NODE_LOAD && s->ir->values.at[node->value].stage < 0 && node->operand_count == 0)
+        s->plan->keyed[s->ir->values.at[node->value].symbol] = true;
+}
+
 static leat_status evaluate(void *user, struct le_node *node, int64_t *value) {
     struct leat_call *call = user;
     struct le_specialised *s = call->specialised;
@@ -28,6 +35,7 @@ static leat_status evaluate(void *user, struct le_node *node, int64_t *value) {
     le_node_walk(s->ir, node, find_needed, &n);
     if (n.from_data)
         s->plan->once = true;
+    le_node_walk(s->ir, node, key_number, s);
     leat_status status = LEAT_OK;
     if (n.pending)
         status = le_perform(call);
@@ -95,7 +103,31 @@ static void find_own_read(struct le_node *node, void *user) {
         r->same = node->operands[d] == r->stage->left[d];
 }
 
-/* Whether the stage may write into its base's memory: nobody else reads that later, and it reads what it writes, no other place. */
+struct find_read {
+    int value;
+    bool found;
+};
+
+static void find_read(struct le_node *node, void *user) {
+    struct find_read *f = user;
+    f->found |= node->kind == LE_NODE_LOAD && node->value == f->value;
+}
+
+/* Bounds are looked at again and again while the stage writes. */
+static bool bounds_read(const struct le_specialised *s, const struct le_stage *stage, int value) {
+    struct find_read f = {.value = value};
+    for (int q = 0; q < stage->index_count; q++) {
+        const struct le_range_nodes *r = &s->ir->indices.at[stage->indices[q]].range;
+        struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+            if (bounds[b])
+                le_node_walk(s->ir, bounds[b], find_read, &f);
+    }
+    return f.found;
+}
+
+/* Whether the stage may write into its base's memory: nobody else reads that later, and it reads what it writes, no
+ * other place. */
 static bool in_place(struct leat_call *call, const struct le_stage *stage, int action) {
     struct le_specialised *s = call->specialised;
     const struct le_value *base = &s->ir->values.at[stage->base];
@@ -105,7 +137,7 @@ static bool in_place(struct leat_call *call, const struct le_stage *stage, int a
     le_node_walk(s->ir, stage->node, find_own_read, &r);
     for (int d = 0; d < stage->left_count; d++)
         le_node_walk(s->ir, stage->left[d], find_own_read, &r);
-    return r.same;
+    return r.same && !bounds_read(s, stage, base->id);
 }
 
 /* ---- actions */
@@ -218,6 +250,8 @@ static void find_last_uses(struct le_specialised *s, int *last) {
                 le_node_walk(s->ir, r->low, use_load, &u);
             if (r->high)
                 le_node_walk(s->ir, r->high, use_load, &u);
+            if (r->by)
+                le_node_walk(s->ir, r->by, use_load, &u);
         }
         if (stage->base >= 0 && last[stage->base] < u.at)
             last[stage->base] = u.at;
@@ -243,9 +277,44 @@ static void list_dying(struct le_specialised *s) {
 
 /* ---- the plan */
 
-static void bind_inputs(struct leat_call *call) {
+/* A number as an element of the type that the program declares for it. */
+static leat_status convert_number(struct leat_call *call, const char *name, enum le_type from, enum le_type to,
+                                  uint64_t *bits) {
+    struct le_instr cast = {.code = LE_CODE_CAST, .type = (uint8_t)from, .type2 = (uint8_t)to, .d = 0, .a = 1};
+    struct le_instr back = {.code = LE_CODE_CAST, .type = (uint8_t)to, .type2 = (uint8_t)from, .d = 0, .a = 1};
+    cast.b = cast.c = cast.e = back.b = back.c = back.e = LE_NO_REG;
+    if (from == to)
+        return LEAT_OK;
+    if (le_type_is_int(to) && le_type_is_float(from))
+        return le_fail(LEAT_MISMATCH, "'%s' is %s, but declared %s: it needs a cast", name, le_type_name(from),
+                       le_type_name(to));
+    uint64_t result = 0, again = 0;
+    le_cpu_op_find(call->program->ctx->simd, &cast)((void *[]){&result, bits}, &cast, 1);
+    le_cpu_op_find(call->program->ctx->simd, &back)((void *[]){&again, &result}, &back, 1);
+    bool negative = le_type_is_int(from) && from != LE_U64 && (int64_t)*bits < 0;
+    if (le_type_is_int(to) && (again != *bits || (negative && le_type_is_unsigned(to))))
+        return le_fail(LEAT_MISMATCH, "the number given for '%s' is out of the range of %s", name, le_type_name(to));
+    *bits = result;
+    return LEAT_OK;
+}
+
+static leat_status bind_scalar(struct leat_call *call, int symbol, struct le_cell *cell) {
     struct le_specialised *s = call->specialised;
-    for (int k = 0; k < call->program->tree->symbol_count; k++) {
+    const struct le_bind *b = &call->binds[symbol];
+    const struct le_symbol *sym = s->tree->symbols[symbol];
+    enum le_type from = b->kind == LE_BOUND_ARRAY ? (enum le_type)b->array->dtype : le_type_strong(b->type);
+    cell->scalar = b->bits;
+    if (b->kind == LE_BOUND_ARRAY) {
+        cell->scalar = 0;
+        memcpy(&cell->scalar, b->array->data, leat_dtype_size_bytes(b->array->dtype));
+    }
+    return convert_number(call, sym->name, from, le_type_strong(sym->type), &cell->scalar);
+}
+
+static leat_status bind_inputs(struct leat_call *call) {
+    struct le_specialised *s = call->specialised;
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < call->program->tree->symbol_count && status == LEAT_OK; k++) {
         const struct le_bind *b = &call->binds[k];
         int value = s->ir->first[k];
         if (value < 0)
@@ -259,12 +328,11 @@ static void bind_inputs(struct leat_call *call) {
             }
             s->buffers[value] = b->array->data;
         } else {
-            cell->scalar = b->bits;
-            if (b->kind == LE_BOUND_ARRAY)
-                memcpy(&cell->scalar, b->array->data, leat_dtype_size_bytes(b->array->dtype));
+            status = bind_scalar(call, k, cell);
             s->buffers[value] = &cell->scalar;
         }
     }
+    return status;
 }
 
 static void shape_inputs(struct leat_call *call) {
@@ -316,6 +384,7 @@ static leat_status make_plan(struct leat_call *call) {
     int symbols = s->tree->symbol_count;
     plan->space = (struct le_space){.ir = s->ir, .arena = &plan->arena, .evaluate = evaluate, .user = call};
     plan->space.shape = le_arena_array(&plan->arena, (size_t)symbols, sizeof *plan->space.shape);
+    plan->keyed = LE_NEW_ARRAY(&plan->arena, symbols, bool);
     plan->space.shaped = LE_NEW_ARRAY(&plan->arena, symbols, bool);
     plan->space.ranges = LE_NEW_ARRAY(&plan->arena, s->ir->indices.count, struct le_range);
     plan->layouts = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, struct le_layout);
@@ -370,8 +439,10 @@ static void place_wants(struct leat_call *call) {
 
 leat_status le_plan_run(struct leat_call *call, bool only_plan) {
     struct le_specialised *s = call->specialised;
-    leat_status status = LEAT_OK;
-    bind_inputs(call);
+    le_cells_clear_computed(s); /* a plan that was only shown may have run a part */
+    leat_status status = bind_inputs(call);
+    if (status != LEAT_OK)
+        return status;
     if (s->plan && !s->plan->once && le_same_extents(call))
         s->plan->done = 0;
     else

@@ -1,6 +1,7 @@
-/* From bindings to results. A *specialised* program is the IR for the types and ranks that are bound. A *plan* is that for one set
- * of extents and numbers: ranges, code and memory, action by action; it is kept and run again as long as these stay. Where a range
- * hangs on computed values, planning stops, runs what is planned so far, reads them, and goes on; such a plan serves once. */
+/* From bindings to results. A *specialised* program is the IR for the types and ranks that are bound. A *plan* is that
+ * for one set of extents and numbers: ranges, code and memory, action by action; it is kept and run again as long as
+ * these stay. Where a range hangs on computed values, planning stops, runs what is planned so far, reads them, and goes
+ * on; such a plan serves once. */
 #ifndef LE_PLAN_H
 #define LE_PLAN_H
 #include "array/array.h"
@@ -41,6 +42,7 @@ struct le_plan {
     int *dying, *dying_next; /* by action: the first value it is the last to read; by value: the next one; -1: none */
     enum le_memory_plan *placed; /* by value */
     size_t scratch_bytes;        /* of one worker */
+    bool *keyed;                 /* by symbol: a range hangs on this number */
     bool once;                   /* it holds for these data alone */
     int done;                    /* actions that have run */
 };
@@ -53,7 +55,7 @@ struct le_specialised {
     struct le_input *inputs; /* by symbol: what it was made for */
     int *wanted;             /* and the symbols that were asked for, in that order */
     int wanted_count;
-    int *merged_into;        /* the generator's work space */
+    int *merged_into; /* the generator's work space */
     int64_t *merged_count;
     struct le_plan *plan; /* NULL: none */
     int64_t *extents;     /* what the plan was made for: shapes, strides and numbers, in order */
@@ -78,6 +80,7 @@ leat_status le_perform(struct leat_call *call);
 /* A node without indices, as it is stored in an array of that type. */
 leat_status le_perform_scalar(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits);
 void le_cells_clear(struct le_specialised *s);
+void le_cells_clear_computed(struct le_specialised *s);
 leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text *out);
 leat_status le_pass_show(struct leat_call *call, const char *pass, struct le_text *out); /* the IR after that pass */
 #endif

@@ -1,5 +1,5 @@
-/* See program_cache.h. The entries are under the context's lock; what leaves them is freed outside of it, as that runs hooks of the
- * caller's. A program holds the context, so the context's closing empties the cache. */
+/* See program_cache.h. The entries are under the context's lock; what leaves them is freed outside of it, as that runs
+ * hooks of the caller's. A program holds the context, so the context's closing empties the cache. */
 #include "run/program_cache.h"
 #include "base/hash.h"
 #include <string.h>
@@ -69,7 +69,8 @@ static bool look_up(leat_context *ctx, const char *text, size_t length, uint64_t
     return entry != NULL;
 }
 
-/* Keeps the program; but where another thread was first, takes that one's instead. Without memory it just is not kept. */
+/* Keeps the program; but where another thread was first, takes that one's instead. Without memory it just is not kept.
+ */
 static void add(leat_context *ctx, uint64_t hash, leat_program **program, leat_call **call) {
     leat_program *made = *program, *twin = NULL;
     struct entry dropped = {0};

@@ -1,5 +1,6 @@
-/* leat_eval's programs: the last ones that were used, by their text, each with one call that is kept between uses, so that a text
- * that comes again is neither checked nor, with the same types, specialised again, nor with the same shapes planned. */
+/* leat_eval's programs: the last ones that were used, by their text, each with one call that is kept between uses, so
+ * that a text that comes again is neither checked nor, with the same types, specialised again, nor with the same shapes
+ * planned. */
 #ifndef LE_PROGRAM_CACHE_H
 #define LE_PROGRAM_CACHE_H
 #include "run/call.h"

@@ -1,4 +1,5 @@
-/* Specialising: the IR for the types and ranks that are bound, and what tells whether it, and its plan, still fit the bindings. */
+/* Specialising: the IR for the types and ranks that are bound, and what tells whether it, and its plan, still fit the
+ * bindings. */
 #include "run/call.h"
 #include <string.h>
 
@@ -106,6 +107,17 @@ void le_cells_clear(struct le_specialised *s) {
     }
 }
 
+/* Computed arrays go back at once; what the caller bound stays bound. */
+void le_cells_clear_computed(struct le_specialised *s) {
+    for (int k = 0; k < s->ir->values.count; k++) {
+        if (s->ir->values.at[k].stage < 0)
+            continue;
+        le_array_free(s->cells[k].array);
+        s->cells[k].array = NULL;
+        s->cells[k].ready = false;
+    }
+}
+
 void le_specialised_free(struct le_specialised *s) {
     if (!s)
         return;
@@ -123,7 +135,8 @@ static int extents_of(const struct leat_call *call, int64_t *out) {
     int n = 0;
     for (int k = 0; k < call->program->tree->symbol_count; k++) {
         const struct le_bind *b = &call->binds[k];
-        if (b->kind == LE_BOUND_NUMBER) {
+        bool keyed = call->specialised->plan && call->specialised->plan->keyed[k];
+        if (b->kind == LE_BOUND_NUMBER && keyed) {
             if (out)
                 out[n] = (int64_t)b->bits;
             n++;
@@ -135,7 +148,7 @@ static int extents_of(const struct leat_call *call, int64_t *out) {
             }
             n += 2;
         }
-        if (b->kind == LE_BOUND_ARRAY && b->array->rank == 0) {
+        if (b->kind == LE_BOUND_ARRAY && b->array->rank == 0 && keyed) {
             uint64_t bits = 0;
             memcpy(&bits, b->array->data, leat_dtype_size_bytes(b->array->dtype));
             if (out)

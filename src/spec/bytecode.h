@@ -1,11 +1,11 @@
 /* What the vector machine runs. `gen` makes it, `device/cpu` executes it, `le_code_print` shows it.
  *
- * A register is a pointer: to a slot of LE_BLOCK_MAX elements, to one scalar, to a constant, to an accumulator, or (a stream) into
- * an array. Instructions work on n elements: the lanes of the block inside a lane loop, 1 outside of all lane loops. Bools are
- * bytes, 0 or 1. Operands of 16-bit floats never reach arithmetic: they are cast to f32 first.
+ * A register is a pointer: to a slot of LE_BLOCK_MAX elements, to one scalar, to a constant, to an accumulator, or (a
+ * stream) into an array. Instructions work on n elements: the lanes of the block inside a lane loop, 1 outside of all
+ * lane loops. Bools are bytes, 0 or 1. Operands of 16-bit floats never reach arithmetic: they are cast to f32 first.
  *
- * A stream points at element base + sum over the open loops of (index value * stride). Entering a loop adds low * stride, each
- * iteration adds step * stride, leaving restores. */
+ * A stream points at element base + sum over the open loops of (index value * stride). Entering a loop adds low *
+ * stride, each iteration adds step * stride, leaving restores. */
 #ifndef LE_BYTECODE_H
 #define LE_BYTECODE_H
 #include "spec/op.h"
@@ -14,8 +14,8 @@
 #define LE_NO_REG    0xffff
 
 enum le_code {
-    /* 0..LE_OPS-1 are the operations of op.def over `type`, d = op(a, b, c); result type by the op's rule; LE_OP_FMA is one
-       rounding on every machine */
+    /* 0..LE_OPS-1 are the operations of op.def over `type`, d = op(a, b, c); result type by the op's rule; LE_OP_FMA is
+       one rounding on every machine */
     LE_CODE_CAST = LE_OPS, /* d (type2) = a (type): wraps, saturates, NaN to 0; to bool: != 0 */
     LE_CODE_ROUND,         /* d (f32) = a (f32) rounded to the 16-bit float type2 and back */
     LE_CODE_MULADD,  /* d = a * b + c    where the instruction set has fused multiply-adds one rounding, else two */
@@ -28,23 +28,27 @@ enum le_code {
     LE_CODE_IOTA,    /* d (i64)[k] = a (i64)[0] + k * imm */
     LE_CODE_LOAD,    /* d[k] = element at (char *)a + k * imm */
     LE_CODE_STORE,   /* element at (char *)d + k * imm = a[k] */
-    LE_CODE_GATHER, /* d[k] = a[b[k]]   b: i64 elements from a; c: bool, lanes without it give 0 and read nothing; or LE_NO_REG */
+    LE_CODE_GATHER,  /* d[k] = a[b[k]]   b: i64 elements from a; c: bool, lanes without it give 0 and read nothing; or
+                        LE_NO_REG */
     LE_CODE_SCATTER, /* d[b[k]] = d[b[k]] op a[k], k ascending; imm: enum le_scatter; c as in GATHER */
     LE_CODE_INRANGE, /* d (bool) = (b or true if LE_NO_REG) && 0 <= a (i64) < e (i64)[0] */
-    LE_CODE_FAULT, /* where (b or true if LE_NO_REG) && !c: record a data error: a (i64) is the subscript, imm = access * 8 + axis */
+    LE_CODE_FAULT, /* where (b or true if LE_NO_REG) && !c: record a data error: a (i64) is the subscript, imm = access
+                      * 8 + axis */
     LE_CODE_OUTSIDE,  /* d (bool) |= (b or true if LE_NO_REG) && !c */
     LE_CODE_NOTE,     /* where a (bool): the run's notes |= imm, of enum le_note */
     LE_CODE_EDGE,     /* d (i64) = a (i64) moved into 0..e[0]-1 by enum le_edge imm; 0 if e[0] is 0 */
     LE_CODE_RAND_KEY, /* d (u64) = low half of Philox4x32-10(key a (u64), counter b (i64), c (i64)) */
     LE_CODE_RAND,     /* d (f64) = its low half's upper 53 bits / 2^53 */
     LE_CODE_RANDN,    /* d (f64) = normal: sqrt(-2 log(1 - u)) cos(2 pi v), u and v from low and high half */
-    /* reductions over the lanes, into an accumulator d; imm: enum le_reduction (SUM, PROD, MIN, MAX, ANY, ALL, ARGMIN, ARGMAX) */
+    /* reductions over the lanes, into an accumulator d; imm: enum le_reduction (SUM, PROD, MIN, MAX, ANY, ALL, ARGMIN,
+       ARGMAX) */
     LE_CODE_ACC_INIT, /* d = empty */
     LE_CODE_ACC_ADD,  /* d takes n more terms a (type); ARG*: b (i64) their indices */
     LE_CODE_ACC_END,  /* d (scalar of type; ARG*: i64) = total of accumulator a */
     /* reductions lane by lane: the accumulator holds one total per lane */
     LE_CODE_VEC_INIT,
-    LE_CODE_VEC_ADD, /* d takes a[k] into lane k; ARG*: b (i64) the index of each lane's term; c: bool, lanes to leave out, or none */
+    LE_CODE_VEC_ADD, /* d takes a[k] into lane k; ARG*: b (i64) the index of each lane's term; c: bool, lanes to leave
+                        out, or none */
     LE_CODE_VEC_END, /* d[k] = total of lane k of accumulator a */
     LE_CODE_LOOP,    /* imm: number in loops; its body follows, up to loop.end */
     LE_CODES
@@ -87,12 +91,14 @@ struct le_reg {
 struct le_loop_stream {
     uint16_t reg;
     int64_t stride; /* bytes for one step of the index */
+    int64_t ahead;  /* not 0: elements so many bytes further are the next row's, and are asked for early */
 };
 struct le_loop {
     const char *name;
     bool lane;          /* runs in blocks of le_code_unit.block lanes */
     uint16_t low, high; /* scalar i64 registers: index values low, low + by, ... below high */
     int64_t by;         /* positive */
+    uint16_t by_reg;    /* scalar i64 register that holds it instead, or LE_NO_REG; a fault if it is not positive */
     uint16_t value;     /* scalar i64 register that holds the index's value (of the block's first lane), or LE_NO_REG */
     int clip;           /* -1; or which of the task's ranges of iteration numbers applies */
     int end;            /* index of the instruction after its body */
@@ -114,6 +120,7 @@ struct le_unit {
 
 /* The first error in the data: least task, and in it the first found. */
 enum le_note { LE_NOTE_DIVISION = 1, LE_NOTE_POWER = 2 };
+#define LE_FAULT_STEP (-1) /* access_axis of a step that is not positive */
 struct le_fault {
     unsigned notes; /* of enum le_note */
     bool set;

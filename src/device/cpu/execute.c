@@ -64,6 +64,17 @@ static void move_streams(struct frame *f, const struct le_loop *loop, int64_t st
         move(&f->regs[loop->streams[k].reg], (int64_t)((uint64_t)loop->streams[k].stride * (uint64_t)steps));
 }
 
+static void ask_ahead(const struct frame *f, const struct le_loop *loop, int64_t n) {
+    for (int k = 0; k < loop->stream_count; k++) {
+        const struct le_loop_stream *s = &loop->streams[k];
+        if (s->ahead == 0 || s->stride <= 0 || s->stride > 16)
+            continue;
+        uintptr_t next = (uintptr_t)f->regs[s->reg] + (uintptr_t)s->ahead;
+        for (int64_t at = 0; at < n * s->stride * loop->by; at += 64)
+            __builtin_prefetch((const void *)(next + (uintptr_t)at));
+    }
+}
+
 static void run(struct frame *f, int from, int to, int64_t n);
 
 /* Where rows are cut, the task's first and last row are not whole. */
@@ -73,11 +84,26 @@ static void clip_row(const struct frame *f, int64_t *from, int64_t *to) {
     *to = f->term_to - start < f->row_count ? f->term_to - start : f->row_count;
 }
 
+/* A step that is computed may turn out not to be positive: a fault, and no iterations. */
+static int64_t step_of(const struct frame *f, const struct le_loop *loop) {
+    if (loop->by_reg == LE_NO_REG)
+        return loop->by;
+    int64_t by = *(const int64_t *)f->regs[loop->by_reg];
+    struct le_fault *fault = f->regs[0];
+    if (by <= 0 && !fault->set) {
+        fault->set = true;
+        fault->access_axis = LE_FAULT_STEP;
+        fault->value = by;
+    }
+    return by;
+}
+
 static void run_loop(struct frame *f, const struct le_loop *loop, int body, int64_t lanes) {
     int64_t low = *(const int64_t *)f->regs[loop->low], high = *(const int64_t *)f->regs[loop->high];
-    if (high <= low)
+    int64_t by = step_of(f, loop);
+    if (high <= low || by <= 0)
         return;
-    int64_t at = 0, count = (int64_t)(((uint64_t)high - (uint64_t)low - 1) / (uint64_t)loop->by) + 1;
+    int64_t at = 0, count = (int64_t)(((uint64_t)high - (uint64_t)low - 1) / (uint64_t)by) + 1;
     if (loop->clip >= 0 && f->clip_to[loop->clip] >= 0) {
         at = f->clip_from[loop->clip];
         if (f->clip_to[loop->clip] < count)
@@ -85,17 +111,19 @@ static void run_loop(struct frame *f, const struct le_loop *loop, int body, int6
     }
     if (loop->clip == 1 && f->row_count)
         clip_row(f, &at, &count);
-    int64_t block = loop->lane ? f->code->unit->block : 1, moved = low + at * loop->by;
+    int64_t block = loop->lane ? f->code->unit->block : 1, moved = low + at * by;
     move_streams(f, loop, moved);
     for (; at < count; at += block) {
         int64_t n = loop->lane ? (count - at < block ? count - at : block) : lanes;
         if (loop->clip == 0)
             f->row = at;
         if (loop->value != LE_NO_REG)
-            *(int64_t *)f->regs[loop->value] = low + at * loop->by;
+            *(int64_t *)f->regs[loop->value] = low + at * by;
+        if (loop->lane)
+            ask_ahead(f, loop, n);
         run(f, body, loop->end, n);
-        move_streams(f, loop, block * loop->by);
-        moved += block * loop->by;
+        move_streams(f, loop, block * by);
+        moved += block * by;
     }
     move_streams(f, loop, -moved);
 }
