@@ -1,10 +1,10 @@
 /* The intermediate representation: what a specialised program computes, for any extents.
  *
- * A *value* is an array or scalar at one moment: each assignment makes a new one, so a stage reads a snapshot by naming an older
- * value. A *statement* keeps what the range rules need. A *stage* computes one value: for every point of its indices, `node` is
- * written to `target[left]`. Nodes are immutable, shared (equal nodes are one node) and live in the IR's arena; operands of every
- * node have the types that its operation wants, so later floors know no type rules. Types are strong; 16-bit floats appear only in
- * values: arithmetic on them is f32, rounded where a value is assigned. */
+ * A *value* is an array or scalar at one moment: each assignment makes a new one, so a stage reads a snapshot by naming
+ * an older value. A *statement* keeps what the range rules need. A *stage* computes one value: for every point of its
+ * indices, `node` is written to `target[left]`. Nodes are immutable, shared (equal nodes are one node) and live in the
+ * IR's arena; operands of every node have the types that its operation wants, so later floors know no type rules. Types
+ * are strong; 16-bit floats appear only in values: arithmetic on them is f32, rounded where a value is assigned. */
 #ifndef LE_IR_H
 #define LE_IR_H
 #include "base/arena.h"
@@ -121,7 +121,7 @@ struct le_stage {
     enum le_scatter scatter;
     bool dead;
     int leader, sibling; /* reductions that one kernel makes: the stage that leads them, the next of them; -1: none */
-    int access; /* of the left side, for messages; -1 */
+    int access;          /* of the left side, for messages; -1 */
 };
 
 struct le_ir {
@@ -184,14 +184,14 @@ bool le_node_depends(const struct le_node *node, int index);
 /* The same at other indices: index from[k] becomes to[k]. */
 struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                    int count);
-/* Substitution gives a dependent range that changes with it an index of its own: the statement finds the ranges of those
- * from number `from` on. */
+/* Substitution gives a dependent range that changes with it an index of its own: the statement finds the ranges of
+ * those from number `from` on. */
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from);
 /* Calls visit for every distinct node reachable from root, operands first. */
 void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user);
 
-/* lower.c: a specialised tree to one stage a statement. inputs: by symbol, as for le_specialise; wanted: symbols asked for as
- * results. NULL on error. */
+/* lower.c: a specialised tree to one stage a statement. inputs: by symbol, as for le_specialise; wanted: symbols asked
+ * for as results. NULL on error. */
 struct le_ir *le_lower(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs,
                        const int *wanted, int wanted_count);
 
@@ -210,8 +210,8 @@ void le_pass_hoist(struct le_ir *ir);
 void le_pass_siblings(struct le_ir *ir);
 void le_pass_sweep(struct le_ir *ir); /* marks stages dead whose value nobody reads, and counts uses */
 
-/* print.c and read.c: the IR as text. What is read is whole enough to be walked, printed and verified, whatever the text
- * says; LEAT_PROGRAM where it is no IR. */
+/* print.c and read.c: the IR as text. What is read is whole enough to be walked, printed and verified, whatever the
+ * text says; LEAT_PROGRAM where it is no IR. */
 void le_ir_print(const struct le_ir *ir, struct le_text *out);
 leat_status le_ir_read(struct le_arena *arena, const char *text, size_t size_bytes, struct le_ir **ir);
 #endif

@@ -1,8 +1,8 @@
 /* The IR as text, for people, for tests, and for read.c, which takes it back.
  *
- * A line says one thing: a symbol, a value, an index with its range, a statement, one of its accesses, a stage. Nodes are
- * s-expressions; what is used twice in a line, or would make it too deep, stands before it as `%n = ...`. Numbers and
- * operations without a type are i64. A stage that a pass has left dead is named, no more. One thread at a time: the
+ * A line says one thing: a symbol, a value, an index with its range, a statement, one of its accesses, a stage. Nodes
+ * are s-expressions; what is used twice in a line, or would make it too deep, stands before it as `%n = ...`. Numbers
+ * and operations without a type are i64. A stage that a pass has left dead is named, no more. One thread at a time: the
  * nodes' marks are written. */
 #include "base/memory.h"
 #include "base/text.h"

@@ -1,12 +1,12 @@
-/* The range rules (LANGUAGE.md): from the extents of the arrays to a range for every index, and the check that no affine access
- * falls outside. Numbers are found here, for one set of extents; the IR does not know them. */
+/* The range rules (LANGUAGE.md): from the extents of the arrays to a range for every index, and the check that no
+ * affine access falls outside. Numbers are found here, for one set of extents; the IR does not know them. */
 #ifndef LE_RANGES_H
 #define LE_RANGES_H
 #include "base/memory.h"
 #include "ir/ir.h"
 
-/* Indices stay within -LE_INDEX_MAX..LE_INDEX_MAX, and factors of subscripts within LE_FACTOR_MAX, so that differences of two ends
- * fit int64_t and sums of a subscript's terms fit __int128. */
+/* Indices stay within -LE_INDEX_MAX..LE_INDEX_MAX, and factors of subscripts within LE_FACTOR_MAX, so that differences
+ * of two ends fit int64_t and sums of a subscript's terms fit __int128. */
 #define LE_INDEX_MAX  ((int64_t)1 << 61)
 #define LE_FACTOR_MAX ((int64_t)1 << 40)
 
@@ -22,7 +22,8 @@ struct le_space {
     bool *shaped;                    /* by symbol */
     struct le_range *ranges;         /* by index */
     leat_status failure;             /* of an evaluation: le_ranges_find gives it back */
-    /* An integer node without indices that takes more than extents and sums. Without a value it says why and sets failure. */
+    /* An integer node without indices that takes more than extents and sums. Without a value it says why and sets
+     * failure. */
     leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);
     void *user;
 };

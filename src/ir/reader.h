@@ -1,5 +1,5 @@
-/* Inside the reader of the IR's text: read.c has the lines, read_nodes.c the nodes in them, read_words.c the words. All of
- * them leave by longjmp when the text is no IR. */
+/* Inside the reader of the IR's text: read.c has the lines, read_nodes.c the nodes in them, read_words.c the words. All
+ * of them leave by longjmp when the text is no IR. */
 #ifndef LE_READER_H
 #define LE_READER_H
 #include "base/hash.h"

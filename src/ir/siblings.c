@@ -1,5 +1,5 @@
-/* Reductions of whole arrays that read the same array become siblings: one kernel runs over its elements once and makes them all. They
- * share their indices, whose ranges are one axis' extents. */
+/* Reductions of whole arrays that read the same array become siblings: one kernel runs over its elements once and makes
+ * them all. They share their indices, whose ranges are one axis' extents. */
 #include "ir/ir.h"
 
 #define SIBLINGS_MAX 8

@@ -33,7 +33,7 @@ enum le_code {
     LE_CODE_SCATTER, /* d[b[k]] = d[b[k]] op a[k], k ascending; imm: enum le_scatter; c as in GATHER */
     LE_CODE_INRANGE, /* d (bool) = (b or true if LE_NO_REG) && 0 <= a (i64) < e (i64)[0] */
     LE_CODE_FAULT, /* where (b or true if LE_NO_REG) && !c: record a data error: a (i64) is the subscript, imm = access
-                      * 8 + axis */
+                    * 8 + axis */
     LE_CODE_OUTSIDE,  /* d (bool) |= (b or true if LE_NO_REG) && !c */
     LE_CODE_NOTE,     /* where a (bool): the run's notes |= imm, of enum le_note */
     LE_CODE_EDGE,     /* d (i64) = a (i64) moved into 0..e[0]-1 by enum le_edge imm; 0 if e[0] is 0 */
