@@ -67,7 +67,36 @@ static bool same_wants(const struct leat_call *call) {
     return same;
 }
 
+static bool all_bound(const struct leat_call *call) {
+    const struct le_tree *tree = call->program->tree;
+    for (int k = 0; k < tree->symbol_count; k++)
+        if (tree->symbols[k]->is_input && !tree->symbols[k]->optional && call->binds[k].kind == LE_BOUND_NOT)
+            return false;
+    return true;
+}
+
+static leat_status find_missing(struct leat_call *call, struct le_specialised *s) {
+    if (setjmp(s->arena.failure))
+        return le_fail_out_of_memory(0);
+    describe_inputs(call, s);
+    le_errors_clear();
+    bool none = le_specialise(&s->arena, call->program->tree, s->inputs) || !le_error_at(0);
+    return none ? LEAT_MISSING : le_error_at(0)->code;
+}
+
+/* Says which inputs are not there; what was made for others stays. */
+static leat_status report_missing(struct leat_call *call) {
+    struct le_specialised s = {0};
+    le_arena_init(&s.arena);
+    leat_status status = find_missing(call, &s);
+    le_program_source(call->program);
+    le_arena_finish(&s.arena);
+    return status;
+}
+
 leat_status le_specialise_call(struct leat_call *call) {
+    if (!all_bound(call))
+        return report_missing(call);
     if (call->specialised && !call->stale && same_inputs(call) && same_wants(call))
         return LEAT_OK;
     le_specialised_free(call->specialised);
