@@ -238,7 +238,8 @@ LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_
 LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
 LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
 /* Asks for a result: into array (of its exact shape and type, and not read-only; it may be an input's own), or into a
- * new one (NULL). Without any call of this the program's default results are made. */
+ * new one (NULL). Without any call of this the program's default results are made. After a run that failed, the
+ * elements of such an array may have changed. */
 LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_want_clear(leat_call *call);
 /* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns. */
