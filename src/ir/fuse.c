@@ -5,10 +5,11 @@
  * turn of the loops around it; else it becomes a stage of its own. Roundings stay: a value keeps its own node. */
 #include "ir/ir.h"
 
-#define CHEAP_COST      3    /* additions that may be done twice rather than stored */
-#define KERNEL_COST_MAX 256  /* one kernel grows no further: past that, memory has stopped to matter */
-#define LARGER_COST_MAX 4000 /* but for a temporary that is larger than everything around it */
-#define PATH_MAX        64
+#define CHEAP_COST         3    /* additions that may be done twice rather than stored */
+#define KERNEL_COST_MAX    256  /* one kernel grows no further: past that, memory has stopped to matter */
+#define LARGER_COST_MAX    4000 /* but for a temporary that is larger than everything around it */
+#define SUBSCRIPT_COST_MAX 64   /* a subscript of more arithmetic is not looked into */
+#define PATH_MAX           64
 
 /* The loops around a node: the stage's, then those of the reductions that it stands in. */
 struct path {
@@ -90,7 +91,8 @@ static bool has_else(struct le_ir *ir, struct le_node *node) {
 static bool is_plain(const struct le_node *x) {
     if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces))
         return true;
-    if (x->kind != LE_NODE_OP || (x->code == LE_OP_MUL && x->operands[0]->free_count && x->operands[1]->free_count))
+    if (x->cost > SUBSCRIPT_COST_MAX || x->kind != LE_NODE_OP ||
+        (x->code == LE_OP_MUL && x->operands[0]->free_count && x->operands[1]->free_count))
         return false;
     bool plain = x->code == LE_OP_ADD || x->code == LE_OP_SUB || x->code == LE_OP_MUL || x->code == LE_OP_NEG;
     for (int k = 0; k < x->operand_count; k++)
