@@ -90,7 +90,6 @@ struct le_ir_statement {
     int *free, *all; /* index ids */
     int free_count, all_count;
     int first_access, access_count;
-    bool dependent; /* it needs values computed before it to find its ranges */
 };
 
 struct le_value {
