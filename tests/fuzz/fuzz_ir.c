@@ -1,5 +1,5 @@
-/* The reader of the IR's text against any bytes: what it takes prints, and comes back as it was; what the verifier lets through,
- * the passes leave sound. */
+/* The reader of the IR's text against any bytes: what it takes prints, and comes back as it was; what the verifier lets
+ * through, the passes leave sound. */
 #include "base/text.h"
 #include "ir/ir.h"
 #include <stdlib.h>
