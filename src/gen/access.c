@@ -5,6 +5,11 @@
 #define STREAM_BYTES_MIN                                                                                               \
     ((int64_t)8 << 20) /* a result of so many bytes will have left the near caches when it is read */
 
+/* Of addresses, which wrap: a factor may be enormous where its index never moves. */
+static int64_t times(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
 static int64_t size_of(const struct gen *g, int value) {
     return (int64_t)le_type_size(g->ir->values.at[value].type);
 }
@@ -23,7 +28,7 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
             return false;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
-                *stride += f.factor[k] * layout->strides[d] * size_of(g, value);
+                *stride += times(times(f.factor[k], layout->strides[d]), size_of(g, value));
     }
     return true;
 }
@@ -104,7 +109,7 @@ static int64_t pointer_stride(const struct access *a, int index) {
             continue;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
-                stride += f.factor[k] * a->layout->strides[d];
+                stride += times(f.factor[k], a->layout->strides[d]);
     }
     return stride;
 }
@@ -116,10 +121,10 @@ static int64_t pointer_start(const struct access *a) {
         if (!a->streams[d] || (d < a->stretch && a->layout->shape[d] == 1) ||
             !le_affine(&a->g->space, a->subscripts[d], &f))
             continue;
-        start += f.constant * a->layout->strides[d];
+        start += times(f.constant, a->layout->strides[d]);
         for (int k = 0; k < f.count; k++) /* an index whose loop was merged into another's starts at its low end */
             if (a->g->merged_into[f.index[k]] != f.index[k])
-                start += f.factor[k] * a->g->space.ranges[f.index[k]].low * a->layout->strides[d];
+                start += times(times(f.factor[k], a->g->space.ranges[f.index[k]].low), a->layout->strides[d]);
     }
     return start;
 }
