@@ -1,0 +1,48 @@
+/* NVRTC's interface as Leat declares it, as cuda_driver.h does the driver's; filled from libnvrtc (device/cuda) or by
+ * the simulator (device/sim), whose "cubin" is a shared object for the host. Names are NVRTC's. */
+#ifndef LE_NVRTC_H
+#define LE_NVRTC_H
+#include <stddef.h>
+
+typedef int le_nvrtc_result;
+typedef struct _nvrtcProgram *le_nvrtc_program;
+enum {
+    LE_NVRTC_SUCCESS = 0,
+    LE_NVRTC_ERROR_OUT_OF_MEMORY = 1,
+    LE_NVRTC_ERROR_INVALID_INPUT = 3,
+    LE_NVRTC_ERROR_INVALID_OPTION = 5,
+    LE_NVRTC_ERROR_COMPILATION = 6,
+    LE_NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID = 10,
+    LE_NVRTC_ERROR_INTERNAL_ERROR = 11
+};
+
+/* X(name here, symbol, need, result, parameters) */
+#define LE_NVRTC_SYMBOLS(X)                                                                                            \
+    X(GetErrorString, "nvrtcGetErrorString", REQUIRED, const char *, (le_nvrtc_result result))                         \
+    X(Version, "nvrtcVersion", REQUIRED, le_nvrtc_result, (int *major, int *minor))                                    \
+    X(CreateProgram, "nvrtcCreateProgram", REQUIRED, le_nvrtc_result,                                                  \
+      (le_nvrtc_program * program, const char *source, const char *name, int header_count, const char *const *headers, \
+       const char *const *include_names))                                                                              \
+    X(DestroyProgram, "nvrtcDestroyProgram", REQUIRED, le_nvrtc_result, (le_nvrtc_program * program))                  \
+    X(AddNameExpression, "nvrtcAddNameExpression", REQUIRED, le_nvrtc_result,                                          \
+      (le_nvrtc_program program, const char *expression))                                                              \
+    X(CompileProgram, "nvrtcCompileProgram", REQUIRED, le_nvrtc_result,                                                \
+      (le_nvrtc_program program, int option_count, const char *const *options))                                        \
+    X(GetLoweredName, "nvrtcGetLoweredName", REQUIRED, le_nvrtc_result,                                                \
+      (le_nvrtc_program program, const char *expression, const char **lowered))                                        \
+    X(GetProgramLogSize, "nvrtcGetProgramLogSize", REQUIRED, le_nvrtc_result,                                          \
+      (le_nvrtc_program program, size_t * size_bytes))                                                                 \
+    X(GetProgramLog, "nvrtcGetProgramLog", REQUIRED, le_nvrtc_result, (le_nvrtc_program program, char *log))           \
+    X(GetPTXSize, "nvrtcGetPTXSize", REQUIRED, le_nvrtc_result, (le_nvrtc_program program, size_t * size_bytes))       \
+    X(GetPTX, "nvrtcGetPTX", REQUIRED, le_nvrtc_result, (le_nvrtc_program program, char *ptx))                         \
+    X(GetCUBINSize, "nvrtcGetCUBINSize", REQUIRED, le_nvrtc_result, (le_nvrtc_program program, size_t * size_bytes))   \
+    X(GetCUBIN, "nvrtcGetCUBIN", REQUIRED, le_nvrtc_result, (le_nvrtc_program program, char *cubin))                   \
+    X(GetNumSupportedArchs, "nvrtcGetNumSupportedArchs", REQUIRED, le_nvrtc_result, (int *count))                      \
+    X(GetSupportedArchs, "nvrtcGetSupportedArchs", REQUIRED, le_nvrtc_result, (int *architectures))
+
+struct le_nvrtc {
+#define X(name, symbol, need, type, parameters) type(*name) parameters;
+    LE_NVRTC_SYMBOLS(X)
+#undef X
+};
+#endif
