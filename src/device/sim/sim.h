@@ -1,0 +1,29 @@
+/* sim: a CUDA driver and an NVRTC on the CPU, as tables of the same shape as the real ones, so that device/cuda runs
+ * unchanged over it. One simulated device for the process, as a driver has no handle of its own. Everything that the
+ * driver table offers takes one lock; kernels run on one thread of sim's own (the executor), started at first use.
+ * docs/SIM.md says which CUDA C it takes and what its checks find. */
+#ifndef LE_SIM_H
+#define LE_SIM_H
+#include "base/status.h"
+#include "device/cuda_driver.h"
+#include "device/nvrtc.h"
+
+/* The Nth (from 1) of its kind fails; 0: none does. */
+struct le_sim_faults {
+    uint64_t allocation, launch, copy, module; /* OUT_OF_MEMORY; LAUNCH_FAILED; LAUNCH_FAILED; INVALID_IMAGE */
+    uint64_t sticky_launch; /* the Nth kernel ends in ILLEGAL_ADDRESS as it runs: every later call fails with it */
+};
+
+struct le_sim_options {
+    bool check;    /* instrument kernels and report their bugs; also LEAT_SIM_CHECK=1 */
+    uint64_t seed; /* of the order that work, blocks and threads run in; also LEAT_SIM_SEED; 0: from the variable */
+    size_t memory_bytes; /* of the device; 0: 4 GiB */
+    uint64_t kernel_ns;  /* what each kernel takes on the virtual clock; 0: sim's estimate; also LEAT_SIM_KERNEL_NS */
+    struct le_sim_faults faults;
+};
+
+/* Takes effect for what is done from now on; options NULL: as at the start, from the environment. */
+leat_status le_sim_configure(const struct le_sim_options *options);
+const struct le_cuda_driver *le_sim_driver(void);
+const struct le_nvrtc *le_sim_nvrtc(void);
+#endif
