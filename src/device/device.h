@@ -1,0 +1,236 @@
+/* A device and its front door: what the floors above call. A backend (device/cpu, device/cuda; sim is device/cuda over
+ * another table) fills le_device_ops and assumes valid input; the front door (device.c, stream.c, order.c, memory.c,
+ * copy.c, stage.c, launch.c) checks once, keeps order by tickets, pools memory, stages pageable copies, latches the
+ * first fatal error, and notes costs. Nothing is known here of arrays' shapes beyond strided copies, nor of programs.
+ *
+ * Threads: a device may be used by several threads at once; a stream by one at a time, but any thread may wait for a
+ * ticket of it. Owner: reference-counted; streams, blocks and modules retain their device. */
+#ifndef LE_DEVICE_H
+#define LE_DEVICE_H
+#include "base/ledger.h"
+#include "base/status.h"
+#include "base/text.h"
+#include <stdatomic.h>
+
+struct le_device;
+struct le_device_stream;
+struct le_device_event;
+struct le_device_module;
+struct le_device_kernel;
+
+/* ---- opening */
+
+struct le_device_options {
+    size_t memory_cap_bytes; /* of device memory that is out at one time; 0: none */
+    size_t cache_cap_bytes;  /* of released memory kept for reuse, each kind; 0: 1 GiB */
+    int copy_threads;        /* that stage pageable memory; 0: as many as there are cores, at most 8 */
+    bool sim_check;
+    uint64_t sim_seed; /* 0: LEAT_SIM_SEED */
+    struct le_ledger *ledger;
+    void (*log)(leat_log_level level, const char *text, void *user);
+    void *log_user;
+};
+/* name: "cpu", "cuda", "cuda:N", "sim". */
+leat_status le_device_open(const char *name, const struct le_device_options *options, struct le_device **device);
+struct le_device *le_device_retain(struct le_device *device);
+void le_device_release(struct le_device *device);
+/* The owner's last word: waits for the device, drops what is kept, logs and notes no more; and releases. */
+void le_device_close(struct le_device *device);
+/* LEAT_INVALID in a child of the process that opened it; the first fatal error, once there was one. Cheap. */
+leat_status le_device_check(struct le_device *device);
+/* Latches the thread's present error as the device's first cause, if none is latched, and gives status back. */
+leat_status le_device_latch(struct le_device *device, leat_status status);
+
+struct le_device_limits {
+    char kind[16], name[96]; /* "cpu", "cuda", "sim" */
+    int capability;          /* 90 for 9.0; 0: no CUDA device */
+    int multiprocessors, warp_threads, block_threads;
+    unsigned block[3], grid[3];
+    size_t shared_bytes;              /* static and dynamic, without asking */
+    size_t shared_optin_bytes;        /* with it, which Leat does by itself */
+    size_t memory_bytes;              /* of the device */
+    bool cooperative, host_is_device; /* host_is_device: its memory is the host's (cpu) */
+    char architecture[16];            /* "sm_90"; "" where there is none */
+};
+const struct le_device_limits *le_device_limits(const struct le_device *device);
+/* Host time as the device's costs are measured: CLOCK_MONOTONIC, but for sim its virtual clock. */
+uint64_t le_device_clock_ns(struct le_device *device);
+
+/* ---- order: each stream counts tickets; a block of memory keeps the points of its last write and of the reads since.
+ * An event is recorded only at the first dependency that crosses streams. */
+
+struct le_point {
+    struct le_device_stream *stream; /* never dereferenced without the device's lock: ids are looked up */
+    uint64_t stream_id, number;      /* {0}: always passed */
+};
+enum { LE_ORDER_READS = 4 };
+struct le_order { /* in each block; guarded by the device's lock */
+    struct le_point write, reads[LE_ORDER_READS];
+    int read_count;
+    leat_status spoiled; /* an error in the data that was written: told to whoever waits for or reads it */
+};
+enum le_access { LE_ACCESS_READ = 1, LE_ACCESS_WRITE = 2, LE_ACCESS_BOTH = 3 };
+
+/* ---- memory */
+
+enum le_memory_kind { LE_MEMORY_DEVICE, LE_MEMORY_HOST, LE_MEMORY_PINNED, LE_MEMORY_MAPPED };
+struct le_block {
+    struct le_device *device; /* retained */
+    enum le_memory_kind kind;
+    void *host;        /* NULL for device memory */
+    uint64_t address;  /* as kernels see it; 0: they cannot */
+    size_t size_bytes; /* asked for */
+    size_t capacity_bytes;
+    bool owned; /* false: the caller's memory, wrapped */
+    struct le_order order;
+};
+/* A pooled block for work in stream (NULL: the device's own). Its bytes are anything. OUT_OF_MEMORY after what is kept
+ * was trimmed and it was tried again; an array larger than the device gets a message that says so. */
+leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, size_t size_bytes,
+                         struct le_device_stream *stream, struct le_block **block);
+/* Memory of the caller's. kind HOST: pinned memory is recognised. */
+leat_status le_block_wrap(struct le_device *device, enum le_memory_kind kind, void *memory, size_t size_bytes,
+                          struct le_block **block);
+/* Never waits: the memory is used again only after the streams that use it have passed that point. */
+void le_block_free(struct le_block *block);
+leat_status le_host_pin(struct le_device *device, void *memory, size_t size_bytes);
+leat_status le_host_unpin(struct le_device *device, void *memory);
+struct le_memory_use {
+    size_t live_bytes, kept_bytes, peak_bytes, cap_bytes, device_free_bytes;
+    uint64_t trims; /* times that what was kept was given back because memory ran out */
+};
+leat_status le_device_memory_use(struct le_device *device, enum le_memory_kind kind, struct le_memory_use *use);
+leat_status le_device_memory_trim(struct le_device *device); /* waits; gives back all that is kept */
+
+/* ---- streams, tickets, events */
+
+/* native NULL: a new non-blocking one; else one of another library's, which outlives this. */
+leat_status le_device_stream_new(struct le_device *device, void *native, struct le_device_stream **stream);
+void le_device_stream_free(struct le_device_stream *stream);             /* never waits */
+struct le_device_stream *le_device_stream_own(struct le_device *device); /* where NULL runs */
+void *le_device_stream_native(struct le_device_stream *stream);
+leat_status le_device_stream_synchronize(struct le_device_stream *stream);
+leat_status le_device_synchronize(struct le_device *device);
+/* The point that work given to the stream so far has passed when it is reached. */
+struct le_point le_device_stream_point(struct le_device_stream *stream);
+leat_status le_device_wait_point(struct le_device *device, uint64_t stream_id, uint64_t number);
+leat_status le_device_event_new(struct le_device *device, struct le_device_event **event);
+void le_device_event_free(struct le_device_event *event);
+leat_status le_device_event_record(struct le_device_event *event, struct le_device_stream *stream);
+leat_status le_device_event_synchronize(struct le_device_event *event);
+leat_status le_device_event_elapsed_ms(struct le_device_event *start, struct le_device_event *stop,
+                                       double *milliseconds);
+leat_status le_device_stream_wait_event(struct le_device_stream *stream, struct le_device_event *event);
+
+/* Begins an operation in stream on blocks: waits (in the stream) for what must come before; end makes the ticket. Every
+ * launch, copy and fill is between the two; a failed one ends without a ticket (done: false). */
+struct le_use {
+    struct le_block *block;
+    enum le_access access;
+};
+leat_status le_order_begin(struct le_device_stream *stream, const struct le_use *uses, int count);
+void le_order_end(struct le_device_stream *stream, const struct le_use *uses, int count, bool done);
+
+/* ---- copies. Strides in bytes; element_bytes 1, 2, 4, 8; axes of extent 1 or mergeable ones may remain. */
+#define LE_COPY_RANK_MAX 8
+struct le_copy {
+    struct le_block *target,
+        *source;         /* NULL: dense-or-strided pageable or pinned host memory that no block stands for */
+    char *target_memory; /* first element: a host pointer, or a device address as a pointer */
+    const char *source_memory;
+    size_t element_bytes;
+    int rank;
+    int64_t shape[LE_COPY_RANK_MAX], target_strides[LE_COPY_RANK_MAX], source_strides[LE_COPY_RANK_MAX];
+    const char *what; /* for the ledger */
+};
+/* Enqueues it; pageable memory goes through the pinned ring, asynchronously: it must stay as it is until the point is
+ * passed. */
+leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy);
+leat_status le_device_fill_zero(struct le_device_stream *stream, struct le_block *block, size_t size_bytes);
+
+/* ---- modules and kernels: CUDA C */
+struct le_module_source {
+    const char *text, *name; /* name: for the log: the user's file */
+    const char *const *macros, *const *include_paths, *const *options,
+                                                          *const *names; /* each ends with NULL, or is NULL */
+    bool line_info;
+};
+leat_status le_device_module_new(struct le_device *device, const struct le_module_source *source,
+                                 struct le_device_module **module);
+struct le_device_module *le_device_module_retain(struct le_device_module *module);
+void le_device_module_release(struct le_device_module *module);
+const char *le_device_module_log(const struct le_device_module *module); /* warnings; "" */
+const char *le_device_module_ptx(const struct le_device_module *module);
+/* Lives with the module. name: "f", "ns::f", or one of source.names; LEAT_INVALID lists what there is. */
+leat_status le_device_module_kernel(struct le_device_module *module, const char *name,
+                                    struct le_device_kernel **kernel);
+leat_status le_device_module_symbol(struct le_device_module *module, const char *name, struct le_block **block);
+
+struct le_parameter {
+    leat_dtype dtype; /* of a number as far as PTX tells (integers: signedness is not known, i32 or i64 stand for both);
+                         0: a pointer (is_pointer) or bytes */
+    bool may_be_pointer; /* 8 bytes that an address may be */
+    size_t offset_bytes, size_bytes, align_bytes;
+};
+struct le_kernel_facts {
+    const char *name, *lowered;
+    int registers, max_block_threads, best_block_threads;
+    size_t static_shared_bytes, max_dynamic_shared_bytes, local_bytes, constant_bytes;
+    int parameter_count;
+    const struct le_parameter *parameters;
+};
+leat_status le_device_kernel_facts(struct le_device_kernel *kernel, struct le_kernel_facts *facts);
+
+struct le_launch_argument {
+    const void *value; /* size_bytes bytes; for a block the address as the kernel shall see it */
+    size_t size_bytes;
+    leat_dtype dtype;       /* of a number; 0: bytes or an address */
+    struct le_block *block; /* NULL for a number */
+    enum le_access access;
+};
+struct le_kernel_launch {
+    unsigned grid[3], block[3];
+    size_t shared_bytes;
+    bool cooperative;
+    const struct le_launch_argument *arguments;
+    int argument_count;
+};
+leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                             struct le_device_stream *stream);
+
+/* ---- what a backend fills: natives are its own handles. Every slot is required unless it says otherwise. */
+struct le_native_copy { /* at most 3 axes, the innermost contiguous on both sides; device addresses as integers */
+    uint64_t target, source;
+    bool target_is_host, source_is_host; /* pinned, or memory that the copy may block for */
+    size_t row_bytes, rows, slices;
+    int64_t target_row_stride, target_slice_stride, source_row_stride, source_slice_stride; /* bytes */
+};
+struct le_device_ops {
+    void (*close)(void *native);
+    leat_status (*memory_new)(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,
+                              uint64_t *address);
+    void (*memory_free)(void *native, enum le_memory_kind kind, void *host, uint64_t address);
+    leat_status (*memory_info)(void *native, size_t *free_bytes, size_t *total_bytes);
+    void (*memory_note)(void *native, uint64_t address, size_t size_bytes, bool live); /* optional: for sim's checks */
+    leat_status (*host_pin)(void *native, void *memory, size_t size_bytes, uint64_t *address);
+    leat_status (*host_unpin)(void *native, void *memory);
+    enum le_memory_kind (*pointer_kind)(void *native, const void *pointer); /* HOST where nothing is known of it */
+    leat_status (*stream_new)(void *native, void **stream);
+    void (*stream_free)(void *native, void *stream);
+    leat_status (*stream_wait)(void *native, void *stream, void *event);
+    leat_status (*stream_synchronize)(void *native, void *stream);
+    leat_status (*copy)(void *native, void *stream, const struct le_native_copy *copy);
+    leat_status (*fill)(void *native, void *stream, uint64_t address, uint32_t value, size_t count, int value_bytes);
+    leat_status (*event_new)(void *native, bool timed, void **event);
+    void (*event_free)(void *native, void *event);
+    leat_status (*event_record)(void *native, void *event, void *stream);
+    leat_status (*event_synchronize)(void *native, void *event);
+    leat_status (*event_query)(void *native, void *event, bool *passed);
+    leat_status (*event_elapsed)(void *native, void *start, void *stop, double *milliseconds);
+    leat_status (*module_new)(void *native, const struct le_module_source *source, struct le_device_module *module);
+    void (*module_free)(void *native, struct le_device_module *module);
+    leat_status (*launch)(void *native, void *stream, struct le_device_kernel *kernel,
+                          const struct le_kernel_launch *launch, void **parameters);
+    uint64_t (*clock_ns)(void *native); /* optional: CLOCK_MONOTONIC */
+};
+#endif
