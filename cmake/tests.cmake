@@ -108,3 +108,7 @@ foreach(test target IN ZIP_LISTS thread_tests thread_targets)
   endif()
 endforeach()
 add_custom_target(leat_thread_tests DEPENDS ${thread_targets_here})
+
+# Leat's own declarations of CUDA against a real cuda.h, where there is one.
+leat_test(tests/cuda_headers tests/cuda_headers/cuda_headers.sh)
+set_tests_properties(tests/cuda_headers PROPERTIES LABELS once SKIP_RETURN_CODE 77)

@@ -10,6 +10,13 @@
 typedef int le_cu_result;
 typedef int le_cu_device;
 typedef uint64_t le_cu_deviceptr;
+/* Theirs are enums, of an int's size; their values are among the constants below. */
+typedef int le_cu_device_attribute;
+typedef int le_cu_function_attribute;
+typedef int le_cu_pointer_attribute;
+typedef int le_cu_jit_option;
+typedef int le_cu_memory_type;
+typedef int le_cu_proc_address_result;
 typedef struct CUctx_st *le_cu_context;
 typedef struct CUmod_st *le_cu_module;
 typedef struct CUfunc_st *le_cu_function;
@@ -101,6 +108,7 @@ typedef struct le_cu_uuid {
     X(FUNC_ATTRIBUTE_PTX_VERSION, CU_FUNC_ATTRIBUTE_PTX_VERSION, 5)                                                    \
     X(FUNC_ATTRIBUTE_BINARY_VERSION, CU_FUNC_ATTRIBUTE_BINARY_VERSION, 6)                                              \
     X(FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                \
+    X(COMPUTEMODE_PROHIBITED, CU_COMPUTEMODE_PROHIBITED, 2)                                                            \
     X(JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER, 3)                                                                  \
     X(JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, 4)                                            \
     X(JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER, 5)                                                                \
@@ -113,24 +121,48 @@ enum le_cu_constant {
 #undef X
 };
 
-/* CUDA_MEMCPY3D: width in bytes, height in rows, depth in slices; pitch and height of what is copied from and to. */
+/* CUDA_MEMCPY3D: width in bytes, height in rows, depth in slices; pitch and height of what is copied from and to.
+ * Arrays are CUDA's, never used here. */
+#define LE_CU_MEMCPY3D(X)                                                                                              \
+    X(size_t, srcXInBytes)                                                                                             \
+    X(size_t, srcY)                                                                                                    \
+    X(size_t, srcZ)                                                                                                    \
+    X(size_t, srcLOD)                                                                                                  \
+    X(le_cu_memory_type, srcMemoryType)                                                                                \
+    X(const void *, srcHost)                                                                                           \
+    X(le_cu_deviceptr, srcDevice)                                                                                      \
+    X(void *, srcArray)                                                                                                \
+    X(void *, reserved0)                                                                                               \
+    X(size_t, srcPitch)                                                                                                \
+    X(size_t, srcHeight)                                                                                               \
+    X(size_t, dstXInBytes)                                                                                             \
+    X(size_t, dstY)                                                                                                    \
+    X(size_t, dstZ)                                                                                                    \
+    X(size_t, dstLOD)                                                                                                  \
+    X(le_cu_memory_type, dstMemoryType)                                                                                \
+    X(void *, dstHost)                                                                                                 \
+    X(le_cu_deviceptr, dstDevice)                                                                                      \
+    X(void *, dstArray)                                                                                                \
+    X(void *, reserved1)                                                                                               \
+    X(size_t, dstPitch)                                                                                                \
+    X(size_t, dstHeight)                                                                                               \
+    X(size_t, WidthInBytes)                                                                                            \
+    X(size_t, Height)                                                                                                  \
+    X(size_t, Depth)
 typedef struct le_cu_memcpy3d {
-    size_t srcXInBytes, srcY, srcZ, srcLOD;
-    int srcMemoryType;
-    const void *srcHost;
-    le_cu_deviceptr srcDevice;
-    void *srcArray;
-    void *reserved0;
-    size_t srcPitch, srcHeight;
-    size_t dstXInBytes, dstY, dstZ, dstLOD;
-    int dstMemoryType;
-    void *dstHost;
-    le_cu_deviceptr dstDevice;
-    void *dstArray;
-    void *reserved1;
-    size_t dstPitch, dstHeight;
-    size_t WidthInBytes, Height, Depth;
+#define X(type, name) type name;
+    LE_CU_MEMCPY3D(X)
+#undef X
 } le_cu_memcpy3d;
+
+/* What the libraries' own symbols lead to, by which all others are found: X(CUDA's name, version, parameters). */
+#define LE_CU_ENTRIES(X)                                                                                               \
+    X(GetProcAddress, 11030, (const char *symbol, void **function, int version, uint64_t flags))                       \
+    X(GetProcAddress, 12000,                                                                                           \
+      (const char *symbol, void **function, int version, uint64_t flags, le_cu_proc_address_result *result))
+#define X(name, version, parameters) typedef le_cu_result le_cu_##name##_##version parameters;
+LE_CU_ENTRIES(X)
+#undef X
 
 /* One member for each row of cuda_driver.def, called as driver->MemAlloc(&address, size_bytes). NULL: a row marked
  * OPTIONAL that this driver does not have. */

@@ -1,19 +1,25 @@
 /* NVRTC's interface as Leat declares it, as cuda_driver.h does the driver's; filled from libnvrtc (device/cuda) or by
- * the simulator (device/sim), whose "cubin" is a shared object for the host. Names are NVRTC's. */
+ * the simulator (device/sim), whose "cubin" is a shared object for the host. Names are NVRTC's. Where a real nvrtc.h is
+ * present, tests/cuda_headers compares every declaration and constant with it. */
 #ifndef LE_NVRTC_H
 #define LE_NVRTC_H
 #include <stddef.h>
 
 typedef int le_nvrtc_result;
 typedef struct _nvrtcProgram *le_nvrtc_program;
-enum {
-    LE_NVRTC_SUCCESS = 0,
-    LE_NVRTC_ERROR_OUT_OF_MEMORY = 1,
-    LE_NVRTC_ERROR_INVALID_INPUT = 3,
-    LE_NVRTC_ERROR_INVALID_OPTION = 5,
-    LE_NVRTC_ERROR_COMPILATION = 6,
-    LE_NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID = 10,
-    LE_NVRTC_ERROR_INTERNAL_ERROR = 11
+#define LE_NVRTC_CONSTANTS(X)                                                                                          \
+    X(SUCCESS, NVRTC_SUCCESS, 0)                                                                                       \
+    X(ERROR_OUT_OF_MEMORY, NVRTC_ERROR_OUT_OF_MEMORY, 1)                                                               \
+    X(ERROR_INVALID_INPUT, NVRTC_ERROR_INVALID_INPUT, 3)                                                               \
+    X(ERROR_INVALID_OPTION, NVRTC_ERROR_INVALID_OPTION, 5)                                                             \
+    X(ERROR_COMPILATION, NVRTC_ERROR_COMPILATION, 6)                                                                   \
+    X(ERROR_NAME_EXPRESSION_NOT_VALID, NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID, 10)                                      \
+    X(ERROR_INTERNAL_ERROR, NVRTC_ERROR_INTERNAL_ERROR, 11)
+
+enum le_nvrtc_constant {
+#define X(name, theirs, value) LE_NVRTC_##name = value,
+    LE_NVRTC_CONSTANTS(X)
+#undef X
 };
 
 /* X(name here, symbol, need, result, parameters) */
