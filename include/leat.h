@@ -280,6 +280,28 @@ LEAT_API leat_status leat_event_synchronize(leat_event *event);
 /* From start to stop, both recorded; LEAT_INVALID otherwise. Resolution: CLOCK_MONOTONIC's. */
 LEAT_API leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, double *milliseconds);
 
+/* ---- the code cache: compiled code that is kept between processes, in LEAT_CACHE_DIR, else $XDG_CACHE_HOME/leat, else
+ * $HOME/.cache/leat. The folder must be the user's own and closed to others (0700). Above LEAT_CACHE_CAP_BYTES (1 GiB;
+ * 0: nothing is kept) what was used longest ago goes first. Where the cache cannot be used, code is compiled anew and a
+ * note says so. These functions say why with LEAT_FILE; a folder that is not there is an empty cache. */
+
+typedef struct leat_cache_info {
+    char folder[4096];
+    size_t count; /* of entries */
+    uint64_t size_bytes, cap_bytes;
+} leat_cache_info;
+typedef struct leat_cache_entry {
+    char label[128]; /* what it is for: "matmul.cu:tile, sim, g++ 12.2"; "(damaged)" if that cannot be read */
+    uint64_t size_bytes;
+    uint64_t uses;          /* how often it was read from disk, about */
+    int64_t made_s, used_s; /* since 1970; used_s: read last, or made */
+} leat_cache_entry;
+LEAT_API leat_status leat_cache_stat(leat_context *ctx, leat_cache_info *info);
+/* The entries, the one that goes next first, in one block that leat_memory_free frees. */
+LEAT_API leat_status leat_cache_list(leat_context *ctx, leat_cache_entry **entries, size_t *count);
+/* Removes all entries. removed: how many and how large they were; may be NULL. */
+LEAT_API leat_status leat_cache_clear(leat_context *ctx, leat_cache_info *removed);
+
 /* ---- the ledger: every cost, one record each. leat_array_save has no context, and so no record: leat_ledger_begin and
  * leat_ledger_end around it make one (LEAT_COST_WRITE). */
 

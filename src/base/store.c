@@ -1,0 +1,409 @@
+/* See store.h: the entries in memory, and when the folder is opened, written and shortened. The lock guards all fields
+ * but the options; it is never held while a file is read or written. The folder stays open from its first use on. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/store.h"
+#include "base/store_disk.h"
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_CAP_BYTES    ((size_t)1 << 30)
+#define DEFAULT_MEMORY_BYTES ((size_t)64 << 20)
+
+/* What others add is found by looking at the whole folder, once in so many puts; when the limit is passed, a part of it
+ * is freed beyond what must be, so that the next puts need not look. */
+enum { PUTS_BETWEEN_SCANS = 32, FREED_PART = 16 };
+
+/* Kept in memory: key and value lie behind it. */
+struct kept {
+    struct kept *next; /* used before this one */
+    uint64_t hash;
+    size_t key_bytes, value_bytes;
+    char bytes[];
+};
+
+struct le_store {
+    char path[LE_STORE_FOLDER_BYTES]; /* "": there is none */
+    size_t cap_bytes, memory_cap_bytes;
+    pthread_mutex_t lock;
+    int folder; /* -1: not open */
+    bool refused;
+    char note[LE_DISK_REASON_BYTES + 64];
+    enum { NOTE_NONE, NOTE_WAITING, NOTE_TOLD } note_state;
+    struct kept *first;    /* used last */
+    uint64_t folder_bytes; /* as far as known */
+    int puts_until_scan;
+    struct le_store_counts counts;
+};
+
+/* ---- opening */
+
+static const char *environment(const char *name) {
+    const char *value = secure_getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* The folder's path, without slashes at its end; "" where none is known, or it is too long. */
+static void find_path(const char *folder, char *path) {
+    const char *base, *below = "";
+    if ((base = folder) || (base = environment("LEAT_CACHE_DIR")))
+        below = "";
+    else if ((base = environment("XDG_CACHE_HOME")) && *base == '/')
+        below = "/leat";
+    else if ((base = environment("HOME")) && *base == '/')
+        below = "/.cache/leat";
+    else
+        base = "";
+    int length = snprintf(path, LE_STORE_FOLDER_BYTES, "%s%s", base, below);
+    if (length < 0 || length >= LE_STORE_FOLDER_BYTES)
+        length = 0;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    path[length] = 0;
+}
+
+static void set_note(struct le_store *store, const char *reason) {
+    if (store->note_state != NOTE_NONE)
+        return;
+    snprintf(store->note, sizeof store->note, "the code cache is not used: %s", reason);
+    store->note_state = NOTE_WAITING;
+}
+
+static size_t find_cap(struct le_store *store, size_t asked) {
+    const char *text = environment("LEAT_CACHE_CAP_BYTES");
+    if (asked || !text)
+        return asked ? asked : DEFAULT_CAP_BYTES;
+    char *end;
+    errno = 0;
+    unsigned long long bytes = strtoull(text, &end, 10);
+    if (isdigit((unsigned char)*text) && !*end && !errno && bytes <= SIZE_MAX)
+        return (size_t)bytes;
+    snprintf(store->note, sizeof store->note, "LEAT_CACHE_CAP_BYTES=%.60s is no number of bytes; it is taken as %zu",
+             text, DEFAULT_CAP_BYTES);
+    store->note_state = NOTE_WAITING;
+    return DEFAULT_CAP_BYTES;
+}
+
+leat_status le_store_open(const struct le_store_options *options, struct le_store **store) {
+    struct le_store_options asked = options ? *options : (struct le_store_options){0};
+    struct le_store *made = le_alloc_zero(1, sizeof *made);
+    if (!made)
+        return le_fail_out_of_memory(sizeof *made);
+    pthread_mutex_init(&made->lock, NULL);
+    made->folder = -1;
+    made->memory_cap_bytes = asked.memory_bytes ? asked.memory_bytes : DEFAULT_MEMORY_BYTES;
+    made->cap_bytes = find_cap(made, asked.cap_bytes);
+    find_path(asked.folder, made->path);
+    *store = made;
+    return LEAT_OK;
+}
+
+static void drop_memory(struct le_store *store) {
+    for (struct kept *entry = store->first, *next; entry; entry = next) {
+        next = entry->next;
+        le_free(entry);
+    }
+    store->first = NULL;
+    store->counts.memory_bytes = 0;
+}
+
+void le_store_close(struct le_store *store) {
+    if (!store)
+        return;
+    drop_memory(store);
+    if (store->folder >= 0)
+        close(store->folder);
+    pthread_mutex_destroy(&store->lock);
+    le_free(store);
+}
+
+/* The folder, opened at the first need; reason is written for REFUSED. A folder that cannot be used is not tried again.
+ */
+static enum le_disk_open open_folder(struct le_store *store, bool create, int *folder, char *reason) {
+    enum le_disk_open result = LE_DISK_OPEN;
+    pthread_mutex_lock(&store->lock);
+    if (store->folder < 0) {
+        if (store->path[0])
+            result = le_disk_open(store->path, create, &store->folder, reason);
+        else
+            result = LE_DISK_REFUSED;
+        if (!store->path[0])
+            snprintf(reason, LE_DISK_REASON_BYTES, "neither LEAT_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder");
+    }
+    *folder = store->folder;
+    pthread_mutex_unlock(&store->lock);
+    return result;
+}
+
+/* The folder for get and put; -1 where it is not there or not used. */
+static int usable_folder(struct le_store *store, bool create) {
+    char reason[LE_DISK_REASON_BYTES];
+    int folder = -1;
+    pthread_mutex_lock(&store->lock);
+    bool skip = store->refused || store->cap_bytes == 0;
+    pthread_mutex_unlock(&store->lock);
+    if (skip || open_folder(store, create, &folder, reason) != LE_DISK_REFUSED)
+        return folder;
+    pthread_mutex_lock(&store->lock);
+    store->refused = true;
+    set_note(store, reason);
+    pthread_mutex_unlock(&store->lock);
+    return -1;
+}
+
+const char *le_store_note(struct le_store *store) {
+    pthread_mutex_lock(&store->lock);
+    bool waiting = store->note_state == NOTE_WAITING;
+    if (waiting)
+        store->note_state = NOTE_TOLD;
+    pthread_mutex_unlock(&store->lock);
+    return waiting ? store->note : NULL;
+}
+
+/* ---- entries in memory; all under the lock */
+
+static size_t size_of(const struct kept *entry) {
+    return sizeof *entry + entry->key_bytes + entry->value_bytes;
+}
+
+/* Takes the entry of that key out of the list; NULL if there is none. */
+static struct kept *take_out(struct le_store *store, uint64_t hash, const void *key, size_t key_bytes) {
+    for (struct kept **at = &store->first; *at; at = &(*at)->next) {
+        struct kept *entry = *at;
+        if (entry->hash != hash || entry->key_bytes != key_bytes || memcmp(entry->bytes, key, key_bytes) != 0)
+            continue;
+        *at = entry->next;
+        return entry;
+    }
+    return NULL;
+}
+
+static void put_first(struct le_store *store, struct kept *entry) {
+    entry->next = store->first;
+    store->first = entry;
+}
+
+/* Drops what was used longest ago and does not fit. */
+static void shorten_memory(struct le_store *store) {
+    size_t bytes = 0;
+    for (struct kept **at = &store->first; *at;) {
+        struct kept *entry = *at;
+        if (size_of(entry) <= store->memory_cap_bytes - bytes) {
+            bytes += size_of(entry);
+            at = &entry->next;
+            continue;
+        }
+        while ((entry = *at)) {
+            *at = entry->next;
+            le_free(entry);
+        }
+    }
+    store->counts.memory_bytes = bytes;
+}
+
+static void put_memory(struct le_store *store, const void *key, size_t key_bytes, const void *value,
+                       size_t value_bytes) {
+    size_t size_bytes;
+    bool fits = !__builtin_add_overflow(key_bytes, value_bytes, &size_bytes) &&
+                !__builtin_add_overflow(size_bytes, sizeof(struct kept), &size_bytes) &&
+                size_bytes <= store->memory_cap_bytes;
+    struct kept *entry = fits ? le_alloc(size_bytes) : NULL;
+    uint64_t hash = le_hash(key, key_bytes, 0);
+    pthread_mutex_lock(&store->lock);
+    le_free(take_out(store, hash, key, key_bytes));
+    if (entry) {
+        *entry = (struct kept){.hash = hash, .key_bytes = key_bytes, .value_bytes = value_bytes};
+        memcpy(entry->bytes, key, key_bytes);
+        memcpy(entry->bytes + key_bytes, value, value_bytes);
+        put_first(store, entry);
+    }
+    shorten_memory(store);
+    pthread_mutex_unlock(&store->lock);
+}
+
+static bool get_memory(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes) {
+    uint64_t hash = le_hash(key, key_bytes, 0);
+    void *copy = NULL;
+    pthread_mutex_lock(&store->lock);
+    struct kept *entry = take_out(store, hash, key, key_bytes);
+    if (entry) {
+        put_first(store, entry);
+        copy = le_alloc(entry->value_bytes);
+    }
+    if (copy) {
+        memcpy(copy, entry->bytes + key_bytes, entry->value_bytes);
+        *value = copy;
+        *value_bytes = entry->value_bytes;
+        store->counts.memory_hits++;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return copy != NULL;
+}
+
+/* ---- get and put */
+
+bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes) {
+    if (get_memory(store, key, key_bytes, value, value_bytes))
+        return true;
+    enum le_disk_read result = LE_DISK_MISSED;
+    int folder = usable_folder(store, false);
+    if (folder >= 0)
+        result = le_disk_read(folder, (struct le_disk_key){key, key_bytes}, value, value_bytes);
+    pthread_mutex_lock(&store->lock);
+    store->counts.disk_hits += result == LE_DISK_FOUND;
+    store->counts.misses += result != LE_DISK_FOUND;
+    store->counts.damaged += result == LE_DISK_DAMAGED;
+    pthread_mutex_unlock(&store->lock);
+    if (result != LE_DISK_FOUND)
+        return false;
+    put_memory(store, key, key_bytes, *value, *value_bytes);
+    return true;
+}
+
+/* Removes entries, the one used longest ago first, until no more than most_bytes are left; keep stays. */
+static uint64_t shorten_folder(struct le_store *store, int folder, const char *keep) {
+    struct le_disk_files files;
+    if (!le_disk_scan(folder, &files))
+        return 0;
+    uint64_t left = files.size_bytes, evicted = 0, most_bytes = store->cap_bytes;
+    if (left > most_bytes)
+        most_bytes -= most_bytes / FREED_PART;
+    for (size_t k = 0; k < files.count && left > most_bytes; k++) {
+        const struct le_disk_file *file = &files.at[k];
+        if (strcmp(file->name, keep) == 0)
+            continue;
+        evicted += le_disk_remove(folder, file->name);
+        left -= file->size_bytes;
+    }
+    le_free(files.at);
+    pthread_mutex_lock(&store->lock);
+    store->counts.evicted += evicted;
+    pthread_mutex_unlock(&store->lock);
+    return left;
+}
+
+/* After an entry was written: looks at the whole folder where that may be needed. */
+static void keep_to_limit(struct le_store *store, int folder, const struct le_disk_file *written) {
+    pthread_mutex_lock(&store->lock);
+    store->folder_bytes += written->size_bytes;
+    bool due = store->puts_until_scan-- <= 0 || store->folder_bytes > store->cap_bytes;
+    pthread_mutex_unlock(&store->lock);
+    if (!due)
+        return;
+    uint64_t left = shorten_folder(store, folder, written->name);
+    pthread_mutex_lock(&store->lock);
+    store->folder_bytes = left;
+    store->puts_until_scan = PUTS_BETWEEN_SCANS;
+    pthread_mutex_unlock(&store->lock);
+}
+
+void le_store_put(struct le_store *store, const char *label, const void *key, size_t key_bytes, const void *value,
+                  size_t value_bytes) {
+    put_memory(store, key, key_bytes, value, value_bytes);
+    int folder = usable_folder(store, true);
+    if (folder < 0)
+        return;
+    char reason[LE_DISK_REASON_BYTES];
+    struct le_disk_file written;
+    size_t size_bytes;
+    bool fits = le_disk_size(key_bytes, value_bytes, &size_bytes) && size_bytes <= store->cap_bytes;
+    if (!fits)
+        snprintf(reason, sizeof reason, "an entry is larger than its limit of %zu bytes", store->cap_bytes);
+    if (fits &&
+        le_disk_write(folder, label, (struct le_disk_key){key, key_bytes}, value, value_bytes, &written, reason))
+        keep_to_limit(store, folder, &written);
+    else {
+        pthread_mutex_lock(&store->lock);
+        set_note(store, reason);
+        pthread_mutex_unlock(&store->lock);
+    }
+}
+
+/* ---- what is there */
+
+/* All entries' files; none where there is no folder. *folder: -1 then. */
+static leat_status list_files(struct le_store *store, int *folder, struct le_disk_files *files) {
+    char reason[LE_DISK_REASON_BYTES];
+    *files = (struct le_disk_files){0};
+    enum le_disk_open result = open_folder(store, false, folder, reason);
+    if (result == LE_DISK_REFUSED)
+        return le_fail(LEAT_FILE, "the code cache cannot be used: %s", reason);
+    if (result == LE_DISK_OPEN && !le_disk_scan(*folder, files))
+        return le_fail(LEAT_FILE, "the code cache %s cannot be read", store->path);
+    return LEAT_OK;
+}
+
+leat_status le_store_list(struct le_store *store, leat_cache_entry **entries, size_t *count) {
+    struct le_disk_files files;
+    int folder;
+    size_t size_bytes = 0, found = 0;
+    leat_status status = list_files(store, &folder, &files);
+    if (status)
+        return status;
+    leat_cache_entry *all = le_mul_size(files.count, sizeof *all, &size_bytes) ? le_alloc(size_bytes) : NULL;
+    if (!all) {
+        status = le_fail_out_of_memory(size_bytes);
+        goto cleanup;
+    }
+    for (size_t k = 0; k < files.count; k++)
+        found += le_disk_describe(folder, &files.at[k], &all[found]);
+    *entries = all;
+    *count = found;
+cleanup:
+    le_free(files.at);
+    return status;
+}
+
+static void describe_folder(const struct le_store *store, leat_cache_info *info) {
+    *info = (leat_cache_info){.cap_bytes = store->cap_bytes};
+    memcpy(info->folder, store->path, sizeof store->path);
+}
+
+leat_status le_store_stat(struct le_store *store, leat_cache_info *info) {
+    struct le_disk_files files;
+    int folder;
+    leat_status status = list_files(store, &folder, &files);
+    if (status)
+        return status;
+    describe_folder(store, info);
+    info->count = files.count;
+    info->size_bytes = files.size_bytes;
+    le_free(files.at);
+    return LEAT_OK;
+}
+
+leat_status le_store_clear(struct le_store *store, leat_cache_info *removed) {
+    struct le_disk_files files;
+    int folder;
+    pthread_mutex_lock(&store->lock);
+    drop_memory(store);
+    pthread_mutex_unlock(&store->lock);
+    leat_status status = list_files(store, &folder, &files);
+    if (status)
+        return status;
+    describe_folder(store, removed);
+    for (size_t k = 0; k < files.count; k++) {
+        if (!le_disk_remove(folder, files.at[k].name) && errno != ENOENT) {
+            status = le_fail(LEAT_FILE, "%s/%s cannot be removed: %s", store->path, files.at[k].name, strerror(errno));
+            break;
+        }
+        removed->count++;
+        removed->size_bytes += files.at[k].size_bytes;
+    }
+    le_free(files.at);
+    return status;
+}
+
+void le_store_counts(struct le_store *store, struct le_store_counts *counts) {
+    pthread_mutex_lock(&store->lock);
+    *counts = store->counts;
+    pthread_mutex_unlock(&store->lock);
+}

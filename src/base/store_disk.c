@@ -1,0 +1,406 @@
+/* See store_disk.h: the files of a store. Names are "HASH.leat" and, while one is written, ".HASH.tmp"; all others are
+ * left alone. A header is in the machine's byte order: one of another order is damaged here. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "base/store_disk.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAGIC         0x65726f747374616cu /* "latstore" */
+#define SECOND_NS     1000000000
+#define ABANDONED_NS  (3600LL * SECOND_NS) /* a temporary file that nobody has written to for so long */
+#define NAME_ENDING   ".leat"
+#define HASH_DIGITS   16
+#define NAME_ATTEMPTS 8
+
+enum { FORMAT_VERSION = 1, NOT_FOR_OTHERS = 077 };
+
+/* No padding: its bytes are the file's. key and value follow. */
+struct header {
+    uint64_t magic;
+    uint64_t version;
+    uint64_t key_bytes, value_bytes;
+    int64_t made_ns;
+    uint64_t body_hash; /* of key and value */
+    char label[LE_STORE_LABEL_BYTES];
+    uint64_t head_hash; /* of all that stands before it */
+    uint64_t uses;      /* rewritten in place at each use, and under no checksum */
+};
+_Static_assert(sizeof(struct header) == 8 * 8 + LE_STORE_LABEL_BYTES, "padding in a header");
+
+static int64_t nanoseconds(struct timespec time) {
+    return (int64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
+}
+
+static struct timespec now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return time;
+}
+
+/* ---- the folder */
+
+static bool make_folders(const char *path) {
+    char part[LE_STORE_FOLDER_BYTES];
+    size_t length = strlen(path);
+    assert(length < sizeof part);
+    memcpy(part, path, length + 1);
+    for (size_t k = 1; k <= length; k++) {
+        if (part[k] != '/' && part[k] != 0)
+            continue;
+        part[k] = 0;
+        int error = mkdir(part, 0700) == 0 || access(part, F_OK) == 0 ? 0 : errno;
+        if (error == ENOENT && k == length) /* a symbolic link that leads nowhere: refused when it is opened */
+            error = 0;
+        if (error) {
+            errno = error;
+            return false;
+        }
+        part[k] = path[k];
+    }
+    return true;
+}
+
+/* Whether the folder is one that nobody else could have written to. */
+static bool is_own(int folder, const char *path, char *reason) {
+    struct stat about;
+    if (fstat(folder, &about) != 0) {
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    if (about.st_uid != geteuid()) {
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s belongs to user %lu, and this process is user %lu's", path,
+                 (unsigned long)about.st_uid, (unsigned long)geteuid());
+        return false;
+    }
+    if (about.st_mode & NOT_FOR_OTHERS) {
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s is open to other users (mode %04o): chmod 700 makes it usable", path,
+                 (unsigned)about.st_mode & 07777);
+        return false;
+    }
+    return true;
+}
+
+enum le_disk_open le_disk_open(const char *path, bool create, int *folder, char *reason) {
+    if (create && !make_folders(path)) {
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s cannot be made: %s", path, strerror(errno));
+        return LE_DISK_REFUSED;
+    }
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT && !create)
+        return LE_DISK_ABSENT;
+    if (fd < 0) {
+        struct stat about;
+        bool is_link = lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
+        const char *why = is_link ? "is a symbolic link, which is not followed" : strerror(errno);
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s%s %s", path, is_link ? "" : ":", why);
+        return LE_DISK_REFUSED;
+    }
+    if (!is_own(fd, path, reason)) {
+        close(fd);
+        return LE_DISK_REFUSED;
+    }
+    *folder = fd;
+    return LE_DISK_OPEN;
+}
+
+/* ---- bytes of a file */
+
+static bool read_all(int fd, void *bytes, size_t size_bytes, off_t offset) {
+    char *at = bytes;
+    while (size_bytes > 0) {
+        ssize_t done = pread(fd, at, size_bytes, offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += done;
+        offset += done;
+        size_bytes -= (size_t)done;
+    }
+    return true;
+}
+
+static bool write_all(int fd, const void *bytes, size_t size_bytes) {
+    const char *at = bytes;
+    while (size_bytes > 0) {
+        ssize_t done = write(fd, at, size_bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return false;
+        at += done;
+        size_bytes -= (size_t)done;
+    }
+    return true;
+}
+
+static uint64_t hash_head(const struct header *header) {
+    return le_hash(header, offsetof(struct header, head_hash), MAGIC);
+}
+
+static uint64_t hash_body(const void *key, size_t key_bytes, const void *value, size_t value_bytes) {
+    return le_hash(value, value_bytes, le_hash(key, key_bytes, MAGIC));
+}
+
+static void name_of(struct le_disk_key key, char *name) {
+    snprintf(name, LE_DISK_NAME_BYTES, "%016llx" NAME_ENDING,
+             (unsigned long long)le_hash(key.bytes, key.size_bytes, 0));
+}
+
+bool le_disk_size(size_t key_bytes, size_t value_bytes, size_t *size_bytes) {
+    return !__builtin_add_overflow(key_bytes, value_bytes, size_bytes) &&
+           !__builtin_add_overflow(*size_bytes, sizeof(struct header), size_bytes) && *size_bytes <= INT64_MAX;
+}
+
+bool le_disk_remove(int folder, const char *name) {
+    return unlinkat(folder, name, 0) == 0;
+}
+
+/* ---- reading */
+
+/* Opens an entry's file, for writing where that is allowed, and reads its header. DAMAGED: no entry that could have
+ * been written here. */
+static enum le_disk_read open_entry(int folder, const char *name, int flags, int *fd, struct header *header,
+                                    struct stat *about) {
+    const int always = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    *fd = openat(folder, name, flags | always);
+    if (*fd < 0 && flags != O_RDONLY && (errno == EACCES || errno == EROFS || errno == EPERM))
+        *fd = openat(folder, name, O_RDONLY | always);
+    if (*fd < 0)
+        return errno == ELOOP || errno == EISDIR || errno == ENXIO ? LE_DISK_DAMAGED : LE_DISK_MISSED;
+    if (fstat(*fd, about) != 0)
+        return LE_DISK_MISSED;
+    size_t size_bytes;
+    bool sound =
+        S_ISREG(about->st_mode) && about->st_uid == geteuid() && !(about->st_mode & NOT_FOR_OTHERS) &&
+        read_all(*fd, header, sizeof *header, 0) && header->magic == MAGIC && header->version == FORMAT_VERSION &&
+        header->head_hash == hash_head(header) && header->label[LE_STORE_LABEL_BYTES - 1] == 0 &&
+        le_disk_size(header->key_bytes, header->value_bytes, &size_bytes) && (uint64_t)about->st_size == size_bytes;
+    return sound ? LE_DISK_FOUND : LE_DISK_DAMAGED;
+}
+
+/* Reads what stands behind the header and compares. *body: key and value, from le_alloc. */
+static enum le_disk_read read_body(int fd, const struct header *header, struct le_disk_key key, char **body) {
+    size_t body_bytes = header->key_bytes + header->value_bytes;
+    *body = le_alloc(body_bytes);
+    if (!*body)
+        return LE_DISK_MISSED;
+    if (!read_all(fd, *body, body_bytes, sizeof *header))
+        return LE_DISK_DAMAGED;
+    const char *value = *body + header->key_bytes;
+    if (hash_body(*body, header->key_bytes, value, header->value_bytes) != header->body_hash)
+        return LE_DISK_DAMAGED;
+    bool same = header->key_bytes == key.size_bytes && memcmp(*body, key.bytes, key.size_bytes) == 0;
+    return same ? LE_DISK_FOUND : LE_DISK_MISSED;
+}
+
+/* Where it cannot be told, the entry goes a little earlier. */
+static void tell_use(int fd, const struct header *header) {
+    uint64_t uses = header->uses + 1;
+    ssize_t done = pwrite(fd, &uses, sizeof uses, offsetof(struct header, uses));
+    (void)done;
+    struct timespec time = now();
+    futimens(fd, (struct timespec[2]){time, time});
+}
+
+/* Unless another has put a sound one in its place meanwhile. */
+static void remove_damaged(int folder, const char *name, int fd) {
+    struct stat opened, named;
+    bool other = fd >= 0 && fstat(fd, &opened) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 (opened.st_ino != named.st_ino || opened.st_dev != named.st_dev);
+    if (!other)
+        le_disk_remove(folder, name);
+}
+
+enum le_disk_read le_disk_read(int folder, struct le_disk_key key, void **value, size_t *value_bytes) {
+    char name[LE_DISK_NAME_BYTES], *body = NULL;
+    int fd;
+    struct header header;
+    struct stat about;
+    name_of(key, name);
+    enum le_disk_read result = open_entry(folder, name, O_RDWR, &fd, &header, &about);
+    if (result == LE_DISK_FOUND)
+        result = read_body(fd, &header, key, &body);
+    if (result == LE_DISK_FOUND) {
+        memmove(body, body + header.key_bytes, header.value_bytes);
+        *value = body;
+        *value_bytes = header.value_bytes;
+        body = NULL;
+        tell_use(fd, &header);
+    } else if (result == LE_DISK_DAMAGED) {
+        remove_damaged(folder, name, fd);
+    }
+    le_free(body);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+bool le_disk_describe(int folder, const struct le_disk_file *file, leat_cache_entry *entry) {
+    int fd;
+    struct header header;
+    struct stat about;
+    enum le_disk_read result = open_entry(folder, file->name, O_RDONLY, &fd, &header, &about);
+    bool sound = result == LE_DISK_FOUND;
+    *entry = (leat_cache_entry){.size_bytes = file->size_bytes,
+                                .uses = sound ? header.uses : 0,
+                                .made_s = (sound ? header.made_ns : file->used_ns) / SECOND_NS,
+                                .used_s = file->used_ns / SECOND_NS};
+    snprintf(entry->label, sizeof entry->label, "%s", sound ? header.label : "(damaged)");
+    if (fd >= 0)
+        close(fd);
+    return result != LE_DISK_MISSED;
+}
+
+/* ---- writing */
+
+/* Cut between characters, without control characters. */
+static void copy_label(char *target, const char *label) {
+    size_t length = strnlen(label, LE_STORE_LABEL_BYTES);
+    if (length == LE_STORE_LABEL_BYTES) {
+        length--;
+        while (length > 0 && ((unsigned char)label[length] & 0xc0) == 0x80)
+            length--;
+    }
+    for (size_t k = 0; k < length; k++)
+        target[k] = (unsigned char)label[k] < 0x20 || label[k] == 0x7f ? '?' : label[k];
+}
+
+/* A new file under a name of nobody's. */
+static int create_temporary(int folder, char *name) {
+    int fd = -1;
+    uint64_t seed = (uint64_t)getpid();
+    for (int k = 0; k < NAME_ATTEMPTS && fd < 0; k++) {
+        uint64_t time_ns = le_clock_ns();
+        seed = le_hash(&time_ns, sizeof time_ns, seed + (uintptr_t)&seed);
+        snprintf(name, LE_DISK_NAME_BYTES, ".%016llx.tmp", (unsigned long long)seed);
+        fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+static bool fill(int fd, const struct header *header, struct le_disk_key key, const void *value) {
+    struct timespec time = now();
+    return write_all(fd, header, sizeof *header) && write_all(fd, key.bytes, key.size_bytes) &&
+           write_all(fd, value, header->value_bytes) && futimens(fd, (struct timespec[2]){time, time}) == 0 &&
+           fsync(fd) == 0;
+}
+
+bool le_disk_write(int folder, const char *label, struct le_disk_key key, const void *value, size_t value_bytes,
+                   struct le_disk_file *file, char *reason) {
+    struct header header = {.magic = MAGIC,
+                            .version = FORMAT_VERSION,
+                            .key_bytes = key.size_bytes,
+                            .value_bytes = value_bytes,
+                            .made_ns = nanoseconds(now()),
+                            .body_hash = hash_body(key.bytes, key.size_bytes, value, value_bytes)};
+    copy_label(header.label, label);
+    header.head_hash = hash_head(&header);
+    char temporary[LE_DISK_NAME_BYTES];
+    name_of(key, file->name);
+    file->used_ns = header.made_ns;
+    file->size_bytes = sizeof header + key.size_bytes + value_bytes;
+    int fd = create_temporary(folder, temporary), error = errno;
+    if (fd >= 0) {
+        bool written = fill(fd, &header, key, value);
+        error = errno;
+        if (close(fd) != 0 && written) {
+            written = false;
+            error = errno;
+        }
+        if (written && renameat(folder, temporary, folder, file->name) == 0)
+            return true;
+        error = written ? errno : error;
+        le_disk_remove(folder, temporary);
+    }
+    snprintf(reason, LE_DISK_REASON_BYTES, "an entry cannot be written: %s", strerror(error));
+    return false;
+}
+
+/* ---- all files */
+
+static bool is_hash(const char *text) {
+    return strspn(text, "0123456789abcdef") == HASH_DIGITS;
+}
+
+static bool is_entry(const char *name) {
+    return is_hash(name) && strcmp(name + HASH_DIGITS, NAME_ENDING) == 0;
+}
+
+static bool is_temporary(const char *name) {
+    return name[0] == '.' && is_hash(name + 1) && strcmp(name + 1 + HASH_DIGITS, ".tmp") == 0;
+}
+
+static bool add_file(struct le_disk_files *files, const char *name, const struct stat *about) {
+    if (files->count == files->capacity) {
+        size_t capacity = files->capacity ? 2 * files->capacity : 64, size_bytes;
+        if (!le_mul_size(capacity, sizeof *files->at, &size_bytes))
+            return false;
+        struct le_disk_file *at = le_realloc(files->at, size_bytes);
+        if (!at)
+            return false;
+        files->at = at;
+        files->capacity = capacity;
+    }
+    struct le_disk_file *file = &files->at[files->count++];
+    *file = (struct le_disk_file){.size_bytes = (uint64_t)about->st_size, .used_ns = nanoseconds(about->st_mtim)};
+    memcpy(file->name, name, strlen(name) + 1); /* is_entry */
+    files->size_bytes += file->size_bytes;
+    return true;
+}
+
+static bool scan_one(int folder, const char *name, struct le_disk_files *files) {
+    struct stat about;
+    bool temporary = is_temporary(name);
+    if ((!temporary && !is_entry(name)) || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return true;
+    if (!temporary)
+        return add_file(files, name, &about);
+    if (nanoseconds(now()) - nanoseconds(about.st_mtim) > ABANDONED_NS)
+        le_disk_remove(folder, name);
+    return true;
+}
+
+static int compare_files(const void *left, const void *right) {
+    const struct le_disk_file *a = left, *b = right;
+    if (a->used_ns != b->used_ns)
+        return a->used_ns < b->used_ns ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+bool le_disk_scan(int folder, struct le_disk_files *files) {
+    *files = (struct le_disk_files){0};
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+    if (!listing) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    bool sound = true;
+    for (struct dirent *item; sound && (item = readdir(listing));)
+        sound = scan_one(folder, item->d_name, files);
+    closedir(listing);
+    if (!sound) {
+        le_free(files->at);
+        *files = (struct le_disk_files){0};
+    } else if (files->count) {
+        qsort(files->at, files->count, sizeof *files->at, compare_files);
+    }
+    return sound;
+}
