@@ -40,7 +40,7 @@ _leat()
     # "=" breaks words: name=fi is three of them
     current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
     if ((COMP_CWORD == 1)); then
-        _leat_words 'run check show devices help --help --version' "$current"
+        _leat_words 'run check show devices cache help --help --version' "$current"
         return
     fi
     if [[ $previous == = || $current == = ]]; then
@@ -65,13 +65,14 @@ _leat()
         check) line='-e --json --help' ;;
         show) line='-e --emit --device --threads --json --help' ;;
         devices) line='--device --threads --json --help' ;;
+        cache) line='--json --help' ;;
         *) line= ;;
         esac
         _leat_words "$line" "$current"
         return
     fi
     case $command in
-    help) _leat_words 'run check show devices' "$current" ;;
+    help) _leat_words 'run check show devices cache' "$current" ;;
     run | show)
         if [[ $(_leat_program) ]]; then
             _leat_words "$(_leat_names inputs | sed 's/$/=/')" "$current"
@@ -81,6 +82,7 @@ _leat()
         fi
         ;;
     check) _leat_files "$current" .leat ;;
+    cache) _leat_words 'stat list clear' "$current" ;;
     esac
 }
 complete -F _leat leat

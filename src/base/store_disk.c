@@ -86,7 +86,7 @@ static bool is_own(int folder, const char *path, char *reason) {
         return false;
     }
     if (about.st_mode & NOT_FOR_OTHERS) {
-        snprintf(reason, LE_DISK_REASON_BYTES, "%s is open to other users (mode %04o): chmod 700 makes it usable", path,
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s is open to other users (mode %04o), and must not be: 0700", path,
                  (unsigned)about.st_mode & 07777);
         return false;
     }

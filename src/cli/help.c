@@ -14,6 +14,7 @@ static const char LEAT[] = "leat: programs over arrays, in index notation\n"
                            "  check     a program's inputs, indices and results, or its errors\n"
                            "  show      a program as tree, ir, plan or bytecode\n"
                            "  devices   what is here, and how fast its memory is\n"
+                           "  cache     compiled code that is kept: how much, for what; clear it\n"
                            "  help      this text, or `leat help run`\n"
                            "\n"
                            "`leat SUBCOMMAND --help` says more; so do the manual pages, leat(1) and leat-run(1).\n"
@@ -82,10 +83,23 @@ static const char DEVICES[] = "leat devices: what is here, and how fast its memo
                               "\n"
                               "`leat run PROGRAM ... -o NAME=FILE --device D` runs a program on one of them.\n";
 
+static const char CACHE[] =
+    "leat cache: compiled code that is kept between runs\n"
+    "\n"
+    "  leat cache stat     the folder, how much is in it, and what would go next\n"
+    "  leat cache list     for what each entry is, its size, ages and uses\n"
+    "  leat cache clear    remove all of it\n"
+    "\n"
+    "usage: leat cache stat | list | clear  [--json]\n"
+    "\n"
+    "LEAT_CACHE_DIR names the folder, LEAT_CACHE_CAP_BYTES how large it may grow (1 GiB; 0: nothing\n"
+    "is kept). What is removed is compiled again when it is needed.\n"
+    "exit status: 0 ok, 2 usage, 3 the folder cannot be used\n";
+
 void le_cli_help(const char *command) {
     static const struct {
         const char *name, *text;
-    } TEXTS[] = {{"run", RUN}, {"check", CHECK}, {"show", SHOW}, {"devices", DEVICES}};
+    } TEXTS[] = {{"run", RUN}, {"check", CHECK}, {"show", SHOW}, {"devices", DEVICES}, {"cache", CACHE}};
     const char *text = LEAT;
     for (size_t k = 0; command && k < sizeof TEXTS / sizeof TEXTS[0]; k++)
         if (strcmp(TEXTS[k].name, command) == 0)
