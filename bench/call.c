@@ -78,7 +78,7 @@ static leat_array *filled(leat_context *ctx, int rank, const int64_t *shape) {
     for (size_t k = 0; k < count; k++)
         values[k] = (float)(k % 97) / 97.0f;
     must(leat_array_new(ctx, LEAT_F32, rank, shape, LEAT_MEMORY_DEVICE, &array), "array");
-    must(leat_array_write(array, values, count * sizeof *values), "write");
+    must(leat_array_write(array, values, count * sizeof *values, NULL, NULL), "write");
     free(values);
     return array;
 }

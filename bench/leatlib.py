@@ -81,6 +81,6 @@ class Call:
         array, d = c_void_p(), Description()
         self.leat.must(self.lib.leat_call_want(self.handle, self.result, None)); self.leat.must(self.lib.leat_call_run(self.handle, None, None))
         self.leat.must(self.lib.leat_call_result(self.handle, self.result, byref(array))); self.leat.must(self.lib.leat_array_get(array, byref(d)))
-        out = np.empty(tuple(d.shape[:d.rank]), NAMES[d.dtype]); self.lib.leat_array_read.argtypes = [c_void_p, c_void_p, c_size_t]
-        self.leat.must(self.lib.leat_array_read(array, out.ctypes.data, out.nbytes)); self.lib.leat_array_free(array)
+        out = np.empty(tuple(d.shape[:d.rank]), NAMES[d.dtype]); self.lib.leat_array_read.argtypes = [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p]
+        self.leat.must(self.lib.leat_array_read(array, out.ctypes.data, out.nbytes, None, None)); self.lib.leat_array_free(array)
         return out

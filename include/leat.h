@@ -1,4 +1,5 @@
-/* Leat: arrays in index notation, for C; on the CPU for now. A program is prepared once, called with arrays, and run.
+/* Leat: arrays in index notation, for C. A program is prepared once, called with arrays, and run on the CPU; arrays,
+ * streams and CUDA C kernels of your own also live on a CUDA GPU, or on `sim`, which simulates one.
  *
  *     leat_context *ctx;  leat_program *p;  leat_call *c;  leat_array *y;
  *     leat_open(NULL, &ctx);
@@ -11,8 +12,9 @@
  * Every function returns a leat_status (LEAT_OK is 0) and writes its outputs only on success. leat_error_get() tells
  * the calling thread's last failure. Handles are opaque; `_free` takes NULL. Nothing aborts, prints or exits.
  *
- * Threads: a context, a program and an array may be used by several threads at once; a call and a stream belong to one
- * thread at a time. Sizes in bytes are size_t; extents and strides are int64_t and count elements. Text is UTF-8. */
+ * Threads: a context, a program, an array, a module and a kernel may be used by several threads at once; a call, a
+ * stream and an event belong to one thread at a time. Sizes in bytes are size_t; extents and strides are int64_t and
+ * count elements. Text is UTF-8. */
 #ifndef LEAT_H
 #define LEAT_H
 #include <stddef.h>
@@ -68,6 +70,8 @@ typedef struct leat_call leat_call;
 typedef struct leat_array leat_array;
 typedef struct leat_stream leat_stream;
 typedef struct leat_event leat_event;
+typedef struct leat_module leat_module;
+typedef struct leat_kernel leat_kernel;
 typedef struct leat_ticket {
     uint64_t stream_id, number;
 } leat_ticket; /* a point in a stream; {0} is always reached */
@@ -99,12 +103,17 @@ LEAT_API const char *leat_version(void);                 /* "0.1.0" */
 typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
 
 typedef struct leat_options { /* {0} is a good default */
-    const char *device;       /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cpu:0" */
-    int threads;              /* 0: LEAT_THREADS, else the cores that this process may use */
-    const char *simd;         /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
-    size_t memory_cap_bytes;  /* most bytes of array memory that Leat allocates at one time; 0: no cap */
-    size_t cache_cap_bytes;   /* most bytes of released array memory that are kept for reuse; 0: 1 GiB */
-    int ledger_level;         /* 0 counts, 1 times the host */
+    /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cuda", "cuda:1" or "sim", a simulated CUDA device on the CPU.
+     * auto is the CPU. Programs run on the CPU only, for now; the others run CUDA C. */
+    const char *device;
+    int threads;             /* 0: LEAT_THREADS, else the cores that this process may use */
+    const char *simd;        /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
+    size_t memory_cap_bytes; /* most bytes of array memory that Leat allocates at one time; 0: no cap */
+    size_t cache_cap_bytes;  /* most bytes of released array memory that are kept for reuse, of each kind; 0: 1 GiB */
+    int ledger_level;        /* 0 counts, 1 times the host, 2 the device as well (leat_ledger_level_set) */
+    int copy_threads;        /* most threads that copy pageable memory to and from a GPU; 0: the cores, at most 8 */
+    bool sim_check;          /* sim: check kernels and their order (also LEAT_SIM_CHECK=1) */
+    uint64_t sim_seed;       /* sim: of the order that work, blocks and threads run in; 0: LEAT_SIM_SEED, else 1 */
     /* Memory for everything that Leat keeps; all NULL: malloc, realloc, free. Called from any thread. */
     void *(*allocate)(size_t size_bytes, void *user);
     void *(*reallocate)(void *memory, size_t size_bytes, void *user);
@@ -140,29 +149,61 @@ LEAT_API leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, 
 /* ---- arrays: a buffer, a type, a shape and strides. Rank 0 is one element. */
 
 typedef enum leat_memory {
-    LEAT_MEMORY_DEVICE
-} leat_memory; /* where a new array's memory is; the CPU's is host memory */
+    LEAT_MEMORY_DEVICE, /* the device's own: a GPU's memory, which the host cannot read; the CPU's is host memory */
+    LEAT_MEMORY_HOST,   /* the host's, pageable; copies between it and a GPU go through a pinned ring */
+    LEAT_MEMORY_PINNED, /* the host's, page-locked: copied by the GPU itself */
+    LEAT_MEMORY_MAPPED  /* page-locked, and kernels read and write it where it is, over the bus */
+} leat_memory;          /* on the CPU all four are host memory */
 
 typedef struct leat_description {
     leat_dtype dtype;
     int rank;
     int64_t shape[LEAT_RANK_MAX];
     int64_t strides[LEAT_RANK_MAX]; /* in elements; may be 0 or negative */
-    void *data;                     /* of element [0,...,0] */
+    void *data;                     /* of element [0,...,0]; of device memory: the address that kernels see */
     bool read_only;
+    leat_memory memory;
 } leat_description;
 
 /* A new array, its elements zero. shape: rank extents, each at least 0. */
 LEAT_API leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
                                     leat_memory memory, leat_array **array);
 /* Borrows memory: it must stay valid and, unless read_only, unshared by others until release(user) is called (NULL:
- * never). */
+ * never), which may be on another thread, after the work that uses it. memory says what it is; host memory that is
+ * found to be page-locked is copied as such. */
 LEAT_API leat_status leat_array_wrap(leat_context *ctx, const leat_description *description,
                                      void (*release)(void *user), void *user, leat_array **array);
 LEAT_API leat_status leat_array_get(const leat_array *array, leat_description *description);
-/* Copies elements in from, out to, dense row-major host memory of exactly size_bytes bytes. */
-LEAT_API leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes);
-LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes);
+/* Copies elements in from, out to, dense row-major host memory of exactly size_bytes bytes, in stream (NULL: the
+ * context's own), in order with all other work on the array. ticket NULL: returns when that is done. Else it is
+ * enqueued: the memory must stay as it is, or is not there yet, until the ticket is reached. Memory that is not
+ * page-locked is copied by threads of Leat's, and the stream's next operation first waits until they have it all under
+ * way. */
+LEAT_API leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes, leat_stream *stream,
+                                      leat_ticket *ticket);
+LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
+                                     leat_ticket *ticket);
+/* Between arrays of one context, type and shape, in any memories and with any strides; they must not overlap. */
+LEAT_API leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_stream *stream,
+                                     leat_ticket *ticket);
+/* Page-locks memory of the caller's, so that copies from and to it need no ring (about 0.3 ms a MiB), until it is
+ * unpinned, which waits for the context's device. LEAT_INVALID: it is page-locked already, or was not by leat_host_pin.
+ */
+LEAT_API leat_status leat_host_pin(leat_context *ctx, void *memory, size_t size_bytes);
+LEAT_API leat_status leat_host_unpin(leat_context *ctx, void *memory);
+
+typedef struct leat_memory_use {
+    size_t live_bytes; /* of arrays and results that are there */
+    size_t kept_bytes; /* released and kept for reuse */
+    size_t peak_bytes; /* most of both together so far */
+    size_t cap_bytes;  /* leat_options.memory_cap_bytes; 0: none */
+    size_t free_bytes; /* of the device, by anybody; 0: not known */
+    uint64_t trims;    /* times that memory ran out, what was kept was given back, and it was tried again */
+} leat_memory_use;
+LEAT_API leat_status leat_memory_get(leat_context *ctx, leat_memory memory, leat_memory_use *use);
+/* Gives back all that is kept for reuse; waits for the device. */
+LEAT_API leat_status leat_memory_trim(leat_context *ctx);
+
 /* Views share the memory and keep it alive. Per axis: start, stop (half open, within the extent) and step (not 0; with
  * a negative one, start is the first element taken and stop the one before the last: -1 for all). */
 LEAT_API leat_status leat_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
@@ -192,7 +233,8 @@ LEAT_API leat_status leat_array_save_memory(const leat_array *array, void **byte
 LEAT_API void leat_memory_free(void *memory);
 
 /* DLPack (dmlc/dlpack, version 0.8's DLManagedTensor): out, the consumer calls its deleter; in, Leat calls it when the
- * array is freed. native_stream must be NULL for host memory. */
+ * array is freed. native_stream, a CUstream, is where the consumer will work: it waits there for the work on the array;
+ * it must be NULL for host memory. sim's device memory is nobody else's: LEAT_UNSUPPORTED. */
 struct DLManagedTensor;
 LEAT_API leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor);
 LEAT_API leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedTensor *tensor, leat_array **array);
@@ -265,19 +307,29 @@ typedef struct leat_binding {
 } leat_binding;
 LEAT_API leat_status leat_eval(leat_context *ctx, const char *text, const leat_binding *inputs, leat_binding *results);
 
-/* ---- streams, events, tickets: on the CPU work is done in order and is finished when the call that asked for it
- * returns */
+/* ---- streams, events, tickets. Work given to one stream is done in that order; work of different streams that shares
+ * an array is ordered by itself, at no cost within one stream. On the CPU work is finished when the call that asked for
+ * it returns. NULL stands for the context's own stream. */
 
 LEAT_API leat_status leat_stream_new(leat_context *ctx, leat_stream **stream);
-LEAT_API void leat_stream_free(leat_stream *stream);
+/* A stream of another library's (a CUstream), which must outlive this handle; work that Leat knows nothing of is in
+ * order with what is given to it here. */
+LEAT_API leat_status leat_stream_wrap(leat_context *ctx, void *native, leat_stream **stream);
+LEAT_API leat_status leat_stream_native(leat_stream *stream, void **native); /* the CUstream; NULL on the CPU */
+LEAT_API void leat_stream_free(leat_stream *stream);                         /* never waits: work in it goes on */
+/* The point in the stream that all work given to it so far has passed when it is reached. */
+LEAT_API leat_status leat_stream_ticket(leat_context *ctx, leat_stream *stream, leat_ticket *ticket);
 LEAT_API leat_status leat_stream_synchronize(leat_stream *stream);
 LEAT_API leat_status leat_stream_wait_event(leat_stream *stream, leat_event *event);
+/* Returns the error of work up to the ticket, if there was one. A ticket of a freed stream counts too. */
 LEAT_API leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket);
+LEAT_API leat_status leat_context_synchronize(leat_context *ctx); /* all streams of the context */
 LEAT_API leat_status leat_event_new(leat_context *ctx, leat_event **event);
 LEAT_API void leat_event_free(leat_event *event);
 LEAT_API leat_status leat_event_record(leat_event *event, leat_stream *stream);
 LEAT_API leat_status leat_event_synchronize(leat_event *event);
-/* From start to stop, both recorded; LEAT_INVALID otherwise. Resolution: CLOCK_MONOTONIC's. */
+/* From start to stop, both recorded (LEAT_INVALID otherwise), on the device's clock; waits for stop. Resolution: about
+ * 0.5 us on a GPU (CUDA's documentation of cuEventElapsedTime), CLOCK_MONOTONIC's on the CPU, virtual time on sim. */
 LEAT_API leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, double *milliseconds);
 
 /* ---- the code cache: compiled code that is kept between processes, in LEAT_CACHE_DIR, else $XDG_CACHE_HOME/leat, else
@@ -302,19 +354,152 @@ LEAT_API leat_status leat_cache_list(leat_context *ctx, leat_cache_entry **entri
 /* Removes all entries. removed: how many and how large they were; may be NULL. */
 LEAT_API leat_status leat_cache_clear(leat_context *ctx, leat_cache_info *removed);
 
+/* ---- kernels of your own: CUDA C, compiled at run time by NVRTC, which must be found (`leat devices` says where it
+ * was looked for), or for sim by the host's C++ compiler. On cuda and sim; LEAT_UNSUPPORTED on the CPU. */
+
+typedef struct leat_module_options { /* {0} is a good default; lists end with NULL, NULL is an empty one */
+    const char *name;                /* for messages: a file's name; NULL: "module.cu" */
+    const char *const *macros;       /* "NAME" or "NAME=VALUE" */
+    const char *const *include_paths;
+    const char *const *options; /* further ones of NVRTC's, "--use_fast_math" */
+    const char *const *names;   /* templates to instantiate: "scale<float>", "ns::fold<double, 256>" */
+    bool line_info;             /* source lines for profilers and checkers */
+} leat_module_options;
+
+/* cuda_c: NUL-terminated. Text that does not compile is LEAT_PROGRAM: the first error with its file and line, all of
+ * them by leat_error_text. <cuda_fp16.h> and the like are found where a toolkit is. */
+LEAT_API leat_status leat_module_new(leat_context *ctx, const char *cuda_c, const leat_module_options *options,
+                                     leat_module **module);
+LEAT_API void leat_module_free(leat_module *module);
+LEAT_API leat_status leat_module_log(const leat_module *module, const char **log); /* warnings, ""; lives with it */
+/* name: a kernel's as it is written, "f" or "ns::f", or one of options.names. The kernel lives with the module. */
+LEAT_API leat_status leat_module_kernel(leat_module *module, const char *name, leat_kernel **kernel);
+LEAT_API leat_status leat_module_kernel_count(const leat_module *module, size_t *count);
+LEAT_API leat_status leat_module_kernel_at(leat_module *module, size_t k, leat_kernel **kernel);
+/* A __device__ or __constant__ variable as an array of its bytes, u8[n], of the device's memory; it keeps the module.
+ */
+LEAT_API leat_status leat_module_symbol(leat_module *module, const char *name, leat_array **array);
+
+typedef struct leat_kernel_info {
+    const char *name;                /* lives with the module */
+    int registers;                   /* of a thread */
+    int max_block_threads;           /* that its registers allow in a block */
+    int best_block_threads;          /* the block size of the best occupancy (cuOccupancyMaxPotentialBlockSize) */
+    size_t static_shared_bytes;      /* of a block */
+    size_t max_dynamic_shared_bytes; /* that a launch may ask for besides */
+    size_t local_bytes;              /* of a thread: spilled registers and arrays */
+    size_t constant_bytes;
+    int parameter_count;
+} leat_kernel_info;
+LEAT_API leat_status leat_kernel_get(leat_kernel *kernel, leat_kernel_info *info);
+typedef struct leat_parameter_info {
+    size_t size_bytes;
+    leat_dtype dtype; /* f32, f64, f16; integers as i8 to i64, whether signed or not; 0: a struct */
+    bool is_address;  /* of 8 bytes: it may be a pointer or a 64-bit integer, which compiled code does not tell apart */
+} leat_parameter_info;
+LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);
+
+/* What a kernel is launched with, in the order of its parameters. An array's parameter is the address of its first
+ * element; the kernel is told nothing of extents and strides. In, out and inout say what the kernel does with it, and
+ * so what it has to wait for. */
+typedef enum leat_argument_kind {
+    LEAT_ARGUMENT_IN = 1,
+    LEAT_ARGUMENT_OUT,
+    LEAT_ARGUMENT_INOUT,
+    LEAT_ARGUMENT_NUMBER,
+    LEAT_ARGUMENT_BYTES /* a struct, as the kernel declares it */
+} leat_argument_kind;
+typedef struct leat_argument {
+    leat_argument_kind kind;
+    leat_dtype dtype; /* of a number */
+    leat_array *array;
+    const void *bytes; /* read before the launch returns */
+    size_t size_bytes;
+    union {
+        float f32;
+        double f64;
+        int32_t i32;
+        uint32_t u32;
+        int64_t i64;
+        uint64_t u64;
+        uint8_t all[8];
+    } number;
+} leat_argument;
+#define LEAT_ARGUMENT_FILL_(...)                                                                                       \
+    leat_argument argument;                                                                                            \
+    argument.kind = LEAT_ARGUMENT_NUMBER;                                                                              \
+    argument.dtype = (leat_dtype)0;                                                                                    \
+    argument.array = NULL;                                                                                             \
+    argument.bytes = NULL;                                                                                             \
+    argument.size_bytes = 0;                                                                                           \
+    argument.number.u64 = 0;                                                                                           \
+    __VA_ARGS__;                                                                                                       \
+    return argument
+static inline leat_argument leat_in(leat_array *array) {
+    LEAT_ARGUMENT_FILL_(argument.kind = LEAT_ARGUMENT_IN; argument.array = array);
+}
+static inline leat_argument leat_out(leat_array *array) {
+    LEAT_ARGUMENT_FILL_(argument.kind = LEAT_ARGUMENT_OUT; argument.array = array);
+}
+static inline leat_argument leat_inout(leat_array *array) {
+    LEAT_ARGUMENT_FILL_(argument.kind = LEAT_ARGUMENT_INOUT; argument.array = array);
+}
+static inline leat_argument leat_f32(float value) {
+    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_F32; argument.number.f32 = value);
+}
+static inline leat_argument leat_f64(double value) {
+    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_F64; argument.number.f64 = value);
+}
+static inline leat_argument leat_i32(int32_t value) {
+    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_I32; argument.number.i32 = value);
+}
+static inline leat_argument leat_u32(uint32_t value) {
+    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_U32; argument.number.u32 = value);
+}
+static inline leat_argument leat_i64(int64_t value) {
+    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_I64; argument.number.i64 = value);
+}
+static inline leat_argument leat_u64(uint64_t value) {
+    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_U64; argument.number.u64 = value);
+}
+static inline leat_argument leat_bytes(const void *bytes, size_t size_bytes) {
+    LEAT_ARGUMENT_FILL_(argument.kind = LEAT_ARGUMENT_BYTES; argument.bytes = bytes; argument.size_bytes = size_bytes);
+}
+
+typedef struct leat_dim3 {
+    unsigned x, y, z; /* 0 counts as 1 */
+} leat_dim3;
+/* Enqueues count arguments' launch in stream. Wrong counts, types, sizes and limits are LEAT_INVALID, before the driver
+ * sees them. shared_bytes: dynamic shared memory of a block; more than 48 KB needs no asking. */
+LEAT_API leat_status leat_kernel_launch(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block, size_t shared_bytes,
+                                        leat_stream *stream, const leat_argument *arguments, size_t count);
+/* The same with all blocks resident at one time, so that they may wait for each other. */
+LEAT_API leat_status leat_kernel_launch_cooperative(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block,
+                                                    size_t shared_bytes, leat_stream *stream,
+                                                    const leat_argument *arguments, size_t count);
+
 /* ---- the ledger: every cost, one record each. leat_array_save has no context, and so no record: leat_ledger_begin and
  * leat_ledger_end around it make one (LEAT_COST_WRITE). */
 
 typedef enum leat_cost_kind {
-    LEAT_COST_INIT,
+    LEAT_COST_INIT,    /* opening a context, the driver's included */
+    LEAT_COST_LIBRARY, /* loading the driver, NVRTC */
     LEAT_COST_READ,
     LEAT_COST_CHECK,
     LEAT_COST_COMPILE,
+    LEAT_COST_MODULE, /* loading compiled code */
     LEAT_COST_PLAN,
     LEAT_COST_ALLOCATE,
-    LEAT_COST_KERNEL,
-    LEAT_COST_COPY,
+    LEAT_COST_PIN,
+    LEAT_COST_LAUNCH, /* the host's part of a kernel on a device */
+    LEAT_COST_KERNEL, /* the device's part; on the CPU both */
+    LEAT_COST_COPY,   /* within one memory */
+    LEAT_COST_UPLOAD,
+    LEAT_COST_DOWNLOAD,
     LEAT_COST_WAIT,
+    LEAT_COST_IDLE, /* of a device: a gap between its work; cause: what the host did meanwhile */
+    LEAT_COST_UNLOAD,
+    LEAT_COST_EVICT,
     LEAT_COST_WRITE,
     LEAT_COST_OTHER,
     LEAT_COST_KINDS
@@ -324,6 +509,7 @@ typedef struct leat_cost {
     const char *what;                           /* "y[i] = ...", a file's name; lives until the ledger is cleared */
     const char *cause;                          /* "first use with these types", or "" */
     uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0 */
+    bool on_device;                             /* time_ns is the device's, by events around the work (level 2) */
 } leat_cost;
 LEAT_API leat_status leat_ledger_level_set(leat_context *ctx, int level);
 LEAT_API leat_status leat_ledger_clear(leat_context *ctx);

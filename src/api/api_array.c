@@ -48,7 +48,10 @@ static leat_status check_transfer(const leat_array *array, const void *memory, c
     return LEAT_OK;
 }
 
-leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes) {
+leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes, leat_stream *stream,
+                             leat_ticket *ticket) {
+    (void)stream;
+    (void)ticket;
     leat_status status = check_transfer(array, source, "source", size_bytes);
     if (!status && array->read_only)
         status = le_fail(LEAT_INVALID, "the array is read-only");
@@ -57,7 +60,10 @@ leat_status leat_array_write(leat_array *array, const void *source, size_t size_
     return status;
 }
 
-leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes) {
+leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
+                            leat_ticket *ticket) {
+    (void)stream;
+    (void)ticket;
     leat_status status = check_transfer(array, target, "target", size_bytes);
     if (!status)
         le_array_read(array, target);

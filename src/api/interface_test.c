@@ -65,8 +65,8 @@ static void test_null(void **state) {
     REFUSES("description", leat_array_wrap(ctx, NULL, NULL, NULL, &out));
     REFUSES("array", leat_array_get(NULL, &description));
     REFUSES("description", leat_array_get(a, NULL));
-    REFUSES("source", leat_array_write(a, NULL, 24));
-    REFUSES("target", leat_array_read(a, NULL, 24));
+    REFUSES("source", leat_array_write(a, NULL, 24, NULL, NULL));
+    REFUSES("target", leat_array_read(a, NULL, 24, NULL, NULL));
     REFUSES("start", leat_array_slice(a, NULL, SHAPE(1, 1), SHAPE(1, 1), &out));
     REFUSES("step", leat_array_slice(a, SHAPE(0, 0), SHAPE(1, 1), NULL, &out));
     REFUSES("view", leat_array_transpose(a, NULL, NULL));
@@ -223,13 +223,13 @@ static void test_files(void **state) {
     leat_array *a = new_array(ctx), *back = NULL;
     char path[] = "/tmp/leat_test_XXXXXX.npy";
     close(mkstemps(path, 4));
-    assert_ok(leat_array_write(a, (const float[]){1, 2, 3, 4, 5, 6}, 24));
+    assert_ok(leat_array_write(a, (const float[]){1, 2, 3, 4, 5, 6}, 24, NULL, NULL));
     assert_ok(leat_array_save(a, path, NULL, LEAT_COLORMAP_GREY));
     assert_invalid(leat_array_save(a, path, NULL, (leat_colormap)7));
     assert_ok(leat_array_load(ctx, path, NULL, LEAT_F32, &back));
     assert_int_equal(find_cost(ctx, LEAT_COST_READ, path).bytes, 24);
     float values[6];
-    assert_ok(leat_array_read(back, values, sizeof values));
+    assert_ok(leat_array_read(back, values, sizeof values, NULL, NULL));
     assert_true(values[5] == 6);
     assert_invalid(leat_array_load(ctx, path, NULL, (leat_dtype)77, &back));
     assert_int_equal(leat_array_load(ctx, path, "key", LEAT_F32, &back), LEAT_FILE);
@@ -242,7 +242,7 @@ static void test_files(void **state) {
     assert_ok(leat_array_load_memory(ctx, bytes, size_bytes, LEAT_F32, &back));
     leat_memory_free(bytes);
     leat_close(ctx); /* the arrays outlive it */
-    assert_ok(leat_array_read(back, values, sizeof values));
+    assert_ok(leat_array_read(back, values, sizeof values, NULL, NULL));
     assert_true(values[0] == 1);
     leat_array_free(back);
     leat_array_free(a);

@@ -58,8 +58,8 @@ static leat_status check_options(const leat_options *options) {
     bool some = options->allocate || options->reallocate || options->release;
     if (some && !(options->allocate && options->reallocate && options->release))
         return le_fail(LEAT_INVALID, "allocate, reallocate and release must be given together, or none of them");
-    if (options->ledger_level < 0 || options->ledger_level > 1)
-        return le_fail(LEAT_INVALID, "ledger_level %d: it must be 0 or 1", options->ledger_level);
+    if (options->ledger_level < 0 || options->ledger_level > 2)
+        return le_fail(LEAT_INVALID, "ledger_level %d: it must be 0, 1 or 2", options->ledger_level);
     return check_device(options->device);
 }
 

@@ -8,11 +8,11 @@ static void test_elements(void **state) {
     const int32_t values[6] = {1, -2, 3, -4, 5, -6};
     int32_t back[6] = {0};
     leat_array *a = array_of(ctx, LEAT_I32, 2, SHAPE(2, 3), NULL);
-    assert_ok(leat_array_read(a, back, sizeof back));
+    assert_ok(leat_array_read(a, back, sizeof back, NULL, NULL));
     for (size_t k = 0; k < 6; k++)
         assert_int_equal(back[k], 0);
-    assert_ok(leat_array_write(a, values, sizeof values));
-    assert_ok(leat_array_read(a, back, sizeof back));
+    assert_ok(leat_array_write(a, values, sizeof values, NULL, NULL));
+    assert_ok(leat_array_read(a, back, sizeof back, NULL, NULL));
     assert_memory_equal(values, back, sizeof values);
     assert_ok(leat_array_get(a, &description));
     assert_int_equal(description.dtype, LEAT_I32);
@@ -20,8 +20,8 @@ static void test_elements(void **state) {
     assert_int_equal(description.shape[1], 3);
     assert_int_equal(description.strides[0], 3);
     assert_false(description.read_only);
-    assert_status(leat_array_read(a, back, sizeof back - 1), LEAT_INVALID);
-    assert_status(leat_array_write(a, values, 0), LEAT_INVALID);
+    assert_status(leat_array_read(a, back, sizeof back - 1, NULL, NULL), LEAT_INVALID);
+    assert_status(leat_array_write(a, values, 0, NULL, NULL), LEAT_INVALID);
     leat_array_free(a);
     leat_close(ctx);
 }
@@ -34,11 +34,11 @@ static void test_ranks_and_extents(void **state) {
     const int64_t huge[2] = {INT64_MAX / 2, 16};
     const int64_t ones[LEAT_RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 2};
     a = array_of(ctx, LEAT_F64, 0, NULL, &one);
-    assert_ok(leat_array_read(a, &back, sizeof back));
+    assert_ok(leat_array_read(a, &back, sizeof back, NULL, NULL));
     assert_true(back == one);
     leat_array_free(a);
     a = array_of(ctx, LEAT_F64, 3, SHAPE(4, 0, 2), NULL);
-    assert_ok(leat_array_read(a, NULL, 0));
+    assert_ok(leat_array_read(a, NULL, 0, NULL, NULL));
     leat_array_free(a);
     a = array_of(ctx, LEAT_U8, LEAT_RANK_MAX, ones, "ab");
     leat_array_free(a);
@@ -57,14 +57,14 @@ static void test_slices(void **state) {
                *a = array_of(ctx, LEAT_F64, 2, SHAPE(3, 4), LIST(0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23));
     assert_ok(leat_array_slice(a, SHAPE(1, 0), SHAPE(3, 4), SHAPE(1, 2), &view));
     assert_f64(view, 4, LIST(10, 12, 20, 22));
-    assert_ok(leat_array_write(view, LIST(-1, -2, -3, -4), 4 * sizeof(double)));
+    assert_ok(leat_array_write(view, LIST(-1, -2, -3, -4), 4 * sizeof(double), NULL, NULL));
     leat_array_free(view);
     assert_f64(a, 12, LIST(0, 1, 2, 3, -1, 11, -2, 13, -3, 21, -4, 23));
     assert_ok(leat_array_slice(a, SHAPE(2, 3), SHAPE(-1, 0), SHAPE(-1, -2), &view));
     assert_f64(view, 6, LIST(23, 21, 13, 11, 3, 1));
     leat_array_free(view);
     assert_ok(leat_array_slice(a, SHAPE(1, 1), SHAPE(1, 4), SHAPE(1, 1), &view));
-    assert_ok(leat_array_read(view, NULL, 0));
+    assert_ok(leat_array_read(view, NULL, 0, NULL, NULL));
     leat_array_free(view);
     assert_status(leat_array_slice(a, SHAPE(0, 0), SHAPE(4, 4), SHAPE(1, 1), &view), LEAT_INVALID);
     assert_status(leat_array_slice(a, SHAPE(0, 0), SHAPE(3, 4), SHAPE(1, 0), &view), LEAT_INVALID);
@@ -115,13 +115,13 @@ static void test_wrap(void **state) {
     assert_ok(leat_array_transpose(a, NULL, &view));
     leat_array_free(a);
     assert_int_equal(released, 0);
-    assert_ok(leat_array_write(view, LIST(9, 8, 7, 6), 4 * sizeof(double)));
+    assert_ok(leat_array_write(view, LIST(9, 8, 7, 6), 4 * sizeof(double), NULL, NULL));
     assert_true(memory[3] == 9 && memory[0] == 8 && memory[5] == 7 && memory[2] == 6 && memory[1] == 2);
     leat_array_free(view);
     assert_int_equal(released, 1);
     description.read_only = true;
     assert_ok(leat_array_wrap(ctx, &description, NULL, NULL, &a));
-    assert_status(leat_array_write(a, memory, 4 * sizeof(double)), LEAT_INVALID);
+    assert_status(leat_array_write(a, memory, 4 * sizeof(double), NULL, NULL), LEAT_INVALID);
     leat_array_free(a);
     description.data = NULL;
     assert_status(leat_array_wrap(ctx, &description, count_release, &released, &a), LEAT_INVALID);

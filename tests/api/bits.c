@@ -60,7 +60,7 @@ static size_t run_bits(const char *text, struct setting setting, const float *a,
         for (int axis = 0; axis < description.rank; axis++)
             size_bytes *= (size_t)description.shape[axis];
         assert_true(length + size_bytes <= capacity);
-        assert_ok(leat_array_read(result, bits + length, size_bytes));
+        assert_ok(leat_array_read(result, bits + length, size_bytes, NULL, NULL));
         length += size_bytes;
         leat_array_free(result);
     }
@@ -160,13 +160,13 @@ static void test_tree(void **state) {
         leat_binding results[] = {{.name = "r"}, {.name = "c"}, {.name = "t"}, {0}};
         assert_ok(
             leat_eval(ctx, "r[i] = sum(j: x[i,j])\nc[j] = sum(i: x[i,j])\nt = sum(i,j: x[i,j])", inputs, results));
-        assert_ok(leat_array_read(results[0].array, sums, rows * sizeof *sums));
+        assert_ok(leat_array_read(results[0].array, sums, rows * sizeof *sums, NULL, NULL));
         for (size_t i = 0; i < rows; i++)
             assert_true(sums[i] == tree_sum(a + i * columns, columns, 1));
-        assert_ok(leat_array_read(results[1].array, sums, columns * sizeof *sums));
+        assert_ok(leat_array_read(results[1].array, sums, columns * sizeof *sums, NULL, NULL));
         for (size_t j = 0; j < columns; j++)
             assert_true(sums[j] == tree_sum(a + j, rows, columns));
-        assert_ok(leat_array_read(results[2].array, sums, sizeof *sums));
+        assert_ok(leat_array_read(results[2].array, sums, sizeof *sums, NULL, NULL));
         assert_true(sums[0] == tree_sum(a, rows * columns, 1));
         for (int n = 0; n < 3; n++)
             leat_array_free(results[n].array);

@@ -112,7 +112,7 @@ static void test_data(void **state) {
     assert_ok(leat_error_get(ctx, &error));
     assert_non_null(strstr(error.message, "x"));
     assert_non_null(strstr(error.message, "3"));
-    assert_ok(leat_array_write(k, (const int64_t[]){2, 0}, 2 * sizeof(int64_t)));
+    assert_ok(leat_array_write(k, (const int64_t[]){2, 0}, 2 * sizeof(int64_t), NULL, NULL));
     assert_ok(leat_call_run(call, NULL, NULL));
     assert_result_f64(call, "y", 2, LIST(7, 5));
     leat_array_free(x);
@@ -164,7 +164,7 @@ static void test_null(void **state) {
     assert_status(leat_call_new(NULL, &call), LEAT_INVALID);
     assert_status(leat_call_run(NULL, NULL, NULL), LEAT_INVALID);
     assert_status(leat_call_set_f64(NULL, "x", 1), LEAT_INVALID);
-    assert_status(leat_array_read(NULL, &count, sizeof count), LEAT_INVALID);
+    assert_status(leat_array_read(NULL, &count, sizeof count, NULL, NULL), LEAT_INVALID);
     assert_status(leat_array_transpose(NULL, NULL, &array), LEAT_INVALID);
     assert_status(leat_array_load(ctx, NULL, NULL, (leat_dtype)0, &array), LEAT_INVALID);
     assert_status(leat_array_load(ctx, "/nonexistent/x.npy", NULL, (leat_dtype)0, &array), LEAT_FILE);
@@ -210,7 +210,7 @@ static void test_fork(void **state) {
     if (child == 0) {
         double values[2];
         leat_array *other = NULL;
-        const bool refused = leat_array_read(a, values, sizeof values) == LEAT_INVALID &&
+        const bool refused = leat_array_read(a, values, sizeof values, NULL, NULL) == LEAT_INVALID &&
                              leat_array_new(ctx, LEAT_F64, 0, NULL, LEAT_MEMORY_DEVICE, &other) == LEAT_INVALID;
         _exit(refused ? 0 : 1);
     }

@@ -42,7 +42,7 @@ static void test_dlpack_out(void **state) {
     leat_array_free(turned);
     assert_ok(leat_array_from_dlpack(ctx, tensor, &back)); /* now back owns the tensor */
     assert_f64(back, 6, LIST(1, 4, 2, 5, 3, 6));
-    assert_ok(leat_array_write(a, LIST(9, 8, 7, 6, 5, 4), 6 * sizeof(double)));
+    assert_ok(leat_array_write(a, LIST(9, 8, 7, 6, 5, 4), 6 * sizeof(double), NULL, NULL));
     assert_f64(back, 6, LIST(9, 6, 8, 5, 7, 4));
     leat_array_free(a);
     assert_f64(back, 6, LIST(9, 6, 8, 5, 7, 4));
@@ -72,7 +72,7 @@ static void test_dlpack_in(void **state) {
     leat_array *a = NULL;
     float back[4];
     assert_ok(leat_array_from_dlpack(ctx, &tensor, &a));
-    assert_ok(leat_array_read(a, back, sizeof back));
+    assert_ok(leat_array_read(a, back, sizeof back, NULL, NULL));
     assert_memory_equal(back, memory + 1, sizeof back);
     leat_array_free(a);
     assert_int_equal(deleted, 1);
@@ -112,7 +112,7 @@ static void test_npy_bytes(void **state) {
         assert_ok(leat_array_get(b, &description));
         assert_int_equal(description.dtype, dtype);
         assert_int_equal(description.shape[0], 3);
-        assert_ok(leat_array_read(b, back, size_bytes));
+        assert_ok(leat_array_read(b, back, size_bytes, NULL, NULL));
         assert_memory_equal(back, elements, size_bytes);
         leat_array_free(b);
         b = NULL;

@@ -141,7 +141,7 @@ static void test_in_place(void **state) {
     leat_program_free(program);
     program = program_of(ctx, "y[i] = x[i] * 10");
     call = call_of(program); /* two views of one array that overlap */
-    assert_ok(leat_array_write(a, LIST(1, 2, 3, 4, 5), 5 * sizeof(double)));
+    assert_ok(leat_array_write(a, LIST(1, 2, 3, 4, 5), 5 * sizeof(double), NULL, NULL));
     assert_ok(leat_array_slice(a, SHAPE(0), SHAPE(4), SHAPE(1), &head));
     assert_ok(leat_array_slice(a, SHAPE(1), SHAPE(5), SHAPE(1), &tail));
     assert_ok(leat_call_set_array(call, "x", head));

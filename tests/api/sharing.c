@@ -26,7 +26,7 @@ static void in_threads(struct worker *workers, void *(*body)(void *)) {
 
 static bool holds(leat_array *array, double factor) {
     double values[EXTENT];
-    bool right = !leat_array_read(array, values, sizeof values);
+    bool right = !leat_array_read(array, values, sizeof values, NULL, NULL);
     for (int k = 0; k < EXTENT && right; k++)
         right = values[k] == factor * k;
     leat_array_free(array);
@@ -85,7 +85,7 @@ static void *own_context(void *argument) {
         leat_binding results[] = {{.name = "y"}, {0}};
         double value = 0;
         worker->right = !leat_open(NULL, &ctx) && !leat_eval(ctx, "y = sum(i in 0..1000: i * 1.0)", NULL, results) &&
-                        !leat_array_read(results[0].array, &value, sizeof value) && value == 499500.0;
+                        !leat_array_read(results[0].array, &value, sizeof value, NULL, NULL) && value == 499500.0;
         leat_array_free(results[0].array);
         leat_close(ctx);
     }

@@ -29,7 +29,7 @@ static inline leat_array *array_of(leat_context *ctx, leat_dtype dtype, int rank
         size_bytes *= (size_t)shape[k];
     assert_ok(leat_array_new(ctx, dtype, rank, shape, LEAT_MEMORY_DEVICE, &array));
     if (values)
-        assert_ok(leat_array_write(array, values, size_bytes));
+        assert_ok(leat_array_write(array, values, size_bytes, NULL, NULL));
     return array;
 }
 
@@ -53,7 +53,7 @@ static inline leat_call *call_of(leat_program *program) {
 static inline void assert_f64(const leat_array *array, size_t count, const double *expected) {
     double values[256];
     assert_true(count <= ARRAY_LEN(values));
-    assert_ok(leat_array_read(array, values, count * sizeof *values));
+    assert_ok(leat_array_read(array, values, count * sizeof *values, NULL, NULL));
     for (size_t k = 0; k < count; k++)
         assert_true(values[k] == expected[k]);
 }

@@ -89,7 +89,7 @@ static leat_status ramp(leat_context *ctx, int rank, const int64_t *shape, leat_
     for (size_t k = 0; k < count; k++)
         values[k] = (float)(k % 17) * 0.25f - 1.0f;
     leat_status status = leat_array_new(ctx, LEAT_F32, rank, shape, LEAT_MEMORY_DEVICE, array);
-    return status ? status : leat_array_write(*array, values, count * sizeof *values);
+    return status ? status : leat_array_write(*array, values, count * sizeof *values, NULL, NULL);
 }
 
 /* Runs text with x: f32[40,25] and, where a range asks for it, n = 3, and takes every result. */
@@ -228,8 +228,8 @@ static leat_status views(leat_context *ctx) {
     (void)((status = ramp(ctx, 2, (int64_t[]){12, 10}, &x)) || (status = leat_array_transpose(x, NULL, &turned)) ||
            (status = leat_array_slice(turned, (int64_t[]){9, 0}, (int64_t[]){-1, 12}, (int64_t[]){-2, 1}, &part)) ||
            (status = leat_array_reshape(x, 1, (int64_t[]){-1}, &flat)) ||
-           (status = leat_array_read(part, values, sizeof values)) ||
-           (status = leat_array_write(part, values, sizeof values)) ||
+           (status = leat_array_read(part, values, sizeof values, NULL, NULL)) ||
+           (status = leat_array_write(part, values, sizeof values, NULL, NULL)) ||
            (inputs[0].array = part, status = leat_eval(ctx, "b[i,j] = a[i,j] + 1", inputs, results)));
     if (!status)
         copy = results[0].array;

@@ -14,9 +14,9 @@ int main(void) {
     leat_error error;
     if (leat_open(NULL, &ctx) || leat_program_new(ctx, "y[i] = a[i] / mean(k: a[k])", 0, NULL, &program) ||
         leat_call_new(program, &call) || leat_array_new(ctx, LEAT_F64, 1, shape, LEAT_MEMORY_DEVICE, &a) ||
-        leat_array_write(a, values, sizeof values) || leat_call_set_array(call, "a", a) ||
+        leat_array_write(a, values, sizeof values, NULL, NULL) || leat_call_set_array(call, "a", a) ||
         leat_call_run(call, NULL, NULL) || leat_call_result(call, "y", &y) ||
-        leat_array_read(y, results, sizeof results)) {
+        leat_array_read(y, results, sizeof results, NULL, NULL)) {
         leat_error_get(ctx, &error);
         fprintf(stderr, "user: %s\n", error.message);
         return 1;

@@ -248,7 +248,7 @@ static leat_status take_result(const struct item *out, leat_call *call, struct o
         for (int axis = 0; axis < description.rank; axis++)
             outcome->sizes[k] *= (size_t)description.shape[axis];
         if (outcome->sizes[k] <= RESULT_BYTES_MAX && (outcome->bytes[k] = malloc(outcome->sizes[k] + 1)))
-            status = leat_array_read(array, outcome->bytes[k], outcome->sizes[k]);
+            status = leat_array_read(array, outcome->bytes[k], outcome->sizes[k], NULL, NULL);
     }
     leat_array_free(array);
     return status;
