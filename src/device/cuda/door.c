@@ -1,0 +1,229 @@
+/* The driver: libcuda.so.1, its version, its symbols, cuInit. Two steps, each made once: loading, which any may ask for
+ * the driver's version, and opening. */
+#include "device/cuda/door_search.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DRIVER "libcuda.so.1"
+
+static struct {
+    struct le_cuda_driver table;
+    int version; /* 0: not usable */
+    pid_t process;
+    struct le_door_search search;
+} door;
+
+static void give_up(const char *reason) {
+    snprintf(door.search.reason, sizeof door.search.reason, "%s", reason);
+}
+
+/* ---- loading */
+
+struct symbol {
+    const char *name;
+    int version;
+    bool required;
+    size_t offset; /* of its member in the table */
+};
+
+enum need { OPTIONAL, REQUIRED };
+static const struct symbol symbols[] = {
+#define LE_CU(name, symbol, version, need, parameters)                                                                 \
+    {symbol, version, need == REQUIRED, offsetof(struct le_cuda_driver, name)},
+#include "device/cuda_driver.def"
+#undef LE_CU
+};
+
+struct entries {
+    le_cu_GetProcAddress_12000 *get;
+    le_cu_GetProcAddress_11030 *get_old;
+};
+
+static void *find_symbol(const struct entries *entries, const struct symbol *symbol) {
+    void *function = NULL;
+    le_cu_proc_address_result result = 0;
+    le_cu_result error =
+        entries->get ? entries->get(symbol->name, &function, symbol->version, LE_CU_GET_PROC_ADDRESS_DEFAULT, &result)
+                     : entries->get_old(symbol->name, &function, symbol->version, LE_CU_GET_PROC_ADDRESS_DEFAULT);
+    return error == LE_CU_SUCCESS ? function : NULL;
+}
+
+/* Fills the table; false, told, where a required symbol is missing. */
+static bool fill_table(void *library) {
+    struct entries entries;
+    *(void **)&entries.get = dlsym(library, "cuGetProcAddress_v2");
+    *(void **)&entries.get_old = dlsym(library, "cuGetProcAddress");
+    if (!entries.get && !entries.get_old) {
+        le_door_tell(&door.search, "cuGetProcAddress", door.search.path, "missing");
+        give_up("the driver's " DRIVER " lacks cuGetProcAddress");
+        return false;
+    }
+    for (size_t k = 0; k < ARRAY_LEN(symbols); k++) {
+        char version[24], reason[sizeof door.search.reason];
+        void *function = find_symbol(&entries, &symbols[k]);
+        *(void **)((char *)&door.table + symbols[k].offset) = function;
+        if (function)
+            continue;
+        le_door_version_text(symbols[k].version, version);
+        le_door_tell(&door.search, symbols[k].name, door.search.path, "missing in its form of %s%s", version,
+                     symbols[k].required ? "" : ": not needed");
+        if (!symbols[k].required)
+            continue;
+        snprintf(reason, sizeof reason, "the driver's " DRIVER " lacks %s of %s", symbols[k].name, version);
+        give_up(reason);
+        return false;
+    }
+    return true;
+}
+
+/* The version that the library gives; 0, told, where it gives none that will do. */
+static int check_version(void *library) {
+    int version = 0;
+    le_cu_result (*get_version)(int *version);
+    char text[24], reason[sizeof door.search.reason];
+    *(void **)&get_version = dlsym(library, "cuDriverGetVersion");
+    le_cu_result error = get_version ? get_version(&version) : LE_CU_ERROR_NOT_FOUND;
+    if (error == LE_CU_ERROR_STUB_LIBRARY) {
+        le_door_tell(&door.search, DRIVER, door.search.path, "a stub of a toolkit, for linking alone");
+        give_up(DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
+    } else if (error) {
+        le_door_tell(&door.search, DRIVER, door.search.path, "gives no version: error %d", error);
+        give_up("the driver's " DRIVER " gives no version");
+    } else if (version < LE_CUDA_VERSION_MIN) {
+        snprintf(reason, sizeof reason, "driver too old: %s, 12.0 (525) is needed",
+                 le_door_version_text(version, text));
+        le_door_tell(&door.search, DRIVER, door.search.path, "%s", reason);
+        give_up(reason);
+    } else {
+        door.search.version = version;
+        return version;
+    }
+    return 0;
+}
+
+static void load(void) {
+    char why[sizeof door.search.reason - 64], reason[sizeof door.search.reason], text[24];
+    void *library = le_door_load(DRIVER, why, sizeof why);
+    if (!library) {
+        le_door_tell(&door.search, DRIVER, NULL, "%s", why);
+        snprintf(reason, sizeof reason, "there is no CUDA driver: %s", why);
+        give_up(reason);
+        return;
+    }
+    if (!le_door_loaded_path(library, door.search.path))
+        snprintf(door.search.path, sizeof door.search.path, DRIVER);
+    int version = check_version(library);
+    if (!version || !fill_table(library))
+        return;
+    door.version = version;
+    le_door_tell(&door.search, DRIVER, door.search.path, "found, %s", le_door_version_text(version, text));
+}
+
+static void load_once(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+}
+
+int le_door_driver_version(void) {
+    load_once();
+    return door.version;
+}
+
+/* ---- opening */
+
+/* What CUDA_VISIBLE_DEVICES has to do with it: a reason where no device is shown. */
+static bool hidden_devices(char *reason, size_t size_bytes) {
+    char why[160];
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (!visible)
+        return false;
+    if (le_cuda_visible_fault(visible, why, sizeof why))
+        snprintf(reason, size_bytes, "no CUDA device is visible: CUDA_VISIBLE_DEVICES is malformed: %s", why);
+    else
+        snprintf(reason, size_bytes, "no CUDA device is visible: CUDA_VISIBLE_DEVICES is \"%.80s\"", visible);
+    return true;
+}
+
+static void tell_visible_devices(void) {
+    char why[160];
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (visible && le_cuda_visible_fault(visible, why, sizeof why))
+        le_door_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
+    else if (visible)
+        le_door_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "%s", visible[0] ? "used" : "hides every device");
+}
+
+static void explain_init(le_cu_result error, char *reason, size_t size_bytes) {
+    const char *name = NULL, *text = NULL;
+    if (error == LE_CU_ERROR_STUB_LIBRARY)
+        snprintf(reason, size_bytes,
+                 DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
+    else if (error == LE_CU_ERROR_SYSTEM_DRIVER_MISMATCH)
+        snprintf(reason, size_bytes,
+                 "the driver's library and its kernel module are of different versions: reboot, or "
+                 "install one of them again");
+    else if (error == LE_CU_ERROR_NO_DEVICE && hidden_devices(reason, size_bytes))
+        return;
+    else if (error == LE_CU_ERROR_NO_DEVICE)
+        snprintf(reason, size_bytes, "there is a CUDA driver, but no CUDA device");
+    else {
+        door.table.GetErrorName(error, &name);
+        door.table.GetErrorString(error, &text);
+        snprintf(reason, size_bytes, "the CUDA driver does not start: %s (%s, %d)", text ? text : "unknown error",
+                 name ? name : "no name", error);
+    }
+}
+
+static void open_driver(void) {
+    char reason[sizeof door.search.reason];
+    int count = 0;
+    load_once();
+    if (!door.version)
+        return;
+    tell_visible_devices();
+    door.process = getpid();
+    le_cu_result error = door.table.Init(0);
+    if (!error)
+        error = door.table.DeviceGetCount(&count);
+    if (!error && count == 0)
+        error = LE_CU_ERROR_NO_DEVICE;
+    if (error) {
+        explain_init(error, reason, sizeof reason);
+        give_up(reason);
+    }
+    le_door_tell(&door.search, "cuInit", NULL, "%s", error ? reason : "done");
+    door.search.found = !error;
+}
+
+const struct le_door_search *le_door_search_driver(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_driver);
+    return &door.search;
+}
+
+leat_status le_cuda_door_open(const struct le_cuda_driver **driver, int *cuda_version) {
+    const struct le_door_search *search = le_door_search_driver();
+    if (!search->found)
+        return le_fail(LEAT_DEVICE, "%s", search->reason);
+    if (door.process != getpid())
+        return le_fail(LEAT_DEVICE, "CUDA was opened before a fork: the child process cannot use it");
+    *driver = &door.table;
+    *cuda_version = door.version;
+    return LEAT_OK;
+}
+
+const struct le_door_search *le_cuda_door_search(enum le_door_what what) {
+    switch (what) {
+    case LE_DOOR_DRIVER:
+        return le_door_search_driver();
+    case LE_DOOR_NVRTC:
+        return le_door_search_nvrtc();
+    case LE_DOOR_CUBLAS:
+        return le_door_search_cublas();
+    default:
+        return le_door_search_headers();
+    }
+}
