@@ -142,6 +142,7 @@ struct le_copy {
     int rank;
     int64_t shape[LE_COPY_RANK_MAX], target_strides[LE_COPY_RANK_MAX], source_strides[LE_COPY_RANK_MAX];
     const char *what; /* for the ledger */
+    bool as_bool;     /* bytes, of which those that are not 0 become 1 */
 };
 /* Enqueues it; pageable memory goes through the pinned ring, asynchronously: it must stay as it is until the point is
  * passed. */
@@ -170,6 +171,7 @@ struct le_parameter {
     leat_dtype dtype; /* of a number as far as PTX tells (integers: signedness is not known, i32 or i64 stand for both);
                          0: a pointer (is_pointer) or bytes */
     bool may_be_pointer; /* 8 bytes that an address may be */
+    bool is_pointer;     /* known to be one */
     size_t offset_bytes, size_bytes, align_bytes;
 };
 struct le_kernel_facts {
