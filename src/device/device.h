@@ -38,7 +38,8 @@ void le_device_release(struct le_device *device);
 void le_device_close(struct le_device *device);
 /* LEAT_INVALID in a child of the process that opened it; the first fatal error, once there was one. Cheap. */
 leat_status le_device_check(struct le_device *device);
-/* Latches the thread's present error as the device's first cause, if none is latched, and gives status back. */
+/* Latches the thread's present error as the device's first cause, if none is latched, and gives status back. Backends
+ * call it for errors that the driver does not recover from; under any lock but notes_lock. */
 leat_status le_device_latch(struct le_device *device, leat_status status);
 
 struct le_device_limits {
@@ -60,11 +61,10 @@ uint64_t le_device_clock_ns(struct le_device *device);
  * An event is recorded only at the first dependency that crosses streams. */
 
 struct le_point {
-    struct le_device_stream *stream; /* never dereferenced without the device's lock: ids are looked up */
-    uint64_t stream_id, number;      /* {0}: always passed */
+    uint64_t stream_id, number; /* {0}: always passed; a stream that is not there any more has passed */
 };
-enum { LE_ORDER_READS = 4 };
-struct le_order { /* in each block; guarded by the device's lock */
+enum { LE_ORDER_READS = 4 }; /* by that many streams; a further one waits for one of them */
+struct le_order {            /* in each block; guarded by the device's lock */
     struct le_point write, reads[LE_ORDER_READS];
     int read_count;
     leat_status spoiled; /* an error in the data that was written: told to whoever waits for or reads it */
@@ -211,16 +211,19 @@ struct le_device_ops {
     void (*close)(void *native);
     leat_status (*memory_new)(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,
                               uint64_t *address);
-    void (*memory_free)(void *native, enum le_memory_kind kind, void *host, uint64_t address);
+    void (*memory_free)(void *native, enum le_memory_kind kind, void *host, uint64_t address, size_t size_bytes);
     leat_status (*memory_info)(void *native, size_t *free_bytes, size_t *total_bytes);
     void (*memory_note)(void *native, uint64_t address, size_t size_bytes, bool live); /* optional: for sim's checks */
     leat_status (*host_pin)(void *native, void *memory, size_t size_bytes, uint64_t *address);
     leat_status (*host_unpin)(void *native, void *memory);
-    enum le_memory_kind (*pointer_kind)(void *native, const void *pointer); /* HOST where nothing is known of it */
+    /* HOST where nothing is known of it; *address: as kernels see it, 0: they cannot */
+    enum le_memory_kind (*pointer_kind)(void *native, const void *pointer, uint64_t *address);
     leat_status (*stream_new)(void *native, void **stream);
+    leat_status (*stream_check)(void *native, void *stream); /* another library's: LEAT_INVALID if it is no such */
     void (*stream_free)(void *native, void *stream);
     leat_status (*stream_wait)(void *native, void *stream, void *event);
     leat_status (*stream_synchronize)(void *native, void *stream);
+    leat_status (*synchronize)(void *native); /* the device */
     leat_status (*copy)(void *native, void *stream, const struct le_native_copy *copy);
     leat_status (*fill)(void *native, void *stream, uint64_t address, uint32_t value, size_t count, int value_bytes);
     leat_status (*event_new)(void *native, bool timed, void **event);
@@ -229,6 +232,7 @@ struct le_device_ops {
     leat_status (*event_synchronize)(void *native, void *event);
     leat_status (*event_query)(void *native, void *event, bool *passed);
     leat_status (*event_elapsed)(void *native, void *start, void *stop, double *milliseconds);
+    /* the three of modules: NULL where there is no CUDA C (cpu) */
     leat_status (*module_new)(void *native, const struct le_module_source *source, struct le_device_module *module);
     void (*module_free)(void *native, struct le_device_module *module);
     leat_status (*launch)(void *native, void *stream, struct le_device_kernel *kernel,

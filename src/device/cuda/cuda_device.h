@@ -1,0 +1,62 @@
+/* The backend over a CUDA driver's table: the real one (door.h) or the simulator's; which one is device.c's to choose.
+ * Input was checked by the front door. Each call makes the context current if it is not, and puts back what was.
+ * Any thread. */
+#ifndef LE_CUDA_DEVICE_H
+#define LE_CUDA_DEVICE_H
+#include "device/cuda_driver.h"
+#include "device/device_state.h"
+#include "device/nvrtc.h"
+
+struct le_cuda_device {
+    const struct le_cuda_driver *driver;
+    const struct le_nvrtc *nvrtc; /* NULL: le_nvrtc_open at the first compilation */
+    struct le_device *device;     /* not retained: it owns this */
+    int ordinal;
+    le_cu_device handle;
+    le_cu_context context; /* the primary one, retained; never reset */
+    bool is_sim;
+};
+
+/* Fills device->ops, native and limits. kind: "cuda" or "sim", for limits and messages. LEAT_DEVICE where there is no
+ * such device or it is not usable, with the reason. */
+leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct le_nvrtc *nvrtc, int ordinal,
+                               const char *kind, struct le_device *device);
+
+/* Around driver calls: what was current is in *before. le_cuda_leave gives status back. */
+leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before);
+leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, leat_status status);
+/* LEAT_OK for SUCCESS; else the thread's error: "WHAT: the driver's text (ITS_NAME)", what being the call and its
+ * arguments in words: "cuMemAlloc of 4096 bytes". Fatal ones are latched. */
+leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, const char *what, ...)
+    __attribute__((format(printf, 3, 4)));
+bool le_cuda_is_fatal(le_cu_result result);
+
+/* The slots of the other files. */
+leat_status le_cuda_memory_new(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,
+                               uint64_t *address);
+void le_cuda_memory_free(void *native, enum le_memory_kind kind, void *host, uint64_t address, size_t size_bytes);
+leat_status le_cuda_memory_info(void *native, size_t *free_bytes, size_t *total_bytes);
+void le_cuda_memory_note(void *native, uint64_t address, size_t size_bytes, bool live);
+leat_status le_cuda_host_pin(void *native, void *memory, size_t size_bytes, uint64_t *address);
+leat_status le_cuda_host_unpin(void *native, void *memory);
+enum le_memory_kind le_cuda_pointer_kind(void *native, const void *pointer, uint64_t *address);
+leat_status le_cuda_stream_new(void *native, void **stream);
+leat_status le_cuda_stream_check(void *native, void *stream);
+void le_cuda_stream_free(void *native, void *stream);
+leat_status le_cuda_stream_wait(void *native, void *stream, void *event);
+leat_status le_cuda_stream_synchronize(void *native, void *stream);
+leat_status le_cuda_synchronize(void *native);
+leat_status le_cuda_copy(void *native, void *stream, const struct le_native_copy *copy);
+leat_status le_cuda_fill(void *native, void *stream, uint64_t address, uint32_t value, size_t count, int value_bytes);
+leat_status le_cuda_event_new(void *native, bool timed, void **event);
+void le_cuda_event_free(void *native, void *event);
+leat_status le_cuda_event_record(void *native, void *event, void *stream);
+leat_status le_cuda_event_synchronize(void *native, void *event);
+leat_status le_cuda_event_query(void *native, void *event, bool *passed);
+leat_status le_cuda_event_elapsed(void *native, void *start, void *stop, double *milliseconds);
+/* cuda_module.c */
+leat_status le_cuda_module_new(void *native, const struct le_module_source *source, struct le_device_module *module);
+void le_cuda_module_free(void *native, struct le_device_module *module);
+leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *kernel,
+                           const struct le_kernel_launch *launch, void **parameters);
+#endif

@@ -1,0 +1,135 @@
+/* What the files of the front door (device.c, stream.c, order.c, memory.c, event.c; copy.c, stage.c; module.c,
+ * launch.c) share of a device and a stream. Backends see native handles and, to latch a fatal error, the device itself.
+ *
+ * Locks: `lock` guards what it is said to; no backend call that may wait is made under it. `notes_lock` is a leaf: it
+ * may be taken under `lock`, and nothing is taken under it. Fields without a word about it never change after opening.
+ */
+#ifndef LE_DEVICE_STATE_H
+#define LE_DEVICE_STATE_H
+#include "device/device.h"
+#include <pthread.h>
+
+struct le_pools; /* memory.c: pools of blocks, one for each kind */
+struct le_stage; /* stage.c: pinned rings and the threads that copy */
+
+/* An event recorded in a stream after ticket `number`. Somebody who waits for it on the host holds it: then it is not
+ * recorded again until he is done. */
+struct le_mark {
+    void *event; /* the backend's */
+    uint64_t number;
+    int holders; /* the stream whose mark it is, and those who wait */
+    struct le_mark *next;
+};
+
+/* What this stream has waited for of another one. */
+struct le_seen {
+    uint64_t stream_id, number;
+};
+
+struct le_device_stream {
+    struct le_device *device; /* retained until it is freed */
+    void *native;             /* NULL on the cpu */
+    uint64_t id;              /* from 1; the device's own is 1 */
+    bool foreign;             /* another library's: never destroyed here */
+    /* Pageable copies that were given a ticket and are not all in the native queue yet; stage.c counts them. While it
+     * is not 0, nothing else goes into the native stream and no event is recorded in it before device->settle. */
+    atomic_int staging;
+    void *stage; /* stage.c's */
+    /* under device->lock */
+    uint64_t number; /* of the last ticket */
+    uint64_t passed; /* all up to it is known to be done */
+    struct le_mark *mark;
+    struct le_seen *seen;
+    int seen_count, seen_capacity;
+    int pins;  /* threads that settle or wait for it without the lock */
+    bool gone; /* freed; it stays in the list until its work is done */
+};
+
+/* A kernel that was launched and is not known to be done: for the message of a fatal error. */
+enum { LE_NOTES = 8, LE_NOTE_NAME = 64 };
+struct le_launch_note {
+    uint64_t stream_id, number; /* 0: none */
+    unsigned grid[3], block[3];
+    char kernel[LE_NOTE_NAME];
+};
+
+struct le_device {
+    atomic_int refcount;
+    unsigned generation; /* of processes */
+    const struct le_device_ops *ops;
+    void *native;
+    struct le_device_limits limits; /* limits.host_is_device: work is done when the call returns */
+    struct le_device_options options;
+    _Atomic(struct le_ledger *) ledger; /* NULL once closed, or where there is none */
+    atomic_bool closed;
+    /* Set by stage.c before the first stream's `staging` is counted: returns when all that was given to the stream is
+     * in its native queue. Any thread; not under the lock. */
+    leat_status (*settle)(struct le_device_stream *stream);
+    void (*stage_free)(struct le_stage *stage); /* set with it; called before the backend is closed */
+    struct le_stage *stage;
+
+    pthread_mutex_t lock; /* guards streams, orders of blocks, pools, marks */
+    struct le_device_stream **streams;
+    int stream_count, stream_capacity; /* ids ascend */
+    uint64_t last_stream_id;
+    struct le_device_stream *own;
+    struct le_mark *marks; /* for reuse */
+    struct le_pools *pools;
+
+    pthread_mutex_t notes_lock; /* guards what follows */
+    struct le_launch_note notes[LE_NOTES];
+    int next_note;
+    atomic_bool failed; /* set once, after the two below */
+    leat_status failure;
+    char failure_text[512];
+};
+
+/* ---- order.c, with the lock held unless it says otherwise */
+
+struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id); /* NULL: its work is done */
+/* Is the point known to have been passed, without asking the driver? stream: whose next work is to come after it, which
+ * may be enough; NULL: as the host sees it. */
+bool le_point_passed(struct le_device *device, struct le_point point, const struct le_device_stream *stream);
+/* Asks the driver; records an event where none covers the point. *passed stays false while the stream is staging. */
+leat_status le_point_query(struct le_device *device, struct le_point point, bool *passed);
+/* The stream's next work comes after the point. */
+leat_status le_point_need(struct le_device_stream *stream, struct le_point point);
+/* Everything up to number is done: remembered, and its launches forgotten. */
+void le_stream_passed(struct le_device_stream *stream, uint64_t number);
+/* Waits on the host. Without the lock. */
+leat_status le_point_wait(struct le_device *device, struct le_point point);
+/* The points of a block, of which none may be passed yet; at most 1 + LE_ORDER_READS. */
+int le_order_points(const struct le_order *order, struct le_point *points);
+/* Forgets streams that were freed and whose work is done (ask: asks the driver). */
+void le_streams_sweep(struct le_device *device, bool ask);
+void le_marks_free(struct le_device *device);
+
+/* ---- stream.c: settles the stream if it is staging. Without the lock. */
+leat_status le_stream_settle(struct le_device_stream *stream);
+leat_status le_stream_make(struct le_device *device, void *native, bool foreign, struct le_device_stream **stream);
+
+/* ---- device.c */
+
+/* After le_order_end of a launch: what to name if the device fails. */
+void le_device_note_launch(struct le_device_stream *stream, const char *kernel, const unsigned grid[3],
+                           const unsigned block[3]);
+void le_device_notes_passed(struct le_device *device, uint64_t stream_id, uint64_t number);
+/* A span in the device's ledger, if it has one still. */
+struct le_device_span {
+    struct le_span span;
+    bool open;
+};
+void le_device_span_begin(struct le_device *device, struct le_device_span *span, leat_cost_kind kind, const char *what,
+                          const char *cause);
+void le_device_span_end(struct le_device_span *span, uint64_t bytes);
+
+/* ---- memory.c */
+
+leat_status le_pools_new(struct le_device *device);
+void le_pools_free(struct le_device *device); /* all work is done */
+/* Gives back what is kept above the caps and is passed. With the lock held; may call the driver's free. */
+void le_pools_trim_over(struct le_device *device);
+/* Host memory, aligned to 64, from base/memory.h or mapped: LE_MEMORY_HOST everywhere, and all of the cpu's. */
+void *le_host_memory_new(size_t size_bytes);
+void le_host_memory_free(void *memory, size_t size_bytes);
+#endif
