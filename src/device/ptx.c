@@ -1,0 +1,309 @@
+/* See ptx.h. One pass over the tokens, with one token in hand: a word, a number or a single character. */
+#include "device/ptx.h"
+#include "device/mangled.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    const char *at;
+    const char *token; /* in the text; length 0: the end */
+    size_t length;
+    struct le_ptx *ptx;
+};
+
+/* ---- tokens */
+
+static bool is_word(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' || c == '%';
+}
+
+static const char *skip_blanks(const char *at) {
+    for (;;) {
+        while (isspace((unsigned char)*at))
+            at++;
+        if (at[0] == '/' && at[1] == '/') {
+            at += strcspn(at, "\n");
+        } else if (at[0] == '/' && at[1] == '*') {
+            const char *end = strstr(at + 2, "*/");
+            at = end ? end + 2 : at + strlen(at);
+        } else {
+            return at;
+        }
+    }
+}
+
+static void advance(struct reader *reader) {
+    const char *at = skip_blanks(reader->at);
+    reader->token = at;
+    if (*at == '"') {
+        at += 1 + strcspn(at + 1, "\"");
+        at += *at == '"';
+    } else if (is_word(*at)) {
+        while (is_word(*at))
+            at++;
+    } else if (*at) {
+        at++;
+    }
+    reader->length = (size_t)(at - reader->token);
+    reader->at = at;
+}
+
+static bool is(const struct reader *reader, const char *text) {
+    return strlen(text) == reader->length && memcmp(reader->token, text, reader->length) == 0;
+}
+
+static bool take(struct reader *reader, const char *text) {
+    bool found = is(reader, text);
+    if (found)
+        advance(reader);
+    return found;
+}
+
+static size_t take_number(struct reader *reader) {
+    size_t number = isdigit((unsigned char)*reader->token) ? (size_t)strtoull(reader->token, NULL, 0) : 0;
+    advance(reader);
+    return number;
+}
+
+/* ---- parameters */
+
+struct scalar {
+    const char *name;
+    leat_dtype dtype;
+    size_t size_bytes;
+};
+static const struct scalar SCALARS[] = {
+    {".u8", LEAT_I8, 1},   {".s8", LEAT_I8, 1},   {".u16", LEAT_I16, 2}, {".s16", LEAT_I16, 2}, {".u32", LEAT_I32, 4},
+    {".s32", LEAT_I32, 4}, {".u64", LEAT_I64, 8}, {".s64", LEAT_I64, 8}, {".f16", LEAT_F16, 2}, {".bf16", LEAT_BF16, 2},
+    {".f32", LEAT_F32, 4}, {".f64", LEAT_F64, 8}, {".b8", 0, 1},         {".b16", 0, 2},        {".b32", 0, 4},
+    {".b64", LEAT_I64, 8}, {".b128", 0, 16}};
+
+static const struct scalar *find_scalar(const struct reader *reader) {
+    for (size_t k = 0; k < ARRAY_LEN(SCALARS); k++)
+        if (is(reader, SCALARS[k].name))
+            return &SCALARS[k];
+    return NULL;
+}
+
+struct parameters {
+    struct named {
+        struct le_parameter fact;
+        const char *name;
+    } * at;
+    int count, capacity;
+};
+
+/* After `.param`, up to the comma or parenthesis. */
+static void read_parameter(struct reader *reader, struct parameters *parameters) {
+    struct named *parameter = LE_PUSH(&reader->ptx->arena, parameters);
+    *parameter = (struct named){{.align_bytes = 0}, ""};
+    const struct scalar *scalar = NULL;
+    while (reader->length && !is(reader, ",") && !is(reader, ")")) {
+        const struct scalar *found = find_scalar(reader);
+        if (found) {
+            scalar = found;
+            advance(reader);
+        } else if (take(reader, ".align")) {
+            parameter->fact.align_bytes = take_number(reader);
+        } else if (take(reader, ".ptr")) {
+            parameter->fact.is_pointer = true;
+            take(reader, ".global");
+            if (take(reader, ".align"))
+                take_number(reader);
+        } else if (take(reader, "[")) {
+            parameter->fact.size_bytes = take_number(reader) * (scalar ? scalar->size_bytes : 1);
+        } else {
+            if (*reader->token != ']' && *reader->token != '.')
+                parameter->name = le_arena_copy(&reader->ptx->arena, reader->token, reader->length);
+            advance(reader);
+        }
+    }
+    if (parameter->fact.size_bytes == 0 && scalar) {
+        parameter->fact.size_bytes = scalar->size_bytes;
+        parameter->fact.dtype = scalar->dtype;
+        parameter->fact.may_be_pointer = scalar->size_bytes == 8 && scalar->dtype == LEAT_I64;
+    }
+    if (parameter->fact.align_bytes == 0)
+        parameter->fact.align_bytes = scalar ? scalar->size_bytes : 1;
+}
+
+static void read_parameters(struct reader *reader, struct parameters *parameters) {
+    if (!take(reader, "("))
+        return;
+    while (reader->length && !take(reader, ")"))
+        if (take(reader, ".param"))
+            read_parameter(reader, parameters);
+        else
+            advance(reader);
+    size_t offset_bytes = 0;
+    for (int k = 0; k < parameters->count; k++) {
+        struct le_parameter *fact = &parameters->at[k].fact;
+        size_t rest = fact->align_bytes ? offset_bytes % fact->align_bytes : 0;
+        fact->offset_bytes = offset_bytes + (rest ? fact->align_bytes - rest : 0);
+        offset_bytes = fact->offset_bytes + fact->size_bytes;
+    }
+}
+
+/* ---- a body: ld.param.u64 %rd1, [f_param_0]; cvta.to.global.u64 %rd2, %rd1; */
+
+static bool starts(const struct reader *reader, const char *text) {
+    size_t length = strlen(text);
+    return reader->length >= length && memcmp(reader->token, text, length) == 0;
+}
+
+struct registers {
+    struct le_names of; /* register: the parameter that it was loaded from */
+};
+
+static void read_load(struct reader *reader, const struct le_names *names, struct registers *registers) {
+    struct reader target = *reader;
+    advance(&target);
+    *reader = target;
+    advance(reader);
+    if (*target.token != '%' || !take(reader, ",") || !take(reader, "["))
+        return;
+    int k = le_names_get(names, reader->token, reader->length);
+    advance(reader);
+    if (k >= 0 && is(reader, "]"))
+        le_names_put(&reader->ptx->arena, &registers->of, target.token, target.length, k);
+}
+
+static void read_conversion(struct reader *reader, const struct parameters *parameters,
+                            const struct registers *registers) {
+    advance(reader); /* its target */
+    advance(reader);
+    if (!take(reader, ","))
+        return;
+    int k = le_names_get(&registers->of, reader->token, reader->length);
+    if (k >= 0)
+        parameters->at[k].fact.is_pointer = true;
+}
+
+static void read_body(struct reader *reader, const struct parameters *parameters) {
+    struct le_names names = {0};
+    struct registers registers = {{0}};
+    for (int k = 0; k < parameters->count; k++)
+        le_names_put(&reader->ptx->arena, &names, parameters->at[k].name, strlen(parameters->at[k].name), k);
+    int depth = 0;
+    do {
+        if (is(reader, "{"))
+            depth++;
+        else if (is(reader, "}"))
+            depth--;
+        else if (is(reader, "ld.param.u64") || is(reader, "ld.param.b64"))
+            read_load(reader, &names, &registers);
+        else if (starts(reader, "cvta.to."))
+            read_conversion(reader, parameters, &registers);
+        if (depth > 0 || is(reader, "}"))
+            advance(reader);
+    } while (depth > 0 && reader->length);
+}
+
+/* ---- what stands at the top */
+
+/* What the mangled name knows of parameters that PTX does not. */
+static void refine(struct parameters *parameters, const struct le_mangled *mangled) {
+    for (int k = 0; k < parameters->count && k < mangled->parameter_count; k++) {
+        struct le_parameter *fact = &parameters->at[k].fact;
+        if (mangled->kinds[k] == LE_MANGLED_NUMBER)
+            fact->may_be_pointer = fact->is_pointer = false;
+        else if (mangled->kinds[k] == LE_MANGLED_POINTER)
+            fact->is_pointer = fact->may_be_pointer;
+    }
+}
+
+/* After `.entry`. */
+static void read_kernel(struct reader *reader) {
+    struct le_arena *arena = &reader->ptx->arena;
+    struct parameters parameters = {0};
+    struct le_mangled mangled;
+    const char *symbol = le_arena_copy(arena, reader->token, reader->length);
+    advance(reader);
+    read_parameters(reader, &parameters);
+    while (reader->length && !is(reader, "{") && !is(reader, ";"))
+        advance(reader);
+    bool declared_only = is(reader, ";");
+    if (!declared_only)
+        read_body(reader, &parameters);
+    le_mangled_read(symbol, &mangled);
+    refine(&parameters, &mangled);
+    if (declared_only)
+        return;
+    struct le_ptx_kernel *kernel = LE_PUSH(arena, &reader->ptx->kernels);
+    *kernel = (struct le_ptx_kernel){.symbol = symbol,
+                                     .name = le_arena_copy(arena, mangled.name, strlen(mangled.name)),
+                                     .written = le_arena_copy(arena, mangled.parameters, strlen(mangled.parameters)),
+                                     .is_template = mangled.is_template,
+                                     .parameter_count = parameters.count,
+                                     .parameters = LE_NEW_ARRAY(arena, parameters.count + 1, struct le_parameter)};
+    for (int k = 0; k < parameters.count; k++)
+        kernel->parameters[k] = parameters.at[k].fact;
+}
+
+/* After `.global` or `.const`: .align 4 .b8 table[16] = {...}; */
+static void read_variable(struct reader *reader, bool is_constant, bool is_declared) {
+    struct le_arena *arena = &reader->ptx->arena;
+    struct le_mangled mangled;
+    while (reader->length && *reader->token == '.') {
+        bool align = is(reader, ".align");
+        advance(reader);
+        if (align)
+            advance(reader);
+        while (is(reader, "(") || is(reader, ")") || is(reader, ".managed")) /* .attribute(.managed) */
+            advance(reader);
+    }
+    const char *symbol = le_arena_copy(arena, reader->token, reader->length);
+    le_mangled_read(symbol, &mangled);
+    if (!is_declared && *symbol && *symbol != '$')
+        *LE_PUSH(arena, &reader->ptx->variables) =
+            (struct le_ptx_variable){.symbol = symbol,
+                                     .name = le_arena_copy(arena, mangled.name, strlen(mangled.name)),
+                                     .is_constant = is_constant};
+    while (reader->length && !take(reader, ";"))
+        advance(reader);
+}
+
+static void skip_function(struct reader *reader) {
+    while (reader->length && !is(reader, "{") && !is(reader, ";"))
+        advance(reader);
+    if (is(reader, "{"))
+        read_body(reader, &(struct parameters){0});
+}
+
+static void read_all(struct reader *reader) {
+    bool is_declared = false;
+    advance(reader);
+    while (reader->length) {
+        if (take(reader, ".entry"))
+            read_kernel(reader);
+        else if (take(reader, ".func"))
+            skip_function(reader);
+        else if (is(reader, ".global") || is(reader, ".const")) {
+            bool is_constant = is(reader, ".const");
+            advance(reader);
+            read_variable(reader, is_constant, is_declared);
+        } else {
+            is_declared = is(reader, ".extern") || (is_declared && !is(reader, ";"));
+            advance(reader);
+            continue;
+        }
+        is_declared = false;
+    }
+}
+
+leat_status le_ptx_read(const char *text, struct le_ptx *ptx) {
+    *ptx = (struct le_ptx){0};
+    le_arena_init(&ptx->arena);
+    if (setjmp(ptx->arena.failure)) {
+        le_arena_finish(&ptx->arena);
+        return le_fail_out_of_memory(0);
+    }
+    struct reader reader = {.at = text, .ptx = ptx};
+    read_all(&reader);
+    return LEAT_OK;
+}
+
+void le_ptx_finish(struct le_ptx *ptx) {
+    le_arena_finish(&ptx->arena);
+}
