@@ -211,7 +211,7 @@ static void test_ledger(void **state) {
     assert_true(cost.time_ns >= 20000000);
     assert_true(find_cost(ctx, LEAT_COST_OTHER, "outer").time_ns < 20000000);
     assert_ok(leat_ledger_level_set(ctx, 0));
-    assert_invalid(leat_ledger_level_set(ctx, 2));
+    assert_invalid(leat_ledger_level_set(ctx, 3));
     assert_invalid(leat_ledger_begin(ctx, LEAT_COST_KINDS, "none"));
     leat_close(ctx);
     leat_close(other);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HINTS 64
@@ -14,9 +15,13 @@
 struct cost_key {
     leat_cost_kind kind;
     const char *what, *cause;
+    bool on_device;
 };
 struct le_ledger {
     atomic_int level;
+    uint64_t (*clock)(void *user); /* NULL: CLOCK_MONOTONIC */
+    void *clock_user;
+    struct le_timeline *timeline; /* made by the first interval of level 2 */
     pthread_mutex_t lock;
     leat_cost *records;
     int count, capacity;
@@ -25,6 +30,10 @@ struct le_ledger {
     int hints[HINTS];   /* the record last found for a text at some address: mostly right, always checked */
 };
 static _Thread_local struct le_span *innermost;
+
+/* Threads are numbered from 1 as they come, for the timeline. */
+static atomic_uint last_thread;
+static _Thread_local unsigned this_thread;
 
 leat_status le_ledger_new(int level, struct le_ledger **ledger) {
     struct le_ledger *made = le_alloc_zero(1, sizeof *made);
@@ -49,6 +58,7 @@ void le_ledger_free(struct le_ledger *ledger) {
     if (!ledger)
         return;
     free_records(ledger);
+    le_timeline_free(ledger->timeline);
     le_free(ledger->records);
     le_free(ledger->index);
     pthread_mutex_destroy(&ledger->lock);
@@ -66,6 +76,8 @@ int le_ledger_level(const struct le_ledger *ledger) {
 void le_ledger_clear(struct le_ledger *ledger) {
     pthread_mutex_lock(&ledger->lock);
     free_records(ledger);
+    if (ledger->timeline)
+        le_timeline_clear(ledger->timeline);
     memset(ledger->hints, 0, sizeof ledger->hints);
     if (ledger->index)
         memset(ledger->index, 0, (size_t)ledger->index_capacity * sizeof *ledger->index);
@@ -91,17 +103,19 @@ bool le_ledger_at(struct le_ledger *ledger, size_t k, leat_cost *cost) {
 /* ---- finding and making records; all under lock */
 
 static bool matches(const leat_cost *record, const struct cost_key *key) {
-    return record->kind == key->kind && strcmp(record->what, key->what) == 0 && strcmp(record->cause, key->cause) == 0;
+    return record->kind == key->kind && record->on_device == key->on_device && strcmp(record->what, key->what) == 0 &&
+           strcmp(record->cause, key->cause) == 0;
 }
 
-static uint64_t key_hash(leat_cost_kind kind, const char *what, const char *cause) {
-    return le_hash(cause, strlen(cause), le_hash(what, strlen(what), (uint64_t)kind));
+static uint64_t key_hash(const struct cost_key *key) {
+    uint64_t seed = (uint64_t)key->kind * 2 + key->on_device;
+    return le_hash(key->cause, strlen(key->cause), le_hash(key->what, strlen(key->what), seed));
 }
 
 /* The index's place that holds the key's record, or the free one where it would go. The index is never full. */
 static int *find_place(struct le_ledger *ledger, const struct cost_key *key) {
     size_t mask = (size_t)ledger->index_capacity - 1;
-    for (size_t k = (size_t)key_hash(key->kind, key->what, key->cause) & mask;; k = (k + 1) & mask) {
+    for (size_t k = (size_t)key_hash(key) & mask;; k = (k + 1) & mask) {
         int *place = &ledger->index[k];
         if (*place == 0 || matches(&ledger->records[*place - 1], key))
             return place;
@@ -118,7 +132,7 @@ static bool grow_index(struct le_ledger *ledger) {
     ledger->index_capacity = capacity;
     for (int k = 0; k < ledger->count; k++) {
         const leat_cost *record = &ledger->records[k];
-        *find_place(ledger, &(struct cost_key){record->kind, record->what, record->cause}) = k + 1;
+        *find_place(ledger, &(struct cost_key){record->kind, record->what, record->cause, record->on_device}) = k + 1;
     }
     return true;
 }
@@ -145,13 +159,15 @@ static int make_record(struct le_ledger *ledger, const struct cost_key *key) {
         le_free(cause);
         return 0;
     }
-    ledger->records[ledger->count++] = (leat_cost){.kind = key->kind, .what = what, .cause = cause};
+    ledger->records[ledger->count++] =
+        (leat_cost){.kind = key->kind, .what = what, .cause = cause, .on_device = key->on_device};
     return ledger->count;
 }
 
 /* The hint's place follows from the addresses of the texts: the same cost is mostly charged from the same ones. */
 static leat_cost *find_record(struct le_ledger *ledger, const struct cost_key *key) {
-    uintptr_t address = (uintptr_t)key->what ^ ((uintptr_t)key->cause << 1) ^ ((uintptr_t)key->kind << 4);
+    uintptr_t address =
+        (uintptr_t)key->what ^ ((uintptr_t)key->cause << 1) ^ ((uintptr_t)key->kind << 4) ^ key->on_device;
     int *hint = &ledger->hints[(address ^ address >> 6 ^ address >> 12) % HINTS];
     if (*hint && matches(&ledger->records[*hint - 1], key))
         return &ledger->records[*hint - 1];
@@ -164,22 +180,92 @@ static leat_cost *find_record(struct le_ledger *ledger, const struct cost_key *k
     return *place ? &ledger->records[*place - 1] : NULL;
 }
 
+static void charge_locked(struct le_ledger *ledger, const struct cost_key *key, const leat_cost *amount) {
+    leat_cost *record = find_record(ledger, key);
+    if (!record)
+        return;
+    record->count++;
+    record->time_ns += amount->time_ns;
+    record->bytes += amount->bytes;
+    record->operations += amount->operations;
+}
+
 static void charge(struct le_ledger *ledger, const struct cost_key *key, const leat_cost *amount) {
     pthread_mutex_lock(&ledger->lock);
-    leat_cost *record = find_record(ledger, key);
-    if (record) {
-        record->count++;
-        record->time_ns += amount->time_ns;
-        record->bytes += amount->bytes;
-        record->operations += amount->operations;
-    }
+    charge_locked(ledger, key, amount);
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+const char *le_cost_kind_name(leat_cost_kind kind) {
+    static const char *const names[LEAT_COST_KINDS] = {
+        [LEAT_COST_INIT] = "init",     [LEAT_COST_LIBRARY] = "library",   [LEAT_COST_READ] = "read",
+        [LEAT_COST_CHECK] = "check",   [LEAT_COST_COMPILE] = "compile",   [LEAT_COST_MODULE] = "module load",
+        [LEAT_COST_PLAN] = "plan",     [LEAT_COST_ALLOCATE] = "allocate", [LEAT_COST_PIN] = "pin",
+        [LEAT_COST_LAUNCH] = "launch", [LEAT_COST_KERNEL] = "kernel",     [LEAT_COST_COPY] = "copy",
+        [LEAT_COST_UPLOAD] = "upload", [LEAT_COST_DOWNLOAD] = "download", [LEAT_COST_WAIT] = "wait",
+        [LEAT_COST_IDLE] = "idle",     [LEAT_COST_UNLOAD] = "unload",     [LEAT_COST_EVICT] = "evict",
+        [LEAT_COST_WRITE] = "write",   [LEAT_COST_OTHER] = "other",
+    };
+    return (unsigned)kind < LEAT_COST_KINDS ? names[kind] : "?";
+}
+
+/* ---- clock and timeline */
+
+void le_ledger_clock_set(struct le_ledger *ledger, uint64_t (*clock)(void *user), void *user) {
+    ledger->clock_user = user;
+    ledger->clock = clock;
+}
+
+uint64_t le_ledger_clock_ns(const struct le_ledger *ledger) {
+    return ledger->clock ? ledger->clock(ledger->clock_user) : le_clock_ns();
+}
+
+/* Under lock; NULL: no memory. */
+static struct le_timeline *timeline_of(struct le_ledger *ledger) {
+    if (!ledger->timeline)
+        ledger->timeline = le_timeline_new();
+    return ledger->timeline;
+}
+
+void le_ledger_device(struct le_ledger *ledger, leat_cost_kind kind, const char *what, uint64_t start_ns,
+                      uint64_t stop_ns, uint64_t bytes) {
+    struct cost_key key = {.kind = kind, .what = what, .cause = "", .on_device = true};
+    pthread_mutex_lock(&ledger->lock);
+    charge_locked(ledger, &key, &(leat_cost){.time_ns = stop_ns - start_ns, .bytes = bytes});
+    struct le_timeline *timeline = timeline_of(ledger);
+    if (timeline)
+        le_timeline_busy(timeline, start_ns, stop_ns);
+    pthread_mutex_unlock(&ledger->lock);
+}
+
+/* "while the host was in: compile reduce.cu" */
+static void charge_gap(void *user, leat_cost_kind kind, const char *what, uint64_t time_ns, uint64_t count) {
+    char cause[160];
+    struct le_ledger *ledger = user;
+    if (*what)
+        snprintf(cause, sizeof cause, "the host: %s %s", le_cost_kind_name(kind), what);
+    else
+        snprintf(cause, sizeof cause, "the host: the program's own code");
+    leat_cost *record = find_record(
+        ledger, &(struct cost_key){.kind = LEAT_COST_IDLE, .what = "the device", .cause = cause, .on_device = true});
+    if (!record)
+        return;
+    record->time_ns = time_ns;
+    record->count = count;
+}
+
+void le_ledger_settle(struct le_ledger *ledger, struct le_timeline_sums *sums) {
+    *sums = (struct le_timeline_sums){0};
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger->timeline)
+        le_timeline_settle(ledger->timeline, charge_gap, ledger, sums);
     pthread_mutex_unlock(&ledger->lock);
 }
 
 /* ---- charging */
 
 void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes) {
-    charge(ledger, &(struct cost_key){kind, what ? what : "", cause ? cause : ""}, &(leat_cost){.bytes = bytes});
+    charge(ledger, &(struct cost_key){kind, what ? what : "", cause ? cause : "", false}, &(leat_cost){.bytes = bytes});
 }
 
 void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what,
@@ -188,12 +274,28 @@ void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kin
         .ledger = ledger, .outer = innermost, .kind = kind, .what = what ? what : "", .cause = cause ? cause : ""};
     innermost = span;
     if (le_ledger_level(ledger) > 0)
-        span->start_ns = le_clock_ns();
+        span->start_ns = le_ledger_clock_ns(ledger);
+}
+
+/* Level 2 keeps it beside the device's work. */
+static void keep_on_timeline(const struct le_span *span, uint64_t stop_ns) {
+    int depth = 0;
+    for (const struct le_span *outer = span->outer; outer; outer = outer->outer)
+        depth += outer->ledger == span->ledger && outer->start_ns != 0;
+    if (!this_thread)
+        this_thread = atomic_fetch_add(&last_thread, 1) + 1;
+    pthread_mutex_lock(&span->ledger->lock);
+    struct le_timeline *timeline = timeline_of(span->ledger);
+    if (timeline)
+        le_timeline_host(timeline, this_thread, depth, span->start_ns, stop_ns, span->kind, span->what);
+    pthread_mutex_unlock(&span->ledger->lock);
 }
 
 /* The time of a span is taken from the innermost open one of the same ledger that is timed. */
 static uint64_t take_time(struct le_span *span) {
-    uint64_t elapsed_ns = le_clock_ns() - span->start_ns;
+    uint64_t stop_ns = le_ledger_clock_ns(span->ledger), elapsed_ns = stop_ns - span->start_ns;
+    if (le_ledger_level(span->ledger) > 1)
+        keep_on_timeline(span, stop_ns);
     struct le_span *outer = span->outer;
     while (outer && (outer->ledger != span->ledger || outer->start_ns == 0))
         outer = outer->outer;
@@ -218,5 +320,5 @@ void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations) {
     leat_cost amount = {.bytes = bytes, .operations = operations};
     if (unwind(span) && span->start_ns)
         amount.time_ns = take_time(span);
-    charge(span->ledger, &(struct cost_key){span->kind, span->what, span->cause}, &amount);
+    charge(span->ledger, &(struct cost_key){span->kind, span->what, span->cause, false}, &amount);
 }

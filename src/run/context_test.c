@@ -50,7 +50,7 @@ static void test_options(void **state) {
         {{.simd = "baseline"}, LEAT_OK},
         {{.simd = "mmx"}, LEAT_INVALID},
         {{.ledger_level = 1}, LEAT_OK},
-        {{.ledger_level = 2}, LEAT_INVALID},
+        {{.ledger_level = 3}, LEAT_INVALID},
         {{.allocate = never_allocate}, LEAT_INVALID},
     };
     (void)state;
