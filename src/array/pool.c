@@ -58,24 +58,7 @@ static void allocator_leave(void) {
     pthread_mutex_unlock(&allocator_lock);
 }
 
-/* Counted, because asking for the process's number at every call would cost more than most calls do. */
-static atomic_uint fork_count;
-
-static void count_fork(void) {
-    atomic_fetch_add_explicit(&fork_count, 1, memory_order_relaxed);
-}
-
-static void watch_forks(void) {
-    pthread_atfork(NULL, NULL, count_fork);
-}
-
-unsigned le_fork_generation(void) {
-    return atomic_load_explicit(&fork_count, memory_order_relaxed);
-}
-
 leat_status le_memory_pool_new(const struct le_pool_options *options, struct le_memory_pool **pool) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
     bool hooked = allocator_enter(&options->allocator);
     struct le_memory_pool *made = le_alloc_zero(1, sizeof *made);
     if (!made) {

@@ -5,6 +5,7 @@
  * first live pool. Any thread. */
 #ifndef LE_ARRAY_POOL_H
 #define LE_ARRAY_POOL_H
+#include "base/fork.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -25,7 +26,6 @@ void le_memory_pool_release(struct le_memory_pool *pool);
 void le_memory_pool_close(struct le_memory_pool *pool);
 /* LEAT_INVALID in a child of the process that made the pool. */
 leat_status le_memory_pool_check(const struct le_memory_pool *pool);
-unsigned le_fork_generation(void); /* differs in a child from what it was in its parent, once there was a pool */
 bool le_memory_pool_forked(const struct le_memory_pool *pool);
 
 /* A block of at least size_bytes bytes, aligned to 64; *capacity_bytes is what le_memory_pool_give wants back. */
