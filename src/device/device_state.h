@@ -9,8 +9,9 @@
 #include "device/device.h"
 #include <pthread.h>
 
-struct le_pools; /* memory.c: pools of blocks, one for each kind */
-struct le_stage; /* stage.c: pinned rings and the threads that copy */
+struct le_pools;  /* memory.c: pools of blocks, one for each kind */
+struct le_stage;  /* stage.c: pinned rings and the threads that copy */
+struct le_timing; /* timing.c: events around the device's work, at the ledger's level 2 */
 
 /* An event recorded in a stream after ticket `number`. Somebody who waits for it on the host holds it: then it is not
  * recorded again until he is done. */
@@ -77,6 +78,7 @@ struct le_device {
     struct le_pools *pools;
 
     pthread_mutex_t notes_lock; /* guards what follows */
+    struct le_timing *timing;   /* its making; it has a lock of its own. Freed before the backend is closed */
     struct le_launch_note notes[LE_NOTES];
     int next_note;
     atomic_bool failed; /* set once, after the two below */

@@ -1,0 +1,235 @@
+/* Pairs of events, in the order of their ends' recording, until the device has passed them. Times are counted from a
+ * base event whose host time is known; it moves on with the work, because the driver gives differences as 32-bit
+ * floats. */
+#include "device/timing.h"
+#include "base/memory.h"
+#include "device/device_state.h"
+#include <string.h>
+
+#define WHAT_MAX    64
+#define PENDING_MAX 4096 /* then what has ended is collected */
+#define BASE_AGE_MS 200.0
+#define BASE_TRIES  3
+
+struct pair {
+    void *start, *stop;
+    leat_cost_kind kind;
+    uint64_t bytes;
+    char what[WHAT_MAX];
+};
+struct le_timing {
+    pthread_mutex_t lock;
+    struct pair *pending;
+    int count, capacity;
+    void **idle_events;
+    int idle_count, idle_capacity;
+    void *base;       /* an event that has passed */
+    uint64_t base_ns; /* when, on the ledger's clock */
+};
+
+static struct le_ledger *timed_ledger(struct le_device *device) {
+    struct le_ledger *ledger = atomic_load_explicit(&device->ledger, memory_order_relaxed);
+    return ledger && le_ledger_level(ledger) > 1 ? ledger : NULL;
+}
+
+/* Made at the first timed operation; NULL: no memory, and nothing is timed. */
+static struct le_timing *timing_of(struct le_device *device) {
+    pthread_mutex_lock(&device->notes_lock);
+    if (!device->timing) {
+        device->timing = le_alloc_zero(1, sizeof *device->timing);
+        if (device->timing)
+            pthread_mutex_init(&device->timing->lock, NULL);
+    }
+    pthread_mutex_unlock(&device->notes_lock);
+    return device->timing;
+}
+
+/* ---- events; with timing->lock held */
+
+static void *take_event(struct le_device *device, struct le_timing *timing) {
+    void *event = NULL;
+    if (timing->idle_count)
+        return timing->idle_events[--timing->idle_count];
+    return device->ops->event_new(device->native, true, &event) ? NULL : event;
+}
+
+static void give_event(struct le_device *device, struct le_timing *timing, void *event) {
+    if (timing->idle_count == timing->idle_capacity) {
+        int capacity = timing->idle_capacity ? 2 * timing->idle_capacity : 64;
+        void **events = le_realloc(timing->idle_events, (size_t)capacity * sizeof *events);
+        if (!events) {
+            device->ops->event_free(device->native, event);
+            return;
+        }
+        timing->idle_events = events;
+        timing->idle_capacity = capacity;
+    }
+    timing->idle_events[timing->idle_count++] = event;
+}
+
+static void *record_event(struct le_device *device, struct le_timing *timing, void *native_stream) {
+    void *event = take_event(device, timing);
+    if (event && device->ops->event_record(device->native, event, native_stream)) {
+        give_event(device, timing, event);
+        return NULL;
+    }
+    return event;
+}
+
+/* An event's host time lies between its recording and the end of waiting for it: the shortest of a few tries says. */
+static void set_base(struct le_device *device, struct le_timing *timing, struct le_ledger *ledger) {
+    uint64_t shortest_ns = UINT64_MAX;
+    for (int try = 0; try < BASE_TRIES; try++) {
+        uint64_t before_ns = le_ledger_clock_ns(ledger);
+        void *event = record_event(device, timing, le_device_stream_native(device->own));
+        if (!event || device->ops->event_synchronize(device->native, event))
+            return;
+        uint64_t after_ns = le_ledger_clock_ns(ledger);
+        if (after_ns - before_ns < shortest_ns) {
+            shortest_ns = after_ns - before_ns;
+            if (timing->base)
+                give_event(device, timing, timing->base);
+            timing->base = event;
+            timing->base_ns = after_ns;
+        } else
+            give_event(device, timing, event);
+    }
+}
+
+/* ---- collecting; with timing->lock held */
+
+static bool time_of(struct le_device *device, const struct le_timing *timing, void *event, uint64_t *time_ns) {
+    double elapsed_ms;
+    if (device->ops->event_elapsed(device->native, timing->base, event, &elapsed_ms))
+        return false;
+    *time_ns = timing->base_ns + (uint64_t)(int64_t)(elapsed_ms * 1e6);
+    return true;
+}
+
+static void enter(struct le_device *device, struct le_timing *timing, struct le_ledger *ledger, struct pair *pair) {
+    uint64_t start_ns, stop_ns;
+    if (time_of(device, timing, pair->start, &start_ns) && time_of(device, timing, pair->stop, &stop_ns)) {
+        le_ledger_device(ledger, pair->kind, pair->what, start_ns, stop_ns > start_ns ? stop_ns : start_ns,
+                         pair->bytes);
+        if ((double)(int64_t)(stop_ns - timing->base_ns) > BASE_AGE_MS * 1e6) {
+            void *base = timing->base;
+            timing->base = pair->stop;
+            timing->base_ns = stop_ns;
+            pair->stop = base;
+        }
+    }
+    give_event(device, timing, pair->start);
+    give_event(device, timing, pair->stop);
+}
+
+static void collect(struct le_device *device, struct le_timing *timing, struct le_ledger *ledger) {
+    int left = 0;
+    for (int k = 0; k < timing->count; k++) {
+        bool passed = false;
+        if (device->ops->event_query(device->native, timing->pending[k].stop, &passed) || !passed)
+            timing->pending[left++] = timing->pending[k];
+        else
+            enter(device, timing, ledger, &timing->pending[k]);
+    }
+    timing->count = left;
+}
+
+static bool reserve(struct le_timing *timing) {
+    if (timing->count < timing->capacity)
+        return true;
+    int capacity = timing->capacity ? 2 * timing->capacity : 64;
+    struct pair *pending = le_realloc(timing->pending, (size_t)capacity * sizeof *pending);
+    if (!pending)
+        return false;
+    timing->pending = pending;
+    timing->capacity = capacity;
+    return true;
+}
+
+/* ---- from outside */
+
+static void begin_cost(struct le_span *span, struct le_ledger *ledger) {
+    le_span_begin(span, ledger, LEAT_COST_OTHER, "timing the device", "level 2: two events for each operation");
+}
+
+void le_timing_begin(struct le_device *device, void *native_stream, struct le_timed *timed) {
+    struct le_ledger *ledger = timed_ledger(device);
+    struct le_timing *timing = ledger ? timing_of(device) : NULL;
+    timed->start = NULL;
+    if (!timing)
+        return;
+    struct le_span span;
+    begin_cost(&span, ledger);
+    pthread_mutex_lock(&timing->lock);
+    if (!timing->base)
+        set_base(device, timing, ledger);
+    if (timing->base)
+        timed->start = record_event(device, timing, native_stream);
+    pthread_mutex_unlock(&timing->lock);
+    le_span_end(&span, 0, 0);
+}
+
+void le_timing_end(struct le_device *device, void *native_stream, struct le_timed *timed, leat_cost_kind kind,
+                   const char *what, uint64_t bytes) {
+    struct le_ledger *ledger = timed->start ? timed_ledger(device) : NULL;
+    if (!ledger) {
+        le_timing_drop(device, timed);
+        return;
+    }
+    struct le_timing *timing = device->timing;
+    struct le_span span;
+    begin_cost(&span, ledger);
+    pthread_mutex_lock(&timing->lock);
+    if (timing->count >= PENDING_MAX && timing->count % PENDING_MAX == 0)
+        collect(device, timing, ledger);
+    void *stop = reserve(timing) ? record_event(device, timing, native_stream) : NULL;
+    if (stop) {
+        struct pair *pair = &timing->pending[timing->count++];
+        *pair = (struct pair){.start = timed->start, .stop = stop, .kind = kind, .bytes = bytes};
+        strncpy(pair->what, what, sizeof pair->what - 1);
+    } else
+        give_event(device, timing, timed->start);
+    pthread_mutex_unlock(&timing->lock);
+    timed->start = NULL;
+    le_span_end(&span, 0, 0);
+}
+
+void le_timing_drop(struct le_device *device, struct le_timed *timed) {
+    if (!timed->start)
+        return;
+    pthread_mutex_lock(&device->timing->lock);
+    give_event(device, device->timing, timed->start);
+    pthread_mutex_unlock(&device->timing->lock);
+    timed->start = NULL;
+}
+
+void le_timing_collect(struct le_device *device) {
+    struct le_ledger *ledger = atomic_load(&device->ledger);
+    pthread_mutex_lock(&device->notes_lock);
+    struct le_timing *timing = device->timing;
+    pthread_mutex_unlock(&device->notes_lock);
+    if (!ledger || !timing)
+        return;
+    pthread_mutex_lock(&timing->lock);
+    collect(device, timing, ledger);
+    pthread_mutex_unlock(&timing->lock);
+}
+
+void le_timing_free(struct le_device *device) {
+    struct le_timing *timing = device->timing;
+    if (!timing)
+        return;
+    for (int k = 0; k < timing->count; k++) {
+        give_event(device, timing, timing->pending[k].start);
+        give_event(device, timing, timing->pending[k].stop);
+    }
+    if (timing->base)
+        give_event(device, timing, timing->base);
+    for (int k = 0; k < timing->idle_count; k++)
+        device->ops->event_free(device->native, timing->idle_events[k]);
+    pthread_mutex_destroy(&timing->lock);
+    le_free(timing->pending);
+    le_free(timing->idle_events);
+    le_free(timing);
+    device->timing = NULL;
+}
