@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 struct le_pools;  /* memory.c: pools of blocks, one for each kind */
-struct le_stage;  /* stage.c: pinned rings and the threads that copy */
+struct le_stager; /* stage.c: pinned rings and the threads that copy */
 struct le_timing; /* timing.c: events around the device's work, at the ledger's level 2 */
 
 /* An event recorded in a stream after ticket `number`. Somebody who waits for it on the host holds it: then it is not
@@ -32,17 +32,13 @@ struct le_device_stream {
     void *native;             /* NULL on the cpu */
     uint64_t id;              /* from 1; the device's own is 1 */
     bool foreign;             /* another library's: never destroyed here */
-    /* Pageable copies that were given a ticket and are not all in the native queue yet; stage.c counts them. While it
-     * is not 0, nothing else goes into the native stream and no event is recorded in it before device->settle. */
-    atomic_int staging;
-    void *stage; /* stage.c's */
     /* under device->lock */
     uint64_t number; /* of the last ticket */
     uint64_t passed; /* all up to it is known to be done */
     struct le_mark *mark;
     struct le_seen *seen;
     int seen_count, seen_capacity;
-    int pins;  /* threads that settle or wait for it without the lock */
+    int pins;  /* threads that wait for it without the lock */
     bool gone; /* freed; it stays in the list until its work is done */
 };
 
@@ -63,11 +59,7 @@ struct le_device {
     struct le_device_options options;
     _Atomic(struct le_ledger *) ledger; /* NULL once closed, or where there is none */
     atomic_bool closed;
-    /* Set by stage.c before the first stream's `staging` is counted: returns when all that was given to the stream is
-     * in its native queue. Any thread; not under the lock. */
-    leat_status (*settle)(struct le_device_stream *stream);
-    void (*stage_free)(struct le_stage *stage); /* set with it; called before the backend is closed */
-    struct le_stage *stage;
+    _Atomic(struct le_stager *) stager; /* copy.c makes it at the first pageable copy, under the lock; else NULL */
 
     pthread_mutex_t lock; /* guards streams, orders of blocks, pools, marks */
     struct le_device_stream **streams;
@@ -92,22 +84,30 @@ struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id); 
 /* Is the point known to have been passed, without asking the driver? stream: whose next work is to come after it, which
  * may be enough; NULL: as the host sees it. */
 bool le_point_passed(struct le_device *device, struct le_point point, const struct le_device_stream *stream);
-/* Asks the driver; records an event where none covers the point. *passed stays false while the stream is staging. */
+/* Asks the driver; records an event where none covers the point. *passed stays false while pageable copies of that
+ * stream are not all under way. */
 leat_status le_point_query(struct le_device *device, struct le_point point, bool *passed);
-/* The stream's next work comes after the point. */
-leat_status le_point_need(struct le_device_stream *stream, struct le_point point);
+/* The stream's next work comes after the point. *unsettled: that stream's pageable copies must be settled first
+ * (without the lock), and then this be called again; 0: done. */
+leat_status le_point_need(struct le_device_stream *stream, struct le_point point, uint64_t *unsettled);
 /* Everything up to number is done: remembered, and its launches forgotten. */
 void le_stream_passed(struct le_device_stream *stream, uint64_t number);
 /* Waits on the host. Without the lock. */
 leat_status le_point_wait(struct le_device *device, struct le_point point);
 /* The points of a block, of which none may be passed yet; at most 1 + LE_ORDER_READS. */
 int le_order_points(const struct le_order *order, struct le_point *points);
-/* Forgets streams that were freed and whose work is done (ask: asks the driver). */
+/* Finishes streams that were freed, and forgets those whose work is done (ask: asks the driver). */
 void le_streams_sweep(struct le_device *device, bool ask);
+/* A recorded event that covers what was given to the stream so far; unsettled as in le_point_need. */
+leat_status le_stream_mark(struct le_device_stream *stream, uint64_t *unsettled);
+void le_mark_drop(struct le_device *device, struct le_mark *mark); /* one holder less; NULL is fine */
 void le_marks_free(struct le_device *device);
 
-/* ---- stream.c: settles the stream if it is staging. Without the lock. */
-leat_status le_stream_settle(struct le_device_stream *stream);
+/* ---- stream.c */
+
+/* Returns when the pageable copies given to the stream are all under way; without the lock. */
+void le_stream_settle(struct le_device *device, uint64_t stream_id);
+bool le_stream_is_settled(struct le_device *device, uint64_t stream_id); /* never waits; any lock */
 leat_status le_stream_make(struct le_device *device, void *native, bool foreign, struct le_device_stream **stream);
 
 /* ---- device.c */
@@ -129,8 +129,8 @@ void le_device_span_end(struct le_device_span *span, uint64_t bytes);
 
 leat_status le_pools_new(struct le_device *device);
 void le_pools_free(struct le_device *device); /* all work is done */
-/* Gives back what is kept above the caps and is passed. With the lock held; may call the driver's free. */
-void le_pools_trim_over(struct le_device *device);
+/* Gives back what is kept above the cap (all: whatever is kept) and whose work is done. Without the lock. */
+void le_pools_trim(struct le_device *device, bool all);
 /* Host memory, aligned to 64, from base/memory.h or mapped: LE_MEMORY_HOST everywhere, and all of the cpu's. */
 void *le_host_memory_new(size_t size_bytes);
 void le_host_memory_free(void *memory, size_t size_bytes);

@@ -56,6 +56,8 @@ void le_stage_drop(struct le_stage_job *job);
 
 /* Waits until all jobs of the stream are settled. Costs one load where there are no jobs at all. */
 void le_stager_settle(struct le_stager *stager, uint64_t stream_id);
+/* Are all jobs of the stream settled? Never waits: the one call of these that may be made under the device's lock. */
+bool le_stager_settled(struct le_stager *stager, uint64_t stream_id);
 /* Waits until the stream's jobs up to this number are done; the error of the first one that failed, told once. */
 leat_status le_stager_wait(struct le_stager *stager, uint64_t stream_id, uint64_t number);
 /* The same for all streams' jobs, and without their errors. */
