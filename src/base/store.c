@@ -73,7 +73,7 @@ static void find_path(const char *folder, char *path) {
 static void set_note(struct le_store *store, const char *reason) {
     if (store->note_state != NOTE_NONE)
         return;
-    snprintf(store->note, sizeof store->note, "the code cache is not used: %s", reason);
+    snprintf(store->note, sizeof store->note, "compiled code is not kept: %s", reason);
     store->note_state = NOTE_WAITING;
 }
 
@@ -136,7 +136,9 @@ static enum le_disk_open open_folder(struct le_store *store, bool create, int *f
         else
             result = LE_DISK_REFUSED;
         if (!store->path[0])
-            snprintf(reason, LE_DISK_REASON_BYTES, "neither LEAT_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder");
+            snprintf(reason, LE_DISK_REASON_BYTES,
+                     "neither LEAT_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder, or "
+                     "its name is too long");
     }
     *folder = store->folder;
     pthread_mutex_unlock(&store->lock);
@@ -271,8 +273,8 @@ bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, voi
 /* Removes entries, the one used longest ago first, until no more than most_bytes are left; keep stays. */
 static uint64_t shorten_folder(struct le_store *store, int folder, const char *keep) {
     struct le_disk_files files;
-    if (!le_disk_scan(folder, &files))
-        return 0;
+    if (le_disk_scan(folder, &files))
+        return store->cap_bytes; /* the next put looks again */
     uint64_t left = files.size_bytes, evicted = 0, most_bytes = store->cap_bytes;
     if (left > most_bytes)
         most_bytes -= most_bytes / FREED_PART;
@@ -316,7 +318,7 @@ void le_store_put(struct le_store *store, const char *label, const void *key, si
     size_t size_bytes;
     bool fits = le_disk_size(key_bytes, value_bytes, &size_bytes) && size_bytes <= store->cap_bytes;
     if (!fits)
-        snprintf(reason, sizeof reason, "an entry is larger than its limit of %zu bytes", store->cap_bytes);
+        snprintf(reason, sizeof reason, "an entry is larger than the limit of %zu bytes", store->cap_bytes);
     if (fits &&
         le_disk_write(folder, label, (struct le_disk_key){key, key_bytes}, value, value_bytes, &written, reason))
         keep_to_limit(store, folder, &written);
@@ -336,8 +338,10 @@ static leat_status list_files(struct le_store *store, int *folder, struct le_dis
     enum le_disk_open result = open_folder(store, false, folder, reason);
     if (result == LE_DISK_REFUSED)
         return le_fail(LEAT_FILE, "the code cache cannot be used: %s", reason);
-    if (result == LE_DISK_OPEN && !le_disk_scan(*folder, files))
-        return le_fail(LEAT_FILE, "the code cache %s cannot be read", store->path);
+    int error = result == LE_DISK_OPEN ? le_disk_scan(*folder, files) : 0;
+    if (error)
+        return le_fail(error == ENOMEM ? LEAT_OUT_OF_MEMORY : LEAT_FILE, "the code cache %s cannot be read: %s",
+                       store->path, strerror(error));
     return LEAT_OK;
 }
 
@@ -389,15 +393,18 @@ leat_status le_store_clear(struct le_store *store, leat_cache_info *removed) {
     leat_status status = list_files(store, &folder, &files);
     if (status)
         return status;
-    describe_folder(store, removed);
+    leat_cache_info info;
+    describe_folder(store, &info);
     for (size_t k = 0; k < files.count; k++) {
         if (!le_disk_remove(folder, files.at[k].name) && errno != ENOENT) {
             status = le_fail(LEAT_FILE, "%s/%s cannot be removed: %s", store->path, files.at[k].name, strerror(errno));
             break;
         }
-        removed->count++;
-        removed->size_bytes += files.at[k].size_bytes;
+        info.count++;
+        info.size_bytes += files.at[k].size_bytes;
     }
+    if (!status)
+        *removed = info;
     le_free(files.at);
     return status;
 }

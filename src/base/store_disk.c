@@ -61,10 +61,8 @@ static bool make_folders(const char *path) {
         if (part[k] != '/' && part[k] != 0)
             continue;
         part[k] = 0;
-        int error = mkdir(part, 0700) == 0 || access(part, F_OK) == 0 ? 0 : errno;
-        if (error == ENOENT && k == length) /* a symbolic link that leads nowhere: refused when it is opened */
-            error = 0;
-        if (error) {
+        int error = mkdir(part, 0700) == 0 ? 0 : errno;
+        if (error && error != EEXIST && access(part, F_OK) != 0) {
             errno = error;
             return false;
         }
@@ -369,6 +367,8 @@ static bool scan_one(int folder, const char *name, struct le_disk_files *files) 
     bool temporary = is_temporary(name);
     if ((!temporary && !is_entry(name)) || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
         return true;
+    if (S_ISDIR(about.st_mode))
+        return true;
     if (!temporary)
         return add_file(files, name, &about);
     if (nanoseconds(now()) - nanoseconds(about.st_mtim) > ABANDONED_NS)
@@ -383,24 +383,22 @@ static int compare_files(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
-bool le_disk_scan(int folder, struct le_disk_files *files) {
+int le_disk_scan(int folder, struct le_disk_files *files) {
     *files = (struct le_disk_files){0};
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-    if (!listing) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    bool sound = true;
-    for (struct dirent *item; sound && (item = readdir(listing));)
-        sound = scan_one(folder, item->d_name, files);
-    closedir(listing);
-    if (!sound) {
+    int error = listing ? 0 : errno;
+    if (!listing && fd >= 0)
+        close(fd);
+    for (struct dirent *item; !error && (item = readdir(listing));)
+        error = scan_one(folder, item->d_name, files) ? 0 : ENOMEM;
+    if (listing)
+        closedir(listing);
+    if (error) {
         le_free(files->at);
         *files = (struct le_disk_files){0};
     } else if (files->count) {
         qsort(files->at, files->count, sizeof *files->at, compare_files);
     }
-    return sound;
+    return error;
 }

@@ -32,9 +32,9 @@ bool le_disk_write(int folder, const char *label, struct le_disk_key key, const 
                    struct le_disk_file *file, char *reason);
 /* What a file of this key and value takes; false on overflow. */
 bool le_disk_size(size_t key_bytes, size_t value_bytes, size_t *size_bytes);
-/* All entries, the one that goes next first. Temporary files that nobody writes any more are removed. false: no memory,
- * or the folder cannot be read. */
-bool le_disk_scan(int folder, struct le_disk_files *files);
+/* All entries, the one that goes next first. Temporary files that nobody writes any more are removed. 0, or an errno
+ * (ENOMEM: no memory). */
+int le_disk_scan(int folder, struct le_disk_files *files);
 bool le_disk_remove(int folder, const char *name);
 /* What le_store_list tells of a file; false: it is gone. */
 bool le_disk_describe(int folder, const struct le_disk_file *file, leat_cache_entry *entry);

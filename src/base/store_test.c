@@ -1,0 +1,449 @@
+/* The store: what is kept and what is not, collisions, damage, the limit. Every test has a folder of its own. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/store_testing.h"
+
+enum { USES_AT = 184 };
+
+/* ---- what is kept */
+
+static void keeps_across_stores(void **state) {
+    (void)state;
+    struct scratch scratch;
+    struct stat about;
+    struct le_store_counts counts;
+    scratch_make(&scratch);
+    struct le_store *store = open_store(scratch.folder, 0);
+    assert_false(get(store, "key", "value"));
+    assert_int_equal(stat(scratch.folder, &about), -1); /* looking makes no folder */
+    put(store, "key", "value");
+    put(store, "", "of the empty key");
+    put(store, "empty", "");
+    assert_null(le_store_note(store));
+    le_store_close(store);
+    assert_int_equal(stat(scratch.folder, &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0700);
+    assert_true(get_anew(scratch.folder, "key", "value", &counts));
+    assert_true(counts.disk_hits == 1 && counts.memory_hits == 0 && counts.misses == 0);
+    assert_true(get_anew(scratch.folder, "", "of the empty key", NULL));
+    assert_true(get_anew(scratch.folder, "empty", "", NULL));
+    assert_false(get_anew(scratch.folder, "ke", "value", &counts));
+    assert_true(counts.misses == 1 && counts.damaged == 0);
+    put_anew(scratch.folder, "key", "another value");
+    assert_true(get_anew(scratch.folder, "key", "another value", NULL));
+    char path[128];
+    path_of(scratch.folder, "key", 3, path);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0600);
+    assert_int_equal(about.st_size, HEADER_BYTES + 3 + 13);
+    assert_int_equal(count_files(scratch.folder), 3);
+    scratch_remove(&scratch);
+}
+
+static void keeps_large_values(void **state) {
+    (void)state;
+    struct scratch scratch;
+    scratch_make(&scratch);
+    size_t size_bytes = (size_t)3 << 20;
+    char *value = malloc(size_bytes);
+    for (size_t k = 0; k < size_bytes; k++)
+        value[k] = (char)(k * k >> 7);
+    struct le_store *store = open_store(scratch.folder, 0);
+    le_store_put(store, "large", value, size_bytes, value + 1, size_bytes - 1);
+    le_store_close(store);
+    store = open_store(scratch.folder, 0);
+    void *read;
+    size_t read_bytes;
+    assert_true(le_store_get(store, value, size_bytes, &read, &read_bytes));
+    assert_int_equal(read_bytes, size_bytes - 1);
+    assert_memory_equal(read, value + 1, read_bytes);
+    le_free(read);
+    le_store_close(store);
+    free(value);
+    scratch_remove(&scratch);
+}
+
+static void reads_a_file_once(void **state) {
+    (void)state;
+    struct scratch scratch;
+    struct le_store_counts counts;
+    char path[128];
+    scratch_make(&scratch);
+    put_anew(scratch.folder, "key", "value");
+    struct le_store *store = open_store(scratch.folder, 0);
+    assert_true(get(store, "key", "value"));
+    path_of(scratch.folder, "key", 3, path);
+    assert_int_equal(unlink(path), 0);
+    assert_true(get(store, "key", "value"));
+    put(store, "new", "put here");
+    path_of(scratch.folder, "new", 3, path);
+    assert_int_equal(unlink(path), 0);
+    assert_true(get(store, "new", "put here"));
+    le_store_counts(store, &counts);
+    assert_true(counts.disk_hits == 1 && counts.memory_hits == 2 && counts.misses == 0);
+    le_store_close(store);
+    scratch_remove(&scratch);
+}
+
+static void memory_has_a_limit(void **state) {
+    (void)state;
+    struct le_store *store;
+    struct le_store_counts counts;
+    char value[1001], key[8];
+    memset(value, 'v', 1000);
+    value[1000] = 0;
+    const struct le_store_options options = {.folder = "/proc/no-such-folder", .memory_bytes = 4500};
+    assert_int_equal(le_store_open(&options, &store), LEAT_OK);
+    for (int k = 0; k < 6; k++) {
+        snprintf(key, sizeof key, "%d", k);
+        put(store, key, value);
+        get(store, "0", value);
+    }
+    le_store_counts(store, &counts);
+    assert_true(counts.memory_bytes <= 4500 && counts.memory_bytes >= 4000);
+    assert_true(get(store, "0", value) && get(store, "5", value) && get(store, "4", value) && get(store, "3", value));
+    assert_false(get(store, "1", value));
+    assert_false(get(store, "2", value));
+    char large[5000] = "";
+    memset(large, 'l', sizeof large - 1);
+    put(store, "0", large); /* no longer fits: what was there is not the value any more */
+    assert_false(get(store, "0", value));
+    assert_true(get(store, "5", value));
+    le_store_close(store);
+}
+
+/* ---- keys */
+
+static uint64_t mixed(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static void put_word(unsigned char *bytes, uint64_t word) {
+    for (int k = 0; k < 8; k++)
+        bytes[k] = (unsigned char)(word >> 8 * k);
+}
+
+/* Two keys of 16 bytes: whatever the state before them is, a second word takes back what a first one changed. */
+static void make_collision(unsigned char one[16], unsigned char other[16]) {
+    uint64_t start = 16 * 0x9e3779b97f4a7c15u;
+    for (int k = 0; k < 2; k++)
+        start = (start ^ start >> 32) * 0xd6e8feb86659fd93u;
+    start ^= start >> 32;
+    put_word(one, 1);
+    put_word(one + 8, 77);
+    put_word(other, 2);
+    put_word(other + 8, 77 ^ mixed(start, 1) ^ mixed(start, 2));
+}
+
+static void compares_whole_keys(void **state) {
+    (void)state;
+    struct scratch scratch;
+    unsigned char one[16], other[16];
+    void *value;
+    size_t value_bytes;
+    scratch_make(&scratch);
+    make_collision(one, other);
+    assert_memory_not_equal(one, other, 16);
+    assert_true(le_hash(one, 16, 0) == le_hash(other, 16, 0));
+    struct le_store *store = open_store(scratch.folder, 0);
+    le_store_put(store, "one", one, 16, "1", 1);
+    assert_false(le_store_get(store, other, 16, &value, &value_bytes));
+    assert_true(le_store_get(store, one, 16, &value, &value_bytes));
+    le_free(value);
+    le_store_put(store, "other", other, 16, "other", 5);
+    for (int k = 0; k < 2; k++) { /* in memory both; on disk the last one */
+        assert_true(le_store_get(store, other, 16, &value, &value_bytes));
+        assert_int_equal(value_bytes, 5);
+        le_free(value);
+        assert_int_equal(le_store_get(store, one, 16, &value, &value_bytes), k == 0);
+        if (k == 0)
+            le_free(value);
+        le_store_close(store);
+        store = open_store(scratch.folder, 0);
+    }
+    le_store_close(store);
+    scratch_remove(&scratch);
+}
+
+/* A sound entry at another's place: no damage, and not its value. */
+static void believes_no_file_name(void **state) {
+    (void)state;
+    struct scratch scratch;
+    struct le_store_counts counts;
+    char from[128], to[128];
+    scratch_make(&scratch);
+    put_anew(scratch.folder, "first", "1");
+    path_of(scratch.folder, "first", 5, from);
+    path_of(scratch.folder, "second", 6, to);
+    assert_int_equal(rename(from, to), 0);
+    assert_false(get_anew(scratch.folder, "second", "2", &counts));
+    assert_true(counts.misses == 1 && counts.damaged == 0);
+    put_anew(scratch.folder, "second", "2");
+    assert_true(get_anew(scratch.folder, "second", "2", NULL));
+    scratch_remove(&scratch);
+}
+
+/* ---- damage */
+
+static void expect_repair(const char *folder, const char *path, bool is_damage) {
+    struct le_store_counts counts;
+    assert_int_equal(get_anew(folder, "the key", "the value", &counts), !is_damage);
+    assert_int_equal(counts.damaged, is_damage);
+    assert_int_equal(access(path, F_OK), is_damage ? -1 : 0);
+    put_anew(folder, "the key", "the value");
+    assert_true(get_anew(folder, "the key", "the value", NULL));
+}
+
+static void finds_any_damage(void **state) {
+    (void)state;
+    struct scratch scratch;
+    unsigned char sound[256], bytes[256];
+    char path[128];
+    scratch_make(&scratch);
+    put_anew(scratch.folder, "the key", "the value");
+    path_of(scratch.folder, "the key", 7, path);
+    size_t size_bytes = read_file(path, sound, sizeof sound);
+    assert_int_equal(size_bytes, HEADER_BYTES + 7 + 9);
+    for (size_t k = 0; k < size_bytes; k++)
+        for (int bit = 0; bit < 8; bit += 7) {
+            memcpy(bytes, sound, size_bytes);
+            bytes[k] ^= (unsigned char)(1 << bit);
+            write_file(path, bytes, size_bytes);
+            expect_repair(scratch.folder, path, k < USES_AT || k >= HEADER_BYTES);
+        }
+    for (size_t length = 0; length <= size_bytes + 1; length++) {
+        memcpy(bytes, sound, size_bytes);
+        bytes[size_bytes] = 0;
+        write_file(path, bytes, length);
+        expect_repair(scratch.folder, path, length != size_bytes);
+    }
+    assert_int_equal(count_files(scratch.folder), 1);
+    scratch_remove(&scratch);
+}
+
+enum planted { PLANTED_LINK, PLANTED_PIPE, PLANTED_OPEN_FILE, PLANTED_FOREIGN, PLANTED_KINDS };
+
+/* Another file in the place of the sound entry at path; false where that cannot be made here. */
+static bool plant(enum planted kind, const struct scratch *scratch, const char *path) {
+    char aside[128];
+    snprintf(aside, sizeof aside, "%s/aside", scratch->top);
+    switch (kind) {
+    case PLANTED_LINK: /* to the very same bytes */
+        return rename(path, aside) == 0 && symlink(aside, path) == 0;
+    case PLANTED_PIPE:
+        return unlink(path) == 0 && mkfifo(path, 0600) == 0;
+    case PLANTED_OPEN_FILE:
+        return chmod(path, 0620) == 0;
+    case PLANTED_FOREIGN:
+        return geteuid() == 0 && chown(path, NOBODY, NOBODY) == 0;
+    case PLANTED_KINDS:
+        break;
+    }
+    return false;
+}
+
+static void takes_no_file_but_its_own(void **state) {
+    (void)state;
+    int planted = 0;
+    for (enum planted kind = 0; kind < PLANTED_KINDS; kind++) {
+        struct scratch scratch;
+        char path[128];
+        scratch_make(&scratch);
+        put_anew(scratch.folder, "the key", "the value");
+        path_of(scratch.folder, "the key", 7, path);
+        if (plant(kind, &scratch, path)) {
+            planted++;
+            expect_repair(scratch.folder, path, true);
+        }
+        scratch_remove(&scratch);
+    }
+    assert_true(planted >= PLANTED_FOREIGN);
+}
+
+/* A folder at an entry's place cannot be replaced: that is told, and nothing else happens. */
+static void survives_a_folder_for_a_file(void **state) {
+    (void)state;
+    struct scratch scratch;
+    leat_cache_info removed;
+    char path[128];
+    scratch_make(&scratch);
+    put_anew(scratch.folder, "other", "value");
+    path_of(scratch.folder, "key", 3, path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    struct le_store *store = open_store(scratch.folder, 0);
+    assert_false(get(store, "key", ""));
+    put(store, "key", "value");
+    assert_non_null(strstr(le_store_note(store), "cannot be written"));
+    assert_true(get(store, "key", "value"));
+    assert_int_equal(le_store_clear(store, &removed), LEAT_OK);
+    assert_int_equal(removed.count, 1);
+    le_store_close(store);
+    assert_int_equal(count_files(scratch.folder), 1);
+    scratch_remove(&scratch);
+}
+
+/* ---- the limit */
+
+static void age_file(const char *folder, const char *key, long age_s) {
+    char path[128];
+    struct timespec times[2];
+    path_of(folder, key, strlen(key), path);
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[0].tv_sec -= age_s;
+    times[1] = times[0];
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void what_was_used_longest_ago_goes_first(void **state) {
+    (void)state;
+    struct scratch scratch;
+    struct le_store_counts counts;
+    leat_cache_entry *entries;
+    leat_cache_info info;
+    size_t count;
+    char value[1000] = "";
+    memset(value, 'v', 1000 - HEADER_BYTES - 1); /* with a key of one byte, files of 1,000 bytes */
+    scratch_make(&scratch);
+    struct le_store *store = open_store(scratch.folder, 4000);
+    for (int k = 0; k < 4; k++) {
+        put(store, (char[2]){(char)('a' + k), 0}, value);
+        age_file(scratch.folder, (char[2]){(char)('a' + k), 0}, 1000 - 100 * k);
+    }
+    le_store_counts(store, &counts);
+    assert_int_equal(counts.evicted, 0);
+    assert_true(get_anew(scratch.folder, "a", value, NULL)); /* used: now the last to go */
+    assert_int_equal(le_store_stat(store, &info), LEAT_OK);
+    assert_true(info.count == 4 && info.size_bytes == 4000 && info.cap_bytes == 4000);
+    assert_string_equal(info.folder, scratch.folder);
+    assert_int_equal(le_store_list(store, &entries, &count), LEAT_OK);
+    assert_int_equal(count, 4);
+    for (int k = 0; k < 4; k++) {
+        assert_int_equal(entries[k].label[0], "bcda"[k]);
+        assert_int_equal(entries[k].size_bytes, 1000);
+        assert_int_equal(entries[k].uses, k == 3);
+        assert_true(entries[k].made_s >= entries[k].used_s - 5);
+    }
+    le_free(entries);
+    put(store, "e", value); /* 5,000 are over the limit: down to below 15/16 of it */
+    le_store_counts(store, &counts);
+    assert_int_equal(counts.evicted, 2);
+    assert_false(get_anew(scratch.folder, "b", value, NULL));
+    assert_false(get_anew(scratch.folder, "c", value, NULL));
+    for (int k = 0; k < 3; k++)
+        assert_true(get_anew(scratch.folder, (char[2]){"ade"[k], 0}, value, NULL));
+    le_store_close(store);
+    scratch_remove(&scratch);
+}
+
+/* Others' entries count, too, from time to time; one that is too large is told. */
+static void the_limit_is_the_folders(void **state) {
+    (void)state;
+    struct scratch scratch;
+    leat_cache_info info;
+    char key[16];
+    scratch_make(&scratch);
+    struct le_store *one = open_store(scratch.folder, 20000), *other = open_store(scratch.folder, 20000);
+    for (int k = 0; k < 400; k++) {
+        snprintf(key, sizeof key, "key %d", k);
+        put(k % 2 ? one : other, key, "value");
+        assert_int_equal(le_store_stat(one, &info), LEAT_OK);
+        assert_true(info.size_bytes <= 20000 + 40 * 210);
+    }
+    char large[20001];
+    memset(large, 'l', sizeof large - 1);
+    large[20000] = 0;
+    assert_null(le_store_note(one));
+    put(one, "large", large);
+    assert_non_null(strstr(le_store_note(one), "larger than"));
+    assert_true(get(one, "large", large));
+    assert_false(get_anew(scratch.folder, "large", large, NULL));
+    le_store_close(one);
+    le_store_close(other);
+    scratch_remove(&scratch);
+}
+
+static void clears_its_own_files_alone(void **state) {
+    (void)state;
+    struct scratch scratch;
+    leat_cache_info removed;
+    char path[160];
+    const char *const kept[] = {"README", "0123456789abcdef.txt", "0123456789abcde.leat", ".0123456789abcdef.tmpx"};
+    scratch_make(&scratch);
+    struct le_store *store = open_store(scratch.folder, 0);
+    assert_int_equal(le_store_clear(store, &removed), LEAT_OK);
+    assert_int_equal(removed.count, 0);
+    put(store, "a", "1");
+    put(store, "b", "2");
+    for (int k = 0; k < 4; k++) {
+        snprintf(path, sizeof path, "%s/%s", scratch.folder, kept[k]);
+        write_file(path, (const unsigned char *)"x", 1);
+    }
+    const char *const left[] = {".0123456789abcdef.tmp", ".fedcba9876543210.tmp"}; /* by writers long gone, and not */
+    for (int k = 0; k < 2; k++) {
+        snprintf(path, sizeof path, "%s/%s", scratch.folder, left[k]);
+        write_file(path, (const unsigned char *)"x", 1);
+        struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+        assert_int_equal(k ? 0 : utimensat(AT_FDCWD, path, old, 0), 0);
+    }
+    assert_int_equal(le_store_clear(store, &removed), LEAT_OK);
+    assert_true(removed.count == 2 && removed.size_bytes == 2 * (HEADER_BYTES + 2));
+    assert_false(get(store, "a", "1"));
+    assert_int_equal(count_files(scratch.folder), 4 + 1);
+    put(store, "a", "3");
+    assert_true(get_anew(scratch.folder, "a", "3", NULL));
+    le_store_close(store);
+    scratch_remove(&scratch);
+}
+
+static void lists_labels_fit_to_print(void **state) {
+    (void)state;
+    struct scratch scratch;
+    leat_cache_entry *entries;
+    size_t count;
+    char label[300], path[128];
+    scratch_make(&scratch);
+    struct le_store *store = open_store(scratch.folder, 0);
+    memset(label, 'x', 126);
+    strcpy(label + 126, "\xc3\xa4 and so on");
+    le_store_put(store, label, "a", 1, "1", 1);
+    age_file(scratch.folder, "a", 100);
+    le_store_put(store, "tab\t, bell\a, new\nline, \x7f", "b", 1, "2", 1);
+    age_file(scratch.folder, "b", 50);
+    put(store, "c", "damaged");
+    path_of(scratch.folder, "c", 1, path);
+    assert_int_equal(truncate(path, 100), 0);
+    assert_int_equal(le_store_list(store, &entries, &count), LEAT_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(strlen(entries[0].label), 126);
+    assert_string_equal(entries[1].label, "tab?, bell?, new?line, ?");
+    assert_string_equal(entries[2].label, "(damaged)");
+    le_free(entries);
+    le_store_close(store);
+    scratch_remove(&scratch);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_across_stores),
+        cmocka_unit_test(keeps_large_values),
+        cmocka_unit_test(reads_a_file_once),
+        cmocka_unit_test(memory_has_a_limit),
+        cmocka_unit_test(compares_whole_keys),
+        cmocka_unit_test(believes_no_file_name),
+        cmocka_unit_test(finds_any_damage),
+        cmocka_unit_test(takes_no_file_but_its_own),
+        cmocka_unit_test(survives_a_folder_for_a_file),
+        cmocka_unit_test(what_was_used_longest_ago_goes_first),
+        cmocka_unit_test(the_limit_is_the_folders),
+        cmocka_unit_test(clears_its_own_files_alone),
+        cmocka_unit_test(lists_labels_fit_to_print),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
