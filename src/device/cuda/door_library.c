@@ -1,4 +1,5 @@
 /* A library of the toolkit in all the places where it may be, and the search for cuBLAS, which is located only. */
+#include "base/hash.h"
 #include "device/cuda/door_search.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -7,10 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LOADED "loaded already"
+
 struct hunt {
     struct le_door_search *search;
     const struct le_door_library *library;
-    int top; /* the newest major that will do */
+    int top;              /* the newest major that will do */
+    uint64_t refused[32]; /* hashes of the real paths of files that would not do: lib64 may be lib, cuda cuda-13.0 */
+    size_t refused_count;
 };
 
 static void write_soname(const struct hunt *hunt, int major, char soname[64]) {
@@ -42,13 +47,13 @@ static bool look_loaded(const struct hunt *hunt) {
         if (!le_door_loaded_path(library, path))
             snprintf(path, sizeof path, "%s", soname);
         if (major > hunt->top)
-            tell_newer(hunt, soname, path, major);
-        else if (hunt->library->take(hunt->library->user, hunt->search, soname, path, library))
+            tell_newer(hunt, LOADED, path, major);
+        else if (hunt->library->take(hunt->library->user, hunt->search, LOADED, path, library))
             return true;
     }
     if (hunt->search->line_count == before) {
         write_sonames(hunt, soname);
-        le_door_tell(hunt->search, soname, NULL, "not loaded by the process before");
+        le_door_tell(hunt->search, LOADED, NULL, "not so: %s", soname);
     }
     return false;
 }
@@ -77,14 +82,30 @@ static bool look_by_soname(const struct hunt *hunt) {
     return false;
 }
 
+/* Was it refused under this or another path? Else it is about to be looked at, and will not be twice. */
+static bool seen_before(struct hunt *hunt, const char *path) {
+    char real[PATH_MAX];
+    if (!realpath(path, real))
+        return false;
+    uint64_t hash = le_hash(real, strlen(real), 0);
+    for (size_t k = 0; k < hunt->refused_count; k++)
+        if (hunt->refused[k] == hash)
+            return true;
+    if (hunt->refused_count < ARRAY_LEN(hunt->refused))
+        hunt->refused[hunt->refused_count++] = hash;
+    return false;
+}
+
 /* One folder: the newest that fits the driver. *seen: some version lies there. */
-static bool look_in_folder(const struct hunt *hunt, const char *name, const char *folder, bool *seen) {
+static bool look_in_folder(struct hunt *hunt, const char *name, const char *folder, bool *seen) {
     char soname[64], path[PATH_MAX];
     for (int major = LE_CUDA_MAJOR_MAX; major >= LE_CUDA_MAJOR_MIN; major--) {
         write_soname(hunt, major, soname);
         if (snprintf(path, sizeof path, "%s/%s", folder, soname) >= (int)sizeof path || access(path, F_OK) != 0)
             continue;
         *seen = true;
+        if (seen_before(hunt, path))
+            continue;
         if (major > hunt->top)
             tell_newer(hunt, name, path, major);
         else if (hunt->library->take(hunt->library->user, hunt->search, name, path, NULL))
@@ -95,7 +116,7 @@ static bool look_in_folder(const struct hunt *hunt, const char *name, const char
 
 /* The root of a toolkit, of a conda environment, or site-packages/nvidia; or the library's own folder. */
 static bool look_below(void *user, const char *name, const char *root) {
-    const struct hunt *hunt = user;
+    struct hunt *hunt = user;
     char below[LE_CUDA_MAJOR_MAX + 8][64], folder[PATH_MAX];
     static const char *const toolkit[] = {
         "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "targets/aarch64-linux/lib", "."};
