@@ -511,10 +511,22 @@ typedef struct leat_cost {
     uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0 */
     bool on_device;                             /* time_ns is the device's, by events around the work (level 2) */
 } leat_cost;
+/* 0 counts (under 50 ns a cost), 1 times the host, 2 times the device too, by two events around each operation: about 2
+ * us of the host's time each, which has a record of its own ("timing the device"). */
 LEAT_API leat_status leat_ledger_level_set(leat_context *ctx, int level);
 LEAT_API leat_status leat_ledger_clear(leat_context *ctx);
 LEAT_API leat_status leat_ledger_count(leat_context *ctx, size_t *count);
 LEAT_API leat_status leat_ledger_get(leat_context *ctx, size_t k, leat_cost *cost);
+/* Now, by the clock of the ledger's host times: CLOCK_MONOTONIC; on sim its virtual clock. */
+LEAT_API leat_status leat_ledger_clock(leat_context *ctx, uint64_t *time_ns);
+/* What a device did at level 2, from the start of its first timed work to the end of its last that is over by now: the
+ * union of what it was busy with, and the gaps, each of which is in a LEAT_COST_IDLE record with what the host did in
+ * it. span = busy + idle; overlap: what the kernels' and copies' records hold more than busy, because they ran side by
+ * side. dropped: intervals lost for want of memory. */
+typedef struct leat_ledger_sums {
+    uint64_t span_ns, busy_ns, idle_ns, overlap_ns, dropped;
+} leat_ledger_sums;
+LEAT_API leat_status leat_ledger_device(leat_context *ctx, leat_ledger_sums *sums);
 /* A cost of the caller's own, from begin to end on one thread; they nest, and an inner one's time is not in the outer
  * one's. */
 LEAT_API leat_status leat_ledger_begin(leat_context *ctx, leat_cost_kind kind, const char *what);

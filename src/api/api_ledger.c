@@ -16,9 +16,36 @@ leat_status leat_ledger_clear(leat_context *ctx) {
     return LEAT_OK;
 }
 
+leat_status leat_ledger_clock(leat_context *ctx, uint64_t *time_ns) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(time_ns);
+    *time_ns = le_ledger_clock_ns(ctx->ledger);
+    return LEAT_OK;
+}
+
+/* Enters what the device has done by now. */
+static struct le_timeline_sums settle(leat_context *ctx) {
+    struct le_timeline_sums sums;
+    le_ledger_settle(ctx->ledger, &sums);
+    return sums;
+}
+
+leat_status leat_ledger_device(leat_context *ctx, leat_ledger_sums *sums) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(sums);
+    struct le_timeline_sums found = settle(ctx);
+    *sums = (leat_ledger_sums){.span_ns = found.span_ns,
+                               .busy_ns = found.busy_ns,
+                               .idle_ns = found.idle_ns,
+                               .overlap_ns = found.total_ns - found.busy_ns,
+                               .dropped = found.dropped};
+    return LEAT_OK;
+}
+
 leat_status leat_ledger_count(leat_context *ctx, size_t *count) {
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(count);
+    settle(ctx);
     *count = le_ledger_count(ctx->ledger);
     return LEAT_OK;
 }

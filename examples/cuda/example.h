@@ -1,0 +1,54 @@
+/* What the examples share: failing with Leat's own words, reading a file, options NAME=VALUE. */
+#ifndef EXAMPLE_H
+#define EXAMPLE_H
+#include <leat.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline void must(leat_status status) {
+    if (status == LEAT_OK)
+        return;
+    fprintf(stderr, "%s\n", leat_error_text(NULL));
+    exit(1);
+}
+
+/* The text of a file; ends the program if there is none. */
+static inline char *read_text(const char *path) {
+    FILE *file = fopen(path, "rb");
+    char *text = calloc(1, 1 << 20);
+    if (!file || !text || !fread(text, 1, (1 << 20) - 1, file)) {
+        fprintf(stderr, "%s cannot be read: run this where the examples are\n", path);
+        exit(1);
+    }
+    fclose(file);
+    return text;
+}
+
+/* The value of the argument NAME=VALUE, or what it is without one. */
+static inline const char *option(int argc, char **argv, const char *name, const char *otherwise) {
+    size_t length = strlen(name);
+    for (int k = 1; k < argc; k++)
+        if (strncmp(argv[k], name, length) == 0 && argv[k][length] == '=')
+            return argv[k] + length + 1;
+    return otherwise;
+}
+
+/* A kernel of a file of CUDA C beside this program's text. */
+static inline leat_module *load_module(leat_context *ctx, const char *folder, const char *name) {
+    char path[512];
+    leat_module *module;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char *text = read_text(path);
+    leat_module_options options = {.name = path};
+    must(leat_module_new(ctx, text, &options, &module));
+    free(text);
+    return module;
+}
+
+static inline leat_kernel *find_kernel(leat_module *module, const char *name) {
+    leat_kernel *kernel;
+    must(leat_module_kernel(module, name, &kernel));
+    return kernel;
+}
+#endif

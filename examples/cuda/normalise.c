@@ -1,0 +1,140 @@
+/* Normalises several arrays, each divided by its sum: up, three kernels, down. In one stream everything waits for what
+ * was asked for before; in as many streams as there are arrays, copies up, kernels and copies down overlap by
+ * themselves. Who waits for whom is Leat's to find out: no event is in this program but the two that take the time.
+ *
+ *     normalise [device=auto|cuda|sim] [arrays=10] [n=10000000] [memory=pinned|host] [repeat=5] [folder=examples/cuda]
+ *
+ * Prints, for 1 stream and for one stream an array, the best time of all arrays, from the first byte up to the last
+ * byte down, on the device's clock, and what that is in bytes a second. */
+#include "example.h"
+#include <math.h>
+
+enum { THREADS = 256, BLOCKS = 512, ARRAYS_MAX = 64 };
+
+struct work {
+    leat_context *ctx;
+    leat_kernel *partial_sums, *total, *divide;
+    int arrays, streams;
+    uint32_t n;
+    leat_stream *stream[ARRAYS_MAX];
+    leat_array *host[ARRAYS_MAX], *x[ARRAYS_MAX], *partials[ARRAYS_MAX];
+    leat_event *start, *stop, *done[ARRAYS_MAX];
+};
+
+static void fill(struct work *work) {
+    for (int k = 0; k < work->arrays; k++) {
+        leat_description d;
+        must(leat_array_get(work->host[k], &d));
+        for (uint32_t i = 0; i < work->n; i++)
+            ((float *)d.data)[i] = (float)(i % 7 + (uint32_t)k);
+    }
+}
+
+static void enqueue(struct work *work, int k) {
+    leat_stream *stream = work->stream[k % work->streams];
+    leat_dim3 one = {1, 1, 1}, threads = {THREADS, 1, 1}, blocks = {BLOCKS, 1, 1};
+    leat_argument sums[] = {leat_in(work->x[k]), leat_out(work->partials[k]), leat_u32(work->n)};
+    leat_argument sum[] = {leat_inout(work->partials[k]), leat_u32(BLOCKS)};
+    leat_argument quotients[] = {leat_inout(work->x[k]), leat_in(work->partials[k]), leat_u32(work->n)};
+    leat_ticket ticket; /* given so that nothing waits here */
+    must(leat_array_copy(work->x[k], work->host[k], stream, &ticket));
+    must(leat_kernel_launch(work->partial_sums, blocks, threads, 0, stream, sums, 3));
+    must(leat_kernel_launch(work->total, one, one, 0, stream, sum, 2));
+    must(leat_kernel_launch(work->divide, blocks, threads, 0, stream, quotients, 3));
+    must(leat_array_copy(work->host[k], work->x[k], stream, &ticket));
+}
+
+static double run_ms(struct work *work) {
+    double elapsed_ms;
+    fill(work);
+    must(leat_event_record(work->start, work->stream[0]));
+    for (int s = 1; s < work->streams; s++)
+        must(leat_stream_wait_event(work->stream[s], work->start));
+    for (int k = 0; k < work->arrays; k++)
+        enqueue(work, k);
+    for (int s = 1; s < work->streams; s++) {
+        must(leat_event_record(work->done[s], work->stream[s]));
+        must(leat_stream_wait_event(work->stream[0], work->done[s]));
+    }
+    must(leat_event_record(work->stop, work->stream[0]));
+    must(leat_event_elapsed_ms(work->start, work->stop, &elapsed_ms));
+    must(leat_context_synchronize(work->ctx));
+    return elapsed_ms;
+}
+
+/* The sum of what should sum to 1, in double. */
+static double worst_sum(struct work *work) {
+    double worst = 1;
+    for (int k = 0; k < work->arrays; k++) {
+        leat_description d;
+        double sum = 0;
+        must(leat_array_get(work->host[k], &d));
+        for (uint32_t i = 0; i < work->n; i++)
+            sum += (double)((float *)d.data)[i];
+        if (fabs(sum - 1) > fabs(worst - 1) || k == 0)
+            worst = sum;
+    }
+    return worst;
+}
+
+static void make(struct work *work, leat_memory memory) {
+    const int64_t shape[] = {work->n}, few[] = {BLOCKS};
+    must(leat_event_new(work->ctx, &work->start));
+    must(leat_event_new(work->ctx, &work->stop));
+    for (int k = 0; k < work->arrays; k++) {
+        must(leat_stream_new(work->ctx, &work->stream[k]));
+        must(leat_event_new(work->ctx, &work->done[k]));
+        must(leat_array_new(work->ctx, LEAT_F32, 1, shape, memory, &work->host[k]));
+        must(leat_array_new(work->ctx, LEAT_F32, 1, shape, LEAT_MEMORY_DEVICE, &work->x[k]));
+        must(leat_array_new(work->ctx, LEAT_F32, 1, few, LEAT_MEMORY_DEVICE, &work->partials[k]));
+    }
+}
+
+static void free_all(struct work *work) {
+    for (int k = 0; k < work->arrays; k++) {
+        leat_array_free(work->host[k]);
+        leat_array_free(work->x[k]);
+        leat_array_free(work->partials[k]);
+        leat_event_free(work->done[k]);
+        leat_stream_free(work->stream[k]);
+    }
+    leat_event_free(work->start);
+    leat_event_free(work->stop);
+}
+
+int main(int argc, char **argv) {
+    struct work work = {.arrays = atoi(option(argc, argv, "arrays", "10")),
+                        .n = (uint32_t)atoi(option(argc, argv, "n", "10000000"))};
+    const char *device = option(argc, argv, "device", "auto"), *memory = option(argc, argv, "memory", "pinned");
+    int repeats = atoi(option(argc, argv, "repeat", "5"));
+    if (work.arrays < 1 || work.arrays > ARRAYS_MAX || work.n < 1 || repeats < 1) {
+        fprintf(stderr, "arrays: 1 to %d; n and repeat: at least 1\n", ARRAYS_MAX);
+        return 2;
+    }
+    leat_options options = {.device = strcmp(device, "auto") == 0 ? "cuda" : device};
+    leat_status status = leat_open(&options, &work.ctx);
+    if (status && strcmp(device, "auto") == 0) {
+        options.device = "sim";
+        status = leat_open(&options, &work.ctx);
+    }
+    must(status);
+    leat_module *module = load_module(work.ctx, option(argc, argv, "folder", "examples/cuda"), "normalise.cu");
+    work.partial_sums = find_kernel(module, "partial_sums");
+    work.total = find_kernel(module, "total");
+    work.divide = find_kernel(module, "divide");
+    make(&work, strcmp(memory, "pinned") == 0 ? LEAT_MEMORY_PINNED : LEAT_MEMORY_HOST);
+    for (int turn = 0; turn < 2; turn++) {
+        work.streams = turn ? work.arrays : 1;
+        double best_ms = INFINITY;
+        for (int r = 0; r < repeats + 1; r++) { /* the first one pays for first uses */
+            double elapsed_ms = run_ms(&work);
+            best_ms = r && elapsed_ms < best_ms ? elapsed_ms : best_ms;
+        }
+        printf("%2d arrays of %u, %s memory, %2d streams: %8.3f ms, %6.1f GB/s, sums to %.4f\n", work.arrays, work.n,
+               memory, work.streams, best_ms, 8e-6 * work.arrays * work.n / best_ms, worst_sum(&work));
+    }
+    free_all(&work);
+    leat_module_free(module);
+    leat_close(work.ctx);
+    return 0;
+}
