@@ -10,7 +10,7 @@
  * Order: a chunk is taken only when the work that was in the user's stream before the job has passed on the device, and
  * once the last chunk is under way the user's stream is made to wait for the threads' own. So a job is *settled* when
  * all of it is under way, and *done* when the bytes are where they shall be. Until a job is settled nothing more may be
- * given to its native stream: whoever wants to, waits for it on the host (le_stage_settle). A wait in the device's
+ * given to its native stream: whoever wants to, waits for it on the host (le_stager_settle). A wait in the device's
  * stream for a word that a thread sets would spare that, but two streams may share a hardware queue, and then the
  * transfers that the word stands for can be stuck behind the wait for it.
  *
@@ -20,7 +20,7 @@
 #define LE_STAGE_H
 #include "device/device.h"
 
-struct le_stage;
+struct le_stager;
 struct le_stage_job;
 
 enum { LE_STAGE_PLAN_BYTES = 640 };
@@ -43,21 +43,23 @@ struct le_stage_work {
 };
 
 /* threads: at most so many, started when there is work for them. */
-leat_status le_stage_new(const struct le_device_ops *ops, void *native, int threads, struct le_stage **stage);
-void le_stage_free(struct le_stage *stage); /* ends its jobs first; NULL is fine */
+leat_status le_stager_new(const struct le_device_ops *ops, void *native, int threads, struct le_stager **stager);
+void le_stager_free(struct le_stager *stager); /* ends its jobs first; NULL is fine */
 
 /* A job in the user's native stream: new gets all that it needs; enqueue comes when the stream is in order for it
- * (between le_order_begin and le_order_end); start gives it the point of its ticket, counts it
- * in the stream's `staging` until it is settled, and cannot fail. drop instead of
+ * (between le_order_begin and le_order_end); start gives it the point of its ticket, and cannot fail. drop instead of
  * start gives up one that was not started. */
-leat_status le_stage_job_new(struct le_stage *stage, const struct le_stage_work *work, struct le_stage_job **job);
+leat_status le_stage_job_new(struct le_stager *stager, const struct le_stage_work *work, struct le_stage_job **job);
 leat_status le_stage_enqueue(struct le_stage_job *job, void *native_stream);
-void le_stage_start(struct le_stage_job *job, uint64_t stream_id, uint64_t number, atomic_int *staging);
+void le_stage_start(struct le_stage_job *job, uint64_t stream_id, uint64_t number);
 void le_stage_drop(struct le_stage_job *job);
 
-/* Waits until all jobs of the stream are settled: those that its `staging` counts. */
-void le_stage_settle(struct le_stage *stage, const atomic_int *staging);
-/* Waits until the stream's jobs up to this number (stream_id 0: all jobs) are done, and gives the error of the first
- * one that failed, which is told once. One load where there is nothing to wait for. */
-leat_status le_stage_wait(struct le_stage *stage, uint64_t stream_id, uint64_t number);
+/* Waits until all jobs of the stream are settled. Costs one load where there are no jobs at all. */
+void le_stager_settle(struct le_stager *stager, uint64_t stream_id);
+/* Are all jobs of the stream settled? Never waits: the one call of these that may be made under the device's lock. */
+bool le_stager_settled(struct le_stager *stager, uint64_t stream_id);
+/* Waits until the stream's jobs up to this number are done; the error of the first one that failed, told once. */
+leat_status le_stager_wait(struct le_stager *stager, uint64_t stream_id, uint64_t number);
+/* The same for all streams' jobs, and without their errors. */
+void le_stager_wait_all(struct le_stager *stager);
 #endif
