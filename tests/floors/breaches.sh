@@ -24,6 +24,15 @@ fresh && echo '#include "gen/high.h"' >"$tree/src/base/up.c" && expect includes 
 fresh && echo '#include "base/low.h"' >"$tree/src/cli/main.c" && expect includes 1 "the command below leat.h"
 fresh && echo '#include "base/none.h"' >"$tree/src/base/up.c" && expect includes 1 "a file that is not there"
 fresh && echo '#include "base/b.h"' >"$tree/src/base/a.h" && echo '#include "base/a.h"' >"$tree/src/base/b.h" && expect includes 1 "a cycle"
+apart() {
+    fresh && mkdir -p "$tree/src/device/cuda" "$tree/src/device/sim"
+    echo 'int le_s(void);' >"$tree/src/device/sim/s.h" && echo 'int le_d(void);' >"$tree/src/device/d.h"
+}
+apart && printf '#include "device/d.h"\n#include "device/cuda/c.h"\n' >"$tree/src/device/cuda/c.c" &&
+    echo 'int le_c(void);' >"$tree/src/device/cuda/c.h" && expect includes 0 "a device's own folder and what is shared"
+apart && echo '#include "device/sim/s.h"' >"$tree/src/device/a.c" && expect includes 0 "what is shared picks a device"
+apart && echo '#include "device/sim/s.h"' >"$tree/src/device/cuda/c.c" && expect includes 1 "one device in another"
+apart && echo '#include "../sim/s.h"' >"$tree/src/device/cuda/c.c" && expect includes 1 "one device in another, by a detour"
 fresh && echo 'le_none le_f(void);' >"$tree/src/base/a.h" && expect headers 1 "a type that is not there"
 fresh && echo '/* */' >"$tree/src/gen/low.h" && expect names 1 "two of one name"
 fresh && { printf 'int le_f(int a) {\n' && yes '    a++;' | head -60 && printf '    return a;\n}\n'; } >"$tree/src/base/a.c" && expect lengths 1 "a long function"

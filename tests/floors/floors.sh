@@ -1,6 +1,7 @@
 #!/bin/sh
 # The house rules that a script can check. Prints each breach; exit status 1 if there is one.
-#   includes   a file includes its own folder and lower floors only; cli: leat.h and its own folder; headers have no cycle
+#   includes   a file includes its own folder and lower floors only; cli: leat.h and its own folder; headers have no cycle;
+#              device/cpu, device/cuda and device/sim do not know each other
 #   headers    every header compiles alone; leat.h as C11, as C++ and pedantically
 #   names      file names are unique
 #   lengths    functions at most 60 lines, files at most 600 (tables, .def, apart)
@@ -42,7 +43,14 @@ include_pairs() {
             elif [ -f "include/$name" ]; then echo "$file include/$name"
             else echo "$file ?$name"; fi
         done
-    done
+    done | sed ':a; s: \(.*/\)*[^/ .][^/ ]*/\.\./: \1:; ta'
+}
+
+# Folders below device/ that meet: what they share is directly in device/.
+apart() {
+    ours=$(echo "$1" | sed -n 's:^src/device/\([^/]*\)/.*:\1:p')
+    theirs=$(echo "$2" | sed -n 's:^src/device/\([^/]*\)/.*:\1:p')
+    [ -z "$ours" ] || [ -z "$theirs" ] || [ "$ours" = "$theirs" ] || echo "$1: device/$ours may not include $2"
 }
 
 check_includes() {
@@ -54,6 +62,7 @@ check_includes() {
         esac
         from=$(echo "$file" | cut -d/ -f2)
         to=$(echo "$included" | cut -d/ -f2)
+        [ "$from" = device ] && apart "$file" "$included"
         [ "$from" = "$to" ] && continue
         upper=$(floor "$from")
         lower=$(floor "$to")
