@@ -1,6 +1,7 @@
 # Every src/**/NAME_test.c and tests/api/NAME.c is a cmocka program of its own, linked to the static library, and one test.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
+set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache"
+    "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
 
 function(leat_program target)
   add_executable(${target} ${ARGN})
@@ -98,8 +99,8 @@ leat_test(tests/ulp ulp --every ${ulp_every} --table tests/ulp/table.txt)
 set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 
 # What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
-set(thread_tests base/thread base/ledger array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors)
-set(thread_targets test_base_thread test_base_ledger test_array_pool test_api_sharing test_api_results test_api_streams
+set(thread_tests base/thread base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors)
+set(thread_targets test_base_thread test_base_ledger test_base_store_use test_array_pool test_api_sharing test_api_results test_api_streams
     test_api_errors)
 foreach(test target IN ZIP_LISTS thread_tests thread_targets)
   if(TEST ${test})
