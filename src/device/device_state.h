@@ -9,9 +9,10 @@
 #include "device/device.h"
 #include <pthread.h>
 
-struct le_pools;  /* memory.c: pools of blocks, one for each kind */
-struct le_stager; /* stage.c: pinned rings and the threads that copy */
-struct le_timing; /* timing.c: events around the device's work, at the ledger's level 2 */
+struct le_copy_kernels; /* copy_kernel.c: compiled at the first copy that needs them */
+struct le_pools;        /* memory.c: pools of blocks, one for each kind */
+struct le_stager;       /* stage.c: pinned rings and the threads that copy */
+struct le_timing;       /* timing.c: events around the device's work, at the ledger's level 2 */
 
 /* An event recorded in a stream after ticket `number`. Somebody who waits for it on the host holds it: then it is not
  * recorded again until he is done. */
@@ -35,11 +36,13 @@ struct le_device_stream {
     /* under device->lock */
     uint64_t number; /* of the last ticket */
     uint64_t passed; /* all up to it is known to be done */
+    uint64_t waited; /* le_device_synchronize's: done when it has waited */
     struct le_mark *mark;
     struct le_seen *seen;
     int seen_count, seen_capacity;
-    int pins;  /* threads that wait for it without the lock */
-    bool gone; /* freed; it stays in the list until its work is done */
+    int pins;      /* threads that wait for it without the lock */
+    bool gone;     /* freed; it stays in the list until its work is done */
+    bool finished; /* gone, and its native stream with it; its mark covers all that is not passed */
 };
 
 /* A kernel that was launched and is not known to be done: for the message of a fatal error. */
@@ -59,6 +62,7 @@ struct le_device {
     struct le_device_options options;
     _Atomic(struct le_ledger *) ledger; /* NULL once closed, or where there is none */
     atomic_bool closed;
+    _Atomic(struct le_copy_kernels *) copy_kernels; /* made once; NULL again from le_copy_kernels_close on */
     _Atomic(struct le_stager *) stager; /* copy.c makes it at the first pageable copy, under the lock; else NULL */
 
     pthread_mutex_t lock; /* guards streams, orders of blocks, pools, marks */
@@ -90,6 +94,7 @@ leat_status le_point_query(struct le_device *device, struct le_point point, bool
 /* The stream's next work comes after the point. *unsettled: that stream's pageable copies must be settled first
  * (without the lock), and then this be called again; 0: done. */
 leat_status le_point_need(struct le_device_stream *stream, struct le_point point, uint64_t *unsettled);
+void le_stream_remember(struct le_device_stream *stream, uint64_t id, uint64_t number); /* that it has waited */
 /* Everything up to number is done: remembered, and its launches forgotten. */
 void le_stream_passed(struct le_device_stream *stream, uint64_t number);
 /* Waits on the host. Without the lock. */
@@ -124,6 +129,9 @@ struct le_device_span {
 void le_device_span_begin(struct le_device *device, struct le_device_span *span, leat_cost_kind kind, const char *what,
                           const char *cause);
 void le_device_span_end(struct le_device_span *span, uint64_t bytes);
+
+/* ---- copy_kernel.c: drops its modules, which retain the device: in le_device_close, before the owner's reference. */
+void le_copy_kernels_close(struct le_device *device);
 
 /* ---- memory.c */
 
