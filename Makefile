@@ -19,6 +19,16 @@ check:
 bench: all
 	@bench/run.sh
 
+# on a machine with a GPU; gpu-packages: elsewhere, beforehand, what such a machine cannot fetch
+gpu-check:
+	@tools/gpu_check.sh
+
+gpu-bench:
+	@bench/gpu/run.sh
+
+gpu-packages:
+	@tools/fetch_packages.sh
+
 # FUZZ_SECONDS for each target
 fuzz:
 	@tools/setup.sh check
@@ -39,4 +49,4 @@ format:
 clean:
 	@rm -rf build
 
-.PHONY: all demo check bench fuzz ulp install format clean
+.PHONY: all demo check bench gpu-check gpu-bench gpu-packages fuzz ulp install format clean

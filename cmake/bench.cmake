@@ -6,3 +6,8 @@ foreach(source ${bench_sources})
   target_link_libraries(bench_${name} PRIVATE leat_flags leat_static)
   set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
 endforeach()
+
+# bench/gpu: beside the driver itself
+add_executable(bench_gpu ${PROJECT_SOURCE_DIR}/bench/gpu/gpu.c)
+target_link_libraries(bench_gpu PRIVATE leat_flags leat_static m ${CMAKE_DL_LIBS})
+set_target_properties(bench_gpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)

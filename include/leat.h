@@ -130,21 +130,61 @@ LEAT_API leat_status leat_open(const leat_options *options, leat_context **ctx);
 /* The context lives on until the last program, call, array and stream made from it is freed. */
 LEAT_API void leat_close(leat_context *ctx);
 
-/* ---- devices */
+/* ---- devices: what is here. The CPU is number 0, then come the CUDA devices and sim, which runs CUDA C on the CPU.
+ * Where CUDA cannot be used at all, one device "cuda" that is not usable says why. */
 
 typedef struct leat_device_info {
-    char name[64], kind[16]; /* "Intel(R) Xeon(R)", "cpu" */
-    char simd[16];           /* instruction set in use; best_simd: the best of this machine */
+    char name[64], kind[16]; /* "Intel(R) Xeon(R)", "cpu"; "NVIDIA H200", "cuda"; "sim" */
+    char device[16];         /* as leat_options names it: "cpu", "cuda:1", "sim" */
+    bool usable;             /* false: reason says why not, in words; what is below may be 0 */
+    char reason[256];
+    size_t memory_bytes, cache_bytes; /* main memory or the device's; last-level cache of the CPU */
+    /* of the CPU */
+    char simd[16]; /* instruction set in use; best_simd: the best of this machine */
     char best_simd[16];
-    int threads, cores;               /* threads that Leat uses; cores that the process may use */
-    size_t memory_bytes, cache_bytes; /* main memory; last-level cache */
-    double
-        copy_bytes_per_second; /* of a copy in memory by all threads, bytes read plus bytes written; 0: not measured */
+    int threads, cores; /* threads that Leat uses; cores that the process may use */
+    /* of a CUDA device, and of sim as far as it has them */
+    int ordinal;               /* its number among the devices that CUDA shows */
+    char uuid[48], pci_id[24]; /* "GPU-6f4c...", "0000:0f:00.0" */
+    int capability;            /* 90 for 9.0 */
+    int multiprocessors;
+    int f64_ratio;    /* f32 operations in the time of one f64 */
+    int cuda_version; /* of the driver: 12040 for 12.4 */
+    /* measured; 0: not measured. Copies of host memory are from and to pinned memory. */
+    double copy_bytes_per_second; /* in its memory (the CPU's: by all threads), bytes read plus bytes written */
+    double upload_bytes_per_second, download_bytes_per_second;
+    double launch_ns, round_trip_ns; /* enqueueing one of many kernels that do nothing; launching one and waiting */
 } leat_device_info;
 
+/* The first call looks for CUDA, which takes about 0.1 s where there is a driver. */
 LEAT_API leat_status leat_device_count(leat_context *ctx, size_t *count);
-/* measure: true measures the copy rate (about 0.1 s, once a context), false gives what is known already. */
+/* measure: true measures the rates (the CPU's about 0.1 s, once a context; a CUDA device's about 0.4 s, each time; sim
+ * has none, its clock is virtual), false gives what is known already. */
 LEAT_API leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_device_info *info);
+
+/* What Leat looked for to use CUDA, and where: each once a process, at its first use or here. */
+typedef enum leat_search_kind {
+    LEAT_SEARCH_DRIVER,  /* libcuda.so.1 */
+    LEAT_SEARCH_NVRTC,   /* compiles CUDA C */
+    LEAT_SEARCH_CUBLAS,  /* located, not loaded */
+    LEAT_SEARCH_HEADERS, /* of a toolkit, for programs that include <cuda_fp16.h> */
+    LEAT_SEARCH_KINDS
+} leat_search_kind;
+typedef struct leat_search { /* strings live to the end of the process */
+    const char *name;        /* "driver", "nvrtc", "cublas", "headers" */
+    bool found;
+    int version;        /* 13000 for 13.0; 0: unknown */
+    const char *path;   /* of the library or the folder; "" where it was not found */
+    const char *reason; /* why not, in words; "" where it was found */
+    size_t line_count;
+} leat_search;
+typedef struct leat_search_line {
+    const char *name;    /* what, or by which variable: "libnvrtc.so.12", "CUDA_PATH" */
+    const char *path;    /* where; "" for the dynamic loader's own search */
+    const char *outcome; /* "found, CUDA 12.4", "not set", "for CUDA 13, newer than the driver's 12" */
+} leat_search_line;
+LEAT_API leat_status leat_search_get(leat_context *ctx, leat_search_kind kind, leat_search *search);
+LEAT_API leat_status leat_search_line_get(leat_context *ctx, leat_search_kind kind, size_t k, leat_search_line *line);
 
 /* ---- arrays: a buffer, a type, a shape and strides. Rank 0 is one element. */
 
@@ -168,6 +208,9 @@ typedef struct leat_description {
 /* A new array, its elements zero. shape: rank extents, each at least 0. */
 LEAT_API leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
                                     leat_memory memory, leat_array **array);
+/* The same, its elements anything until they are written: nothing is spent on zeros. */
+LEAT_API leat_status leat_array_new_empty(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
+                                          leat_memory memory, leat_array **array);
 /* Borrows memory: it must stay valid and, unless read_only, unshared by others until release(user) is called (NULL:
  * never), which may be on another thread, after the work that uses it. memory says what it is; host memory that is
  * found to be page-locked is copied as such. */

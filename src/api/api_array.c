@@ -5,8 +5,8 @@
 #include "array/npy.h"
 #include <string.h>
 
-leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape, leat_memory memory,
-                           leat_array **array) {
+static leat_status new_array(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape, leat_memory memory,
+                             bool zero, leat_array **array) {
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(array);
     if (rank > 0)
@@ -15,9 +15,19 @@ leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const 
         return le_fail(LEAT_INVALID, "%d is not a kind of memory", (int)memory);
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_ALLOCATE, "arrays", "");
-    leat_status status = le_array_new(ctx->memory, dtype, rank, shape, true, array);
+    leat_status status = le_array_new(ctx->memory, dtype, rank, shape, zero, array);
     le_span_end(&span, status ? 0 : le_array_bytes(*array), 0);
     return status;
+}
+
+leat_status leat_array_new(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape, leat_memory memory,
+                           leat_array **array) {
+    return new_array(ctx, dtype, rank, shape, memory, true, array);
+}
+
+leat_status leat_array_new_empty(leat_context *ctx, leat_dtype dtype, int rank, const int64_t *shape,
+                                 leat_memory memory, leat_array **array) {
+    return new_array(ctx, dtype, rank, shape, memory, false, array);
 }
 
 leat_status leat_array_wrap(leat_context *ctx, const leat_description *description, void (*release)(void *user),

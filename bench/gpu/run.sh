@@ -1,0 +1,42 @@
+#!/bin/sh
+# `make gpu-bench`: Leat on a GPU beside the driver and Numba, in one run. Needs a GPU; builds what it needs. Writes
+# bench/results/DATE-GPU.txt (or $BENCH_TO/gpu-bench.txt).
+set -eu
+cd "$(dirname "$0")/../.."
+. tools/packages.sh
+build=${GPU_BUILD:-build/gpu}
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_BENCH=ON -DLEAT_EXAMPLES=ON -DBUILD_TESTING=OFF >/dev/null
+cmake --build "$build" --target leat_product bench_gpu example_normalise example_matmul >/dev/null
+
+if ! command -v nvidia-smi >/dev/null 2>&1; then
+    echo "gpu-bench: no nvidia-smi, and so no GPU" >&2
+    exit 1
+fi
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
+slug=$(echo "$gpu" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
+to=${BENCH_TO:+$BENCH_TO/gpu-bench.txt}
+to=${to:-bench/results/$(date +%Y-%m-%d)-$slug.txt}
+python=${PYTHON:-python3}
+
+{
+    echo "$(date +%Y-%m-%d), $gpu, driver $driver, $(nproc) cores"
+    echo
+    echo "== leat devices"
+    for k in 1 2 3; do
+        start=$(date +%s%N)
+        "$build/leat" devices >"$build/devices.txt"
+        echo "took $((($(date +%s%N) - start) / 1000000)) ms"
+    done
+    cat "$build/devices.txt"
+    echo
+    echo "== what Leat adds to the driver"
+    "$build/bench/bench_gpu"
+    echo
+    echo "== ten arrays of 40 MB: up, three kernels, down"
+    for memory in pinned host; do "$build/examples/normalise" device=cuda memory=$memory; done
+    "$python" bench/gpu/peers.py || echo "numba: not here"
+    echo
+    echo "== a tiled product: naive host timing beside the ledger"
+    "$build/examples/matmul" device=cuda
+} 2>&1 | tee "$to"

@@ -1,0 +1,41 @@
+#!/bin/sh
+# `make gpu-check`: the tests that need a GPU, and all others on that machine; then compute-sanitizer over the suite of devices.
+# Writes bench/results/DATE-GPU-check.txt (or $CHECK_TO/gpu-check.txt). GPU_CHECK: all, or quick without compute-sanitizer.
+set -u
+cd "$(dirname "$0")/.."
+. tools/packages.sh
+build=${GPU_BUILD:-build/gpu}
+command -v nvidia-smi >/dev/null 2>&1 || {
+    echo "gpu-check: no nvidia-smi, and so no GPU" >&2
+    exit 1
+}
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
+slug=$(echo "$gpu" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
+to=${CHECK_TO:+$CHECK_TO/gpu-check.txt}
+to=${to:-bench/results/$(date +%Y-%m-%d)-$slug-check.txt}
+
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON >"$build.log" 2>&1 &&
+    cmake --build "$build" >>"$build.log" 2>&1 || {
+    tail -40 "$build.log"
+    exit 1
+}
+{
+    echo "$(date +%Y-%m-%d), $gpu, driver $driver"
+    echo "== tests"
+    LEAT_TEST_CUDA=1 ctest --test-dir "$build" --parallel 8 -LE once --output-on-failure >"$build/ctest.txt" 2>&1 || echo "FAILED"
+    sed -n '/tests passed/,$p' "$build/ctest.txt"
+    if [ "${GPU_CHECK:-all}" = all ] && command -v compute-sanitizer >/dev/null 2>&1; then
+        for tool in memcheck racecheck initcheck synccheck; do
+            for test in "$build"/tests/test_device_suite_*; do
+                [ -x "$test" ] || continue
+                echo "== compute-sanitizer $tool $(basename "$test")"
+                LEAT_TEST_DEVICES=cuda compute-sanitizer --tool $tool --error-exitcode 9 "$test" >"$build/sanitizer.txt" 2>&1 || echo "FAILED"
+                grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$build/sanitizer.txt" || tail -5 "$build/sanitizer.txt"
+            done
+        done
+    fi
+} >"$build/gpu-check.txt" 2>&1
+cp "$build/gpu-check.txt" "$to"
+cat "$to"
+! grep -q FAILED "$to"
