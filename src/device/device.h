@@ -38,6 +38,7 @@ void le_device_release(struct le_device *device);
 void le_device_close(struct le_device *device);
 /* LEAT_INVALID in a child of the process that opened it; the first fatal error, once there was one. Cheap. */
 leat_status le_device_check(struct le_device *device);
+bool le_device_forked(const struct le_device *device); /* in such a child nothing is freed, and no lock is taken */
 /* Latches the thread's present error as the device's first cause, if none is latched, and gives status back. Backends
  * call it for errors that the driver does not recover from; under any lock but notes_lock. */
 leat_status le_device_latch(struct le_device *device, leat_status status);
@@ -130,6 +131,8 @@ struct le_use {
 };
 leat_status le_order_begin(struct le_device_stream *stream, const struct le_use *uses, int count);
 void le_order_end(struct le_device_stream *stream, const struct le_use *uses, int count, bool done);
+/* What is in the block is the outcome of an error in the data: who reads it is told, until it is written anew. */
+void le_order_spoil(struct le_block *block, leat_status status);
 
 /* ---- copies. Strides in bytes; element_bytes 1, 2, 4, 8; axes of extent 1 or mergeable ones may remain. */
 #define LE_COPY_RANK_MAX 8
@@ -165,6 +168,11 @@ const char *le_device_module_ptx(const struct le_device_module *module);
 /* Lives with the module. name: "f", "ns::f", or one of source.names; LEAT_INVALID lists what there is. */
 leat_status le_device_module_kernel(struct le_device_module *module, const char *name,
                                     struct le_device_kernel **kernel);
+int le_device_module_kernel_count(const struct le_device_module *module);
+struct le_device_kernel *le_device_module_kernel_at(struct le_device_module *module, int k);
+struct le_device_module *le_device_kernel_module(struct le_device_kernel *kernel);
+/* A variable's bytes; the block lives with the module: it is never freed by the caller. From then on the module's kernels
+ * that may use it are in order with all other work on it. */
 leat_status le_device_module_symbol(struct le_device_module *module, const char *name, struct le_block **block);
 
 struct le_parameter {

@@ -180,7 +180,14 @@ static void read_conversion(struct reader *reader, const struct parameters *para
         parameters->at[k].fact.is_pointer = true;
 }
 
-static void read_body(struct reader *reader, const struct parameters *parameters) {
+static void note_use(struct reader *reader, struct le_ptx_kernel *kernel) {
+    int variable = le_names_get(&reader->ptx->variable_names, reader->token, reader->length);
+    if (variable < 0 || (kernel->uses.count && kernel->uses.at[kernel->uses.count - 1] == variable))
+        return;
+    *LE_PUSH(&reader->ptx->arena, &kernel->uses) = variable;
+}
+
+static void read_body(struct reader *reader, const struct parameters *parameters, struct le_ptx_kernel *kernel) {
     struct le_names names = {0};
     struct registers registers = {{0}};
     for (int k = 0; k < parameters->count; k++)
@@ -195,6 +202,10 @@ static void read_body(struct reader *reader, const struct parameters *parameters
             read_load(reader, &names, &registers);
         else if (starts(reader, "cvta.to."))
             read_conversion(reader, parameters, &registers);
+        else if (starts(reader, "call"))
+            kernel->uses_all = true;
+        else
+            note_use(reader, kernel);
         if (depth > 0 || is(reader, "}"))
             advance(reader);
     } while (depth > 0 && reader->length);
@@ -218,27 +229,24 @@ static void read_kernel(struct reader *reader) {
     struct le_arena *arena = &reader->ptx->arena;
     struct parameters parameters = {0};
     struct le_mangled mangled;
-    const char *symbol = le_arena_copy(arena, reader->token, reader->length);
+    struct le_ptx_kernel kernel = {.symbol = le_arena_copy(arena, reader->token, reader->length)};
     advance(reader);
     read_parameters(reader, &parameters);
     while (reader->length && !is(reader, "{") && !is(reader, ";"))
         advance(reader);
-    bool declared_only = is(reader, ";");
-    if (!declared_only)
-        read_body(reader, &parameters);
-    le_mangled_read(symbol, &mangled);
+    kernel.uses_all = !is(reader, "{");
+    if (!kernel.uses_all)
+        read_body(reader, &parameters, &kernel);
+    le_mangled_read(kernel.symbol, &mangled);
     refine(&parameters, &mangled);
-    if (declared_only)
-        return;
-    struct le_ptx_kernel *kernel = LE_PUSH(arena, &reader->ptx->kernels);
-    *kernel = (struct le_ptx_kernel){.symbol = symbol,
-                                     .name = le_arena_copy(arena, mangled.name, strlen(mangled.name)),
-                                     .written = le_arena_copy(arena, mangled.parameters, strlen(mangled.parameters)),
-                                     .is_template = mangled.is_template,
-                                     .parameter_count = parameters.count,
-                                     .parameters = LE_NEW_ARRAY(arena, parameters.count + 1, struct le_parameter)};
+    kernel.name = le_arena_copy(arena, mangled.name, strlen(mangled.name));
+    kernel.written = le_arena_copy(arena, mangled.parameters, strlen(mangled.parameters));
+    kernel.is_template = mangled.is_template;
+    kernel.parameter_count = parameters.count;
+    kernel.parameters = LE_NEW_ARRAY(arena, parameters.count + 1, struct le_parameter);
     for (int k = 0; k < parameters.count; k++)
-        kernel->parameters[k] = parameters.at[k].fact;
+        kernel.parameters[k] = parameters.at[k].fact;
+    *LE_PUSH(arena, &reader->ptx->kernels) = kernel;
 }
 
 /* After `.global` or `.const`: .align 4 .b8 table[16] = {...}; */
@@ -255,11 +263,13 @@ static void read_variable(struct reader *reader, bool is_constant, bool is_decla
     }
     const char *symbol = le_arena_copy(arena, reader->token, reader->length);
     le_mangled_read(symbol, &mangled);
-    if (!is_declared && *symbol && *symbol != '$')
+    if (!is_declared && *symbol && *symbol != '$') {
+        le_names_put(arena, &reader->ptx->variable_names, symbol, strlen(symbol), reader->ptx->variables.count);
         *LE_PUSH(arena, &reader->ptx->variables) =
             (struct le_ptx_variable){.symbol = symbol,
                                      .name = le_arena_copy(arena, mangled.name, strlen(mangled.name)),
                                      .is_constant = is_constant};
+    }
     while (reader->length && !take(reader, ";"))
         advance(reader);
 }
@@ -268,7 +278,7 @@ static void skip_function(struct reader *reader) {
     while (reader->length && !is(reader, "{") && !is(reader, ";"))
         advance(reader);
     if (is(reader, "{"))
-        read_body(reader, &(struct parameters){0});
+        read_body(reader, &(struct parameters){0}, &(struct le_ptx_kernel){0});
 }
 
 static void read_all(struct reader *reader) {

@@ -16,6 +16,10 @@ struct le_ptx_kernel {
     const char *written; /* "const float *, int"; "" where it is not known */
     int parameter_count;
     struct le_parameter *parameters;
+    bool uses_all; /* it may use any variable: it calls functions, or its body is not there */
+    struct {
+        int *at, count, capacity;
+    } uses; /* else those of le_ptx.variables that it names */
 };
 struct le_ptx_variable {
     const char *symbol, *name;
@@ -31,6 +35,7 @@ struct le_ptx {
         struct le_ptx_variable *at;
         int count, capacity;
     } variables;
+    struct le_names variable_names; /* by symbol */
 };
 /* OUT_OF_MEMORY is the only failure: then there is nothing to finish. */
 leat_status le_ptx_read(const char *text, struct le_ptx *ptx);

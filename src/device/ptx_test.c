@@ -31,7 +31,8 @@ static const char NVRTC_13[] =
     "\tld.param.u64 \t%rd1, [plain_param_0];\n\tld.param.u64 \t%rd2, [plain_param_3];\n"
     "\tld.param.f32 \t%f1, [plain_param_7];\n\tld.param.u64 \t%rd7, [plain_param_6+8];\n"
     "\tcvta.to.global.u64 \t%rd3, %rd1;\n\tadd.s64 \t%rd4, %rd2, 1;\n"
-    "\tcvta.to.global.u64 \t%rd8, %rd7;\n"
+    "\tcvta.to.global.u64 \t%rd8, %rd7;\n\tld.const.f32 \t%f4, [table+4];\n\tatom.global.add.u32 \t%r4, [counter], "
+    "1;\n"
     "\t// begin inline asm\n\t{ cvt.f32.f16 %f2, %rs3;}\n\n\t// end inline asm\n\tret;\n}\n"
     "\t// .weak\t_ZN2ns1gIfLi3EEEvPT_\n"
     ".weak .entry _ZN2ns1gIfLi3EEEvPT_(\n\t.param .u64 _ZN2ns1gIfLi3EEEvPT__param_0\n)\n{\n\tret;\n}\n"
@@ -110,6 +111,12 @@ static void test_variables(void **state) {
         assert_string_equal(ptx.variables.at[k].name, EXPECTED[k].name);
         assert_int_equal(ptx.variables.at[k].is_constant, EXPECTED[k].is_constant);
     }
+    const struct le_ptx_kernel *kernel = &ptx.kernels.at[0];
+    assert_false(kernel->uses_all);
+    assert_int_equal(kernel->uses.count, 2);
+    assert_string_equal(ptx.variables.at[kernel->uses.at[0]].name, "table");
+    assert_string_equal(ptx.variables.at[kernel->uses.at[1]].name, "counter");
+    assert_int_equal(ptx.kernels.at[1].uses.count, 0);
     le_ptx_finish(&ptx);
 }
 
@@ -120,11 +127,14 @@ static void test_other_forms(void **state) {
                                ".param .b64 /* of any kind */ a_param_2, .param .f16 a_param_3, .param .b8 a_param_4)\n"
                                "{ ld.param.b64 %rd1, [a_param_2]; cvta.to.global.u64 %rd2, %rd1; { } }\n"
                                ".entry b(.param .u64 b_param_0);\n"
-                               ".visible .entry c(.param .u64 c_param_0) { }";
+                               ".visible .entry c(.param .u64 c_param_0) { call.uni helper, (param0); }";
     struct le_ptx ptx;
     assert_int_equal(le_ptx_read(TEXT, &ptx), LEAT_OK);
-    assert_int_equal(ptx.kernels.count, 2);
+    assert_int_equal(ptx.kernels.count, 3);
+    assert_true(ptx.kernels.at[1].uses_all);
+    assert_true(ptx.kernels.at[2].uses_all);
     const struct le_ptx_kernel *kernel = &ptx.kernels.at[0];
+    assert_false(kernel->uses_all);
     assert_int_equal(kernel->parameter_count, 5);
     assert_true(kernel->parameters[0].is_pointer);
     assert_int_equal(kernel->parameters[1].dtype, 0);
@@ -132,7 +142,7 @@ static void test_other_forms(void **state) {
     assert_true(kernel->parameters[2].is_pointer);
     assert_int_equal(kernel->parameters[3].dtype, LEAT_F16);
     assert_int_equal(kernel->parameters[4].size_bytes, 1);
-    assert_string_equal(ptx.kernels.at[1].name, "c");
+    assert_string_equal(ptx.kernels.at[2].name, "c");
     le_ptx_finish(&ptx);
 }
 

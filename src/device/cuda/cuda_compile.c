@@ -1,0 +1,249 @@
+/* See cuda_compile.h. */
+#include "device/cuda/cuda_compile.h"
+#include "base/memory.h"
+#include "device/cuda/compile_log.h"
+#include "device/cuda/door.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARCHITECTURES_MAX = 128 };
+static const char STANDARD[] = "c++17";
+
+struct job {
+    struct le_cuda_device *cuda;
+    const struct le_nvrtc *nvrtc;
+    const struct le_module_source *source;
+    struct le_device_module *module;
+    le_nvrtc_program program;
+    struct le_arena arena; /* of options */
+    struct {
+        const char **at;
+        int count, capacity;
+    } options;
+    bool is_cubin;
+};
+
+static leat_status nvrtc_failed(const struct job *job, le_nvrtc_result result, const char *what) {
+    if (result == LE_NVRTC_ERROR_OUT_OF_MEMORY)
+        return le_fail(LEAT_OUT_OF_MEMORY, "%s: NVRTC is out of memory", what);
+    return le_fail(LEAT_DEVICE, "%s: %s", what, job->nvrtc->GetErrorString(result));
+}
+
+/* ---- options */
+
+static void add_option(struct job *job, const char *prefix, const char *text) {
+    *LE_PUSH(&job->arena, &job->options) = le_arena_format(&job->arena, "%s%s", prefix, text);
+}
+
+/* The newest architecture that NVRTC knows and the device runs; *exact: the device's own. 0: none. */
+static int choose_architecture(const struct job *job, bool *exact) {
+    int count = 0, known[ARCHITECTURES_MAX], capability = job->cuda->device->limits.capability, best = 0;
+    bool told = job->nvrtc->GetNumSupportedArchs(&count) == LE_NVRTC_SUCCESS && count <= ARCHITECTURES_MAX &&
+                job->nvrtc->GetSupportedArchs(known) == LE_NVRTC_SUCCESS;
+    for (int k = 0; told && k < count; k++)
+        if (known[k] <= capability && known[k] > best)
+            best = known[k];
+    *exact = best == capability;
+    return best;
+}
+
+static leat_status add_architecture(struct job *job) {
+    bool exact;
+    int architecture = choose_architecture(job, &exact);
+    if (architecture == 0)
+        return le_fail(LEAT_UNSUPPORTED, "this NVRTC knows no architecture that runs on the device, %s",
+                       job->cuda->device->limits.architecture);
+    job->is_cubin = exact;
+    char number[16];
+    snprintf(number, sizeof number, "%d", architecture);
+    add_option(job, exact ? "--gpu-architecture=sm_" : "--gpu-architecture=compute_", number);
+    return LEAT_OK;
+}
+
+static bool says_standard(const char *const *options) {
+    for (; options && *options; options++)
+        if (strncmp(*options, "-std", 4) == 0 || strncmp(*options, "--std", 5) == 0)
+            return true;
+    return false;
+}
+
+static void add_list(struct job *job, const char *prefix, const char *const *list) {
+    for (; list && *list; list++)
+        add_option(job, prefix, *list);
+}
+
+/* The toolkit's headers come last, after the user's own; the simulator brings its own. */
+static leat_status make_options(struct job *job) {
+    const struct le_module_source *source = job->source;
+    const char *folder = job->cuda->is_sim ? NULL : le_cuda_include_folder();
+    if (setjmp(job->arena.failure))
+        return le_fail_out_of_memory(0);
+    leat_status status = add_architecture(job);
+    if (status)
+        return status;
+    if (!says_standard(source->options))
+        add_option(job, "--std=", STANDARD);
+    if (source->line_info)
+        add_option(job, "-lineinfo", "");
+    add_list(job, "-D", source->macros);
+    add_list(job, "-I", source->include_paths);
+    if (folder)
+        add_option(job, "-I", folder);
+    add_list(job, "", source->options);
+    return LEAT_OK;
+}
+
+/* ---- what comes out */
+
+static leat_status take_log(struct job *job) {
+    size_t size_bytes = 0;
+    if (job->nvrtc->GetProgramLogSize(job->program, &size_bytes) != LE_NVRTC_SUCCESS)
+        size_bytes = 0;
+    job->module->log = le_alloc_zero(1, size_bytes + 1);
+    if (!job->module->log)
+        return le_fail_out_of_memory(size_bytes);
+    if (size_bytes && job->nvrtc->GetProgramLog(job->program, job->module->log) != LE_NVRTC_SUCCESS)
+        job->module->log[0] = '\0';
+    return LEAT_OK;
+}
+
+static leat_status take_code(struct job *job, const char *what,
+                             le_nvrtc_result (*size)(le_nvrtc_program program, size_t *size_bytes),
+                             le_nvrtc_result (*get)(le_nvrtc_program program, char *code), char **code) {
+    size_t size_bytes = 0;
+    le_nvrtc_result result = size(job->program, &size_bytes);
+    if (result != LE_NVRTC_SUCCESS)
+        return nvrtc_failed(job, result, what);
+    char *memory = le_alloc_zero(1, size_bytes + 1);
+    if (!memory)
+        return le_fail_out_of_memory(size_bytes);
+    result = get(job->program, memory);
+    if (result == LE_NVRTC_SUCCESS) {
+        *code = memory;
+        return LEAT_OK;
+    }
+    le_free(memory);
+    return nvrtc_failed(job, result, what);
+}
+
+static leat_status take_names(struct job *job) {
+    for (int k = 0; k < job->module->name_count; k++) {
+        struct le_module_name *name = &job->module->names[k];
+        const char *lowered = NULL;
+        le_nvrtc_result result = job->nvrtc->GetLoweredName(job->program, name->expression, &lowered);
+        if (result != LE_NVRTC_SUCCESS || !lowered)
+            return le_fail(LEAT_INVALID, "the name \"%.200s\" stands for nothing in %s", name->expression,
+                           job->source->name);
+        name->lowered = le_strdup(lowered);
+        if (!name->lowered)
+            return le_fail_out_of_memory(strlen(lowered));
+    }
+    return LEAT_OK;
+}
+
+/* ---- compiling */
+
+static leat_status copy_names(struct job *job) {
+    struct le_device_module *module = job->module;
+    size_t count = 0;
+    while (job->source->names && job->source->names[count])
+        count++;
+    if (count == 0)
+        return LEAT_OK;
+    module->names = le_alloc_zero(count, sizeof *module->names);
+    if (!module->names)
+        return le_fail_out_of_memory(count * sizeof *module->names);
+    for (; module->name_count < (int)count; module->name_count++) {
+        char *expression = le_strdup(job->source->names[module->name_count]);
+        if (!expression)
+            return le_fail_out_of_memory(0);
+        module->names[module->name_count].expression = expression;
+    }
+    return LEAT_OK;
+}
+
+static leat_status add_names(struct job *job) {
+    leat_status status = copy_names(job);
+    for (int k = 0; k < job->module->name_count && !status; k++) {
+        const char *expression = job->module->names[k].expression;
+        le_nvrtc_result result = job->nvrtc->AddNameExpression(job->program, expression);
+        if (result != LE_NVRTC_SUCCESS)
+            status = le_fail(LEAT_INVALID, "the name \"%.200s\": %s", expression, job->nvrtc->GetErrorString(result));
+    }
+    return status;
+}
+
+/* What compiling came to, from its result and the log. */
+static leat_status judge(struct job *job, le_nvrtc_result result) {
+    leat_status status = take_log(job);
+    if (status || result == LE_NVRTC_SUCCESS)
+        return status;
+    const char *log = job->module->log;
+    if (result == LE_NVRTC_ERROR_COMPILATION || result == LE_NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID)
+        return le_compile_log_fail(log, job->source->name, job->source->text);
+    if (result == LE_NVRTC_ERROR_INVALID_OPTION)
+        return le_fail(LEAT_INVALID, "%s: %s", job->source->name, *log ? log : "a wrong option");
+    status = nvrtc_failed(job, result, job->source->name);
+    return *log ? le_fail_prefix(status, "%.300s", log) : status;
+}
+
+static leat_status compile(struct job *job, char **image) {
+    struct le_device_module *module = job->module;
+    leat_status status = add_names(job);
+    if (status)
+        return status;
+    status = judge(job, job->nvrtc->CompileProgram(job->program, job->options.count, job->options.at));
+    if (!status)
+        status = take_names(job);
+    if (!status)
+        status = take_code(job, "its PTX", job->nvrtc->GetPTXSize, job->nvrtc->GetPTX, &module->ptx);
+    if (status)
+        return status;
+    if (job->is_cubin)
+        return take_code(job, "its code", job->nvrtc->GetCUBINSize, job->nvrtc->GetCUBIN, image);
+    *image = le_strdup(module->ptx);
+    return *image ? LEAT_OK : le_fail_out_of_memory(strlen(module->ptx));
+}
+
+static leat_status run(struct job *job, char **image) {
+    leat_status status = make_options(job);
+    if (status)
+        return status;
+    le_nvrtc_result result =
+        job->nvrtc->CreateProgram(&job->program, job->source->text, job->source->name, 0, NULL, NULL);
+    if (result != LE_NVRTC_SUCCESS)
+        return nvrtc_failed(job, result, job->source->name);
+    status = compile(job, image);
+    job->nvrtc->DestroyProgram(&job->program);
+    return status;
+}
+
+static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc **nvrtc) {
+    int version;
+    *nvrtc = cuda->nvrtc;
+    if (*nvrtc)
+        return LEAT_OK;
+    struct le_device_span span;
+    le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, "NVRTC", "");
+    leat_status status = le_nvrtc_open(nvrtc, &version);
+    le_device_span_end(&span, 0);
+    return status;
+}
+
+leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_source *source,
+                            struct le_device_module *module, void **image) {
+    struct job job = {.cuda = cuda, .source = source, .module = module};
+    leat_status status = find_nvrtc(cuda, &job.nvrtc);
+    if (status)
+        return status;
+    struct le_device_span span;
+    char *code = NULL;
+    le_device_span_begin(cuda->device, &span, LEAT_COST_COMPILE, source->name, "");
+    le_arena_init(&job.arena);
+    status = run(&job, &code);
+    le_arena_finish(&job.arena);
+    le_device_span_end(&span, 0);
+    *image = code;
+    return status;
+}

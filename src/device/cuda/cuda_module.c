@@ -1,0 +1,187 @@
+/* Modules and launches over a CUDA driver: compiled code is loaded, its kernels and variables are found and measured.
+ * What a launch must fulfil was checked before (launch.c), but for what only the driver knows: how many blocks are
+ * resident at one time. */
+#include "base/memory.h"
+#include "device/cuda/cuda_compile.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { JIT_LOG_BYTES = 8192 };
+
+/* ---- what the driver knows of a kernel */
+
+static int attribute(struct le_cuda_device *cuda, le_cu_function function, le_cu_function_attribute which) {
+    int value = 0;
+    return cuda->driver->FuncGetAttribute(&value, which, function) == LE_CU_SUCCESS && value > 0 ? value : 0;
+}
+
+static size_t most_dynamic(const struct le_cuda_device *cuda, const struct le_device_kernel *kernel) {
+    size_t most_bytes = cuda->device->limits.shared_optin_bytes;
+    return most_bytes > kernel->static_shared_bytes ? most_bytes - kernel->static_shared_bytes : 0;
+}
+
+static void measure(struct le_cuda_device *cuda, struct le_device_kernel *kernel, le_cu_function function) {
+    int grid = 0, block = 0;
+    kernel->native = function;
+    kernel->registers = attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_NUM_REGS);
+    kernel->max_block_threads = attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    kernel->static_shared_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    kernel->constant_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
+    kernel->local_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    kernel->max_dynamic_shared_bytes = most_dynamic(cuda, kernel);
+    if (cuda->driver->OccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, 0, 0) == LE_CU_SUCCESS)
+        kernel->best_block_threads = block;
+}
+
+/* A kernel that the driver does not find stays without a function: asking for it is an error, the others are fine. */
+static leat_status find_kernels(struct le_cuda_device *cuda, struct le_device_module *module) {
+    for (int k = 0; k < module->contents.kernels.count; k++) {
+        struct le_device_kernel *kernel = &module->kernels[k];
+        le_cu_function function = NULL;
+        le_cu_result result = cuda->driver->ModuleGetFunction(&function, module->native, kernel->entry->symbol);
+        if (result == LE_CU_SUCCESS)
+            measure(cuda, kernel, function);
+        else if (result != LE_CU_ERROR_NOT_FOUND)
+            return le_cuda_result(cuda, result, "kernel %s of %s", kernel->name, module->title);
+    }
+    return LEAT_OK;
+}
+
+static leat_status find_variables(struct le_cuda_device *cuda, struct le_device_module *module) {
+    for (int k = 0; k < module->contents.variables.count; k++) {
+        struct le_device_variable *variable = &module->variables[k];
+        le_cu_deviceptr address = 0;
+        size_t size_bytes = 0;
+        const char *symbol = variable->entry->symbol;
+        le_cu_result result = cuda->driver->ModuleGetGlobal(&address, &size_bytes, module->native, symbol);
+        if (result != LE_CU_SUCCESS && result != LE_CU_ERROR_NOT_FOUND)
+            return le_cuda_result(cuda, result, "variable %s of %s", variable->entry->name, module->title);
+        variable->address = result == LE_CU_SUCCESS ? address : 0;
+        variable->size_bytes = size_bytes;
+    }
+    return LEAT_OK;
+}
+
+/* ---- loading */
+
+/* Where the image is PTX, it is compiled here, and what is wrong with it stands in a log. */
+static leat_status load_image(struct le_cuda_device *cuda, const void *image, struct le_device_module *module) {
+    char log[JIT_LOG_BYTES] = "";
+    le_cu_jit_option options[] = {LE_CU_JIT_ERROR_LOG_BUFFER, LE_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    uintptr_t size_bytes = sizeof log - 1;
+    void *values[] = {log, (void *)size_bytes};
+    le_cu_module native = NULL;
+    le_cu_result result = cuda->driver->ModuleLoadDataEx(&native, image, ARRAY_LEN(options), options, values);
+    module->native = result == LE_CU_SUCCESS ? native : NULL;
+    if (result == LE_CU_SUCCESS || !log[0])
+        return le_cuda_result(cuda, result, "loading %s", module->title);
+    return le_cuda_result(cuda, result, "loading %s (%.300s)", module->title, log);
+}
+
+static leat_status load(struct le_cuda_device *cuda, const void *image, struct le_device_module *module) {
+    le_cu_context before;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    status = load_image(cuda, image, module);
+    if (!status)
+        status = find_kernels(cuda, module);
+    if (!status)
+        status = find_variables(cuda, module);
+    if (status && module->native) {
+        cuda->driver->ModuleUnload(module->native);
+        module->native = NULL;
+    }
+    return le_cuda_leave(cuda, before, status);
+}
+
+leat_status le_cuda_module_new(void *native, const struct le_module_source *source, struct le_device_module *module) {
+    struct le_cuda_device *cuda = native;
+    void *image = NULL;
+    leat_status status = le_cuda_compile(cuda, source, module, &image);
+    if (!status)
+        status = le_module_read(module);
+    if (!status) {
+        struct le_device_span span;
+        le_device_span_begin(cuda->device, &span, LEAT_COST_MODULE, source->name, "");
+        status = load(cuda, image, module);
+        le_device_span_end(&span, 0);
+    }
+    le_free(image);
+    return status;
+}
+
+void le_cuda_module_free(void *native, struct le_device_module *module) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    if (le_cuda_enter(cuda, &before))
+        return;
+    cuda->driver->ModuleUnload(module->native);
+    le_cuda_leave(cuda, before, LEAT_OK);
+}
+
+/* ---- launching */
+
+/* Dynamic shared memory above the usual limit is asked for once, as much as the kernel may ever have. */
+static leat_status ask_shared(struct le_cuda_device *cuda, struct le_device_kernel *kernel) {
+    if (atomic_load_explicit(&kernel->shared_asked, memory_order_acquire))
+        return LEAT_OK;
+    le_cu_result result = cuda->driver->FuncSetAttribute(
+        kernel->native, LE_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kernel->max_dynamic_shared_bytes);
+    if (result == LE_CU_SUCCESS)
+        atomic_store_explicit(&kernel->shared_asked, true, memory_order_release);
+    return le_cuda_result(cuda, result, "kernel %s: %zu bytes of dynamic shared memory", kernel->name,
+                          kernel->max_dynamic_shared_bytes);
+}
+
+/* All blocks of a cooperative launch must be resident at one time. */
+static leat_status check_resident(struct le_cuda_device *cuda, const struct le_device_kernel *kernel,
+                                  const struct le_kernel_launch *launch) {
+    int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]), each = 0;
+    int multiprocessors = cuda->device->limits.multiprocessors;
+    le_cu_result result =
+        cuda->driver->OccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel->native, threads, launch->shared_bytes);
+    if (result != LE_CU_SUCCESS)
+        return le_cuda_result(cuda, result, "kernel %s", kernel->name);
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint64_t most = (uint64_t)each * (uint64_t)multiprocessors;
+    if (blocks <= most)
+        return LEAT_OK;
+    return le_fail(
+        LEAT_INVALID,
+        "kernel %s: a cooperative launch of %llu blocks; at most %llu of %d threads are resident at one time "
+        "(%d on each of %d multiprocessors)",
+        kernel->name, (unsigned long long)blocks, (unsigned long long)most, threads, each, multiprocessors);
+}
+
+static leat_status launch_cooperative(struct le_cuda_device *cuda, void *stream, struct le_device_kernel *kernel,
+                                      const struct le_kernel_launch *launch, void **parameters) {
+    leat_status status = check_resident(cuda, kernel, launch);
+    if (status)
+        return status;
+    le_cu_result result = cuda->driver->LaunchCooperativeKernel(
+        kernel->native, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+        launch->block[2], (unsigned)launch->shared_bytes, stream, parameters);
+    return result == LE_CU_SUCCESS ? LEAT_OK : le_cuda_result(cuda, result, "kernel %s", kernel->name);
+}
+
+leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *kernel,
+                           const struct le_kernel_launch *launch, void **parameters) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    if (launch->shared_bytes + kernel->static_shared_bytes > cuda->device->limits.shared_bytes)
+        status = ask_shared(cuda, kernel);
+    if (!status && launch->cooperative) {
+        status = launch_cooperative(cuda, stream, kernel, launch, parameters);
+    } else if (!status) {
+        le_cu_result result = cuda->driver->LaunchKernel(
+            kernel->native, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+            launch->block[2], (unsigned)launch->shared_bytes, stream, parameters, NULL);
+        if (result != LE_CU_SUCCESS)
+            status = le_cuda_result(cuda, result, "kernel %s", kernel->name);
+    }
+    return le_cuda_leave(cuda, before, status);
+}
