@@ -21,6 +21,7 @@ struct le_ledger {
     atomic_int level;
     uint64_t (*clock)(void *user); /* NULL: CLOCK_MONOTONIC */
     void *clock_user;
+    uint64_t clock_offset_ns;     /* so that time goes on where another clock takes over */
     struct le_timeline *timeline; /* made by the first interval of level 2 */
     pthread_mutex_t lock;
     leat_cost *records;
@@ -212,12 +213,15 @@ const char *le_cost_kind_name(leat_cost_kind kind) {
 /* ---- clock and timeline */
 
 void le_ledger_clock_set(struct le_ledger *ledger, uint64_t (*clock)(void *user), void *user) {
+    uint64_t now_ns = le_ledger_clock_ns(ledger);
     ledger->clock_user = user;
     ledger->clock = clock;
+    ledger->clock_offset_ns = 0;
+    ledger->clock_offset_ns = now_ns - le_ledger_clock_ns(ledger);
 }
 
 uint64_t le_ledger_clock_ns(const struct le_ledger *ledger) {
-    return ledger->clock ? ledger->clock(ledger->clock_user) : le_clock_ns();
+    return ledger->clock ? ledger->clock(ledger->clock_user) + ledger->clock_offset_ns : le_clock_ns();
 }
 
 /* Under lock; NULL: no memory. */

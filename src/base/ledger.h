@@ -29,7 +29,8 @@ struct le_span {
 void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what,
                    const char *cause);
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations);
-/* Host times are by this clock from now on; NULL: CLOCK_MONOTONIC. A simulated device has a clock of its own. */
+/* Host times are by this clock from now on, before other threads use the ledger; time goes on from where it is. NULL:
+ * CLOCK_MONOTONIC. A simulated device has a clock of its own. */
 void le_ledger_clock_set(struct le_ledger *ledger, uint64_t (*clock)(void *user), void *user);
 uint64_t le_ledger_clock_ns(const struct le_ledger *ledger);
 /* Work of a device's, known by now to have taken place from start to stop on the ledger's clock. */

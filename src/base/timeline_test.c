@@ -124,13 +124,16 @@ static void is_part_of_the_ledger(void **state) {
     assert_int_equal(le_ledger_new(2, &ledger), LEAT_OK);
     le_ledger_clock_set(ledger, clock_by_hand, NULL);
     struct le_span span;
+    uint64_t from_ns = le_ledger_clock_ns(ledger); /* goes on from the clock before */
+    assert_true(from_ns > 0);
     now_ns = 1000;
+    from_ns = le_ledger_clock_ns(ledger) - 1000;
     le_span_begin(&span, ledger, LEAT_COST_COMPILE, "f.cu", "");
     now_ns = 1900;
     le_span_end(&span, 0, 0);
-    le_ledger_device(ledger, LEAT_COST_UPLOAD, "a", 500, 1000, 64);
-    le_ledger_device(ledger, LEAT_COST_KERNEL, "f", 2000, 2300, 0);
-    le_ledger_device(ledger, LEAT_COST_KERNEL, "f", 2300, 2700, 0);
+    le_ledger_device(ledger, LEAT_COST_UPLOAD, "a", from_ns + 500, from_ns + 1000, 64);
+    le_ledger_device(ledger, LEAT_COST_KERNEL, "f", from_ns + 2000, from_ns + 2300, 0);
+    le_ledger_device(ledger, LEAT_COST_KERNEL, "f", from_ns + 2300, from_ns + 2700, 0);
     struct le_timeline_sums sums;
     for (int again = 0; again < 2; again++) { /* settling twice counts nothing twice */
         le_ledger_settle(ledger, &sums);

@@ -9,7 +9,7 @@ static uint64_t ledger_sum_ns(struct le_cli *cli) {
     leat_ledger_count(cli->ctx, &count);
     for (size_t k = 0; k < count; k++) {
         leat_cost cost;
-        if (leat_ledger_get(cli->ctx, k, &cost) == LEAT_OK)
+        if (leat_ledger_get(cli->ctx, k, &cost) == LEAT_OK && !cost.on_device)
             sum_ns += cost.time_ns;
     }
     return sum_ns;
@@ -20,6 +20,8 @@ void le_cli_explain_started(struct le_cli *cli) {
         return;
     uint64_t elapsed_ns = le_cli_clock_ns() - cli->start_ns, sum_ns = ledger_sum_ns(cli);
     cli->opening_ns = elapsed_ns > sum_ns ? elapsed_ns - sum_ns : 0;
+    cli->opened_ns = elapsed_ns;
+    leat_ledger_clock(cli->ctx, &cli->opened_ledger_ns);
 }
 
 leat_status le_account_take(struct le_cli *cli, struct le_account *account) {
@@ -40,8 +42,11 @@ leat_status le_account_take(struct le_cli *cli, struct le_account *account) {
         if (leat_ledger_get(cli->ctx, k, &account->costs[account->count]) == LEAT_OK)
             account->count++;
     for (size_t k = 0; k < account->count; k++)
-        account->sum_ns += account->costs[k].time_ns;
-    account->wall_ns = le_cli_clock_ns() - cli->start_ns;
+        account->sum_ns += account->costs[k].on_device ? 0 : account->costs[k].time_ns;
+    uint64_t now_ns = 0; /* a simulated device has a clock of its own: what came before is by the real one */
+    leat_ledger_clock(cli->ctx, &now_ns);
+    account->wall_ns = cli->opened_ns + now_ns - cli->opened_ledger_ns;
+    leat_ledger_device(cli->ctx, &account->device_sums);
     return leat_device_get(cli->ctx, 0, cli->explain, &account->device);
 }
 
@@ -69,9 +74,9 @@ static void print_bytes(FILE *file, uint64_t bytes) {
 /* Of what moves bytes; a file that was mapped has moved none yet, and a rate beyond any memory's says nothing. */
 static void print_rate(FILE *file, const leat_cost *cost, double limit) {
     bool moves = cost->kind == LEAT_COST_READ || cost->kind == LEAT_COST_WRITE || cost->kind == LEAT_COST_KERNEL ||
-                 cost->kind == LEAT_COST_COPY;
+                 cost->kind == LEAT_COST_COPY || cost->kind == LEAT_COST_UPLOAD || cost->kind == LEAT_COST_DOWNLOAD;
     double rate = cost->time_ns ? (double)cost->bytes / (double)cost->time_ns : 0; /* bytes per ns is GB/s */
-    double share = limit > 0 ? 100 * rate * 1e9 / limit : 0;
+    double share = limit > 0 && !cost->on_device ? 100 * rate * 1e9 / limit : 0;
     if (!moves || rate == 0 || share >= 1000) {
         fprintf(file, "%9s%9s", "", "");
         return;
@@ -91,24 +96,49 @@ static void print_line(FILE *file, const char *kind, const char *count, uint64_t
 static void print_cost(const struct le_account *account, const leat_cost *cost, FILE *file) {
     char count[24];
     snprintf(count, sizeof count, "%llu", (unsigned long long)cost->count);
-    print_line(file, leat_cost_name(cost->kind), count, cost->time_ns, account->wall_ns);
+    print_line(file, leat_cost_name(cost->kind), count, cost->time_ns,
+               cost->on_device ? account->device_sums.span_ns : account->wall_ns);
     print_bytes(file, cost->bytes);
     print_rate(file, cost, account->device.copy_bytes_per_second);
     fprintf(file, "  %s%s%s%s\n", cost->what, *cost->cause ? " (" : "", cost->cause, *cost->cause ? ")" : "");
 }
 
+static void print_costs(const struct le_account *account, bool on_device, FILE *file) {
+    for (size_t k = 0; k < account->count; k++)
+        if (account->costs[k].on_device == on_device)
+            print_cost(account, &account->costs[k], file);
+}
+
+/* What of the device's time passed, by events around its work. Kernels and copies that ran side by side hold more than
+ * the time that passed: the overlap is taken off. */
+static void print_device(const struct le_account *account, FILE *file) {
+    const leat_ledger_sums *sums = &account->device_sums;
+    if (sums->span_ns == 0)
+        return;
+    fputs("on the device, from its first work to the end of its last\n", file);
+    print_costs(account, true, file);
+    if (sums->overlap_ns) {
+        print_line(file, "overlap", "", sums->overlap_ns, sums->span_ns);
+        fputs("          side by side: to be taken off\n", file);
+    }
+    print_line(file, "busy", "", sums->busy_ns, sums->span_ns);
+    fputc('\n', file);
+    print_line(file, "span", "", sums->span_ns, sums->span_ns);
+    fputs("          busy and idle\n", file);
+}
+
 void le_account_print(const struct le_account *account, FILE *file) {
-    char text[600];
+    char text[900];
     fprintf(file, "%-11s %8s %11s %8s%12s%9s%9s  %s\n", "cost", "count", "ms", "share", "bytes", "GB/s", "of copy",
             "what (cause)");
-    for (size_t k = 0; k < account->count; k++)
-        print_cost(account, &account->costs[k], file);
+    print_costs(account, false, file);
     print_line(file, "sum", "", account->sum_ns, account->wall_ns);
     fputc('\n', file);
     print_line(file, "unaccounted", "", unaccounted_ns(account), account->wall_ns);
     fputc('\n', file);
     print_line(file, "wall", "", account->wall_ns, account->wall_ns);
     fputs("          from the command's start to here\n", file);
+    print_device(account, file);
     le_account_verdict(account, text, sizeof text);
     fprintf(file, "%s\n", text);
 }
@@ -125,6 +155,7 @@ void le_account_json(const struct le_account *account, struct le_json *json) {
         le_json_count(json, "time_ns", cost->time_ns);
         le_json_count(json, "bytes", cost->bytes);
         le_json_count(json, "operations", cost->operations);
+        le_json_boolean(json, "on_device", cost->on_device);
         le_json_close(json, '}');
     }
     le_json_open(json, NULL, '{');
@@ -132,4 +163,12 @@ void le_account_json(const struct le_account *account, struct le_json *json) {
     le_json_count(json, "time_ns", unaccounted_ns(account));
     le_json_close(json, '}');
     le_json_close(json, ']');
+    if (account->device_sums.span_ns == 0)
+        return;
+    le_json_open(json, "device_time", '{');
+    le_json_count(json, "span_ns", account->device_sums.span_ns);
+    le_json_count(json, "busy_ns", account->device_sums.busy_ns);
+    le_json_count(json, "idle_ns", account->device_sums.idle_ns);
+    le_json_count(json, "overlap_ns", account->device_sums.overlap_ns);
+    le_json_close(json, '}');
 }

@@ -32,6 +32,8 @@ struct le_cli_progress;
 struct le_cli {
     uint64_t start_ns;   /* when main() began */
     uint64_t opening_ns; /* --explain: from there until the library was open, less what its own ledger holds */
+    uint64_t opened_ns;  /* and when that was: from main() on, and by the ledger's clock */
+    uint64_t opened_ledger_ns;
     const char *command; /* "run"; NULL before it is known */
     bool json, explain;
     bool color; /* stderr is a terminal that shows colours, and NO_COLOR is not set */

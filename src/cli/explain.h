@@ -10,7 +10,8 @@ void le_cli_explain_started(struct le_cli *cli);
 struct le_account {
     leat_cost *costs;
     size_t count;
-    uint64_t wall_ns, sum_ns;
+    uint64_t wall_ns, sum_ns; /* the host's */
+    leat_ledger_sums device_sums;
     leat_device_info device; /* with its copy rate measured */
 };
 /* Closes the account: the wall time ends here, before the copy rate is measured, which is no cost of the run. */

@@ -17,11 +17,20 @@ struct totals {
 /* What helps against each cost when it is the largest. */
 static const char *const ADVICE[LEAT_COST_KINDS] = {
     [LEAT_COST_INIT] = "a process that stays (the C library) starts once",
+    [LEAT_COST_LIBRARY] = "a process that stays (the C library) loads them once",
     [LEAT_COST_READ] = "a large .npy is mapped instead of read, .npz and stdin are not; narrower types are fewer bytes",
     [LEAT_COST_CHECK] = "a program is checked once and called often from the C library",
     [LEAT_COST_COMPILE] = "a prepared program is compiled once for each combination of types (--repeat shows it)",
+    [LEAT_COST_MODULE] = "a module that is kept is loaded once (--repeat shows it)",
     [LEAT_COST_PLAN] = "a repeated call keeps its plan (--repeat shows it)",
     [LEAT_COST_ALLOCATE] = "results that are kept and written again need no new pages (leat_call_want)",
+    [LEAT_COST_PIN] = "memory that stays page-locked: pinning costs more than one copy saves",
+    [LEAT_COST_LAUNCH] = "fewer, larger kernels",
+    [LEAT_COST_UPLOAD] = "arrays that stay on the device between launches",
+    [LEAT_COST_DOWNLOAD] = "fewer results (-o), or ones that stay on the device",
+    [LEAT_COST_IDLE] = "more work for each call",
+    [LEAT_COST_UNLOAD] = "a process that stays (the C library) keeps its modules",
+    [LEAT_COST_EVICT] = "a larger cap",
     [LEAT_COST_COPY] = "results that are bound to arrays of their own type are not copied",
     [LEAT_COST_WAIT] = "more work for each call",
     [LEAT_COST_WRITE] = "write fewer results (-o), as .npy, or in a narrower type",
@@ -31,6 +40,8 @@ static struct totals add_up(const struct le_account *account) {
     struct totals totals = {0};
     for (size_t k = 0; k < account->count; k++) {
         const leat_cost *cost = &account->costs[k];
+        if (cost->on_device)
+            continue;
         if (cost->kind < LEAT_COST_KINDS)
             totals.by_kind_ns[cost->kind] += cost->time_ns;
         if (cost->kind != LEAT_COST_KERNEL)
@@ -73,8 +84,45 @@ static void say_kernels(const struct le_account *account, const struct totals *t
     say(text, size, ".");
 }
 
+/* ---- a device's, by its own times */
+
+struct device_part {
+    const char *bound, *help;
+    uint64_t time_ns;
+};
+
+static uint64_t device_ns(const struct le_account *account, leat_cost_kind kind) {
+    uint64_t sum_ns = 0;
+    for (size_t k = 0; k < account->count; k++)
+        if (account->costs[k].on_device && account->costs[k].kind == kind)
+            sum_ns += account->costs[k].time_ns;
+    return sum_ns;
+}
+
+static void say_device(const struct le_account *account, char *text, size_t size) {
+    const struct device_part parts[] = {
+        {"kernel-bound", "faster kernels: the copies are not what takes the time",
+         device_ns(account, LEAT_COST_KERNEL)},
+        {"transfer-bound", "arrays that stay on the device; page-locked memory; copies in a stream of their own",
+         device_ns(account, LEAT_COST_UPLOAD) + device_ns(account, LEAT_COST_DOWNLOAD)},
+        {"host-bound", "giving the device its work sooner: the gaps' causes are above", account->device_sums.idle_ns}};
+    const struct device_part *most = &parts[0];
+    for (size_t k = 1; k < sizeof parts / sizeof *parts; k++)
+        if (parts[k].time_ns > most->time_ns)
+            most = &parts[k];
+    say(text, size, "the device is %s: of %.3f ms, kernels took %.3f, copies from and to the host %.3f, gaps %.3f.\n",
+        most->bound, (double)account->device_sums.span_ns * 1e-6, (double)parts[0].time_ns * 1e-6,
+        (double)parts[1].time_ns * 1e-6, (double)parts[2].time_ns * 1e-6);
+    say(text, size, "Would help: %s.", most->help);
+}
+
 void le_account_verdict(const struct le_account *account, char *text, size_t size) {
     struct totals totals = add_up(account);
+    if (account->device_sums.span_ns) {
+        *text = '\0';
+        say_device(account, text, size);
+        return;
+    }
     double kernel_ns = (double)totals.by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
     double wall_ns = account->wall_ns ? (double)account->wall_ns : 1;
     double rate = kernel_ns > 0 ? (double)totals.bytes / kernel_ns * 1e9 : 0;
