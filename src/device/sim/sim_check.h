@@ -59,7 +59,8 @@ struct sim_grid_info {
     int variable_count;
     uintptr_t dynamic; /* where dynamic shared memory starts */
     size_t dynamic_bytes;
-    /* Source line of a code address: "file:line"; false where it cannot be told. */
+    /* Source line of a code address: "file:line"; false where it cannot be told. Also asked after the grid's end, when
+     * a later operation meets what this one did: stays callable while the check lives. */
     bool (*place)(void *user, uintptr_t pc, char *text, size_t size_bytes);
     void *user;
 };
@@ -75,10 +76,19 @@ void sim_check_block_begin(struct sim_check *check, uint64_t block);
 void sim_check_block_switch(struct sim_check *check, uint64_t block);
 void sim_check_block_end(struct sim_check *check, uint64_t block);
 
-enum { SIM_WRITE = 1, SIM_VOLATILE = 2, SIM_ATOMIC = 4 /* also READ: what it does to memory is read and write */ };
-/* Any address: those of the stack, constants and host code's own are passed over quickly. pc: of the access. */
+enum {
+    SIM_WRITE = 1,
+    SIM_VOLATILE = 2,
+    SIM_ATOMIC = 4,    /* reads and writes, whether SIM_WRITE is given or not */
+    SIM_BLIND = 8,     /* with SIM_ATOMIC: an exchange or a store, for which memory need not be initialised */
+    SIM_UNALIGNED = 16 /* the compiler knows that the address is no multiple of the size: no misaligned access */
+};
+/* Before the access is done. Any address: those of the stack, constants and host code's own are passed over quickly.
+ * pc: of the access. */
 void sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
                       unsigned flags, uintptr_t pc);
+/* What was told last is done: called before a thread of another block runs, whose shared memory takes the place. */
+void sim_check_settle(struct sim_check *check);
 void sim_check_barrier(struct sim_check *check, uint64_t block); /* all threads of the block have passed */
 void sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask); /* __syncwarp */
 void sim_check_grid_barrier(struct sim_check *check);

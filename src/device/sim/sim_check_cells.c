@@ -1,0 +1,123 @@
+/* One access against what a cell holds: is there another one without order before it, and what does the cell hold from
+ * now on. */
+#include "device/sim/sim_check_state.h"
+#include <string.h>
+
+static inline bool is_before(const struct sim_access *access, const struct sim_stamp *stamp) {
+    const struct sim_stamp *me = &access->me;
+    if (stamp->who == me->who && stamp->block == me->block)
+        return true;
+    if ((stamp->who ^ me->who) >> SIM_THREAD_BITS)
+        return access->shared || sim_op_before(access->check, stamp->who >> SIM_THREAD_BITS,
+                                               access->check->phases[me->who >> SIM_THREAD_BITS].op);
+    if (access->shared && stamp->block != me->block)
+        return true;
+    return sim_known_before(&access->check->known, access->block, access->thread, stamp);
+}
+
+static inline bool is_conflict(const struct sim_access *access, const struct sim_stamp *stamp) {
+    return stamp->who && !(stamp->where & access->me.where & SIM_STRONG) && !is_before(access, stamp);
+}
+
+/* Two plain writes without order: whether they write the same is known when the second is done. */
+static void conflict_of_writes(struct sim_access *access, const struct sim_stamp *other) {
+    struct sim_pending *pending = &access->check->pending;
+    bool same_op = !((other->who ^ access->me.who) >> SIM_THREAD_BITS);
+    if (access->told)
+        return;
+    if (!same_op || !access->block || access->flags & SIM_ATOMIC || access->size_bytes > sizeof pending->old) {
+        sim_tell_conflict(access, other, true);
+    } else if (!pending->active) {
+        pending->active = true;
+        pending->access = *access;
+        pending->other = *other;
+        memcpy(pending->old, (const void *)access->address, access->size_bytes);
+    }
+}
+
+static uint32_t next_random(struct sim_check *check) {
+    uint32_t x = check->random;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return check->random = x;
+}
+
+static bool same_warp(const struct sim_stamp *a, const struct sim_stamp *b) {
+    return a->block == b->block && (a->who ^ b->who) / SIM_WARP == 0;
+}
+
+/* All reads are of others and none is before this one: which to forget, so that those kept are of as many warps and
+ * blocks as can be. */
+static struct sim_stamp *least_needed(struct sim_access *access, struct sim_cell *cell) {
+    struct sim_stamp *reads = cell->reads;
+    uint32_t random = next_random(access->check);
+    for (int pass = 0; pass < 2; pass++)
+        for (int a = 0; a < SIM_READS; a++)
+            for (int b = a + 1; b < SIM_READS; b++)
+                if (pass ? reads[a].block == reads[b].block : same_warp(&reads[a], &reads[b]))
+                    return &reads[random & 1 ? a : b];
+    return &reads[random % SIM_READS];
+}
+
+static void keep_read(struct sim_access *access, struct sim_cell *cell) {
+    const struct sim_stamp *me = &access->me;
+    struct sim_stamp *room = NULL;
+    for (int k = 0; k < SIM_READS; k++) {
+        struct sim_stamp *read = &cell->reads[k];
+        bool weaker = read->who && !(read->where & SIM_STRONG) && (me->where & SIM_STRONG);
+        if (read->who == me->who && read->block == me->block) {
+            if (!weaker)
+                *read = *me;
+            return;
+        }
+        if (!room && (!read->who || (!weaker && is_before(access, read))))
+            room = read;
+    }
+    *(room ? room : least_needed(access, cell)) = *me;
+}
+
+static inline void visit(struct sim_access *access, struct sim_cell *cell) {
+    if (is_conflict(access, &cell->write)) {
+        if (access->writes)
+            conflict_of_writes(access, &cell->write);
+        else
+            sim_tell_conflict(access, &cell->write, true);
+    }
+    if (!access->writes) {
+        keep_read(access, cell);
+        return;
+    }
+    for (int k = 0; k < SIM_READS; k++) {
+        if (is_conflict(access, &cell->reads[k]))
+            sim_tell_conflict(access, &cell->reads[k], false);
+        cell->reads[k].who = 0;
+    }
+    cell->write = access->me;
+}
+
+void sim_visit_cell(struct sim_access *access, struct sim_cell *cell) {
+    if (!sim_cell_is_split(cell)) {
+        visit(access, cell);
+        return;
+    }
+    for (int k = 0; k < 4; k++)
+        visit(access, &cell->bytes[k]);
+}
+
+void sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_t first, size_t count) {
+    for (size_t at = first, end = first + count; at < end;) {
+        struct sim_cell *cell = &cells[at / 4];
+        size_t next = (at / 4 + 1) * 4;
+        if (at % 4 == 0 && next <= end) {
+            sim_visit_cell(access, cell);
+        } else {
+            struct sim_cell *bytes = sim_cell_split(cell);
+            if (!bytes)
+                access->check->failed = true;
+            for (size_t k = at; bytes && k < next && k < end; k++)
+                visit(access, &bytes[k % 4]);
+        }
+        at = next;
+    }
+}
