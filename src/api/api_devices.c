@@ -1,25 +1,20 @@
-/* leat.h: devices. There is one, the CPU. */
+/* leat.h: devices, and what was looked for to find them. Number 0 is the CPU, which is told of without looking for any
+ * other. */
 #include "api/api_check.h"
+#include "device/cuda/door.h"
 #include "run/machine.h"
 #include <stdio.h>
 
-leat_status leat_device_count(leat_context *ctx, size_t *count) {
-    LE_CHECK_CONTEXT(ctx);
-    LE_CHECK_POINTER(count);
-    *count = 1;
-    return LEAT_OK;
-}
+/* ---- the CPU */
 
-leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_device_info *info) {
-    LE_CHECK_CONTEXT(ctx);
-    LE_CHECK_POINTER(info);
-    if (k > 0)
-        return le_fail(LEAT_INVALID, "there is no device %zu: there is one, number 0", k);
+static leat_status describe_cpu(leat_context *ctx, bool measure, leat_device_info *info) {
     double rate = le_context_copy_rate_known(ctx);
     leat_status status = measure ? le_context_copy_rate(ctx, &rate) : LEAT_OK;
     if (status)
         return status;
     *info = (leat_device_info){.kind = "cpu",
+                               .device = "cpu",
+                               .usable = true,
                                .threads = le_pool_threads(ctx->threads),
                                .cores = le_cores(),
                                .memory_bytes = le_machine_memory_bytes(),
@@ -28,5 +23,128 @@ leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_devi
     le_machine_name(info->name, sizeof info->name);
     snprintf(info->simd, sizeof info->simd, "%s", le_simd_name(ctx->simd));
     snprintf(info->best_simd, sizeof info->best_simd, "%s", le_simd_name(le_simd_best()));
+    return LEAT_OK;
+}
+
+/* ---- CUDA */
+
+/* The driver and how many devices it shows; 0: it cannot be used. */
+static int open_cuda(const struct le_cuda_driver **driver, int *cuda_version) {
+    int count = 0;
+    if (!le_cuda_door_search(LE_DOOR_DRIVER)->found || le_cuda_door_open(driver, cuda_version) ||
+        le_cuda_facts_count(*driver, &count))
+        return 0;
+    return count;
+}
+
+static void say_unusable(const char *reason, leat_device_info *info) {
+    leat_error error;
+    leat_error_get(NULL, &error);
+    info->usable = false;
+    snprintf(info->reason, sizeof info->reason, "%s", reason[0] ? reason : error.message);
+}
+
+static void take_facts(const struct le_cuda_facts *facts, leat_device_info *info) {
+    info->usable = facts->usable;
+    info->capability = facts->capability;
+    info->multiprocessors = facts->multiprocessors;
+    info->f64_ratio = facts->f64_ratio;
+    info->memory_bytes = facts->memory_bytes;
+    snprintf(info->name, sizeof info->name, "%s", facts->name);
+    snprintf(info->uuid, sizeof info->uuid, "%s", facts->uuid);
+    snprintf(info->pci_id, sizeof info->pci_id, "%s", facts->pci_id);
+    snprintf(info->reason, sizeof info->reason, "%s", facts->reason);
+}
+
+static void describe_cuda(int ordinal, leat_device_info *info) {
+    const struct le_cuda_driver *driver;
+    struct le_cuda_facts facts;
+    *info = (leat_device_info){.kind = "cuda", .ordinal = ordinal};
+    if (open_cuda(&driver, &info->cuda_version) == 0) {
+        snprintf(info->device, sizeof info->device, "cuda");
+        say_unusable(le_cuda_door_search(LE_DOOR_DRIVER)->reason, info);
+        return;
+    }
+    snprintf(info->device, sizeof info->device, "cuda:%d", ordinal);
+    if (le_cuda_facts_get(driver, ordinal, &facts))
+        say_unusable("", info);
+    else
+        take_facts(&facts, info);
+}
+
+/* ---- all of them */
+
+/* "cuda" without a driver counts, to say why there is none. */
+static size_t count_devices(void) {
+    const struct le_cuda_driver *driver;
+    int cuda_version, count = open_cuda(&driver, &cuda_version);
+    return 1 + (size_t)(count > 0 ? count : 1);
+}
+
+leat_status leat_device_count(leat_context *ctx, size_t *count) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(count);
+    *count = count_devices();
+    return LEAT_OK;
+}
+
+leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_device_info *info) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(info);
+    if (k == 0)
+        return describe_cpu(ctx, measure, info);
+    size_t count = count_devices();
+    if (k >= count)
+        return le_fail(LEAT_INVALID, "there is no device %zu: there are %zu, from 0", k, count);
+    describe_cuda((int)k - 1, info);
+    return LEAT_OK;
+}
+
+/* ---- what was looked for */
+
+static const struct {
+    const char *name;
+    enum le_door_what what;
+} searches[LEAT_SEARCH_KINDS] = {
+    [LEAT_SEARCH_DRIVER] = {"driver", LE_DOOR_DRIVER},
+    [LEAT_SEARCH_NVRTC] = {"nvrtc", LE_DOOR_NVRTC},
+    [LEAT_SEARCH_CUBLAS] = {"cublas", LE_DOOR_CUBLAS},
+    [LEAT_SEARCH_HEADERS] = {"headers", LE_DOOR_HEADERS},
+};
+
+static leat_status check_kind(leat_search_kind kind) {
+    if ((unsigned)kind >= LEAT_SEARCH_KINDS)
+        return le_fail(LEAT_INVALID, "there is no search %d: there are %d, from 0", (int)kind, LEAT_SEARCH_KINDS);
+    return LEAT_OK;
+}
+
+leat_status leat_search_get(leat_context *ctx, leat_search_kind kind, leat_search *search) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(search);
+    leat_status status = check_kind(kind);
+    if (status)
+        return status;
+    const struct le_door_search *made = le_cuda_door_search(searches[kind].what);
+    *search = (leat_search){.name = searches[kind].name,
+                            .found = made->found,
+                            .version = made->version,
+                            .path = made->found ? made->path : "",
+                            .reason = made->reason,
+                            .line_count = (size_t)made->line_count};
+    return LEAT_OK;
+}
+
+leat_status leat_search_line_get(leat_context *ctx, leat_search_kind kind, size_t k, leat_search_line *line) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(line);
+    leat_status status = check_kind(kind);
+    if (status)
+        return status;
+    const struct le_door_search *made = le_cuda_door_search(searches[kind].what);
+    if (k >= (size_t)made->line_count)
+        return le_fail(LEAT_INVALID, "there is no line %zu of the search for the %s: there are %d", k,
+                       searches[kind].name, made->line_count);
+    *line =
+        (leat_search_line){.name = made->lines[k].name, .path = made->lines[k].path, .outcome = made->lines[k].outcome};
     return LEAT_OK;
 }

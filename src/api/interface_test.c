@@ -59,6 +59,8 @@ static void test_null(void **state) {
     REFUSES("ctx", leat_device_count(NULL, &size));
     REFUSES("count", leat_device_count(ctx, NULL));
     REFUSES("info", leat_device_get(ctx, 0, false, NULL));
+    REFUSES("search", leat_search_get(ctx, LEAT_SEARCH_DRIVER, NULL));
+    REFUSES("line", leat_search_line_get(ctx, LEAT_SEARCH_DRIVER, 0, NULL));
     REFUSES("ctx", leat_array_new(NULL, LEAT_F32, 0, NULL, LEAT_MEMORY_DEVICE, &out));
     REFUSES("shape", leat_array_new(ctx, LEAT_F32, 1, NULL, LEAT_MEMORY_DEVICE, &out));
     REFUSES("array", leat_array_new(ctx, LEAT_F32, 0, NULL, LEAT_MEMORY_DEVICE, NULL));
@@ -254,13 +256,39 @@ static void test_devices(void **state) {
     leat_device_info info;
     size_t count = 0;
     assert_ok(leat_device_count(ctx, &count));
-    assert_int_equal(count, 1);
-    assert_invalid(leat_device_get(ctx, 1, false, &info));
+    assert_true(count >= 2);
+    assert_invalid(leat_device_get(ctx, count, false, &info));
+    for (size_t k = 0; k < count; k++) {
+        assert_ok(leat_device_get(ctx, k, false, &info));
+        assert_true(*info.kind && *info.device && info.usable == !*info.reason);
+    }
+    assert_ok(leat_device_get(ctx, 1, false, &info));
+    assert_string_equal(info.kind, "cuda");
     assert_ok(leat_device_get(ctx, 0, false, &info));
     assert_string_equal(info.kind, "cpu");
+    assert_string_equal(info.device, "cpu");
     assert_int_equal(info.threads, 2);
     assert_true(info.cores >= 1 && *info.name && *info.simd && info.memory_bytes > 0 &&
                 info.copy_bytes_per_second == 0);
+    leat_close(ctx);
+}
+
+static void test_searches(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_search search = {0};
+    leat_search_line line = {0};
+    for (int kind = 0; kind < LEAT_SEARCH_KINDS; kind++) {
+        assert_ok(leat_search_get(ctx, (leat_search_kind)kind, &search));
+        assert_true(search.found == !*search.reason && search.found == (*search.path != 0) && search.line_count > 0);
+        for (size_t k = 0; k < search.line_count; k++) {
+            assert_ok(leat_search_line_get(ctx, (leat_search_kind)kind, k, &line));
+            assert_true(*line.name && *line.outcome && line.path);
+        }
+        assert_invalid(leat_search_line_get(ctx, (leat_search_kind)kind, search.line_count, &line));
+    }
+    assert_invalid(leat_search_get(ctx, LEAT_SEARCH_KINDS, &search));
+    assert_invalid(leat_search_line_get(ctx, LEAT_SEARCH_KINDS, 0, &line));
     leat_close(ctx);
 }
 
