@@ -135,7 +135,7 @@ LEAT_API void leat_close(leat_context *ctx);
 
 typedef struct leat_device_info {
     char name[64], kind[16]; /* "Intel(R) Xeon(R)", "cpu"; "NVIDIA H200", "cuda"; "sim" */
-    char device[16];         /* as leat_options names it: "cpu", "cuda:1", "sim" */
+    char device[24];         /* as leat_options names it: "cpu", "cuda:1", "sim" */
     bool usable;             /* false: reason says why not, in words; what is below may be 0 */
     char reason[256];
     size_t memory_bytes, cache_bytes; /* main memory or the device's; last-level cache of the CPU */
