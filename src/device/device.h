@@ -150,6 +150,8 @@ struct le_copy {
 /* Enqueues it; pageable memory goes through the pinned ring, asynchronously: it must stay as it is until the point is
  * passed. */
 leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy);
+/* Returns when host threads may read, or write, what is in the block: all that it must come after is done. */
+leat_status le_block_wait(struct le_block *block, enum le_access access);
 leat_status le_device_fill_zero(struct le_device_stream *stream, struct le_block *block, size_t size_bytes);
 
 /* ---- modules and kernels: CUDA C */

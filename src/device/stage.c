@@ -508,31 +508,31 @@ leat_status le_stage_job_new(struct le_stager *s, const struct le_stage_work *wo
     return LEAT_OK;
 }
 
-leat_status le_stage_enqueue(struct le_stage_job *job, void *native_stream) {
+leat_status le_stage_start(struct le_stage_job *job, void *native_stream, uint64_t stream_id, uint64_t number) {
     struct le_stager *s = job->stager;
+    leat_status status = LEAT_OK;
     if (job->small)
-        return enqueue_small(job, native_stream);
+        status = enqueue_small(job, native_stream);
+    else
+        status = s->ops->event_record(s->native, job->start, native_stream);
+    if (status)
+        return status;
     job->native_stream = native_stream;
-    return s->ops->event_record(s->native, job->start, native_stream);
-}
-
-void le_stage_start(struct le_stage_job *job, uint64_t stream_id, uint64_t number) {
-    struct le_stager *s = job->stager;
-    pthread_mutex_lock(&s->lock);
     job->stream_id = stream_id;
     job->number = number;
+    pthread_mutex_lock(&s->lock);
+    if (!job->small || !job->work.up)
+        atomic_fetch_add(&s->unfinished, 1);
     if (job->small) {
         job->small->state = SMALL_FLYING;
-        if (!job->work.up)
-            atomic_fetch_add(&s->unfinished, 1);
         pthread_cond_broadcast(&s->progress);
     } else {
         atomic_fetch_add(&s->unsettled, 1);
-        atomic_fetch_add(&s->unfinished, 1);
         append_job(s, job);
         pthread_cond_broadcast(&s->work);
     }
     pthread_mutex_unlock(&s->lock);
+    return LEAT_OK;
 }
 
 void le_stage_drop(struct le_stage_job *job) {

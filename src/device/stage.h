@@ -14,7 +14,7 @@
  * stream for a word that a thread sets would spare that, but two streams may share a hardware queue, and then the
  * transfers that the word stands for can be stuck behind the wait for it.
  *
- * Threads: any; a job's calls up to le_stage_start come from one. No lock of the device's may be held in settle and
+ * Threads: any; a job's calls come from one. No lock of the device's may be held in settle and
  * wait. Owner: the device. */
 #ifndef LE_STAGE_H
 #define LE_STAGE_H
@@ -46,12 +46,11 @@ struct le_stage_work {
 leat_status le_stager_new(const struct le_device_ops *ops, void *native, int threads, struct le_stager **stager);
 void le_stager_free(struct le_stager *stager); /* ends its jobs first; NULL is fine */
 
-/* A job in the user's native stream: new gets all that it needs; enqueue comes when the stream is in order for it
- * (between le_order_begin and le_order_end); start gives it the point of its ticket, and cannot fail. drop instead of
- * start gives up one that was not started. */
+/* A job: new gets all that it needs; start gives it to the user's native stream, when that is in order for it, with the
+ * ticket that it is about to get: between le_order_begin and le_order_end, so that nobody sees the ticket before the
+ * job. drop instead of start, or after one that failed. */
 leat_status le_stage_job_new(struct le_stager *stager, const struct le_stage_work *work, struct le_stage_job **job);
-leat_status le_stage_enqueue(struct le_stage_job *job, void *native_stream);
-void le_stage_start(struct le_stage_job *job, uint64_t stream_id, uint64_t number);
+leat_status le_stage_start(struct le_stage_job *job, void *native_stream, uint64_t stream_id, uint64_t number);
 void le_stage_drop(struct le_stage_job *job);
 
 /* Waits until all jobs of the stream are settled. Costs one load where there are no jobs at all. */
