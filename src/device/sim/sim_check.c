@@ -136,8 +136,8 @@ static uint32_t begin_op(struct sim_check *check, uint64_t op, const char *name,
 }
 
 static uint32_t phase_of_op(struct sim_check *check, uint64_t op, const char *what) {
-    const struct sim_phase *last = &check->phases[check->phase_count - 1];
-    if (check->phase_count > 1 && last->op == op && !last->kernel && strcmp(last->name, what) == 0)
+    const struct sim_phase *last = check->phase_count > 1 ? &check->phases[check->phase_count - 1] : NULL;
+    if (last && last->op == op && !last->kernel && strcmp(last->name, what) == 0)
         return check->phase_count - 1;
     struct sim_phase phase = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     return begin_op(check, op, what, &phase);
