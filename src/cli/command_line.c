@@ -124,6 +124,61 @@ static int set_form(struct parse *parse, char *value) {
     return le_cli_usage(parse->cli, "--emit %s: write tree, ir, plan or bytecode", value);
 }
 
+/* X, X,Y or X,Y,Z: whole numbers from 1. */
+static int set_extents(struct parse *parse, const char *option, const char *value, leat_dim3 *extents) {
+    unsigned axes[3] = {1, 1, 1};
+    const char *at = value;
+    for (int k = 0; k < 3; k++) {
+        char *end = NULL;
+        errno = 0;
+        unsigned long long number = isdigit((unsigned char)*at) ? strtoull(at, &end, 10) : 0;
+        if (errno || number < 1 || number > UINT32_MAX)
+            break;
+        axes[k] = (unsigned)number;
+        if (*end == '\0') {
+            *extents = (leat_dim3){axes[0], axes[1], axes[2]};
+            return LE_EXIT_OK;
+        }
+        if (*end != ',')
+            break;
+        at = end + 1;
+    }
+    return le_cli_usage(parse->cli, "%s %s: write X or X,Y or X,Y,Z, whole numbers from 1", option, value);
+}
+
+static int set_grid(struct parse *parse, char *value) {
+    return set_extents(parse, "--grid", value, &parse->line->grid);
+}
+
+static int set_block(struct parse *parse, char *value) {
+    return set_extents(parse, "--block", value, &parse->line->block);
+}
+
+static int set_shared(struct parse *parse, char *value) {
+    if (strcmp(value, "0") == 0)
+        return LE_EXIT_OK;
+    return set_count(parse, "--shared", value, UINT32_MAX, &parse->line->shared_bytes);
+}
+
+static int set_macro(struct parse *parse, char *value) {
+    size_t length = strcspn(value, "=");
+    if (!is_name(value, length))
+        return le_cli_usage(parse->cli, "-D %s: write -D NAME or -D NAME=VALUE", value);
+    parse->line->macros[parse->line->macro_count++] = value;
+    return LE_EXIT_OK;
+}
+
+static int set_include_path(struct parse *parse, char *value) {
+    parse->line->include_paths[parse->line->include_path_count++] = value;
+    return LE_EXIT_OK;
+}
+
+static int set_check(struct parse *parse, char *value) {
+    (void)value;
+    parse->line->check = true;
+    return LE_EXIT_OK;
+}
+
 static int set_explain(struct parse *parse, char *value) {
     (void)value;
     parse->cli->explain = true;
@@ -150,8 +205,14 @@ static const struct option {
 } OPTIONS[] = {
     {"-e", LE_ACCEPTS_PROGRAM, true, set_text},
     {"-o", LE_ACCEPTS_RUN, true, set_output},
-    {"--device", LE_ACCEPTS_MACHINE, true, set_device},
-    {"--threads", LE_ACCEPTS_MACHINE, true, set_threads},
+    {"--device", LE_ACCEPTS_DEVICE, true, set_device},
+    {"--threads", LE_ACCEPTS_THREADS, true, set_threads},
+    {"--grid", LE_ACCEPTS_KERNEL, true, set_grid},
+    {"--block", LE_ACCEPTS_KERNEL, true, set_block},
+    {"--shared", LE_ACCEPTS_KERNEL, true, set_shared},
+    {"--check", LE_ACCEPTS_KERNEL, false, set_check},
+    {"-D", LE_ACCEPTS_KERNEL, true, set_macro},
+    {"-I", LE_ACCEPTS_KERNEL, true, set_include_path},
     {"--explain", LE_ACCEPTS_RUN, false, set_explain},
     {"--repeat", LE_ACCEPTS_RUN, true, set_repeat},
     {"--colormap", LE_ACCEPTS_RUN, true, set_colormap},
@@ -161,7 +222,7 @@ static const struct option {
     {"-h", 0, false, set_help},
 };
 
-/* The option that argument names; *value is what stands in the same argument (--name=value), or NULL. */
+/* The option that argument names; *value is what stands in the same argument (--name=value, -DNAME), or NULL. */
 static const struct option *find_option(unsigned accepts, char *argument, char **value) {
     for (size_t k = 0; k < sizeof OPTIONS / sizeof OPTIONS[0]; k++) {
         const struct option *option = &OPTIONS[k];
@@ -171,6 +232,10 @@ static const struct option *find_option(unsigned accepts, char *argument, char *
         *value = NULL;
         if (argument[length] == '\0')
             return option;
+        if (option->accepts == LE_ACCEPTS_KERNEL && option->name[1] != '-') { /* -DN=3, -Ifolder */
+            *value = argument + length;
+            return option;
+        }
         if (option->name[1] != '-' || argument[length] != '=')
             continue;
         *value = argument + length + 1;
@@ -200,7 +265,8 @@ static int parse_binding(struct parse *parse, char *argument) {
     if (!(parse->accepts & LE_ACCEPTS_BINDINGS))
         return le_cli_usage(parse->cli, "unexpected argument `%s`", argument);
     if (!equals || !is_name(argument, (size_t)(equals - argument)))
-        return le_cli_usage(parse->cli, "`%s` is no binding: write NAME=FILE or NAME=NUMBER", argument);
+        return le_cli_usage(parse->cli, "`%s` is no %s: write NAME=FILE%s or NAME=NUMBER", argument,
+                            line->kernel ? "argument" : "binding", line->kernel ? ", NAME=TYPE[EXTENTS]" : "");
     *equals = '\0';
     struct le_cli_binding binding = {.name = argument, .value = equals + 1};
     if (!*binding.value)
@@ -208,14 +274,30 @@ static int parse_binding(struct parse *parse, char *argument) {
     binding.key = split_key(binding.value);
     for (size_t k = 0; k < line->binding_count; k++)
         if (strcmp(line->bindings[k].name, binding.name) == 0)
-            return le_cli_usage(parse->cli, "%s is bound twice", binding.name);
+            return le_cli_usage(parse->cli, "%s is %s twice", binding.name, line->kernel ? "given" : "bound");
     line->bindings[line->binding_count++] = binding;
+    return LE_EXIT_OK;
+}
+
+/* FILE.cu:KERNEL: the file ends at the first `.cu:`. */
+static int set_kernel(struct parse *parse, char *argument) {
+    char *at = strstr(argument, ".cu:");
+    if (!at || at == argument || !at[4])
+        return le_cli_usage(parse->cli, "`%s`: write FILE.cu:KERNEL", argument);
+    at[3] = '\0';
+    parse->line->path = argument;
+    parse->line->kernel = at + 4;
     return LE_EXIT_OK;
 }
 
 /* Without -e the first of them is the program; all others are bindings. */
 static int parse_positionals(struct parse *parse, int count, char **positionals) {
     int first = 0, code = LE_EXIT_OK;
+    if (parse->accepts & LE_ACCEPTS_KERNEL) {
+        if (count == 0)
+            return le_cli_usage(parse->cli, "no kernel: write FILE.cu:KERNEL");
+        code = set_kernel(parse, positionals[first++]);
+    }
     if (!parse->line->text && (parse->accepts & LE_ACCEPTS_PROGRAM)) {
         if (count == 0)
             return le_cli_usage(parse->cli, "no program: write a file's name, -e TEXT, or - for stdin");
@@ -230,6 +312,9 @@ static int parse_positionals(struct parse *parse, int count, char **positionals)
 static int check_line(struct parse *parse) {
     const struct le_cli_line *line = parse->line;
     int readers = line->path && strcmp(line->path, "-") == 0, writers = 0, printed = 0;
+    if (line->kernel && (!line->grid.x || !line->block.x))
+        return le_cli_usage(parse->cli, "no %s: write --grid X[,Y[,Z]] --block X[,Y[,Z]]",
+                            line->grid.x ? "--block" : "--grid");
     for (size_t k = 0; k < line->binding_count; k++)
         readers += strcmp(line->bindings[k].value, "-") == 0;
     if (readers > 1)
@@ -270,8 +355,10 @@ int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **arg
     char **positionals = malloc(room * sizeof *positionals);
     line->bindings = malloc(room * sizeof *line->bindings);
     line->outputs = malloc(room * sizeof *line->outputs);
+    line->macros = calloc(room, sizeof *line->macros);
+    line->include_paths = calloc(room + 1, sizeof *line->include_paths);
     int code;
-    if (positionals && line->bindings && line->outputs) {
+    if (positionals && line->bindings && line->outputs && line->macros && line->include_paths) {
         struct parse parse = {.cli = cli, .accepts = accepts, .line = line};
         code = parse_all(&parse, argc, argv, positionals);
     } else {
@@ -284,5 +371,7 @@ int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **arg
 void le_cli_line_free(struct le_cli_line *line) {
     free(line->bindings);
     free(line->outputs);
+    free(line->macros);
+    free(line->include_paths);
     *line = (struct le_cli_line){0};
 }

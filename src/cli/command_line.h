@@ -18,8 +18,11 @@ enum le_cli_accepts { /* what a subcommand takes */
                       LE_ACCEPTS_PROGRAM = 1,
                       LE_ACCEPTS_BINDINGS = 2,
                       LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap */
-                      LE_ACCEPTS_MACHINE = 8, /* --device, --threads */
-                      LE_ACCEPTS_FORM = 16    /* --emit */
+                      LE_ACCEPTS_THREADS = 8, /* --threads */
+                      LE_ACCEPTS_DEVICE = 32, /* --device */
+                      LE_ACCEPTS_MACHINE = LE_ACCEPTS_THREADS | LE_ACCEPTS_DEVICE,
+                      LE_ACCEPTS_FORM = 16,  /* --emit */
+                      LE_ACCEPTS_KERNEL = 64 /* FILE.cu:KERNEL, --grid, --block, --shared, -D, -I, --check */
 };
 struct le_cli_line {
     bool help;
@@ -33,6 +36,13 @@ struct le_cli_line {
     leat_colormap colormap;
     leat_form form;
     char *pass; /* of ir:PASS; NULL: the last one */
+    /* LE_ACCEPTS_KERNEL: */
+    char *kernel; /* path is FILE.cu */
+    leat_dim3 grid, block;
+    uint64_t shared_bytes;
+    char **macros, **include_paths; /* each ends with NULL */
+    size_t macro_count, include_path_count;
+    bool check;
 };
 
 /* Takes apart argc arguments, those after the subcommand. Sets cli->json and cli->explain. */

@@ -15,13 +15,16 @@ static void on_log(leat_log_level level, const char *text, void *user) {
     le_cli_note(user, text);
 }
 
+void le_cli_session_options(struct le_cli_session *session, leat_options *options) {
+    options->threads = session->line.threads;
+    options->log = on_log;
+    options->log_user = session->cli;
+}
+
 int le_cli_session_open(struct le_cli_session *session) {
     struct le_cli *cli = session->cli;
-    leat_options options = {.device = session->line.device,
-                            .threads = session->line.threads,
-                            .ledger_level = cli->explain ? 1 : 0,
-                            .log = on_log,
-                            .log_user = cli};
+    leat_options options = {.device = session->line.device, .ledger_level = cli->explain ? 1 : 0};
+    le_cli_session_options(session, &options);
     le_cli_progress_start(cli);
     leat_status status = leat_open(&options, &cli->ctx);
     if (status)

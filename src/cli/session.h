@@ -10,6 +10,8 @@ struct le_cli_session {
     leat_program *program;
     leat_call *call;
 };
+/* The parts of options that all subcommands give alike: where notes go, threads. */
+void le_cli_session_options(struct le_cli_session *session, leat_options *options);
 int le_cli_session_open(struct le_cli_session *session);
 int le_cli_session_compile(struct le_cli_session *session); /* makes program and call */
 int le_cli_session_bind(struct le_cli_session *session);

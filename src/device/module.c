@@ -86,7 +86,9 @@ struct le_device_module *le_device_module_retain(struct le_device_module *module
 /* Code may not be unloaded under a kernel that runs: the device is waited for, if any was launched. A device that has
  * failed runs nothing any more. */
 void le_device_module_release(struct le_device_module *module) {
-    if (!module || atomic_fetch_sub_explicit(&module->refcount, 1, memory_order_acq_rel) != 1)
+    if (!module || le_device_forked(module->device))
+        return;
+    if (atomic_fetch_sub_explicit(&module->refcount, 1, memory_order_acq_rel) != 1)
         return;
     struct le_device *device = module->device;
     struct le_device_span span;

@@ -1,0 +1,223 @@
+/* See outcome.h. */
+#include "cli/outcome.h"
+#include "cli/explain.h"
+#include "cli/interrupt.h"
+#include "cli/print_array.h"
+#include "cli/progress.h"
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int le_cli_outcome_start(struct le_cli_outcome *outcome, struct le_cli *cli, uint64_t repeat) {
+    *outcome = (struct le_cli_outcome){.cli = cli, .times_ns = malloc(repeat * sizeof *outcome->times_ns)};
+    return outcome->times_ns ? LE_EXIT_OK : le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
+}
+
+void le_cli_outcome_free(struct le_cli_outcome *outcome) {
+    free(outcome->times_ns);
+    free(outcome->results);
+    *outcome = (struct le_cli_outcome){0};
+}
+
+/* ---- results */
+
+static int check_folder(struct le_cli *cli, const char *path) {
+    char *copy = strdup(path);
+    if (!copy)
+        return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    int code = LE_EXIT_OK;
+    if (access(dirname(copy), W_OK) != 0)
+        code = le_cli_fail(cli, LEAT_FILE, "%s cannot be written: %s", path, strerror(errno));
+    free(copy);
+    return code;
+}
+
+int le_cli_check_folders(struct le_cli *cli, const struct le_cli_line *line) {
+    int code = LE_EXIT_OK;
+    for (size_t k = 0; k < line->output_count && !code; k++)
+        if (line->outputs[k].path && strcmp(line->outputs[k].path, "-") != 0)
+            code = check_folder(cli, line->outputs[k].path);
+    return code;
+}
+
+static int write_stdout(struct le_cli *cli, const leat_array *array) {
+    void *bytes = NULL;
+    size_t size_bytes = 0;
+    leat_status status = leat_array_save_memory(array, &bytes, &size_bytes);
+    if (status)
+        return le_cli_failed(cli, status);
+    bool written = fwrite(bytes, 1, size_bytes, stdout) == size_bytes && fflush(stdout) == 0;
+    leat_memory_free(bytes);
+    return written ? LE_EXIT_OK : le_cli_fail(cli, LEAT_FILE, "stdout cannot be written: %s", strerror(errno));
+}
+
+static int write_file(struct le_cli *cli, const struct le_cli_output *output, const leat_array *array,
+                      leat_colormap colormap) {
+    bool keyed = le_cli_ends_with(output->path, ".npz");
+    const char *key = keyed ? (output->key ? output->key : output->name) : NULL;
+    le_cli_interrupt_hold();
+    leat_status status = leat_array_save(array, output->path, key, colormap);
+    le_cli_interrupt_release();
+    return le_cli_failed(cli, status);
+}
+
+static int print_result(struct le_cli *cli, const char *name, const leat_array *array) {
+    if (cli->json)
+        return LE_EXIT_OK;
+    le_cli_progress_hide(cli);
+    leat_status status = le_print_array(stdout, name, array);
+    fflush(stdout);
+    le_cli_progress_unhide(cli);
+    return le_cli_failed(cli, status);
+}
+
+static uint64_t array_bytes(const leat_array *array) {
+    leat_description description;
+    if (leat_array_get(array, &description))
+        return 0;
+    uint64_t bytes = leat_dtype_size_bytes(description.dtype);
+    for (int axis = 0; axis < description.rank; axis++)
+        bytes *= (uint64_t)description.shape[axis];
+    return bytes;
+}
+
+static void describe_result(struct le_json *json, const struct le_cli_output *output, const leat_array *array) {
+    le_json_open(json, NULL, '{');
+    le_json_string(json, "name", output->name);
+    le_json_array(json, array, !output->path);
+    if (output->path)
+        le_json_string(json, "file", output->path);
+    if (output->key)
+        le_json_string(json, "key", output->key);
+    le_json_close(json, '}');
+}
+
+int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
+                   leat_colormap colormap) {
+    struct le_cli *cli = outcome->cli;
+    bool to_stdout = output->path && strcmp(output->path, "-") == 0;
+    const char *what = output->path && !to_stdout ? output->path : "stdout";
+    int code;
+    le_cli_progress_set(cli, what, 0, 0);
+    le_cli_cost_begin(cli, LEAT_COST_WRITE, what);
+    if (to_stdout)
+        code = write_stdout(cli, array);
+    else if (output->path)
+        code = write_file(cli, output, array, colormap);
+    else
+        code = print_result(cli, output->name, array);
+    if (outcome->json.file && !code)
+        describe_result(&outcome->json, output, array);
+    le_cli_cost_end(cli, output->path ? array_bytes(array) : 0);
+    return code;
+}
+
+int le_cli_results_begin(struct le_cli_outcome *outcome) {
+    outcome->json = (struct le_json){0};
+    if (!outcome->cli->json)
+        return LE_EXIT_OK;
+    outcome->json.file = open_memstream(&outcome->results, &outcome->results_bytes);
+    if (!outcome->json.file)
+        return le_cli_fail(outcome->cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    le_json_open(&outcome->json, NULL, '[');
+    return LE_EXIT_OK;
+}
+
+int le_cli_results_end(struct le_cli_outcome *outcome, int code) {
+    if (!outcome->json.file)
+        return code;
+    le_json_close(&outcome->json, ']');
+    bool failed = ferror(outcome->json.file) != 0;
+    failed |= fclose(outcome->json.file) != 0;
+    outcome->json.file = NULL;
+    return failed && !code ? le_cli_fail(outcome->cli, LEAT_OUT_OF_MEMORY, "out of memory for the results as JSON")
+                           : code;
+}
+
+/* ---- reports */
+
+static int compare_times(const void *a, const void *b) {
+    uint64_t first, second;
+    memcpy(&first, a, sizeof first);
+    memcpy(&second, b, sizeof second);
+    return first < second ? -1 : first > second;
+}
+
+/* Sorts all but the first run, or the only one; returns how many. */
+static uint64_t sort_times(const struct le_cli_outcome *outcome, uint64_t **times_ns) {
+    uint64_t skipped = outcome->count > 1;
+    *times_ns = outcome->times_ns + skipped;
+    qsort(*times_ns, outcome->count - skipped, sizeof **times_ns, compare_times);
+    return outcome->count - skipped;
+}
+
+static uint64_t median(const uint64_t *sorted, uint64_t count) {
+    return count % 2
+               ? sorted[count / 2]
+               : sorted[count / 2 - 1] / 2 + sorted[count / 2] / 2 + (sorted[count / 2 - 1] & sorted[count / 2] & 1);
+}
+
+static void print_times(const struct le_cli_outcome *outcome) {
+    uint64_t *times_ns;
+    if (outcome->count < 2)
+        return;
+    uint64_t first_ns = outcome->times_ns[0], count = sort_times(outcome, &times_ns),
+             median_ns = median(times_ns, count);
+    double spread_ns = (double)(times_ns[count - 1] - times_ns[0]);
+    fprintf(stderr, "first run %.6g ms; %llu more: median %.6g ms, min %.6g ms, max %.6g ms, spread %.2g %%\n",
+            (double)first_ns * 1e-6, (unsigned long long)count, (double)median_ns * 1e-6, (double)times_ns[0] * 1e-6,
+            (double)times_ns[count - 1] * 1e-6, median_ns ? 100 * spread_ns / (double)median_ns : 0.0);
+}
+
+static void runs_json(const struct le_cli_outcome *outcome, struct le_json *json) {
+    le_json_open(json, "runs", '{');
+    le_json_count(json, "count", outcome->count);
+    if (outcome->count) {
+        uint64_t *times_ns, first_ns = outcome->times_ns[0], count = sort_times(outcome, &times_ns);
+        le_json_count(json, "first_ns", first_ns);
+        le_json_count(json, "min_ns", times_ns[0]);
+        le_json_count(json, "median_ns", median(times_ns, count));
+    } else {
+        le_json_null(json, "first_ns");
+        le_json_null(json, "min_ns");
+        le_json_null(json, "median_ns");
+    }
+    le_json_close(json, '}');
+}
+
+static void print_json(const struct le_cli_outcome *outcome, const struct le_account *account, bool results) {
+    struct le_json json = {.file = stdout};
+    le_json_open(&json, NULL, '{');
+    le_json_integer(&json, "schema", LE_JSON_SCHEMA);
+    if (results && outcome->results)
+        le_json_raw(&json, "results", outcome->results, outcome->results_bytes);
+    else
+        le_json_raw(&json, "results", "[]", 2);
+    le_json_messages(&json, outcome->cli);
+    runs_json(outcome, &json);
+    le_account_json(account, &json);
+    le_json_close(&json, '}');
+    fputc('\n', stdout);
+}
+
+void le_cli_report(struct le_cli_outcome *outcome, int code) {
+    struct le_cli *cli = outcome->cli;
+    struct le_account account = {0};
+    bool taken = cli->ctx && (cli->json || cli->explain) && le_account_take(cli, &account) == LEAT_OK;
+    le_cli_progress_stop(cli);
+    if (cli->json) {
+        if (taken && cli->explain && !code) {
+            char verdict[600];
+            le_account_verdict(&account, verdict, sizeof verdict);
+            le_cli_remark(cli, verdict);
+        }
+        print_json(outcome, &account, !code);
+    } else {
+        print_times(outcome);
+        if (taken && cli->explain)
+            le_account_print(&account, stderr);
+    }
+    le_account_free(&account);
+}

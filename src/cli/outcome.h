@@ -1,0 +1,31 @@
+/* What `run` and `launch` hand out: results as files, on stdout or as text, the times of the runs, and all of it as
+ * JSON. */
+#ifndef LE_CLI_OUTCOME_H
+#define LE_CLI_OUTCOME_H
+#include "cli/command_line.h"
+#include "cli/json.h"
+
+struct le_cli_outcome {
+    struct le_cli *cli;
+    uint64_t *times_ns; /* of each run that ended well */
+    uint64_t count;
+    struct le_json json; /* --json: the list of results, as it is written */
+    char *results;
+    size_t results_bytes;
+};
+/* Room for as many times as there will be runs. */
+int le_cli_outcome_start(struct le_cli_outcome *outcome, struct le_cli *cli, uint64_t repeat);
+void le_cli_outcome_free(struct le_cli_outcome *outcome);
+
+/* Around the results; end takes the exit code so far and gives it back, or its own. */
+int le_cli_results_begin(struct le_cli_outcome *outcome);
+int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
+                   leat_colormap colormap);
+int le_cli_results_end(struct le_cli_outcome *outcome, int code);
+
+/* The last word: times and the account, or the JSON object. */
+void le_cli_report(struct le_cli_outcome *outcome, int code);
+
+/* Refuses output files whose folders cannot be written, before anything is run. */
+int le_cli_check_folders(struct le_cli *cli, const struct le_cli_line *line);
+#endif
