@@ -30,8 +30,9 @@ struct le_device_options {
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
 };
-/* name: "cpu", "cuda", "cuda:N", "sim". */
+/* name: "cpu", "cpu:0", "cuda", "cuda:N", "sim". */
 leat_status le_device_open(const char *name, const struct le_device_options *options, struct le_device **device);
+bool le_device_is_name(const char *name); /* is it one of those, whether or not there is such a device? */
 struct le_device *le_device_retain(struct le_device *device);
 void le_device_release(struct le_device *device);
 /* The owner's last word: waits for the device, drops what is kept, logs and notes no more; and releases. */
@@ -146,6 +147,7 @@ struct le_copy {
     int64_t shape[LE_COPY_RANK_MAX], target_strides[LE_COPY_RANK_MAX], source_strides[LE_COPY_RANK_MAX];
     const char *what; /* for the ledger */
     bool as_bool;     /* bytes, of which those that are not 0 become 1 */
+    bool wait;        /* returns when memory that no block stands for may be used again, or has its elements */
 };
 /* Enqueues it; pageable memory goes through the pinned ring, asynchronously: it must stay as it is until the point is
  * passed. */
@@ -173,8 +175,8 @@ leat_status le_device_module_kernel(struct le_device_module *module, const char 
 int le_device_module_kernel_count(const struct le_device_module *module);
 struct le_device_kernel *le_device_module_kernel_at(struct le_device_module *module, int k);
 struct le_device_module *le_device_kernel_module(struct le_device_kernel *kernel);
-/* A variable's bytes; the block lives with the module: it is never freed by the caller. From then on the module's kernels
- * that may use it are in order with all other work on it. */
+/* A variable's bytes; the block lives with the module: it is never freed by the caller. From then on the module's
+ * kernels that may use it are in order with all other work on it. */
 leat_status le_device_module_symbol(struct le_device_module *module, const char *name, struct le_block **block);
 
 struct le_parameter {

@@ -36,7 +36,6 @@ struct le_device_stream {
     /* under device->lock */
     uint64_t number; /* of the last ticket */
     uint64_t passed; /* all up to it is known to be done */
-    uint64_t waited; /* le_device_synchronize's: done when it has waited */
     struct le_mark *mark;
     struct le_seen *seen;
     int seen_count, seen_capacity;
@@ -51,6 +50,11 @@ struct le_launch_note {
     uint64_t stream_id, number; /* 0: none */
     unsigned grid[3], block[3];
     char kernel[LE_NOTE_NAME];
+};
+
+struct le_pinned { /* by le_host_pin */
+    uintptr_t start;
+    size_t size_bytes;
 };
 
 struct le_device {
@@ -72,6 +76,8 @@ struct le_device {
     struct le_device_stream *own;
     struct le_mark *marks; /* for reuse */
     struct le_pools *pools;
+    struct le_pinned *pins;
+    int pin_count, pin_capacity;
 
     pthread_mutex_t notes_lock; /* guards what follows */
     struct le_timing *timing;   /* its making; it has a lock of its own. Freed before the backend is closed */
@@ -115,7 +121,11 @@ void le_stream_settle(struct le_device *device, uint64_t stream_id);
 bool le_stream_is_settled(struct le_device *device, uint64_t stream_id); /* never waits; any lock */
 leat_status le_stream_make(struct le_device *device, void *native, bool foreign, struct le_device_stream **stream);
 
-/* ---- device.c */
+/* ---- device.c: the two halves of opening, between which a backend fills ops, native and limits. NULL: no memory */
+
+struct le_device *le_device_allocate(const struct le_device_options *options);
+leat_status le_device_start(struct le_device *device);
+void le_device_destroy(struct le_device *device); /* ops NULL: without a backend */
 
 /* After le_order_end of a launch: what to name if the device fails. */
 void le_device_note_launch(struct le_device_stream *stream, const char *kernel, const unsigned grid[3],
@@ -139,7 +149,7 @@ leat_status le_pools_new(struct le_device *device);
 void le_pools_free(struct le_device *device); /* all work is done */
 /* Gives back what is kept above the cap (all: whatever is kept) and whose work is done. Without the lock. */
 void le_pools_trim(struct le_device *device, bool all);
-/* Host memory, aligned to 64, from base/memory.h or mapped: LE_MEMORY_HOST everywhere, and all of the cpu's. */
+/* Host memory, aligned to 64, from base/memory.h: LE_MEMORY_HOST everywhere, and all of the cpu's. */
 void *le_host_memory_new(size_t size_bytes);
-void le_host_memory_free(void *memory, size_t size_bytes);
+void le_host_memory_free(void *memory);
 #endif

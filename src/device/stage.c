@@ -600,6 +600,20 @@ static bool wait_once(struct le_stager *s, uint64_t stream_id, uint64_t number) 
     return waits;
 }
 
+bool le_stager_done(struct le_stager *s, uint64_t stream_id, uint64_t number) {
+    bool done = true;
+    if (atomic_load(&s->unfinished) == 0)
+        return true;
+    pthread_mutex_lock(&s->lock);
+    for (int k = 0; s->small && k < SMALL_SLOTS && done; k++)
+        done = !comes_down(&s->small[k]) ||
+               !concerns(stream_id, number, s->small[k].job.stream_id, s->small[k].job.number);
+    for (const struct le_stage_job *job = s->jobs; job && done; job = job->next)
+        done = !concerns(stream_id, number, job->stream_id, job->number);
+    pthread_mutex_unlock(&s->lock);
+    return done;
+}
+
 leat_status le_stager_wait(struct le_stager *s, uint64_t stream_id, uint64_t number) {
     struct failure found = {0};
     if (atomic_load(&s->unfinished) == 0)

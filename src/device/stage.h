@@ -57,6 +57,8 @@ void le_stage_drop(struct le_stage_job *job);
 void le_stager_settle(struct le_stager *stager, uint64_t stream_id);
 /* Are all jobs of the stream settled? Never waits: the one call of these that may be made under the device's lock. */
 bool le_stager_settled(struct le_stager *stager, uint64_t stream_id);
+/* Likewise: are the stream's jobs up to this number done? Released host memory is used again only then. */
+bool le_stager_done(struct le_stager *stager, uint64_t stream_id, uint64_t number);
 /* Waits until the stream's jobs up to this number are done; the error of the first one that failed, told once. */
 leat_status le_stager_wait(struct le_stager *stager, uint64_t stream_id, uint64_t number);
 /* The same for all streams' jobs, and without their errors. */

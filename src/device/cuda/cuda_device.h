@@ -15,6 +15,7 @@ struct le_cuda_device {
     le_cu_device handle;
     le_cu_context context; /* the primary one, retained; never reset */
     bool is_sim;
+    struct le_device_ops ops; /* the device's */
 };
 
 /* Fills device->ops, native and limits. kind: "cuda" or "sim", for limits and messages. LEAT_DEVICE where there is no

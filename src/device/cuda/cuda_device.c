@@ -1,0 +1,212 @@
+/* A device of a CUDA driver: its primary context, its limits, its errors. Memory, streams and modules have files of
+ * their own. */
+#include "device/cuda/cuda_device.h"
+#include "base/memory.h"
+#include "device/cuda/door.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- errors */
+
+/* After these the context is good for nothing: every later call gives one of them. */
+bool le_cuda_is_fatal(le_cu_result result) {
+    switch (result) {
+    case LE_CU_ERROR_DEINITIALIZED:
+    case LE_CU_ERROR_ILLEGAL_ADDRESS:
+    case LE_CU_ERROR_LAUNCH_TIMEOUT:
+    case LE_CU_ERROR_CONTEXT_IS_DESTROYED:
+    case LE_CU_ERROR_ASSERT:
+    case LE_CU_ERROR_HARDWARE_STACK_ERROR:
+    case LE_CU_ERROR_ILLEGAL_INSTRUCTION:
+    case LE_CU_ERROR_MISALIGNED_ADDRESS:
+    case LE_CU_ERROR_INVALID_ADDRESS_SPACE:
+    case LE_CU_ERROR_INVALID_PC:
+    case LE_CU_ERROR_LAUNCH_FAILED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static leat_status status_of(le_cu_result result) {
+    switch (result) {
+    case LE_CU_ERROR_OUT_OF_MEMORY:
+        return LEAT_OUT_OF_MEMORY;
+    case LE_CU_ERROR_NOT_SUPPORTED:
+        return LEAT_UNSUPPORTED;
+    case LE_CU_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
+    case LE_CU_ERROR_HOST_MEMORY_NOT_REGISTERED:
+        return LEAT_INVALID;
+    default:
+        return LEAT_DEVICE;
+    }
+}
+
+leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, const char *what, ...) {
+    if (result == LE_CU_SUCCESS)
+        return LEAT_OK;
+    char call[400];
+    const char *name = NULL, *text = NULL;
+    va_list arguments;
+    va_start(arguments, what);
+    vsnprintf(call, sizeof call, what, arguments);
+    va_end(arguments);
+    if (cuda->driver->GetErrorName(result, &name))
+        name = NULL;
+    if (cuda->driver->GetErrorString(result, &text))
+        text = NULL;
+    leat_status status =
+        name ? le_fail(status_of(result), "%s: %s (%s)", call, text ? text : "no text", name)
+             : le_fail(status_of(result), "%s: error %d, which the driver has no name for", call, result);
+    return le_cuda_is_fatal(result) ? le_device_latch(cuda->device, status) : status;
+}
+
+/* ---- the context */
+
+leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before) {
+    *before = NULL;
+    le_cu_result result = cuda->driver->CtxGetCurrent(before);
+    if (result == LE_CU_SUCCESS && *before != cuda->context)
+        result = cuda->driver->CtxSetCurrent(cuda->context);
+    return result == LE_CU_SUCCESS ? LEAT_OK : le_cuda_result(cuda, result, "making the device's context current");
+}
+
+leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, leat_status status) {
+    if (before != cuda->context)
+        cuda->driver->CtxSetCurrent(before);
+    return status;
+}
+
+static void cuda_close(void *native) {
+    struct le_cuda_device *cuda = native;
+    cuda->driver->DevicePrimaryCtxRelease(cuda->handle);
+    le_free(cuda);
+}
+
+leat_status le_cuda_synchronize(void *native) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    status = le_cuda_result(cuda, cuda->driver->CtxSynchronize(), "waiting for the device");
+    return le_cuda_leave(cuda, before, status);
+}
+
+static uint64_t cuda_clock_ns(void *native) {
+    return ((struct le_cuda_device *)native)->driver->clock_ns();
+}
+
+/* ---- limits */
+
+static int attribute(const struct le_cuda_device *cuda, le_cu_device_attribute which) {
+    int value = 0;
+    return cuda->driver->DeviceGetAttribute(&value, which, cuda->handle) == LE_CU_SUCCESS ? value : 0;
+}
+
+static void fill_limits(const struct le_cuda_device *cuda, const struct le_cuda_facts *facts, const char *kind,
+                        struct le_device_limits *limits) {
+    static const le_cu_device_attribute block[3] = {LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+                                                    LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+                                                    LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z};
+    static const le_cu_device_attribute grid[3] = {LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+                                                   LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+                                                   LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z};
+    *limits = (struct le_device_limits){
+        .capability = facts->capability,
+        .multiprocessors = facts->multiprocessors,
+        .warp_threads = attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+        .block_threads = attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        .shared_bytes = (size_t)attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+        .shared_optin_bytes = (size_t)attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+        .memory_bytes = facts->memory_bytes,
+        .cooperative = attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0,
+    };
+    for (int k = 0; k < 3; k++) {
+        limits->block[k] = (unsigned)attribute(cuda, block[k]);
+        limits->grid[k] = (unsigned)attribute(cuda, grid[k]);
+    }
+    if (limits->shared_optin_bytes < limits->shared_bytes)
+        limits->shared_optin_bytes = limits->shared_bytes;
+    snprintf(limits->kind, sizeof limits->kind, "%s", kind);
+    snprintf(limits->name, sizeof limits->name, "%s", facts->name);
+    snprintf(limits->architecture, sizeof limits->architecture, "sm_%d", facts->capability);
+}
+
+/* ---- opening */
+
+static const struct le_device_ops cuda_ops = {
+    .close = cuda_close,
+    .memory_new = le_cuda_memory_new,
+    .memory_free = le_cuda_memory_free,
+    .memory_info = le_cuda_memory_info,
+    .host_pin = le_cuda_host_pin,
+    .host_unpin = le_cuda_host_unpin,
+    .pointer_kind = le_cuda_pointer_kind,
+    .stream_new = le_cuda_stream_new,
+    .stream_check = le_cuda_stream_check,
+    .stream_free = le_cuda_stream_free,
+    .stream_wait = le_cuda_stream_wait,
+    .stream_synchronize = le_cuda_stream_synchronize,
+    .synchronize = le_cuda_synchronize,
+    .copy = le_cuda_copy,
+    .fill = le_cuda_fill,
+    .event_new = le_cuda_event_new,
+    .event_free = le_cuda_event_free,
+    .event_record = le_cuda_event_record,
+    .event_synchronize = le_cuda_event_synchronize,
+    .event_query = le_cuda_event_query,
+    .event_elapsed = le_cuda_event_elapsed,
+    .module_new = le_cuda_module_new,
+    .module_free = le_cuda_module_free,
+    .launch = le_cuda_launch,
+};
+
+/* The same for a driver that is told what of its memory is in use, and has a clock of its own: the simulator's. */
+static struct le_device_ops sim_ops(void) {
+    struct le_device_ops ops = cuda_ops;
+    ops.memory_note = le_cuda_memory_note;
+    ops.clock_ns = cuda_clock_ns;
+    return ops;
+}
+
+static leat_status find(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts) {
+    int count = 0;
+    leat_status status = le_cuda_facts_count(driver, &count);
+    if (status)
+        return status;
+    if (ordinal >= count)
+        return le_fail(LEAT_DEVICE, "there is no device cuda:%d; the driver shows %d", ordinal, count);
+    status = le_cuda_facts_get(driver, ordinal, facts);
+    if (!status && !facts->usable)
+        status = le_fail(LEAT_DEVICE, "device cuda:%d (%s) cannot be used: %s", ordinal, facts->name, facts->reason);
+    return status;
+}
+
+leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct le_nvrtc *nvrtc, int ordinal,
+                               const char *kind, struct le_device *device) {
+    struct le_cuda_facts facts;
+    leat_status status = find(driver, ordinal, &facts);
+    if (status)
+        return status;
+    struct le_cuda_device *cuda = le_alloc_zero(1, sizeof *cuda);
+    if (!cuda)
+        return le_fail_out_of_memory(sizeof *cuda);
+    *cuda = (struct le_cuda_device){.driver = driver,
+                                    .nvrtc = nvrtc,
+                                    .device = device,
+                                    .ordinal = ordinal,
+                                    .handle = facts.device,
+                                    .is_sim = strcmp(kind, "sim") == 0};
+    status = le_cuda_result(cuda, driver->DevicePrimaryCtxRetain(&cuda->context, cuda->handle),
+                            "making a context on device cuda:%d", ordinal);
+    if (status) {
+        le_free(cuda);
+        return status;
+    }
+    cuda->ops = driver->note_memory ? sim_ops() : cuda_ops;
+    fill_limits(cuda, &facts, kind, &device->limits);
+    device->ops = &cuda->ops;
+    device->native = cuda;
+    return LEAT_OK;
+}

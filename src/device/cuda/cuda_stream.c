@@ -1,0 +1,134 @@
+/* Streams and events over a CUDA driver. */
+#include "device/cuda/cuda_device.h"
+
+leat_status le_cuda_stream_new(void *native, void **stream) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    le_cu_stream made = NULL;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    status = le_cuda_result(cuda, cuda->driver->StreamCreate(&made, LE_CU_STREAM_NON_BLOCKING), "making a stream");
+    *stream = made;
+    return le_cuda_leave(cuda, before, status);
+}
+
+/* The driver's handle 2 means another stream in each thread, so that nobody could wait for it from another one. */
+leat_status le_cuda_stream_check(void *native, void *stream) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before, context = NULL;
+    if ((uintptr_t)stream == 2)
+        return le_fail(LEAT_UNSUPPORTED, "CU_STREAM_PER_THREAD is another stream in each thread; make one with "
+                                         "cuStreamCreate and wrap that");
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    le_cu_result result = cuda->driver->StreamGetCtx(stream, &context);
+    if (result == LE_CU_ERROR_INVALID_HANDLE || result == LE_CU_ERROR_INVALID_CONTEXT)
+        status = le_fail(LEAT_INVALID, "%p is no stream of the driver's", stream);
+    else
+        status = le_cuda_result(cuda, result, "asking for the context of stream %p", stream);
+    if (!status && context != cuda->context)
+        status = le_fail(LEAT_INVALID, "the stream is not of the primary context of device %d, which Leat uses",
+                         cuda->ordinal);
+    return le_cuda_leave(cuda, before, status);
+}
+
+void le_cuda_stream_free(void *native, void *stream) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    if (le_cuda_enter(cuda, &before))
+        return;
+    cuda->driver->StreamDestroy(stream);
+    le_cuda_leave(cuda, before, LEAT_OK);
+}
+
+leat_status le_cuda_stream_wait(void *native, void *stream, void *event) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    status =
+        le_cuda_result(cuda, cuda->driver->StreamWaitEvent(stream, event, 0), "letting a stream wait for an event");
+    return le_cuda_leave(cuda, before, status);
+}
+
+leat_status le_cuda_stream_synchronize(void *native, void *stream) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    status = le_cuda_result(cuda, cuda->driver->StreamSynchronize(stream), "waiting for a stream");
+    return le_cuda_leave(cuda, before, status);
+}
+
+leat_status le_cuda_event_new(void *native, bool timed, void **event) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    le_cu_event made = NULL;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    unsigned flags = timed ? LE_CU_EVENT_DEFAULT : LE_CU_EVENT_DISABLE_TIMING;
+    status = le_cuda_result(cuda, cuda->driver->EventCreate(&made, flags), "making an event");
+    *event = made;
+    return le_cuda_leave(cuda, before, status);
+}
+
+void le_cuda_event_free(void *native, void *event) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    if (le_cuda_enter(cuda, &before))
+        return;
+    cuda->driver->EventDestroy(event);
+    le_cuda_leave(cuda, before, LEAT_OK);
+}
+
+leat_status le_cuda_event_record(void *native, void *event, void *stream) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    status = le_cuda_result(cuda, cuda->driver->EventRecord(event, stream), "recording an event");
+    return le_cuda_leave(cuda, before, status);
+}
+
+leat_status le_cuda_event_synchronize(void *native, void *event) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    status = le_cuda_result(cuda, cuda->driver->EventSynchronize(event), "waiting for an event");
+    return le_cuda_leave(cuda, before, status);
+}
+
+leat_status le_cuda_event_query(void *native, void *event, bool *passed) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    le_cu_result result = cuda->driver->EventQuery(event);
+    *passed = result == LE_CU_SUCCESS;
+    if (result != LE_CU_ERROR_NOT_READY)
+        status = le_cuda_result(cuda, result, "asking for an event");
+    return le_cuda_leave(cuda, before, status);
+}
+
+leat_status le_cuda_event_elapsed(void *native, void *start, void *stop, double *milliseconds) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    float elapsed_ms = 0;
+    leat_status status = le_cuda_enter(cuda, &before);
+    if (status)
+        return status;
+    le_cu_result result = cuda->driver->EventElapsedTime(&elapsed_ms, start, stop);
+    status = le_cuda_result(cuda, result, "taking the time between two events");
+    if (!status)
+        *milliseconds = (double)elapsed_ms;
+    return le_cuda_leave(cuda, before, status);
+}
