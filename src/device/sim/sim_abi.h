@@ -15,7 +15,7 @@ struct sim_self {
     struct sim_dim thread, block, block_dim, grid_dim;
     unsigned lane, warp; /* in the block */
     unsigned budget;     /* atomic operations left before the thread lets others run */
-    unsigned reserved;
+    unsigned changed;    /* one of them has changed memory */
     unsigned long long stack_low, stack_size;
 };
 

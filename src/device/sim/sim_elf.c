@@ -1,0 +1,98 @@
+/* What a module's object says about itself: which thread-local variables it has (they are the shared memory), by its
+ * symbol table. The object comes from our own compiler, or from the store, that has checked it. */
+#include "base/memory.h"
+#include "device/sim/sim_module.h"
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+static const void *within(const struct sim_module *module, size_t offset, size_t size_bytes) {
+    if (offset > module->parts.object_bytes || size_bytes > module->parts.object_bytes - offset)
+        return NULL;
+    return module->parts.object + offset;
+}
+
+/* The name of a variable as in the source, out of its mangled one; its length through length. */
+static const char *plain_name(const char *mangled, size_t *length) {
+    const char *found = mangled;
+    *length = strlen(mangled);
+    if (strncmp(mangled, "_Z", 2) != 0)
+        return found;
+    const char *end = mangled + *length;
+    for (const char *at = mangled + 2; at < end; at++) {
+        bool starts = *at >= '1' && *at <= '9' && !(at[-1] >= '0' && at[-1] <= '9');
+        size_t count = 0;
+        const char *name = at;
+        while (starts && name < end && *name >= '0' && *name <= '9')
+            count = count * 10 + (size_t)(*name++ - '0');
+        if (!starts || count > (size_t)(end - name))
+            continue;
+        found = name;
+        *length = count;
+        at = name + count - 1;
+    }
+    return found;
+}
+
+static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, const char *mangled) {
+    if (strcmp(mangled, "leat_sim_dynamic") == 0) {
+        module->dynamic_offset = symbol->st_value;
+        return true;
+    }
+    struct sim_shared_symbol *grown = le_realloc(module->shared, (module->shared_count + 1) * sizeof *module->shared);
+    if (!grown)
+        return false;
+    module->shared = grown;
+    size_t length;
+    const char *name = plain_name(mangled, &length);
+    struct sim_shared_symbol *new = &grown[module->shared_count];
+    *new = (struct sim_shared_symbol){.mangled = mangled, .offset = symbol->st_value, .size_bytes = symbol->st_size};
+    new->name = le_alloc(length + 1);
+    if (!new->name)
+        return false;
+    memcpy(new->name, name, length);
+    new->name[length] = '\0';
+    module->shared_count++;
+    return true;
+}
+
+static leat_status add_symbols(struct sim_module *module, const ElfW(Shdr) * symbols, const ElfW(Shdr) * strings) {
+    const ElfW(Sym) *symbol = within(module, symbols->sh_offset, symbols->sh_size);
+    const char *text = within(module, strings->sh_offset, strings->sh_size);
+    if (!symbol || !text || !strings->sh_size || text[strings->sh_size - 1] != '\0')
+        return le_fail(LEAT_DEVICE, "the module's object has a broken symbol table");
+    for (size_t k = 0; k < symbols->sh_size / sizeof *symbol; k++, symbol++) {
+        if ((symbol->st_info & 15) != STT_TLS || symbol->st_shndx == SHN_UNDEF || symbol->st_name >= strings->sh_size)
+            continue;
+        if (!add_symbol(module, symbol, text + symbol->st_name))
+            return le_fail_out_of_memory(sizeof *module->shared);
+    }
+    return LEAT_OK;
+}
+
+leat_status sim_elf_shared(struct sim_module *module) {
+    const ElfW(Ehdr) *header = within(module, 0, sizeof *header);
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_shentsize != sizeof(ElfW(Shdr)))
+        return le_fail(LEAT_DEVICE, "the module holds no object of this machine");
+    const ElfW(Shdr) *sections = within(module, header->e_shoff, header->e_shnum * sizeof *sections);
+    const ElfW(Phdr) *segments = within(module, header->e_phoff, header->e_phnum * sizeof *segments);
+    if (!sections || !segments)
+        return le_fail(LEAT_DEVICE, "the module's object is cut short");
+    for (int k = 0; k < header->e_phnum; k++) {
+        uintptr_t low = module->base + segments[k].p_vaddr, high = low + segments[k].p_memsz;
+        if (segments[k].p_type == PT_TLS)
+            module->block_bytes = segments[k].p_memsz;
+        if (segments[k].p_type != PT_LOAD)
+            continue;
+        module->low = module->low && module->low < low ? module->low : low;
+        module->high = module->high > high ? module->high : high;
+        if (segments[k].p_flags & PF_X)
+            module->text_low = low, module->text_high = high;
+        if (segments[k].p_flags & PF_W)
+            module->data_low = low, module->data_high = high;
+    }
+    for (int k = 0; k < header->e_shnum; k++)
+        if (sections[k].sh_type == SHT_SYMTAB && sections[k].sh_link < header->e_shnum)
+            return add_symbols(module, &sections[k], &sections[sections[k].sh_link]);
+    return le_fail(LEAT_DEVICE, "the module's object has no symbol table");
+}

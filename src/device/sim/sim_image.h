@@ -1,0 +1,23 @@
+/* An image: what compiling gives and loading takes. A header, then the text that stands in for PTX, the lowered names
+ * and the object, each at its offset. Its size is in it, since the driver's functions get no size. */
+#ifndef LE_SIM_IMAGE_H
+#define LE_SIM_IMAGE_H
+#include "base/status.h"
+
+struct sim_image_header {
+    char magic[8];
+    uint32_t abi, checking;
+    uint64_t total_bytes, object_bytes, ptx_bytes, names_bytes;
+    uint64_t hash; /* of all that follows the header */
+};
+struct sim_image_parts {
+    const char *ptx, *names; /* names: strings one after the other */
+    const unsigned char *object;
+    size_t object_bytes, ptx_bytes, names_bytes, total_bytes;
+    bool checking;
+};
+/* Owned by the caller: le_free. NULL: no memory. */
+void *sim_image_make(const struct sim_image_parts *parts, size_t *size_bytes);
+/* false: not an image of this version. limit_bytes: how much may be read; SIZE_MAX: whatever the header says. */
+bool sim_image_read(const void *image, size_t limit_bytes, struct sim_image_parts *parts);
+#endif

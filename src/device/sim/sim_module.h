@@ -1,0 +1,49 @@
+/* A loaded image: the object's table, its shared variables, and where they are on a thread. Read-only once loaded, but
+ * for the stacks, which the grids of this module use one after the other. */
+#ifndef LE_SIM_MODULE_H
+#define LE_SIM_MODULE_H
+#include "device/sim/sim_exec.h"
+#include "device/sim/sim_fiber.h"
+#include "device/sim/sim_image.h"
+
+struct sim_shared_symbol {
+    char *name; /* as in the source */
+    const char *mangled;
+    size_t offset, size_bytes; /* in the module's block of a thread */
+};
+struct sim_module {
+    char *image; /* a copy */
+    struct sim_image_parts parts;
+    void *handle;
+    int fd;
+    const struct sim_table *table;
+    struct sim_check *check;
+    uintptr_t base, low, high; /* of the object in memory */
+    uintptr_t text_low, text_high;
+    uintptr_t data_low, data_high; /* writable */
+    struct sim_shared_symbol *shared;
+    size_t shared_count;
+    size_t block_bytes, dynamic_offset; /* of the module's block of a thread */
+    struct sim_stacks *stacks;
+    size_t stack_bytes;
+    struct sim_place_cache {
+        uintptr_t pc;
+        char *text;
+    } * places;
+    size_t place_count;
+};
+
+/* Where the calling thread has the module's shared memory. */
+struct sim_shared_area {
+    uintptr_t low, high, dynamic;
+};
+struct sim_shared_area sim_module_area(const struct sim_module *module);
+bool sim_module_has(const struct sim_module *module, uintptr_t pc); /* pc is in its code */
+
+/* "file:line" of a return address, through addr2line of binutils; the innermost line that is the user's. Kept. */
+bool sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes);
+void sim_places_finish(struct sim_module *module);
+
+/* ---- sim_elf.c */
+leat_status sim_elf_shared(struct sim_module *module);
+#endif

@@ -1,0 +1,97 @@
+/* A grid as it runs: blocks ("teams") of threads, each a fiber, and what they wait for. sim_grid.c has the turns,
+ * sim_warp.c what lanes do together, sim_services.c what modules call, sim_trap.c the machine's faults. All of it on
+ * the one thread that runs the grid; nothing outlives sim_grid_run. */
+#ifndef LE_SIM_TEAM_H
+#define LE_SIM_TEAM_H
+#include "device/sim/sim_exec.h"
+#include "device/sim/sim_fiber.h"
+#include "device/sim/sim_module.h"
+#include <setjmp.h>
+
+enum { SIM_WARP = 32, SIM_ORDERS = 16, SIM_BUDGET = 32, SIM_BLOCK_WARPS = 32 };
+enum sim_thread_state { SIM_READY, SIM_AT_BARRIER, SIM_AT_GRID, SIM_AT_WARP, SIM_ENDED };
+
+struct sim_thread {
+    struct sim_fiber fiber;
+    struct sim_self *self; /* at the top of its stack */
+    const char *file;      /* where it waits */
+    int line, kind;        /* enum sim_collective or sim_barrier_kind */
+    unsigned mask, argument;
+    uint64_t value, result;
+};
+
+struct sim_team {
+    uint64_t number; /* of the block, linear */
+    unsigned live, at_barrier, at_grid;
+    bool moved; /* somebody did more than wait, this round */
+    bool predicated;
+    bool started;
+    struct sim_stacks *stacks;
+    const uint16_t *order; /* whose turn comes after whose */
+    unsigned position;
+    unsigned char *state; /* enum sim_thread_state of each */
+    struct sim_thread *threads;
+    unsigned char *shared; /* its shared memory while another's is in place */
+};
+
+struct sim_run {
+    struct sim_grid *grid;
+    struct sim_module *module;
+    struct sim_check *check;
+    enum sim_grid_status status;
+    struct sim_self **self; /* the module's */
+    struct sim_fiber home;
+    struct sim_team *team; /* that runs; its shared memory is in place */
+    struct sim_thread *thread;
+    struct sim_team **teams; /* resident */
+    unsigned team_count, team_limit;
+    uint64_t blocks, started, ended, stride, first; /* block k of the order is (first + k * stride) % blocks */
+    unsigned threads, warps;                        /* of a block */
+    uint64_t random;
+    uint16_t *orders; /* SIM_ORDERS permutations */
+    void **arguments;
+    struct sim_shared_area area;
+    uint64_t idle_since_ns;
+    sigjmp_buf escape;
+    const void *fault_address;
+    int fault_signal;
+    bool fault_guard;
+    void *trap_stack;
+    struct sim_shared_variable *variables;
+};
+
+struct sim_run *sim_run_now(void); /* NULL: this thread runs no grid */
+
+/* ---- sim_grid.c */
+/* The running thread's state is set: the next one goes on. Returns when this one does. */
+void sim_run_next(struct sim_run *run);
+/* Ends the grid; does not return on a fiber. */
+void sim_run_stop(struct sim_run *run, enum sim_grid_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+struct sim_thread_name sim_thread_name(const struct sim_run *run, const struct sim_thread *thread);
+
+/* ---- sim_warp.c */
+/* Completes what the lanes of the thread's warp wait for, if all are there now. */
+void sim_warp_try(struct sim_run *run, struct sim_thread *thread);
+/* A thread of the warp has ended: others may have waited for it alone. */
+void sim_warp_ended(struct sim_run *run, unsigned warp);
+/* Nobody is ready: lanes that ask who is with them get their answer. false: there are none. */
+bool sim_warp_answer(struct sim_run *run);
+
+/* ---- sim_services.c */
+extern const struct sim_services sim_services;
+
+/* ---- sim_trap.c: faults of the machine on this thread end the grid (run->escape) */
+bool sim_trap_begin(struct sim_run *run);
+void sim_trap_end(struct sim_run *run);
+
+/* ---- sim_teams.c */
+/* The first one's stacks are the module's, kept for its next grid. */
+struct sim_team *sim_team_new(struct sim_run *run, unsigned slot);
+void sim_team_free(struct sim_run *run, struct sim_team *team);
+void sim_team_place(struct sim_run *run, struct sim_team *team); /* puts its shared memory in place */
+void sim_team_begin(struct sim_run *run, struct sim_team *team, uint64_t number, void (*entry)(void *));
+void sim_orders_make(struct sim_run *run);
+void sim_order_choose(struct sim_run *run, struct sim_team *team);
+uint64_t sim_random(uint64_t *state);
+#endif

@@ -1,0 +1,184 @@
+/* Blocks of a running grid: their threads' stacks, the order of their turns, their shared memory. */
+#include "base/memory.h"
+#include "device/sim/sim_team.h"
+#include <string.h>
+
+enum { STACK_BYTES = 64 << 10, GUARDED_TEAMS = 8 };
+
+uint64_t sim_random(uint64_t *state) { /* splitmix64 */
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static void shuffle(struct sim_run *run, uint16_t *order, unsigned count) {
+    for (unsigned k = count; k > 1; k--) {
+        unsigned other = (unsigned)(sim_random(&run->random) % k);
+        uint16_t kept = order[k - 1];
+        order[k - 1] = order[other];
+        order[other] = kept;
+    }
+}
+
+/* Warps in any order; in each the lanes forward or backward from any one of them. */
+static void by_warps(struct sim_run *run, uint16_t *order) {
+    uint16_t warps[SIM_BLOCK_WARPS];
+    unsigned at = 0;
+    for (unsigned w = 0; w < run->warps; w++)
+        warps[w] = (uint16_t)w;
+    shuffle(run, warps, run->warps);
+    for (unsigned w = 0; w < run->warps; w++) {
+        unsigned base = warps[w] * (unsigned)SIM_WARP;
+        unsigned count = run->threads - base < SIM_WARP ? run->threads - base : SIM_WARP;
+        uint64_t random = sim_random(&run->random);
+        unsigned first = random >> 8 & 1 ? (unsigned)(random >> 16) % count : 0;
+        for (unsigned k = 0; k < count; k++) {
+            unsigned lane = (first + k) % count;
+            order[at++] = (uint16_t)(base + (random & 1 ? count - 1 - lane : lane));
+        }
+    }
+}
+
+/* The last quarter mixes the lanes of all warps. */
+void sim_orders_make(struct sim_run *run) {
+    for (unsigned k = 0; k < SIM_ORDERS; k++) {
+        uint16_t *order = run->orders + (size_t)k * run->threads;
+        by_warps(run, order);
+        if (k >= SIM_ORDERS * 3 / 4)
+            shuffle(run, order, run->threads);
+    }
+}
+
+void sim_order_choose(struct sim_run *run, struct sim_team *team) {
+    team->order = run->orders + (sim_random(&run->random) % SIM_ORDERS) * run->threads;
+}
+
+static struct sim_stacks *new_stacks(const struct sim_run *run, bool guarded) {
+    return sim_stacks_new(run->threads, run->grid->stack_bytes ? run->grid->stack_bytes : STACK_BYTES, guarded);
+}
+
+static struct sim_stacks *module_stacks(struct sim_run *run) {
+    struct sim_module *module = run->module;
+    if (module->stacks && module->stack_bytes == run->grid->stack_bytes &&
+        sim_stacks_count(module->stacks) >= run->threads)
+        return module->stacks;
+    sim_stacks_free(module->stacks);
+    module->stack_bytes = run->grid->stack_bytes;
+    module->stacks = new_stacks(run, true);
+    return module->stacks;
+}
+
+struct sim_team *sim_team_new(struct sim_run *run, unsigned slot) {
+    struct sim_team *team = le_alloc_zero(1, sizeof *team);
+    if (!team)
+        return NULL;
+    team->threads = le_alloc_zero(run->threads, sizeof *team->threads);
+    team->state = le_alloc_zero(run->threads, 1);
+    team->stacks = slot ? new_stacks(run, slot < GUARDED_TEAMS) : module_stacks(run);
+    if (!team->threads || !team->state || !team->stacks) {
+        sim_team_free(run, team);
+        return NULL;
+    }
+    return team;
+}
+
+void sim_team_free(struct sim_run *run, struct sim_team *team) {
+    if (!team)
+        return;
+    for (unsigned k = 0; team->threads && k < run->threads; k++)
+        sim_fiber_finish(&team->threads[k].fiber);
+    if (team->stacks != run->module->stacks)
+        sim_stacks_free(team->stacks);
+    le_free(team->threads);
+    le_free(team->state);
+    le_free(team->shared);
+    le_free(team);
+}
+
+/* A block's shared memory: the module's variables and as much dynamic memory as it asked for. */
+static void move_shared(const struct sim_run *run, unsigned char *copy, bool out) {
+    const struct sim_shared_area *area = &run->area;
+    size_t before = area->dynamic - area->low;
+    struct {
+        uintptr_t low, high;
+    } parts[] = {{area->low, area->dynamic + run->grid->dynamic_bytes},
+                 {area->low + before + SIM_DYNAMIC_BYTES, area->high}};
+    for (size_t k = 0; k < ARRAY_LEN(parts); k++) {
+        size_t size_bytes = parts[k].high > parts[k].low ? parts[k].high - parts[k].low : 0;
+        if (out)
+            memcpy(copy, (void *)parts[k].low, size_bytes);
+        else
+            memcpy((void *)parts[k].low, copy, size_bytes);
+        copy += size_bytes;
+    }
+}
+
+static bool put_aside(struct sim_run *run, struct sim_team *team) {
+    size_t size_bytes = run->area.high - run->area.low - SIM_DYNAMIC_BYTES + run->grid->dynamic_bytes;
+    if (!team->shared)
+        team->shared = le_alloc(size_bytes + 1);
+    if (team->shared)
+        move_shared(run, team->shared, true);
+    return team->shared != NULL;
+}
+
+void sim_team_place(struct sim_run *run, struct sim_team *team) {
+    if (run->team == team)
+        return;
+    if (run->team && run->team->live && !put_aside(run, run->team)) {
+        sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the shared memory of blocks that wait");
+        return;
+    }
+    if (team->shared && team->live)
+        move_shared(run, team->shared, false);
+    run->team = team;
+    if (run->check && team->live)
+        sim_check_block_switch(run->check, team->number);
+}
+
+/* What nobody has written is anything: all bits set is NaN, and -1. */
+static void spoil_shared(const struct sim_run *run) {
+    const struct sim_shared_area *area = &run->area;
+    uintptr_t after = area->dynamic + SIM_DYNAMIC_BYTES;
+    memset((void *)area->low, 0xff, area->dynamic + run->grid->dynamic_bytes - area->low);
+    if (area->high > after)
+        memset((void *)after, 0xff, area->high - after);
+}
+
+static void begin_thread(struct sim_run *run, struct sim_team *team, unsigned k, void (*entry)(void *)) {
+    struct sim_thread *thread = &team->threads[k];
+    const unsigned *block = run->grid->block, *grid = run->grid->grid;
+    size_t size_bytes;
+    char *stack = sim_stacks_at(team->stacks, k, &size_bytes);
+    size_t self_bytes = (sizeof *thread->self + 63) / 64 * 64;
+    thread->self = (struct sim_self *)(void *)(stack + size_bytes - self_bytes);
+    *thread->self = (struct sim_self){
+        .thread = {k % block[0], k / block[0] % block[1], k / block[0] / block[1]},
+        .block = {(unsigned)(team->number % grid[0]), (unsigned)(team->number / grid[0] % grid[1]),
+                  (unsigned)(team->number / grid[0] / grid[1])},
+        .block_dim = {block[0], block[1], block[2]},
+        .grid_dim = {grid[0], grid[1], grid[2]},
+        .lane = k % SIM_WARP,
+        .warp = k / SIM_WARP,
+        .budget = SIM_BUDGET,
+        .stack_low = (uintptr_t)stack,
+        .stack_size = size_bytes,
+    };
+    sim_fiber_start(&thread->fiber, stack, size_bytes - self_bytes, entry, thread);
+}
+
+void sim_team_begin(struct sim_run *run, struct sim_team *team, uint64_t number, void (*entry)(void *)) {
+    team->live = 0;
+    sim_team_place(run, team);
+    spoil_shared(run);
+    team->number = number;
+    team->live = run->threads;
+    team->at_barrier = team->at_grid = 0;
+    team->predicated = false;
+    memset(team->state, SIM_READY, run->threads);
+    for (unsigned k = 0; k < run->threads; k++)
+        begin_thread(run, team, k, entry);
+    if (run->check)
+        sim_check_block_begin(run->check, number);
+}

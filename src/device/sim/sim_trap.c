@@ -1,0 +1,78 @@
+/* Faults of the machine while a grid runs on this thread: a handler with a stack of its own leaves the grid, whose
+ * fibers are dropped. Faults of other threads, and of pages that are closed on purpose, go to the handler that was
+ * there before. The handlers are ours from sim_trap_begin to sim_trap_end. */
+#include "base/memory.h"
+#include "device/sim/sim_team.h"
+#include <signal.h>
+#include <string.h>
+
+enum { TRAP_STACK_BYTES = 64 << 10 };
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+static struct sigaction before[ARRAY_LEN(signals)];
+
+/* true: the handler before has dealt with it, as far as can be known: it came back. */
+static bool pass_on(int number, siginfo_t *info, void *context) {
+    const struct sigaction *old = &before[0];
+    for (size_t k = 0; k < ARRAY_LEN(signals); k++)
+        if (signals[k] == number)
+            old = &before[k];
+    if (old->sa_flags & SA_SIGINFO && old->sa_sigaction) {
+        old->sa_sigaction(number, info, context);
+        return true;
+    }
+    if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+        old->sa_handler(number);
+        return true;
+    }
+    return false;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context) {
+    struct sim_run *run = sim_run_now();
+    if (!run || info->si_code <= 0) { /* not of this thread, or sent by somebody */
+        if (!pass_on(number, info, context)) {
+            signal(number, SIG_DFL);
+            raise(number);
+        }
+        return;
+    }
+    bool guard = run->team && sim_stacks_guard(run->team->stacks, info->si_addr);
+    bool closed = number == SIGSEGV && info->si_code == SEGV_ACCERR && !guard;
+    if (closed && run->fault_address != info->si_addr) { /* a page that somebody keeps closed may be opened now */
+        run->fault_address = info->si_addr;
+        if (pass_on(number, info, context))
+            return;
+    }
+    run->fault_address = info->si_addr;
+    run->fault_signal = number;
+    run->fault_guard = guard;
+    siglongjmp(run->escape, 1);
+}
+
+bool sim_trap_begin(struct sim_run *run) {
+    stack_t now;
+    if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE)) {
+        stack_t own = {.ss_sp = le_alloc(TRAP_STACK_BYTES), .ss_size = TRAP_STACK_BYTES};
+        if (!own.ss_sp || sigaltstack(&own, NULL) != 0) {
+            le_free(own.ss_sp);
+            return false;
+        }
+        run->trap_stack = own.ss_sp;
+    }
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    for (size_t k = 0; k < ARRAY_LEN(signals); k++)
+        sigaction(signals[k], &action, &before[k]);
+    return true;
+}
+
+void sim_trap_end(struct sim_run *run) {
+    for (size_t k = 0; k < ARRAY_LEN(signals); k++)
+        sigaction(signals[k], &before[k], NULL);
+    if (run->trap_stack) {
+        stack_t none = {.ss_flags = SS_DISABLE};
+        sigaltstack(&none, NULL);
+        le_free(run->trap_stack);
+        run->trap_stack = NULL;
+    }
+}
