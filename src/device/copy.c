@@ -88,7 +88,7 @@ static leat_cost_kind cost_of(bool to_host, bool from_host) {
 
 /* ---- on the calling thread */
 
-leat_status le_block_wait(struct le_block *block, enum le_access access) {
+leat_status le_block_wait(struct le_block *block, enum le_use_access access) {
     struct le_device *device = block->device;
     struct le_point points[1 + LE_ORDER_READS];
     leat_status status = le_device_check(device);
@@ -360,6 +360,18 @@ static leat_status copy_anyhow(const struct copying *c) {
     return copy_in_stream(c);
 }
 
+/* What comes from pageable memory has left it when the stager is done with it; the rest is waited for on the device. */
+static leat_status wait_for_end(const struct copying *c) {
+    struct le_point point = le_device_stream_point(c->stream);
+    struct le_stager *stager = atomic_load_explicit(&c->device->stager, memory_order_acquire);
+    bool to_host = c->target.reach != REACH_DEVICE, from_host = c->source.reach != REACH_DEVICE;
+    if (to_host && from_host)
+        return LEAT_OK;
+    if (c->source.reach == REACH_PAGEABLE || c->copy->as_bool)
+        return le_stager_wait(stager, point.stream_id, point.number);
+    return le_point_wait(c->device, point);
+}
+
 leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy) {
     struct le_device *device = stream->device;
     struct copying c = {.device = device, .stream = stream, .copy = copy};
@@ -385,6 +397,8 @@ leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy
     le_device_span_begin(device, &span, cost_of(c.target.reach != REACH_DEVICE, c.source.reach != REACH_DEVICE),
                          copy->what ? copy->what : "", "");
     status = copy_anyhow(&c);
+    if (!status && copy->wait)
+        status = wait_for_end(&c);
     le_device_span_end(&span, status ? 0 : c.size_bytes);
     return status;
 }

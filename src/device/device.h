@@ -47,6 +47,7 @@ leat_status le_device_latch(struct le_device *device, leat_status status);
 struct le_device_limits {
     char kind[16], name[96]; /* "cpu", "cuda", "sim" */
     int capability;          /* 90 for 9.0; 0: no CUDA device */
+    int ordinal;             /* CUDA's number of it */
     int multiprocessors, warp_threads, block_threads;
     unsigned block[3], grid[3];
     size_t shared_bytes;              /* static and dynamic, without asking */
@@ -71,7 +72,7 @@ struct le_order {            /* in each block; guarded by the device's lock */
     int read_count;
     leat_status spoiled; /* an error in the data that was written: told to whoever waits for or reads it */
 };
-enum le_access { LE_ACCESS_READ = 1, LE_ACCESS_WRITE = 2, LE_ACCESS_BOTH = 3 };
+enum le_use_access { LE_ACCESS_READ = 1, LE_ACCESS_WRITE = 2, LE_ACCESS_BOTH = 3 };
 
 /* ---- memory */
 
@@ -128,7 +129,7 @@ leat_status le_device_stream_wait_event(struct le_device_stream *stream, struct 
  * launch, copy and fill is between the two; a failed one ends without a ticket (done: false). */
 struct le_use {
     struct le_block *block;
-    enum le_access access;
+    enum le_use_access access;
 };
 leat_status le_order_begin(struct le_device_stream *stream, const struct le_use *uses, int count);
 void le_order_end(struct le_device_stream *stream, const struct le_use *uses, int count, bool done);
@@ -153,7 +154,7 @@ struct le_copy {
  * passed. */
 leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy);
 /* Returns when host threads may read, or write, what is in the block: all that it must come after is done. */
-leat_status le_block_wait(struct le_block *block, enum le_access access);
+leat_status le_block_wait(struct le_block *block, enum le_use_access access);
 leat_status le_device_fill_zero(struct le_device_stream *stream, struct le_block *block, size_t size_bytes);
 
 /* ---- modules and kernels: CUDA C */
@@ -200,7 +201,7 @@ struct le_launch_argument {
     size_t size_bytes;
     leat_dtype dtype;       /* of a number; 0: bytes or an address */
     struct le_block *block; /* NULL for a number */
-    enum le_access access;
+    enum le_use_access access;
 };
 struct le_kernel_launch {
     unsigned grid[3], block[3];

@@ -167,7 +167,7 @@ static void use_variable(const struct le_device_kernel *kernel, int k, struct pa
     struct le_block *block = atomic_load_explicit(&variable->block, memory_order_acquire);
     if (!block || passed->use_count >= USES_MAX)
         return;
-    enum le_access access = variable->entry->is_constant ? LE_ACCESS_READ : LE_ACCESS_BOTH;
+    enum le_use_access access = variable->entry->is_constant ? LE_ACCESS_READ : LE_ACCESS_BOTH;
     passed->uses[passed->use_count++] = (struct le_use){block, access};
 }
 
