@@ -54,7 +54,7 @@ _leat()
     fi
     case $previous in
     -e | --threads | --repeat) return ;;
-    --device) _leat_words 'auto cpu' "$current"; return ;;
+    --device) _leat_words 'auto cpu cuda sim' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
     --emit) _leat_words 'tree ir ir:lower ir:sweep ir:inline ir:hoist ir:siblings plan bytecode' "$current"; return ;;
     -o) _leat_words "$(_leat_names results)" "$current"; compopt -o nospace; return ;;

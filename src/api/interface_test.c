@@ -320,9 +320,10 @@ static void test_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null),    cmocka_unit_test(test_names),  cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_streams), cmocka_unit_test(test_ledger), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_devices), cmocka_unit_test(test_fork),   cmocka_unit_test(test_free_null),
+        cmocka_unit_test(test_null),     cmocka_unit_test(test_names),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_streams),  cmocka_unit_test(test_ledger), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_devices),  cmocka_unit_test(test_fork),   cmocka_unit_test(test_free_null),
+        cmocka_unit_test(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ static const char LEAT[] = "leat: programs over arrays, in index notation\n"
                            "  run       run a program on arrays and numbers\n"
                            "  check     a program's inputs, indices and results, or its errors\n"
                            "  show      a program as tree, ir, plan or bytecode\n"
-                           "  devices   what is here, and how fast its memory is\n"
+                           "  launch    a kernel of your own CUDA C, on a GPU or simulated\n"
+                           "  devices   what is here, how fast it is, and why a device cannot be used\n"
                            "  cache     compiled code that is kept: how much, for what; clear it\n"
                            "  help      this text, or `leat help run`\n"
                            "\n"
@@ -73,15 +74,46 @@ static const char SHOW[] =
     "It runs nothing; for results see `leat run --help` and its -o.\n"
     "exit status: as of leat run\n";
 
-static const char DEVICES[] = "leat devices: what is here, and how fast its memory is\n"
-                              "\n"
-                              "  leat devices\n"
-                              "  leat devices --json\n"
-                              "  leat devices --threads 1      the copy rate of one thread\n"
-                              "\n"
-                              "usage: leat devices [--threads N] [--device D] [--json]\n"
-                              "\n"
-                              "`leat run PROGRAM ... -o NAME=FILE --device D` runs a program on one of them.\n";
+static const char LAUNCH[] =
+    "leat launch: compile a file of CUDA C and launch one of its kernels\n"
+    "\n"
+    "  leat launch saxpy.cu:saxpy --grid 4 --block 256 a=2 x=x.npy y=y.npy n=1000 -o y\n"
+    "  leat launch norm.cu:'ns::norm<float, 3>' --grid 8,8 --block 16,16 x=x.npy y=f32[128,128] -o y=y.npy\n"
+    "  leat launch sum.cu:sum --grid 1 --block 128 --shared 512 x=x.npy s=f32[1] -o s --device sim --check\n"
+    "  leat launch mm.cu:mm -D TILE=16 --grid 32,32 --block 16,16 a=a.npy b=b.npy c=f32[512,512] --repeat 20\n"
+    "\n"
+    "usage: leat launch FILE.cu:KERNEL --grid X[,Y[,Z]] --block X[,Y[,Z]] [NAME=VALUE ...] [options]\n"
+    "  NAME=VALUE       the kernel's arguments in the order of its parameters, under names of your choice\n"
+    "  NAME=FILE        an array from FILE.npy, FILE.npz:KEY or FILE.png; `-` is an .npy on stdin\n"
+    "  NAME=TYPE[N,M]   a new array of zeros: f32[1000], i32[10,20]\n"
+    "  NAME=NUMBER      a number of the parameter's type; NUMBER:TYPE says it where that cannot be told: 1.5:f16\n"
+    "  -o NAME[=FILE]   this array after the launch, printed, or into FILE.npy, .npz or .png (`-`: npy on stdout)\n"
+    "  --grid, --block  blocks of the grid, and threads of a block, along x, y and z\n"
+    "  --shared BYTES   dynamic shared memory of a block\n"
+    "  -D NAME[=VALUE]  a macro; may be repeated\n"
+    "  -I FOLDER        where #include looks, after the file's own folder; may be repeated\n"
+    "  --device D       auto (cuda, else sim), cuda, cuda:1 or sim\n"
+    "  --check          look for races, wrong addresses and the like, on sim\n"
+    "  --repeat N       launch N times, each from the arrays as they were read; the device's times on stderr\n"
+    "  --explain        what each step cost, on stderr\n"
+    "  --json           one object on stdout: results, notes, errors, runs, ledger\n"
+    "\n"
+    "exit status: 0 ok, 1 CUDA C that does not compile, 2 usage, a wrong kernel, count or type of arguments, 3 a "
+    "file,\n"
+    "4 a device, or no compiler for it, 5 out of memory, 6 what --check found, 130 after Ctrl-C\n";
+
+static const char DEVICES[] =
+    "leat devices: what is here, how fast it is, and why a device cannot be used\n"
+    "\n"
+    "  leat devices                  the CPU, CUDA devices, sim; what was looked for and where\n"
+    "  leat devices --device cpu     the CPU alone, without looking for CUDA\n"
+    "  leat devices --threads 1      the CPU's copy rate with one thread\n"
+    "  leat devices --json\n"
+    "\n"
+    "usage: leat devices [--device cpu|cuda|cuda:N|sim] [--threads N] [--json]\n"
+    "\n"
+    "NVRTC, cuBLAS and a toolkit's headers are taken from what LEAT_CUDA_PATH names, else from where the\n"
+    "system has them. `leat run PROGRAM ... -o NAME=FILE --device D` runs a program on a device.\n";
 
 static const char CACHE[] =
     "leat cache: compiled code that is kept between runs\n"
@@ -99,7 +131,8 @@ static const char CACHE[] =
 void le_cli_help(const char *command) {
     static const struct {
         const char *name, *text;
-    } TEXTS[] = {{"run", RUN}, {"check", CHECK}, {"show", SHOW}, {"devices", DEVICES}, {"cache", CACHE}};
+    } TEXTS[] = {{"run", RUN},       {"check", CHECK},     {"show", SHOW},
+                 {"launch", LAUNCH}, {"devices", DEVICES}, {"cache", CACHE}};
     const char *text = LEAT;
     for (size_t k = 0; command && k < sizeof TEXTS / sizeof TEXTS[0]; k++)
         if (strcmp(TEXTS[k].name, command) == 0)

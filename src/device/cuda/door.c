@@ -109,7 +109,7 @@ static void load(void) {
     void *library = le_door_load(DRIVER, why, sizeof why);
     if (!library) {
         le_door_tell(&door.search, DRIVER, NULL, "%s", why);
-        snprintf(reason, sizeof reason, "there is no CUDA driver: %s", why);
+        snprintf(reason, sizeof reason, "there is no CUDA driver: " DRIVER ": %s", why);
         give_up(reason);
         return;
     }

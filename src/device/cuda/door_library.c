@@ -76,8 +76,7 @@ static bool look_by_soname(const struct hunt *hunt) {
     }
     if (hunt->search->line_count == before) {
         write_sonames(hunt, soname);
-        le_door_tell(hunt->search, soname, NULL, "%s",
-                     strstr(why, "No such file") ? "not found by the dynamic loader" : why);
+        le_door_tell(hunt->search, soname, NULL, "%s", why);
     }
     return false;
 }

@@ -84,6 +84,8 @@ void *le_door_load(const char *soname, char *why, size_t size_bytes) {
     void *library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
     if (!library) {
         const char *text = dlerror();
+        if (text && strncmp(text, soname, strlen(soname)) == 0 && strstr(text, "No such file"))
+            text = "not found by the dynamic loader";
         snprintf(why, size_bytes, "%s", text ? text : "the loader does not say why");
     }
     return library;

@@ -237,7 +237,8 @@ static void driver_that_is_no_library(void **state) {
     (void)state;
     shell("rm driver/libcuda.so.1 && echo no library >driver/libcuda.so.1");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver");
-    expect("failed device error: there is no CUDA driver: ");
+    expect("failed device error: there is no CUDA driver: libcuda.so.1: ");
+    expect("/driver/libcuda.so.1: ");
 }
 
 /* Elements of LD_LIBRARY_PATH that are empty or relative: the loader would take what lies in the working directory. */
