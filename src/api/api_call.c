@@ -72,10 +72,20 @@ leat_status leat_call_want_clear(leat_call *call) {
 
 leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket) {
     LE_CHECK_CALL(call);
+    leat_context *ctx = call->program->ctx;
+    if (stream && stream->ctx != ctx)
+        return le_fail(LEAT_INVALID, "the stream is of another context");
+    if (!le_device_limits(ctx->device)->host_is_device)
+        return le_fail_at(LEAT_UNSUPPORTED, (struct le_place){0}, "a context opened with device \"cpu\"",
+                          "programs run on the CPU only, and this context is on %s",
+                          le_device_limits(ctx->device)->kind);
     leat_status status = le_call_run(call);
-    if (status == LEAT_OK && ticket)
-        *ticket = le_context_ticket(call->program->ctx, stream);
-    return status;
+    if (status)
+        return status;
+    le_order_end(le_context_stream(ctx, stream), NULL, 0, true);
+    if (ticket)
+        *ticket = le_context_ticket(ctx, stream);
+    return LEAT_OK;
 }
 
 leat_status leat_call_result(leat_call *call, const char *name, leat_array **array) {

@@ -1,13 +1,11 @@
-/* leat.h: streams, events and tickets as they are on the CPU: work is done when the call that asked for it returns, so
- * there is never anything to wait for, and an event is a time. */
+/* leat.h: streams, events and tickets, memory in use. Each is one call of the device's; a leat_stream or leat_event
+ * adds the context that it keeps. */
 #include "api/api_check.h"
-#include "base/clock.h"
-#include <inttypes.h>
+#include "device/device.h"
 
 struct leat_event {
     leat_context *ctx;
-    bool recorded;
-    uint64_t time_ns;
+    struct le_device_event *event;
 };
 
 static leat_status check_stream(const leat_stream *stream) {
@@ -20,42 +18,120 @@ static leat_status check_event(const leat_event *event) {
     return le_context_check(event->ctx);
 }
 
-leat_status leat_stream_new(leat_context *ctx, leat_stream **stream) {
-    LE_CHECK_CONTEXT(ctx);
-    LE_CHECK_POINTER(stream);
+/* ---- streams */
+
+static leat_status make_stream(leat_context *ctx, void *native, leat_stream **stream) {
     leat_stream *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return le_fail_out_of_memory(sizeof *made);
+    leat_status status = le_device_stream_new(ctx->device, native, &made->work);
+    if (status) {
+        le_free(made);
+        return status;
+    }
     made->ctx = le_context_retain(ctx);
-    made->id = atomic_fetch_add(&ctx->last_stream, 1) + 1;
     *stream = made;
     return LEAT_OK;
 }
 
+leat_status leat_stream_new(leat_context *ctx, leat_stream **stream) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(stream);
+    return make_stream(ctx, NULL, stream);
+}
+
+leat_status leat_stream_wrap(leat_context *ctx, void *native, leat_stream **stream) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(native);
+    LE_CHECK_POINTER(stream);
+    return make_stream(ctx, native, stream);
+}
+
+leat_status leat_stream_native(leat_stream *stream, void **native) {
+    leat_status status = check_stream(stream);
+    if (status)
+        return status;
+    LE_CHECK_POINTER(native);
+    *native = le_device_stream_native(stream->work);
+    return LEAT_OK;
+}
+
 void leat_stream_free(leat_stream *stream) {
-    if (!stream)
+    if (!stream || le_context_check(stream->ctx))
         return;
     leat_context *ctx = stream->ctx;
+    le_device_stream_free(stream->work);
     le_free(stream);
     le_context_release(ctx);
 }
 
+/* NULL: the context's own. */
+static leat_status check_stream_of(const leat_context *ctx, const leat_stream *stream) {
+    leat_status status = stream ? check_stream(stream) : LEAT_OK;
+    if (!status && stream && stream->ctx != ctx)
+        status = le_fail(LEAT_INVALID, "the stream is of another context");
+    return status;
+}
+
+leat_status leat_stream_ticket(leat_context *ctx, leat_stream *stream, leat_ticket *ticket) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(ticket);
+    leat_status status = check_stream_of(ctx, stream);
+    if (!status)
+        *ticket = le_context_ticket(ctx, stream);
+    return status;
+}
+
 leat_status leat_stream_synchronize(leat_stream *stream) {
-    return check_stream(stream);
+    leat_status status = check_stream(stream);
+    return status ? status : le_device_stream_synchronize(stream->work);
 }
 
 leat_status leat_stream_wait_event(leat_stream *stream, leat_event *event) {
     leat_status status = check_stream(stream);
-    return status ? status : check_event(event);
+    if (!status)
+        status = check_event(event);
+    return status ? status : le_device_stream_wait_event(stream->work, event->event);
 }
 
 leat_status leat_ticket_wait(leat_context *ctx, leat_ticket ticket) {
     LE_CHECK_CONTEXT(ctx);
-    if (ticket.stream_id > atomic_load(&ctx->last_stream))
-        return le_fail(LEAT_INVALID, "the ticket is of a stream, %" PRIu64 ", that this context does not have",
-                       ticket.stream_id);
+    return le_device_wait_point(ctx->device, ticket.stream_id, ticket.number);
+}
+
+leat_status leat_context_synchronize(leat_context *ctx) {
+    LE_CHECK_CONTEXT(ctx);
+    return le_device_synchronize(ctx->device);
+}
+
+/* ---- memory */
+
+leat_status leat_memory_get(leat_context *ctx, leat_memory memory, leat_memory_use *use) {
+    struct le_memory_use found = {0};
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(use);
+    if (memory < LEAT_MEMORY_DEVICE || memory > LEAT_MEMORY_MAPPED)
+        return le_fail(LEAT_INVALID, "memory is %d, which is no kind of memory", (int)memory);
+    leat_status status = le_context_memory_use(ctx, memory, &found);
+    if (status)
+        return status;
+    *use = (leat_memory_use){.live_bytes = found.live_bytes,
+                             .kept_bytes = found.kept_bytes,
+                             .peak_bytes = found.peak_bytes,
+                             .cap_bytes = found.cap_bytes,
+                             .free_bytes = found.device_free_bytes,
+                             .trims = found.trims};
     return LEAT_OK;
 }
+
+leat_status leat_memory_trim(leat_context *ctx) {
+    LE_CHECK_CONTEXT(ctx);
+    leat_status status = le_device_memory_trim(ctx->device);
+    le_memory_pool_trim(ctx->memory);
+    return status;
+}
+
+/* ---- events */
 
 leat_status leat_event_new(leat_context *ctx, leat_event **event) {
     LE_CHECK_CONTEXT(ctx);
@@ -63,32 +139,37 @@ leat_status leat_event_new(leat_context *ctx, leat_event **event) {
     leat_event *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return le_fail_out_of_memory(sizeof *made);
+    leat_status status = le_device_event_new(ctx->device, &made->event);
+    if (status) {
+        le_free(made);
+        return status;
+    }
     made->ctx = le_context_retain(ctx);
     *event = made;
     return LEAT_OK;
 }
 
 void leat_event_free(leat_event *event) {
-    if (!event)
+    if (!event || le_context_check(event->ctx))
         return;
     leat_context *ctx = event->ctx;
+    le_device_event_free(event->event);
     le_free(event);
     le_context_release(ctx);
 }
 
 leat_status leat_event_record(leat_event *event, leat_stream *stream) {
     leat_status status = check_event(event);
-    if (!status && stream) /* NULL: the context's own */
-        status = check_stream(stream);
+    if (!status)
+        status = check_stream_of(event->ctx, stream);
     if (status)
         return status;
-    event->recorded = true;
-    event->time_ns = le_clock_ns();
-    return LEAT_OK;
+    return le_device_event_record(event->event, le_context_stream(event->ctx, stream));
 }
 
 leat_status leat_event_synchronize(leat_event *event) {
-    return check_event(event);
+    leat_status status = check_event(event);
+    return status ? status : le_device_event_synchronize(event->event);
 }
 
 leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, double *milliseconds) {
@@ -98,8 +179,5 @@ leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, double *m
     if (status)
         return status;
     LE_CHECK_POINTER(milliseconds);
-    if (!start->recorded || !stop->recorded)
-        return le_fail(LEAT_INVALID, "%s was not recorded", start->recorded ? "stop" : "start");
-    *milliseconds = (double)(int64_t)(stop->time_ns - start->time_ns) * 1e-6;
-    return LEAT_OK;
+    return le_device_event_elapsed_ms(start->event, stop->event, milliseconds);
 }

@@ -210,6 +210,7 @@ static void *obtain_hard(struct le_memory_pool *pool, size_t capacity_bytes, boo
     pthread_mutex_lock(&pool->lock);
     bool some = pool->kept_count > 0;
     trim(pool, 0);
+    pool->use.trims += some;
     pthread_mutex_unlock(&pool->lock);
     return some ? obtain(pool, capacity_bytes, zero) : NULL;
 }
@@ -261,9 +262,16 @@ void le_memory_pool_give(struct le_memory_pool *pool, void *memory, size_t capac
         discard(pool, block);
 }
 
+void le_memory_pool_trim(struct le_memory_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    trim(pool, 0);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void le_memory_pool_use(struct le_memory_pool *pool, struct le_pool_use *use) {
     pthread_mutex_lock(&pool->lock);
     *use = pool->use;
+    use->cap_bytes = pool->memory_cap_bytes == SIZE_MAX ? 0 : pool->memory_cap_bytes;
     pthread_mutex_unlock(&pool->lock);
 }
 

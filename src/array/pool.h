@@ -35,8 +35,11 @@ void le_memory_pool_give(struct le_memory_pool *pool, void *memory, size_t capac
 
 struct le_pool_use {
     size_t live_bytes, kept_bytes, peak_bytes; /* out; kept for reuse; most of their sum so far */
+    size_t cap_bytes;                          /* 0: none */
+    uint64_t trims;                            /* times that memory ran out and what was kept was given back */
 };
 void le_memory_pool_use(struct le_memory_pool *pool, struct le_pool_use *use);
+void le_memory_pool_trim(struct le_memory_pool *pool); /* gives back all that is kept */
 /* Passes one line to the log hook of the context, if that is open and has one. */
 void le_memory_pool_note(struct le_memory_pool *pool, leat_log_level level, const char *text);
 #endif

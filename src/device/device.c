@@ -151,6 +151,7 @@ void le_device_close(struct le_device *device) {
     le_timing_free(device);
     atomic_store(&device->closed, true);
     atomic_store(&device->ledger, NULL);
+    le_copy_kernels_close(device);
     le_pools_trim(device, true);
     le_device_release(device);
 }

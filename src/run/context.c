@@ -13,13 +13,17 @@ static const char *environment(const char *name) {
     return value && *value ? value : NULL;
 }
 
-static leat_status check_device(const char *given) {
-    const char *from = given && strcmp(given, "auto") != 0 ? NULL : environment("LEAT_DEVICE");
-    const char *name = from ? from : given ? given : "auto";
-    if (strcmp(name, "auto") == 0 || strcmp(name, "cpu") == 0 || strcmp(name, "cpu:0") == 0)
+/* The device to open; from: the variable that says so, or NULL. */
+static leat_status resolve_device(const char *given, const char **name, const char **from) {
+    const char *variable = given && strcmp(given, "auto") != 0 ? NULL : environment("LEAT_DEVICE");
+    *name = variable ? variable : given ? given : "auto";
+    *from = variable ? " (from LEAT_DEVICE)" : "";
+    if (strcmp(*name, "auto") == 0)
+        *name = "cpu";
+    if (le_device_is_name(*name))
         return LEAT_OK;
-    return le_fail_at(LEAT_DEVICE, (struct le_place){0}, "auto, cpu or cpu:0", "there is no device '%.100s'%s", name,
-                      from ? " (from LEAT_DEVICE)" : "");
+    return le_fail_at(LEAT_DEVICE, (struct le_place){0}, "auto, cpu, cuda, cuda:1 or sim",
+                      "there is no device '%.100s'%s", *name, *from);
 }
 
 static leat_status resolve_threads(int given, int *threads) {
@@ -60,7 +64,7 @@ static leat_status check_options(const leat_options *options) {
         return le_fail(LEAT_INVALID, "allocate, reallocate and release must be given together, or none of them");
     if (options->ledger_level < 0 || options->ledger_level > 2)
         return le_fail(LEAT_INVALID, "ledger_level %d: it must be 0, 1 or 2", options->ledger_level);
-    return check_device(options->device);
+    return LEAT_OK;
 }
 
 static leat_status new_memory(const leat_options *options, struct le_memory_pool **memory) {
@@ -77,6 +81,7 @@ static leat_status new_memory(const leat_options *options, struct le_memory_pool
 /* Frees what a context holds, the pool of memory last: the allocator is the pool's. */
 static void free_parts(leat_context *ctx) {
     struct le_memory_pool *memory = ctx->memory;
+    le_device_close(ctx->device);
     le_pool_free(ctx->threads);
     le_ledger_free(ctx->ledger);
     pthread_mutex_destroy(&ctx->lock);
@@ -84,12 +89,34 @@ static void free_parts(leat_context *ctx) {
     le_memory_pool_close(memory);
 }
 
+static leat_status open_device(leat_context *ctx, const leat_options *options) {
+    const char *name, *from;
+    const struct le_device_options device = {
+        .memory_cap_bytes = options->memory_cap_bytes,
+        .cache_cap_bytes = options->cache_cap_bytes,
+        .copy_threads = options->copy_threads,
+        .sim_check = options->sim_check,
+        .sim_seed = options->sim_seed,
+        .ledger = ctx->ledger,
+        .log = options->log,
+        .log_user = options->log_user,
+    };
+    leat_status status = resolve_device(options->device, &name, &from);
+    if (!status)
+        status = le_device_open(name, &device, &ctx->device);
+    if (!status)
+        ctx->stream.work = le_device_stream_own(ctx->device);
+    return status;
+}
+
 static leat_status resolve(leat_context *ctx, const leat_options *options) {
     int threads = 1;
     leat_status status = resolve_threads(options->threads, &threads);
     if (!status)
         status = resolve_simd(options->simd, &ctx->simd);
-    return status ? status : le_pool_new(threads, &ctx->threads);
+    if (!status)
+        status = le_pool_new(threads, &ctx->threads);
+    return status ? status : open_device(ctx, options);
 }
 
 static leat_status fill(leat_context *ctx, const leat_options *options) {
@@ -97,9 +124,7 @@ static leat_status fill(leat_context *ctx, const leat_options *options) {
     ctx->log = options->log;
     ctx->log_user = options->log_user;
     ctx->stream.ctx = ctx;
-    ctx->stream.id = 1;
     atomic_init(&ctx->refcount, 1);
-    atomic_init(&ctx->last_stream, 1);
     pthread_mutex_init(&ctx->lock, NULL);
     leat_status status = le_ledger_new(options->ledger_level, &ctx->ledger);
     if (status)
@@ -216,8 +241,24 @@ leat_status le_context_copy_rate(leat_context *ctx, double *bytes_per_second) {
     return LEAT_OK;
 }
 
+leat_status le_context_memory_use(leat_context *ctx, leat_memory memory, struct le_memory_use *use) {
+    static const enum le_memory_kind kinds[] = {[LEAT_MEMORY_DEVICE] = LE_MEMORY_DEVICE,
+                                                [LEAT_MEMORY_HOST] = LE_MEMORY_HOST,
+                                                [LEAT_MEMORY_PINNED] = LE_MEMORY_PINNED,
+                                                [LEAT_MEMORY_MAPPED] = LE_MEMORY_MAPPED};
+    if (memory != LEAT_MEMORY_HOST && !le_device_limits(ctx->device)->host_is_device)
+        return le_device_memory_use(ctx->device, kinds[memory], use);
+    struct le_pool_use pool;
+    le_memory_pool_use(ctx->memory, &pool);
+    *use = (struct le_memory_use){.live_bytes = pool.live_bytes,
+                                  .kept_bytes = pool.kept_bytes,
+                                  .peak_bytes = pool.peak_bytes,
+                                  .cap_bytes = pool.cap_bytes,
+                                  .trims = pool.trims};
+    return LEAT_OK;
+}
+
 leat_ticket le_context_ticket(leat_context *ctx, leat_stream *stream) {
-    stream = stream ? stream : &ctx->stream;
-    uint64_t number = atomic_fetch_add_explicit(&stream->number, 1, memory_order_relaxed) + 1;
-    return (leat_ticket){.stream_id = stream->id, .number = number};
+    struct le_point point = le_device_stream_point(le_context_stream(ctx, stream));
+    return (leat_ticket){.stream_id = point.stream_id, .number = point.number};
 }

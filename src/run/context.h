@@ -2,7 +2,7 @@
  * arrays keep only its memory pool alive. Any thread. */
 #ifndef LE_CONTEXT_H
 #define LE_CONTEXT_H
-#include "array/pool.h"
+#include "array/array.h"
 #include "base/ledger.h"
 #include "base/thread.h"
 #include "device/cpu/ops.h"
@@ -12,9 +12,8 @@
 struct le_program_cache;
 
 struct leat_stream {
-    leat_context *ctx; /* retained; not so by the context's own */
-    uint64_t id;       /* from 1 */
-    _Atomic uint64_t number;
+    leat_context *ctx;             /* retained; not so by the context's own */
+    struct le_device_stream *work; /* the device's: the CPU has some, too */
 };
 
 struct leat_context {
@@ -24,10 +23,10 @@ struct leat_context {
     struct le_pool *threads;
     struct le_ledger *ledger;
     struct le_memory_pool *memory;
+    struct le_device *device; /* the CPU's, too, where all is done at once */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
     struct leat_stream stream;    /* where a call without a stream runs */
-    _Atomic uint64_t last_stream; /* the id given out last */
     pthread_mutex_t lock;         /* guards what follows */
     double copy_bytes_per_second; /* 0: not measured */
     /* leat_eval's programs by their text. They hold references to the context: leat_close drops them first. */
@@ -49,6 +48,19 @@ void le_context_warn(leat_context *ctx, const char *format, ...) __attribute__((
 leat_status le_context_copy_rate(leat_context *ctx, double *bytes_per_second);
 double le_context_copy_rate_known(leat_context *ctx); /* 0: not measured */
 
-/* The next ticket of a stream (NULL: the context's own): what it stands for is done. */
+/* Where the context's arrays live. */
+static inline struct le_array_home le_context_home(const leat_context *ctx) {
+    bool on_cpu = le_device_limits(ctx->device)->host_is_device;
+    return (struct le_array_home){.pool = ctx->memory,
+                                  .device = on_cpu ? NULL : ctx->device,
+                                  .stream = on_cpu ? NULL : le_device_stream_own(ctx->device)};
+}
+/* The device's stream of a stream, or for NULL the context's own. */
+static inline struct le_device_stream *le_context_stream(const leat_context *ctx, const leat_stream *stream) {
+    return (stream ? stream : &ctx->stream)->work;
+}
+/* What is used of a kind of memory. */
+leat_status le_context_memory_use(leat_context *ctx, leat_memory memory, struct le_memory_use *use);
+/* The point that all work given so far to the stream (NULL: the context's own) has passed when it is reached. */
 leat_ticket le_context_ticket(leat_context *ctx, leat_stream *stream);
 #endif

@@ -114,6 +114,7 @@ static void fill_limits(const struct le_cuda_device *cuda, const struct le_cuda_
                                                    LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z};
     *limits = (struct le_device_limits){
         .capability = facts->capability,
+        .ordinal = cuda->ordinal,
         .multiprocessors = facts->multiprocessors,
         .warp_threads = attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_WARP_SIZE),
         .block_threads = attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
