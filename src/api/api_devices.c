@@ -2,6 +2,8 @@
  * other. */
 #include "api/api_check.h"
 #include "device/cuda/door.h"
+#include "device/sim/sim.h"
+#include "run/gauge.h"
 #include "run/machine.h"
 #include <stdio.h>
 
@@ -56,7 +58,21 @@ static void take_facts(const struct le_cuda_facts *facts, leat_device_info *info
     snprintf(info->reason, sizeof info->reason, "%s", facts->reason);
 }
 
-static void describe_cuda(int ordinal, leat_device_info *info) {
+/* A device that cannot be opened and measured now is not usable now. */
+static void measure_cuda(leat_device_info *info) {
+    struct le_gauge gauge = {0};
+    if (le_gauge_device(info->device, &gauge)) {
+        say_unusable("", info);
+        return;
+    }
+    info->copy_bytes_per_second = gauge.copy_bytes_per_second;
+    info->upload_bytes_per_second = gauge.upload_bytes_per_second;
+    info->download_bytes_per_second = gauge.download_bytes_per_second;
+    info->launch_ns = gauge.launch_ns;
+    info->round_trip_ns = gauge.round_trip_ns;
+}
+
+static void describe_cuda(int ordinal, bool measure, leat_device_info *info) {
     const struct le_cuda_driver *driver;
     struct le_cuda_facts facts;
     *info = (leat_device_info){.kind = "cuda", .ordinal = ordinal};
@@ -70,15 +86,32 @@ static void describe_cuda(int ordinal, leat_device_info *info) {
         say_unusable("", info);
     else
         take_facts(&facts, info);
+    if (measure && info->usable)
+        measure_cuda(info);
+}
+
+/* ---- sim: what its driver says of it, but for the names of a card that is not there */
+
+static void describe_sim(leat_device_info *info) {
+    const struct le_cuda_driver *driver = le_sim_driver();
+    struct le_cuda_facts facts;
+    *info = (leat_device_info){.kind = "sim", .device = "sim"};
+    if (driver->Init(0) || le_cuda_facts_get(driver, 0, &facts)) {
+        say_unusable("", info);
+        return;
+    }
+    facts.uuid[0] = facts.pci_id[0] = 0;
+    take_facts(&facts, info);
+    driver->DriverGetVersion(&info->cuda_version);
 }
 
 /* ---- all of them */
 
-/* "cuda" without a driver counts, to say why there is none. */
+/* The CPU, CUDA and sim; "cuda" without a driver counts, to say why there is none. */
 static size_t count_devices(void) {
     const struct le_cuda_driver *driver;
     int cuda_version, count = open_cuda(&driver, &cuda_version);
-    return 1 + (size_t)(count > 0 ? count : 1);
+    return 2 + (size_t)(count > 0 ? count : 1);
 }
 
 leat_status leat_device_count(leat_context *ctx, size_t *count) {
@@ -96,7 +129,10 @@ leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_devi
     size_t count = count_devices();
     if (k >= count)
         return le_fail(LEAT_INVALID, "there is no device %zu: there are %zu, from 0", k, count);
-    describe_cuda((int)k - 1, info);
+    if (k == count - 1)
+        describe_sim(info);
+    else
+        describe_cuda((int)k - 1, measure, info);
     return LEAT_OK;
 }
 

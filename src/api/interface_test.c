@@ -256,7 +256,7 @@ static void test_devices(void **state) {
     leat_device_info info;
     size_t count = 0;
     assert_ok(leat_device_count(ctx, &count));
-    assert_true(count >= 2);
+    assert_true(count >= 3);
     assert_invalid(leat_device_get(ctx, count, false, &info));
     for (size_t k = 0; k < count; k++) {
         assert_ok(leat_device_get(ctx, k, false, &info));
@@ -264,6 +264,9 @@ static void test_devices(void **state) {
     }
     assert_ok(leat_device_get(ctx, 1, false, &info));
     assert_string_equal(info.kind, "cuda");
+    assert_ok(leat_device_get(ctx, count - 1, false, &info));
+    assert_string_equal(info.device, "sim");
+    assert_true(info.usable && info.capability >= 75 && info.cuda_version >= 12000 && info.memory_bytes > 0);
     assert_ok(leat_device_get(ctx, 0, false, &info));
     assert_string_equal(info.kind, "cpu");
     assert_string_equal(info.device, "cpu");

@@ -43,7 +43,8 @@ static void print_device(const leat_device_info *info) {
     if (info->memory_bytes)
         printf("  memory        %.1f GiB\n", (double)info->memory_bytes / (1 << 30));
     if (info->cuda_version)
-        printf("  driver        CUDA %d.%d\n", info->cuda_version / 1000, info->cuda_version % 1000 / 10);
+        printf("  driver        CUDA %d.%d%s\n", info->cuda_version / 1000, info->cuda_version % 1000 / 10,
+               strcmp(info->kind, "sim") == 0 ? ", simulated" : "");
     if (info->usable)
         print_rates(info);
 }
