@@ -16,6 +16,11 @@ _leat_names() # names of one kind (inputs, results) of the program on the line, 
     leat check "$program" 2>/dev/null | awk -v kind="$1" '/^[a-z]/ { on = $1 == kind; next } on { print $1 }'
 }
 
+_leat_kernels() # kernels of the file of CUDA C on the line, as its text has them: FILE
+{
+    [[ -r $1 ]] && sed -n 's/.*__global__[^(]*[ *]\([A-Za-z_][A-Za-z0-9_]*\) *(.*/\1/p' "$1"
+}
+
 _leat_files() # files that end in one of the given endings, and folders: PART ENDING...
 {
     local part=$1 ending file
@@ -40,7 +45,7 @@ _leat()
     # "=" breaks words: name=fi is three of them
     current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
     if ((COMP_CWORD == 1)); then
-        _leat_words 'run check show devices cache help --help --version' "$current"
+        _leat_words 'run check show launch devices cache help --help --version' "$current"
         return
     fi
     if [[ $previous == = || $current == = ]]; then
@@ -52,7 +57,20 @@ _leat()
         _leat_words 'lower sweep inline hoist siblings' "${current#:}"
         return
     fi
+    if [[ $command == launch && ($previous == : || $current == :) && $COMP_LINE == *.cu:* ]]; then
+        local file=${COMP_WORDS[COMP_CWORD-2]}
+        [[ $current == : ]] && file=$previous
+        _leat_words "$(_leat_kernels "$file")" "${current#:}"
+        return
+    fi
+    if [[ $command == launch && $previous == -o ]]; then # names of the arguments so far
+        _leat_words "$(printf '%s ' "${COMP_WORDS[@]}" | grep -o '[A-Za-z_][A-Za-z0-9_]* = ' | tr -d ' =')" "$current"
+        compopt -o nospace 2>/dev/null
+        return
+    fi
     case $previous in
+    -I) compopt -o filenames 2>/dev/null; while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$current"); return ;;
+    -D | --grid | --block | --shared) return ;;
     -e | --threads | --repeat) return ;;
     --device) _leat_words 'auto cpu cuda sim' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
@@ -64,6 +82,7 @@ _leat()
         run) line='-e -o --colormap --device --threads --repeat --explain --json --help' ;;
         check) line='-e --json --help' ;;
         show) line='-e --emit --device --threads --json --help' ;;
+        launch) line='--grid --block --shared -D -I -o --colormap --device --check --repeat --explain --json --help' ;;
         devices) line='--device --threads --json --help' ;;
         cache) line='--json --help' ;;
         *) line= ;;
@@ -72,7 +91,7 @@ _leat()
         return
     fi
     case $command in
-    help) _leat_words 'run check show devices cache' "$current" ;;
+    help) _leat_words 'run check show launch devices cache' "$current" ;;
     run | show)
         if [[ $(_leat_program) ]]; then
             _leat_words "$(_leat_names inputs | sed 's/$/=/')" "$current"
@@ -81,6 +100,7 @@ _leat()
             _leat_files "$current" .leat
         fi
         ;;
+    launch) ((COMP_CWORD == 2)) && _leat_files "$current" .cu ;;
     check) _leat_files "$current" .leat ;;
     cache) _leat_words 'stat list clear' "$current" ;;
     esac

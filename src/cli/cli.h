@@ -60,6 +60,7 @@ void le_cli_cost_end(struct le_cli *cli, uint64_t bytes);
 int le_command_run(struct le_cli *cli, int argc, char **argv);
 int le_command_check(struct le_cli *cli, int argc, char **argv);
 int le_command_show(struct le_cli *cli, int argc, char **argv);
+int le_command_launch(struct le_cli *cli, int argc, char **argv);
 int le_command_devices(struct le_cli *cli, int argc, char **argv);
 int le_command_cache(struct le_cli *cli, int argc, char **argv);
 /* The help of a subcommand, or of the command itself (NULL), on stdout. */

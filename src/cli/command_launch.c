@@ -1,0 +1,301 @@
+/* `leat launch`: compiles a file of CUDA C, launches one of its kernels, hands out arrays. The order of the steps is
+ * the order of what can be known soonest: the command line, the text, the device, the kernel, then files, then the
+ * runs. */
+#include "cli/explain.h"
+#include "cli/launch_arguments.h"
+#include "cli/outcome.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SOURCE_BYTES_MAX ((size_t)64 << 20)
+
+struct launch {
+    struct le_cli_session session;
+    struct le_cli_outcome outcome;
+    char *source;
+    leat_module *module;
+    leat_kernel *kernel;
+    leat_event *start, *stop;
+    struct le_cli_arguments arguments;
+};
+
+/* ---- before the device is opened */
+
+static bool is_bound(const struct le_cli_line *line, const char *name) {
+    for (size_t k = 0; k < line->binding_count; k++)
+        if (strcmp(line->bindings[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int check_outputs(struct le_cli *cli, const struct le_cli_line *line) {
+    for (size_t k = 0; k < line->output_count; k++)
+        if (!is_bound(line, line->outputs[k].name))
+            return le_cli_usage(cli, "-o %s: none of the arguments has that name", line->outputs[k].name);
+    return le_cli_check_folders(cli, line);
+}
+
+static int read_source(struct launch *launch) {
+    size_t size_bytes = 0;
+    const char *path = launch->session.line.path;
+    int code = le_cli_read_all(launch->session.cli, path, path, SOURCE_BYTES_MAX, &launch->source, &size_bytes);
+    if (!code && strlen(launch->source) != size_bytes)
+        code = le_cli_fail(launch->session.cli, LEAT_PROGRAM, "%s: not a text file", path);
+    return code;
+}
+
+/* ---- the device */
+
+static int open_named(struct launch *launch, const char *device, bool quiet) {
+    struct le_cli *cli = launch->session.cli;
+    leat_options options = {.ledger_level = cli->explain ? 2 : 0, .sim_check = launch->session.line.check};
+    le_cli_session_options(&launch->session, &options);
+    options.device = device;
+    leat_status status = leat_open(&options, &cli->ctx);
+    if (status == LEAT_DEVICE && quiet)
+        return LE_EXIT_DEVICE;
+    return le_cli_failed(cli, status);
+}
+
+/* What auto is for kernels: cuda, or where that cannot be, sim. */
+static int open_auto(struct launch *launch) {
+    struct le_cli *cli = launch->session.cli;
+    char note[400];
+    leat_error error;
+    if (launch->session.line.check)
+        return open_named(launch, "sim", false);
+    int code = open_named(launch, "cuda", true);
+    if (code != LE_EXIT_DEVICE)
+        return code;
+    leat_error_get(NULL, &error);
+    snprintf(note, sizeof note, "on sim, the simulator: %s", error.message);
+    le_cli_note(cli, note);
+    return open_named(launch, "sim", false);
+}
+
+static int open_device(struct launch *launch) {
+    const struct le_cli_line *line = &launch->session.line;
+    const char *device = line->device, *from_environment = getenv("LEAT_DEVICE");
+    if ((!device || strcmp(device, "auto") == 0) && from_environment && *from_environment)
+        device = from_environment;
+    bool automatic = !device || strcmp(device, "auto") == 0;
+    if (!automatic && line->check && strcmp(device, "sim") != 0)
+        return le_cli_usage(launch->session.cli, "--check is for --device sim: %s has no checks", device);
+    if (!automatic && (strcmp(device, "cpu") == 0 || strcmp(device, "cpu:0") == 0))
+        return le_cli_fail(launch->session.cli, LEAT_DEVICE, "CUDA C runs on cuda and sim, not on the cpu");
+    le_cli_progress_start(launch->session.cli);
+    int code = automatic ? open_auto(launch) : open_named(launch, device, false);
+    if (!code)
+        le_cli_explain_started(launch->session.cli);
+    return code;
+}
+
+/* ---- the kernel */
+
+/* The file's own folder, then those of -I, where #include looks. */
+static int make_module(struct launch *launch) {
+    struct le_cli_line *line = &launch->session.line;
+    struct le_cli *cli = launch->session.cli;
+    char *path = strdup(line->path);
+    if (!path)
+        return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    memmove(line->include_paths + 1, line->include_paths, (line->include_path_count + 1) * sizeof(char *));
+    line->include_paths[0] = dirname(path);
+    const char *names[] = {line->kernel, NULL};
+    leat_module_options options = {.name = line->path,
+                                   .macros = (const char *const *)line->macros,
+                                   .include_paths = (const char *const *)line->include_paths,
+                                   .names = strchr(line->kernel, '<') ? names : NULL,
+                                   .line_info = true};
+    le_cli_progress_set(cli, "compiling", 0, 0);
+    leat_status status = leat_module_new(cli->ctx, launch->source, &options, &launch->module);
+    free(path);
+    line->include_paths[0] = NULL;
+    int code = le_cli_failed(cli, status);
+    return status == LEAT_UNSUPPORTED ? LE_EXIT_DEVICE : code; /* no compiler was found */
+}
+
+static void tell_warnings(struct launch *launch) {
+    const char *log = "";
+    if (leat_module_log(launch->module, &log) == LEAT_OK && *log)
+        le_cli_note(launch->session.cli, log);
+}
+
+static int find_kernel(struct launch *launch) {
+    const struct le_cli_line *line = &launch->session.line;
+    struct le_cli *cli = launch->session.cli;
+    leat_kernel_info info;
+    int code = make_module(launch);
+    if (code)
+        return code;
+    tell_warnings(launch);
+    code = le_cli_failed(cli, leat_module_kernel(launch->module, line->kernel, &launch->kernel));
+    if (!code)
+        code = le_cli_failed(cli, leat_kernel_get(launch->kernel, &info));
+    if (!code && line->binding_count != (size_t)info.parameter_count)
+        code = le_cli_usage(cli, "%s takes %d argument%s, not %zu", info.name, info.parameter_count,
+                            info.parameter_count == 1 ? "" : "s", line->binding_count);
+    return code;
+}
+
+static int check_arrays(struct launch *launch) {
+    const struct le_cli_line *line = &launch->session.line;
+    for (size_t k = 0; k < line->output_count; k++)
+        if (!le_cli_arguments_find(&launch->arguments, line->outputs[k].name))
+            return le_cli_usage(launch->session.cli, "-o %s: that is a number, not an array", line->outputs[k].name);
+    return LE_EXIT_OK;
+}
+
+/* ---- the runs */
+
+/* What kernels print goes to stdout, as CUDA's printf does; but not into an object or a file that is written there. */
+static int stdout_away(const struct le_cli *cli, const struct le_cli_line *line) {
+    bool wanted = cli->json;
+    for (size_t k = 0; k < line->output_count; k++)
+        wanted |= line->outputs[k].path && strcmp(line->outputs[k].path, "-") == 0;
+    fflush(stdout);
+    int saved = wanted ? dup(STDOUT_FILENO) : -1;
+    if (saved >= 0)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    return saved;
+}
+
+static void stdout_back(int saved) {
+    fflush(stdout);
+    if (saved < 0)
+        return;
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+}
+
+static leat_status enqueue(struct launch *launch) {
+    const struct le_cli_line *line = &launch->session.line;
+    leat_status status = leat_event_record(launch->start, NULL);
+    if (!status)
+        status = leat_kernel_launch(launch->kernel, line->grid, line->block, (size_t)line->shared_bytes, NULL,
+                                    launch->arguments.values, launch->arguments.count);
+    if (!status)
+        status = leat_event_record(launch->stop, NULL);
+    return status;
+}
+
+/* Takes the device's time, from the launch's start to its end. */
+static int run_once(struct launch *launch) {
+    struct le_cli *cli = launch->session.cli;
+    double milliseconds = 0;
+    int code = launch->outcome.count ? le_cli_arguments_refill(cli, &launch->arguments) : LE_EXIT_OK;
+    if (code)
+        return code;
+    leat_status status = enqueue(launch);
+    leat_status ended = leat_context_synchronize(cli->ctx);
+    status = status ? status : ended;
+    if (!status)
+        status = leat_event_elapsed_ms(launch->start, launch->stop, &milliseconds);
+    if (status)
+        return le_cli_failed(cli, status);
+    launch->outcome.times_ns[launch->outcome.count++] = milliseconds > 0 ? (uint64_t)(milliseconds * 1e6) : 0;
+    return LE_EXIT_OK;
+}
+
+static int run_all(struct launch *launch) {
+    struct le_cli *cli = launch->session.cli;
+    uint64_t repeat = launch->session.line.repeat;
+    int code = le_cli_outcome_start(&launch->outcome, cli, repeat);
+    if (!code)
+        code = le_cli_failed(cli, leat_event_new(cli->ctx, &launch->start));
+    if (!code)
+        code = le_cli_failed(cli, leat_event_new(cli->ctx, &launch->stop));
+    int saved = stdout_away(cli, &launch->session.line);
+    for (uint64_t k = 0; k < repeat && !code; k++) {
+        le_cli_progress_set(cli, "running", k, repeat > 1 ? repeat : 0);
+        code = run_once(launch);
+    }
+    stdout_back(saved);
+    return code;
+}
+
+/* ---- results */
+
+static int deliver(struct launch *launch, const struct le_cli_output *output) {
+    struct le_cli *cli = launch->session.cli;
+    leat_array *array = le_cli_arguments_find(&launch->arguments, output->name), *host = NULL;
+    leat_description description;
+    leat_status status = leat_array_get(array, &description);
+    if (!status)
+        status =
+            leat_array_new(cli->ctx, description.dtype, description.rank, description.shape, LEAT_MEMORY_HOST, &host);
+    if (!status)
+        status = leat_array_copy(host, array, NULL, NULL);
+    if (!status)
+        status = leat_context_synchronize(cli->ctx);
+    int code = le_cli_failed(cli, status);
+    if (!code)
+        code = le_cli_deliver(&launch->outcome, output, host, launch->session.line.colormap);
+    leat_array_free(host);
+    return code;
+}
+
+static int deliver_all(struct launch *launch) {
+    const struct le_cli_line *line = &launch->session.line;
+    int code = le_cli_results_begin(&launch->outcome);
+    for (size_t k = 0; k < line->output_count && !code; k++)
+        code = deliver(launch, &line->outputs[k]);
+    return le_cli_results_end(&launch->outcome, code);
+}
+
+/* ---- all of it */
+
+static int launch_steps(struct launch *launch) {
+    struct le_cli_line *line = &launch->session.line;
+    struct le_cli *cli = launch->session.cli;
+    int code = check_outputs(cli, line);
+    if (!code)
+        code = read_source(launch);
+    if (!code)
+        code = open_device(launch);
+    if (!code)
+        code = find_kernel(launch);
+    if (!code)
+        code = le_cli_arguments_make(cli, line, launch->kernel, line->repeat > 1, &launch->arguments);
+    if (!code)
+        code = check_arrays(launch);
+    if (!code)
+        code = run_all(launch);
+    if (!code)
+        code = deliver_all(launch);
+    return code;
+}
+
+static void give_back(struct launch *launch) {
+    struct le_cli *cli = launch->session.cli;
+    if (cli->ctx)
+        le_cli_cost_begin(cli, LEAT_COST_OTHER, "giving memory back");
+    le_cli_arguments_free(&launch->arguments);
+    leat_event_free(launch->start);
+    leat_event_free(launch->stop);
+    leat_module_free(launch->module);
+    free(launch->source);
+    if (cli->ctx)
+        le_cli_cost_end(cli, 0);
+}
+
+int le_command_launch(struct le_cli *cli, int argc, char **argv) {
+    struct launch launch = {.session = {.cli = cli}, .outcome = {.cli = cli}};
+    unsigned accepts = LE_ACCEPTS_KERNEL | LE_ACCEPTS_BINDINGS | LE_ACCEPTS_RUN | LE_ACCEPTS_DEVICE;
+    int code = le_cli_line_parse(cli, accepts, argc, argv, &launch.session.line);
+    if (!code && launch.session.line.help) {
+        le_cli_help("launch");
+    } else {
+        if (!code)
+            code = launch_steps(&launch);
+        give_back(&launch);
+        le_cli_report(&launch.outcome, code);
+    }
+    le_cli_outcome_free(&launch.outcome);
+    le_cli_line_free(&launch.session.line);
+    return code;
+}

@@ -1,0 +1,255 @@
+/* See launch_arguments.h. */
+#include "cli/launch_arguments.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "cli/value.h"
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TYPE_CHARS = 8, NUMBER_CHARS = 128 };
+
+/* ---- arrays */
+
+bool le_cli_extents_parse(const char *text, leat_dtype *dtype, int *rank, int64_t *shape) {
+    char type[TYPE_CHARS] = "";
+    size_t length = strcspn(text, "[");
+    if (text[length] != '[' || length >= sizeof type)
+        return false;
+    memcpy(type, text, length);
+    if (leat_dtype_parse(type, dtype))
+        return false;
+    const char *at = text + length + 1;
+    for (*rank = 0; *at != ']'; (*rank)++) {
+        char *end;
+        if (*rank == LEAT_RANK_MAX || !isdigit((unsigned char)*at))
+            return false;
+        errno = 0;
+        shape[*rank] = strtoll(at, &end, 10);
+        if (errno || (*end != ',' && *end != ']') || (*end == ',' && end[1] == ']'))
+            return false;
+        at = end + (*end == ',');
+    }
+    return at[1] == '\0';
+}
+
+/* A zeroed one; the second of them is what the first is refilled from. */
+static int make_new(struct le_cli *cli, leat_dtype dtype, int rank, const int64_t *shape, bool keep,
+                    struct le_cli_argument *argument) {
+    leat_status status = leat_array_new(cli->ctx, dtype, rank, shape, LEAT_MEMORY_DEVICE, &argument->array);
+    if (!status && keep)
+        status = leat_array_new(cli->ctx, dtype, rank, shape, LEAT_MEMORY_DEVICE, &argument->source);
+    return le_cli_failed(cli, status);
+}
+
+static int load_stdin(struct le_cli *cli, leat_array **array) {
+    char *bytes = NULL;
+    size_t size_bytes = 0;
+    le_cli_cost_begin(cli, LEAT_COST_READ, "stdin");
+    int code = le_cli_read_all(cli, "-", "stdin", SIZE_MAX - 1, &bytes, &size_bytes);
+    le_cli_cost_end(cli, size_bytes);
+    if (code)
+        return code;
+    leat_status status = leat_array_load_memory(cli->ctx, bytes, size_bytes, (leat_dtype)0, array);
+    free(bytes);
+    return le_cli_failed(cli, status);
+}
+
+static int make_loaded(struct le_cli *cli, const struct le_cli_binding *binding, struct le_cli_argument *argument) {
+    leat_description description;
+    int code = strcmp(binding->value, "-") == 0
+                   ? load_stdin(cli, &argument->source)
+                   : le_cli_failed(cli, leat_array_load(cli->ctx, binding->value, binding->key, (leat_dtype)0,
+                                                        &argument->source));
+    if (code)
+        return code;
+    leat_status status = leat_array_get(argument->source, &description);
+    if (!status)
+        status = leat_array_new(cli->ctx, description.dtype, description.rank, description.shape, LEAT_MEMORY_DEVICE,
+                                &argument->array);
+    if (!status)
+        status = leat_array_copy(argument->array, argument->source, NULL, NULL);
+    return le_cli_failed(cli, status);
+}
+
+/* ---- numbers */
+
+uint16_t le_cli_half(double value, leat_dtype dtype) {
+    int fraction_bits = dtype == LEAT_F16 ? 10 : 7, exponent_least = dtype == LEAT_F16 ? -14 : -126;
+    double most = dtype == LEAT_F16 ? 65504 : ldexp(255, 120);
+    uint16_t sign = signbit(value) ? 0x8000 : 0, infinite = dtype == LEAT_F16 ? 0x7c00 : 0x7f80;
+    double magnitude = fabs(value);
+    int exponent;
+    if (isnan(value))
+        return (uint16_t)(infinite | 1u << (fraction_bits - 1));
+    frexp(magnitude, &exponent);
+    int step = exponent - 1 > exponent_least ? exponent - 1 : exponent_least; /* of the leading bit */
+    double units = nearbyint(ldexp(magnitude, fraction_bits - step));
+    if (ldexp(units, step - fraction_bits) > most)
+        return sign | infinite;
+    /* a carry out of the fraction runs into the exponent, as it should */
+    unsigned bits = (unsigned)units;
+    if (units >= ldexp(1, fraction_bits))
+        bits += (unsigned)(step - exponent_least) << fraction_bits;
+    return (uint16_t)(sign | bits);
+}
+
+struct number {
+    const char *name, *text;
+    struct le_cli_value value;
+};
+
+static bool set_float(const struct number *number, leat_dtype dtype, leat_argument *argument) {
+    const struct le_cli_value *value = &number->value;
+    double real = value->kind == LE_VALUE_F64   ? value->f64
+                  : value->kind == LE_VALUE_I64 ? (double)value->i64
+                  : value->kind == LE_VALUE_U64 ? (double)value->u64
+                                                : (double)value->boolean;
+    if (dtype == LEAT_F64)
+        *argument = leat_f64(real);
+    else if (dtype == LEAT_F32)
+        *argument = leat_f32((float)real);
+    else {
+        uint16_t half = le_cli_half(real, dtype);
+        memcpy(argument->number.all, &half, sizeof half);
+    }
+    argument->dtype = dtype;
+    return true;
+}
+
+/* Whole, and one that so many bits hold, signed or not. */
+static bool set_integer(const struct number *number, leat_dtype dtype, leat_argument *argument) {
+    struct le_cli_value value = number->value;
+    int bits = 8 * (int)leat_dtype_size_bytes(dtype);
+    bool is_unsigned = dtype >= LEAT_U8 && dtype <= LEAT_U64;
+    if (value.kind == LE_VALUE_BOOL) {
+        value.i64 = value.boolean;
+    } else if (value.kind == LE_VALUE_F64) {
+        if (!(fabs(value.f64) < 0x1p63) || value.f64 != floor(value.f64))
+            return false;
+        value.i64 = (int64_t)value.f64;
+    } else if (value.kind == LE_VALUE_U64) {
+        argument->number.u64 = value.u64;
+        return bits == 64;
+    }
+    int64_t most = bits < 64 ? (int64_t)((uint64_t)1 << bits) - 1 : INT64_MAX;
+    int64_t least = is_unsigned ? 0 : bits < 64 ? -((int64_t)1 << (bits - 1)) : INT64_MIN;
+    argument->number.i64 = value.i64;
+    return value.i64 >= least && value.i64 <= most;
+}
+
+static int set_number(struct le_cli *cli, const struct number *number, leat_dtype dtype, leat_argument *argument) {
+    bool is_float = dtype >= LEAT_F16;
+    *argument = leat_i64(0);
+    argument->dtype = dtype;
+    if (is_float ? set_float(number, dtype, argument) : set_integer(number, dtype, argument))
+        return LE_EXIT_OK;
+    return le_cli_fail(cli, LEAT_INVALID, "%s=%s: an integer of %zu bytes does not hold this number", number->name,
+                       number->text, leat_dtype_size_bytes(dtype));
+}
+
+/* `100:u32`: the type behind the last colon; text becomes the number. false: it is no number with a type. */
+static bool split_type(const char *value, char text[NUMBER_CHARS], leat_dtype *dtype) {
+    const char *colon = strrchr(value, ':');
+    size_t length = colon ? (size_t)(colon - value) : 0;
+    if (!colon || length >= NUMBER_CHARS)
+        return false;
+    memcpy(text, value, length);
+    text[length] = '\0';
+    return leat_dtype_parse(colon + 1, dtype) == LEAT_OK && le_cli_value_parse(text).kind != LE_VALUE_PATH;
+}
+
+/* Whether the binding is a number, and which. */
+static bool is_number(const struct le_cli_binding *binding, char text[NUMBER_CHARS], leat_dtype *dtype) {
+    *dtype = (leat_dtype)0;
+    if (split_type(binding->value, text, dtype))
+        return true;
+    *dtype = (leat_dtype)0;
+    if (strlen(binding->value) >= NUMBER_CHARS || le_cli_value_parse(binding->value).kind == LE_VALUE_PATH)
+        return false;
+    strcpy(text, binding->value);
+    return true;
+}
+
+static int make_number(struct le_cli *cli, const struct le_cli_binding *binding, leat_kernel *kernel, size_t k,
+                       const char *text, leat_dtype dtype, leat_argument *argument) {
+    leat_parameter_info info;
+    struct number number = {.name = binding->name, .text = text, .value = le_cli_value_parse(text)};
+    int code = le_cli_failed(cli, leat_kernel_parameter(kernel, k, &info));
+    if (code)
+        return code;
+    if (number.value.kind == LE_VALUE_RANGE)
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: no type holds this number", binding->name, text);
+    if (!dtype)
+        dtype = info.dtype;
+    if (!dtype)
+        return le_cli_fail(cli, LEAT_INVALID,
+                           "%s: parameter %zu is %zu bytes of no type that can be told; write %s=%s:f16", binding->name,
+                           k + 1, info.size_bytes, binding->name, text);
+    return set_number(cli, &number, dtype, argument);
+}
+
+/* ---- all of them */
+
+static int make_one(struct le_cli *cli, const struct le_cli_binding *binding, leat_kernel *kernel, bool keep, size_t k,
+                    struct le_cli_arguments *arguments) {
+    struct le_cli_argument *argument = &arguments->items[k];
+    char text[NUMBER_CHARS];
+    leat_dtype dtype;
+    int rank, code;
+    int64_t shape[LEAT_RANK_MAX];
+    argument->name = binding->name;
+    if (is_number(binding, text, &dtype))
+        return make_number(cli, binding, kernel, k, text, dtype, &arguments->values[k]);
+    if (le_cli_extents_parse(binding->value, &dtype, &rank, shape))
+        code = make_new(cli, dtype, rank, shape, keep, argument);
+    else
+        code = make_loaded(cli, binding, argument);
+    arguments->values[k] = leat_inout(argument->array);
+    return code;
+}
+
+int le_cli_arguments_make(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel, bool keep,
+                          struct le_cli_arguments *arguments) {
+    size_t room = line->binding_count + 1;
+    *arguments = (struct le_cli_arguments){.items = calloc(room, sizeof *arguments->items),
+                                           .values = calloc(room, sizeof *arguments->values),
+                                           .count = line->binding_count};
+    if (!arguments->items || !arguments->values) {
+        arguments->count = 0;
+        return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    }
+    int code = LE_EXIT_OK;
+    for (size_t k = 0; k < line->binding_count && !code; k++) {
+        le_cli_progress_set(cli, line->bindings[k].value, k, line->binding_count);
+        code = make_one(cli, &line->bindings[k], kernel, keep, k, arguments);
+    }
+    return code;
+}
+
+int le_cli_arguments_refill(struct le_cli *cli, struct le_cli_arguments *arguments) {
+    leat_status status = LEAT_OK;
+    for (size_t k = 0; k < arguments->count && !status; k++)
+        if (arguments->items[k].source)
+            status = leat_array_copy(arguments->items[k].array, arguments->items[k].source, NULL, NULL);
+    return le_cli_failed(cli, status);
+}
+
+leat_array *le_cli_arguments_find(const struct le_cli_arguments *arguments, const char *name) {
+    for (size_t k = 0; k < arguments->count; k++)
+        if (strcmp(arguments->items[k].name, name) == 0)
+            return arguments->items[k].array;
+    return NULL;
+}
+
+void le_cli_arguments_free(struct le_cli_arguments *arguments) {
+    for (size_t k = 0; k < arguments->count; k++) {
+        leat_array_free(arguments->items[k].array);
+        leat_array_free(arguments->items[k].source);
+    }
+    free(arguments->items);
+    free(arguments->values);
+    *arguments = (struct le_cli_arguments){0};
+}
