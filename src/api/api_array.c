@@ -11,11 +11,10 @@ static leat_status new_array(leat_context *ctx, leat_dtype dtype, int rank, cons
     LE_CHECK_POINTER(array);
     if (rank > 0)
         LE_CHECK_POINTER(shape);
-    if (memory != LEAT_MEMORY_DEVICE)
-        return le_fail(LEAT_INVALID, "%d is not a kind of memory", (int)memory);
+    const struct le_array_home home = le_context_home(ctx);
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_ALLOCATE, "arrays", "");
-    leat_status status = le_array_new(ctx->memory, dtype, rank, shape, zero, array);
+    leat_status status = le_array_new_at(&home, memory, dtype, rank, shape, zero, array);
     le_span_end(&span, status ? 0 : le_array_bytes(*array), 0);
     return status;
 }
@@ -35,17 +34,51 @@ leat_status leat_array_wrap(leat_context *ctx, const leat_description *descripti
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(description);
     LE_CHECK_POINTER(array);
-    return le_array_wrap(ctx->memory, description, release, user, array);
+    const struct le_array_home home = le_context_home(ctx);
+    return le_array_wrap_at(&home, description, release, user, array);
 }
 
 leat_status leat_array_get(const leat_array *array, leat_description *description) {
     LE_CHECK_ARRAY(array);
     LE_CHECK_POINTER(description);
-    *description = (leat_description){
-        .dtype = array->dtype, .rank = array->rank, .data = array->data, .read_only = array->read_only};
+    *description = (leat_description){.dtype = array->dtype,
+                                      .rank = array->rank,
+                                      .data = array->data,
+                                      .read_only = array->read_only,
+                                      .memory = le_array_memory(array)};
     memcpy(description->shape, array->shape, sizeof array->shape);
     memcpy(description->strides, array->strides, sizeof array->strides);
     return LEAT_OK;
+}
+
+/* ---- elements */
+
+static struct le_device *device_of(const leat_array *array) {
+    return array->buffer->block ? array->buffer->block->device : NULL;
+}
+
+/* The stream that work on the array goes to: given, or its device's own; NULL: the CPU's. */
+static leat_status find_stream(const leat_array *array, leat_stream *stream, struct le_device_stream **work) {
+    struct le_device *device = device_of(array);
+    *work = device ? le_device_stream_own(device) : NULL;
+    if (!stream)
+        return LEAT_OK;
+    LE_CHECK_CONTEXT(stream->ctx);
+    if (le_context_home(stream->ctx).device != device)
+        return le_fail(LEAT_INVALID, "the array and the stream are of different contexts");
+    *work = device ? stream->work : NULL;
+    return LEAT_OK;
+}
+
+/* On the CPU all is done by now. */
+static void give_ticket(leat_stream *stream, struct le_device_stream *work, leat_ticket *ticket) {
+    if (!ticket)
+        return;
+    *ticket = stream ? le_context_ticket(stream->ctx, stream) : (leat_ticket){0};
+    if (!stream && work) {
+        struct le_point point = le_device_stream_point(work);
+        *ticket = (leat_ticket){.stream_id = point.stream_id, .number = point.number};
+    }
 }
 
 static leat_status check_transfer(const leat_array *array, const void *memory, const char *name, size_t size_bytes) {
@@ -58,27 +91,81 @@ static leat_status check_transfer(const leat_array *array, const void *memory, c
     return LEAT_OK;
 }
 
+static leat_status check_writable(const leat_array *array, const char *name) {
+    return array->read_only ? le_fail(LEAT_INVALID, "%s is read-only", name) : LEAT_OK;
+}
+
 leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes, leat_stream *stream,
                              leat_ticket *ticket) {
-    (void)stream;
-    (void)ticket;
+    struct le_device_stream *work;
     leat_status status = check_transfer(array, source, "source", size_bytes);
-    if (!status && array->read_only)
-        status = le_fail(LEAT_INVALID, "the array is read-only");
     if (!status)
-        le_array_write(array, source);
+        status = check_writable(array, "the array");
+    if (!status)
+        status = find_stream(array, stream, &work);
+    if (!status)
+        status = le_array_write_in(array, source, work, !ticket);
+    if (!status)
+        give_ticket(stream, work, ticket);
     return status;
 }
 
 leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
                             leat_ticket *ticket) {
-    (void)stream;
-    (void)ticket;
+    struct le_device_stream *work;
     leat_status status = check_transfer(array, target, "target", size_bytes);
     if (!status)
-        le_array_read(array, target);
+        status = find_stream(array, stream, &work);
+    if (!status)
+        status = le_array_read_in(array, target, work, !ticket);
+    if (!status)
+        give_ticket(stream, work, ticket);
     return status;
 }
+
+static leat_status check_pair(const leat_array *target, const leat_array *source) {
+    char text[2][LE_SHAPE_TEXT_MAX];
+    LE_CHECK_ARRAY(target);
+    LE_CHECK_ARRAY(source);
+    if (device_of(target) != device_of(source))
+        return le_fail(LEAT_INVALID, "target and source are of different contexts");
+    bool same = target->dtype == source->dtype && target->rank == source->rank &&
+                !memcmp(target->shape, source->shape, (size_t)source->rank * sizeof *source->shape);
+    if (!same)
+        return le_fail(LEAT_MISMATCH, "target is %s, and source is %s", le_array_describe(target, text[0]),
+                       le_array_describe(source, text[1]));
+    if (le_array_overlaps(target, source))
+        return le_fail(LEAT_INVALID, "target and source overlap");
+    return check_writable(target, "target");
+}
+
+leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_stream *stream, leat_ticket *ticket) {
+    struct le_device_stream *work;
+    leat_status status = check_pair(target, source);
+    if (!status)
+        status = find_stream(target, stream, &work);
+    if (!status)
+        status = le_array_copy_in(target, source, work, !ticket);
+    if (!status)
+        give_ticket(stream, work, ticket);
+    return status;
+}
+
+/* ---- page-locking */
+
+leat_status leat_host_pin(leat_context *ctx, void *memory, size_t size_bytes) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(memory);
+    return le_host_pin(ctx->device, memory, size_bytes);
+}
+
+leat_status leat_host_unpin(leat_context *ctx, void *memory) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(memory);
+    return le_host_unpin(ctx->device, memory);
+}
+
+/* ---- views */
 
 leat_status leat_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
                              leat_array **view) {
@@ -116,6 +203,14 @@ void leat_array_free(leat_array *array) {
 
 /* ---- files */
 
+/* Where the context's arrays live; host is consumed. */
+static leat_status place(leat_context *ctx, leat_array *host, leat_array **array) {
+    const struct le_array_home home = le_context_home(ctx);
+    leat_status status = le_array_upload(&home, host, array);
+    le_array_free(host);
+    return status;
+}
+
 static leat_status check_declared(leat_dtype declared) {
     if (declared && !leat_dtype_size_bytes(declared))
         return le_fail(LEAT_INVALID, "declared is %d, which is not an element type", (int)declared);
@@ -132,9 +227,10 @@ leat_status leat_array_load(leat_context *ctx, const char *path, const char *key
         return status;
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_READ, path, "");
-    status = le_array_load(ctx->memory, path, key, declared, array);
-    le_span_end(&span, status ? 0 : le_array_bytes(*array), 0);
-    return status;
+    leat_array *host = NULL;
+    status = le_array_load(ctx->memory, path, key, declared, &host);
+    le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
+    return status ? status : place(ctx, host, array);
 }
 
 leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes, leat_dtype declared,
@@ -147,9 +243,10 @@ leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t 
         return status;
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_READ, "memory", "");
-    status = le_array_load_memory(ctx->memory, "memory", bytes, size_bytes, declared, array);
-    le_span_end(&span, status ? 0 : le_array_bytes(*array), 0);
-    return status;
+    leat_array *host = NULL;
+    status = le_array_load_memory(ctx->memory, "memory", bytes, size_bytes, declared, &host);
+    le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
+    return status ? status : place(ctx, host, array);
 }
 
 leat_status leat_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
@@ -172,14 +269,13 @@ leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t
 leat_status leat_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor) {
     LE_CHECK_ARRAY(array);
     LE_CHECK_POINTER(tensor);
-    if (native_stream)
-        return le_fail(LEAT_INVALID, "native_stream must be NULL: the array is in host memory");
-    return le_array_to_dlpack(array, tensor);
+    return le_array_to_dlpack(array, native_stream, tensor);
 }
 
 leat_status leat_array_from_dlpack(leat_context *ctx, struct DLManagedTensor *tensor, leat_array **array) {
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(tensor);
     LE_CHECK_POINTER(array);
-    return le_array_from_dlpack(ctx->memory, tensor, array);
+    const struct le_array_home home = le_context_home(ctx);
+    return le_array_from_dlpack(&home, tensor, array);
 }

@@ -30,6 +30,11 @@ static void release_buffer(struct le_buffer *buffer) {
     if (atomic_fetch_sub_explicit(&buffer->refcount, 1, memory_order_acq_rel) != 1)
         return;
     struct le_memory_pool *pool = buffer->pool;
+    if (buffer->block && !buffer->is_borrowed) {
+        if (buffer->kind != LE_BUFFER_BLOCK) /* the memory is not the block's to keep until the work on it is done */
+            (void)le_block_wait(buffer->block, LE_ACCESS_WRITE);
+        le_block_free(buffer->block);
+    }
     switch (buffer->kind) {
     case LE_BUFFER_POOL:
         le_memory_pool_give(pool, buffer->memory, buffer->size_bytes);
@@ -40,6 +45,8 @@ static void release_buffer(struct le_buffer *buffer) {
     case LE_BUFFER_USER:
         if (buffer->release)
             buffer->release(buffer->user);
+        break;
+    case LE_BUFFER_BLOCK:
         break;
     }
     le_free(buffer);
@@ -169,6 +176,114 @@ leat_status le_array_wrap_mapping(struct le_memory_pool *pool, const leat_descri
     (*array)->buffer->memory = memory;
     (*array)->buffer->size_bytes = size_bytes;
     return LEAT_OK;
+}
+
+/* ---- in the context of a device */
+
+static enum le_memory_kind kind_of(leat_memory memory) {
+    static const enum le_memory_kind kinds[] = {[LEAT_MEMORY_DEVICE] = LE_MEMORY_DEVICE,
+                                                [LEAT_MEMORY_HOST] = LE_MEMORY_HOST,
+                                                [LEAT_MEMORY_PINNED] = LE_MEMORY_PINNED,
+                                                [LEAT_MEMORY_MAPPED] = LE_MEMORY_MAPPED};
+    return kinds[memory];
+}
+
+static leat_status check_memory(leat_memory memory) {
+    if ((unsigned)memory > LEAT_MEMORY_MAPPED)
+        return le_fail(LEAT_INVALID, "%d is not a kind of memory", (int)memory);
+    return LEAT_OK;
+}
+
+/* Host memory that the array has already, in order with a device's work from now on. */
+static leat_status watch(struct le_device *device, enum le_memory_kind kind, leat_array *array) {
+    const char *low, *high;
+    le_array_range(array, &low, &high);
+    return le_block_wrap(device, kind, (void *)(uintptr_t)low, (size_t)(high - low), &array->buffer->block);
+}
+
+static leat_status new_block(const struct le_array_home *home, enum le_memory_kind kind, size_t size_bytes, bool zero,
+                             leat_array *array) {
+    struct le_block *block;
+    leat_status status = le_block_new(home->device, kind, size_bytes ? size_bytes : 1, home->stream, &block);
+    if (status)
+        return status;
+    array->buffer->kind = LE_BUFFER_BLOCK;
+    array->buffer->block = block;
+    array->data = block->host ? block->host : (void *)(uintptr_t)block->address;
+    return zero ? le_device_fill_zero(home->stream, block, size_bytes) : LEAT_OK;
+}
+
+leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
+                            const int64_t *shape, bool zero, leat_array **array) {
+    int64_t strides[LEAT_RANK_MAX];
+    size_t size_bytes;
+    leat_array *made;
+    leat_status status = check_memory(memory);
+    if (status)
+        return status;
+    if (!home->device)
+        return le_array_new(home->pool, dtype, rank, shape, zero, array);
+    if (memory == LEAT_MEMORY_HOST) {
+        status = le_array_new(home->pool, dtype, rank, shape, zero, &made);
+        if (!status && (status = watch(home->device, LE_MEMORY_HOST, made)))
+            le_array_free(made);
+    } else {
+        status = le_shape_check(dtype, rank, shape, strides, &size_bytes);
+        if (!status)
+            status = new_pair(home->pool, dtype, rank, shape, strides, &made);
+        if (status)
+            return status;
+        status = new_block(home, kind_of(memory), size_bytes, zero, made);
+        if (status && made->buffer->block)
+            le_array_free(made);
+        else if (status)
+            free_pair(made);
+    }
+    if (!status)
+        *array = made;
+    return status;
+}
+
+leat_status le_array_wrap_at(const struct le_array_home *home, const leat_description *description,
+                             void (*release)(void *user), void *user, leat_array **array) {
+    leat_array *made;
+    leat_status status = check_memory(description->memory);
+    if (!status)
+        status = le_array_wrap(home->pool, description, NULL, NULL, &made);
+    if (status)
+        return status;
+    if (home->device && (status = watch(home->device, kind_of(description->memory), made))) {
+        le_array_free(made);
+        return status;
+    }
+    made->buffer->release = release;
+    made->buffer->user = user;
+    *array = made;
+    return LEAT_OK;
+}
+
+leat_status le_array_borrow_block(struct le_memory_pool *pool, struct le_block *block, void (*release)(void *user),
+                                  void *user, leat_array **array) {
+    const int64_t shape[] = {(int64_t)block->size_bytes}, strides[] = {1};
+    leat_status status = new_pair(pool, LEAT_U8, 1, shape, strides, array);
+    if (status)
+        return status;
+    struct le_buffer *buffer = (*array)->buffer;
+    buffer->kind = LE_BUFFER_USER;
+    buffer->block = block;
+    buffer->is_borrowed = true;
+    buffer->release = release;
+    buffer->user = user;
+    (*array)->data = block->host ? block->host : (void *)(uintptr_t)block->address;
+    return LEAT_OK;
+}
+
+leat_memory le_array_memory(const leat_array *array) {
+    static const leat_memory memories[] = {[LE_MEMORY_DEVICE] = LEAT_MEMORY_DEVICE,
+                                           [LE_MEMORY_HOST] = LEAT_MEMORY_HOST,
+                                           [LE_MEMORY_PINNED] = LEAT_MEMORY_PINNED,
+                                           [LE_MEMORY_MAPPED] = LEAT_MEMORY_MAPPED};
+    return array->buffer->block ? memories[array->buffer->block->kind] : LEAT_MEMORY_DEVICE;
 }
 
 leat_array *le_array_retain(leat_array *array) {

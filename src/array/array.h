@@ -1,16 +1,22 @@
 /* An array: a type, a shape and strides over a buffer that it shares with its views. Files, views and copies are in
  * files of their own; what an array means to a program is not known here.
  *
+ * On the CPU a buffer is plain memory. In the context of another device it has a block besides, which keeps the order
+ * of the work on it, and may be memory that the host cannot read: whoever touches elements asks le_array_is_on_host, or
+ * takes le_array_host.
+ *
  * The fields of an array never change after it is made; its elements are the caller's to order. Any thread. */
 #ifndef LE_ARRAY_H
 #define LE_ARRAY_H
 #include "array/pool.h"
+#include "device/device.h"
 #include <stdatomic.h>
 
 enum le_buffer_kind {
     LE_BUFFER_POOL,   /* memory of the pool's */
     LE_BUFFER_MAPPED, /* a mapped file */
-    LE_BUFFER_USER    /* the caller's: release(user) gives it back, if there is one */
+    LE_BUFFER_USER,   /* the caller's: release(user) gives it back, if there is one */
+    LE_BUFFER_BLOCK   /* the block's own */
 };
 struct le_buffer {
     atomic_int refcount;
@@ -20,6 +26,8 @@ struct le_buffer {
     size_t size_bytes;
     void (*release)(void *user);
     void *user;
+    struct le_block *block; /* NULL: the CPU's */
+    bool is_borrowed;       /* the block: it is released with `release` */
 };
 
 struct leat_array {
@@ -28,7 +36,7 @@ struct leat_array {
     int rank;
     int64_t shape[LEAT_RANK_MAX];
     int64_t strides[LEAT_RANK_MAX]; /* in elements */
-    void *data;                     /* of element [0,...,0] */
+    void *data;                     /* of element [0,...,0]; a device's address where the memory is not the host's */
     bool read_only;
     struct le_buffer *buffer;
 };
@@ -45,6 +53,22 @@ leat_status le_array_wrap(struct le_memory_pool *pool, const leat_description *d
                           void *user, leat_array **array);
 leat_status le_array_wrap_mapping(struct le_memory_pool *pool, const leat_description *description, void *memory,
                                   size_t size_bytes, leat_array **array);
+/* The same for the arrays of a context: where they live. */
+struct le_array_home {
+    struct le_memory_pool *pool;
+    struct le_device *device;        /* NULL: the CPU, where all is host memory */
+    struct le_device_stream *stream; /* where a new array is zeroed and loaded */
+};
+leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
+                            const int64_t *shape, bool zero, leat_array **array);
+leat_status le_array_wrap_at(const struct le_array_home *home, const leat_description *description,
+                             void (*release)(void *user), void *user, leat_array **array);
+/* A row of bytes over a block that is not the array's: it lives until release(user). */
+leat_status le_array_borrow_block(struct le_memory_pool *pool, struct le_block *block, void (*release)(void *user),
+                                  void *user, leat_array **array);
+/* A new array of the device's own memory with a host array's elements; on the CPU the same array, retained. */
+leat_status le_array_upload(const struct le_array_home *home, leat_array *array, leat_array **uploaded);
+
 leat_array *le_array_retain(leat_array *array);
 void le_array_free(leat_array *array); /* NULL is fine */
 
@@ -62,6 +86,15 @@ leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_
 leat_status le_array_transpose(leat_array *array, const int *axes, leat_array **view); /* NULL: reversed */
 leat_status le_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view);
 
+static inline bool le_array_is_on_host(const leat_array *array) {
+    return !array->buffer->block || array->buffer->block->host;
+}
+leat_memory le_array_memory(const leat_array *array);
+/* The elements as the host can read them, once the work on them is done: array itself, retained, or a dense copy. */
+leat_status le_array_host(const leat_array *array, leat_array **host);
+
+/* ---- in host memory, work on it being done */
+
 /* Same type and shape, which the caller has checked; they do not overlap. */
 void le_array_copy(const leat_array *target, const leat_array *source);
 /* From and to dense host memory of exactly le_array_bytes bytes. Bools become 0 or 1. */
@@ -69,6 +102,14 @@ void le_array_write(const leat_array *array, const void *source);
 void le_array_read(const leat_array *array, void *target);
 /* A dense row-major array of the same elements: array itself, retained, if it is one. */
 leat_status le_array_dense(leat_array *array, leat_array **dense);
+/* ---- between any memories, in a stream of the arrays' device (NULL: the CPU's, where it is done at once). wait:
+ * returns when it is done as far as the host can tell: elements are there, or what they came from may be used again. */
+
+leat_status le_array_copy_in(const leat_array *target, const leat_array *source, struct le_device_stream *stream,
+                             bool wait);
+leat_status le_array_write_in(const leat_array *array, const void *source, struct le_device_stream *stream, bool wait);
+leat_status le_array_read_in(const leat_array *array, void *target, struct le_device_stream *stream, bool wait);
+
 /* "f32[3,4]" */
 #define LE_SHAPE_TEXT_MAX 200
 const char *le_array_describe(const leat_array *array, char text[LE_SHAPE_TEXT_MAX]);

@@ -1,6 +1,7 @@
 /* Arrays as DLPack tensors, and tensors as arrays. */
 #include "array/dlpack.h"
 #include "spec/type.h"
+#include <string.h>
 
 static const struct dl_type dl_types[LE_TYPES] = {
     [LE_BOOL] = {DL_BOOL, 8, 1},  [LE_I8] = {DL_INT, 8, 1},       [LE_I16] = {DL_INT, 16, 1},
@@ -27,10 +28,54 @@ static void delete_exported(struct DLManagedTensor *self) {
     le_memory_pool_release(pool);
 }
 
-leat_status le_array_to_dlpack(leat_array *array, struct DLManagedTensor **tensor) {
+static bool is_simulated(const struct le_device *device) {
+    return strcmp(le_device_limits(device)->kind, "sim") == 0;
+}
+
+/* Where a tensor's memory is, for others; the CPU's simulated device has no memory that others know. */
+static leat_status find_device(const leat_array *array, struct dl_device *device) {
+    const struct le_block *block = array->buffer->block;
+    *device = (struct dl_device){.device_type = DL_CPU};
+    if (!block || block->kind == LE_MEMORY_HOST || (block->host && is_simulated(block->device)))
+        return LEAT_OK;
+    if (is_simulated(block->device))
+        return le_fail(LEAT_UNSUPPORTED, "the array is in the memory of a simulated device, which no other library can "
+                                         "use; copy it into host memory");
+    device->device_type = block->host ? DL_CUDA_HOST : DL_CUDA;
+    device->device_id = block->host ? 0 : le_device_limits(block->device)->ordinal;
+    return LEAT_OK;
+}
+
+/* What the consumer does with the array comes after the work on it so far. */
+static leat_status hand_over(const leat_array *array, void *native_stream) {
+    struct le_block *block = array->buffer->block;
+    struct le_device_stream *stream;
+    if (!block)
+        return LEAT_OK;
+    if (!native_stream)
+        return le_block_wait(block, LE_ACCESS_WRITE);
+    leat_status status = le_device_stream_new(block->device, native_stream, &stream);
+    if (status)
+        return status;
+    const struct le_use use = {.block = block, .access = LE_ACCESS_BOTH};
+    status = le_order_begin(stream, &use, 1);
+    le_order_end(stream, &use, 1, false);
+    le_device_stream_free(stream);
+    return status;
+}
+
+leat_status le_array_to_dlpack(leat_array *array, void *native_stream, struct DLManagedTensor **tensor) {
     if (array->read_only)
         return le_fail(LEAT_UNSUPPORTED,
                        "the array is read-only, which a DLPack tensor cannot say; copy it into a new array");
+    struct dl_device device;
+    leat_status status = find_device(array, &device);
+    if (!status && native_stream && device.device_type != DL_CUDA)
+        status = le_fail(LEAT_INVALID, "native_stream must be NULL: the array is in host memory");
+    if (!status)
+        status = hand_over(array, native_stream);
+    if (status)
+        return status;
     struct exported *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return le_fail_out_of_memory(sizeof *made);
@@ -42,7 +87,7 @@ leat_status le_array_to_dlpack(leat_array *array, struct DLManagedTensor **tenso
     made->tensor.manager_ctx = made;
     made->tensor.deleter = delete_exported;
     made->tensor.dl_tensor = (struct dl_tensor){.data = array->data,
-                                                .device = {.device_type = DL_CPU},
+                                                .device = device,
                                                 .ndim = array->rank,
                                                 .dtype = dl_types[array->dtype],
                                                 .shape = made->shape,
@@ -69,9 +114,28 @@ static leat_status find_type(const struct dl_tensor *t, leat_dtype *dtype) {
                    t->dtype.code, t->dtype.bits, t->dtype.lanes);
 }
 
-static leat_status describe(const struct dl_tensor *t, leat_description *d) {
-    if (t->device.device_type != DL_CPU && t->device.device_type != DL_CUDA_HOST)
-        return le_fail(LEAT_DEVICE, "the tensor is on a device of type %d, not in host memory", t->device.device_type);
+static leat_status check_device(const struct le_array_home *home, struct dl_device device, leat_description *d) {
+    const struct le_device_limits *limits = home->device ? le_device_limits(home->device) : NULL;
+    d->memory = LEAT_MEMORY_HOST;
+    if (device.device_type == DL_CPU || device.device_type == DL_CUDA_HOST)
+        return LEAT_OK;
+    d->memory = LEAT_MEMORY_DEVICE;
+    if (device.device_type != DL_CUDA)
+        return le_fail(LEAT_DEVICE, "the tensor is on a device of type %d, neither CUDA's nor host memory",
+                       device.device_type);
+    if (!limits || is_simulated(home->device) || limits->host_is_device)
+        return le_fail(LEAT_DEVICE, "the tensor is on CUDA device %d, and this context's device is %s",
+                       device.device_id, limits ? limits->kind : "cpu");
+    if (device.device_id != limits->ordinal)
+        return le_fail(LEAT_DEVICE, "the tensor is on CUDA device %d, and this context is on %d", device.device_id,
+                       limits->ordinal);
+    return LEAT_OK;
+}
+
+static leat_status describe(const struct le_array_home *home, const struct dl_tensor *t, leat_description *d) {
+    leat_status placed = check_device(home, t->device, d);
+    if (placed)
+        return placed;
     if (t->ndim < 0 || t->ndim > LEAT_RANK_MAX || (t->ndim && !t->shape))
         return le_fail(LEAT_INVALID, "the tensor has %d axes; 0 to %d are possible", t->ndim, LEAT_RANK_MAX);
     size_t size_bytes;
@@ -90,8 +154,8 @@ static leat_status describe(const struct dl_tensor *t, leat_description *d) {
     return LEAT_OK;
 }
 
-leat_status le_array_from_dlpack(struct le_memory_pool *pool, struct DLManagedTensor *tensor, leat_array **array) {
+leat_status le_array_from_dlpack(const struct le_array_home *home, struct DLManagedTensor *tensor, leat_array **array) {
     leat_description description = {0};
-    leat_status status = describe(&tensor->dl_tensor, &description);
-    return status ? status : le_array_wrap(pool, &description, delete_imported, tensor, array);
+    leat_status status = describe(home, &tensor->dl_tensor, &description);
+    return status ? status : le_array_wrap_at(home, &description, delete_imported, tensor, array);
 }

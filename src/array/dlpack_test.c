@@ -12,7 +12,7 @@ static void test_out_and_in(void **state) {
     leat_array *base = counted(pool, 2, SHAPE(3, 4)), *turned = NULL, *back = NULL;
     struct DLManagedTensor *tensor = NULL;
     assert_ok(le_array_transpose(base, NULL, &turned));
-    assert_ok(le_array_to_dlpack(turned, &tensor));
+    assert_ok(le_array_to_dlpack(turned, NULL, &tensor));
     le_array_free(base);
     le_array_free(turned);
     assert_int_equal(tensor->dl_tensor.device.device_type, DL_CPU);
@@ -20,7 +20,7 @@ static void test_out_and_in(void **state) {
     assert_int_equal(tensor->dl_tensor.dtype.bits, 32);
     assert_int_equal(tensor->dl_tensor.shape[0], 4);
     assert_int_equal(tensor->dl_tensor.strides[0], 1);
-    assert_ok(le_array_from_dlpack(pool, tensor, &back));
+    assert_ok(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, tensor, &back));
     assert_int_equal(back->dtype, LEAT_I32);
     assert_int_equal(((int32_t *)back->data)[2 * back->strides[0] + back->strides[1]], 6);
     le_memory_pool_close(pool);
@@ -47,33 +47,33 @@ static void test_in(void **state) {
                                          .deleter = count_deleted};
     struct DLManagedTensor tensor = good;
     leat_array *array = NULL;
-    assert_ok(le_array_from_dlpack(pool, &tensor, &array));
+    assert_ok(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array));
     assert_true(((float *)array->data)[5] == 6);
     assert_true(le_array_is_contiguous(array));
     assert_int_equal(deleted, 0);
     le_array_free(array);
     assert_int_equal(deleted, 1);
-    tensor.dl_tensor.device.device_type = 2;
-    assert_int_equal(le_array_from_dlpack(pool, &tensor, &array), LEAT_DEVICE);
+    tensor.dl_tensor.device.device_type = DL_CUDA;
+    assert_int_equal(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array), LEAT_DEVICE);
     tensor = good;
     tensor.dl_tensor.dtype.lanes = 4;
-    assert_int_equal(le_array_from_dlpack(pool, &tensor, &array), LEAT_UNSUPPORTED);
+    assert_int_equal(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array), LEAT_UNSUPPORTED);
     tensor = good;
     tensor.dl_tensor.ndim = 9;
-    assert_int_equal(le_array_from_dlpack(pool, &tensor, &array), LEAT_INVALID);
+    assert_int_equal(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array), LEAT_INVALID);
     tensor = good;
     tensor.dl_tensor.byte_offset = 2;
-    assert_int_equal(le_array_from_dlpack(pool, &tensor, &array), LEAT_INVALID);
+    assert_int_equal(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array), LEAT_INVALID);
     assert_int_equal(deleted, 1); /* a tensor that was refused is still the caller's */
     static int64_t one[] = {1, 3}, extreme[] = {INT64_MIN, 1};
     tensor = good;
     tensor.dl_tensor.shape = one;
     tensor.dl_tensor.strides = extreme;
-    assert_ok(le_array_from_dlpack(pool, &tensor, &array));
+    assert_ok(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array));
     assert_int_equal(array->strides[0], 3);
     le_array_free(array);
     tensor.dl_tensor.shape = shape; /* now the stride counts */
-    assert_int_equal(le_array_from_dlpack(pool, &tensor, &array), LEAT_INVALID);
+    assert_int_equal(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, &tensor, &array), LEAT_INVALID);
     le_memory_pool_close(pool);
 }
 
@@ -83,8 +83,8 @@ static void test_types(void **state) {
     for (int dtype = LEAT_BOOL; dtype <= LEAT_F64; dtype++) {
         leat_array *array = new_array(pool, (leat_dtype)dtype, 0, NULL), *back = NULL;
         struct DLManagedTensor *tensor = NULL;
-        assert_ok(le_array_to_dlpack(array, &tensor));
-        assert_ok(le_array_from_dlpack(pool, tensor, &back));
+        assert_ok(le_array_to_dlpack(array, NULL, &tensor));
+        assert_ok(le_array_from_dlpack(&(struct le_array_home){.pool = pool}, tensor, &back));
         assert_int_equal(back->dtype, dtype);
         le_array_free(array);
         le_array_free(back);
@@ -101,7 +101,7 @@ static void test_read_only(void **state) {
     leat_array *array = NULL;
     struct DLManagedTensor *tensor = NULL;
     assert_ok(le_array_wrap(pool, &description, NULL, NULL, &array));
-    assert_int_equal(le_array_to_dlpack(array, &tensor), LEAT_UNSUPPORTED);
+    assert_int_equal(le_array_to_dlpack(array, NULL, &tensor), LEAT_UNSUPPORTED);
     le_array_free(array);
     le_memory_pool_close(pool);
 }

@@ -91,20 +91,29 @@ leat_status le_array_load(struct le_memory_pool *pool, const char *path, const c
     return status;
 }
 
-leat_status le_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
-    enum format format = format_of_path(path);
-    leat_status status = format == FORMAT_NONE ? LEAT_OK : check_key(path, key, format);
-    if (status)
-        return status;
+static leat_status save_host(const leat_array *array, const char *path, const char *key, leat_colormap colormap,
+                             enum format format) {
     switch (format) {
     case FORMAT_NPY:
         return le_npy_save(array, path);
     case FORMAT_NPZ:
         return le_npz_save(array, path, key ? key : "array");
-    case FORMAT_PNG:
-        return le_png_save(array, path, colormap);
     default:
+        return le_png_save(array, path, colormap);
+    }
+}
+
+leat_status le_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
+    enum format format = format_of_path(path);
+    if (format == FORMAT_NONE)
         return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npy, .npz or .png",
                           "%s: its ending does not say what to write", path);
-    }
+    leat_array *host = NULL;
+    leat_status status = check_key(path, key, format);
+    if (!status)
+        status = le_array_host(array, &host);
+    if (!status)
+        status = save_host(host, path, key, colormap, format);
+    le_array_free(host);
+    return status;
 }

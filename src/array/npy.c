@@ -133,11 +133,16 @@ leat_status le_npy_save_memory(const leat_array *array, void **bytes, size_t *si
     char header[LE_NPY_OUT_MAX];
     size_t header_bytes = le_npy_header_write(array, false, header);
     size_t total = header_bytes + le_array_bytes(array);
+    leat_array *host = NULL;
     char *made = le_alloc(total);
-    if (!made)
-        return le_fail_out_of_memory(total);
+    leat_status status = made ? le_array_host(array, &host) : le_fail_out_of_memory(total);
+    if (status) {
+        le_free(made);
+        return status;
+    }
     memcpy(made, header, header_bytes);
-    le_array_read(array, made + header_bytes);
+    le_array_read(host, made + header_bytes);
+    le_array_free(host);
     *bytes = made;
     *size_bytes = total;
     return LEAT_OK;

@@ -1,0 +1,62 @@
+/* Elements between layouts in host memory. One thread. */
+#include "array/array.h"
+#include "device/strided.h"
+#include "spec/type.h"
+#include <assert.h>
+#include <string.h>
+
+static struct le_axes axes_of(const leat_array *target, const leat_array *source) {
+    struct le_axes x = {.rank = target->rank, .size = le_type_size((enum le_type)source->dtype)};
+    for (int k = 0; k < target->rank; k++) {
+        x.extent[k] = target->shape[k];
+        x.target[k] = target->strides[k] * (int64_t)x.size;
+        x.source[k] = source->strides[k] * (int64_t)x.size;
+    }
+    return x;
+}
+
+void le_array_copy(const leat_array *target, const leat_array *source) {
+    assert(le_array_is_on_host(target) && le_array_is_on_host(source));
+    if (le_array_count(source) == 0)
+        return;
+    const struct le_axes axes = axes_of(target, source);
+    le_strided_copy(&axes, target->data, source->data);
+}
+
+static leat_array dense_over(const leat_array *array, void *data) {
+    leat_array dense = {.dtype = array->dtype, .rank = array->rank, .data = data};
+    int64_t stride = 1;
+    for (int k = array->rank - 1; k >= 0; k--) {
+        dense.shape[k] = array->shape[k];
+        dense.strides[k] = stride;
+        stride *= array->shape[k];
+    }
+    return dense;
+}
+
+void le_array_write(const leat_array *array, const void *source) {
+    leat_array dense = dense_over(array, (void *)(uintptr_t)source);
+    le_array_copy(array, &dense);
+    const struct le_axes axes = axes_of(array, &dense);
+    if (array->dtype == LEAT_BOOL && le_array_count(array))
+        le_strided_clean(&axes, array->data);
+}
+
+void le_array_read(const leat_array *array, void *target) {
+    leat_array dense = dense_over(array, target);
+    le_array_copy(&dense, array);
+}
+
+leat_status le_array_dense(leat_array *array, leat_array **dense) {
+    if (le_array_is_contiguous(array)) {
+        *dense = le_array_retain(array);
+        return LEAT_OK;
+    }
+    leat_array *made;
+    leat_status status = le_array_new(array->buffer->pool, array->dtype, array->rank, array->shape, false, &made);
+    if (status)
+        return status;
+    le_array_copy(made, array);
+    *dense = made;
+    return LEAT_OK;
+}
