@@ -107,15 +107,17 @@ static void join_gaps(struct sim_regions *regions, size_t k) {
 bool sim_regions_put(struct sim_regions *regions, uintptr_t low, uintptr_t high, enum sim_memory_state state,
                      const char *what) {
     size_t length = strlen(what) + 1;
+    if (!reserve(regions, regions->count + 2))
+        return false;
+    if (state == SIM_MEMORY_OTHER) {
+        cut(regions, low, high);
+        return true;
+    }
     struct sim_what *text = le_alloc(sizeof *text + length);
     if (!text)
         return false;
     text->uses = 1;
     memcpy(text->text, what, length);
-    if (!reserve(regions, regions->count + 2)) {
-        le_free(text);
-        return false;
-    }
     cut(regions, low, high);
     size_t k = first_after(regions, low);
     insert(regions, k, (struct sim_region){.low = low, .high = high, .state = state, .what = text});

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Runs a kernel of bugs/ or right/ under the checks of sim, with several seeds, and compares what is reported.
+#   // launch: KERNEL OPTIONS AND ARGUMENTS   as `leat launch FILE:KERNEL` takes them
+#   // says: TEXT                             is in the report, whatever the seed; a file without it must be silent
+# usage: run_sim.sh LEAT FILE.cu [SEED ...]; exit status 77 where no C++ compiler is, without which sim compiles nothing
+set -u
+leat=${1:?usage: run_sim.sh LEAT FILE.cu [SEED ...]}
+file=${2:?usage: run_sim.sh LEAT FILE.cu [SEED ...]}
+case $leat in /*) ;; *) leat=$PWD/$leat ;; esac
+shift 2
+[ $# -gt 0 ] || set -- 1 2 3 4 5
+command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || exit 77
+cd "$(dirname "$file")" || exit 2
+file=$(basename "$file")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+fail() {
+    failed=1
+    echo "$file, seed $seed: $1"
+    sed 's/^/    /' "$scratch/err"
+}
+
+launch=$(sed -n 's,^// launch: ,,p' "$file")
+sed -n 's,^// says: ,,p' "$file" >"$scratch/says"
+expected=0
+[ ! -s "$scratch/says" ] || expected=6
+for seed in "$@"; do
+    # shellcheck disable=SC2086 # words of a line that has no quotes
+    LEAT_SIM_SEED=$seed "$leat" launch --device sim --check "$file:"$launch >"$scratch/out" 2>"$scratch/err"
+    code=$?
+    [ $code = $expected ] || fail "exit status $code, not $expected"
+    while IFS= read -r text; do
+        grep -Fq -e "$text" "$scratch/err" || fail "not said: $text"
+    done <"$scratch/says"
+done
+exit $failed
