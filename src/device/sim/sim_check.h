@@ -32,7 +32,8 @@ enum sim_memory_state {
     SIM_MEMORY_NONE,  /* an access is out of bounds */
     SIM_MEMORY_FRESH, /* valid, never written: reading it is an error */
     SIM_MEMORY_VALID, /* valid and initialised */
-    SIM_MEMORY_FREED  /* an access is a use after free */
+    SIM_MEMORY_FREED, /* an access is a use after free */
+    SIM_MEMORY_OTHER  /* nothing is known of it any more: the host's own */
 };
 /* what: for reports, "array of 4,000 bytes", "__device__ counter"; copied. Memory may be given in parts of what was
  * one. */

@@ -81,7 +81,7 @@ le_cu_result sim_Init(unsigned flags) {
     if (sim_is_child())
         return LE_CU_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&state->lock);
-    sim_options_read();
+    sim_configuration_read();
     __atomic_store_n(&state->process, getpid(), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&state->lock);
     return LE_CU_SUCCESS;

@@ -49,7 +49,7 @@ static void options_set(struct sim_options_now *now, const struct le_sim_options
         now->memory_bytes = options->memory_bytes;
 }
 
-void sim_options_read(void) {
+void sim_configuration_read(void) {
     struct sim_state *state = sim_state();
     if (!state->options.configured)
         options_set(&state->options, &(struct le_sim_options){0});
@@ -58,7 +58,7 @@ void sim_options_read(void) {
 bool sim_checking(void) {
     struct sim_state *state = sim_state();
     pthread_mutex_lock(&state->lock);
-    sim_options_read();
+    sim_configuration_read();
     bool check = state->options.check;
     pthread_mutex_unlock(&state->lock);
     return check;

@@ -180,14 +180,18 @@ static bool take(uintptr_t address, bool write) {
     return true;
 }
 
+/* The former handler may lead back here: then nobody has it. */
 static void pass_on(int signal_number, siginfo_t *info, void *machine_context) {
-    const struct sigaction *former = &guard.former;
+    static _Thread_local bool passing;
+    struct sigaction unhandled = {.sa_handler = SIG_DFL}, *former = passing ? &unhandled : &guard.former;
+    passing = true;
     if (former->sa_flags & SA_SIGINFO)
         former->sa_sigaction(signal_number, info, machine_context);
     else if (former->sa_handler != SIG_DFL && former->sa_handler != SIG_IGN)
         former->sa_handler(signal_number);
     else
         sigaction(signal_number, former, NULL); /* tried again, it ends the process */
+    passing = false;
 }
 
 static void handler(int signal_number, siginfo_t *info, void *machine_context) {
@@ -207,13 +211,23 @@ static void handler(int signal_number, siginfo_t *info, void *machine_context) {
         pass_on(signal_number, info, machine_context);
 }
 
-bool sim_guard_start(void) {
-    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    sigemptyset(&action.sa_mask);
-    guard.page_bytes = sim_page_bytes();
-    if (!guard.installed && sigaction(SIGSEGV, &action, &guard.former))
+/* Before all others, also before those that came later. */
+static bool install(void) {
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER}, present;
+    if (sigaction(SIGSEGV, NULL, &present))
         return false;
-    guard.installed = true;
+    if (present.sa_flags & SA_SIGINFO && present.sa_sigaction == handler)
+        return true;
+    sigemptyset(&action.sa_mask);
+    guard.former = present;
+    guard.installed = !sigaction(SIGSEGV, &action, NULL);
+    return guard.installed;
+}
+
+bool sim_guard_start(void) {
+    guard.page_bytes = sim_page_bytes();
+    if (!install())
+        return false;
     atomic_store(&guard.on, true);
     return true;
 }
@@ -278,6 +292,7 @@ static bool claim(const struct sim_stream *stream, const struct sim_op *op, stru
     range.slot = stream->slot;
     range.stream_id = stream->id;
     range.kind = block->kind;
+    install();
     strncpy(range.what, sim_op_what(op), sizeof range.what - 1);
     sim_guard_lock();
     struct claim *place = same_claim(&range);
@@ -372,8 +387,10 @@ void sim_guard_block(const struct sim_block *block, bool live) {
         return;
     guard.base = memory->base;
     guard.end = memory->base + memory->reserved_bytes;
-    if (block->kind == SIM_BLOCK_DEVICE && live)
+    if (block->kind == SIM_BLOCK_DEVICE && live) {
+        install();
         protect(block->address, block->span_bytes, true, PROT_NONE);
+    }
     if (!live) {
         arrays_remove(block->address, block->size_bytes);
         claims_remove(in_block, block);

@@ -55,11 +55,21 @@ static void tell(const struct sim_block *block, enum sim_memory_state new_state)
         return;
     char what[80];
     snprintf(what, sizeof what, "%s of %zu bytes", names[block->kind], block->size_bytes);
+    if (block->span_bytes > block->size_bytes)
+        sim_check_memory(state->check, block->address + block->size_bytes, block->span_bytes - block->size_bytes,
+                         SIM_MEMORY_NONE, what);
     sim_check_memory(state->check, block->address, block->size_bytes, new_state, what);
+}
+
+/* What of the device's addresses is not allocated is nobody's. */
+static void tell_reserved(const struct sim_memory *memory) {
+    if (sim_state()->check && memory->base)
+        sim_check_memory(sim_state()->check, memory->base, memory->reserved_bytes, SIM_MEMORY_NONE, "the device");
 }
 
 void sim_memory_tell_all(void) {
     const struct sim_memory *memory = &sim_state()->memory;
+    tell_reserved(memory);
     for (int k = 0; k < memory->count; k++) {
         tell(&memory->at[k], SIM_MEMORY_VALID);
         sim_guard_block(&memory->at[k], true);
@@ -103,7 +113,7 @@ void sim_memory_remove(uintptr_t address) {
     memory->count--;
     memmove(memory->at + k, memory->at + k + 1, (size_t)(memory->count - k) * sizeof *memory->at);
     sim_guard_unlock();
-    tell(&block, SIM_MEMORY_FREED);
+    tell(&block, block.kind == SIM_BLOCK_REGISTERED ? SIM_MEMORY_OTHER : SIM_MEMORY_FREED);
     sim_guard_block(&block, false);
 }
 
@@ -117,6 +127,7 @@ static bool reserve(struct sim_memory *memory) {
             continue;
         memory->base = memory->next = (uintptr_t)base;
         memory->reserved_bytes = size_bytes;
+        tell_reserved(memory);
     }
     return memory->base;
 }
@@ -244,13 +255,30 @@ static const struct sim_block *host_block(const void *memory, enum sim_block_kin
     return sim_memory_find((uintptr_t)memory, 1);
 }
 
+/* While checking, the addresses of what was freed are kept from others until the context ends: else a thread's stack
+ * may come to lie there. */
+static bool bury(const struct sim_block *block) {
+    struct sim_memory *memory = &sim_state()->memory;
+    struct sim_block *graves = le_realloc(memory->graves, (size_t)(memory->grave_count + 1) * sizeof *graves);
+    if (!graves) {
+        sim_check_memory(sim_state()->check, block->address, block->span_bytes, SIM_MEMORY_OTHER, "");
+        return false;
+    }
+    memory->graves = graves;
+    memory->graves[memory->grave_count++] = *block;
+    return true;
+}
+
 static le_cu_result host_free(void *memory) {
     const struct sim_block *found = host_block(memory, SIM_BLOCK_PINNED);
     if (!found)
         return LE_CU_ERROR_INVALID_VALUE;
     struct sim_block block = *found;
     sim_memory_remove(block.address);
-    munmap((void *)block.address, block.span_bytes);
+    if (sim_state()->check && bury(&block))
+        uncommit(&block);
+    else
+        munmap((void *)block.address, block.span_bytes);
     return LE_CU_SUCCESS;
 }
 
@@ -378,8 +406,11 @@ void sim_memory_finish(void) {
     for (int k = 0; k < memory->count; k++)
         if (memory->at[k].kind == SIM_BLOCK_PINNED)
             munmap((void *)memory->at[k].address, memory->at[k].span_bytes);
+    for (int k = 0; k < memory->grave_count; k++)
+        munmap((void *)memory->graves[k].address, memory->graves[k].span_bytes);
     if (memory->base)
         munmap((void *)memory->base, memory->reserved_bytes);
+    le_free(memory->graves);
     le_free(memory->at);
     *memory = (struct sim_memory){0};
 }

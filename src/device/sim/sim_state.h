@@ -66,6 +66,8 @@ struct sim_memory {
     int count, capacity;
     uintptr_t base, next; /* of the device's reserved addresses; where the next block goes while there is room */
     size_t reserved_bytes, used_bytes;
+    struct sim_block *graves; /* freed pinned memory whose addresses are kept */
+    int grave_count;
 };
 size_t sim_page_bytes(void);
 void sim_memory_finish(void);
@@ -227,8 +229,8 @@ le_cu_result sim_enter_early(enum sim_call call); /* only Init must have been ca
 le_cu_result sim_leave(le_cu_result result);      /* gives it back, or the fatal error that came up meanwhile */
 
 /* ---- options and faults */
-bool sim_is_child(void);     /* of the process that called Init, by fork */
-void sim_options_read(void); /* from the environment, if nobody has configured */
+bool sim_is_child(void);           /* of the process that called Init, by fork */
+void sim_configuration_read(void); /* from the environment, if nobody has configured */
 /* Counts one more; true: it is the one that fails. */
 bool sim_fault_now(uint64_t *count, uint64_t which);
 
