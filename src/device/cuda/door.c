@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define DRIVER "libcuda.so.1"
@@ -36,6 +37,12 @@ static const struct symbol symbols[] = {
 #include "device/cuda_driver.def"
 #undef LE_CU
 };
+
+/* What is newer than the oldest driver that will do cannot be required of it. */
+#define LE_CU(name, symbol, version, need, parameters)                                                                 \
+    _Static_assert(need == OPTIONAL || version <= LE_CUDA_VERSION_MIN, symbol);
+#include "device/cuda_driver.def"
+#undef LE_CU
 
 struct entries {
     le_cu_GetProcAddress_12000 *get;
@@ -153,7 +160,8 @@ static void tell_visible_devices(void) {
     if (visible && le_cuda_visible_fault(visible, why, sizeof why))
         le_door_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
     else if (visible)
-        le_door_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "%s", visible[0] ? "used" : "hides every device");
+        le_door_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "%s",
+                     visible[0] && strcmp(visible, "-1") != 0 ? "used" : "hides every device");
 }
 
 static void explain_init(le_cu_result error, char *reason, size_t size_bytes) {
@@ -165,7 +173,8 @@ static void explain_init(le_cu_result error, char *reason, size_t size_bytes) {
         snprintf(reason, size_bytes,
                  "the driver's library and its kernel module are of different versions: reboot, or "
                  "install one of them again");
-    else if (error == LE_CU_ERROR_NO_DEVICE && hidden_devices(reason, size_bytes))
+    else if ((error == LE_CU_ERROR_NO_DEVICE || error == LE_CU_ERROR_INVALID_DEVICE) &&
+             hidden_devices(reason, size_bytes)) /* INVALID_DEVICE: one that was named twice */
         return;
     else if (error == LE_CU_ERROR_NO_DEVICE)
         snprintf(reason, size_bytes, "there is a CUDA driver, but no CUDA device");
