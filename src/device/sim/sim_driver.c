@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct sim_state the_state = {.lock = PTHREAD_MUTEX_INITIALIZER,
+static struct sim_state the_state = {.life = PTHREAD_MUTEX_INITIALIZER,
+                                     .lock = PTHREAD_MUTEX_INITIALIZER,
                                      .stream_handles = {.kind = SIM_HANDLE_STREAM},
                                      .event_handles = {.kind = SIM_HANDLE_EVENT},
                                      .module_handles = {.kind = SIM_HANDLE_MODULE},
@@ -194,16 +195,24 @@ static le_cu_result retain(le_cu_context *ctx, le_cu_device device) {
 }
 
 le_cu_result sim_DevicePrimaryCtxRetain(le_cu_context *ctx, le_cu_device device) {
+    struct sim_state *state = &the_state;
+    if (process_of_init() != getpid())
+        return LE_CU_ERROR_NOT_INITIALIZED;
+    pthread_mutex_lock(&state->life);
     le_cu_result result = sim_enter_early(SIM_CALL_FREE);
-    return result ? result : sim_leave(retain(ctx, device));
+    if (!result)
+        result = sim_leave(retain(ctx, device));
+    pthread_mutex_unlock(&state->life);
+    return result;
 }
 
 /* Works after a fatal error, too: it is the one way to forget it. */
 le_cu_result sim_DevicePrimaryCtxRelease(le_cu_device device) {
     struct sim_state *state = &the_state;
+    if (process_of_init() != getpid())
+        return LE_CU_ERROR_NOT_INITIALIZED;
+    pthread_mutex_lock(&state->life);
     le_cu_result result = sim_enter_early(SIM_CALL_FREE);
-    if (result == LE_CU_ERROR_NOT_INITIALIZED)
-        return result;
     if (result)
         pthread_mutex_lock(&state->lock);
     if (device)
@@ -212,7 +221,9 @@ le_cu_result sim_DevicePrimaryCtxRelease(le_cu_device device) {
         result = LE_CU_ERROR_INVALID_CONTEXT;
     else if (!--state->context_uses)
         finish(state);
-    return sim_leave(result);
+    result = sim_leave(result);
+    pthread_mutex_unlock(&state->life);
+    return result;
 }
 
 le_cu_result sim_CtxSetCurrent(le_cu_context ctx) {

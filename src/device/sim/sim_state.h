@@ -185,6 +185,7 @@ struct sim_counts {
 };
 
 struct sim_state {
+    pthread_mutex_t life; /* around retain and release; taken before lock */
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     pid_t process; /* that called Init; 0: nobody has */
