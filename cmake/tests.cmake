@@ -32,6 +32,17 @@ foreach(source ${api_tests})
   leat_test(tests/api/${name} test_api_${name})
 endforeach()
 
+# The suite of devices: the same tests on each. cuda is for a machine with a GPU, and is skipped elsewhere.
+file(GLOB device_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/device/*.c)
+foreach(source ${device_tests})
+  get_filename_component(name ${source} NAME_WE)
+  leat_program(test_device_suite_${name} ${source})
+  foreach(device cpu sim cuda)
+    leat_test(tests/device/${name}/${device} test_device_suite_${name} ${device})
+    set_tests_properties(tests/device/${name}/${device} PROPERTIES SKIP_RETURN_CODE 77)
+  endforeach()
+endforeach()
+
 # The house rules, and what a user gets. `once`: what needs no second run under a sanitizer.
 foreach(rule includes headers names lengths columns format calls)
   leat_test(tests/floors/${rule} tests/floors/floors.sh ${rule})

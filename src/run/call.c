@@ -22,6 +22,10 @@ static leat_status default_wants(leat_call *call) {
 }
 
 leat_status le_call_new(leat_program *program, leat_call **call) {
+    if (le_context_home(program->ctx).device)
+        return le_fail_at(LEAT_UNSUPPORTED, (struct le_place){0}, "open the context with the device cpu",
+                          "programs run on the CPU for now, and this context is on %s",
+                          le_device_limits(program->ctx->device)->kind);
     leat_call *c = le_alloc_zero(1, sizeof *c);
     if (!c)
         return le_fail_out_of_memory(sizeof *c);
@@ -100,9 +104,24 @@ static void forget_array(leat_call *call, int symbol) {
     s->cells[value].array = NULL;
 }
 
+/* Arrays of another device's context are used where the host sees their memory; work on them is waited for. */
+static leat_status check_memory(leat_call *call, const char *name, const leat_array *array) {
+    if (!array || !array->buffer->block)
+        return LEAT_OK;
+    call->has_blocks = true;
+    if (le_array_is_on_host(array))
+        return LEAT_OK;
+    return le_fail(LEAT_INVALID,
+                   "'%s' is in memory that programs on the CPU cannot read; copy it into an array of this "
+                   "context",
+                   name);
+}
+
 leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array) {
     int symbol;
     leat_status status = find_input(call, name, &symbol);
+    if (status == LEAT_OK)
+        status = check_memory(call, name, array);
     if (status != LEAT_OK)
         return status;
     struct le_bind *b = &call->binds[symbol];
@@ -136,6 +155,9 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
         return le_fail(LEAT_INVALID, "'%s' is not a name of this program", name);
     if (array && array->read_only)
         return le_fail(LEAT_INVALID, "'%s' is wanted in an array that is read-only", name);
+    leat_status status = check_memory(call, name, array);
+    if (status)
+        return status;
     if (call->default_wants) {
         drop_wants(call);
         call->default_wants = false;
@@ -259,9 +281,26 @@ leat_status le_call_prepare(leat_call *call) {
     return status;
 }
 
+static leat_status wait_for_arrays(leat_call *call) {
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < call->program->tree->symbol_count && !status; k++) {
+        const leat_array *array = call->binds[k].array;
+        if (array && array->buffer->block)
+            status = le_block_wait(array->buffer->block, LE_ACCESS_READ);
+    }
+    for (int k = 0; k < call->want_count && !status; k++) {
+        const leat_array *array = call->wants[k].target;
+        if (array && array->buffer->block)
+            status = le_block_wait(array->buffer->block, LE_ACCESS_WRITE);
+    }
+    return status;
+}
+
 leat_status le_call_run(leat_call *call) {
     drop_results(call);
-    leat_status status = le_call_prepare(call);
+    leat_status status = call->has_blocks ? wait_for_arrays(call) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = le_call_prepare(call);
     if (status != LEAT_OK)
         return status;
     status = le_plan_run(call, false);

@@ -26,6 +26,7 @@ struct leat_call {
     int want_count, want_capacity;
     bool default_wants;                 /* wants are the program's own results */
     struct le_specialised *specialised; /* NULL: none yet */
+    bool has_blocks;                    /* some array is, or was, of another device's context */
     bool stale;                         /* it ran out of memory in the middle of planning: make it anew */
 };
 
