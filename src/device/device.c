@@ -29,6 +29,8 @@ static leat_status open_sim(struct le_device *device) {
     const struct le_device_options *options = &device->options;
     const struct le_sim_options sim = {.check = options->sim_check, .seed = options->sim_seed};
     leat_status status = options->sim_check || options->sim_seed ? le_sim_configure(&sim) : LEAT_OK;
+    if (!status && le_sim_driver()->Init(0))
+        status = le_fail(LEAT_DEVICE, "the simulated driver cannot be started");
     return status ? status : le_cuda_device_new(le_sim_driver(), le_sim_nvrtc(), 0, "sim", device);
 }
 
