@@ -12,6 +12,11 @@ function(leat_sources out)
 endfunction()
 
 leat_sources(library_sources base spec lang ir device gen array run api)
+# The simulator carries the text that kernels are compiled with.
+file(GLOB prelude_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/sim/prelude/*.inc)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/sim/sim_prelude.c PROPERTIES
+                            COMPILE_DEFINITIONS "LE_SIM_FOLDER=\"${PROJECT_SOURCE_DIR}/src/device/sim\""
+                            OBJECT_DEPENDS "${prelude_files};${PROJECT_SOURCE_DIR}/src/device/sim/sim_abi.h")
 set(kernel_sources ${library_sources})
 list(FILTER kernel_sources INCLUDE REGEX "/device/cpu/kernels_[^/]*\\.c$")
 list(FILTER library_sources EXCLUDE REGEX "/device/cpu/kernels_[^/]*\\.c$")

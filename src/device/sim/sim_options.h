@@ -1,0 +1,15 @@
+/* NVRTC's options: which there are, and what they mean to the host's compiler. */
+#ifndef LE_SIM_OPTIONS_H
+#define LE_SIM_OPTIONS_H
+#include "device/sim/sim_toolchain.h"
+
+struct sim_options {
+    struct sim_words preprocess; /* -D, -U, -I, -include */
+    const char *standard;        /* "-std=c++17" */
+    int architecture;            /* 900 */
+    bool quiet;                  /* no warnings */
+};
+/* LEAT_INVALID for an option that NVRTC does not have: a line in log. */
+leat_status sim_options_read(struct le_arena *arena, const char *const *options, int count, struct sim_options *read,
+                             struct le_text *log);
+#endif

@@ -1,0 +1,79 @@
+/* The bytes of prelude/ and of sim_abi.h, put here by the assembler (LE_SIM_FOLDER: where they are when the library is
+ * built), and the names under which headers are found. */
+#include "device/sim/sim_prelude.h"
+#include <string.h>
+
+#define EMBED(symbol, path)                                                                                            \
+    __asm__(".pushsection .rodata\n"                                                                                   \
+            ".hidden sim_embedded_" #symbol "\n"                                                                       \
+            ".globl sim_embedded_" #symbol "\n"                                                                        \
+            "sim_embedded_" #symbol ":\n"                                                                              \
+            ".incbin \"" LE_SIM_FOLDER "/" path "\"\n"                                                                 \
+            ".byte 0\n"                                                                                                \
+            ".popsection\n");                                                                                          \
+    extern const char sim_embedded_##symbol[] __attribute__((visibility("hidden")));
+EMBED(abi, "sim_abi.h")
+EMBED(all, "prelude/sim_all.inc")
+EMBED(core, "prelude/sim_core.inc")
+EMBED(vectors, "prelude/sim_vectors.inc")
+EMBED(math, "prelude/sim_math.inc")
+EMBED(intrinsics, "prelude/sim_intrinsics.inc")
+EMBED(atomics, "prelude/sim_atomics.inc")
+EMBED(entries, "prelude/sim_entries.inc")
+EMBED(half, "prelude/sim_half.inc")
+EMBED(fp16, "prelude/sim_fp16.inc")
+EMBED(bf16, "prelude/sim_bf16.inc")
+EMBED(groups, "prelude/sim_groups.inc")
+EMBED(standard, "prelude/sim_standard.inc")
+
+#define HERE "#pragma GCC system_header\n" /* all is there without an include */
+static const struct {
+    const char *name, *bytes;
+} files[] = {
+    {"sim_abi.h", sim_embedded_abi},
+    {"sim_all.inc", sim_embedded_all},
+    {"sim_core.inc", sim_embedded_core},
+    {"sim_vectors.inc", sim_embedded_vectors},
+    {"sim_math.inc", sim_embedded_math},
+    {"sim_intrinsics.inc", sim_embedded_intrinsics},
+    {"sim_atomics.inc", sim_embedded_atomics},
+    {"sim_entries.inc", sim_embedded_entries},
+    {"sim_half.inc", sim_embedded_half},
+    {"sim_fp16.inc", sim_embedded_fp16},
+    {"sim_bf16.inc", sim_embedded_bf16},
+    {"sim_groups.inc", sim_embedded_groups},
+    {"sim_standard.inc", sim_embedded_standard},
+    {"cuda_fp16.h", "#include <sim_fp16.inc>\n"},
+    {"cuda_bf16.h", "#include <sim_bf16.inc>\n"},
+    {"cooperative_groups.h", "#include <sim_groups.inc>\n"},
+    {"cooperative_groups/reduce.h", "#include <sim_groups.inc>\n"},
+    {"cuda_runtime.h", HERE},
+    {"cuda_runtime_api.h", HERE},
+    {"cuda.h", HERE},
+    {"device_launch_parameters.h", HERE},
+    {"device_functions.h", HERE},
+    {"device_atomic_functions.h", HERE},
+    {"vector_types.h", HERE},
+    {"vector_functions.h", HERE},
+    {"math_functions.h", HERE},
+    {"math_constants.h", HERE},
+    {"sm_60_atomic_functions.h", HERE},
+    {"math.h", HERE},
+    {"stdio.h", HERE},
+    {"stdlib.h", HERE},
+    {"string.h", HERE},
+    {"assert.h", HERE},
+    {"time.h", HERE},
+    {"cmath", "#include <sim_standard.inc>\n"},
+    {"cstdio", "#include <sim_standard.inc>\n"},
+    {"cstdlib", "#include <sim_standard.inc>\n"},
+    {"cstring", "#include <sim_standard.inc>\n"},
+    {"cassert", HERE},
+};
+
+bool sim_prelude_file(size_t k, struct sim_file *file) {
+    if (k >= ARRAY_LEN(files))
+        return false;
+    *file = (struct sim_file){.name = files[k].name, .bytes = files[k].bytes, .size_bytes = strlen(files[k].bytes)};
+    return true;
+}

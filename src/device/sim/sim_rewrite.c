@@ -1,0 +1,228 @@
+/* The walk: see sim_rewrite.h. */
+#include "device/sim/sim_rewrite.h"
+#include "device/sim/sim_rewrite_items.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_one_of(const struct sim_token *token, const char *const *words, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (sim_token_is(token, words[k]))
+            return true;
+    return false;
+}
+
+void sim_walk_error(struct sim_walk *w, int at, const char *format, ...) {
+    const struct sim_token *token = &w->tokens.at[at];
+    va_list arguments;
+    va_start(arguments, format);
+    le_text_add(&w->out->log, "%s(%d): error: ", token->file, token->line);
+    le_text_add_list(&w->out->log, format, arguments);
+    le_text_add(&w->out->log, "\n\n");
+    va_end(arguments);
+    w->out->errors++;
+}
+
+int sim_walk_close(const struct sim_walk *w, int at) {
+    int depth = 0;
+    for (; at < w->tokens.count; at++) {
+        const struct sim_token *token = &w->tokens.at[at];
+        if (token->kind != SIM_SIGN)
+            continue;
+        char c = *token->text;
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= c == ')' || c == ']' || c == '}';
+        if (depth == 0)
+            return at;
+    }
+    return w->tokens.count - 1;
+}
+
+int sim_walk_find(const struct sim_walk *w, int from, int to, const char *text) {
+    for (int k = from; k < to; k++)
+        if (w->tokens.at[k].kind != SIM_MARKER && w->tokens.at[k].kind != SIM_FOREIGN &&
+            sim_token_is(&w->tokens.at[k], text))
+            return k;
+    return -1;
+}
+
+/* Where the statement ends: its ';' or '{' outside of brackets. */
+int sim_walk_end(const struct sim_walk *w, int at) {
+    for (; at < w->tokens.count - 1; at++) {
+        const struct sim_token *token = &w->tokens.at[at];
+        if (token->kind == SIM_SIGN && (*token->text == ';' || *token->text == '{' || *token->text == '}'))
+            return at;
+        if (token->kind == SIM_SIGN && (*token->text == '(' || *token->text == '['))
+            at = sim_walk_close(w, at);
+    }
+    return at;
+}
+
+/* ---- shared variables */
+
+static void rewrite_shared(struct sim_walk *w, int at) {
+    int end = sim_walk_end(w, at), name_end = -1;
+    w->tokens.at[at].instead = "thread_local";
+    if (sim_walk_find(w, at, end, "=") >= 0) {
+        sim_walk_error(w, at, "an initializer is not allowed for a __shared__ variable");
+        return;
+    }
+    if (sim_walk_find(w, w->statement, end, "extern") < 0)
+        return;
+    for (int k = at + 1; k < end; k++) {
+        const struct sim_token *token = &w->tokens.at[k];
+        if (token->kind == SIM_WORD && k + 1 < end && sim_token_is(&w->tokens.at[k + 1], "("))
+            k = sim_walk_close(w, k + 1); /* an attribute */
+        else if (sim_token_is(token, "["))
+            name_end = k = sim_walk_close(w, k);
+        else if (token->kind == SIM_WORD && name_end < 0 && sim_token_is(&w->tokens.at[k + 1], ";"))
+            name_end = k;
+    }
+    if (name_end >= 0)
+        w->tokens.at[name_end + 1].before = " __asm__(\"leat_sim_dynamic\")";
+}
+
+/* ---- words of CUDA */
+
+static void rewrite_forceinline(struct sim_walk *w, int at) {
+    static const char *const inlines[] = {"inline", "__inline__", "__inline", "__forceinline__"};
+    int end = sim_walk_end(w, at), others = 0;
+    for (int k = w->statement; k < end && !sim_token_is(&w->tokens.at[k], "("); k++)
+        others += k != at && is_one_of(&w->tokens.at[k], inlines, ARRAY_LEN(inlines));
+    w->tokens.at[at].instead = others ? "__attribute__((always_inline))" : "inline __attribute__((always_inline))";
+}
+
+static void refuse(struct sim_walk *w, int at) {
+    static const struct {
+        const char *word, *what;
+    } rows[] = {
+        {"asm", "inline PTX (asm)"},
+        {"__asm__", "inline PTX (asm)"},
+        {"__asm", "inline PTX (asm)"},
+        {"cudaTextureObject_t", "a texture"},
+        {"cudaSurfaceObject_t", "a surface"},
+        {"tex1D", "a texture"},
+        {"tex2D", "a texture"},
+        {"tex3D", "a texture"},
+        {"tex1Dfetch", "a texture"},
+        {"surf1Dread", "a surface"},
+        {"surf2Dread", "a surface"},
+        {"surf1Dwrite", "a surface"},
+        {"surf2Dwrite", "a surface"},
+        {"__cluster_dims__", "a cluster of blocks"},
+        {"this_cluster", "a cluster of blocks"},
+        {"nvcuda", "a warp's matrix operation (wmma)"},
+        {"cudaLaunchDevice", "a launch from a kernel (dynamic parallelism)"},
+        {"__pipeline_memcpy_async", "an asynchronous copy"},
+        {"memcpy_async", "an asynchronous copy"},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+        if (sim_token_is(&w->tokens.at[at], rows[k].word))
+            sim_walk_error(w, at, "%s is not supported by the simulator (\"%s\"; docs/SIM.md has the subset)",
+                           rows[k].what, rows[k].word);
+}
+
+static void walk_word(struct sim_walk *w, int at) {
+    static const char *const gone[] = {"__device__", "__host__", "__constant__", "__managed__"};
+    struct sim_token *token = &w->tokens.at[at];
+    if (*token->text == 'v' && sim_token_is(token, "volatile"))
+        w->spins = true;
+    if (sim_token_is(token, "__shared__"))
+        rewrite_shared(w, at);
+    else if (sim_token_is(token, "__global__"))
+        sim_walk_kernel(w, at);
+    else if (is_one_of(token, gone, ARRAY_LEN(gone))) {
+        token->instead = "";
+        if (w->outside && !sim_token_is(token, "__host__") && w->seen_statement != w->statement) {
+            w->seen_statement = w->statement;
+            sim_walk_variables(w);
+        }
+    } else if (sim_token_is(token, "__forceinline__"))
+        rewrite_forceinline(w, at);
+    else if (sim_token_is(token, "__noinline__") && at && !sim_token_is(token - 1, "("))
+        token->instead = "__attribute__((noinline))";
+    else
+        refuse(w, at);
+}
+
+/* ---- scopes */
+
+static void open_scope(struct sim_walk *w, int at) {
+    struct sim_scope *scope = LE_PUSH(w->arena, &w->scopes);
+    int space = sim_walk_find(w, w->statement, at, "namespace");
+    *scope = (struct sim_scope){.kind = SIM_INSIDE, .outside = w->outside};
+    if (space >= 0) {
+        scope->kind = SIM_NAMESPACE;
+        scope->name = "";
+        for (int k = space + 1; k < at; k++)
+            if (w->tokens.at[k].kind != SIM_MARKER && !sim_token_is(&w->tokens.at[k], "inline"))
+                scope->name =
+                    le_arena_format(w->arena, "%s%.*s", scope->name, (int)w->tokens.at[k].length, w->tokens.at[k].text);
+    } else if (at - w->statement == 2 && sim_token_is(&w->tokens.at[w->statement], "extern") &&
+               sim_token_is(&w->tokens.at[at - 1], "\"C\""))
+        scope->kind = SIM_EXTERN_C;
+    w->outside = w->outside && scope->kind != SIM_INSIDE;
+}
+
+static void walk_sign(struct sim_walk *w, int at) {
+    const struct sim_token *token = &w->tokens.at[at];
+    char c = *token->text;
+    if (c == '<' && at + 2 < w->tokens.count && sim_token_is(token + 1, "<") && sim_token_is(token + 2, "<") &&
+        token[1].text == token->text + 1 && token[2].text == token->text + 2)
+        sim_walk_error(w, at,
+                       "a launch from a kernel (\"<<<\", dynamic parallelism) is not supported by the simulator");
+    if (c == '{')
+        open_scope(w, at);
+    if (c == '}' && w->scopes.count)
+        w->outside = w->scopes.at[--w->scopes.count].outside;
+    if (c == '{' || c == '}' || c == ';')
+        w->statement = at + 1;
+}
+
+static void walk(struct sim_walk *w) {
+    w->outside = true;
+    w->seen_statement = -1;
+    for (int k = 0; k < w->tokens.count; k++) {
+        const struct sim_token *token = &w->tokens.at[k];
+        if (token->kind == SIM_WORD)
+            walk_word(w, k);
+        else if (token->kind == SIM_SIGN)
+            walk_sign(w, k);
+        else if ((token->kind == SIM_MARKER || token->kind == SIM_FOREIGN) && w->statement == k)
+            w->statement = k + 1;
+    }
+}
+
+static void print(struct sim_walk *w) {
+    for (int k = 0; k < w->tokens.count; k++) {
+        const struct sim_token *token = &w->tokens.at[k];
+        if (token->before)
+            le_text_add(&w->out->text, "%s", token->before);
+        le_text_add_bytes(&w->out->text, token->start, (size_t)(token->text - token->start));
+        if (token->instead)
+            le_text_add(&w->out->text, "%s", token->instead);
+        else
+            le_text_add_bytes(&w->out->text, token->text, token->length);
+    }
+}
+
+/* Our headers say what compiles: "compiler_gcc = 12, compiler_clang = 0". */
+static void find_compiler(const struct sim_source *source, struct sim_rewritten *out) {
+    static const char *const marks[] = {"leat_compiler_gcc = ", "leat_compiler_clang = "};
+    for (size_t k = 0; k < ARRAY_LEN(marks); k++) {
+        const char *at = memmem(source->text, source->length, marks[k], strlen(marks[k]));
+        int major = at ? atoi(at + strlen(marks[k])) : 0;
+        if (major) {
+            out->compiler_major = major;
+            out->gcc = k == 0;
+        }
+    }
+}
+
+void sim_rewrite(struct le_arena *arena, const struct sim_source *source, struct sim_rewritten *rewritten) {
+    struct sim_walk w = {.arena = arena, .source = source, .out = rewritten};
+    find_compiler(source, rewritten);
+    sim_tokens_read(arena, source, &w.tokens);
+    walk(&w);
+    print(&w);
+    sim_walk_items(&w);
+}
