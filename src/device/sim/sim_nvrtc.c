@@ -131,7 +131,7 @@ static le_nvrtc_result compile_program(le_nvrtc_program program, int option_coun
     if (status != LEAT_OK && (!compiled->log || !*compiled->log)) { /* no compiler, no folder: say so there */
         const leat_error *error = le_error_at(0);
         le_free(compiled->log);
-        compiled->log = le_strdup(error ? error->message : leat_status_text(status));
+        compiled->log = le_strdup(error ? error->message : leat_status_name(status));
     }
     program->done = status == LEAT_OK;
     return as_nvrtc(status);
