@@ -46,6 +46,7 @@ struct pool {
     struct cells ready[CLASSES + 1], pending[CLASSES + 1];
     struct chunk *first, *last;
     size_t live_bytes, total_bytes, peak_bytes; /* total: live and kept */
+    size_t growing_bytes;                       /* that are being got */
     uint64_t trims;
 };
 struct le_pools {
@@ -302,7 +303,7 @@ static leat_status fail_full(const struct request *request, leat_status status) 
     return le_fail(status,
                    "an array of %zu bytes does not fit: of the device's %zu bytes %zu are free, and %zu are in "
                    "use by this context's arrays",
-                   request->size_bytes, total_bytes, free_bytes, request->pool->live_bytes - request->capacity_bytes);
+                   request->size_bytes, total_bytes, free_bytes, request->pool->live_bytes);
 }
 
 /* The backend has no more. Waits for what was released, gives back all that is kept, and asks once more. */
@@ -367,8 +368,6 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
     if (status == LEAT_OUT_OF_MEMORY) {
         pthread_mutex_lock(&device->lock);
         *cell = take_pending(pool, request->class, request->capacity_bytes);
-        if (*cell)
-            pool->live_bytes += (*cell)->block.capacity_bytes - request->capacity_bytes;
         pthread_mutex_unlock(&device->lock);
         if (!*cell)
             status = obtain_hard(request, chunk);
@@ -391,17 +390,18 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
 
 /* ---- new and free */
 
-/* Counts the request as live, or says why it cannot be; gives a released cell if one will do. With the lock held. */
+/* A released cell if one will do, else the request is counted as growing; or why it cannot be. With the lock held. */
 static leat_status reserve(const struct request *request, struct le_device_stream *stream, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
     size_t cap = device->options.memory_cap_bytes ? device->options.memory_cap_bytes : SIZE_MAX;
     size_t capacity_bytes = request->capacity_bytes;
     int class = request->class;
-    if (capacity_bytes > cap || pool->live_bytes > cap - capacity_bytes)
+    size_t used_bytes = pool->live_bytes + pool->growing_bytes;
+    if (capacity_bytes > cap || used_bytes > cap - capacity_bytes)
         return le_fail(LEAT_OUT_OF_MEMORY,
                        "an array of %zu bytes does not fit: %zu of the %zu bytes that the options allow are in use",
-                       request->size_bytes, pool->live_bytes, cap);
+                       request->size_bytes, used_bytes, cap);
     *cell = take_in_order(device, pool, class, capacity_bytes, stream);
     if (!*cell)
         *cell = take_ready(pool, class, capacity_bytes);
@@ -409,7 +409,8 @@ static leat_status reserve(const struct request *request, struct le_device_strea
         *cell = take_asked(device, pool, class, capacity_bytes);
     if (!*cell && pool->total_bytes - pool->live_bytes > cache_cap(device))
         *cell = take_pending(pool, class, capacity_bytes);
-    pool->live_bytes += *cell ? (*cell)->block.capacity_bytes : capacity_bytes;
+    if (!*cell)
+        pool->growing_bytes += capacity_bytes;
     return LEAT_OK;
 }
 
@@ -418,10 +419,10 @@ static void make_room(const struct request *request) {
     struct pool *pool = request->pool;
     size_t cap = request->device->options.memory_cap_bytes;
     pthread_mutex_lock(&request->device->lock);
-    size_t live = pool->live_bytes;
+    size_t used_bytes = pool->live_bytes + pool->growing_bytes;
     pthread_mutex_unlock(&request->device->lock);
     if (cap)
-        trim_pool(request->device, pool, cap - live);
+        trim_pool(request->device, pool, cap > used_bytes ? cap - used_bytes : 0);
 }
 
 static leat_status check_size(const struct le_device *device, enum le_memory_kind kind, size_t size_bytes) {
@@ -434,6 +435,7 @@ static leat_status check_size(const struct le_device *device, enum le_memory_kin
 static void hand_out(const struct request *request, struct le_cell *cell) {
     struct pool *pool = request->pool;
     cell->chunk->live++;
+    pool->live_bytes += cell->block.capacity_bytes;
     cell->block.size_bytes = request->size_bytes;
     cell->block.order.spoiled = LEAT_OK;
     note_memory(request->device, cell->block.address, request->size_bytes, true);
@@ -458,8 +460,7 @@ leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, siz
         make_room(&request);
         status = grow(&request, &cell);
         pthread_mutex_lock(&device->lock);
-        if (status)
-            request.pool->live_bytes -= request.capacity_bytes;
+        request.pool->growing_bytes -= request.capacity_bytes;
     }
     if (!status)
         hand_out(&request, cell);
