@@ -14,7 +14,7 @@ if [ -d .packages ]; then
     PKG_CONFIG_PATH=$(find "$packages_root" -name pkgconfig -type d | paste -sd:)${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     LD_LIBRARY_PATH=$packages_libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     LIBRARY_PATH=$packages_libraries${LIBRARY_PATH:+:$LIBRARY_PATH}
-    CPATH=$packages_root/usr/include${CPATH:+:$CPATH}
+    CPATH=$packages_root/usr/include:$(echo "$packages_root"/usr/include/*-linux-gnu)${CPATH:+:$CPATH}
     command -v pkg-config >/dev/null 2>&1 || PATH=$packages_root/usr/bin:$PATH
     export PKG_CONFIG_PATH LD_LIBRARY_PATH LIBRARY_PATH CPATH PATH
 fi
