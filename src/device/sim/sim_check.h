@@ -84,8 +84,8 @@ enum {
     SIM_BLIND = 8,     /* with SIM_ATOMIC: an exchange or a store, for which memory need not be initialised */
     SIM_UNALIGNED = 16 /* the compiler knows that the address is no multiple of the size: no misaligned access */
 };
-/* Before the access is done. Any address: those of the stack, constants and host code's own are passed over quickly.
- * pc: of the access. */
+/* Before the access is done. Not for the thread's stack nor the module's constants and code: an address that is in no
+ * memory that was declared is reported. pc: of the access. */
 void sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
                       unsigned flags, uintptr_t pc);
 /* What was told last is done: called before a thread of another block runs, whose shared memory takes the place. */

@@ -88,12 +88,7 @@ static const struct sim_region *find_region(struct sim_access *access, struct si
     const struct sim_check *check = access->check;
     uintptr_t end = access->address + access->size_bytes;
     const struct sim_region *region = sim_regions_find(&check->regions, access->address);
-    if (!region) {
-        if (access->address < SIM_PAGE_BYTES)
-            sim_tell_outside(access, NULL);
-        return NULL;
-    }
-    if (!sim_region_usable(region) || (end > region->high && !goes_on(check, region, end))) {
+    if (!region || !sim_region_usable(region) || (end > region->high && !goes_on(check, region, end))) {
         sim_tell_outside(access, region);
         return NULL;
     }

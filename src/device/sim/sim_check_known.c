@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include <string.h>
 
-enum { FAN_BITS = 4, FAN = 1 << FAN_BITS, CHUNK_BYTES = 1 << 16 };
+enum { FAN_BITS = 4, FAN = 1 << FAN_BITS, CHUNK_BYTES = 1 << 16, CHUNKS_MAX = 1 << 15 };
 
 struct sim_known_chunk {
     struct sim_known_chunk *next;
@@ -25,7 +25,7 @@ struct sim_release {
 /* ---- memory */
 static void *take(struct sim_known *known, size_t size_bytes) {
     if (known->chunk_left < size_bytes) {
-        struct sim_known_chunk *chunk = le_alloc(sizeof *chunk + CHUNK_BYTES);
+        struct sim_known_chunk *chunk = known->chunk_count < CHUNKS_MAX ? le_alloc(sizeof *chunk + CHUNK_BYTES) : NULL;
         if (!chunk) {
             known->failed = true;
             return NULL;
@@ -33,6 +33,7 @@ static void *take(struct sim_known *known, size_t size_bytes) {
         chunk->next = known->chunks;
         chunk->at = (char *)(chunk + 1);
         known->chunks = chunk;
+        known->chunk_count++;
         known->chunk_left = CHUNK_BYTES;
     }
     void *at = known->chunks->at;
@@ -54,7 +55,7 @@ void sim_known_end(struct sim_known *known) {
         le_free(known->chunks);
         known->chunks = next;
     }
-    known->chunk_left = 0;
+    known->chunk_left = known->chunk_count = 0;
     le_free(known->releases);
     known->releases = NULL;
     known->release_count = known->release_capacity = 0;

@@ -46,7 +46,7 @@ struct sim_resident { /* a block that has begun and not ended */
 
 struct sim_known {
     struct sim_known_chunk *chunks;
-    size_t chunk_left;
+    size_t chunk_left, chunk_count;
     int levels; /* of the trees */
     struct sim_release *releases;
     size_t release_count, release_capacity;

@@ -86,7 +86,7 @@ void sim_visit_cell(struct sim_access *access, struct sim_cell *cell); /* also o
 void sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote);
 void sim_tell_uninitialised(struct sim_access *access);
 void sim_tell_misaligned(struct sim_access *access);
-/* region: where the access begins; NULL for a null pointer. */
+/* region: where the access begins; NULL: in none. */
 void sim_tell_outside(struct sim_access *access, const struct sim_region *region);
 void sim_tell_shared_outside(struct sim_access *access);
 #endif

@@ -46,6 +46,11 @@ static void add_block_and_thread(struct le_text *text, const struct sim_phase *p
     add_thread(text, phase, stamp);
 }
 
+static void add_bytes(struct le_text *text, uint64_t count) {
+    sim_text_add_count(text, count);
+    le_text_add(text, count == 1 ? " byte" : " bytes");
+}
+
 /* The first line, and the beginning of the second. places: what makes two reports one. */
 static void begin(const struct sim_access *access, enum sim_report_kind kind, struct le_text *text,
                   struct le_text *places) {
@@ -61,8 +66,7 @@ static void begin(const struct sim_access *access, enum sim_report_kind kind, st
     }
     le_text_add(places, "%s|%s", phase->name, place);
     le_text_add(text, "    %s ", access->flags & SIM_ATOMIC ? "updates" : access->writes ? "writes" : "reads");
-    sim_text_add_count(text, access->size_bytes);
-    le_text_add(text, access->size_bytes == 1 ? " byte" : " bytes");
+    add_bytes(text, access->size_bytes);
 }
 
 static uint64_t alias_of(const struct sim_access *access, enum sim_report_kind kind, const struct sim_stamp *other) {
@@ -105,12 +109,12 @@ static void add_target(struct le_text *text, const struct sim_access *access) {
     const struct sim_region *region = access->shared ? NULL : sim_regions_find(&check->regions, access->address);
     if (variable && variable->address == check->grid.dynamic) {
         add_part(text, access->address - variable->address, "", "dynamic shared memory", " (");
-        sim_text_add_count(text, variable->size_bytes);
-        le_text_add(text, " bytes)");
+        add_bytes(text, variable->size_bytes);
+        le_text_add(text, ")");
     } else if (variable) {
         add_part(text, access->address - variable->address, "shared '", variable->name, "' (");
-        sim_text_add_count(text, variable->size_bytes);
-        le_text_add(text, " bytes)");
+        add_bytes(text, variable->size_bytes);
+        le_text_add(text, ")");
     } else if (region) {
         add_part(text, access->address - region->low, article(region->what->text), region->what->text, "");
     }
@@ -119,8 +123,7 @@ static void add_target(struct le_text *text, const struct sim_access *access) {
 static void add_distance(struct le_text *text, size_t distance, const char *side) {
     if (distance) {
         le_text_add(text, ", ");
-        sim_text_add_count(text, distance);
-        le_text_add(text, distance == 1 ? " byte" : " bytes");
+        add_bytes(text, distance);
     } else {
         le_text_add(text, ", just");
     }
@@ -231,7 +234,9 @@ void sim_tell_outside(struct sim_access *access, const struct sim_region *region
         add_target(&text, access);
         le_text_add(&text, " that was freed\n");
     } else if (!region) {
-        le_text_add(&text, " at address %#zx: a null pointer\n", (size_t)access->address);
+        bool null = access->address < SIM_PAGE_BYTES;
+        le_text_add(&text, " at address %#zx%s\n", (size_t)access->address,
+                    null ? ": a null pointer" : ", which is no memory of the device");
     } else if (near) {
         add_beside(&text, access, near->low, near->high);
         le_text_add(&text, "%s%s\n", article(near->what->text), near->what->text);
@@ -266,13 +271,13 @@ void sim_tell_shared_outside(struct sim_access *access) {
     begin(access, kind, &text, &places);
     if (dynamic) {
         add_part(&text, access->address - grid->dynamic, "", "dynamic shared memory", ", of which the launch gave ");
-        sim_text_add_count(&text, grid->dynamic_bytes);
-        le_text_add(&text, " bytes\n");
+        add_bytes(&text, grid->dynamic_bytes);
+        le_text_add(&text, "\n");
     } else if (near) {
         add_beside(&text, access, near->address, near->address + near->size_bytes);
         le_text_add(&text, "shared '%s' (", near->name);
-        sim_text_add_count(&text, near->size_bytes);
-        le_text_add(&text, " bytes)\n");
+        add_bytes(&text, near->size_bytes);
+        le_text_add(&text, ")\n");
     } else {
         le_text_add(&text, " of shared memory where no variable is\n");
     }

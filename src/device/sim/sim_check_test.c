@@ -430,9 +430,8 @@ static void out_of_bounds(void **state) {
          "out of bounds in kernel k: block (0,0,0) thread (7,0,0) at k.cu:5\n"
          "    reads 4 bytes at address 0x10: a null pointer\n");
     sim_check_reports_clear(check);
-    int local = 0;
-    get(0, 7, &local, 6);
-    silent();
+    get(0, 7, (void *)0x87654320, 6);
+    contains("at k.cu:6\n    reads 4 bytes at address 0x87654320, which is no memory of the device\n");
 }
 
 static void out_of_bounds_shared(void **state) {
