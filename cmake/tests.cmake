@@ -32,13 +32,19 @@ foreach(source ${api_tests})
   leat_test(tests/api/${name} test_api_${name})
 endforeach()
 
-# The suite of devices: the same tests on each. cuda is for a machine with a GPU, and is skipped elsewhere.
+# The suite of devices: the same tests on each. cuda is for a machine with a GPU, and is skipped elsewhere. What a suite with a
+# transcript (NAME.txt) prints is compared with that.
 file(GLOB device_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/device/*.c)
 foreach(source ${device_tests})
   get_filename_component(name ${source} NAME_WE)
   leat_program(test_device_suite_${name} ${source})
   foreach(device cpu sim cuda)
-    leat_test(tests/device/${name}/${device} test_device_suite_${name} ${device})
+    if(EXISTS ${PROJECT_SOURCE_DIR}/tests/device/${name}.txt)
+      leat_test(tests/device/${name}/${device} tests/device/compare.sh $<TARGET_FILE:test_device_suite_${name}> ${device}
+                tests/device/${name}.txt)
+    else()
+      leat_test(tests/device/${name}/${device} test_device_suite_${name} ${device})
+    endif()
     set_tests_properties(tests/device/${name}/${device} PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
 endforeach()
@@ -108,23 +114,6 @@ if(CMAKE_CROSSCOMPILING) # an emulator is slow
 endif()
 leat_test(tests/ulp ulp --every ${ulp_every} --table tests/ulp/table.txt)
 set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77)
-
-# Suites of devices, over leat.h: each runs on the CPU, on the simulator, and on a GPU where there is one. What a suite with a
-# transcript (NAME.txt) prints is compared with it.
-file(GLOB device_suites CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/device/*.c)
-foreach(source ${device_suites})
-  get_filename_component(name ${source} NAME_WE)
-  leat_program(device_${name} ${source})
-  target_link_libraries(device_${name} PRIVATE Threads::Threads)
-  foreach(device cpu sim cuda)
-    if(EXISTS ${PROJECT_SOURCE_DIR}/tests/device/${name}.txt)
-      leat_test(tests/device/${name}/${device} tests/device/compare.sh $<TARGET_FILE:device_${name}> ${device} tests/device/${name}.txt)
-    else()
-      leat_test(tests/device/${name}/${device} device_${name} ${device})
-    endif()
-    set_tests_properties(tests/device/${name}/${device} PROPERTIES SKIP_RETURN_CODE 77)
-  endforeach()
-endforeach()
 
 # What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
 set(thread_tests base/thread base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors)
