@@ -12,6 +12,7 @@
 
 #define COPY_THREADS_MAX ((int)8)
 #define CHUNK_MIN_BYTES  ((size_t)128 << 10)
+#define STREAM_MIN_BYTES ((size_t)32 << 20) /* that come down: no cache holds them anyway */
 enum { WHAT_BYTES = 48 };
 
 /* ---- sides */
@@ -163,7 +164,7 @@ struct staged {
     struct le_axes axes; /* target: the device's side, source: the user's memory */
     char *memory;
     uint64_t address;
-    bool up, as_bool;
+    bool up, as_bool, past_cache;
     int split;
     int64_t part, parts; /* extent that a chunk takes of the split axis; chunks along it */
     char what[WHAT_BYTES];
@@ -211,7 +212,10 @@ static void move_chunk(const void *plan, int64_t chunk, char *slot) {
     if (!s->up) {
         memcpy(box.target, box.source, sizeof box.target);
         dense_strides(&box, box.source);
-        le_strided_copy(&box, s->memory + in_memory, slot);
+        if (s->past_cache && le_strided_is_run(&box))
+            le_stream_copy(s->memory + in_memory, slot, (size_t)le_axes_count(&box) * box.size);
+        else
+            le_strided_copy(&box, s->memory + in_memory, slot);
         return;
     }
     dense_strides(&box, box.target);
@@ -293,7 +297,11 @@ static void plan_staged(const struct copying *c, struct staged *s) {
     const struct le_copy *copy = c->copy;
     bool up = c->target.reach == REACH_DEVICE;
     int64_t on_device = 0, in_memory = 0;
-    *s = (struct staged){.device = c->device, .axes = c->axes, .up = up, .as_bool = up && copy->as_bool};
+    *s = (struct staged){.device = c->device,
+                         .axes = c->axes,
+                         .up = up,
+                         .as_bool = up && copy->as_bool,
+                         .past_cache = c->size_bytes >= STREAM_MIN_BYTES};
     if (!up) {
         memcpy(s->axes.target, c->axes.source, sizeof s->axes.target);
         memcpy(s->axes.source, c->axes.target, sizeof s->axes.source);

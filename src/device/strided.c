@@ -1,6 +1,9 @@
 /* Axes in order, and the loops that copy: whole runs, single elements, and planes in tiles. */
 #include "device/strided.h"
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define TILE 32
 
@@ -154,3 +157,29 @@ static void clean_axis(const struct le_axes *x, int axis, char *at) {
 void le_strided_clean(const struct le_axes *axes, char *target) {
     clean_axis(axes, 0, target);
 }
+
+bool le_strided_is_run(const struct le_axes *axes) {
+    struct le_axes x = *axes;
+    int64_t to = 0, from = 0, size = (int64_t)x.size;
+    le_axes_collapse(&x, &to, &from);
+    return !to && !from && (x.rank == 0 || (x.rank == 1 && x.target[0] == size && x.source[0] == size));
+}
+
+#ifdef __SSE2__
+void le_stream_copy(char *target, const char *source, size_t size_bytes) {
+    size_t head = (16 - (uintptr_t)target % 16) % 16;
+    head = head < size_bytes ? head : size_bytes;
+    memcpy(target, source, head);
+    char *to = target + head;
+    const char *from = source + head, *end = source + size_bytes;
+    for (; end - from >= 64; from += 64, to += 64)
+        for (int k = 0; k < 64; k += 16)
+            _mm_stream_si128((__m128i *)(void *)(to + k), _mm_loadu_si128((const __m128i *)(const void *)(from + k)));
+    _mm_sfence();
+    memcpy(to, from, (size_t)(end - from));
+}
+#else
+void le_stream_copy(char *target, const char *source, size_t size_bytes) {
+    memcpy(target, source, size_bytes);
+}
+#endif

@@ -1,4 +1,4 @@
-/* What the tests of devices share: the device is the program's argument, "cpu", "sim" or "cuda". */
+/* What the tests of devices share: the device is the program's argument, or LEAT_TEST_DEVICES: "cpu", "sim", "cuda". */
 #ifndef TESTS_DEVICE_SUPPORT_H
 #define TESTS_DEVICE_SUPPORT_H
 #include <stdarg.h>
@@ -45,7 +45,8 @@ static inline void assert_message(const char *text) {
 /* Names the device; false: it is not here, and the test is to be skipped. */
 static inline bool start(int count, char **arguments) {
     leat_context *ctx;
-    device_name = count > 1 ? arguments[1] : "sim";
+    device_name = count > 1 ? arguments[1] : getenv("LEAT_TEST_DEVICES");
+    device_name = device_name ? device_name : "sim";
     if (strcmp(device_name, "cuda") != 0)
         return true;
     const leat_options options = {.device = device_name};
