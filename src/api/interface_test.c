@@ -83,6 +83,15 @@ static void test_null(void **state) {
     REFUSES("tensor", leat_array_from_dlpack(ctx, NULL, &out));
     REFUSES("stream", leat_stream_new(ctx, NULL));
     REFUSES("stream", leat_stream_synchronize(stream));
+    REFUSES("native", leat_stream_wrap(ctx, NULL, &stream));
+    REFUSES("stream", leat_stream_wrap(ctx, &size, NULL));
+    REFUSES("stream", leat_stream_native(NULL, &bytes));
+    REFUSES("ticket", leat_stream_ticket(ctx, NULL, NULL));
+    REFUSES("ctx", leat_context_synchronize(NULL));
+    REFUSES("use", leat_memory_get(ctx, LEAT_MEMORY_DEVICE, NULL));
+    REFUSES("ctx", leat_memory_trim(NULL));
+    REFUSES("memory", leat_host_pin(ctx, NULL, 1));
+    REFUSES("memory", leat_host_unpin(ctx, NULL));
     REFUSES("event", leat_event_new(ctx, NULL));
     REFUSES("event", leat_event_record(event, NULL));
     REFUSES("event", leat_event_synchronize(event));
@@ -144,7 +153,7 @@ static void test_errors(void **state) {
     assert_int_equal(count, 1);
     assert_ok(leat_error_at(NULL, 0, &error));
     assert_non_null(strstr(error.message, "abacus"));
-    assert_string_equal(error.expected, "auto, cpu or cpu:0");
+    assert_string_equal(error.expected, "auto, cpu, cuda, cuda:1 or sim");
     assert_int_equal(error.line, 0);
     assert_invalid(leat_error_at(NULL, 1, &error));
     assert_non_null(strstr(leat_error_text(NULL), "abacus"));
@@ -173,7 +182,8 @@ static void test_streams(void **state) {
     assert_ok(leat_event_elapsed_ms(stop, start, &milliseconds));
     assert_true(milliseconds <= -2);
     assert_ok(leat_ticket_wait(ctx, (leat_ticket){0}));
-    assert_ok(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 2, .number = 1}));
+    assert_ok(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 2, .number = 0}));
+    assert_invalid(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 2, .number = 1})); /* none was given */
     assert_invalid(leat_ticket_wait(ctx, (leat_ticket){.stream_id = 3, .number = 1}));
     leat_stream_free(stream);
     leat_event_free(start);
