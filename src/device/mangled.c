@@ -220,5 +220,7 @@ void le_mangled_read(const char *symbol, struct le_mangled *mangled) {
         return;
     }
     *mangled = (struct le_mangled){.parameter_count = -1};
-    append(mangled->name, sizeof mangled->name, symbol, strlen(symbol));
+    size_t length = strcspn(symbol, "<"); /* the simulator's are as the source has them: ns::fill<float,3> */
+    mangled->is_template = symbol[length] == '<';
+    append(mangled->name, sizeof mangled->name, symbol, length);
 }

@@ -15,6 +15,7 @@ static const struct {
     {"plain", "plain", "", false, ""},
     {"_Z", "_Z", "", false, ""},
     {"_Zzz", "_Zzz", "", false, ""},
+    {"ns::fill<double,3>", "ns::fill", "", true, ""},
     {"_Z1fv", "f", "", false, ""},
     {"_Z1fPfi", "f", "float *, int", false, "pn"},
     {"_Z1fPKfPfi", "f", "const float *, float *, int", false, "ppn"},

@@ -94,12 +94,30 @@ struct parameters {
     int count, capacity;
 };
 
+/* At the parenthesis behind the last parameter. The simulator's names may hold some, too: fill<float,(3)>. */
+static bool ends_parameters(const struct reader *reader) {
+    struct reader behind = *reader;
+    if (!is(reader, ")"))
+        return !reader->length;
+    advance(&behind);
+    return !behind.length || is(&behind, "{") || is(&behind, ";") || *behind.token == '.';
+}
+
+/* There, or at the comma before the next one. */
+static bool ends_parameter(const struct reader *reader) {
+    struct reader behind = *reader;
+    if (ends_parameters(reader))
+        return true;
+    advance(&behind);
+    return is(reader, ",") && is(&behind, ".param");
+}
+
 /* After `.param`, up to the comma or parenthesis. */
 static void read_parameter(struct reader *reader, struct parameters *parameters) {
     struct named *parameter = LE_PUSH(&reader->ptx->arena, parameters);
     *parameter = (struct named){{.align_bytes = 0}, ""};
     const struct scalar *scalar = NULL;
-    while (reader->length && !is(reader, ",") && !is(reader, ")")) {
+    while (!ends_parameter(reader)) {
         const struct scalar *found = find_scalar(reader);
         if (found) {
             scalar = found;
@@ -114,7 +132,7 @@ static void read_parameter(struct reader *reader, struct parameters *parameters)
         } else if (take(reader, "[")) {
             parameter->fact.size_bytes = take_number(reader) * (scalar ? scalar->size_bytes : 1);
         } else {
-            if (*reader->token != ']' && *reader->token != '.')
+            if (is_word(*reader->token) && *reader->token != '.' && !*parameter->name)
                 parameter->name = le_arena_copy(&reader->ptx->arena, reader->token, reader->length);
             advance(reader);
         }
@@ -131,11 +149,12 @@ static void read_parameter(struct reader *reader, struct parameters *parameters)
 static void read_parameters(struct reader *reader, struct parameters *parameters) {
     if (!take(reader, "("))
         return;
-    while (reader->length && !take(reader, ")"))
+    while (!ends_parameters(reader))
         if (take(reader, ".param"))
             read_parameter(reader, parameters);
         else
             advance(reader);
+    take(reader, ")");
     size_t offset_bytes = 0;
     for (int k = 0; k < parameters->count; k++) {
         struct le_parameter *fact = &parameters->at[k].fact;
@@ -187,13 +206,16 @@ static void note_use(struct reader *reader, struct le_ptx_kernel *kernel) {
     *LE_PUSH(&reader->ptx->arena, &kernel->uses) = variable;
 }
 
-static void read_body(struct reader *reader, const struct parameters *parameters, struct le_ptx_kernel *kernel) {
+/* false: there is no instruction but `ret`, which says nothing. */
+static bool read_body(struct reader *reader, const struct parameters *parameters, struct le_ptx_kernel *kernel) {
+    bool says = false;
     struct le_names names = {0};
     struct registers registers = {{0}};
     for (int k = 0; k < parameters->count; k++)
         le_names_put(&reader->ptx->arena, &names, parameters->at[k].name, strlen(parameters->at[k].name), k);
     int depth = 0;
     do {
+        says = says || !(is(reader, "ret") || is(reader, ";") || is(reader, "{") || is(reader, "}"));
         if (is(reader, "{"))
             depth++;
         else if (is(reader, "}"))
@@ -209,6 +231,7 @@ static void read_body(struct reader *reader, const struct parameters *parameters
         if (depth > 0 || is(reader, "}"))
             advance(reader);
     } while (depth > 0 && reader->length);
+    return says;
 }
 
 /* ---- what stands at the top */
@@ -224,19 +247,32 @@ static void refine(struct parameters *parameters, const struct le_mangled *mangl
     }
 }
 
+/* All up to the parenthesis that parameters follow: the simulator's names are the source's, ns::fill<float,3>. */
+static const char *read_symbol(struct reader *reader) {
+    const char *start = reader->token, *end = start;
+    for (; reader->length; advance(reader)) {
+        struct reader behind = *reader;
+        advance(&behind);
+        if (is(reader, "(") && (is(&behind, ".param") || is(&behind, ")")))
+            break;
+        end = reader->at;
+    }
+    return le_arena_copy(&reader->ptx->arena, start, (size_t)(end - start));
+}
+
 /* After `.entry`. */
 static void read_kernel(struct reader *reader) {
     struct le_arena *arena = &reader->ptx->arena;
     struct parameters parameters = {0};
     struct le_mangled mangled;
-    struct le_ptx_kernel kernel = {.symbol = le_arena_copy(arena, reader->token, reader->length)};
-    advance(reader);
+    struct le_ptx_kernel kernel = {.symbol = read_symbol(reader)};
     read_parameters(reader, &parameters);
     while (reader->length && !is(reader, "{") && !is(reader, ";"))
         advance(reader);
-    kernel.uses_all = !is(reader, "{");
-    if (!kernel.uses_all)
-        read_body(reader, &parameters, &kernel);
+    if (is(reader, "{"))
+        kernel.uses_all = !read_body(reader, &parameters, &kernel) || kernel.uses_all;
+    else
+        kernel.uses_all = true;
     le_mangled_read(kernel.symbol, &mangled);
     refine(&parameters, &mangled);
     kernel.name = le_arena_copy(arena, mangled.name, strlen(mangled.name));

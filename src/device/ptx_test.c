@@ -146,6 +146,29 @@ static void test_other_forms(void **state) {
     le_ptx_finish(&ptx);
 }
 
+/* The simulator's text: names as in the source, bodies that say nothing. */
+static void test_simulator(void **state) {
+    (void)state;
+    static const char TEXT[] = ".visible .global .align 4 .b8 n[4];\n\n.visible .entry one()\n{\n\tret;\n}\n\n"
+                               ".visible .entry ns::fill<double,(3)>(\n"
+                               "\t.param .u64 .ptr .align 1 ns::fill<double,(3)>_param_0,\n"
+                               "\t.param .f64 ns::fill<double,(3)>_param_1\n)\n{\n\tret;\n}\n";
+    struct le_ptx ptx;
+    assert_int_equal(le_ptx_read(TEXT, &ptx), LEAT_OK);
+    assert_int_equal(ptx.variables.count, 1);
+    assert_int_equal(ptx.kernels.count, 2);
+    assert_string_equal(ptx.kernels.at[0].symbol, "one");
+    assert_true(ptx.kernels.at[0].uses_all);
+    const struct le_ptx_kernel *kernel = &ptx.kernels.at[1];
+    assert_string_equal(kernel->symbol, "ns::fill<double,(3)>");
+    assert_string_equal(kernel->name, "ns::fill");
+    assert_true(kernel->is_template);
+    assert_int_equal(kernel->parameter_count, 2);
+    assert_true(kernel->parameters[0].is_pointer);
+    assert_int_equal(kernel->parameters[1].dtype, LEAT_F64);
+    le_ptx_finish(&ptx);
+}
+
 /* Text that ends anywhere is read to its end. */
 static void test_cut(void **state) {
     (void)state;
@@ -160,8 +183,8 @@ static void test_cut(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels), cmocka_unit_test(test_parameters),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels),   cmocka_unit_test(test_parameters),
                                        cmocka_unit_test(test_variables), cmocka_unit_test(test_other_forms),
-                                       cmocka_unit_test(test_cut)};
+                                       cmocka_unit_test(test_simulator), cmocka_unit_test(test_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@ static void write_parameter(struct le_text *ptx, const char *kernel, unsigned k,
     if (p->kind == 'b')
         le_text_add(ptx, ".align %u .b8 %s_param_%u[%u]", p->alignment, kernel, k, p->size_bytes);
     else
-        le_text_add(ptx, ".%c%u %s_param_%u", p->kind == 'f' ? 'f' : 'u', bits, kernel, k);
+        le_text_add(ptx, ".%c%u %s%s_param_%u", p->kind == 'f' ? 'f' : 'u', bits,
+                    p->kind == 'p' ? ".ptr .align 1 " : "", kernel, k);
 }
 
 static void write_item(struct le_text *ptx, const struct sim_item *item) {
