@@ -1,5 +1,6 @@
 /* leat.h: the ledger. The caller's own costs are a stack of each thread's. */
 #include "api/api_check.h"
+#include "device/timing.h"
 #include <string.h>
 
 leat_status leat_ledger_level_set(leat_context *ctx, int level) {
@@ -26,6 +27,7 @@ leat_status leat_ledger_clock(leat_context *ctx, uint64_t *time_ns) {
 /* Enters what the device has done by now. */
 static struct le_timeline_sums settle(leat_context *ctx) {
     struct le_timeline_sums sums;
+    le_timing_collect(ctx->device);
     le_ledger_settle(ctx->ledger, &sums);
     return sums;
 }
