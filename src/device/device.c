@@ -96,7 +96,14 @@ void le_device_destroy(struct le_device *device) {
     le_free(device);
 }
 
+static uint64_t ledger_clock(void *device) {
+    return le_device_clock_ns(device);
+}
+
+/* The ledger goes by the device's clock where that is one of its own. */
 leat_status le_device_start(struct le_device *device) {
+    if (device->options.ledger && device->ops->clock_ns)
+        le_ledger_clock_set(device->options.ledger, ledger_clock, device);
     leat_status status = le_pools_new(device);
     if (!status)
         status = le_stream_make(device, NULL, false, &device->own);
@@ -126,6 +133,8 @@ leat_status le_device_open(const char *name, const struct le_device_options *opt
         made->ops = NULL;
     else
         status = le_device_start(made);
+    if (status && made->ops && made->options.ledger)
+        le_ledger_clock_set(made->options.ledger, NULL, NULL);
     if (status)
         le_device_destroy(made);
     else
@@ -152,6 +161,8 @@ void le_device_close(struct le_device *device) {
         le_device_synchronize(device);
     le_timing_free(device);
     atomic_store(&device->closed, true);
+    if (device->options.ledger && device->ops->clock_ns)
+        le_ledger_clock_set(device->options.ledger, NULL, NULL);
     atomic_store(&device->ledger, NULL);
     le_copy_kernels_close(device);
     le_pools_trim(device, true);
