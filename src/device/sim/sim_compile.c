@@ -75,6 +75,8 @@ static leat_status preprocess(struct sim_compilation *c) {
     sim_words_add(c->arena, &command, le_arena_format(c->arena, "-D__CUDA_ARCH__=%d", c->read.architecture));
     if (c->options->check)
         sim_words_add(c->arena, &command, "-DLEAT_SIM_CHECK=1");
+    else if (c->rewritten.spins)
+        sim_words_add(c->arena, &command, "-DLEAT_SIM_SPIN=1");
     sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/leat", c->folder));
     sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/headers", c->folder));
     sim_words_add(c->arena, &command, "-include");
@@ -94,7 +96,7 @@ static leat_status preprocess(struct sim_compilation *c) {
     return status;
 }
 
-static leat_status rewrite(struct sim_compilation *c) {
+static leat_status rewrite_once(struct sim_compilation *c) {
     struct sim_source source = {.text = c->preprocessed.at ? c->preprocessed.at : "",
                                 .length = c->preprocessed.length,
                                 .folder = c->folder,
@@ -109,6 +111,20 @@ static leat_status rewrite(struct sim_compilation *c) {
     if (c->rewritten.text.failed || c->rewritten.log.failed)
         return le_fail_out_of_memory(c->preprocessed.length);
     return sim_folder_write(c->folder, "kernel.ii", c->rewritten.text.at, c->rewritten.text.length);
+}
+
+/* A program that turns out to spin on volatile memory gets the other prelude. */
+static leat_status rewrite(struct sim_compilation *c) {
+    leat_status status = rewrite_once(c);
+    if (status != LEAT_OK || !c->rewritten.spins || c->options->check)
+        return status;
+    struct le_text *texts[] = {&c->preprocessed, &c->log, &c->rewritten.text, &c->rewritten.log};
+    for (size_t k = 0; k < ARRAY_LEN(texts); k++) {
+        le_text_finish(texts[k]);
+        *texts[k] = (struct le_text){0};
+    }
+    status = preprocess(c);
+    return status == LEAT_OK ? rewrite_once(c) : status;
 }
 
 /* ---- compiling */

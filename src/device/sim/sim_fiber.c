@@ -63,7 +63,7 @@ __asm__(".text\n"
         "    callq *%r12\n"
         "    ud2\n"
         ".size sim_fiber_first, .-sim_fiber_first\n");
-enum { FRAME_WORDS = 8, FRAME_ENTRY = 3, FRAME_ARGUMENT = 2, FRAME_RETURN = 6 };
+enum { FRAME_WORDS = 9, FRAME_ENTRY = 3, FRAME_ARGUMENT = 2, FRAME_RETURN = 6 };
 #elif defined(__aarch64__)
 void sim_fiber_jump(void **point, void *to);
 void sim_fiber_first(void);

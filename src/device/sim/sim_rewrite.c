@@ -59,26 +59,55 @@ int sim_walk_end(const struct sim_walk *w, int at) {
 
 /* ---- shared variables */
 
-static void rewrite_shared(struct sim_walk *w, int at) {
-    int end = sim_walk_end(w, at), name_end = -1;
-    w->tokens.at[at].instead = "thread_local";
-    if (sim_walk_find(w, at, end, "=") >= 0) {
-        sim_walk_error(w, at, "an initializer is not allowed for a __shared__ variable");
-        return;
+/* extern __shared__ T name[]; in a function becomes a typedef of its type and a reference: a compiler may forget what
+ * a declaration in a template is called. */
+static void rewrite_dynamic_inside(struct sim_walk *w, int name, int end) {
+    for (int k = w->statement; k < end; k++) {
+        struct sim_token *token = &w->tokens.at[k];
+        bool attribute = sim_token_is(token, "__attribute__") || sim_token_is(token, "alignas");
+        int close = attribute ? sim_walk_close(w, k + 1) : k;
+        if (attribute || sim_token_is(token, "extern") || sim_token_is(token, "__shared__"))
+            for (; k <= close; k++)
+                w->tokens.at[k].instead = "";
+        k = close;
     }
-    if (sim_walk_find(w, w->statement, end, "extern") < 0)
-        return;
+    const struct sim_token *word = &w->tokens.at[name];
+    int length = (int)word->length;
+    w->tokens.at[w->statement].before = " typedef ";
+    w->tokens.at[name].instead = le_arena_format(w->arena, "leat_sim_type_%.*s", length, word->text);
+    w->tokens.at[end].before =
+        le_arena_format(w->arena, "; leat_sim_type_%.*s &%.*s = leat_sim::dynamic_as<leat_sim_type_%.*s>()", length,
+                        word->text, length, word->text, length, word->text);
+}
+
+/* The declarator's name and where it ends; false: there is none. */
+static bool find_declarator(const struct sim_walk *w, int at, int end, int *name, int *name_end) {
+    *name = -1;
     for (int k = at + 1; k < end; k++) {
         const struct sim_token *token = &w->tokens.at[k];
-        if (token->kind == SIM_WORD && k + 1 < end && sim_token_is(&w->tokens.at[k + 1], "("))
+        if (token->kind == SIM_WORD && sim_token_is(&w->tokens.at[k + 1], "("))
             k = sim_walk_close(w, k + 1); /* an attribute */
         else if (sim_token_is(token, "["))
-            name_end = k = sim_walk_close(w, k);
-        else if (token->kind == SIM_WORD && name_end < 0 && sim_token_is(&w->tokens.at[k + 1], ";"))
-            name_end = k;
+            *name_end = k = sim_walk_close(w, k);
+        else if (token->kind == SIM_WORD)
+            *name = *name_end = k;
     }
-    if (name_end >= 0)
+    return *name >= 0;
+}
+
+static void rewrite_shared(struct sim_walk *w, int at) {
+    int end = sim_walk_end(w, at), name, name_end;
+    w->tokens.at[at].instead = "thread_local __attribute__((used))";
+    if (sim_walk_find(w, at, end, "=") >= 0)
+        sim_walk_error(w, at, "an initializer is not allowed for a __shared__ variable");
+    else if (sim_walk_find(w, w->statement, end, "extern") < 0 || !find_declarator(w, at, end, &name, &name_end))
+        return;
+    else if (!w->outside)
+        rewrite_dynamic_inside(w, name, end);
+    else {
+        w->tokens.at[at].instead = "thread_local";
         w->tokens.at[name_end + 1].before = " __asm__(\"leat_sim_dynamic\")";
+    }
 }
 
 /* ---- words of CUDA */

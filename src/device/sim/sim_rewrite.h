@@ -19,7 +19,7 @@ struct sim_source {
 struct sim_rewritten {        /* finish both */
     struct le_text text, log; /* log: "file(line): error: ...\n" for each error */
     int errors;
-    bool spins; /* it must be instrumented, for volatile reads */
+    bool spins; /* it reads volatile memory */
     bool gcc;   /* by the marks that our headers leave; else clang */
     int compiler_major;
 };

@@ -252,22 +252,5 @@ void sim_walk_items(struct sim_walk *w) {
         "\"default\"), used)) const leat_sim::sim_table leat_sim_table = {leat_sim::SIM_ABI, %d, leat_sim_items, "
         "%d, &leat_sim::services, &leat_sim::self, &leat_sim::dynamic_address};\n",
         w->source->check, count);
-    if (w->spins &&
-        !w->source->check) { /* instrumented for one thing: whoever spins on volatile memory lets others run */
-        static const char *const hooks[] = {
-            "read", "write", "unaligned_read", "unaligned_write", "volatile_write", "unaligned_volatile_write"};
-        w->out->spins = true;
-        const char *kind =
-            "extern \"C\" __attribute__((visibility(\"hidden\"), used, no_sanitize(\"thread\"))) void __tsan_";
-        le_text_add(text, "%sinit() {}\n%sfunc_entry(void *) {}\n%sfunc_exit() {}\n", kind, kind, kind);
-        le_text_add(text, "%sread_range(void *, unsigned long) {}\n%swrite_range(void *, unsigned long) {}\n", kind,
-                    kind);
-        for (int size = 1; size <= 16; size *= 2) {
-            for (size_t k = 0; k < ARRAY_LEN(hooks); k++)
-                le_text_add(text, "%s%s%d(void *) {}\n", kind, hooks[k], size);
-            le_text_add(text, "%sread_write%d(void *) {}\n", kind, size);
-            le_text_add(text, "%svolatile_read%d(void *) { leat_sim::spin(); }\n", kind, size);
-            le_text_add(text, "%sunaligned_volatile_read%d(void *) { leat_sim::spin(); }\n", kind, size);
-        }
-    }
+    w->out->spins = w->spins;
 }
