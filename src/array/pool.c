@@ -66,7 +66,7 @@ leat_status le_memory_pool_new(const struct le_pool_options *options, struct le_
         return le_fail_out_of_memory(sizeof *made);
     }
     atomic_init(&made->refcount, 1);
-    made->generation = le_fork_generation();
+    made->generation = le_fork_watch();
     made->hooked = hooked;
     made->memory_cap_bytes = options->memory_cap_bytes ? options->memory_cap_bytes : SIZE_MAX;
     made->cache_cap_bytes = options->cache_cap_bytes ? options->cache_cap_bytes : (size_t)1 << 30;

@@ -15,7 +15,11 @@ static void watch_forks(void) {
 }
 
 unsigned le_fork_generation(void) {
+    return atomic_load_explicit(&fork_count, memory_order_relaxed);
+}
+
+unsigned le_fork_watch(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
-    return atomic_load_explicit(&fork_count, memory_order_relaxed);
+    return le_fork_generation();
 }

@@ -24,6 +24,7 @@ struct le_ledger {
     uint64_t clock_offset_ns;     /* so that time goes on where another clock takes over */
     struct le_timeline *timeline; /* made by the first interval of level 2 */
     pthread_mutex_t lock;
+    uint64_t version; /* of what tallies remember: 1 more each time that the ledger is cleared */
     leat_cost *records;
     int count, capacity;
     int *index;         /* 1 + a record's place, at its key's hash or the next free place; 0: free */
@@ -42,6 +43,7 @@ leat_status le_ledger_new(int level, struct le_ledger **ledger) {
         return le_fail_out_of_memory(sizeof *made);
     pthread_mutex_init(&made->lock, NULL);
     atomic_init(&made->level, level);
+    made->version = 1;
     *ledger = made;
     return LEAT_OK;
 }
@@ -77,6 +79,7 @@ int le_ledger_level(const struct le_ledger *ledger) {
 void le_ledger_clear(struct le_ledger *ledger) {
     pthread_mutex_lock(&ledger->lock);
     free_records(ledger);
+    ledger->version++;
     if (ledger->timeline)
         le_timeline_clear(ledger->timeline);
     memset(ledger->hints, 0, sizeof ledger->hints);
@@ -270,6 +273,18 @@ void le_ledger_settle(struct le_ledger *ledger, struct le_timeline_sums *sums) {
 
 void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes) {
     charge(ledger, &(struct cost_key){kind, what ? what : "", cause ? cause : "", false}, &(leat_cost){.bytes = bytes});
+}
+
+void le_ledger_tally(struct le_ledger *ledger, struct le_tally *tally, leat_cost_kind kind, const char *what) {
+    pthread_mutex_lock(&ledger->lock);
+    if (tally->version != ledger->version) {
+        leat_cost *record = find_record(ledger, &(struct cost_key){kind, what, "", false});
+        tally->record = record ? (int)(record - ledger->records) : 0;
+        tally->version = record ? ledger->version : 0;
+    }
+    if (tally->version)
+        ledger->records[tally->record].count++;
+    pthread_mutex_unlock(&ledger->lock);
 }
 
 void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what,

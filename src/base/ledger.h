@@ -38,6 +38,13 @@ void le_ledger_device(struct le_ledger *ledger, leat_cost_kind kind, const char 
                       uint64_t stop_ns, uint64_t bytes);
 /* Makes the records of the device's gaps (LEAT_COST_IDLE, cause: what the host did) what they are by now. */
 void le_ledger_settle(struct le_ledger *ledger, struct le_timeline_sums *sums);
+/* A count without a time, of a cost that comes again and again: its record is remembered, {0} at first. Guarded by the
+ * ledger's lock. */
+struct le_tally {
+    uint64_t version;
+    int record;
+};
+void le_ledger_tally(struct le_ledger *ledger, struct le_tally *tally, leat_cost_kind kind, const char *what);
 /* A count without a time. */
 void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes);
 #endif

@@ -50,6 +50,27 @@ static void counts_at_level_0(void **state) {
     le_ledger_free(ledger);
 }
 
+static void tallies_remember_their_record(void **state) {
+    (void)state;
+    struct le_ledger *ledger;
+    assert_int_equal(le_ledger_new(0, &ledger), LEAT_OK);
+    struct le_tally launches = {0};
+    for (int round = 0; round < 2; round++) {
+        le_ledger_add(ledger, LEAT_COST_COPY, "first", "", 1);
+        for (int k = 0; k < 100; k++)
+            le_ledger_tally(ledger, &launches, LEAT_COST_LAUNCH, "f");
+        le_ledger_add(ledger, LEAT_COST_LAUNCH, "f", "", 0); /* the same record */
+        assert_int_equal(le_ledger_count(ledger), 2);
+        assert_int_equal(cost_at(ledger, 1).count, 101);
+        assert_int_equal(cost_at(ledger, 0).count, 1);
+        le_ledger_clear(ledger);
+        if (round == 0)
+            le_ledger_add(ledger, LEAT_COST_WRITE, "another record in its place", "", 1);
+        le_ledger_clear(ledger);
+    }
+    le_ledger_free(ledger);
+}
+
 static void times_exclude_inner_ones(void **state) {
     (void)state;
     struct le_ledger *ledger, *other;
@@ -197,9 +218,10 @@ static void drops_what_it_cannot_hold(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_at_level_0),       cmocka_unit_test(times_exclude_inner_ones),
-        cmocka_unit_test(levels_change_midway),    cmocka_unit_test(unwinds_to_what_ends),
-        cmocka_unit_test(threads_charge_together), cmocka_unit_test(drops_what_it_cannot_hold),
+        cmocka_unit_test(counts_at_level_0),         cmocka_unit_test(tallies_remember_their_record),
+        cmocka_unit_test(times_exclude_inner_ones),  cmocka_unit_test(levels_change_midway),
+        cmocka_unit_test(unwinds_to_what_ends),      cmocka_unit_test(threads_charge_together),
+        cmocka_unit_test(drops_what_it_cannot_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

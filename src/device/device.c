@@ -114,7 +114,7 @@ struct le_device *le_device_allocate(const struct le_device_options *options) {
     struct le_device *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return NULL;
-    made->generation = le_fork_generation();
+    made->generation = le_fork_watch();
     if (options)
         made->options = *options;
     atomic_init(&made->refcount, 1);

@@ -202,10 +202,30 @@ static leat_status enqueue(struct le_device_kernel *kernel, const struct le_kern
     return status;
 }
 
+/* The ledger's part. Where it only counts, the record is not looked for each time. */
+static leat_status charged(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                           struct le_device_stream *stream, struct passed *passed) {
+    struct le_device *device = kernel->module->device;
+    bool used = atomic_load_explicit(&kernel->used, memory_order_relaxed);
+    struct le_ledger *ledger = atomic_load_explicit(&device->ledger, memory_order_relaxed);
+    if (used && ledger && le_ledger_level(ledger) == 0) {
+        le_ledger_tally(ledger, &kernel->launches, LEAT_COST_LAUNCH, kernel->name);
+        return enqueue(kernel, launch, stream, passed);
+    }
+    struct le_device_span span;
+    le_device_span_begin(device, &span, LEAT_COST_LAUNCH, kernel->name, used ? "" : "first use");
+    if (!used) {
+        atomic_store(&kernel->used, true);
+        atomic_store(&kernel->module->launched, true);
+    }
+    leat_status status = enqueue(kernel, launch, stream, passed);
+    le_device_span_end(&span, 0);
+    return status;
+}
+
 leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                              struct le_device_stream *stream) {
-    struct le_device_module *module = kernel->module;
-    struct le_device *device = module->device;
+    struct le_device *device = kernel->module->device;
     struct passed passed;
     passed.use_count = 0;
     leat_status status = le_device_check(device);
@@ -218,14 +238,5 @@ leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_ke
     if (status)
         return status;
     pass_variables(kernel, &passed);
-    bool used = atomic_load_explicit(&kernel->used, memory_order_relaxed);
-    struct le_device_span span;
-    le_device_span_begin(device, &span, LEAT_COST_LAUNCH, kernel->name, used ? "" : "first use");
-    if (!used) {
-        atomic_store(&kernel->used, true);
-        atomic_store(&module->launched, true);
-    }
-    status = enqueue(kernel, launch, stream, &passed);
-    le_device_span_end(&span, 0);
-    return status;
+    return charged(kernel, launch, stream, &passed);
 }

@@ -18,6 +18,7 @@ struct le_device_kernel {
     size_t static_shared_bytes, max_dynamic_shared_bytes, local_bytes, constant_bytes;
     atomic_bool shared_asked; /* more than the usual dynamic shared memory was asked for once */
     atomic_bool used;         /* launched at least once */
+    struct le_tally launches; /* the ledger's, where it only counts */
 };
 
 struct le_device_variable {

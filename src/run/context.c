@@ -120,7 +120,7 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
 }
 
 static leat_status fill(leat_context *ctx, const leat_options *options) {
-    ctx->generation = le_fork_generation();
+    ctx->generation = le_fork_watch();
     ctx->log = options->log;
     ctx->log_user = options->log_user;
     ctx->stream.ctx = ctx;
