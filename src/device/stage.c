@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 leat_status le_stager_new(const struct le_device_ops *ops, void *native, int threads, struct le_stager **stager) {
     struct le_stager *s = le_alloc_zero(1, sizeof *s);
@@ -13,7 +14,11 @@ leat_status le_stager_new(const struct le_device_ops *ops, void *native, int thr
     s->native = native;
     s->threads = threads < 1 ? 1 : threads > LE_STAGE_THREADS_MAX ? LE_STAGE_THREADS_MAX : threads;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->work, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pthread_cond_init(&s->progress, NULL);
     *stager = s;
     return LEAT_OK;

@@ -1,7 +1,11 @@
 /* The threads that carry chunks. Each has slots, events and a native stream of its own. */
 #include "device/stage_state.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include <signal.h>
+#include <time.h>
+
+#define LOOK_AGAIN_NS 50000
 
 /* ---- a thread's slots */
 
@@ -83,13 +87,24 @@ static struct le_stage_job *pick(struct le_stager *s) {
     return found;
 }
 
-/* One thread stays free for jobs that can go on at once. Lock held. */
+static void sleep_for(struct le_stager *s, uint64_t time_ns) {
+    uint64_t until_ns = le_clock_ns() + time_ns;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000)};
+    pthread_cond_timedwait(&s->work, &s->lock, &until);
+}
+
+/* Waits for a job whose turn in its stream has not come; false: there is none. One thread stays free for those that can
+ * go on, and looks at the rest from time to time. Lock held, but not all the time. */
 static bool watch(struct le_stager *s) {
     struct le_stage_job *job = s->jobs;
     while (job && (job->passed || job->watched))
         job = job->next;
-    if (!job || (s->watchers + 1 >= s->worker_count && s->worker_count > 1))
+    if (!job)
         return false;
+    if (s->watchers + 1 >= s->worker_count) {
+        sleep_for(s, LOOK_AGAIN_NS);
+        return true;
+    }
     job->watched = true;
     s->watchers++;
     pthread_mutex_unlock(&s->lock);
