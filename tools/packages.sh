@@ -13,8 +13,10 @@ if [ -d .packages ]; then
     packages_libraries=$(find "$packages_root/usr/lib" "$packages_root/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
     PKG_CONFIG_PATH=$(find "$packages_root" -name pkgconfig -type d | paste -sd:)${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     LD_LIBRARY_PATH=$packages_libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    # written into what is linked: some tests clear the environment
+    LDFLAGS="-Wl,--disable-new-dtags,-rpath,$packages_libraries ${LDFLAGS:-}"
     LIBRARY_PATH=$packages_libraries${LIBRARY_PATH:+:$LIBRARY_PATH}
     CPATH=$packages_root/usr/include:$(echo "$packages_root"/usr/include/*-linux-gnu)${CPATH:+:$CPATH}
     command -v pkg-config >/dev/null 2>&1 || PATH=$packages_root/usr/bin:$PATH
-    export PKG_CONFIG_PATH LD_LIBRARY_PATH LIBRARY_PATH CPATH PATH
+    export PKG_CONFIG_PATH LD_LIBRARY_PATH LDFLAGS LIBRARY_PATH CPATH PATH
 fi
