@@ -1,10 +1,11 @@
-/* Pairs of events, in the order of their ends' recording, until the device has passed them. Times are counted from a
- * base event whose host time is known; it moves on with the work, because the driver gives differences as 32-bit
- * floats. */
+/* All that may take long (making events, room for them) is done before the first of a pair is recorded: the device
+ * waits for the host between the two. Pairs of events, in the order of their ends' recording, until the device has
+ * passed them. Times are counted from a base event whose host time is known; it moves on with the work, because the
+ * driver gives differences as 32-bit floats. */
 #include "device/timing.h"
 #include "base/memory.h"
 #include "device/device_state.h"
-#include <string.h>
+#include <stdio.h>
 
 #define WHAT_MAX    64
 #define PENDING_MAX 4096 /* then what has ended is collected */
@@ -21,6 +22,7 @@ struct le_timing {
     pthread_mutex_t lock;
     struct pair *pending;
     int count, capacity;
+    int open; /* pairs that have begun and not ended */
     void **idle_events;
     int idle_count, idle_capacity;
     void *base;       /* an event that has passed */
@@ -74,6 +76,16 @@ static void *record_event(struct le_device *device, struct le_timing *timing, vo
         return NULL;
     }
     return event;
+}
+
+/* Both events of an operation, of which the first is recorded. */
+static void start_pair(struct le_device *device, struct le_timing *timing, void *native_stream,
+                       struct le_timed *timed) {
+    timed->stop = take_event(device, timing);
+    timed->start = timed->stop ? record_event(device, timing, native_stream) : NULL;
+    if (timed->stop && !timed->start)
+        give_event(device, timing, timed->stop);
+    timing->open += timed->start != NULL;
 }
 
 /* An event's host time lies between its recording and the end of waiting for it: the shortest of a few tries says. */
@@ -134,8 +146,9 @@ static void collect(struct le_device *device, struct le_timing *timing, struct l
     timing->count = left;
 }
 
+/* Room for the pairs that have begun, and one more. */
 static bool reserve(struct le_timing *timing) {
-    if (timing->count < timing->capacity)
+    if (timing->count + timing->open < timing->capacity)
         return true;
     int capacity = timing->capacity ? 2 * timing->capacity : 64;
     struct pair *pending = le_realloc(timing->pending, (size_t)capacity * sizeof *pending);
@@ -155,7 +168,7 @@ static void begin_cost(struct le_span *span, struct le_ledger *ledger) {
 void le_timing_begin(struct le_device *device, void *native_stream, struct le_timed *timed) {
     struct le_ledger *ledger = timed_ledger(device);
     struct le_timing *timing = ledger ? timing_of(device) : NULL;
-    timed->start = NULL;
+    *timed = (struct le_timed){NULL, NULL};
     if (!timing)
         return;
     struct le_span span;
@@ -163,8 +176,10 @@ void le_timing_begin(struct le_device *device, void *native_stream, struct le_ti
     pthread_mutex_lock(&timing->lock);
     if (!timing->base)
         set_base(device, timing, ledger);
-    if (timing->base)
-        timed->start = record_event(device, timing, native_stream);
+    if (timing->count >= PENDING_MAX && timing->count % PENDING_MAX == 0)
+        collect(device, timing, ledger);
+    if (timing->base && reserve(timing))
+        start_pair(device, timing, native_stream, timed);
     pthread_mutex_unlock(&timing->lock);
     le_span_end(&span, 0, 0);
 }
@@ -172,7 +187,7 @@ void le_timing_begin(struct le_device *device, void *native_stream, struct le_ti
 void le_timing_end(struct le_device *device, void *native_stream, struct le_timed *timed, leat_cost_kind kind,
                    const char *what, uint64_t bytes) {
     struct le_ledger *ledger = timed->start ? timed_ledger(device) : NULL;
-    if (!ledger) {
+    if (!ledger || device->ops->event_record(device->native, timed->stop, native_stream)) {
         le_timing_drop(device, timed);
         return;
     }
@@ -180,15 +195,10 @@ void le_timing_end(struct le_device *device, void *native_stream, struct le_time
     struct le_span span;
     begin_cost(&span, ledger);
     pthread_mutex_lock(&timing->lock);
-    if (timing->count >= PENDING_MAX && timing->count % PENDING_MAX == 0)
-        collect(device, timing, ledger);
-    void *stop = reserve(timing) ? record_event(device, timing, native_stream) : NULL;
-    if (stop) {
-        struct pair *pair = &timing->pending[timing->count++];
-        *pair = (struct pair){.start = timed->start, .stop = stop, .kind = kind, .bytes = bytes};
-        strncpy(pair->what, what, sizeof pair->what - 1);
-    } else
-        give_event(device, timing, timed->start);
+    struct pair *pair = &timing->pending[timing->count++];
+    *pair = (struct pair){.start = timed->start, .stop = timed->stop, .kind = kind, .bytes = bytes};
+    snprintf(pair->what, sizeof pair->what, "%s", what);
+    timing->open--;
     pthread_mutex_unlock(&timing->lock);
     timed->start = NULL;
     le_span_end(&span, 0, 0);
@@ -199,6 +209,8 @@ void le_timing_drop(struct le_device *device, struct le_timed *timed) {
         return;
     pthread_mutex_lock(&device->timing->lock);
     give_event(device, device->timing, timed->start);
+    give_event(device, device->timing, timed->stop);
+    device->timing->open--;
     pthread_mutex_unlock(&device->timing->lock);
     timed->start = NULL;
 }

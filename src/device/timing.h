@@ -8,7 +8,7 @@
 #include "device/device.h"
 
 struct le_timed {
-    void *start; /* an event; NULL: not timed */
+    void *start, *stop; /* events, the second not recorded yet; NULL: not timed */
 };
 void le_timing_begin(struct le_device *device, void *native_stream, struct le_timed *timed);
 /* what is copied. bytes: that it moved; 0: none or not known. */
