@@ -15,12 +15,16 @@ static struct le_axes axes_of(const leat_array *target, const leat_array *source
     return x;
 }
 
-void le_array_copy(const leat_array *target, const leat_array *source) {
-    assert(le_array_is_on_host(target) && le_array_is_on_host(source));
+static void copy_elements(const leat_array *target, const leat_array *source) {
     if (le_array_count(source) == 0)
         return;
     const struct le_axes axes = axes_of(target, source);
     le_strided_copy(&axes, target->data, source->data);
+}
+
+void le_array_copy(const leat_array *target, const leat_array *source) {
+    assert(le_array_is_on_host(target) && le_array_is_on_host(source));
+    copy_elements(target, source);
 }
 
 static leat_array dense_over(const leat_array *array, void *data) {
@@ -35,16 +39,18 @@ static leat_array dense_over(const leat_array *array, void *data) {
 }
 
 void le_array_write(const leat_array *array, const void *source) {
+    assert(le_array_is_on_host(array));
     leat_array dense = dense_over(array, (void *)(uintptr_t)source);
-    le_array_copy(array, &dense);
+    copy_elements(array, &dense);
     const struct le_axes axes = axes_of(array, &dense);
     if (array->dtype == LEAT_BOOL && le_array_count(array))
         le_strided_clean(&axes, array->data);
 }
 
 void le_array_read(const leat_array *array, void *target) {
+    assert(le_array_is_on_host(array));
     leat_array dense = dense_over(array, target);
-    le_array_copy(&dense, array);
+    copy_elements(&dense, array);
 }
 
 leat_status le_array_dense(leat_array *array, leat_array **dense) {

@@ -18,6 +18,7 @@ enum { STREAMS_MAX = 32, CHUNK = 4096 };
 enum kind { COPY, RECORD, WAIT };
 struct event {
     uint64_t asked, passed; /* recordings */
+    struct event *next;     /* of those that were freed: streams may wait for them still */
 };
 struct work {
     enum kind kind;
@@ -39,6 +40,7 @@ static struct device {
     bool stopping;
     unsigned seed;
     struct stream *streams[STREAMS_MAX];
+    struct event *freed;
     int stream_count, live; /* live: of all that was made and not freed */
     int fail_after;         /* calls that make something succeed so often; -1: always */
 } device = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -163,9 +165,11 @@ static leat_status fake_event_new(void *native, bool timed, void **event) {
 }
 
 static void fake_event_free(void *native, void *event) {
+    struct event *e = event;
     (void)native;
-    free(event);
     pthread_mutex_lock(&device.lock);
+    e->next = device.freed;
+    device.freed = e;
     device.live--;
     pthread_mutex_unlock(&device.lock);
 }
@@ -235,6 +239,11 @@ static int close_device(void **state) {
     pthread_cond_broadcast(&device.changed);
     pthread_mutex_unlock(&device.lock);
     pthread_join(device.thread, NULL);
+    while (device.freed) {
+        struct event *e = device.freed;
+        device.freed = e->next;
+        free(e);
+    }
     assert_int_equal(device.live, 0);
     return 0;
 }
