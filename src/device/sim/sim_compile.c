@@ -143,7 +143,7 @@ static struct sim_words compile_command(struct sim_compilation *c) {
                                         "-fno-stack-protector",
                                         "-fno-threadsafe-statics",
                                         "-fdiagnostics-color=never",
-                                        "-fno-diagnostics-show-caret",
+
                                         "-Wno-attributes"};
     static const char *const gcc_hooks[] = {"-fsanitize=thread", "--param", "tsan-distinguish-volatile=1", "--param",
                                             "tsan-instrument-func-entry-exit=0"};
@@ -155,6 +155,7 @@ static struct sim_words compile_command(struct sim_compilation *c) {
     add_all(c->arena, &command, fixed, ARRAY_LEN(fixed));
     if (gcc)
         sim_words_add(c->arena, &command, "-fno-extern-tls-init");
+    sim_words_add(c->arena, &command, gcc ? "-fno-diagnostics-show-caret" : "-fno-caret-diagnostics");
     sim_words_add(c->arena, &command, !check ? "-O2" : gcc ? "-Og" : "-O1");
     if (check) {
         sim_words_add(c->arena, &command, "-g");
@@ -234,8 +235,8 @@ static leat_status make_key(struct sim_compilation *c, struct le_text *key) {
 static leat_status make_image(struct sim_compilation *c, struct sim_compiled *compiled) {
     struct sim_image_parts parts = {.ptx = c->ptx.at,
                                     .ptx_bytes = c->ptx.length + 1,
-                                    .names = c->log.at,
-                                    .names_bytes = c->log.at ? c->log.length + 1 : 0,
+                                    .log = c->log.at,
+                                    .log_bytes = c->log.at ? c->log.length + 1 : 0,
                                     .object = (const unsigned char *)c->object.at,
                                     .object_bytes = c->object.length,
                                     .checking = c->options->check};
@@ -249,7 +250,7 @@ static leat_status unpack(struct sim_compiled *compiled) {
     if (!sim_image_read(compiled->image, compiled->image_bytes, &parts))
         return LEAT_DEVICE;
     compiled->ptx = le_strdup(parts.ptx);
-    compiled->log = le_strdup(parts.names_bytes ? parts.names : "");
+    compiled->log = le_strdup(parts.log_bytes ? parts.log : "");
     return compiled->ptx && compiled->log ? LEAT_OK : le_fail_out_of_memory(parts.ptx_bytes);
 }
 
@@ -321,8 +322,7 @@ leat_status sim_compile(const struct sim_compile_options *options, struct sim_co
     if (status != LEAT_OK && !compiled->log)
         compiled->log = le_strdup(c->log.at ? c->log.at : "");
     sim_folder_remove(c->folder);
-    struct le_text *texts[] = {&c->log,   &c->preprocessed,   &c->object,       &c->ptx,
-                               &c->names, &c->rewritten.text, &c->rewritten.log};
+    struct le_text *texts[] = {&c->log, &c->preprocessed, &c->object, &c->ptx, &c->rewritten.text, &c->rewritten.log};
     for (size_t k = 0; k < ARRAY_LEN(texts); k++)
         le_text_finish(texts[k]);
     le_free(c);

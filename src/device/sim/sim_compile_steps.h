@@ -12,7 +12,7 @@ struct sim_compilation {
     struct sim_options read;
     struct sim_words compiler;
     char *folder;
-    struct le_text log, preprocessed, object, ptx, names;
+    struct le_text log, preprocessed, object, ptx;
     struct sim_rewritten rewritten;
     bool expression_failed; /* the only errors were in name expressions */
 };

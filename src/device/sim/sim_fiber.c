@@ -270,9 +270,12 @@ void *sim_stacks_at(const struct sim_stacks *stacks, size_t k, size_t *size_byte
     return stacks->base + k * stacks->stride + stacks->page;
 }
 
-bool sim_stacks_guard(const struct sim_stacks *stacks, const void *address) {
+bool sim_stacks_has(const struct sim_stacks *stacks, const void *address) {
     uintptr_t at = (uintptr_t)address, base = (uintptr_t)stacks->base;
-    if (!stacks->guarded || at < base || at >= base + stacks->stride * stacks->count)
-        return false;
-    return (at - base) % stacks->stride < stacks->page;
+    return at >= base && at < base + stacks->stride * stacks->count;
+}
+
+bool sim_stacks_guard(const struct sim_stacks *stacks, const void *address) {
+    return stacks->guarded && sim_stacks_has(stacks, address) &&
+           ((uintptr_t)address - (uintptr_t)stacks->base) % stacks->stride < stacks->page;
 }

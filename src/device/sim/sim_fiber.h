@@ -28,6 +28,8 @@ void sim_stacks_free(struct sim_stacks *stacks);
 size_t sim_stacks_count(const struct sim_stacks *stacks);
 /* The usable part of stack k: low end and size. Ends are staggered, so that they do not share cache sets. */
 void *sim_stacks_at(const struct sim_stacks *stacks, size_t k, size_t *size_bytes);
-/* Whether the address is in a guard page: a stack ran over. */
+/* Whether the address is in one of them, guard pages included. */
+bool sim_stacks_has(const struct sim_stacks *stacks, const void *address);
+/* Whether it is in a guard page: a stack ran over. */
 bool sim_stacks_guard(const struct sim_stacks *stacks, const void *address);
 #endif

@@ -340,16 +340,9 @@ static void tell_fault(struct sim_run *run) {
                  run->fault_address);
 }
 
-static void run_guarded(struct sim_run *run) {
-    if (sigsetjmp(run->escape, 0) == 0)
-        run_blocks(run);
-    else
-        tell_fault(run);
-}
-
-static bool place(void *user, uintptr_t pc, char *text, size_t size_bytes) {
-    struct sim_run *run = user;
-    return sim_place_find(run->module, pc, text, size_bytes);
+/* Reports name places of grids that are over, too: by the module, not by this run. */
+static bool place(void *module, uintptr_t pc, char *text, size_t size_bytes) {
+    return sim_place_find(module, pc, text, size_bytes);
 }
 
 static void begin_check(struct sim_run *run) {
@@ -363,7 +356,7 @@ static void begin_check(struct sim_run *run) {
                                  .dynamic = run->area.dynamic,
                                  .dynamic_bytes = grid->dynamic_bytes,
                                  .place = place,
-                                 .user = run};
+                                 .user = run->module};
     memcpy(info.grid, grid->grid, sizeof info.grid);
     memcpy(info.block, grid->block, sizeof info.block);
     for (size_t k = 0; k < run->module->shared_count; k++)
@@ -432,7 +425,9 @@ enum sim_grid_status sim_grid_run(struct sim_grid *grid) {
         if (run->check)
             begin_check(run);
         running = run;
-        run_guarded(run);
+        run_blocks(run);
+        if (run->fault_signal)
+            tell_fault(run);
         running = NULL;
         if (run->check)
             sim_check_grid_end(run->check);

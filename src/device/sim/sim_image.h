@@ -1,5 +1,5 @@
-/* An image: what compiling gives and loading takes. A header, then the text that stands in for PTX, the lowered names
- * and the object, each at its offset. Its size is in it, since the driver's functions get no size. */
+/* An image: what compiling gives and loading takes. A header, then the object, the text that stands in for PTX and the
+ * compiler's log. Its size is in it, since the driver's functions get no size. */
 #ifndef LE_SIM_IMAGE_H
 #define LE_SIM_IMAGE_H
 #include "base/status.h"
@@ -7,13 +7,13 @@
 struct sim_image_header {
     char magic[8];
     uint32_t abi, checking;
-    uint64_t total_bytes, object_bytes, ptx_bytes, names_bytes;
-    uint64_t hash; /* of all that follows the header */
+    uint64_t total_bytes, object_bytes, ptx_bytes, log_bytes;
+    uint64_t hash, reserved; /* hash: of all that follows the header, which is of 64 bytes: objects are aligned */
 };
 struct sim_image_parts {
-    const char *ptx, *names; /* names: strings one after the other */
+    const char *ptx, *log;
     const unsigned char *object;
-    size_t object_bytes, ptx_bytes, names_bytes, total_bytes;
+    size_t object_bytes, ptx_bytes, log_bytes, total_bytes;
     bool checking;
 };
 /* Owned by the caller: le_free. NULL: no memory. */

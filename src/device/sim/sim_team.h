@@ -6,7 +6,6 @@
 #include "device/sim/sim_exec.h"
 #include "device/sim/sim_fiber.h"
 #include "device/sim/sim_module.h"
-#include <setjmp.h>
 
 enum { SIM_WARP = 32, SIM_ORDERS = 16, SIM_BUDGET = 32, SIM_BLOCK_WARPS = 32 };
 enum sim_thread_state { SIM_READY, SIM_AT_BARRIER, SIM_AT_GRID, SIM_AT_WARP, SIM_ENDED };
@@ -52,11 +51,11 @@ struct sim_run {
     void **arguments;
     struct sim_shared_area area;
     uint64_t idle_since_ns;
-    sigjmp_buf escape;
     const void *fault_address;
     int fault_signal;
     bool fault_guard;
     void *trap_stack;
+    char *landing; /* a stack for leaving a fiber whose own cannot be used */
     struct sim_shared_variable *variables;
 };
 
@@ -81,7 +80,7 @@ bool sim_warp_answer(struct sim_run *run);
 /* ---- sim_services.c */
 extern const struct sim_services sim_services;
 
-/* ---- sim_trap.c: faults of the machine on this thread end the grid (run->escape) */
+/* ---- sim_trap.c: faults of the machine on a fiber of this thread end the grid: run->fault_signal */
 bool sim_trap_begin(struct sim_run *run);
 void sim_trap_end(struct sim_run *run);
 

@@ -1,12 +1,13 @@
-/* Faults of the machine while a grid runs on this thread: a handler with a stack of its own leaves the grid, whose
- * fibers are dropped. Faults of other threads, and of pages that are closed on purpose, go to the handler that was
- * there before. The handlers are ours from sim_trap_begin to sim_trap_end. */
+/* Faults of the machine while a grid runs on this thread: a handler with a stack of its own sends the fiber home for
+ * good, which ends the grid. Faults of other threads, and of pages that are closed on purpose, go to the handler that
+ * was there before. The handlers are ours from sim_trap_begin to sim_trap_end. */
 #include "base/memory.h"
 #include "device/sim/sim_team.h"
 #include <signal.h>
 #include <string.h>
+#include <ucontext.h>
 
-enum { TRAP_STACK_BYTES = 64 << 10 };
+enum { TRAP_STACK_BYTES = 64 << 10, LANDING_BYTES = 16 << 10 };
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static struct sigaction before[ARRAY_LEN(signals)];
 
@@ -27,16 +28,59 @@ static bool pass_on(int number, siginfo_t *info, void *context) {
     return false;
 }
 
+/* Where a fiber goes on after its fault: it goes home for good. */
+static void land(void) {
+    struct sim_run *run = sim_run_now();
+    sim_fiber_switch(&run->thread->fiber, &run->home, true);
+    __builtin_unreachable();
+}
+
+#if defined(__x86_64__)
+static void *stack_of(const ucontext_t *context) {
+    return (void *)context->uc_mcontext.gregs[REG_RSP];
+}
+
+static void leave(ucontext_t *context, char *top) {
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)top - 8; /* as after a call */
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)land;
+}
+#elif defined(__aarch64__)
+static void *stack_of(const ucontext_t *context) {
+    return (void *)context->uc_mcontext.sp;
+}
+
+static void leave(ucontext_t *context, char *top) {
+    context->uc_mcontext.sp = (uintptr_t)top;
+    context->uc_mcontext.pc = (uintptr_t)land;
+}
+#else
+static void *stack_of(const ucontext_t *context) {
+    (void)context;
+    return NULL; /* any may be a fiber's */
+}
+
+static void leave(ucontext_t *context, char *top) { /* the handler's stack is left as it is */
+    (void)context;
+    (void)top;
+    land();
+}
+#endif
+
+static bool on_fiber(const struct sim_run *run, const ucontext_t *context) {
+    const void *stack = stack_of(context);
+    return run && run->team && run->thread && (!stack || sim_stacks_has(run->team->stacks, stack));
+}
+
 static void on_fault(int number, siginfo_t *info, void *context) {
     struct sim_run *run = sim_run_now();
-    if (!run || info->si_code <= 0) { /* not of this thread, or sent by somebody */
+    if (!on_fiber(run, context) || info->si_code <= 0) { /* not ours, or sent by somebody */
         if (!pass_on(number, info, context)) {
             signal(number, SIG_DFL);
             raise(number);
         }
         return;
     }
-    bool guard = run->team && sim_stacks_guard(run->team->stacks, info->si_addr);
+    bool guard = sim_stacks_guard(run->team->stacks, info->si_addr);
     bool closed = number == SIGSEGV && info->si_code == SEGV_ACCERR && !guard;
     if (closed && run->fault_address != info->si_addr) { /* a page that somebody keeps closed may be opened now */
         run->fault_address = info->si_addr;
@@ -46,15 +90,20 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     run->fault_address = info->si_addr;
     run->fault_signal = number;
     run->fault_guard = guard;
-    siglongjmp(run->escape, 1);
+    run->status = SIM_GRID_ADDRESS;
+    leave(context, run->landing + LANDING_BYTES);
 }
 
 bool sim_trap_begin(struct sim_run *run) {
     stack_t now;
+    run->landing = le_alloc(LANDING_BYTES);
+    if (!run->landing)
+        return false;
     if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE)) {
         stack_t own = {.ss_sp = le_alloc(TRAP_STACK_BYTES), .ss_size = TRAP_STACK_BYTES};
         if (!own.ss_sp || sigaltstack(&own, NULL) != 0) {
             le_free(own.ss_sp);
+            le_free(run->landing);
             return false;
         }
         run->trap_stack = own.ss_sp;
@@ -75,4 +124,5 @@ void sim_trap_end(struct sim_run *run) {
         le_free(run->trap_stack);
         run->trap_stack = NULL;
     }
+    le_free(run->landing);
 }
