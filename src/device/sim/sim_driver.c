@@ -159,8 +159,7 @@ static void finish(struct sim_state *state) {
     sim_events_finish();
     sim_handles_finish(&state->stream_handles);
     sim_modules_finish();
-    if (state->check)
-        sim_check_stop();
+    sim_check_finish();
     sim_memory_finish();
     sim_engines_finish(&state->engines);
     state->numbers = 0;
@@ -215,6 +214,7 @@ le_cu_result sim_DevicePrimaryCtxRelease(le_cu_device device) {
     le_cu_result result = sim_enter_early(SIM_CALL_FREE);
     if (result)
         pthread_mutex_lock(&state->lock);
+    result = LE_CU_SUCCESS;
     if (device)
         result = LE_CU_ERROR_INVALID_DEVICE;
     else if (!state->context_uses)

@@ -11,14 +11,15 @@
 struct sim_function {
     uintptr_t handle;
     const struct sim_item *item;
-    struct loaded *loaded;
+    struct sim_loaded *loaded;
     size_t static_bytes, dynamic_max_bytes;
     int registers;
     struct sim_function *next;
 };
-struct loaded { /* a module */
+struct sim_loaded { /* a module */
     struct sim_module *module;
     struct sim_function *functions;
+    struct sim_loaded *next; /* of those that were unloaded */
 };
 struct sim_kernel {
     struct sim_grid grid;
@@ -28,7 +29,7 @@ struct sim_kernel {
 
 /* ---- modules */
 
-static void variables_forget(const struct loaded *loaded) {
+static void variables_forget(const struct sim_loaded *loaded) {
     const struct sim_item *item;
     for (size_t k = 0; (item = sim_module_variable(loaded->module, k)); k++) {
         const struct sim_block *block = sim_memory_find((uintptr_t)item->address, 1);
@@ -37,7 +38,7 @@ static void variables_forget(const struct loaded *loaded) {
     }
 }
 
-static bool variables_know(const struct loaded *loaded) {
+static bool variables_know(const struct sim_loaded *loaded) {
     const struct sim_item *item;
     for (size_t k = 0; (item = sim_module_variable(loaded->module, k)); k++) {
         struct sim_block block = {.address = (uintptr_t)item->address,
@@ -50,20 +51,42 @@ static bool variables_know(const struct loaded *loaded) {
     return true;
 }
 
-static void loaded_free(struct loaded *loaded) {
+static void functions_free(struct sim_loaded *loaded) {
     while (loaded->functions) {
         struct sim_function *function = loaded->functions;
         loaded->functions = function->next;
         sim_handle_drop(&sim_state()->function_handles, function->handle);
         le_free(function);
     }
+}
+
+static void loaded_free(struct sim_loaded *loaded) {
+    functions_free(loaded);
     variables_forget(loaded);
     sim_module_free(loaded->module);
     le_free(loaded);
 }
 
+/* Reports may name places in a module that was unloaded: while checking it stays until the check ends. */
+static void retire(struct sim_loaded *loaded) {
+    struct sim_state *state = sim_state();
+    if (!state->check) {
+        loaded_free(loaded);
+        return;
+    }
+    functions_free(loaded);
+    variables_forget(loaded);
+    loaded->next = state->retired;
+    state->retired = loaded;
+}
+
 void sim_modules_finish(void) {
     struct sim_state *state = sim_state();
+    while (state->retired) {
+        struct sim_loaded *loaded = state->retired;
+        state->retired = loaded->next;
+        loaded_free(loaded);
+    }
     for (int k = 0; k < state->module_handles.count; k++)
         if (state->module_handles.at[k].object)
             loaded_free(state->module_handles.at[k].object);
@@ -84,7 +107,7 @@ static le_cu_result load(le_cu_module *handle, const void *image) {
     struct sim_state *state = sim_state();
     if (sim_fault_now(&state->counts.module, state->options.faults.module))
         return LE_CU_ERROR_INVALID_IMAGE;
-    struct loaded *loaded = le_alloc_zero(1, sizeof *loaded);
+    struct sim_loaded *loaded = le_alloc_zero(1, sizeof *loaded);
     if (!loaded)
         return LE_CU_ERROR_OUT_OF_MEMORY;
     leat_status status = sim_module_load(image, state->check, &loaded->module);
@@ -112,7 +135,7 @@ le_cu_result sim_ModuleLoadDataEx(le_cu_module *module, const void *image, unsig
     return sim_leave(load(module, image));
 }
 
-static struct loaded *loaded_of(le_cu_module module) {
+static struct sim_loaded *loaded_of(le_cu_module module) {
     return sim_handle_get(&sim_state()->module_handles, (uintptr_t)module);
 }
 
@@ -123,15 +146,15 @@ le_cu_result sim_ModuleUnload(le_cu_module module) {
     if (!loaded_of(module))
         return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
     sim_force_all(); /* its kernels come first */
-    struct loaded *loaded = loaded_of(module);
+    struct sim_loaded *loaded = loaded_of(module);
     if (loaded) {
         sim_handle_drop(&sim_state()->module_handles, (uintptr_t)module);
-        loaded_free(loaded);
+        retire(loaded);
     }
     return sim_leave(LE_CU_SUCCESS);
 }
 
-static struct sim_function *function_new(struct loaded *loaded, const struct sim_item *item) {
+static struct sim_function *function_new(struct sim_loaded *loaded, const struct sim_item *item) {
     struct sim_function *function = le_alloc_zero(1, sizeof *function);
     if (!function)
         return NULL;
@@ -152,7 +175,7 @@ static struct sim_function *function_new(struct loaded *loaded, const struct sim
 }
 
 static le_cu_result get_function(le_cu_function *handle, le_cu_module module, const char *name) {
-    struct loaded *loaded = loaded_of(module);
+    struct sim_loaded *loaded = loaded_of(module);
     if (!loaded)
         return LE_CU_ERROR_INVALID_HANDLE;
     if (!handle || !name)
@@ -177,7 +200,7 @@ le_cu_result sim_ModuleGetFunction(le_cu_function *function, le_cu_module module
 }
 
 static le_cu_result get_global(le_cu_deviceptr *address, size_t *size_bytes, le_cu_module module, const char *name) {
-    const struct loaded *loaded = loaded_of(module);
+    const struct sim_loaded *loaded = loaded_of(module);
     if (!loaded)
         return LE_CU_ERROR_INVALID_HANDLE;
     if (!name)

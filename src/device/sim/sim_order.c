@@ -97,8 +97,9 @@ void sim_order_host_knows(const struct sim_vector *vector) {
 le_cu_result sim_check_start(void) {
     struct sim_state *state = sim_state();
     state->first_checked = state->numbers + 1;
-    if (sim_check_new(sim_order_before, state, &state->check) != LEAT_OK)
+    if (!state->kept_check && sim_check_new(sim_order_before, state, &state->kept_check) != LEAT_OK)
         return LE_CU_ERROR_OUT_OF_MEMORY;
+    state->check = state->kept_check;
     if (!sim_guard_start()) {
         sim_check_stop();
         return LE_CU_ERROR_OUT_OF_MEMORY;
@@ -110,10 +111,16 @@ le_cu_result sim_check_start(void) {
 void sim_check_stop(void) {
     struct sim_state *state = sim_state();
     sim_guard_stop();
-    sim_check_free(state->check);
     state->check = NULL;
     sim_vector_finish(&state->host);
     le_free(state->op_slots);
     state->op_slots = NULL;
     state->op_slot_capacity = 0;
+}
+
+void sim_check_finish(void) {
+    struct sim_state *state = sim_state();
+    sim_check_stop();
+    sim_check_free(state->kept_check);
+    state->kept_check = NULL;
 }

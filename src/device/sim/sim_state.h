@@ -205,13 +205,15 @@ struct sim_state {
     struct sim_stream **streams;
     int stream_count;
     unsigned stream_ids;
+    struct sim_loaded *retired; /* modules that were unloaded while checking */
     struct sim_engines engines;
     uint64_t numbers; /* operations given so far */
     uint64_t queries; /* in a row that found nothing over */
 
-    struct sim_check *check; /* NULL: no checks */
-    struct sim_vector host;  /* what the host has waited for */
-    int32_t *op_slots;       /* of operation first_checked + k */
+    struct sim_check *check;      /* NULL: no checks now */
+    struct sim_check *kept_check; /* the context's, if there ever was one: its modules know it */
+    struct sim_vector host;       /* what the host has waited for */
+    int32_t *op_slots;            /* of operation first_checked + k */
     uint64_t first_checked, op_slot_capacity;
 
     pthread_t worker;
@@ -267,6 +269,7 @@ bool sim_order_before(void *user, uint64_t a, uint64_t b);
 void sim_order_host_knows(const struct sim_vector *vector);
 le_cu_result sim_check_start(void);
 void sim_check_stop(void);
+void sim_check_finish(void); /* with the context */
 
 /* ---- sim's own thread */
 le_cu_result sim_worker_start(void);
