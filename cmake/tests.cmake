@@ -61,6 +61,8 @@ if(NOT CMAKE_CROSSCOMPILING)
   set_tests_properties(tests/install PROPERTIES LABELS once)
 endif()
 
+leat_test(tests/examples tests/examples/examples.sh ${CMAKE_CURRENT_BINARY_DIR}/examples)
+
 # Programs with expected results, as text: one test a file.
 leat_program(run_programs ${PROJECT_SOURCE_DIR}/tests/programs/run_programs.c)
 target_link_libraries(run_programs PRIVATE m)
