@@ -349,31 +349,78 @@ static leat_status ledger(leat_context *ctx) {
     return status ? status : leat_ledger_clear(ctx);
 }
 
+/* Arrays of a device: small and large copies, views, two streams, memory of the caller's, a file's bytes. */
+static leat_status device_arrays(leat_context *ctx) {
+    enum { ROWS = 300, COLUMNS = 250, SIZE = ROWS * COLUMNS * 4 };
+    leat_array *a = NULL, *b = NULL, *part = NULL, *pinned = NULL, *small = NULL, *wrapped = NULL;
+    leat_stream *stream = NULL;
+    leat_ticket ticket = {0};
+    size_t size_bytes;
+    void *bytes = NULL;
+    char *memory = calloc(2, SIZE);
+    const leat_description description = {.dtype = LEAT_F32,
+                                          .rank = 2,
+                                          .shape = {ROWS, COLUMNS},
+                                          .strides = {COLUMNS, 1},
+                                          .data = memory + SIZE,
+                                          .memory = LEAT_MEMORY_HOST};
+    const int64_t shape[] = {ROWS, COLUMNS}, wide[] = {ROWS, COLUMNS + 9}, one[] = {3};
+    leat_status status;
+    (void)((status = leat_stream_new(ctx, &stream)) ||
+           (status = leat_array_new(ctx, LEAT_F32, 2, shape, LEAT_MEMORY_DEVICE, &a)) ||
+           (status = leat_array_new(ctx, LEAT_F32, 2, wide, LEAT_MEMORY_DEVICE, &b)) ||
+           (status = leat_array_new(ctx, LEAT_F32, 2, shape, LEAT_MEMORY_PINNED, &pinned)) ||
+           (status = leat_array_new(ctx, LEAT_I32, 1, one, LEAT_MEMORY_DEVICE, &small)) ||
+           (status = leat_array_wrap(ctx, &description, NULL, NULL, &wrapped)) ||
+           (status = leat_array_slice(b, (int64_t[]){0, 9}, wide, (int64_t[]){1, 1}, &part)) ||
+           (status = leat_array_write(a, memory, SIZE, stream, &ticket)) ||
+           (status = leat_array_copy(part, a, NULL, NULL)) ||
+           (status = leat_array_copy(pinned, part, stream, &ticket)) ||
+           (status = leat_array_copy(wrapped, a, NULL, &ticket)) ||
+           (status = leat_array_write(small, "twelve bytes", 12, NULL, NULL)) ||
+           (status = leat_array_read(small, memory, 12, stream, &ticket)) ||
+           (status = leat_array_read(a, memory, SIZE, stream, &ticket)) || (status = leat_ticket_wait(ctx, ticket)) ||
+           (status = leat_array_save_memory(part, &bytes, &size_bytes)));
+    leat_context_synchronize(ctx); /* memory is written to until then */
+    leat_memory_free(bytes);
+    leat_array_free(wrapped);
+    leat_array_free(small);
+    leat_array_free(pinned);
+    leat_array_free(part);
+    leat_array_free(b);
+    leat_array_free(a);
+    leat_stream_free(stream);
+    free(memory);
+    return status;
+}
+
 static const struct scenario {
     const char *name;
     leat_status (*run)(leat_context *ctx);
+    const char *device; /* NULL: the CPU */
 } scenarios[] = {
-    {"devices", devices},
-    {"program errors", program_errors},
-    {"program forms", program_forms},
-    {"call forms", call_forms},
-    {"elementwise", elementwise},
-    {"reductions", reductions},
-    {"softmax", softmax},
-    {"stencil", stencil},
-    {"scatter", scatter},
-    {"data error", data_error},
-    {"eval", evaluation},
-    {"views", views},
-    {"wrap", wrapping},
-    {"npy file", npy_file},
-    {"npz file", npz_file},
-    {"png grey", png_grey},
-    {"png colour", png_colour},
-    {"npy in memory", npy_memory},
-    {"dlpack", dlpack},
-    {"streams", streams},
-    {"ledger", ledger},
+    {"devices", devices, NULL},
+    {"program errors", program_errors, NULL},
+    {"program forms", program_forms, NULL},
+    {"call forms", call_forms, NULL},
+    {"elementwise", elementwise, NULL},
+    {"reductions", reductions, NULL},
+    {"softmax", softmax, NULL},
+    {"stencil", stencil, NULL},
+    {"scatter", scatter, NULL},
+    {"data error", data_error, NULL},
+    {"eval", evaluation, NULL},
+    {"views", views, NULL},
+    {"wrap", wrapping, NULL},
+    {"npy file", npy_file, NULL},
+    {"npz file", npz_file, NULL},
+    {"png grey", png_grey, NULL},
+    {"png colour", png_colour, NULL},
+    {"npy in memory", npy_memory, NULL},
+    {"dlpack", dlpack, NULL},
+    {"streams", streams, NULL},
+    {"ledger", ledger, NULL},
+    {"device arrays", device_arrays, "sim"},
 };
 
 /* ---- the driver */
@@ -390,8 +437,12 @@ static int scratch_files(void) {
 
 /* One run in which request number fail_at fails; what went wrong, or NULL. */
 static const char *run_once(const struct scenario *scenario, int64_t fail_at, bool from_then_on) {
-    const leat_options options = {
-        .threads = 2, .allocate = hook_allocate, .reallocate = hook_reallocate, .release = hook_release};
+    const leat_options options = {.device = scenario->device,
+                                  .threads = 2,
+                                  .copy_threads = 2,
+                                  .allocate = hook_allocate,
+                                  .reallocate = hook_reallocate,
+                                  .release = hook_release};
     leat_context *ctx = NULL;
     const char *wrong = NULL;
     faults.requests = 0;
