@@ -37,7 +37,7 @@ static leat_status write_sources(struct sim_compilation *c) {
                                   strlen(o->headers[k]));
     }
     struct le_text source = {0};
-    le_text_add(&source, "#line 1 \"");
+    le_text_add(&source, "%s#line 1 \"", c->read.lines);
     for (const char *at = o->name; *at; at++) {
         if (*at == '"' || *at == '\\')
             le_text_add(&source, "\\");
@@ -81,7 +81,7 @@ static leat_status preprocess(struct sim_compilation *c) {
     sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/headers", c->folder));
     sim_words_add(c->arena, &command, "-include");
     sim_words_add(c->arena, &command, "sim_all.inc");
-    add_all(c->arena, &command, c->read.preprocess.at, (size_t)c->read.preprocess.count);
+    add_all(c->arena, &command, c->read.folders.at, (size_t)c->read.folders.count);
     sim_words_add(c->arena, &command, le_arena_format(c->arena, "%s/source.cu", c->folder));
     struct le_text errors = {0};
     int code = 0;
@@ -159,7 +159,7 @@ static struct sim_words compile_command(struct sim_compilation *c) {
     sim_words_add(c->arena, &command, !check ? "-O2" : gcc ? "-Og" : "-O1");
     if (check) {
         sim_words_add(c->arena, &command, "-g");
-        sim_words_add(c->arena, &command, "-fsanitize=bounds");
+        sim_words_add(c->arena, &command, gcc ? "-fsanitize=bounds" : "-fsanitize=array-bounds");
         sim_words_add(c->arena, &command, le_arena_format(c->arena, "-fdebug-prefix-map=%s=/leat", c->folder));
     }
     if (check || c->rewritten.spins)

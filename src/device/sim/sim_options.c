@@ -125,20 +125,20 @@ static leat_status take_architecture(const char *value, struct sim_options *read
 
 static leat_status take(struct le_arena *arena, const struct row *row, const char *value, struct sim_options *read,
                         struct le_text *log) {
-    struct sim_words *words = &read->preprocess;
+    size_t name = strcspn(value, "=");
+    const char *line = NULL;
     switch (row->what) {
     case WHAT_DEFINE:
-        sim_words_add(arena, words, le_arena_format(arena, "-D%s", value));
+        line = le_arena_format(arena, "#define %.*s %s", (int)name, value, value[name] ? value + name + 1 : "1");
         break;
     case WHAT_UNDEFINE:
-        sim_words_add(arena, words, le_arena_format(arena, "-U%s", value));
-        break;
-    case WHAT_INCLUDE:
-        sim_words_add(arena, words, le_arena_format(arena, "-I%s", absolute(arena, value)));
+        line = le_arena_format(arena, "#undef %s", value);
         break;
     case WHAT_PREINCLUDE:
-        sim_words_add(arena, words, "-include");
-        sim_words_add(arena, words, value);
+        line = le_arena_format(arena, "#include \"%s\"", value);
+        break;
+    case WHAT_INCLUDE:
+        sim_words_add(arena, &read->folders, le_arena_format(arena, "-I%s", absolute(arena, value)));
         break;
     case WHAT_STANDARD:
         return take_standard(arena, value, read, log);
@@ -150,6 +150,8 @@ static leat_status take(struct le_arena *arena, const struct row *row, const cha
     default:
         break;
     }
+    if (line)
+        read->lines = le_arena_format(arena, "%s%s\n", read->lines, line);
     return LEAT_OK;
 }
 
@@ -168,7 +170,7 @@ static bool fits(const struct row *row, const char *option, const char **value) 
 
 leat_status sim_options_read(struct le_arena *arena, const char *const *options, int count, struct sim_options *read,
                              struct le_text *log) {
-    *read = (struct sim_options){.standard = "-std=c++17", .architecture = 900};
+    *read = (struct sim_options){.standard = "-std=c++17", .architecture = 900, .lines = ""};
     for (int k = 0; k < count; k++) {
         const struct row *row = rows;
         const char *value = NULL, *option = options[k] + strspn(options[k], " ");
@@ -181,7 +183,7 @@ leat_status sim_options_read(struct le_arena *arena, const char *const *options,
             return wrong(log, "option %s needs a value", option);
         if (needed && !value)
             value = options[k];
-        leat_status status = take(arena, row, value, read, log);
+        leat_status status = take(arena, row, value ? value : "", read, log);
         if (status != LEAT_OK)
             return status;
     }
