@@ -187,10 +187,12 @@ static leat_status fill_worker(struct le_stage_worker *w) {
     return status;
 }
 
-/* Signals are for the program's own threads. */
+/* Signals are for the program's own threads, but for those that an access of this one raises. */
 static int start_thread(struct le_stage_worker *w) {
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = pthread_create(&w->thread, NULL, run_worker, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
