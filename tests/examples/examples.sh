@@ -9,23 +9,23 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
 
-# example NAME KERNEL_NS ARGUMENTS...: the kernels take what they would on a GPU at full size
+# example NAME CHECK SEED KERNEL_NS ARGUMENTS...: the kernels take what they would on a GPU at full size
 example() {
-    name=$1 kernel_ns=$2
-    shift 2
-    for seed in 1 2; do
-        for check in 0 1; do
-            LEAT_SIM_KERNEL_NS=$kernel_ns LEAT_SIM_SEED=$seed LEAT_SIM_CHECK=$check "$programs/$name" device=sim "$@" \
-                >"$scratch/said" 2>&1 || { echo "$name $*: exit status $?" && cat "$scratch/said" && failed=1; }
-            [ "${UPDATE:-}" = 1 ] && cp "$scratch/said" "tests/examples/$name.txt"
-            diff -u "tests/examples/$name.txt" "$scratch/said" || {
-                echo "$name $*: seed $seed, check $check: not what is expected"
-                failed=1
-            }
-        done
-    done
+    name=$1 check=$2 seed=$3 kernel_ns=$4
+    shift 4
+    LEAT_SIM_KERNEL_NS=$kernel_ns LEAT_SIM_SEED=$seed LEAT_SIM_CHECK=$check "$programs/$name" device=sim "$@" \
+        >"$scratch/said" 2>&1 || { echo "$name $*: exit status $?" && failed=1; }
+    expected=tests/examples/$name-$(echo "$*" | tr ' =' '-_').txt
+    [ "${UPDATE:-}" != 1 ] || cp "$scratch/said" "$expected"
+    diff -u "$expected" "$scratch/said" || { echo "$name $*: seed $seed, check $check: not what is expected" && failed=1; }
 }
 
-example matmul 62000 n=32
-example normalise 30000 n=10000 arrays=4 repeat=2
+example matmul 0 1 62000 n=32
+example matmul 0 2 62000 n=8
+example matmul 1 3 62000 n=8
+for seed in 1 2 3; do
+    example normalise 0 $seed 30000 n=10000 arrays=4 repeat=2
+    example normalise 1 $seed 30000 n=10000 arrays=4 repeat=2
+    example normalise 1 $seed 30000 n=10000 arrays=4 repeat=2 memory=host
+done
 exit $failed
