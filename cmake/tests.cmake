@@ -62,6 +62,7 @@ if(NOT CMAKE_CROSSCOMPILING)
 endif()
 
 leat_test(tests/examples tests/examples/examples.sh ${CMAKE_CURRENT_BINARY_DIR}/examples)
+set_tests_properties(tests/examples PROPERTIES LABELS once)
 
 # Programs with expected results, as text: one test a file.
 leat_program(run_programs ${PROJECT_SOURCE_DIR}/tests/programs/run_programs.c)
