@@ -201,6 +201,28 @@ static void test_tickets(void **state) {
     fake_finish(device, fake);
 }
 
+/* Streams that come and go with work in them cost a few questions each, however many are not done. */
+static void test_many_freed_streams(void **state) {
+    enum { COUNT = 50 };
+    (void)state;
+    struct fake *fake;
+    struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
+    struct le_block *block = fake_block(device, 4096, NULL);
+    for (int k = 0; k < COUNT; k++) {
+        struct le_device_stream *stream = fake_stream_of(device);
+        fake_touch(stream, block, LE_ACCESS_READ);
+        le_device_stream_free(stream);
+    }
+    assert_true(fake->queries <= 5 * COUNT);
+    assert_true(device->stream_count > COUNT / 2);
+    fake_advance(fake, COUNT, 1);
+    le_device_stream_free(fake_stream_of(device));
+    assert_ok(le_device_synchronize(device));
+    assert_int_equal(device->stream_count, 1);
+    le_block_free(block);
+    fake_finish(device, fake);
+}
+
 static void test_freed_stream_is_waited_for(void **state) {
     (void)state;
     struct fake *fake;
@@ -333,6 +355,7 @@ int main(void) {
         cmocka_unit_test(test_many_readers),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_tickets),
+        cmocka_unit_test(test_many_freed_streams),
         cmocka_unit_test(test_freed_stream_is_waited_for),
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_failed_operation),

@@ -7,6 +7,8 @@
 #include "device/stage.h"
 #include <string.h>
 
+enum { ASKS = 4 }; /* of freed streams whose work goes on, each time that others are made */
+
 void le_stream_settle(struct le_device *device, uint64_t stream_id) {
     struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     if (stager)
@@ -57,22 +59,28 @@ static void finish(struct le_device_stream *stream) {
     stream->finished = true;
 }
 
-static bool is_over(struct le_device_stream *stream, bool ask) {
+/* *asks: how many streams whose work is not done the driver may still be asked for. */
+static bool is_over(struct le_device_stream *stream, int *asks) {
     struct le_device *device = stream->device;
     bool passed = stream->passed >= stream->number || atomic_load(&device->failed);
-    if (!passed && ask && stream->mark &&
-        device->ops->event_query(device->native, stream->mark->event, &passed) == LEAT_OK && passed)
+    if (passed || *asks == 0 || !stream->mark)
+        return passed;
+    if (device->ops->event_query(device->native, stream->mark->event, &passed) == LEAT_OK && passed)
         le_stream_passed(stream, stream->mark->number);
+    *asks -= !passed;
     return passed;
 }
 
 void le_streams_sweep(struct le_device *device, bool ask) {
-    for (int k = device->stream_count - 1; k >= 0; k--) {
+    int asks = ask ? ASKS : 0, k = 0;
+    while (k < device->stream_count) { /* oldest first */
         struct le_device_stream *stream = device->streams[k];
         if (stream->gone && !stream->finished)
             finish(stream);
-        if (stream->finished && is_over(stream, ask))
+        if (stream->finished && is_over(stream, &asks))
             forget(device, k);
+        else
+            k++;
     }
 }
 
