@@ -191,8 +191,8 @@ static int run_once(struct launch *launch) {
     if (code)
         return code;
     leat_status status = enqueue(launch);
-    leat_status ended = leat_context_synchronize(cli->ctx);
-    status = status ? status : ended;
+    if (!status)
+        status = leat_context_synchronize(cli->ctx);
     if (!status)
         status = leat_event_elapsed_ms(launch->start, launch->stop, &milliseconds);
     if (status)

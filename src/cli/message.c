@@ -122,14 +122,14 @@ int le_cli_failed(struct le_cli *cli, leat_status status) {
     leat_error_get(cli->ctx, &error);
     if (error.code != status || !error.message)
         return fail_text(cli, status, leat_status_name(status));
-    if (error.line == 0) {
+    size_t count = 0;
+    leat_error_count(cli->ctx, &count);
+    if (error.line == 0 && count == 1) {
         keep(&cli->errors, &error);
         tell_one(cli, &error);
         return exit_code(status);
     }
     tell(cli, "", leat_error_text(cli->ctx));
-    size_t count = 0;
-    leat_error_count(cli->ctx, &count);
     for (size_t k = 0; k < count; k++) {
         leat_error one;
         if (leat_error_at(cli->ctx, k, &one) == LEAT_OK)

@@ -58,7 +58,7 @@ leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, con
     leat_status status =
         name ? le_fail(status_of(result), "%s: %s (%s)", call, text ? text : "no text", name)
              : le_fail(status_of(result), "%s: error %d, which the driver has no name for", call, result);
-    return le_cuda_is_fatal(result) ? le_device_latch(cuda->device, status) : status;
+    return le_cuda_is_fatal(result) ? le_cuda_reports(cuda, le_device_latch(cuda->device, status)) : status;
 }
 
 /* ---- the context */
@@ -90,6 +90,8 @@ leat_status le_cuda_synchronize(void *native) {
     if (status)
         return status;
     status = le_cuda_result(cuda, cuda->driver->CtxSynchronize(), "waiting for the device");
+    if (!status)
+        status = le_cuda_reports(cuda, status);
     return le_cuda_leave(cuda, before, status);
 }
 

@@ -31,6 +31,8 @@ leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, lea
 leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 bool le_cuda_is_fatal(le_cu_result result);
+/* LEAT_DATA, with an error for each, where the simulator's checks have found something by now; else status. */
+leat_status le_cuda_reports(struct le_cuda_device *cuda, leat_status status);
 
 /* The slots of the other files. */
 leat_status le_cuda_memory_new(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,

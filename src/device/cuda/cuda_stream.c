@@ -61,6 +61,8 @@ leat_status le_cuda_stream_synchronize(void *native, void *stream) {
     if (status)
         return status;
     status = le_cuda_result(cuda, cuda->driver->StreamSynchronize(stream), "waiting for a stream");
+    if (!status)
+        status = le_cuda_reports(cuda, status);
     return le_cuda_leave(cuda, before, status);
 }
 
@@ -103,6 +105,8 @@ leat_status le_cuda_event_synchronize(void *native, void *event) {
     if (status)
         return status;
     status = le_cuda_result(cuda, cuda->driver->EventSynchronize(event), "waiting for an event");
+    if (!status)
+        status = le_cuda_reports(cuda, status);
     return le_cuda_leave(cuda, before, status);
 }
 
