@@ -1,7 +1,7 @@
 // Every block adds to one place without an atomic.
 // launch: total --grid 4 --block 32 x=f32[128] sum=f32[1]
 // says: global race in kernel total: block (
-// says: global_race.cu:13
+// says: global_race.cu:12
 // says: 4 bytes at byte 0 of an array of 4 bytes
 // says: with nothing that orders the two blocks
 __global__ void total(const float *x, float *sum) {

@@ -1,7 +1,7 @@
 // The fence is one of the block where it must be one of the device.
 // launch: total --grid 8 --block 32 partial=f32[8] sum=f32[1] count=u32[1]
 // says: global race in kernel total: block (
-// says: last_block_fence_of_block.cu:17
+// says: last_block_fence_of_block.cu:16
 __global__ void total(float *partial, float *sum, unsigned *count) {
     __shared__ bool last;
     if (threadIdx.x == 0) {

@@ -1,7 +1,7 @@
 // The last block adds what all blocks left, but nobody fences.
 // launch: total --grid 8 --block 32 partial=f32[8] sum=f32[1] count=u32[1]
 // says: global race in kernel total: block (
-// says: last_block_no_fence.cu:18
+// says: last_block_no_fence.cu:17
 // says: wrote at
 // says: with nothing that orders the two blocks
 __global__ void total(float *partial, float *sum, unsigned *count) {

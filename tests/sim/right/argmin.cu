@@ -1,0 +1,13 @@
+// The place of the least value: value and index in one word of 64 bits.
+// launch: least --grid 4 --block 64 best=u64[1]
+__global__ void least(unsigned long long *best) {
+    unsigned i = blockIdx.x * 64 + threadIdx.x, value = (i * 7919u + 13u) % 1009u;
+    unsigned long long mine = (unsigned long long)(value + 1) << 32 | i;
+    unsigned long long old = atomicCAS(best, 0ull, mine);
+    while (old != 0 && mine < old) {
+        unsigned long long seen = atomicCAS(best, old, mine);
+        if (seen == old)
+            break;
+        old = seen;
+    }
+}
