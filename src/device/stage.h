@@ -24,8 +24,8 @@ struct le_stager;
 struct le_stage_job;
 
 enum { LE_STAGE_PLAN_BYTES = 640 };
-#define LE_STAGE_CHUNK_BYTES ((size_t)2 << 20)  /* of a slot; 8 threads reach 46 GB/s with it, 20 with 256 KiB */
-#define LE_STAGE_SMALL_BYTES ((size_t)64 << 10) /* up to here a job runs in the user's stream, without the threads */
+#define LE_STAGE_CHUNK_BYTES ((size_t)2 << 20)   /* of a slot; 8 threads reach 46 GB/s with it, 20 with 256 KiB */
+#define LE_STAGE_SMALL_BYTES ((size_t)256 << 10) /* up to here a job runs in the user's stream, without the threads */
 
 struct le_stage_slot {
     char *host;

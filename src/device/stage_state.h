@@ -5,7 +5,7 @@
 #include "device/stage.h"
 #include <pthread.h>
 
-enum { LE_STAGE_SLOTS = 3, LE_STAGE_THREADS_MAX = 64, LE_STAGE_SMALL_SLOTS = 64 };
+enum { LE_STAGE_SLOTS = 3, LE_STAGE_THREADS_MAX = 64, LE_STAGE_SMALL_SLOTS = 32 };
 enum { LE_STAGE_FAILURES_MAX = 16, LE_STAGE_EVENTS_MAX = 32, LE_STAGE_MESSAGE_BYTES = 400 };
 
 struct le_stage_job {

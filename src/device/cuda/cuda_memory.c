@@ -111,7 +111,10 @@ enum le_memory_kind le_cuda_pointer_kind(void *native, const void *pointer, uint
     if (le_cuda_enter(cuda, &before))
         return kind;
     le_cu_deviceptr asked = (le_cu_deviceptr)(uintptr_t)pointer;
-    le_cu_result result = cuda->driver->PointerGetAttribute(&type, LE_CU_POINTER_ATTRIBUTE_MEMORY_TYPE, asked);
+    /* the plural is no error where the driver knows nothing of the memory: the type stays 0 */
+    le_cu_pointer_attribute attribute = LE_CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    void *values[] = {&type};
+    le_cu_result result = cuda->driver->PointerGetAttributes(1, &attribute, values, asked);
     if (result == LE_CU_SUCCESS && type == LE_CU_MEMORYTYPE_HOST)
         kind = host_kind(cuda, pointer, address);
     if (result == LE_CU_SUCCESS && (type == LE_CU_MEMORYTYPE_DEVICE || type == LE_CU_MEMORYTYPE_UNIFIED)) {
