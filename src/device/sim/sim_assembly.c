@@ -1,11 +1,11 @@
 /* Variables get 64 bytes of nobody's after them, so that a subscript that is one too far finds no neighbour. Works on
  * what g++ and clang++ write for ELF: section directives, labels, data directives. */
 #include "device/sim/sim_compile_steps.h"
+#include "device/sim/sim_module.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { PADDING_BYTES = 64 };
+enum { PADDING_BYTES = SIM_PADDING_BYTES };
 
 struct line {
     const char *at, *word; /* word: after the blanks */
@@ -47,16 +47,15 @@ static bool is_section(const struct line *line) {
     return starts(line, ".section") || starts(line, ".text") || starts(line, ".data") || starts(line, ".bss");
 }
 
-/* .comm name,size,alignment: a larger size. The symbol gets it, too; a variable's own is in the table. */
+/* .comm name,size,alignment: the same as a variable in .bss. */
 static bool pad_common(const struct line *line, struct le_text *padded) {
-    const char *comma = memchr(line->at, ',', line->length);
-    if (!starts(line, ".comm") || !comma)
+    char name[512];
+    unsigned long size, alignment;
+    if (!starts(line, ".comm") || sscanf(line->word, ".comm %511[^,],%lu,%lu", name, &size, &alignment) != 3)
         return false;
-    char *after;
-    unsigned long size = strtoul(comma + 1, &after, 10);
-    le_text_add_bytes(padded, line->at, (size_t)(comma - line->at));
-    le_text_add(padded, ",%lu", size + PADDING_BYTES);
-    le_text_add_bytes(padded, after, line->length - (size_t)(after - line->at));
+    le_text_add(padded, "\t.section\t.bss\n\t.balign\t%lu\n\t.type\t%s, %%object\n\t.size\t%s, %lu\n", alignment, name,
+                name, size);
+    le_text_add(padded, "%s:\n\t.zero\t%lu\n\t.zero\t%d\n\t.previous\n", name, size, PADDING_BYTES);
     return true;
 }
 

@@ -12,8 +12,7 @@ static const void *within(const struct sim_module *module, size_t offset, size_t
     return module->parts.object + offset;
 }
 
-/* The name of a variable as in the source, out of its mangled one; its length through length. */
-static const char *plain_name(const char *mangled, size_t *length) {
+const char *sim_plain_name(const char *mangled, size_t *length) {
     const char *found = mangled;
     *length = strlen(mangled);
     if (strncmp(mangled, "_Z", 2) != 0)
@@ -44,7 +43,7 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
         return false;
     module->shared = grown;
     size_t length;
-    const char *name = plain_name(mangled, &length);
+    const char *name = sim_plain_name(mangled, &length);
     struct sim_shared_symbol *new = &grown[module->shared_count];
     *new = (struct sim_shared_symbol){.mangled = mangled, .offset = symbol->st_value, .size_bytes = symbol->st_size};
     new->name = le_alloc(length + 1);
@@ -56,21 +55,49 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
     return true;
 }
 
-static leat_status add_symbols(struct sim_module *module, const ElfW(Shdr) * symbols, const ElfW(Shdr) * strings) {
+static bool add_object(struct sim_module *module, const ElfW(Sym) * symbol, const char *mangled) {
+    struct sim_object *grown = le_realloc(module->objects, (module->object_count + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    module->objects = grown;
+    grown[module->object_count++] =
+        (struct sim_object){.name = mangled, .address = module->base + symbol->st_value, .size_bytes = symbol->st_size};
+    return true;
+}
+
+/* .data and .bss, where variables have padding after them; not what is read-only once loaded. */
+static bool is_padded(const ElfW(Shdr) * section) {
+    return section->sh_flags & SHF_WRITE && !(section->sh_flags & SHF_TLS) &&
+           (section->sh_type == SHT_NOBITS || section->sh_type == SHT_PROGBITS);
+}
+
+static leat_status add_symbols(struct sim_module *module, const ElfW(Shdr) * sections, int count,
+                               const ElfW(Shdr) * symbols, const ElfW(Shdr) * names) {
+    const ElfW(Shdr) *strings = &sections[symbols->sh_link];
     const ElfW(Sym) *symbol = within(module, symbols->sh_offset, symbols->sh_size);
     const char *text = within(module, strings->sh_offset, strings->sh_size);
-    if (!symbol || !text || !strings->sh_size || text[strings->sh_size - 1] != '\0')
+    const char *name = within(module, names->sh_offset, names->sh_size);
+    if (!symbol || !text || !strings->sh_size || text[strings->sh_size - 1] != '\0' || !name || !names->sh_size ||
+        name[names->sh_size - 1] != '\0')
         return le_fail(LEAT_DEVICE, "the module's object has a broken symbol table");
     for (size_t k = 0; k < symbols->sh_size / sizeof *symbol; k++, symbol++) {
-        if ((symbol->st_info & 15) != STT_TLS || symbol->st_shndx == SHN_UNDEF || symbol->st_name >= strings->sh_size)
+        if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= count || symbol->st_name >= strings->sh_size)
             continue;
-        if (!add_symbol(module, symbol, text + symbol->st_name))
+        const ElfW(Shdr) *section = &sections[symbol->st_shndx];
+        const char *kind = section->sh_name < names->sh_size ? name + section->sh_name : "";
+        bool added = true;
+        if ((symbol->st_info & 15) == STT_TLS)
+            added = add_symbol(module, symbol, text + symbol->st_name);
+        else if ((symbol->st_info & 15) == STT_OBJECT && is_padded(section) &&
+                 (strcmp(kind, ".data") == 0 || strcmp(kind, ".bss") == 0))
+            added = add_object(module, symbol, text + symbol->st_name);
+        if (!added)
             return le_fail_out_of_memory(sizeof *module->shared);
     }
     return LEAT_OK;
 }
 
-leat_status sim_elf_shared(struct sim_module *module) {
+leat_status sim_elf_read(struct sim_module *module) {
     const ElfW(Ehdr) *header = within(module, 0, sizeof *header);
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_shentsize != sizeof(ElfW(Shdr)))
         return le_fail(LEAT_DEVICE, "the module holds no object of this machine");
@@ -92,7 +119,8 @@ leat_status sim_elf_shared(struct sim_module *module) {
             module->data_low = low, module->data_high = high;
     }
     for (int k = 0; k < header->e_shnum; k++)
-        if (sections[k].sh_type == SHT_SYMTAB && sections[k].sh_link < header->e_shnum)
-            return add_symbols(module, &sections[k], &sections[sections[k].sh_link]);
+        if (sections[k].sh_type == SHT_SYMTAB && sections[k].sh_link < header->e_shnum &&
+            header->e_shstrndx < header->e_shnum)
+            return add_symbols(module, sections, header->e_shnum, &sections[k], &sections[header->e_shstrndx]);
     return le_fail(LEAT_DEVICE, "the module's object has no symbol table");
 }

@@ -28,21 +28,35 @@ static leat_status open_object(struct sim_module *module) {
     return LEAT_OK;
 }
 
-/* What is between variables is no memory of theirs. */
+static const struct sim_item *item_at(const struct sim_module *module, uintptr_t address) {
+    for (unsigned k = 0; k < module->table->item_count; k++)
+        if (!module->table->items[k].call && (uintptr_t)module->table->items[k].address == address)
+            return &module->table->items[k];
+    return NULL;
+}
+
+static void describe(const struct sim_module *module, const struct sim_object *object, char *what, size_t size_bytes) {
+    const struct sim_item *item = item_at(module, object->address);
+    size_t length;
+    const char *name = sim_plain_name(object->name, &length);
+    snprintf(what, size_bytes, "%s variable %.*s of %zu bytes", item && item->constant ? "__constant__" : "__device__",
+             (int)length, name, object->size_bytes);
+}
+
+/* What is after each variable, then the variables, those inside of functions, too: what the linker adds has nothing
+ * after it. */
 static void tell_check(struct sim_module *module, bool live) {
-    if (!module->check)
-        return;
-    if (module->data_high > module->data_low)
-        sim_check_memory(module->check, module->data_low, module->data_high - module->data_low, SIM_MEMORY_NONE,
-                         "module");
-    for (unsigned k = 0; live && k < module->table->item_count; k++) {
-        const struct sim_item *item = &module->table->items[k];
-        char what[160];
-        if (item->call)
-            continue;
-        snprintf(what, sizeof what, "%s variable %s of %lu bytes", item->constant ? "__constant__" : "__device__",
-                 item->name, item->size_bytes);
-        sim_check_memory(module->check, (uintptr_t)item->address, item->size_bytes, SIM_MEMORY_VALID, what);
+    char what[160];
+    for (size_t k = 0; module->check && k < module->object_count; k++) {
+        const struct sim_object *object = &module->objects[k];
+        describe(module, object, what, sizeof what);
+        sim_check_memory(module->check, object->address + object->size_bytes, SIM_PADDING_BYTES, SIM_MEMORY_NONE, what);
+    }
+    for (size_t k = 0; module->check && k < module->object_count; k++) {
+        const struct sim_object *object = &module->objects[k];
+        describe(module, object, what, sizeof what);
+        sim_check_memory(module->check, object->address, object->size_bytes, live ? SIM_MEMORY_VALID : SIM_MEMORY_NONE,
+                         what);
     }
 }
 
@@ -67,7 +81,7 @@ leat_status sim_module_load(const void *image, struct sim_check *check, struct s
     if (status == LEAT_OK)
         status = open_object(module);
     if (status == LEAT_OK)
-        status = sim_elf_shared(module);
+        status = sim_elf_read(module);
     if (status != LEAT_OK) {
         module->check = NULL;
         sim_module_free(module);
@@ -91,6 +105,7 @@ void sim_module_free(struct sim_module *module) {
     for (size_t k = 0; k < module->shared_count; k++)
         le_free(module->shared[k].name);
     le_free(module->shared);
+    le_free(module->objects);
     le_free(module->image);
     le_free(module);
 }

@@ -11,6 +11,12 @@ struct sim_shared_symbol {
     const char *mangled;
     size_t offset, size_bytes; /* in the module's block of a thread */
 };
+enum { SIM_PADDING_BYTES = 64 }; /* of nobody's after each variable of a checking module */
+struct sim_object {              /* a variable that can be written, shared ones apart */
+    const char *name;            /* mangled */
+    uintptr_t address;
+    size_t size_bytes;
+};
 struct sim_module {
     char *image; /* a copy */
     struct sim_image_parts parts;
@@ -23,6 +29,8 @@ struct sim_module {
     uintptr_t data_low, data_high; /* writable */
     struct sim_shared_symbol *shared;
     size_t shared_count;
+    struct sim_object *objects;
+    size_t object_count;
     size_t block_bytes, dynamic_offset; /* of the module's block of a thread */
     struct sim_stacks *stacks;
     size_t stack_bytes;
@@ -45,5 +53,8 @@ bool sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t 
 void sim_places_finish(struct sim_module *module);
 
 /* ---- sim_elf.c */
-leat_status sim_elf_shared(struct sim_module *module);
+/* Fills in what the object says of itself; frees nothing on failure. */
+leat_status sim_elf_read(struct sim_module *module);
+/* The name of a variable as in the source, out of its mangled one; its length through length. */
+const char *sim_plain_name(const char *mangled, size_t *length);
 #endif
