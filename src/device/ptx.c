@@ -297,7 +297,10 @@ static void read_variable(struct reader *reader, bool is_constant, bool is_decla
         while (is(reader, "(") || is(reader, ")") || is(reader, ".managed")) /* .attribute(.managed) */
             advance(reader);
     }
-    const char *symbol = le_arena_copy(arena, reader->token, reader->length);
+    const char *start = reader->token, *end = start; /* the simulator's may be of several tokens: ns::sums */
+    for (; reader->length && !is(reader, "[") && !is(reader, "=") && !is(reader, ";"); advance(reader))
+        end = reader->at;
+    const char *symbol = le_arena_copy(arena, start, (size_t)(end - start));
     le_mangled_read(symbol, &mangled);
     if (!is_declared && *symbol && *symbol != '$') {
         le_names_put(arena, &reader->ptx->variable_names, symbol, strlen(symbol), reader->ptx->variables.count);

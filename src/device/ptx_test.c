@@ -149,13 +149,14 @@ static void test_other_forms(void **state) {
 /* The simulator's text: names as in the source, bodies that say nothing. */
 static void test_simulator(void **state) {
     (void)state;
-    static const char TEXT[] = ".visible .global .align 4 .b8 n[4];\n\n.visible .entry one()\n{\n\tret;\n}\n\n"
+    static const char TEXT[] = ".visible .global .align 4 .b8 ns::n[4];\n\n.visible .entry one()\n{\n\tret;\n}\n\n"
                                ".visible .entry ns::fill<double,(3)>(\n"
                                "\t.param .u64 .ptr .align 1 ns::fill<double,(3)>_param_0,\n"
                                "\t.param .f64 ns::fill<double,(3)>_param_1\n)\n{\n\tret;\n}\n";
     struct le_ptx ptx;
     assert_int_equal(le_ptx_read(TEXT, &ptx), LEAT_OK);
     assert_int_equal(ptx.variables.count, 1);
+    assert_string_equal(ptx.variables.at[0].name, "ns::n");
     assert_int_equal(ptx.kernels.count, 2);
     assert_string_equal(ptx.kernels.at[0].symbol, "one");
     assert_true(ptx.kernels.at[0].uses_all);
