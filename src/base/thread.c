@@ -148,6 +148,8 @@ static void start_workers(struct le_pool *pool) {
         return;
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV); /* a thread's own faults: blocked, they would end the process without a word */
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool->started < pool->threads - 1) {
         struct worker *worker = &pool->workers[pool->started];

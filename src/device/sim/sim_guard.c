@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { NOTES = 64, SEEN_BYTES = 16, SPIN_LIMIT = 10000000 };
+enum { NOTES = 64, UNSURE_NOTES = 48, SEEN_BYTES = 16, SPIN_LIMIT = 10000000 };
 
 /* Host memory that an operation writes or reads, until the host knows that it is over. */
 struct claim {
@@ -122,11 +122,11 @@ static const struct claim *broken(uintptr_t address, bool write) {
     return found;
 }
 
-static struct note *free_note(void) {
-    for (int k = 0; k < NOTES; k++)
+/* Those that a kernel decides leave room for others. */
+static struct note *free_note(bool sure) {
+    for (int k = 0; k < (sure ? NOTES : UNSURE_NOTES); k++)
         if (!guard.notes[k].used)
             return &guard.notes[k];
-    guard.lost++;
     return NULL;
 }
 
@@ -139,7 +139,7 @@ static const struct sim_block *block_at(uintptr_t address) {
 }
 
 static void note_device(uintptr_t address, bool write) {
-    struct note *note = free_note();
+    struct note *note = free_note(true);
     if (!note)
         return;
     *note = (struct note){.address = address, .used = true, .write = write, .on_device = true, .confirmed = true};
@@ -148,13 +148,13 @@ static void note_device(uintptr_t address, bool write) {
 
 static void note_host(uintptr_t address, bool write) {
     const struct claim *claim = broken(address, write);
-    struct note *note = claim ? free_note() : NULL;
+    if (!claim || (claim->kernel && write)) /* what a kernel reads is not known */
+        return;
+    struct note *note = free_note(!claim->kernel);
     if (!note)
         return;
     *note =
         (struct note){.address = address, .used = true, .write = write, .claim = *claim, .confirmed = !claim->kernel};
-    if (claim->kernel && write)
-        note->used = false; /* what a kernel reads of it is not known */
     memcpy(note->seen, (const void *)(address & ~(uintptr_t)(SEEN_BYTES - 1)), SEEN_BYTES);
 }
 
@@ -253,7 +253,7 @@ void sim_guard_stop(void) {
     le_free(guard.arrays);
     guard.claims = NULL;
     guard.arrays = NULL;
-    guard.claim_count = guard.claim_capacity = guard.array_count = guard.array_capacity = guard.lost = 0;
+    guard.claim_count = guard.claim_capacity = guard.array_count = guard.array_capacity = 0;
     guard.base = guard.end = 0;
     memset(guard.notes, 0, sizeof guard.notes);
     device_protect(PROT_READ | PROT_WRITE);
@@ -510,8 +510,20 @@ static void reclose(const struct note *note) {
         settle(note->address & ~(uintptr_t)(guard.page_bytes - 1), guard.page_bytes, note->claim.kind);
 }
 
+/* A thread that has the signal blocked would be ended by it. */
+static void unblock(void) {
+    static _Thread_local bool done;
+    sigset_t fault;
+    if (done)
+        return;
+    sigemptyset(&fault);
+    sigaddset(&fault, SIGSEGV);
+    done = !pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
+}
+
 void sim_guard_tell(void) {
     struct sim_check *check = sim_state()->check;
+    unblock();
     for (int k = 0; k < NOTES; k++) {
         struct note *note = &guard.notes[k];
         if (!note->used)

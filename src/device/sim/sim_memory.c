@@ -125,6 +125,7 @@ static bool reserve(struct sim_memory *memory) {
         void *base = mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED)
             continue;
+        madvise(base, size_bytes, MADV_DONTDUMP); /* a core file of that size helps nobody */
         memory->base = memory->next = (uintptr_t)base;
         memory->reserved_bytes = size_bytes;
         tell_reserved(memory);
