@@ -1,5 +1,5 @@
 /* A device and its front door: what the floors above call. A backend (device/cpu, device/cuda; sim is device/cuda over
- * another table) fills le_device_ops and assumes valid input; the front door (device.c, stream.c, order.c, memory.c,
+ * another table) fills le_device_ops and assumes valid input; the front door (device.c, stream.c, order.c, block.c,
  * copy.c, stage.c, launch.c) checks once, keeps order by tickets, pools memory, stages pageable copies, latches the
  * first fatal error, and notes costs. Nothing is known here of arrays' shapes beyond strided copies, nor of programs.
  *

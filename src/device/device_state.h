@@ -1,4 +1,4 @@
-/* What the files of the front door (device.c, stream.c, order.c, memory.c, event.c; copy.c, stage.c; module.c,
+/* What the files of the front door (device.c, stream.c, order.c, block.c, wrap.c, event.c; copy.c, stage.c; module.c,
  * launch.c) share of a device and a stream. Backends see native handles and, to latch a fatal error, the device itself.
  *
  * Locks: `lock` guards what it is said to; no backend call that may wait is made under it. `notes_lock` is a leaf: it
@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 struct le_copy_kernels; /* copy_kernel.c: compiled at the first copy that needs them */
-struct le_pools;        /* memory.c: pools of blocks, one for each kind */
+struct le_pools;        /* block.c: pools of blocks, one for each kind */
 struct le_stager;       /* stage.c: pinned rings and the threads that copy */
 struct le_timing;       /* timing.c: events around the device's work, at the ledger's level 2 */
 
@@ -143,7 +143,7 @@ void le_device_span_end(struct le_device_span *span, uint64_t bytes);
 /* ---- copy_kernel.c: drops its modules, which retain the device: in le_device_close, before the owner's reference. */
 void le_copy_kernels_close(struct le_device *device);
 
-/* ---- memory.c */
+/* ---- block.c */
 
 leat_status le_pools_new(struct le_device *device);
 void le_pools_free(struct le_device *device); /* all work is done */
