@@ -48,7 +48,6 @@ static struct sim_guard {
     struct claim *claims;
     int claim_count, claim_capacity;
     struct note notes[NOTES];
-    int lost;             /* accesses for which there was no place */
     struct array *arrays; /* live ones in pooled memory */
     int array_count, array_capacity;
 } guard = {.spin = ATOMIC_FLAG_INIT};
