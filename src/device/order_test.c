@@ -105,6 +105,30 @@ static void test_many_readers(void **state) {
     fake_finish(device, fake);
 }
 
+/* One that was let in for another reader, and then failed, still stands for that one. */
+static void test_reader_that_fails(void **state) {
+    (void)state;
+    struct fake *fake;
+    struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
+    struct le_device_stream *stream[LE_ORDER_READS + 1];
+    struct fake_operation read[LE_ORDER_READS];
+    struct le_block *block = fake_block(device, 4096, NULL);
+    const struct le_use use = {block, LE_ACCESS_READ};
+    for (int k = 0; k <= LE_ORDER_READS; k++)
+        stream[k] = fake_stream_of(device);
+    for (int k = 0; k < LE_ORDER_READS; k++)
+        read[k] = fake_touch(stream[k], block, LE_ACCESS_READ);
+    assert_ok(le_order_begin(stream[LE_ORDER_READS], &use, 1));
+    le_order_end(stream[LE_ORDER_READS], &use, 1, false);
+    struct fake_operation write = fake_touch(le_device_stream_own(device), block, LE_ACCESS_WRITE);
+    for (int k = 0; k < LE_ORDER_READS; k++)
+        assert_true(fake_is_before(&read[k], &write));
+    le_block_free(block);
+    for (int k = 0; k <= LE_ORDER_READS; k++)
+        le_device_stream_free(stream[k]);
+    fake_finish(device, fake);
+}
+
 /* ---- at random: operations of several blocks in several streams, which come and go */
 
 enum { STREAMS = 7, BLOCKS = 6, OPERATIONS = 4000 };
@@ -353,6 +377,7 @@ int main(void) {
         cmocka_unit_test(test_crossing_once),
         cmocka_unit_test(test_hazards),
         cmocka_unit_test(test_many_readers),
+        cmocka_unit_test(test_reader_that_fails),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_tickets),
         cmocka_unit_test(test_many_freed_streams),
