@@ -1,11 +1,10 @@
-/* sim as a driver, without kernels: handles, contexts, memory, copies, streams, events, the virtual clock, the order of
- * work and planned faults. */
+/* sim as a driver, without kernels: handles, contexts, memory, copies, planned faults, forks and threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "device/sim/sim.h"
+#include "device/sim/sim_driver_test.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,61 +12,6 @@
 #include <unistd.h>
 
 #define BYTES 4096
-
-static const struct le_cuda_driver *cu;
-static le_cu_context primary;
-
-#define ok(call)               assert_int_equal(call, LE_CU_SUCCESS)
-#define fails(error, call)     assert_int_equal(call, LE_CU_ERROR_##error)
-#define near_ns(value, wanted) assert_in_range(value, (wanted)-50, (wanted) + 50)
-
-static void open_with(const struct le_sim_options *options) {
-    assert_int_equal(le_sim_configure(options), LEAT_OK);
-    ok(cu->Init(0));
-    ok(cu->DevicePrimaryCtxRetain(&primary, 0));
-    ok(cu->CtxSetCurrent(primary));
-}
-
-static int begin(void **state) {
-    (void)state;
-    cu = le_sim_driver();
-    open_with(&(struct le_sim_options){.seed = 1});
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    return cu->DevicePrimaryCtxRelease(0);
-}
-
-static void begin_again(const struct le_sim_options *options) {
-    ok(cu->DevicePrimaryCtxRelease(0));
-    open_with(options);
-}
-
-static le_cu_stream stream_new(unsigned flags) {
-    le_cu_stream stream;
-    ok(cu->StreamCreate(&stream, flags));
-    return stream;
-}
-
-static le_cu_event event_new(void) {
-    le_cu_event event;
-    ok(cu->EventCreate(&event, 0));
-    return event;
-}
-
-static le_cu_deviceptr device_new(size_t size_bytes) {
-    le_cu_deviceptr address;
-    ok(cu->MemAlloc(&address, size_bytes));
-    return address;
-}
-
-static unsigned char *pinned_new(size_t size_bytes) {
-    void *memory;
-    ok(cu->MemHostAlloc(&memory, size_bytes, 0));
-    return memory;
-}
 
 /* ---- contexts and handles */
 
@@ -346,200 +290,6 @@ static void copies_have_three_axes(void **state) {
     fails(INVALID_VALUE, cu->Memcpy3DAsync(&up, NULL));
 }
 
-/* ---- order */
-
-/* Gives a copy of a byte to a place of its own in each of two streams; tells whose was last where both wrote. */
-static int last_of_two(uint64_t seed, unsigned flags, bool by_event) {
-    begin_again(&(struct le_sim_options){.seed = seed});
-    le_cu_stream a = stream_new(flags), b = stream_new(flags);
-    le_cu_event event = event_new();
-    le_cu_deviceptr address = device_new(1);
-    unsigned char back;
-    for (int k = 0; k < 8; k++)
-        ok(cu->MemsetD8Async(address, 1, 1, a));
-    ok(cu->EventRecord(event, a));
-    if (by_event)
-        ok(cu->StreamWaitEvent(b, event, 0));
-    for (int k = 0; k < 8; k++)
-        ok(cu->MemsetD8Async(address, 2, 1, b));
-    ok(cu->CtxSynchronize());
-    ok(cu->MemcpyDtoHAsync(&back, address, 1, NULL));
-    return back;
-}
-
-static void order_is_the_seeds(void **state) {
-    (void)state;
-    int seen[3] = {0};
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        int last = last_of_two(seed, LE_CU_STREAM_NON_BLOCKING, false);
-        assert_int_equal(last, last_of_two(seed, LE_CU_STREAM_NON_BLOCKING, false));
-        seen[last]++;
-        assert_int_equal(last_of_two(seed, LE_CU_STREAM_NON_BLOCKING, true), 2);
-    }
-    assert_true(seen[1] > 0 && seen[2] > 0);
-}
-
-/* With the NULL stream in the middle: blocking streams are ordered by it, others are not. */
-static bool null_stream_orders(uint64_t seed, unsigned flags) {
-    begin_again(&(struct le_sim_options){.seed = seed});
-    le_cu_stream a = stream_new(flags), b = stream_new(flags);
-    le_cu_deviceptr address = device_new(1), other = device_new(1);
-    unsigned char back, *pinned = pinned_new(2);
-    ok(cu->MemsetD8Async(address, 1, 1, a));
-    ok(cu->MemsetD8Async(address, 2, 1, NULL));
-    ok(cu->MemsetD8Async(address, 3, 1, b));
-    ok(cu->MemcpyDtoDAsync(other, address, 1, b));
-    ok(cu->MemcpyDtoHAsync(pinned, address, 1, NULL));
-    ok(cu->CtxSynchronize());
-    ok(cu->MemcpyDtoHAsync(&back, address, 1, NULL));
-    return back == 3 && pinned[0] == 3;
-}
-
-static void null_stream_orders_blocking_ones(void **state) {
-    (void)state;
-    int loose = 0;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        assert_true(null_stream_orders(seed, 0));
-        loose += !null_stream_orders(seed, LE_CU_STREAM_NON_BLOCKING);
-    }
-    assert_true(loose > 0);
-}
-
-static void waits_see_the_record_of_their_time(void **state) {
-    (void)state;
-    le_cu_stream a = stream_new(1), b = stream_new(1);
-    le_cu_event event = event_new();
-    unsigned char *pinned = pinned_new(1);
-    le_cu_deviceptr address = device_new(1);
-    ok(cu->StreamWaitEvent(b, event, 0)); /* never recorded: nothing to wait for */
-    ok(cu->EventQuery(event));
-    ok(cu->EventSynchronize(event));
-    ok(cu->MemsetD8Async(address, 1, 1, a));
-    ok(cu->EventRecord(event, a));
-    ok(cu->StreamWaitEvent(b, event, 0));
-    ok(cu->MemsetD8Async(address, 2, 1, a));
-    ok(cu->EventRecord(event, b)); /* recorded again elsewhere: b still waits for the first */
-    ok(cu->EventDestroy(event));
-    ok(cu->MemcpyDtoHAsync(pinned, address, 1, b));
-    ok(cu->StreamDestroy(a));
-    ok(cu->StreamSynchronize(b));
-    assert_in_range(pinned[0], 1, 2);
-    ok(cu->CtxSynchronize());
-}
-
-/* ---- the clock */
-
-static void host_calls_take_their_time(void **state) {
-    (void)state;
-    le_cu_stream stream = stream_new(1);
-    le_cu_deviceptr address = device_new(BYTES);
-    uint64_t start_ns = cu->clock_ns();
-    ok(cu->MemsetD8Async(address, 0, 1, stream));
-    assert_int_equal(cu->clock_ns() - start_ns, 2750);
-    ok(cu->StreamSynchronize(stream)); /* launch, 2 us of work, and the wait */
-    near_ns(cu->clock_ns() - start_ns, 7700);
-}
-
-/* Copies of 11 us each: 1,021 are given without waiting, and once that many are under way each waits for one. */
-static void full_queues_make_the_host_wait(void **state) {
-    (void)state;
-    le_cu_stream stream = stream_new(1);
-    size_t size_bytes = 524288;
-    void *pinned = pinned_new(size_bytes);
-    le_cu_deviceptr address = device_new(size_bytes);
-    uint64_t start_ns = cu->clock_ns();
-    for (int k = 0; k < 1021; k++)
-        ok(cu->MemcpyHtoDAsync(address, pinned, size_bytes, stream));
-    assert_int_equal(cu->clock_ns() - start_ns, 1021 * 2750);
-    for (int k = 0; k < 600; k++)
-        ok(cu->MemcpyHtoDAsync(address, pinned, size_bytes, stream));
-    start_ns = cu->clock_ns();
-    for (int k = 0; k < 10; k++)
-        ok(cu->MemcpyHtoDAsync(address, pinned, size_bytes, stream));
-    near_ns(cu->clock_ns() - start_ns, 110320);
-}
-
-static void events_tell_virtual_times(void **state) {
-    (void)state;
-    le_cu_stream stream = stream_new(1);
-    le_cu_event start = event_new(), stop = event_new(), untimed;
-    float milliseconds = -1;
-    size_t size_bytes = 55000000; /* a millisecond at 55 GB/s */
-    void *pinned = pinned_new(size_bytes);
-    le_cu_deviceptr address = device_new(size_bytes);
-    ok(cu->EventCreate(&untimed, LE_CU_EVENT_DISABLE_TIMING));
-    fails(INVALID_HANDLE, cu->EventElapsedTime(&milliseconds, start, stop));
-    ok(cu->EventRecord(start, stream));
-    ok(cu->MemcpyHtoDAsync(address, pinned, size_bytes, stream));
-    ok(cu->EventRecord(stop, stream));
-    ok(cu->EventRecord(untimed, stream));
-    fails(NOT_READY, cu->EventElapsedTime(&milliseconds, start, stop));
-    fails(NOT_READY, cu->EventQuery(stop));
-    fails(NOT_READY, cu->StreamQuery(stream));
-    ok(cu->EventSynchronize(stop));
-    ok(cu->EventQuery(stop));
-    ok(cu->StreamQuery(stream));
-    ok(cu->EventElapsedTime(&milliseconds, start, stop));
-    assert_true(milliseconds > 1.0f && milliseconds < 1.01f);
-    fails(INVALID_HANDLE, cu->EventElapsedTime(&milliseconds, start, untimed));
-}
-
-static void polling_ends(void **state) {
-    (void)state;
-    le_cu_stream stream = stream_new(1);
-    size_t size_bytes = 55000000;
-    unsigned char *pinned = pinned_new(size_bytes);
-    le_cu_deviceptr address = device_new(size_bytes);
-    ok(cu->MemsetD8Async(address, 9, size_bytes, stream));
-    uint64_t start_ns = cu->clock_ns();
-    ok(cu->MemcpyDtoHAsync(pinned, address, size_bytes, stream));
-    int polls = 0;
-    le_cu_result result;
-    while ((result = cu->StreamQuery(stream)) == LE_CU_ERROR_NOT_READY)
-        polls++;
-    ok(result);
-    assert_in_range(polls, 2, 100);
-    assert_int_equal(pinned[size_bytes - 1], 9);
-    assert_in_range(cu->clock_ns() - start_ns, 1000000, 1100000);
-}
-
-/* What a device does to memory is no data race of C's. */
-__attribute__((no_sanitize_thread)) static unsigned char watched(const volatile unsigned char *memory) {
-    return *memory;
-}
-
-static void memory_that_is_watched_changes(void **state) {
-    (void)state;
-    le_cu_stream stream = stream_new(1);
-    unsigned char *pinned = pinned_new(1);
-    le_cu_deviceptr address = device_new(1);
-    pinned[0] = 0;
-    ok(cu->MemsetD8Async(address, 5, 1, stream));
-    ok(cu->MemcpyDtoHAsync(pinned, address, 1, stream));
-    for (int k = 0; k < 500 && !watched(pinned); k++)
-        usleep(10000);
-    assert_int_equal(watched(pinned), 5);
-}
-
-/* Engines overlap: up, down, and the device's own. */
-static void engines_overlap(void **state) {
-    (void)state;
-    size_t size_bytes = 55000000;
-    void *from = pinned_new(size_bytes), *to = pinned_new(size_bytes);
-    le_cu_deviceptr first = device_new(size_bytes), second = device_new(size_bytes);
-    le_cu_stream up = stream_new(1), down = stream_new(1);
-    uint64_t start_ns = cu->clock_ns();
-    ok(cu->MemcpyHtoDAsync(first, from, size_bytes, up));
-    ok(cu->MemcpyDtoHAsync(to, second, size_bytes, down));
-    ok(cu->CtxSynchronize());
-    assert_in_range(cu->clock_ns() - start_ns, 1000000, 1100000);
-    start_ns = cu->clock_ns();
-    ok(cu->MemcpyHtoDAsync(first, from, size_bytes, up));
-    ok(cu->MemcpyHtoDAsync(second, from, size_bytes, down));
-    ok(cu->CtxSynchronize());
-    assert_in_range(cu->clock_ns() - start_ns, 2000000, 2100000);
-}
-
 /* ---- faults */
 
 static void the_nth_fails(void **state) {
@@ -631,15 +381,6 @@ int main(void) {
         TEST(copies_run_late),
         TEST(fills_have_three_widths),
         TEST(copies_have_three_axes),
-        TEST(order_is_the_seeds),
-        TEST(null_stream_orders_blocking_ones),
-        TEST(waits_see_the_record_of_their_time),
-        TEST(host_calls_take_their_time),
-        TEST(full_queues_make_the_host_wait),
-        TEST(events_tell_virtual_times),
-        TEST(polling_ends),
-        TEST(memory_that_is_watched_changes),
-        TEST(engines_overlap),
         TEST(the_nth_fails),
         TEST(faults_come_from_the_environment),
         TEST(a_child_is_told),
