@@ -31,7 +31,7 @@ static void release_buffer(struct le_buffer *buffer) {
         return;
     struct le_memory_pool *pool = buffer->pool;
     if (buffer->block && !buffer->is_borrowed) {
-        if (buffer->kind != LE_BUFFER_BLOCK) /* the memory is not the block's to keep until the work on it is done */
+        if (buffer->kind != LE_BUFFER_BLOCK && buffer->release) /* nobody else keeps it until the work on it is done */
             (void)le_block_wait(buffer->block, LE_ACCESS_WRITE);
         le_block_free(buffer->block);
     }
@@ -223,24 +223,18 @@ leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory
         return status;
     if (!home->device)
         return le_array_new(home->pool, dtype, rank, shape, zero, array);
-    if (memory == LEAT_MEMORY_HOST) {
-        status = le_array_new(home->pool, dtype, rank, shape, zero, &made);
-        if (!status && (status = watch(home->device, LE_MEMORY_HOST, made)))
-            le_array_free(made);
-    } else {
-        status = le_shape_check(dtype, rank, shape, strides, &size_bytes);
-        if (!status)
-            status = new_pair(home->pool, dtype, rank, shape, strides, &made);
-        if (status)
-            return status;
-        status = new_block(home, kind_of(memory), size_bytes, zero, made);
-        if (status && made->buffer->block)
-            le_array_free(made);
-        else if (status)
-            free_pair(made);
-    }
+    status = le_shape_check(dtype, rank, shape, strides, &size_bytes);
+    if (!status)
+        status = new_pair(home->pool, dtype, rank, shape, strides, &made);
+    if (status)
+        return status;
+    status = new_block(home, kind_of(memory), size_bytes, zero, made);
     if (!status)
         *array = made;
+    else if (made->buffer->block)
+        le_array_free(made);
+    else
+        free_pair(made);
     return status;
 }
 

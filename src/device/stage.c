@@ -255,6 +255,10 @@ bool le_stager_done(struct le_stager *s, uint64_t stream_id, uint64_t number) {
     return done;
 }
 
+static leat_status tell(const struct le_stage_failure *failure) {
+    return failure->status ? le_fail(failure->status, "%s", failure->message) : LEAT_OK;
+}
+
 leat_status le_stager_wait(struct le_stager *s, uint64_t stream_id, uint64_t number) {
     struct le_stage_failure found = {0};
     if (atomic_load(&s->unfinished) == 0)
@@ -270,20 +274,26 @@ leat_status le_stager_wait(struct le_stager *s, uint64_t stream_id, uint64_t num
             atomic_fetch_sub(&s->unfinished, 1);
         }
     pthread_mutex_unlock(&s->lock);
-    return found.status ? le_fail(found.status, "%s", found.message) : LEAT_OK;
+    return tell(&found);
 }
 
-void le_stager_wait_all(struct le_stager *s) {
+leat_status le_stager_wait_all(struct le_stager *s) {
+    struct le_stage_failure first = {0};
     pthread_mutex_lock(&s->lock);
     while (wait_once(s, 0, 0))
         ;
+    if (s->failure_count)
+        first = s->failures[0];
+    atomic_fetch_sub(&s->unfinished, s->failure_count);
+    s->failure_count = 0;
     pthread_mutex_unlock(&s->lock);
+    return tell(&first);
 }
 
 void le_stager_free(struct le_stager *s) {
     if (!s)
         return;
-    le_stager_wait_all(s);
+    (void)le_stager_wait_all(s);
     pthread_mutex_lock(&s->lock);
     s->stopping = true;
     pthread_cond_broadcast(&s->work);

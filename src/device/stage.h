@@ -61,6 +61,6 @@ bool le_stager_settled(struct le_stager *stager, uint64_t stream_id);
 bool le_stager_done(struct le_stager *stager, uint64_t stream_id, uint64_t number);
 /* Waits until the stream's jobs up to this number are done; the error of the first one that failed, told once. */
 leat_status le_stager_wait(struct le_stager *stager, uint64_t stream_id, uint64_t number);
-/* The same for all streams' jobs, and without their errors. */
-void le_stager_wait_all(struct le_stager *stager);
+/* The same for all streams' jobs; no error is left to be told. */
+leat_status le_stager_wait_all(struct le_stager *stager);
 #endif

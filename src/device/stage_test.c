@@ -431,7 +431,7 @@ static void test_waiting(void **state) {
         assert_false(le_stager_done(stager, (uint64_t)k + 10, 1));
         hold(stuck[k], false);
     }
-    le_stager_wait_all(stager);
+    assert_int_equal(le_stager_wait_all(stager), LEAT_OK);
     le_stager_free(stager);
     fake_stream_synchronize(NULL, s);
     fake_stream_free(NULL, s);
@@ -508,6 +508,11 @@ static void test_failures(void **state) {
             assert_non_null(strstr(le_error_at(0)->message, "cannot be copied"));
             assert_int_equal(le_stager_wait(stager, 1, 2), LEAT_OK);
         }
+    struct plan lost = {.up = true, .memory = back, .on_device = there, .size_bytes = SIZE, .fails = 3};
+    assert_int_equal(try_copy(stager, s, lost, 1, 2), LEAT_OK);
+    assert_int_equal(try_copy(stager, t, lost, 2, 2), LEAT_OK);
+    assert_int_equal(le_stager_wait_all(stager), LEAT_DEVICE);
+    assert_int_equal(le_stager_wait_all(stager), LEAT_OK);
     struct plan plan = {.up = false, .memory = back, .on_device = there, .size_bytes = 10, .fails = 0};
     assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_DEVICE); /* a small one at once */
     le_stager_free(stager);

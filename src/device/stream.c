@@ -208,13 +208,12 @@ leat_status le_device_synchronize(struct le_device *device) {
     int count;
     struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     le_device_span_begin(device, &span, LEAT_COST_WAIT, "device", "");
-    if (stager)
-        le_stager_wait_all(stager);
+    leat_status staged = stager ? le_stager_wait_all(stager) : LEAT_OK;
     struct le_seen *points = snapshot(device, &count);
     status = device->ops->synchronize(device->native);
     if (!status)
         take_snapshot_passed(device, points, count);
     le_free(points);
     le_device_span_end(&span, 0);
-    return status;
+    return status ? status : staged;
 }
