@@ -38,6 +38,14 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
         module->dynamic_offset = symbol->st_value;
         return true;
     }
+    if (strncmp(mangled, "_ZGV", 4) == 0 || strcmp(mangled, "__tls_guard") == 0) {
+        size_t *guards = le_realloc(module->guards, (module->guard_count + 1) * sizeof *guards);
+        if (!guards)
+            return false;
+        module->guards = guards;
+        guards[module->guard_count++] = symbol->st_value;
+        return true;
+    }
     struct sim_shared_symbol *grown = le_realloc(module->shared, (module->shared_count + 1) * sizeof *module->shared);
     if (!grown)
         return false;

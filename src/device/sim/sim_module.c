@@ -106,6 +106,7 @@ void sim_module_free(struct sim_module *module) {
         le_free(module->shared[k].name);
     le_free(module->shared);
     le_free(module->objects);
+    le_free(module->guards);
     le_free(module->image);
     le_free(module);
 }

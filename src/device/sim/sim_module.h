@@ -29,6 +29,8 @@ struct sim_module {
     uintptr_t data_low, data_high; /* writable */
     struct sim_shared_symbol *shared;
     size_t shared_count;
+    size_t *guards; /* offsets of what compilers ask before they construct a variable: set, as all shared memory is */
+    size_t guard_count;
     struct sim_object *objects;
     size_t object_count;
     size_t block_bytes, dynamic_offset; /* of the module's block of a thread */

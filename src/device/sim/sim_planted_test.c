@@ -197,6 +197,17 @@ static void right_kernels_are_silent(void **state) {
          " o[threadIdx.x]=f(threadIdx.x)+g[threadIdx.x%4];\n"
          "}\n",
          1, 4, 0, NULL, NULL},
+        {"ok pairs of halves",
+         "#include <cuda_fp16.h>\n"
+         "struct Box { float at[2]; __device__ Box() {} __device__ Box(float x) { at[0] = at[1] = x; } };\n"
+         "__global__ void k(float *o) {\n"
+         " __shared__ __half2 s[64]; __shared__ Box b[64];\n"
+         " s[threadIdx.x] = __floats2half2_rn(o[threadIdx.x], 1.f); b[threadIdx.x] = Box(1);\n"
+         " __syncthreads();\n"
+         " o[64 + threadIdx.x] = __low2float(__hadd2(s[threadIdx.x], s[63 - threadIdx.x])) + b[63 - "
+         "threadIdx.x].at[1];\n"
+         "}\n",
+         1, 64, 0, NULL, NULL},
         {"ok printf struct",
          "struct P{float a,b,c;};\n"
          "__global__ void k(P*o){\n"

@@ -128,6 +128,9 @@ static void service_access(const void *address, unsigned long size_bytes, unsign
     const struct sim_module *module = run->module;
     if (!run->check || (at >= module->low && at < module->high && !(at >= module->data_low && at < module->data_high)))
         return;
+    for (size_t k = 0; k < module->guard_count; k++)
+        if (at == run->area.low + module->guards[k])
+            return;
     struct sim_thread_name name = sim_thread_name(run, run->thread);
     enum { RANGE = 16 }; /* as the prelude has it */
     if (flags & RANGE)
