@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "device/device_state.h"
 #include "device/stage.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define SMALL_MAX   ((size_t)1 << 20)
@@ -20,6 +21,7 @@
 #define CELL_SMALL  ((size_t)16 << 10)
 #define KEEP_MIN    ((size_t)64 << 10) /* of host memory as it comes */
 #define CACHE_CAP   ((size_t)1 << 30)
+#define CHECKED_GAP ((size_t)256) /* behind each block where checks look for accesses past its end */
 enum { CLASSES = 72, LARGE = CLASSES, LOOKS = 8, QUERIES = 4, KINDS = LE_MEMORY_MAPPED + 1 };
 
 struct le_cell {
@@ -41,7 +43,7 @@ struct chunk {
 };
 struct pool {
     enum le_memory_kind kind;
-    size_t unit_bytes;
+    size_t unit_bytes, gap_bytes;
     bool has_cells, host_sees, plain; /* plain: base/memory.h's, not the backend's */
     struct cells ready[CLASSES + 1], pending[CLASSES + 1];
     struct chunk *first, *last;
@@ -53,6 +55,11 @@ struct le_pools {
     struct pool of[KINDS];
 };
 
+static bool is_checked(const struct le_device *device) {
+    const char *asked = getenv("LEAT_SIM_CHECK");
+    return device->ops->memory_note && (device->options.sim_check || (asked && atoi(asked)));
+}
+
 leat_status le_pools_new(struct le_device *device) {
     device->pools = le_alloc_zero(1, sizeof *device->pools);
     if (!device->pools)
@@ -63,6 +70,7 @@ leat_status le_pools_new(struct le_device *device) {
         pool->plain = k == LE_MEMORY_HOST && !device->limits.host_is_device;
         pool->has_cells = !pool->plain && !device->limits.host_is_device;
         pool->host_sees = k != LE_MEMORY_DEVICE || device->limits.host_is_device;
+        pool->gap_bytes = pool->plain || !is_checked(device) ? 0 : CHECKED_GAP;
         pool->unit_bytes = !pool->has_cells ? 64 : k == LE_MEMORY_DEVICE ? 512 : 4096;
     }
     return LEAT_OK;
@@ -452,7 +460,7 @@ leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, siz
         status = check_size(device, kind, size_bytes);
     if (status)
         return status;
-    request.class = class_of(request.pool, size_bytes, &request.capacity_bytes);
+    request.class = class_of(request.pool, size_bytes + request.pool->gap_bytes, &request.capacity_bytes);
     pthread_mutex_lock(&device->lock);
     status = reserve(&request, stream ? stream : device->own, &cell);
     if (!status && !cell) {

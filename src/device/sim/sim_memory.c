@@ -3,6 +3,7 @@
  * of the device is not used twice as long as there are others. Under the state's lock. */
 #include "base/memory.h"
 #include "device/sim/sim_guard.h"
+#include "device/sim/sim_report.h"
 #include "device/sim/sim_state.h"
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,15 @@ const struct sim_block *sim_memory_find(uintptr_t address, size_t size_bytes) {
     return inside ? block : NULL;
 }
 
+/* "array of 4,000 bytes" */
+static void what_of(char what[80], const char *name, size_t size_bytes) {
+    struct le_text text = {0};
+    le_text_add(&text, "%s of ", name);
+    sim_text_add_count(&text, size_bytes);
+    snprintf(what, 80, "%s bytes", text.failed ? name : text.at);
+    le_text_finish(&text);
+}
+
 static void tell(const struct sim_block *block, enum sim_memory_state new_state) {
     static const char *const names[] = {[SIM_BLOCK_DEVICE] = "device memory",
                                         [SIM_BLOCK_PINNED] = "pinned memory",
@@ -54,7 +64,7 @@ static void tell(const struct sim_block *block, enum sim_memory_state new_state)
     if (!state->check || block->kind == SIM_BLOCK_MODULE) /* modules tell of theirs */
         return;
     char what[80];
-    snprintf(what, sizeof what, "%s of %zu bytes", names[block->kind], block->size_bytes);
+    what_of(what, names[block->kind], block->size_bytes);
     if (block->span_bytes > block->size_bytes)
         sim_check_memory(state->check, block->address + block->size_bytes, block->span_bytes - block->size_bytes,
                          SIM_MEMORY_NONE, what);
@@ -381,11 +391,14 @@ static void note(uintptr_t address, size_t size_bytes, bool live) {
         return;
     struct sim_block *block = &sim_state()->memory.at[found - sim_state()->memory.at];
     sim_guard_note(address, size_bytes, live);
-    if (!block->pooled)
+    bool first = !block->pooled;
+    if (first)
         sim_check_memory(check, block->address, block->size_bytes, SIM_MEMORY_NONE, "pool");
     block->pooled = true;
+    if (first && !live)
+        return; /* nobody had it */
     char what[80];
-    snprintf(what, sizeof what, "array of %zu bytes", size_bytes);
+    what_of(what, "array", size_bytes);
     enum sim_memory_state fresh = block->kind == SIM_BLOCK_DEVICE ? SIM_MEMORY_FRESH : SIM_MEMORY_VALID;
     sim_check_memory(check, address, size_bytes, live ? fresh : SIM_MEMORY_FREED, what);
 }
