@@ -172,6 +172,96 @@ static void test_events(void **state) {
     fake_finish(device, fake);
 }
 
+/* ---- every allocation fails once */
+
+static int allocations, failing;
+
+static void *hook_allocate(size_t size_bytes, void *user) {
+    void *memory = ++allocations == failing ? NULL : malloc(size_bytes);
+    *(int *)user += memory != NULL;
+    return memory;
+}
+static void *hook_reallocate(void *memory, size_t size_bytes, void *user) {
+    void *grown = ++allocations == failing ? NULL : realloc(memory, size_bytes);
+    *(int *)user += grown && !memory;
+    return grown;
+}
+static void hook_release(void *memory, void *user) {
+    *(int *)user -= memory != NULL;
+    free(memory);
+}
+
+/* What a user does with a device, up to the first failure. */
+static leat_status try_all(struct le_device *device) {
+    enum { STREAMS = 20 };
+    static char memory[4096];
+    struct le_device_stream *streams[STREAMS] = {NULL};
+    struct le_block *blocks[3] = {NULL}, *wrapped = NULL;
+    struct le_device_event *event = NULL;
+    leat_status status = le_device_event_new(device, &event);
+    for (int k = 0; k < STREAMS && !status; k++)
+        status = le_device_stream_new(device, NULL, &streams[k]);
+    for (size_t k = 0; k < 3 && !status; k++)
+        status = le_block_new(device, (enum le_memory_kind)k, 100000 + 3 * MIB * k, streams[0], &blocks[k]);
+    if (!status)
+        status = le_block_wrap(device, LE_MEMORY_HOST, memory, sizeof memory, &wrapped);
+    for (int k = 0; k < STREAMS && !status; k++) {
+        const struct le_use use = {blocks[k % 3], k % 5 ? LE_ACCESS_READ : LE_ACCESS_BOTH};
+        status = le_order_begin(streams[k], &use, 1);
+        le_order_end(streams[k], &use, 1, !status);
+    }
+    if (!status)
+        status = le_device_event_record(event, streams[3]);
+    if (!status)
+        status = le_device_stream_wait_event(streams[4], event);
+    if (!status)
+        status = le_host_pin(device, memory, sizeof memory);
+    if (!status)
+        status = le_host_unpin(device, memory);
+    if (!status)
+        status = le_device_synchronize(device);
+    for (int k = 0; k < STREAMS; k++)
+        le_device_stream_free(streams[k]);
+    for (int k = 0; k < 3; k++)
+        le_block_free(blocks[k]);
+    le_block_free(wrapped);
+    le_device_event_free(event);
+    return status;
+}
+
+static void test_allocations_fail(void **state) {
+    (void)state;
+    int live = 0, tried = 0;
+    const struct le_allocator hooks = {hook_allocate, hook_reallocate, hook_release, &live};
+    leat_status status = LEAT_OUT_OF_MEMORY;
+    le_memory_use(&hooks);
+    for (failing = 1; status || failing < tried; failing++) {
+        struct fake *fake;
+        int fails = failing;
+        failing = 0; /* opening the fake */
+        allocations = 0;
+        struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
+        allocations = 0;
+        failing = fails;
+        status = try_all(device);
+        assert_true(status == LEAT_OK || status == LEAT_OUT_OF_MEMORY);
+        tried = allocations;
+        fake_finish(device, fake);
+        assert_int_equal(live, 0);
+        assert_true(failing < 500);
+    }
+    assert_true(failing > 20);
+    for (failing = 1; failing < 6; failing++) { /* opening the cpu's */
+        struct le_device *device = NULL;
+        allocations = 0;
+        status = le_device_open("cpu", NULL, &device);
+        assert_true(status == LEAT_OK || status == LEAT_OUT_OF_MEMORY);
+        le_device_close(device);
+        assert_int_equal(live, 0);
+    }
+    le_memory_use(NULL);
+}
+
 /* ---- what outlives what */
 
 static void test_things_outlive_the_owner(void **state) {
@@ -196,8 +286,13 @@ static void test_things_outlive_the_owner(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names), cmocka_unit_test(test_latch),  cmocka_unit_test(test_first_cause_stays),
-        cmocka_unit_test(test_fork),  cmocka_unit_test(test_events), cmocka_unit_test(test_things_outlive_the_owner),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_latch),
+        cmocka_unit_test(test_first_cause_stays),
+        cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_things_outlive_the_owner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
