@@ -56,6 +56,7 @@ static void thread_main(void *argument) {
     sim_fiber_arrived(&thread->fiber, &run->home);
     run->grid->kernel->call(run->arguments);
     struct sim_team *team = run->team;
+    sim_held_tell(run);
     team->state[thread - team->threads] = SIM_ENDED;
     team->live--;
     team->moved = true;

@@ -14,7 +14,6 @@ struct planted {
 
 static void run_planted(const struct planted *row) {
     char *memory = aligned_alloc(MEMORY_BYTES, MEMORY_BYTES);
-    memset(memory, 0, MEMORY_BYTES);
     struct testing t = testing_load(row->source, true, NULL);
     uintptr_t address = (uintptr_t)memory;
     size_t valid = strcmp(row->name, "oob") == 0 ? 400 : VALID_BYTES;
@@ -26,6 +25,7 @@ static void run_planted(const struct planted *row) {
     int n = 100;
     void *parameters[] = {&p, &n};
     for (uint64_t seed = 1; seed <= 3; seed++) {
+        memset(memory, 0, MEMORY_BYTES);
         sim_check_reports_clear(t.check);
         testing_launch(&t, "k", DIM(row->blocks, 1, 1), DIM(row->threads, 1, 1), row->dynamic_bytes, seed, parameters);
         const char *report = sim_check_reports(t.check);
@@ -126,6 +126,12 @@ static void planted_bugs_are_found(void **state) {
          " o[threadIdx.x]=s[31-threadIdx.x];\n"
          "}\n",
          1, 32, 0, "shared race", "kernel.cu:4"},
+        {"read beside atomics",
+         "__global__ void k(int *o) {\n"
+         " if (*o < 50)\n"
+         "  atomicAdd(o, 1);\n"
+         "}\n",
+         4, 32, 0, "global race", "kernel.cu:2"},
         {"mask",
          "__global__ void k(float*o){\n"
          " if(threadIdx.x<16)\n"
@@ -208,6 +214,13 @@ static void right_kernels_are_silent(void **state) {
          "threadIdx.x].at[1];\n"
          "}\n",
          1, 64, 0, NULL, NULL},
+        {"ok swap loop",
+         "__global__ void k(float *o) {\n"
+         " unsigned long long *at = (unsigned long long *)o, old = *at, seen;\n"
+         " do { seen = old; old = atomicCAS(at, seen, __double_as_longlong(1 + __longlong_as_double(seen))); }\n"
+         " while (seen != old);\n"
+         "}\n",
+         4, 32, 0, NULL, NULL},
         {"ok printf struct",
          "struct P{float a,b,c;};\n"
          "__global__ void k(P*o){\n"

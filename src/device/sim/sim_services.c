@@ -9,6 +9,7 @@ static unsigned service_barrier(int kind, unsigned predicate, const char *file, 
     struct sim_thread *thread = run->thread;
     struct sim_team *team = run->team;
     unsigned k = (unsigned)(thread - team->threads);
+    sim_held_tell(run);
     thread->kind = kind;
     thread->value = predicate;
     thread->file = file;
@@ -49,6 +50,7 @@ static unsigned long long service_collective(int kind, unsigned mask, unsigned l
                          mask, thread->self->lane);
         mask |= 1u << thread->self->lane;
     }
+    sim_held_tell(run);
     thread->kind = kind;
     thread->mask = mask;
     thread->value = value;
@@ -67,6 +69,7 @@ static unsigned long long service_collective(int kind, unsigned mask, unsigned l
 static void service_pause(void) {
     struct sim_run *run = sim_run_now();
     struct sim_self *self = run->thread->self;
+    sim_held_tell(run);
     run->team->moved |= self->changed != 0;
     self->budget = SIM_BUDGET;
     self->changed = 0;
@@ -75,6 +78,7 @@ static void service_pause(void) {
 
 static void service_fence(int scope) {
     struct sim_run *run = sim_run_now();
+    sim_held_tell(run);
     if (run->check)
         sim_check_fence(run->check, sim_thread_name(run, run->thread), (enum sim_fence)scope);
     if (--run->thread->self->budget == 0)
@@ -83,6 +87,7 @@ static void service_fence(int scope) {
 
 static void service_stop(int kind) {
     struct sim_run *run = sim_run_now();
+    sim_held_tell(run);
     if (kind == SIM_STOP_ASSERT)
         sim_run_stop(run, SIM_GRID_ASSERT, "an assertion failed");
     sim_run_stop(run, SIM_GRID_TRAP, "the kernel called __trap()");
@@ -108,6 +113,14 @@ static unsigned long long service_clock(void) {
     return le_clock_ns();
 }
 
+void sim_held_tell(struct sim_run *run) {
+    size_t size_bytes = run->held.size_bytes;
+    if (!size_bytes)
+        return;
+    run->held.size_bytes = 0;
+    sim_check_access(run->check, sim_thread_name(run, run->thread), run->held.address, size_bytes, 0, run->held.pc);
+}
+
 /* Accesses that need no alignment go to the check in pieces that have one. */
 static void in_pieces(struct sim_run *run, struct sim_thread_name name, uintptr_t address, size_t size_bytes,
                       unsigned flags, uintptr_t pc) {
@@ -122,27 +135,35 @@ static void in_pieces(struct sim_run *run, struct sim_thread_name name, uintptr_
     }
 }
 
+/* A compare-and-swap loop starts with a plain read of what it will swap, as CUDA's own guide writes it; what is read is
+ * only a guess that the swap verifies. So a plain read is held back until the thread's next access. */
 static void service_access(const void *address, unsigned long size_bytes, unsigned flags, const void *pc) {
     struct sim_run *run = sim_run_now();
     uintptr_t at = (uintptr_t)address;
     const struct sim_module *module = run->module;
+    enum { RANGE = 16, SWAP = 32 }; /* as the prelude has them */
     if (!run->check || (at >= module->low && at < module->high && !(at >= module->data_low && at < module->data_high)))
         return;
     for (size_t k = 0; k < module->guard_count; k++)
         if (at == run->area.low + module->guards[k])
             return;
+    if (flags & SWAP && run->held.address == at && run->held.size_bytes == size_bytes)
+        run->held.size_bytes = 0;
+    sim_held_tell(run);
     struct sim_thread_name name = sim_thread_name(run, run->thread);
-    enum { RANGE = 16 }; /* as the prelude has it */
     if (flags & RANGE)
         in_pieces(run, name, at, size_bytes, flags & ~(unsigned)RANGE, (uintptr_t)pc);
+    else if (flags == 0)
+        run->held = (struct sim_held){.address = at, .pc = (uintptr_t)pc, .size_bytes = size_bytes};
     else
-        sim_check_access(run->check, name, at, size_bytes, flags, (uintptr_t)pc);
+        sim_check_access(run->check, name, at, size_bytes, flags & ~(unsigned)SWAP, (uintptr_t)pc);
 }
 
 static void service_subscript(const char *file, unsigned line, long long index, const char *type) {
     struct sim_run *run = sim_run_now();
     if (!run->check)
         return;
+    sim_held_tell(run);
     char place[300];
     struct sim_thread_name name = sim_thread_name(run, run->thread);
     snprintf(place, sizeof place, "%s:%u", file, line);

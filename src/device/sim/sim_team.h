@@ -51,6 +51,10 @@ struct sim_run {
     void **arguments;
     struct sim_shared_area area;
     uint64_t idle_since_ns;
+    struct sim_held { /* the running thread's last access, a plain read, until it is known what comes next */
+        uintptr_t address, pc;
+        size_t size_bytes; /* 0: none */
+    } held;
     const void *fault_address;
     int fault_signal;
     bool fault_guard;
@@ -78,6 +82,8 @@ void sim_warp_ended(struct sim_run *run, unsigned warp);
 bool sim_warp_answer(struct sim_run *run);
 
 /* ---- sim_services.c */
+/* The running thread waits or ends: what it did last is told to the check. */
+void sim_held_tell(struct sim_run *run);
 extern const struct sim_services sim_services;
 
 /* ---- sim_trap.c: faults of the machine on a fiber of this thread end the grid: run->fault_signal */
