@@ -3,9 +3,11 @@
 #include "base/memory.h"
 #include "device/cuda/compile_log.h"
 #include "device/cuda/door.h"
+#include "device/cuda/nvrtc_headers.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ARCHITECTURES_MAX = 128 };
 static const char STANDARD[] = "c++17";
@@ -73,6 +75,15 @@ static void add_list(struct job *job, const char *prefix, const char *const *lis
         add_option(job, prefix, *list);
 }
 
+/* The toolkit's folder; from CUDA 13 on the headers of its C++ libraries, which cooperative_groups.h needs, are one
+ * below. */
+static void add_toolkit(struct job *job, const char *folder) {
+    add_option(job, "-I", folder);
+    const char *libraries = le_arena_format(&job->arena, "%s/cccl", folder);
+    if (access(libraries, R_OK) == 0)
+        add_option(job, "-I", libraries);
+}
+
 /* The toolkit's headers come last, after the user's own; the simulator brings its own. */
 static leat_status make_options(struct job *job) {
     const struct le_module_source *source = job->source;
@@ -89,7 +100,7 @@ static leat_status make_options(struct job *job) {
     add_list(job, "-D", source->macros);
     add_list(job, "-I", source->include_paths);
     if (folder)
-        add_option(job, "-I", folder);
+        add_toolkit(job, folder);
     add_list(job, "", source->options);
     return LEAT_OK;
 }
@@ -210,8 +221,10 @@ static leat_status run(struct job *job, char **image) {
     leat_status status = make_options(job);
     if (status)
         return status;
+    const char *const *names = NULL, *const *headers = NULL;
+    int count = job->cuda->is_sim ? 0 : le_nvrtc_headers(&names, &headers);
     le_nvrtc_result result =
-        job->nvrtc->CreateProgram(&job->program, job->source->text, job->source->name, 0, NULL, NULL);
+        job->nvrtc->CreateProgram(&job->program, job->source->text, job->source->name, count, headers, names);
     if (result != LE_NVRTC_SUCCESS)
         return nvrtc_failed(job, result, job->source->name);
     status = compile(job, image);

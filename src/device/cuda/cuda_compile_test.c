@@ -109,6 +109,34 @@ static void test_variables(void **state) {
     end(&setting);
 }
 
+/* Headers of the host's that NVRTC has none of; with a toolkit's, in either order. */
+static void test_headers(void **state) {
+    (void)state;
+    static const char PLAIN[] =
+        "#include <stdio.h>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <cassert>\n#include "
+        "<cstddef>\n#include <cstdint>\n#include <climits>\n#include <cfloat>\n#include <cmath>\n"
+        "static_assert(sizeof(int64_t) == 8 && sizeof(uint16_t) == 2 && INT_MIN < 0 && INT64_MIN < 0 && UINT32_MAX > 0 "
+        "&& FLT_MAX > 1e38f && DBL_EPSILON < 1e-15, \"\");\n"
+        "__global__ void f(float *y, uint32_t n) { assert(n > 0); printf(\"%d\", (int)n); y[0] = INFINITY + sqrtf(n) + "
+        "(float)M_PI; }\n";
+    static const char TOOLKIT[] =
+        "#include <stdint.h>\n#include <cooperative_groups.h>\n#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n"
+        "#include <math.h>\n__global__ void f(int64_t *y) { cooperative_groups::this_grid().sync(); *y = 1; }\n";
+    struct le_module_source source = {.text = PLAIN, .name = "k.cu"};
+    struct setting setting;
+    begin(&setting, 90);
+    if (compile(&setting, &source))
+        fail_msg("%s", le_errors_text());
+    end(&setting);
+    if (!le_cuda_include_folder())
+        return;
+    source.text = TOOLKIT;
+    begin(&setting, 90);
+    if (compile(&setting, &source))
+        fail_msg("%s", le_errors_text());
+    end(&setting);
+}
+
 /* A device newer than NVRTC knows gets PTX for the newest that it knows. */
 static void test_newer_device(void **state) {
     (void)state;
@@ -164,6 +192,7 @@ int main(void) {
         return 0;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_module), cmocka_unit_test(test_variables),
-                                       cmocka_unit_test(test_newer_device), cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_headers), cmocka_unit_test(test_newer_device),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
