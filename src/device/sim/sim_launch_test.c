@@ -236,9 +236,9 @@ static void cooperative_grids_must_fit(void **state) {
     le_cu_deviceptr x = device_new(4);
     void *arguments[] = {&x};
     fails(COOPERATIVE_LAUNCH_TOO_LARGE,
-          cu->LaunchCooperativeKernel(kernel("few"), 129, 1, 1, 64, 1, 1, 0, NULL, arguments));
-    ok(cu->LaunchCooperativeKernel(kernel("few"), 128, 1, 1, 64, 1, 1, 0, NULL, arguments));
-    assert_int_equal(int_at(x), 64);
+          cu->LaunchCooperativeKernel(kernel("few"), 129, 1, 1, 32, 1, 1, 0, NULL, arguments));
+    ok(cu->LaunchCooperativeKernel(kernel("few"), 128, 1, 1, 32, 1, 1, 0, NULL, arguments));
+    assert_int_equal(int_at(x), 32);
 }
 
 static void modules_have_variables(void **state) {
