@@ -100,6 +100,10 @@ foreach(cases ${command_cases})
   get_filename_component(name ${cases} NAME_WE)
   leat_test(tests/cli/${name} tests/cli/run_tests.sh ${command_here} ${cases})
 endforeach()
+find_program(LEAT_CXX NAMES $ENV{CXX} c++ g++ clang++) # sim compiles CUDA C with it
+if(NOT LEAT_CXX)
+  set_tests_properties(tests/cli/launch PROPERTIES DISABLED ON)
+endif()
 
 # Kernels under the checks of sim: with a bug, and what must be said of it, or right ones, of which nothing is.
 file(GLOB sim_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/sim/*/*.cu)
