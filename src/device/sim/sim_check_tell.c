@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACE_BYTES = 512 };
+enum { PLACE_BYTES = 512, NEAR_BYTES = 1 << 20 };
 
 static struct sim_phase *phase_of(const struct sim_check *check, const struct sim_stamp *stamp) {
     return &check->phases[stamp->who >> SIM_THREAD_BITS];
@@ -220,6 +220,16 @@ void sim_tell_misaligned(struct sim_access *access) {
     end(access, SIM_REPORT_MISALIGNED, alias, &text, &places);
 }
 
+/* The array that was meant, as far as one can tell: the nearest, if the access is among the device's addresses or not
+ * far from them. */
+static const struct sim_region *near_by(const struct sim_access *access, bool device) {
+    const struct sim_region *near = sim_regions_nearest(&access->check->regions, access->address);
+    if (!near || access->address < SIM_PAGE_BYTES)
+        return NULL;
+    size_t distance = access->address >= near->high ? access->address - near->high : near->low - access->address;
+    return device || distance < NEAR_BYTES ? near : NULL;
+}
+
 void sim_tell_outside(struct sim_access *access, const struct sim_region *region) {
     bool freed = region && region->state == SIM_MEMORY_FREED;
     enum sim_report_kind kind = freed ? SIM_REPORT_USE_AFTER_FREE : SIM_REPORT_OUT_OF_BOUNDS;
@@ -228,20 +238,17 @@ void sim_tell_outside(struct sim_access *access, const struct sim_region *region
         return;
     struct le_text text = {0}, places = {0};
     begin(access, kind, &text, &places);
-    const struct sim_region *near =
-        region && sim_region_usable(region) ? region : sim_regions_nearest(&access->check->regions, access->address);
+    const struct sim_region *near = region && sim_region_usable(region) ? region : near_by(access, region != NULL);
     if (freed) {
         add_target(&text, access);
         le_text_add(&text, " that was freed\n");
-    } else if (!region) {
-        bool null = access->address < SIM_PAGE_BYTES;
-        le_text_add(&text, " at address %#zx%s\n", (size_t)access->address,
-                    null ? ": a null pointer" : ", which is no memory of the device");
     } else if (near) {
         add_beside(&text, access, near->low, near->high);
         le_text_add(&text, "%s%s\n", article(near->what->text), near->what->text);
     } else {
-        le_text_add(&text, " where no array is\n");
+        bool null = access->address < SIM_PAGE_BYTES;
+        le_text_add(&text, " at address %#zx%s\n", (size_t)access->address,
+                    null ? ": a null pointer" : ", which is no memory of the device");
     }
     end(access, kind, alias, &text, &places);
 }

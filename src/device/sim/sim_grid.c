@@ -427,8 +427,11 @@ enum sim_grid_status sim_grid_run(struct sim_grid *grid) {
             begin_check(run);
         running = run;
         run_blocks(run);
-        if (run->fault_signal)
+        if (run->fault_signal) {
+            if (run->check && run->thread)
+                sim_held_tell(run); /* the access that faulted */
             tell_fault(run);
+        }
         running = NULL;
         if (run->check)
             sim_check_grid_end(run->check);
