@@ -204,7 +204,8 @@ static leat_status watch(struct le_device *device, enum le_memory_kind kind, lea
 static leat_status new_block(const struct le_array_home *home, enum le_memory_kind kind, size_t size_bytes, bool zero,
                              leat_array *array) {
     struct le_block *block;
-    leat_status status = le_block_new(home->device, kind, size_bytes ? size_bytes : 1, home->stream, &block);
+    leat_status status =
+        le_block_new(home->device, kind, size_bytes ? size_bytes : 1, zero ? home->stream : NULL, &block);
     if (status)
         return status;
     array->buffer->kind = LE_BUFFER_BLOCK;

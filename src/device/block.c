@@ -5,7 +5,8 @@
  *
  * A released cell keeps the points of its last uses, as the next block's order: whoever works in it next is in order
  * with them, in whatever stream. So any released cell of the device's may be given out; those whose points the asking
- * stream has passed come first. Memory that the host sees is given out only when its points have passed.
+ * stream has passed come first. Where nobody says which stream it will be, and all work of late was in one, it is that.
+ * Memory that the host sees is given out only when its points have passed.
  *
  * Releasing calls no driver: chunks above the cap are given back when memory is taken or waited for. Under the device's
  * lock, but for the driver's allocations and frees. */
@@ -410,7 +411,9 @@ static leat_status reserve(const struct request *request, struct le_device_strea
         return le_fail(LEAT_OUT_OF_MEMORY,
                        "an array of %zu bytes does not fit: %zu of the %zu bytes that the options allow are in use",
                        request->size_bytes, used_bytes, cap);
-    *cell = take_in_order(device, pool, class, capacity_bytes, stream);
+    if (!stream)
+        stream = le_stream_of_late(device);
+    *cell = take_in_order(device, pool, class, capacity_bytes, stream ? stream : device->own);
     if (!*cell)
         *cell = take_ready(pool, class, capacity_bytes);
     if (!*cell)
@@ -462,7 +465,7 @@ leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, siz
         return status;
     request.class = class_of(request.pool, size_bytes + request.pool->gap_bytes, &request.capacity_bytes);
     pthread_mutex_lock(&device->lock);
-    status = reserve(&request, stream ? stream : device->own, &cell);
+    status = reserve(&request, stream, &cell);
     if (!status && !cell) {
         pthread_mutex_unlock(&device->lock);
         make_room(&request);

@@ -116,6 +116,38 @@ static void test_reuse_after_wait(void **state) {
     fake_finish(device, fake);
 }
 
+/* Nobody says in which stream the memory will be used. While all work is in one, it is taken to be that; when two are
+ * at work, they are not made to wait for each other. */
+static void test_stream_of_late(void **state) {
+    (void)state;
+    struct fake *fake;
+    struct le_device *device = fake_open(NULL, GIB, &fake);
+    struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
+    struct le_block *other = fake_block(device, 100, two);
+    int allocations = 0, records = 0;
+    for (int k = 0; k < 300; k++) {
+        struct le_block *block = fake_block(device, 3 * MIB, NULL);
+        fake_touch(one, block, LE_ACCESS_WRITE);
+        le_block_free(block);
+        if (k == 100) {
+            allocations = fake->allocations;
+            records = fake->records;
+        }
+    }
+    assert_int_equal(fake->allocations, allocations);
+    assert_int_equal(fake->records, records);
+    fake_touch(two, other, LE_ACCESS_WRITE);
+    for (int k = 0; k < 100; k++)
+        fake_touch(one, other, LE_ACCESS_WRITE);
+    int before = fake->queries;
+    le_block_free(fake_block(device, 3 * MIB, NULL));
+    assert_true(fake->queries > before);
+    le_block_free(other);
+    le_device_stream_free(one);
+    le_device_stream_free(two);
+    fake_finish(device, fake);
+}
+
 /* Whatever memory is given out, work on it comes after all that its owners before had queued. */
 static void test_reuse_is_in_order(void **state) {
     enum { STREAMS = 4, ROUNDS = 2000, PLACES = 64 };
@@ -390,6 +422,7 @@ int main(void) {
         cmocka_unit_test(test_reuse_in_one_stream),
         cmocka_unit_test(test_reuse_across_streams),
         cmocka_unit_test(test_reuse_after_wait),
+        cmocka_unit_test(test_stream_of_late),
         cmocka_unit_test(test_reuse_is_in_order),
         cmocka_unit_test(test_pinned_waits_for_all),
         cmocka_unit_test(test_caps),

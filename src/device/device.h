@@ -87,8 +87,8 @@ struct le_block {
     bool owned; /* false: the caller's memory, wrapped */
     struct le_order order;
 };
-/* A pooled block for work in stream (NULL: the device's own). Its bytes are anything. OUT_OF_MEMORY after what is kept
- * was trimmed and it was tried again; an array larger than the device gets a message that says so. */
+/* A pooled block for work in stream (NULL: it is not known in which). Its bytes are anything. OUT_OF_MEMORY after what
+ * is kept was trimmed and it was tried again; an array larger than the device gets a message that says so. */
 leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, size_t size_bytes,
                          struct le_device_stream *stream, struct le_block **block);
 /* Memory of the caller's. kind HOST: pinned memory is recognised. */

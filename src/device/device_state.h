@@ -74,7 +74,8 @@ struct le_device {
     int stream_count, stream_capacity; /* ids ascend */
     uint64_t last_stream_id;
     struct le_device_stream *own;
-    struct le_mark *marks; /* for reuse */
+    uint64_t run_stream_id, run_length; /* the stream of the latest tickets, and how many came one after the other */
+    struct le_mark *marks;              /* for reuse */
     struct le_pools *pools;
     struct le_pinned *pins;
     int pin_count, pin_capacity;
@@ -109,6 +110,8 @@ leat_status le_point_wait(struct le_device *device, struct le_point point);
 int le_order_points(const struct le_order *order, struct le_point *points);
 /* Finishes streams that were freed, and forgets those whose work is done (ask: asks the driver). */
 void le_streams_sweep(struct le_device *device, bool ask);
+/* The stream that all work of late was given to, while no other one is known to be at work; NULL: there is none. */
+struct le_device_stream *le_stream_of_late(struct le_device *device);
 /* A recorded event that covers what was given to the stream so far; unsettled as in le_point_need. */
 leat_status le_stream_mark(struct le_device_stream *stream, uint64_t *unsettled);
 void le_mark_drop(struct le_device *device, struct le_mark *mark); /* one holder less; NULL is fine */

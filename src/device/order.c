@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
+enum { RUN_MIN = 64 }; /* tickets that make a stream the one of late */
+
 struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id) {
     int low = 0, high = device->stream_count;
     while (low < high) {
@@ -19,6 +21,15 @@ struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id) {
             high = middle;
     }
     return low < device->stream_count && device->streams[low]->id == id ? device->streams[low] : NULL;
+}
+
+struct le_device_stream *le_stream_of_late(struct le_device *device) {
+    struct le_device_stream *stream =
+        device->run_length >= RUN_MIN ? le_stream_find(device, device->run_stream_id) : NULL;
+    for (int k = 0; k < device->stream_count && stream; k++)
+        if (device->streams[k] != stream && device->streams[k]->passed < device->streams[k]->number)
+            return NULL;
+    return stream;
 }
 
 void le_stream_passed(struct le_device_stream *stream, uint64_t number) {
@@ -280,6 +291,8 @@ void le_order_end(struct le_device_stream *stream, const struct le_use *uses, in
         return;
     pthread_mutex_lock(&device->lock);
     struct le_point mine = {.stream_id = stream->id, .number = ++stream->number};
+    device->run_length = device->run_stream_id == stream->id ? device->run_length + 1 : 1;
+    device->run_stream_id = stream->id;
     if (device->limits.host_is_device) {
         stream->passed = stream->number;
         mine = (struct le_point){0};

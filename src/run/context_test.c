@@ -42,7 +42,7 @@ static void test_options(void **state) {
         {{.device = "cpu"}, LEAT_OK},
         {{.device = "cpu:0"}, LEAT_OK},
         {{.device = "cpu:1"}, LEAT_DEVICE},
-        {{.device = "cuda"}, LEAT_DEVICE},
+        {{.device = "cuda:9999"}, LEAT_DEVICE},
         {{.device = ""}, LEAT_DEVICE},
         {{.threads = 7}, LEAT_OK},
         {{.threads = -1}, LEAT_INVALID},
@@ -67,9 +67,9 @@ static void test_environment(void **state) {
         leat_options options;
         leat_status status;
     } cases[] = {
-        {"LEAT_DEVICE", "cuda", {0}, LEAT_DEVICE},
-        {"LEAT_DEVICE", "cuda", {.device = "auto"}, LEAT_DEVICE},
-        {"LEAT_DEVICE", "cuda", {.device = "cpu"}, LEAT_OK},
+        {"LEAT_DEVICE", "cuda:9999", {0}, LEAT_DEVICE},
+        {"LEAT_DEVICE", "cuda:9999", {.device = "auto"}, LEAT_DEVICE},
+        {"LEAT_DEVICE", "cuda:9999", {.device = "cpu"}, LEAT_OK},
         {"LEAT_DEVICE", "", {0}, LEAT_OK},
         {"LEAT_THREADS", "3", {0}, LEAT_OK},
         {"LEAT_THREADS", "0", {0}, LEAT_INVALID},
