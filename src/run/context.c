@@ -246,7 +246,7 @@ leat_status le_context_memory_use(leat_context *ctx, leat_memory memory, struct 
                                                 [LEAT_MEMORY_HOST] = LE_MEMORY_HOST,
                                                 [LEAT_MEMORY_PINNED] = LE_MEMORY_PINNED,
                                                 [LEAT_MEMORY_MAPPED] = LE_MEMORY_MAPPED};
-    if (memory != LEAT_MEMORY_HOST && !le_device_limits(ctx->device)->host_is_device)
+    if (!le_device_limits(ctx->device)->host_is_device)
         return le_device_memory_use(ctx->device, kinds[memory], use);
     struct le_pool_use pool;
     le_memory_pool_use(ctx->memory, &pool);
