@@ -201,8 +201,11 @@ static void read_conversion(struct reader *reader, const struct parameters *para
 
 static void note_use(struct reader *reader, struct le_ptx_kernel *kernel) {
     int variable = le_names_get(&reader->ptx->variable_names, reader->token, reader->length);
-    if (variable < 0 || (kernel->uses.count && kernel->uses.at[kernel->uses.count - 1] == variable))
+    if (variable < 0)
         return;
+    for (int k = 0; k < kernel->uses.count; k++)
+        if (kernel->uses.at[k] == variable)
+            return;
     *LE_PUSH(&reader->ptx->arena, &kernel->uses) = variable;
 }
 
