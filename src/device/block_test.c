@@ -250,6 +250,9 @@ static void test_cache_cap(void **state) {
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 0); /* memory did not run out */
     le_block_free(block);
+    assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes > 10 * MIB); /* releasing gives nothing back */
+    assert_ok(le_device_synchronize(device));
+    assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
     fake_finish(device, fake);
 }
 

@@ -215,5 +215,8 @@ leat_status le_device_synchronize(struct le_device *device) {
         take_snapshot_passed(device, points, count);
     le_free(points);
     le_device_span_end(&span, 0);
-    return status ? status : staged;
+    if (status)
+        return status;
+    le_pools_trim(device, false);
+    return staged;
 }
