@@ -195,8 +195,11 @@ static leat_status judge(struct job *job, le_nvrtc_result result) {
         return le_compile_log_fail(log, job->source->name, job->source->text);
     if (result == LE_NVRTC_ERROR_INVALID_OPTION)
         return le_fail(LEAT_INVALID, "%s: %s", job->source->name, *log ? log : "a wrong option");
-    status = nvrtc_failed(job, result, job->source->name);
-    return *log ? le_fail_prefix(status, "%.300s", log) : status;
+    if (!*log)
+        return nvrtc_failed(job, result, job->source->name);
+    if (result == LE_NVRTC_ERROR_OUT_OF_MEMORY)
+        return le_fail(LEAT_OUT_OF_MEMORY, "%s: %s", job->source->name, log);
+    return le_fail(job->cuda->is_sim ? LEAT_UNSUPPORTED : LEAT_DEVICE, "%s", log); /* sim: there is no compiler */
 }
 
 static leat_status compile(struct job *job, char **image) {
