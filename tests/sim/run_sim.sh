@@ -8,7 +8,7 @@ leat=${1:?usage: run_sim.sh LEAT FILE.cu [SEED ...]}
 file=${2:?usage: run_sim.sh LEAT FILE.cu [SEED ...]}
 case $leat in /*) ;; *) leat=$PWD/$leat ;; esac
 shift 2
-[ $# -gt 0 ] || set -- 1 2 3 4 5
+[ $# -gt 0 ] || set -- 1 2 3
 command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || exit 77
 cd "$(dirname "$file")" || exit 2
 file=$(basename "$file")
