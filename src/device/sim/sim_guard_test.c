@@ -271,6 +271,26 @@ static void the_null_stream_orders_blocking_ones(void **state) {
     told("stream");
 }
 
+static void streams_that_are_gone_are_waited_for(void **state) {
+    (void)state;
+    le_cu_stream loose = stream_new(), blocking;
+    volatile unsigned char *pinned = pinned_new(BYTES);
+    le_cu_deviceptr address = device_new(BYTES), other = device_new(BYTES);
+    ok(cu->MemsetD8Async(address, 7, BYTES, loose));
+    ok(cu->MemcpyDtoHAsync((void *)pinned, address, BYTES, loose));
+    ok(cu->StreamDestroy(loose));
+    ok(cu->MemFree(device_new(1))); /* all of it runs: the stream is gone */
+    ok(cu->CtxSynchronize());
+    assert_int_equal(pinned[0], 7);
+    ok(cu->StreamCreate(&blocking, 0));
+    ok(cu->MemsetD8Async(other, 7, BYTES, blocking));
+    ok(cu->StreamDestroy(blocking));
+    ok(cu->MemFree(device_new(1)));
+    ok(cu->MemsetD8Async(other, 8, BYTES, NULL));
+    ok(cu->CtxSynchronize());
+    silent();
+}
+
 /* ---- ends of memory */
 
 static void released_arrays_are_known(void **state) {
@@ -325,6 +345,7 @@ int main(void) {
         TEST(unordered_writes_are_told),
         TEST(ordered_ones_are_not),
         TEST(the_null_stream_orders_blocking_ones),
+        TEST(streams_that_are_gone_are_waited_for),
         TEST(released_arrays_are_known),
         TEST(arrays_end_inside_of_pools),
         TEST(addresses_are_not_used_again),

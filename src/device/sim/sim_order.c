@@ -66,7 +66,7 @@ static bool join_implicit(struct sim_state *state, struct sim_stream *stream) {
         if (state->streams[k] && state->streams[k]->blocking &&
             !sim_vector_join(&stream->vector, &state->streams[k]->vector))
             return false;
-    return true;
+    return stream->slot || sim_vector_join(&stream->vector, &state->gone[true].vector);
 }
 
 bool sim_order_give(struct sim_stream *stream, struct sim_op *op) {

@@ -52,7 +52,7 @@ static uint64_t ready_ns(const struct sim_stream *stream) {
     for (int k = 1; !stream->slot && k < state->stream_count; k++)
         if (state->streams[k] && state->streams[k]->blocking)
             ready = later(ready, state->streams[k]->end_ns);
-    return ready;
+    return stream->slot ? ready : later(ready, state->gone[true].end_ns);
 }
 
 /* A full queue: the oldest runs, and the host waits until its place is free. */
@@ -137,6 +137,9 @@ struct sim_op *sim_queue_pick(void) {
 void sim_stream_over(struct sim_stream *stream) {
     if (!stream->destroyed || stream->head)
         return;
+    struct sim_gone *gone = &sim_state()->gone[stream->blocking];
+    gone->end_ns = later(gone->end_ns, stream->end_ns);
+    sim_vector_join(&gone->vector, &stream->vector);
     sim_state()->streams[stream->slot] = NULL;
     sim_vector_finish(&stream->vector);
     le_free(stream);
@@ -176,7 +179,9 @@ void sim_wait_stream(struct sim_stream *stream) {
 
 void sim_wait_all(void) {
     struct sim_state *state = sim_state();
-    uint64_t end_ns = 0;
+    uint64_t end_ns = later(state->gone[false].end_ns, state->gone[true].end_ns);
+    sim_order_host_knows(&state->gone[false].vector);
+    sim_order_host_knows(&state->gone[true].vector);
     for (int k = 0; k < state->stream_count; k++)
         if (state->streams[k]) {
             end_ns = later(end_ns, state->streams[k]->end_ns);

@@ -206,6 +206,10 @@ struct sim_state {
     int stream_count;
     unsigned stream_ids;
     struct sim_loaded *retired; /* modules that were unloaded while checking */
+    struct sim_gone {
+        struct sim_vector vector;
+        uint64_t end_ns;
+    } gone[2]; /* what streams that are no more had been given: of those that were not blocking, and of blocking ones */
     struct sim_engines engines;
     uint64_t numbers; /* operations given so far */
     uint64_t queries; /* in a row that found nothing over */

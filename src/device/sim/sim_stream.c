@@ -52,6 +52,10 @@ void sim_streams_finish(void) {
             sim_vector_finish(&state->streams[k]->vector);
             le_free(state->streams[k]);
         }
+    for (int blocking = 0; blocking < 2; blocking++) {
+        sim_vector_finish(&state->gone[blocking].vector);
+        state->gone[blocking].end_ns = 0;
+    }
     le_free(state->streams);
     state->streams = NULL;
     state->stream_count = 0;
