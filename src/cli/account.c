@@ -16,12 +16,12 @@ static uint64_t ledger_sum_ns(struct le_cli *cli) {
 }
 
 void le_cli_explain_started(struct le_cli *cli) {
+    cli->opened_ns = le_cli_clock_ns() - cli->start_ns;
+    leat_ledger_clock(cli->ctx, &cli->opened_ledger_ns);
     if (!cli->explain)
         return;
-    uint64_t elapsed_ns = le_cli_clock_ns() - cli->start_ns, sum_ns = ledger_sum_ns(cli);
-    cli->opening_ns = elapsed_ns > sum_ns ? elapsed_ns - sum_ns : 0;
-    cli->opened_ns = elapsed_ns;
-    leat_ledger_clock(cli->ctx, &cli->opened_ledger_ns);
+    uint64_t sum_ns = ledger_sum_ns(cli);
+    cli->opening_ns = cli->opened_ns > sum_ns ? cli->opened_ns - sum_ns : 0;
 }
 
 leat_status le_account_take(struct le_cli *cli, struct le_account *account) {
