@@ -77,6 +77,28 @@ static void keep_read(struct sim_access *access, struct sim_cell *cell) {
     *(room ? room : least_needed(access, cell)) = *me;
 }
 
+/* A plain read races with all atomic operations that it is not after, not with the last alone: those of other threads
+ * stay among the reads. A plain write after one's own operation does not: whoever drew the last ticket resets the
+ * count, and that nobody draws another is in the numbers. */
+static inline bool stays(const struct sim_access *access, const struct sim_stamp *stamp) {
+    return (stamp->where & access->me.where & SIM_UPDATE) && stamp->who && !is_before(access, stamp);
+}
+
+static void keep_update(struct sim_access *access, struct sim_cell *cell) {
+    struct sim_stamp *room = NULL;
+    for (int k = 0; !room && k < SIM_READS; k++)
+        if (!cell->reads[k].who)
+            room = &cell->reads[k];
+    *(room ? room : least_needed(access, cell)) = cell->write;
+}
+
+static inline void visit_read(struct sim_access *access, struct sim_cell *cell) {
+    for (int k = 0; k < SIM_READS; k++)
+        if ((cell->reads[k].where & SIM_UPDATE) && is_conflict(access, &cell->reads[k]))
+            sim_tell_conflict(access, &cell->reads[k], true);
+    keep_read(access, cell);
+}
+
 static inline void visit(struct sim_access *access, struct sim_cell *cell) {
     if (is_conflict(access, &cell->write)) {
         if (access->writes)
@@ -85,14 +107,17 @@ static inline void visit(struct sim_access *access, struct sim_cell *cell) {
             sim_tell_conflict(access, &cell->write, true);
     }
     if (!access->writes) {
-        keep_read(access, cell);
+        visit_read(access, cell);
         return;
     }
     for (int k = 0; k < SIM_READS; k++) {
-        if (is_conflict(access, &cell->reads[k]))
+        if (!(cell->reads[k].where & SIM_UPDATE) && is_conflict(access, &cell->reads[k]))
             sim_tell_conflict(access, &cell->reads[k], false);
-        cell->reads[k].who = 0;
+        if (!stays(access, &cell->reads[k]))
+            cell->reads[k].who = 0;
     }
+    if (stays(access, &cell->write))
+        keep_update(access, cell);
     cell->write = access->me;
 }
 

@@ -190,7 +190,8 @@ static void atomics(void **state) {
         atomic(0, t, array(1), 3);
     }
     silent();
-    get(1, 3, array(0), 4);
+    atomic(1, 3, array(0), 1);
+    get(1, 3, array(0), 4); /* its own is the last, and not after the others' */
     contains("global race in kernel k: block (1,0,0) thread (3,0,0) at k.cu:4\n"
              "    reads 4 bytes at byte 0 of an array of 16,384 bytes\n"
              "    which ");
