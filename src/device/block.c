@@ -506,10 +506,24 @@ static void release(struct le_device *device, struct le_cell *cell) {
         free_chunk(device, pool, out);
 }
 
+/* With checks on, what is not under way yet would be taken for a use after the end: such copies are waited for. */
+static void settle_for_checks(struct le_block *block) {
+    struct le_device *device = block->device;
+    struct le_point points[1 + LE_ORDER_READS];
+    if (!device->pools->of[LE_MEMORY_DEVICE].gap_bytes)
+        return;
+    pthread_mutex_lock(&device->lock);
+    int count = le_order_points(&block->order, points);
+    pthread_mutex_unlock(&device->lock);
+    for (int k = 0; k < count; k++)
+        le_stream_settle(device, points[k].stream_id);
+}
+
 void le_block_free(struct le_block *block) {
     if (!block || le_device_forked(block->device))
         return;
     struct le_device *device = block->device;
+    settle_for_checks(block);
     if (block->owned)
         release(device, (struct le_cell *)block);
     else
