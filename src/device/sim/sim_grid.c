@@ -211,6 +211,8 @@ static enum outcome run_team(struct sim_run *run, struct sim_team *team) {
     enum outcome outcome = OUTCOME_STOPPED;
     sim_team_place(run, team);
     sim_order_choose(run, team);
+    if (run->status != SIM_GRID_OK)
+        return OUTCOME_STOPPED;
     do {
         team->position = 0;
         team->moved = false;

@@ -127,6 +127,7 @@ void sim_team_place(struct sim_run *run, struct sim_team *team) {
     if (run->team == team)
         return;
     if (run->team && run->team->live && !put_aside(run, run->team)) {
+        run->thread = NULL; /* nobody runs: there is no fiber to leave */
         sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the shared memory of blocks that wait");
         return;
     }
