@@ -260,12 +260,21 @@ static size_t gap_to(const struct sim_access *access, const struct sim_shared_va
     return access->address < low ? low - access->address : 0;
 }
 
+/* Behind the dynamic memory that there is, with no static variable between: these may come before it or after. */
+static bool is_past_dynamic(const struct sim_access *access) {
+    const struct sim_check *check = access->check;
+    const struct sim_grid_info *grid = &check->grid;
+    bool past = grid->dynamic && access->address >= grid->dynamic &&
+                access->address + access->size_bytes > grid->dynamic + grid->dynamic_bytes;
+    for (size_t k = 0; past && k < check->variable_count; k++)
+        past = check->variables[k].address <= grid->dynamic || check->variables[k].address > access->address;
+    return past;
+}
+
 void sim_tell_shared_outside(struct sim_access *access) {
     const struct sim_check *check = access->check;
     const struct sim_grid_info *grid = &check->grid;
-    /* where no static variable can be; without any dynamic memory the first byte there is already too far */
-    bool dynamic = grid->dynamic && access->address + access->size_bytes > grid->dynamic + grid->dynamic_bytes &&
-                   access->address >= grid->dynamic;
+    bool dynamic = is_past_dynamic(access);
     enum sim_report_kind kind = dynamic ? SIM_REPORT_DYNAMIC_SHARED : SIM_REPORT_OUT_OF_BOUNDS;
     uint64_t alias;
     if (is_told(access, kind, &alias))
