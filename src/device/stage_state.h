@@ -40,7 +40,8 @@ struct le_stage_worker {
     void *stream;
     struct le_stage_slot memory; /* of all its slots */
     struct le_stage_place slots[LE_STAGE_SLOTS];
-    int next; /* slot to use, the one that was used longest ago */
+    int next;  /* slot to use, the one that was used longest ago */
+    bool busy; /* without the lock; else it looks at the jobs before it sleeps */
 };
 
 enum le_small_state { LE_SMALL_FREE, LE_SMALL_HELD, LE_SMALL_FLYING, LE_SMALL_LANDING };
@@ -68,6 +69,7 @@ struct le_stager {
     struct le_stage_job *jobs;     /* started and not done; whose turn it is comes first */
     struct le_stage_worker *workers[LE_STAGE_THREADS_MAX];
     int worker_count, watchers;
+    struct le_stage_worker *latest; /* that took a chunk: a stream's first transfer takes longer than those after it */
     bool stopping;
     void *events[LE_STAGE_EVENTS_MAX]; /* free */
     int event_count;

@@ -1,280 +1,14 @@
-/* The stager over a device that is a thread: each stream is a queue, and what is at its head is done some time later,
- * in an order from a seed. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include "base/memory.h"
-#include "device/stage.h"
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* ---- the device */
-
-enum { STREAMS_MAX = 32, CHUNK = 4096 };
-enum kind { COPY, RECORD, WAIT };
-struct event {
-    uint64_t asked, passed; /* recordings */
-    struct event *next;     /* of those that were freed: streams may wait for them still */
-};
-struct work {
-    enum kind kind;
-    char *target;
-    const char *source;
-    size_t size_bytes;
-    struct event *event;
-    uint64_t number;
-    struct work *next;
-};
-struct stream {
-    struct work *first;
-    bool held; /* nothing of it is done */
-};
-static struct device {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    pthread_t thread;
-    bool stopping;
-    unsigned seed;
-    struct stream *streams[STREAMS_MAX];
-    struct event *freed;
-    int stream_count, live; /* live: of all that was made and not freed */
-    int fail_after;         /* calls that make something succeed so often; -1: always */
-} device = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-
-static bool ready(const struct stream *s) {
-    return s->first && !s->held && (s->first->kind != WAIT || s->first->event->passed >= s->first->number);
-}
-
-static void perform(struct stream *s) {
-    struct work *w = s->first;
-    s->first = w->next;
-    if (w->kind == COPY)
-        memcpy(w->target, w->source, w->size_bytes);
-    else if (w->kind == RECORD)
-        w->event->passed = w->number;
-    free(w);
-    pthread_cond_broadcast(&device.changed);
-}
-
-static void *run_device(void *unused) {
-    (void)unused;
-    pthread_mutex_lock(&device.lock);
-    while (!device.stopping) {
-        struct stream *found = NULL;
-        int from = device.stream_count ? rand_r(&device.seed) % device.stream_count : 0;
-        for (int k = 0; k < device.stream_count && !found; k++) {
-            struct stream *s = device.streams[(from + k) % device.stream_count];
-            found = ready(s) ? s : NULL;
-        }
-        if (found)
-            perform(found);
-        else
-            pthread_cond_wait(&device.changed, &device.lock);
-        if (found && rand_r(&device.seed) % 4 == 0) {
-            pthread_mutex_unlock(&device.lock);
-            usleep(20);
-            pthread_mutex_lock(&device.lock);
-        }
-    }
-    pthread_mutex_unlock(&device.lock);
-    return NULL;
-}
-
-static bool allowed(void) {
-    if (device.fail_after == 0)
-        return false;
-    device.fail_after -= device.fail_after > 0;
-    device.live++;
-    return true;
-}
-
-static void enqueue(struct stream *s, struct work work) {
-    struct work *made = malloc(sizeof *made), **at = &s->first;
-    *made = work;
-    made->next = NULL;
-    while (*at)
-        at = &(*at)->next;
-    *at = made;
-    pthread_cond_broadcast(&device.changed);
-}
-
-static leat_status fake_memory_new(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,
-                                   uint64_t *address) {
-    (void)native;
-    assert_int_equal(kind, LE_MEMORY_PINNED);
-    pthread_mutex_lock(&device.lock);
-    bool made = allowed();
-    pthread_mutex_unlock(&device.lock);
-    if (!made)
-        return le_fail(LEAT_OUT_OF_MEMORY, "no pinned memory");
-    *host = malloc(size_bytes);
-    *address = (uint64_t)(uintptr_t)*host;
-    return LEAT_OK;
-}
-
-static void fake_memory_free(void *native, enum le_memory_kind kind, void *host, uint64_t address, size_t size_bytes) {
-    (void)native, (void)kind, (void)address, (void)size_bytes;
-    free(host);
-    pthread_mutex_lock(&device.lock);
-    device.live--;
-    pthread_mutex_unlock(&device.lock);
-}
-
-static leat_status fake_stream_new(void *native, void **stream) {
-    (void)native;
-    pthread_mutex_lock(&device.lock);
-    bool made = allowed();
-    if (made)
-        *stream = device.streams[device.stream_count++] = calloc(1, sizeof(struct stream));
-    pthread_mutex_unlock(&device.lock);
-    return made ? LEAT_OK : le_fail(LEAT_DEVICE, "no stream");
-}
-
-static leat_status fake_stream_synchronize(void *native, void *stream) {
-    struct stream *s = stream;
-    (void)native;
-    pthread_mutex_lock(&device.lock);
-    while (s->first)
-        pthread_cond_wait(&device.changed, &device.lock);
-    pthread_mutex_unlock(&device.lock);
-    return LEAT_OK;
-}
-
-static void fake_stream_free(void *native, void *stream) {
-    (void)native;
-    pthread_mutex_lock(&device.lock);
-    for (int k = 0; k < device.stream_count; k++)
-        if (device.streams[k] == stream)
-            device.streams[k] = device.streams[--device.stream_count];
-    device.live--;
-    pthread_mutex_unlock(&device.lock);
-    free(stream);
-}
-
-static leat_status fake_event_new(void *native, bool timed, void **event) {
-    (void)native, (void)timed;
-    pthread_mutex_lock(&device.lock);
-    bool made = allowed();
-    pthread_mutex_unlock(&device.lock);
-    *event = made ? calloc(1, sizeof(struct event)) : NULL;
-    return made ? LEAT_OK : le_fail(LEAT_DEVICE, "no event");
-}
-
-static void fake_event_free(void *native, void *event) {
-    struct event *e = event;
-    (void)native;
-    pthread_mutex_lock(&device.lock);
-    e->next = device.freed;
-    device.freed = e;
-    device.live--;
-    pthread_mutex_unlock(&device.lock);
-}
-
-static leat_status fake_event_record(void *native, void *event, void *stream) {
-    struct event *e = event;
-    (void)native;
-    pthread_mutex_lock(&device.lock);
-    enqueue(stream, (struct work){.kind = RECORD, .event = e, .number = ++e->asked});
-    pthread_mutex_unlock(&device.lock);
-    return LEAT_OK;
-}
-
-static leat_status fake_stream_wait(void *native, void *stream, void *event) {
-    struct event *e = event;
-    (void)native;
-    pthread_mutex_lock(&device.lock);
-    enqueue(stream, (struct work){.kind = WAIT, .event = e, .number = e->asked});
-    pthread_mutex_unlock(&device.lock);
-    return LEAT_OK;
-}
-
-static leat_status fake_event_query(void *native, void *event, bool *passed) {
-    struct event *e = event;
-    (void)native;
-    pthread_mutex_lock(&device.lock);
-    *passed = e->passed == e->asked;
-    pthread_mutex_unlock(&device.lock);
-    return LEAT_OK;
-}
-
-static leat_status fake_event_synchronize(void *native, void *event) {
-    struct event *e = event;
-    (void)native;
-    pthread_mutex_lock(&device.lock);
-    uint64_t number = e->asked;
-    while (e->passed < number)
-        pthread_cond_wait(&device.changed, &device.lock);
-    pthread_mutex_unlock(&device.lock);
-    return LEAT_OK;
-}
-
-static const struct le_device_ops ops = {.memory_new = fake_memory_new,
-                                         .memory_free = fake_memory_free,
-                                         .stream_new = fake_stream_new,
-                                         .stream_free = fake_stream_free,
-                                         .stream_wait = fake_stream_wait,
-                                         .stream_synchronize = fake_stream_synchronize,
-                                         .event_new = fake_event_new,
-                                         .event_free = fake_event_free,
-                                         .event_record = fake_event_record,
-                                         .event_synchronize = fake_event_synchronize,
-                                         .event_query = fake_event_query};
-
-static int open_device(void **state) {
-    (void)state;
-    device.stopping = false;
-    device.seed = 1;
-    device.fail_after = -1;
-    return pthread_create(&device.thread, NULL, run_device, NULL);
-}
-
-static int close_device(void **state) {
-    (void)state;
-    pthread_mutex_lock(&device.lock);
-    device.stopping = true;
-    pthread_cond_broadcast(&device.changed);
-    pthread_mutex_unlock(&device.lock);
-    pthread_join(device.thread, NULL);
-    while (device.freed) {
-        struct event *e = device.freed;
-        device.freed = e->next;
-        free(e);
-    }
-    assert_int_equal(device.live, 0);
-    return 0;
-}
-
-static struct stream *new_stream(void) {
-    void *stream;
-    assert_int_equal(fake_stream_new(NULL, &stream), LEAT_OK);
-    return stream;
-}
-
-static void hold(struct stream *s, bool held) {
-    pthread_mutex_lock(&device.lock);
-    s->held = held;
-    pthread_cond_broadcast(&device.changed);
-    pthread_mutex_unlock(&device.lock);
-}
-
-/* The device's own work in a stream: bytes from here to there. */
-static void device_copy(struct stream *s, char *target, const char *source, size_t size_bytes) {
-    pthread_mutex_lock(&device.lock);
-    enqueue(s, (struct work){.kind = COPY, .target = target, .source = source, .size_bytes = size_bytes});
-    pthread_mutex_unlock(&device.lock);
-}
+/* The stager over the device of stage_testing.h. */
+#include "device/stage_testing.h"
 
 /* ---- copies of plain bytes */
 
 struct plan {
-    bool up;
+    bool up, large; /* large: the threads' even if it is one chunk */
     char *memory, *on_device;
     size_t size_bytes;
-    int64_t fails; /* the chunk whose transfer fails; -1: none */
+    int64_t fails;   /* the chunk whose transfer fails; -1: none */
+    void **streamed; /* the native stream of the last transfer; NULL: not asked for */
 };
 
 static size_t size_of(const struct plan *p, int64_t chunk) {
@@ -291,6 +25,8 @@ static void move(const void *plan, int64_t chunk, char *slot) {
 static leat_status transfer(const void *plan, int64_t chunk, void *native_stream, const struct le_stage_slot *slot) {
     const struct plan *p = plan;
     char *there = p->on_device + chunk * CHUNK;
+    if (p->streamed)
+        *p->streamed = native_stream;
     if (chunk == p->fails)
         return le_fail(LEAT_DEVICE, "chunk %d cannot be copied", (int)chunk);
     device_copy(native_stream, p->up ? there : slot->host, p->up ? slot->host : there, size_of(p, chunk));
@@ -301,7 +37,7 @@ static leat_status try_copy(struct le_stager *stager, struct stream *s, struct p
                             uint64_t number) {
     const struct le_stage_work work = {.up = plan.up,
                                        .chunks = (int64_t)((plan.size_bytes + CHUNK - 1) / CHUNK),
-                                       .small = plan.size_bytes <= CHUNK,
+                                       .small = plan.size_bytes <= CHUNK && !plan.large,
                                        .move = move,
                                        .transfer = transfer,
                                        .plan = &plan,
@@ -401,8 +137,7 @@ static void test_streams(void **state) {
     }
     le_stager_free(stager);
     for (int k = 0; k < COUNT; k++) {
-        fake_stream_synchronize(NULL, s[k]);
-        fake_stream_free(NULL, s[k]);
+        end_stream(s[k]);
         free(out[k]);
         free(back[k]);
         free(there[k]);
@@ -433,12 +168,10 @@ static void test_waiting(void **state) {
     }
     assert_int_equal(le_stager_wait_all(stager), LEAT_OK);
     le_stager_free(stager);
-    fake_stream_synchronize(NULL, s);
-    fake_stream_free(NULL, s);
+    end_stream(s);
     for (int k = 0; k < 3; k++) {
-        fake_stream_synchronize(NULL, stuck[k]);
+        end_stream(stuck[k]);
         assert_memory_equal(out, sinks[k], SIZE);
-        fake_stream_free(NULL, stuck[k]);
         free(sinks[k]);
     }
     free(out);
@@ -458,15 +191,59 @@ static void test_turns(void **state) {
     assert_memory_equal(back, other, SHORT);
     assert_false(le_stager_done(stager, 1, 1));
     le_stager_free(stager); /* ends the other one */
-    fake_stream_synchronize(NULL, s);
+    end_stream(s);
+    end_stream(t);
     assert_memory_equal(out, there, LONG);
-    fake_stream_synchronize(NULL, t);
-    fake_stream_free(NULL, s);
-    fake_stream_free(NULL, t);
     free(out);
     free(there);
     free(back);
     free(other);
+}
+
+static void copy_chunk(struct le_stager *stager, struct stream *s, char *memory, char *there, uint64_t number,
+                       void **streamed) {
+    const struct plan plan = {.up = number % 2,
+                              .large = true,
+                              .memory = memory,
+                              .on_device = there,
+                              .size_bytes = 100,
+                              .fails = -1,
+                              .streamed = streamed};
+    assert_int_equal(try_copy(stager, s, plan, 1, number), LEAT_OK);
+    assert_int_equal(le_stager_wait(stager, 1, number), LEAT_OK);
+}
+
+/* One chunk after the other goes through one thread's stream, which is warm by now; but not if that has to wait. */
+static void test_latest(void **state) {
+    (void)state;
+    struct le_stager *stager = new_stager(4);
+    struct stream *s = new_stream(), *stuck = new_stream();
+    char *out = bytes(4 * CHUNK, 1), *there = calloc(4, CHUNK), *sink = calloc(1, CHUNK);
+    void *first, *last;
+    copy(stager, s, true, out, there, 4 * CHUNK, 1, 1); /* all threads are there */
+    assert_int_equal(le_stager_wait(stager, 1, 1), LEAT_OK);
+    copy_chunk(stager, s, out, there, 2, &first);
+    for (uint64_t number = 3; number < 200; number++) {
+        copy_chunk(stager, s, out, there, number, &last);
+        assert_ptr_equal(last, first);
+        if (number % 8 == 0)
+            usleep(200); /* all sleep */
+    }
+    hold(stuck, true);
+    const struct plan waits = {
+        .up = true, .large = true, .memory = out, .on_device = sink, .size_bytes = 100, .fails = -1};
+    assert_int_equal(try_copy(stager, stuck, waits, 2, 1), LEAT_OK);
+    for (uint64_t number = 200; number < 300; number++)
+        copy_chunk(stager, s, out, there, number, &last);
+    assert_false(le_stager_done(stager, 2, 1));
+    hold(stuck, false);
+    le_stager_free(stager);
+    end_stream(s);
+    end_stream(stuck);
+    assert_memory_equal(sink, out, 100);
+    free(out);
+    free(there);
+    free(sink);
 }
 
 /* More small ones than there are slots, waited for in another order. */
@@ -484,8 +261,7 @@ static void test_small(void **state) {
         assert_int_equal(le_stager_wait(stager, 1, (uint64_t)(2 * k + 2)), LEAT_OK);
     assert_memory_equal(out, back, COUNT * SIZE);
     le_stager_free(stager);
-    fake_stream_synchronize(NULL, s);
-    fake_stream_free(NULL, s);
+    end_stream(s);
     free(out);
     free(back);
     free(there);
@@ -516,10 +292,8 @@ static void test_failures(void **state) {
     struct plan plan = {.up = false, .memory = back, .on_device = there, .size_bytes = 10, .fails = 0};
     assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_DEVICE); /* a small one at once */
     le_stager_free(stager);
-    fake_stream_synchronize(NULL, s);
-    fake_stream_synchronize(NULL, t);
-    fake_stream_free(NULL, s);
-    fake_stream_free(NULL, t);
+    end_stream(s);
+    end_stream(t);
     free(out);
     free(there);
     free(back);
@@ -544,9 +318,8 @@ static void test_scarcity(void **state) {
                 assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_OK);
             assert_int_equal(le_stager_wait(stager, 1, 1), LEAT_OK);
             le_stager_free(stager);
-            fake_stream_synchronize(NULL, s);
+            end_stream(s);
             assert_memory_equal(out, there, size_bytes);
-            fake_stream_free(NULL, s);
         }
     free(out);
     free(there);
@@ -558,6 +331,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_streams, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_waiting, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_turns, open_device, close_device),
+        cmocka_unit_test_setup_teardown(test_latest, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_small, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_failures, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_scarcity, open_device, close_device),

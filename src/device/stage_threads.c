@@ -9,8 +9,9 @@
 
 /* ---- a thread's slots */
 
-/* Waits until the slot is free; what came down into it goes to the user's memory. */
-static leat_status vacate(struct le_stage_worker *w, struct le_stage_place *slot) {
+/* Waits until the slot is free; what came down into it goes to the user's memory. busy: the thread goes on with more.
+ */
+static leat_status vacate(struct le_stage_worker *w, struct le_stage_place *slot, bool busy) {
     struct le_stager *s = w->stager;
     struct le_stage_job *job = slot->job;
     if (!slot->recorded)
@@ -23,6 +24,7 @@ static leat_status vacate(struct le_stage_worker *w, struct le_stage_place *slot
     if (!status)
         job->work.move(job->plan, slot->chunk, slot->memory.host);
     pthread_mutex_lock(&s->lock);
+    w->busy = busy;
     if (status)
         le_stage_fail(job, status);
     job->moved++;
@@ -51,13 +53,14 @@ static void carry(struct le_stage_worker *w, struct le_stage_job *job, int64_t c
     int index = w->next;
     struct le_stage_place *slot = &w->slots[index];
     w->next = (index + 1) % LE_STAGE_SLOTS;
-    leat_status status = vacate(w, slot);
+    leat_status status = vacate(w, slot, true);
     if (!status && !failed)
         status = transfer(w, slot, job, chunk);
     bool comes = slot->recorded && !job->work.up;
     slot->job = comes ? job : NULL;
     slot->chunk = chunk;
     pthread_mutex_lock(&s->lock);
+    w->busy = false;
     if (status)
         le_stage_fail(job, status);
     if (slot->recorded)
@@ -71,10 +74,30 @@ static void carry(struct le_stage_worker *w, struct le_stage_job *job, int64_t c
 
 /* ---- the threads */
 
+/* A job of one chunk is the latest thread's, if that is free. Lock held. */
+static bool is_left(const struct le_stage_worker *w, const struct le_stage_job *job) {
+    const struct le_stage_worker *latest = w->stager->latest;
+    return job->work.chunks == 1 && latest && latest != w && !latest->busy;
+}
+
+/* Before the lock is given up for a while: what was left to this thread is anyone's. Lock held. */
+static void begin(struct le_stage_worker *w) {
+    struct le_stager *s = w->stager;
+    bool left = false;
+    w->busy = true;
+    for (const struct le_stage_job *job = s->jobs; s->latest == w && job && !left; job = job->next)
+        left = job->work.chunks == 1 && job->taken == 0 && !job->watched;
+    if (left)
+        pthread_cond_broadcast(&s->work);
+}
+
 /* A job that can go on, for one chunk; it goes to the end of the row. Lock held. */
-static struct le_stage_job *pick(struct le_stager *s) {
+static struct le_stage_job *pick(struct le_stage_worker *w) {
+    struct le_stager *s = w->stager;
     struct le_stage_job *found = NULL;
     for (struct le_stage_job *job = s->jobs; job && !found; job = job->next) {
+        if (is_left(w, job))
+            continue;
         if (!job->passed && !job->watched && s->ops->event_query(s->native, job->start, &job->passed))
             job->passed = true; /* the transfer will fail, too, and say why */
         if (job->passed && job->taken < job->work.chunks)
@@ -95,9 +118,10 @@ static void sleep_for(struct le_stager *s, uint64_t time_ns) {
 
 /* Waits for a job whose turn in its stream has not come; false: there is none. One thread stays free for those that can
  * go on, and looks at the rest from time to time. Lock held, but not all the time. */
-static bool watch(struct le_stager *s) {
+static bool watch(struct le_stage_worker *w) {
+    struct le_stager *s = w->stager;
     struct le_stage_job *job = s->jobs;
-    while (job && (job->passed || job->watched))
+    while (job && (job->passed || job->watched || is_left(w, job)))
         job = job->next;
     if (!job)
         return false;
@@ -107,9 +131,11 @@ static bool watch(struct le_stager *s) {
     }
     job->watched = true;
     s->watchers++;
+    begin(w);
     pthread_mutex_unlock(&s->lock);
     s->ops->event_synchronize(s->native, job->start);
     pthread_mutex_lock(&s->lock);
+    w->busy = false;
     s->watchers--;
     job->watched = false;
     job->passed = true;
@@ -129,17 +155,20 @@ static struct le_stage_place *oldest_down(struct le_stage_worker *w) {
 /* One thing that there is to do; false: nothing. Lock held. */
 static bool step(struct le_stage_worker *w) {
     struct le_stager *s = w->stager;
-    struct le_stage_job *job = pick(s);
+    struct le_stage_job *job = pick(w);
     struct le_stage_place *down = oldest_down(w);
     if (!job && !down)
-        return watch(s);
+        return watch(w);
     int64_t chunk = job ? job->taken++ : 0;
     bool failed = job && job->status;
+    if (job)
+        s->latest = w;
+    begin(w);
     pthread_mutex_unlock(&s->lock);
     if (job)
         carry(w, job, chunk, failed);
     else
-        vacate(w, down);
+        vacate(w, down, false);
     pthread_mutex_lock(&s->lock);
     return true;
 }
