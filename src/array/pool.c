@@ -96,6 +96,8 @@ leat_status le_memory_pool_check(const struct le_memory_pool *pool) {
 
 static void *map_block(size_t size_bytes) {
     size_t span = size_bytes + MAP_MIN;
+    if (!le_memory_is_there(size_bytes))
+        return NULL;
     char *start = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
         return NULL;

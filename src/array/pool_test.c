@@ -2,6 +2,7 @@
 #include "array/array_testing.h"
 #include "array/pool.h"
 #include <pthread.h>
+#include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -123,6 +124,20 @@ static void test_hooks(void **state) {
     le_free(memory);
 }
 
+/* Also where the system would map it, and kill whoever touches it. */
+static void test_machine(void **state) {
+    (void)state;
+    struct le_memory_pool *pool = open_pool();
+    size_t capacity, machine_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    void *memory;
+    assert_int_equal(le_memory_pool_take(pool, machine_bytes + (1 << 20), true, &memory, &capacity),
+                     LEAT_OUT_OF_MEMORY);
+    struct le_pool_use use;
+    le_memory_pool_use(pool, &use);
+    assert_int_equal(use.live_bytes, 0);
+    le_memory_pool_close(pool);
+}
+
 static void *work(void *pool) {
     unsigned seed = (unsigned)(uintptr_t)&seed;
     for (int k = 0; k < 500; k++) {
@@ -157,6 +172,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),     cmocka_unit_test(test_reuse), cmocka_unit_test(test_caps),
         cmocka_unit_test(test_many_kept), cmocka_unit_test(test_hooks), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,25 @@
 #include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define ALWAYS_THERE ((size_t)64 << 20) /* not worth asking the system */
+
+bool le_memory_is_there(size_t size_bytes) {
+    if (size_bytes <= ALWAYS_THERE)
+        return true;
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return pages <= 0 || page_bytes <= 0 || size_bytes / (size_t)page_bytes <= (size_t)pages;
+}
 
 static void *default_allocate(size_t size_bytes, void *user) {
     (void)user;
-    return malloc(size_bytes);
+    return le_memory_is_there(size_bytes) ? malloc(size_bytes) : NULL;
 }
 
 static void *default_reallocate(void *memory, size_t size_bytes, void *user) {
     (void)user;
-    return realloc(memory, size_bytes);
+    return le_memory_is_there(size_bytes) ? realloc(memory, size_bytes) : NULL;
 }
 
 static void default_release(void *memory, void *user) {
@@ -43,7 +53,7 @@ void *le_alloc_zero(size_t count, size_t size_bytes) {
         return NULL;
     total_bytes = at_least_one(total_bytes);
     if (current.allocate == default_allocate)
-        return calloc(1, total_bytes);
+        return le_memory_is_there(total_bytes) ? calloc(1, total_bytes) : NULL;
     void *memory = current.allocate(total_bytes, current.user);
     if (memory)
         memset(memory, 0, total_bytes);

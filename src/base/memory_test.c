@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* An allocator that counts and, from the request `fails_at` on (from 0), has nothing. */
 struct meter {
@@ -159,6 +160,20 @@ static void arenas_refuse_sizes_that_overflow(void **state) {
     le_arena_finish(&arena);
 }
 
+/* Not even where the system would map it and kill whoever touches it. */
+static void more_than_the_machine_has_is_refused(void **state) {
+    (void)state;
+    size_t machine_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    size_t more_bytes = machine_bytes + ((size_t)1 << 20);
+    char *memory = le_alloc(1);
+    assert_true(le_memory_is_there(machine_bytes));
+    assert_false(le_memory_is_there(more_bytes));
+    assert_null(le_alloc(more_bytes));
+    assert_null(le_alloc_zero(1, more_bytes));
+    assert_null(le_realloc(memory, more_bytes));
+    le_free(memory);
+}
+
 /* ---- texts */
 
 static void texts_keep_what_they_had(void **state) {
@@ -180,8 +195,11 @@ static void texts_keep_what_they_had(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hooks_see_every_request),  cmocka_unit_test(overflow_and_failure_give_nothing),
-        cmocka_unit_test(arenas_take_any_failure),  cmocka_unit_test(arenas_refuse_sizes_that_overflow),
+        cmocka_unit_test(hooks_see_every_request),
+        cmocka_unit_test(overflow_and_failure_give_nothing),
+        cmocka_unit_test(arenas_take_any_failure),
+        cmocka_unit_test(arenas_refuse_sizes_that_overflow),
+        cmocka_unit_test(more_than_the_machine_has_is_refused),
         cmocka_unit_test(texts_keep_what_they_had),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
