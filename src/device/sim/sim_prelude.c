@@ -5,13 +5,13 @@
 
 #define EMBED(symbol, path)                                                                                            \
     __asm__(".pushsection .rodata\n"                                                                                   \
-            ".hidden sim_embedded_" #symbol "\n"                                                                       \
-            ".globl sim_embedded_" #symbol "\n"                                                                        \
-            "sim_embedded_" #symbol ":\n"                                                                              \
+            ".hidden le_sim_embedded_" #symbol "\n"                                                                       \
+            ".globl le_sim_embedded_" #symbol "\n"                                                                        \
+            "le_sim_embedded_" #symbol ":\n"                                                                              \
             ".incbin \"" LE_SIM_FOLDER "/" path "\"\n"                                                                 \
             ".byte 0\n"                                                                                                \
             ".popsection\n");                                                                                          \
-    extern const char sim_embedded_##symbol[] __attribute__((visibility("hidden")));
+    extern const char le_sim_embedded_##symbol[] __attribute__((visibility("hidden")));
 EMBED(abi, "sim_abi.h")
 EMBED(all, "prelude/sim_all.inc")
 EMBED(core, "prelude/sim_core.inc")
@@ -30,23 +30,24 @@ EMBED(standard, "prelude/sim_standard.inc")
 static const struct {
     const char *name, *bytes;
 } files[] = {
-    {"sim_abi.h", sim_embedded_abi},
-    {"sim_all.inc", sim_embedded_all},
-    {"sim_core.inc", sim_embedded_core},
-    {"sim_vectors.inc", sim_embedded_vectors},
-    {"sim_math.inc", sim_embedded_math},
-    {"sim_intrinsics.inc", sim_embedded_intrinsics},
-    {"sim_atomics.inc", sim_embedded_atomics},
-    {"sim_entries.inc", sim_embedded_entries},
-    {"sim_half.inc", sim_embedded_half},
-    {"sim_fp16.inc", sim_embedded_fp16},
-    {"sim_bf16.inc", sim_embedded_bf16},
-    {"sim_groups.inc", sim_embedded_groups},
-    {"sim_standard.inc", sim_embedded_standard},
+    {"sim_abi.h", le_sim_embedded_abi},
+    {"sim_all.inc", le_sim_embedded_all},
+    {"sim_core.inc", le_sim_embedded_core},
+    {"sim_vectors.inc", le_sim_embedded_vectors},
+    {"sim_math.inc", le_sim_embedded_math},
+    {"sim_intrinsics.inc", le_sim_embedded_intrinsics},
+    {"sim_atomics.inc", le_sim_embedded_atomics},
+    {"sim_entries.inc", le_sim_embedded_entries},
+    {"sim_half.inc", le_sim_embedded_half},
+    {"sim_fp16.inc", le_sim_embedded_fp16},
+    {"sim_bf16.inc", le_sim_embedded_bf16},
+    {"sim_groups.inc", le_sim_embedded_groups},
+    {"sim_standard.inc", le_sim_embedded_standard},
     {"cuda_fp16.h", "#include <sim_fp16.inc>\n"},
     {"cuda_bf16.h", "#include <sim_bf16.inc>\n"},
     {"cooperative_groups.h", "#include <sim_groups.inc>\n"},
     {"cooperative_groups/reduce.h", "#include <sim_groups.inc>\n"},
+    {"cooperative_groups/scan.h", "#include <sim_groups.inc>\n"},
     {"cuda_runtime.h", HERE},
     {"cuda_runtime_api.h", HERE},
     {"cuda.h", HERE},
@@ -71,7 +72,7 @@ static const struct {
     {"cassert", HERE},
 };
 
-bool sim_prelude_file(size_t k, struct sim_file *file) {
+bool le_sim_prelude_file(size_t k, struct sim_file *file) {
     if (k >= ARRAY_LEN(files))
         return false;
     *file = (struct sim_file){.name = files[k].name, .bytes = files[k].bytes, .size_bytes = strlen(files[k].bytes)};
