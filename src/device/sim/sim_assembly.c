@@ -59,7 +59,7 @@ static bool pad_common(const struct line *line, struct le_text *padded) {
     return true;
 }
 
-bool sim_assembly_pad(const char *text, size_t length, struct le_text *padded) {
+bool le_sim_assembly_pad(const char *text, size_t length, struct le_text *padded) {
     const char *end = text + length;
     bool variables = false, in_data = false;
     for (const char *at = text; at < end;) {

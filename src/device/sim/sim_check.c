@@ -3,7 +3,7 @@
 #include "device/sim/sim_check_state.h"
 #include <string.h>
 
-leat_status sim_check_new(bool (*before)(void *user, uint64_t a, uint64_t b), void *user, struct sim_check **check) {
+leat_status le_sim_check_new(bool (*before)(void *user, uint64_t a, uint64_t b), void *user, struct sim_check **check) {
     *check = le_alloc_zero(1, sizeof **check);
     if (!*check)
         return le_fail_out_of_memory(sizeof **check);
@@ -17,7 +17,7 @@ leat_status sim_check_new(bool (*before)(void *user, uint64_t a, uint64_t b), vo
 static void finish_residents(struct sim_resident *resident) {
     while (resident) {
         struct sim_resident *next = resident->next;
-        sim_resident_finish(resident);
+        le_sim_resident_finish(resident);
         le_free(resident);
         resident = next;
     }
@@ -30,19 +30,19 @@ static void finish_phases(struct sim_check *check) {
     check->phase_count = 1;
 }
 
-void sim_check_free(struct sim_check *check) {
+void le_sim_check_free(struct sim_check *check) {
     if (!check)
         return;
-    sim_regions_finish(&check->regions);
-    sim_pages_finish(&check->pages);
-    sim_known_end(&check->known);
+    le_sim_regions_finish(&check->regions);
+    le_sim_pages_finish(&check->pages);
+    le_sim_known_end(&check->known);
     finish_residents(check->residents);
     finish_residents(check->idle);
     finish_phases(check);
     le_free(check->phases);
     le_free(check->variables);
     le_free(check->owners);
-    sim_reports_clear(&check->reports);
+    le_sim_reports_clear(&check->reports);
     le_free(check);
 }
 
@@ -51,22 +51,22 @@ static void forget(struct sim_page *page, uintptr_t low, uintptr_t high) {
     uintptr_t start = page->number << SIM_PAGE_BITS, end = start + SIM_PAGE_BYTES;
     uintptr_t from = low > start ? low : start, to = high < end ? high : end;
     if (from < to)
-        sim_page_forget(page, from - start, to - from);
+        le_sim_page_forget(page, from - start, to - from);
 }
 
-void sim_check_memory(struct sim_check *check, uintptr_t address, size_t size_bytes, enum sim_memory_state state,
-                      const char *what) {
+void le_sim_check_memory(struct sim_check *check, uintptr_t address, size_t size_bytes, enum sim_memory_state state,
+                         const char *what) {
     if (size_bytes == 0)
         return;
-    sim_check_settle(check);
+    le_sim_check_settle(check);
     uintptr_t high = address + size_bytes;
-    if (!sim_regions_put(&check->regions, address, high, state, what ? what : ""))
+    if (!le_sim_regions_put(&check->regions, address, high, state, what ? what : ""))
         check->failed = true;
     memset(check->cache, 0, sizeof check->cache);
     uintptr_t first = address >> SIM_PAGE_BITS, last = (high - 1) >> SIM_PAGE_BITS;
     if (last - first < check->pages.count) {
         for (uintptr_t number = first; number <= last; number++) {
-            struct sim_page *page = sim_pages_find(&check->pages, number);
+            struct sim_page *page = le_sim_pages_find(&check->pages, number);
             if (page)
                 forget(page, address, high);
         }
@@ -77,8 +77,8 @@ void sim_check_memory(struct sim_check *check, uintptr_t address, size_t size_by
     }
 }
 
-struct sim_page *sim_check_page(struct sim_check *check, uintptr_t address) {
-    struct sim_page *page = sim_pages_get(&check->pages, address >> SIM_PAGE_BITS);
+struct sim_page *le_sim_check_page(struct sim_check *check, uintptr_t address) {
+    struct sim_page *page = le_sim_pages_get(&check->pages, address >> SIM_PAGE_BITS);
     if (!page)
         check->failed = true;
     return page;
@@ -89,14 +89,14 @@ struct sim_page *sim_check_page(struct sim_check *check, uintptr_t address) {
 static void forget_phases(struct sim_check *check) {
     for (size_t k = 0; k < check->pages.capacity; k++)
         if (check->pages.slots[k])
-            sim_page_close(check->pages.slots[k]);
+            le_sim_page_close(check->pages.slots[k]);
     finish_residents(check->idle);
     check->idle = NULL;
     finish_phases(check);
     memset(check->orders, 0, sizeof check->orders);
 }
 
-uint32_t sim_phase_new(struct sim_check *check, const struct sim_phase *phase) {
+uint32_t le_sim_phase_new(struct sim_check *check, const struct sim_phase *phase) {
     if (check->phase_count == check->phase_capacity || !check->phase_capacity) {
         uint32_t capacity = check->phase_capacity ? 2 * check->phase_capacity : 64;
         struct sim_phase *phases = le_realloc(check->phases, capacity * sizeof *phases);
@@ -111,7 +111,7 @@ uint32_t sim_phase_new(struct sim_check *check, const struct sim_phase *phase) {
     return check->phase_count++;
 }
 
-bool sim_op_before(struct sim_check *check, uint32_t phase, uint64_t op) {
+bool le_sim_op_before(struct sim_check *check, uint32_t phase, uint64_t op) {
     struct sim_op_order *order = &check->orders[phase % SIM_ORDER_CACHE];
     if (order->phase != phase || order->op != op) {
         uint64_t other = check->phases[phase].op;
@@ -127,7 +127,7 @@ static uint32_t begin_op(struct sim_check *check, uint64_t op, const char *name,
     phase->op = op;
     phase->owner = true;
     phase->name = le_strdup(name ? name : "");
-    uint32_t number = phase->name ? sim_phase_new(check, phase) : 0;
+    uint32_t number = phase->name ? le_sim_phase_new(check, phase) : 0;
     if (!number) {
         check->failed = true;
         le_free(phase->name);
@@ -144,24 +144,24 @@ static uint32_t phase_of_op(struct sim_check *check, uint64_t op, const char *wh
 }
 
 static void visit_part(struct sim_access *access, uintptr_t address, size_t size_bytes, bool fresh) {
-    struct sim_page *page = sim_check_page(access->check, address);
+    struct sim_page *page = le_sim_check_page(access->check, address);
     size_t offset = address % SIM_PAGE_BYTES;
     bool whole = size_bytes == SIM_PAGE_BYTES;
-    if (!page || (!whole && !sim_page_open(page))) {
+    if (!page || (!whole && !le_sim_page_open(page))) {
         access->check->failed = true;
         return;
     }
     if (fresh && access->writes)
-        sim_bits_set(page->written, offset, size_bytes);
+        le_sim_bits_set(page->written, offset, size_bytes);
     if (!whole) {
-        sim_visit_cells(access, page->cells, offset, size_bytes);
+        le_sim_visit_cells(access, page->cells, offset, size_bytes);
     } else if (!page->cells) {
-        sim_visit_cell(access, &page->whole);
+        le_sim_visit_cell(access, &page->whole);
     } else {
         for (size_t k = 0; k < SIM_PAGE_WORDS; k++)
-            sim_visit_cell(access, &page->cells[k]);
+            le_sim_visit_cell(access, &page->cells[k]);
         if (access->writes) {
-            sim_page_close(page);
+            le_sim_page_close(page);
             page->whole.write = access->me;
         }
     }
@@ -171,7 +171,7 @@ static void visit_region(struct sim_access *access, const struct sim_region *reg
     uintptr_t low = access->address > region->low ? access->address : region->low;
     uintptr_t end = access->address + access->size_bytes, high = end < region->high ? end : region->high;
     if (!sim_region_usable(region)) {
-        sim_tell_outside(access, region);
+        le_sim_tell_outside(access, region);
         return;
     }
     while (low < high) {
@@ -182,9 +182,9 @@ static void visit_region(struct sim_access *access, const struct sim_region *reg
     }
 }
 
-void sim_check_range(struct sim_check *check, uint64_t op, const char *what, uintptr_t address, size_t size_bytes,
-                     bool write) {
-    sim_check_settle(check);
+void le_sim_check_range(struct sim_check *check, uint64_t op, const char *what, uintptr_t address, size_t size_bytes,
+                        bool write) {
+    le_sim_check_settle(check);
     uint32_t phase = phase_of_op(check, op, what);
     if (!phase || size_bytes == 0)
         return;
@@ -194,7 +194,7 @@ void sim_check_range(struct sim_check *check, uint64_t op, const char *what, uin
                                 .size_bytes = size_bytes,
                                 .writes = write,
                                 .reads = !write};
-    const struct sim_region *region = sim_regions_after(&check->regions, address);
+    const struct sim_region *region = le_sim_regions_after(&check->regions, address);
     const struct sim_region *end = check->regions.at + check->regions.count;
     for (; region && region < end && region->low < address + size_bytes; region++)
         visit_region(&access, region);
@@ -241,8 +241,8 @@ static void drop_variables(struct sim_check *check) {
     check->variable_count = 0;
 }
 
-void sim_check_grid_begin(struct sim_check *check, const struct sim_grid_info *grid) {
-    sim_check_settle(check);
+void le_sim_check_grid_begin(struct sim_check *check, const struct sim_grid_info *grid) {
+    le_sim_check_settle(check);
     struct sim_phase phase = {.kernel = true, .place = grid->place, .user = grid->user};
     memcpy(phase.grid, grid->grid, sizeof phase.grid);
     memcpy(phase.block, grid->block, sizeof phase.block);
@@ -253,21 +253,21 @@ void sim_check_grid_begin(struct sim_check *check, const struct sim_grid_info *g
         check->failed = true;
         return;
     }
-    sim_known_begin(&check->known, (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2]);
+    le_sim_known_begin(&check->known, (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2]);
     check->in_grid = true;
 }
 
-void sim_check_grid_end(struct sim_check *check) {
-    sim_check_settle(check);
+void le_sim_check_grid_end(struct sim_check *check) {
+    le_sim_check_settle(check);
     while (check->residents)
-        sim_check_block_end(check, check->residents->number);
+        le_sim_check_block_end(check, check->residents->number);
     check->failed = check->failed || check->known.failed;
-    sim_known_end(&check->known);
+    le_sim_known_end(&check->known);
     drop_variables(check);
     check->in_grid = false;
 }
 
-struct sim_resident *sim_check_resident(struct sim_check *check, uint64_t block) {
+struct sim_resident *le_sim_check_resident(struct sim_check *check, uint64_t block) {
     struct sim_resident *resident = check->current;
     if (resident && resident->number == block)
         return resident;
@@ -280,7 +280,7 @@ struct sim_resident *sim_check_resident(struct sim_check *check, uint64_t block)
 static bool fit(struct sim_resident *resident, size_t shared_bytes) {
     size_t count = shared_bytes / 4 + 1, words = shared_bytes / 64 + 2;
     if (resident->cell_count < count) {
-        sim_cells_free(resident->cells, resident->cell_count);
+        le_sim_cells_free(resident->cells, resident->cell_count);
         le_free(resident->written);
         resident->cells = le_alloc_zero(count, sizeof *resident->cells);
         resident->written = le_alloc_zero(words, sizeof *resident->written);
@@ -291,10 +291,10 @@ static bool fit(struct sim_resident *resident, size_t shared_bytes) {
     return resident->cell_count != 0;
 }
 
-void sim_check_block_begin(struct sim_check *check, uint64_t block) {
+void le_sim_check_block_begin(struct sim_check *check, uint64_t block) {
     if (!check->in_grid)
         return;
-    sim_check_settle(check);
+    le_sim_check_settle(check);
     struct sim_resident *resident = check->idle;
     if (resident)
         check->idle = resident->next;
@@ -303,25 +303,25 @@ void sim_check_block_begin(struct sim_check *check, uint64_t block) {
     if (!resident || !fit(resident, check->shared_bytes)) {
         check->failed = true;
         if (resident)
-            sim_resident_finish(resident);
+            le_sim_resident_finish(resident);
         le_free(resident);
         return;
     }
     const unsigned *extents = check->grid.block;
-    sim_resident_begin(resident, block, extents[0] * extents[1] * extents[2]);
+    le_sim_resident_begin(resident, block, extents[0] * extents[1] * extents[2]);
     resident->next = check->residents;
     check->current = check->residents = resident;
 }
 
-void sim_check_block_switch(struct sim_check *check, uint64_t block) {
+void le_sim_check_block_switch(struct sim_check *check, uint64_t block) {
     struct sim_pending *pending = &check->pending;
     if (pending->active && pending->access.shared)
-        pending->active = false; /* its memory is gone: sim_check_settle was not called */
-    check->current = sim_check_resident(check, block);
+        pending->active = false; /* its memory is gone: le_sim_check_settle was not called */
+    check->current = le_sim_check_resident(check, block);
 }
 
-void sim_check_block_end(struct sim_check *check, uint64_t block) {
-    sim_check_settle(check);
+void le_sim_check_block_end(struct sim_check *check, uint64_t block) {
+    le_sim_check_settle(check);
     struct sim_resident **link = &check->residents;
     while (*link && (*link)->number != block)
         link = &(*link)->next;
@@ -336,50 +336,50 @@ void sim_check_block_end(struct sim_check *check, uint64_t block) {
 }
 
 /* ---- what orders threads */
-void sim_check_barrier(struct sim_check *check, uint64_t block) {
-    sim_check_settle(check);
-    struct sim_resident *resident = sim_check_resident(check, block);
+void le_sim_check_barrier(struct sim_check *check, uint64_t block) {
+    le_sim_check_settle(check);
+    struct sim_resident *resident = le_sim_check_resident(check, block);
     if (resident)
-        sim_known_barrier(&check->known, resident);
+        le_sim_known_barrier(&check->known, resident);
 }
 
-void sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask) {
-    sim_check_settle(check);
-    struct sim_resident *resident = sim_check_resident(check, block);
+void le_sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask) {
+    le_sim_check_settle(check);
+    struct sim_resident *resident = le_sim_check_resident(check, block);
     if (resident)
-        sim_known_warp_barrier(&check->known, resident, warp, mask);
+        le_sim_known_warp_barrier(&check->known, resident, warp, mask);
 }
 
 /* What was before is before all that comes: a new phase of the same operation. */
-void sim_check_grid_barrier(struct sim_check *check) {
-    sim_check_settle(check);
+void le_sim_check_grid_barrier(struct sim_check *check) {
+    le_sim_check_settle(check);
     if (!check->in_grid)
         return;
     struct sim_phase phase = check->phases[check->phase];
     phase.owner = false;
-    uint32_t number = sim_phase_new(check, &phase);
+    uint32_t number = le_sim_phase_new(check, &phase);
     if (number)
         check->phase = number;
 }
 
-void sim_check_fence(struct sim_check *check, struct sim_thread_name thread, enum sim_fence scope) {
-    sim_check_settle(check);
-    struct sim_resident *resident = sim_check_resident(check, thread.block);
+void le_sim_check_fence(struct sim_check *check, struct sim_thread_name thread, enum sim_fence scope) {
+    le_sim_check_settle(check);
+    struct sim_resident *resident = le_sim_check_resident(check, thread.block);
     if (resident)
-        sim_known_fence(&check->known, resident, thread.thread, scope);
+        le_sim_known_fence(&check->known, resident, thread.thread, scope);
 }
 
 /* ---- reports */
-size_t sim_check_report_count(const struct sim_check *check) {
+size_t le_sim_check_report_count(const struct sim_check *check) {
     return check->reports.count;
 }
 
-const char *sim_check_reports(struct sim_check *check) {
-    sim_check_settle(check);
-    return sim_reports_text(&check->reports, check->failed);
+const char *le_sim_check_reports(struct sim_check *check) {
+    le_sim_check_settle(check);
+    return le_sim_reports_text(&check->reports, check->failed);
 }
 
-void sim_check_reports_clear(struct sim_check *check) {
+void le_sim_check_reports_clear(struct sim_check *check) {
     check->pending.active = false;
-    sim_reports_clear(&check->reports);
+    le_sim_reports_clear(&check->reports);
 }

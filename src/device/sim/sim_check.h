@@ -24,8 +24,8 @@ enum sim_report_kind {
     SIM_REPORT_KINDS
 };
 
-leat_status sim_check_new(bool (*before)(void *user, uint64_t a, uint64_t b), void *user, struct sim_check **check);
-void sim_check_free(struct sim_check *check);
+leat_status le_sim_check_new(bool (*before)(void *user, uint64_t a, uint64_t b), void *user, struct sim_check **check);
+void le_sim_check_free(struct sim_check *check);
 
 /* ---- memory: [address, address + size_bytes) of the device's, pinned or a module's */
 enum sim_memory_state {
@@ -37,13 +37,13 @@ enum sim_memory_state {
 };
 /* what: for reports, "array of 4,000 bytes", "__device__ counter"; copied. Memory may be given in parts of what was
  * one. */
-void sim_check_memory(struct sim_check *check, uintptr_t address, size_t size_bytes, enum sim_memory_state state,
-                      const char *what);
+void le_sim_check_memory(struct sim_check *check, uintptr_t address, size_t size_bytes, enum sim_memory_state state,
+                         const char *what);
 
 /* ---- operations that are no kernels: [address, +size_bytes) is read or written by op. what: "copy to the host", ...
  */
-void sim_check_range(struct sim_check *check, uint64_t op, const char *what, uintptr_t address, size_t size_bytes,
-                     bool write);
+void le_sim_check_range(struct sim_check *check, uint64_t op, const char *what, uintptr_t address, size_t size_bytes,
+                        bool write);
 
 /* ---- a kernel's grid */
 struct sim_shared_variable { /* of the module's __shared__ variables; addresses of the executor's thread */
@@ -69,13 +69,13 @@ struct sim_thread_name {
     uint64_t block;  /* linear, blockIdx.x fastest */
     unsigned thread; /* linear in the block, threadIdx.x fastest */
 };
-void sim_check_grid_begin(struct sim_check *check, const struct sim_grid_info *grid);
-void sim_check_grid_end(struct sim_check *check);
+void le_sim_check_grid_begin(struct sim_check *check, const struct sim_grid_info *grid);
+void le_sim_check_grid_end(struct sim_check *check);
 /* A block starts: its shared memory is unwritten. Blocks may be resident together (cooperative launches, or one that
  * waits for another): the executor then tells which one runs from now on, having put its shared memory in place. */
-void sim_check_block_begin(struct sim_check *check, uint64_t block);
-void sim_check_block_switch(struct sim_check *check, uint64_t block);
-void sim_check_block_end(struct sim_check *check, uint64_t block);
+void le_sim_check_block_begin(struct sim_check *check, uint64_t block);
+void le_sim_check_block_switch(struct sim_check *check, uint64_t block);
+void le_sim_check_block_end(struct sim_check *check, uint64_t block);
 
 enum {
     SIM_WRITE = 1,
@@ -86,22 +86,22 @@ enum {
 };
 /* Before the access is done. Not for the thread's stack nor the module's constants and code: an address that is in no
  * memory that was declared is reported. pc: of the access. */
-void sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
-                      unsigned flags, uintptr_t pc);
+void le_sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
+                         unsigned flags, uintptr_t pc);
 /* What was told last is done: called before a thread of another block runs, whose shared memory takes the place. */
-void sim_check_settle(struct sim_check *check);
-void sim_check_barrier(struct sim_check *check, uint64_t block); /* all threads of the block have passed */
-void sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask); /* __syncwarp */
-void sim_check_grid_barrier(struct sim_check *check);
+void le_sim_check_settle(struct sim_check *check);
+void le_sim_check_barrier(struct sim_check *check, uint64_t block); /* all threads of the block have passed */
+void le_sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask); /* __syncwarp */
+void le_sim_check_grid_barrier(struct sim_check *check);
 enum sim_fence { SIM_FENCE_BLOCK, SIM_FENCE_DEVICE, SIM_FENCE_SYSTEM };
-void sim_check_fence(struct sim_check *check, struct sim_thread_name thread, enum sim_fence scope);
+void le_sim_check_fence(struct sim_check *check, struct sim_thread_name thread, enum sim_fence scope);
 
 /* ---- reports: one of a kind for each place in the source; the rest are counted */
 /* For what the executor and the driver find themselves. place: "file:line" or NULL. detail: a sentence. */
-void sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_name *thread,
-                      const char *place, const char *format, ...) __attribute__((format(printf, 5, 6)));
-size_t sim_check_report_count(const struct sim_check *check);
+void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_name *thread,
+                         const char *place, const char *format, ...) __attribute__((format(printf, 5, 6)));
+size_t le_sim_check_report_count(const struct sim_check *check);
 /* All of them as text, a paragraph each; NULL if there are none. Lives until the next call of this check. */
-const char *sim_check_reports(struct sim_check *check);
-void sim_check_reports_clear(struct sim_check *check);
+const char *le_sim_check_reports(struct sim_check *check);
+void le_sim_check_reports_clear(struct sim_check *check);
 #endif

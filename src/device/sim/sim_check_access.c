@@ -17,7 +17,7 @@ static bool is_flag(const unsigned char *bytes, size_t size_bytes) {
     return value == ones || (value >= 1 && value <= 65535);
 }
 
-void sim_check_settle(struct sim_check *check) {
+void le_sim_check_settle(struct sim_check *check) {
     struct sim_pending *pending = &check->pending;
     if (!pending->active)
         return;
@@ -27,7 +27,7 @@ void sim_check_settle(struct sim_check *check) {
     bool same_code =
         pending->other.block == access->me.block && (pending->other.where & SIM_CODE) == (access->me.where & SIM_CODE);
     if (!same || !(same_code || is_flag(pending->old, access->size_bytes)))
-        sim_tell_conflict(access, &pending->other, true);
+        le_sim_tell_conflict(access, &pending->other, true);
 }
 
 /* Structures are copied with their padding: some unwritten bytes among written ones are none of the kernel's doing,
@@ -40,13 +40,13 @@ static bool is_uninitialised(uint64_t missing, size_t count) {
 }
 
 static void visit_written(struct sim_access *access, uint64_t *written, size_t first) {
-    uint64_t missing = access->reads ? sim_bits_missing(written, first, access->size_bytes) : 0;
+    uint64_t missing = access->reads ? le_sim_bits_missing(written, first, access->size_bytes) : 0;
     if (missing && is_uninitialised(missing, access->size_bytes)) {
-        sim_tell_uninitialised(access);
-        sim_bits_set(written, first, access->size_bytes); /* once is enough */
+        le_sim_tell_uninitialised(access);
+        le_sim_bits_set(written, first, access->size_bytes); /* once is enough */
     }
     if (access->writes)
-        sim_bits_set(written, first, access->size_bytes);
+        le_sim_bits_set(written, first, access->size_bytes);
 }
 
 /* ---- shared memory */
@@ -68,11 +68,11 @@ static void access_shared(struct sim_access *access) {
     struct sim_check *check = access->check;
     size_t offset = access->address - check->grid.shared_low;
     if (!is_in_variable(check, access)) {
-        sim_tell_shared_outside(access);
+        le_sim_tell_shared_outside(access);
         return;
     }
     visit_written(access, access->block->written, offset);
-    sim_visit_cells(access, access->block->cells, offset, access->size_bytes);
+    le_sim_visit_cells(access, access->block->cells, offset, access->size_bytes);
 }
 
 /* ---- global memory */
@@ -87,9 +87,9 @@ static bool goes_on(const struct sim_check *check, const struct sim_region *regi
 static const struct sim_region *find_region(struct sim_access *access, struct sim_page_slot *slot) {
     const struct sim_check *check = access->check;
     uintptr_t end = access->address + access->size_bytes;
-    const struct sim_region *region = sim_regions_find(&check->regions, access->address);
+    const struct sim_region *region = le_sim_regions_find(&check->regions, access->address);
     if (!region || !sim_region_usable(region) || (end > region->high && !goes_on(check, region, end))) {
-        sim_tell_outside(access, region);
+        le_sim_tell_outside(access, region);
         return NULL;
     }
     slot->region = region;
@@ -109,16 +109,16 @@ static void access_global(struct sim_access *access) {
             return;
     }
     if (!slot->page)
-        slot->page = sim_check_page(check, access->address);
+        slot->page = le_sim_check_page(check, access->address);
     struct sim_page *page = slot->page;
-    if (!page || !sim_page_open(page)) {
+    if (!page || !le_sim_page_open(page)) {
         check->failed = true;
         return;
     }
     size_t offset = access->address % SIM_PAGE_BYTES;
     if (region->state == SIM_MEMORY_FRESH)
         visit_written(access, page->written, offset);
-    sim_visit_cells(access, page->cells, offset, access->size_bytes);
+    le_sim_visit_cells(access, page->cells, offset, access->size_bytes);
 }
 
 /* ---- both */
@@ -128,8 +128,8 @@ static void pass_on(struct sim_access *access) {
         strong = SIM_STRONG_UPDATE;
     else if (access->writes)
         strong = SIM_STRONG_STORE;
-    sim_known_strong(&access->check->known, access->block, access->thread, access->address,
-                     access->shared ? access->block->number + 1 : 0, strong);
+    le_sim_known_strong(&access->check->known, access->block, access->thread, access->address,
+                        access->shared ? access->block->number + 1 : 0, strong);
 }
 
 static uint32_t code_distance(struct sim_phase *phase, uintptr_t pc) {
@@ -153,14 +153,14 @@ static void access_pieces(struct sim_access *access) {
     }
 }
 
-void sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
-                      unsigned flags, uintptr_t pc) {
-    sim_check_settle(check);
+void le_sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
+                         unsigned flags, uintptr_t pc) {
+    le_sim_check_settle(check);
     if (!check->in_grid || size_bytes == 0)
         return;
     struct sim_access access = {
         .check = check,
-        .block = sim_check_resident(check, thread.block),
+        .block = le_sim_check_resident(check, thread.block),
         .thread = thread.thread,
         .flags = flags,
         .me = {.who = check->phase << SIM_THREAD_BITS | thread.thread, .block = (uint32_t)thread.block},
@@ -180,8 +180,8 @@ void sim_check_access(struct sim_check *check, struct sim_thread_name thread, ui
     }
     bool power = size_bytes <= 16 && (size_bytes & (size_bytes - 1)) == 0;
     if (power && (address & (size_bytes - 1)) && !(flags & SIM_UNALIGNED) &&
-        (access.shared || sim_regions_find(&check->regions, address)))
-        sim_tell_misaligned(&access);
+        (access.shared || le_sim_regions_find(&check->regions, address)))
+        le_sim_tell_misaligned(&access);
     if ((address ^ (address + size_bytes - 1)) < SEGMENT_BYTES && access.shared)
         access_shared(&access);
     else if ((address ^ (address + size_bytes - 1)) < SEGMENT_BYTES)

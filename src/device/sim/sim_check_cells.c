@@ -8,11 +8,11 @@ static inline bool is_before(const struct sim_access *access, const struct sim_s
     if (stamp->who == me->who && stamp->block == me->block)
         return true;
     if ((stamp->who ^ me->who) >> SIM_THREAD_BITS)
-        return access->shared || sim_op_before(access->check, stamp->who >> SIM_THREAD_BITS,
-                                               access->check->phases[me->who >> SIM_THREAD_BITS].op);
+        return access->shared || le_sim_op_before(access->check, stamp->who >> SIM_THREAD_BITS,
+                                                  access->check->phases[me->who >> SIM_THREAD_BITS].op);
     if (access->shared && stamp->block != me->block)
         return true;
-    return sim_known_before(&access->check->known, access->block, access->thread, stamp);
+    return le_sim_known_before(&access->check->known, access->block, access->thread, stamp);
 }
 
 static inline bool is_conflict(const struct sim_access *access, const struct sim_stamp *stamp) {
@@ -26,7 +26,7 @@ static void conflict_of_writes(struct sim_access *access, const struct sim_stamp
     if (access->told)
         return;
     if (!same_op || !access->block || access->flags & SIM_ATOMIC || access->size_bytes > sizeof pending->old) {
-        sim_tell_conflict(access, other, true);
+        le_sim_tell_conflict(access, other, true);
     } else if (!pending->active) {
         pending->active = true;
         pending->access = *access;
@@ -95,7 +95,7 @@ static void keep_update(struct sim_access *access, struct sim_cell *cell) {
 static inline void visit_read(struct sim_access *access, struct sim_cell *cell) {
     for (int k = 0; k < SIM_READS; k++)
         if ((cell->reads[k].where & SIM_UPDATE) && is_conflict(access, &cell->reads[k]))
-            sim_tell_conflict(access, &cell->reads[k], true);
+            le_sim_tell_conflict(access, &cell->reads[k], true);
     keep_read(access, cell);
 }
 
@@ -104,7 +104,7 @@ static inline void visit(struct sim_access *access, struct sim_cell *cell) {
         if (access->writes)
             conflict_of_writes(access, &cell->write);
         else
-            sim_tell_conflict(access, &cell->write, true);
+            le_sim_tell_conflict(access, &cell->write, true);
     }
     if (!access->writes) {
         visit_read(access, cell);
@@ -112,7 +112,7 @@ static inline void visit(struct sim_access *access, struct sim_cell *cell) {
     }
     for (int k = 0; k < SIM_READS; k++) {
         if (!(cell->reads[k].where & SIM_UPDATE) && is_conflict(access, &cell->reads[k]))
-            sim_tell_conflict(access, &cell->reads[k], false);
+            le_sim_tell_conflict(access, &cell->reads[k], false);
         if (!stays(access, &cell->reads[k]))
             cell->reads[k].who = 0;
     }
@@ -121,7 +121,7 @@ static inline void visit(struct sim_access *access, struct sim_cell *cell) {
     cell->write = access->me;
 }
 
-void sim_visit_cell(struct sim_access *access, struct sim_cell *cell) {
+void le_sim_visit_cell(struct sim_access *access, struct sim_cell *cell) {
     if (!sim_cell_is_split(cell)) {
         visit(access, cell);
         return;
@@ -130,14 +130,14 @@ void sim_visit_cell(struct sim_access *access, struct sim_cell *cell) {
         visit(access, &cell->bytes[k]);
 }
 
-void sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_t first, size_t count) {
+void le_sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_t first, size_t count) {
     for (size_t at = first, end = first + count; at < end;) {
         struct sim_cell *cell = &cells[at / 4];
         size_t next = (at / 4 + 1) * 4;
         if (at % 4 == 0 && next <= end) {
-            sim_visit_cell(access, cell);
+            le_sim_visit_cell(access, cell);
         } else {
-            struct sim_cell *bytes = sim_cell_split(cell);
+            struct sim_cell *bytes = le_sim_cell_split(cell);
             if (!bytes)
                 access->check->failed = true;
             for (size_t k = at; bytes && k < next && k < end; k++)

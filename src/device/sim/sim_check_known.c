@@ -42,14 +42,14 @@ static void *take(struct sim_known *known, size_t size_bytes) {
     return at;
 }
 
-void sim_known_begin(struct sim_known *known, uint64_t blocks) {
+void le_sim_known_begin(struct sim_known *known, uint64_t blocks) {
     known->levels = 0;
     for (uint64_t k = blocks ? blocks - 1 : 0; k; k >>= FAN_BITS)
         known->levels++;
     known->failed = false;
 }
 
-void sim_known_end(struct sim_known *known) {
+void le_sim_known_end(struct sim_known *known) {
     while (known->chunks) {
         struct sim_known_chunk *next = known->chunks->next;
         le_free(known->chunks);
@@ -164,7 +164,7 @@ static bool tree_knows(const struct sim_known *known, const void *tree, const st
 }
 
 /* ---- blocks */
-void sim_resident_begin(struct sim_resident *resident, uint64_t number, unsigned threads) {
+void le_sim_resident_begin(struct sim_resident *resident, uint64_t number, unsigned threads) {
     resident->number = number;
     resident->clock = 1;
     resident->barrier = 0;
@@ -179,12 +179,12 @@ void sim_resident_begin(struct sim_resident *resident, uint64_t number, unsigned
     }
 }
 
-void sim_resident_finish(struct sim_resident *resident) {
+void le_sim_resident_finish(struct sim_resident *resident) {
     for (unsigned k = 0; k < SIM_THREADS_MAX / SIM_WARP; k++)
         le_free(resident->warps[k].lanes);
     le_free(resident->each);
     le_free(resident->written);
-    sim_cells_free(resident->cells, resident->cell_count);
+    le_sim_cells_free(resident->cells, resident->cell_count);
 }
 
 /* false: no memory. */
@@ -198,8 +198,8 @@ static bool learns(struct sim_known *known, struct sim_resident *resident) {
     return resident->learnt;
 }
 
-bool sim_known_before(const struct sim_known *known, const struct sim_resident *resident, unsigned thread,
-                      const struct sim_stamp *stamp) {
+bool le_sim_known_before(const struct sim_known *known, const struct sim_resident *resident, unsigned thread,
+                         const struct sim_stamp *stamp) {
     unsigned other = stamp->who % SIM_THREADS_MAX;
     if (stamp->block == (uint32_t)resident->number) {
         if (other == thread || stamp->time <= resident->barrier)
@@ -266,7 +266,7 @@ static struct sim_learnt gather(struct sim_known *known, const struct sim_reside
     return sum;
 }
 
-void sim_known_barrier(struct sim_known *known, struct sim_resident *resident) {
+void le_sim_known_barrier(struct sim_known *known, struct sim_resident *resident) {
     if (resident->learnt) {
         struct group group = {.count = resident->threads, .lanes = ~UINT32_C(0)};
         struct sim_learnt sum = gather(known, resident, &group), *all = &resident->all;
@@ -303,7 +303,7 @@ static void meet_lanes(struct sim_known *known, struct sim_warp_known *warp, uin
             memcpy(warp->lanes[a], most, sizeof most);
 }
 
-void sim_known_warp_barrier(struct sim_known *known, struct sim_resident *resident, unsigned warp, uint32_t mask) {
+void le_sim_known_warp_barrier(struct sim_known *known, struct sim_resident *resident, unsigned warp, uint32_t mask) {
     struct group group = {.first = warp * SIM_WARP, .lanes = mask};
     if (group.first >= resident->threads)
         return;
@@ -341,7 +341,7 @@ static const struct sim_leaf *leaf_of_thread(struct sim_known *known, const stru
     return make_leaf(known, resident->barrier, count, times);
 }
 
-void sim_known_fence(struct sim_known *known, struct sim_resident *resident, unsigned thread, enum sim_fence scope) {
+void le_sim_known_fence(struct sim_known *known, struct sim_resident *resident, unsigned thread, enum sim_fence scope) {
     if (!learns(known, resident))
         return;
     struct sim_learnt *mine = &resident->each[thread];
@@ -415,8 +415,8 @@ static const void *publish(struct sim_known *known, const struct sim_resident *r
     return tree;
 }
 
-void sim_known_strong(struct sim_known *known, struct sim_resident *resident, unsigned thread, uintptr_t address,
-                      uint64_t owner, enum sim_strong strong) {
+void le_sim_known_strong(struct sim_known *known, struct sim_resident *resident, unsigned thread, uintptr_t address,
+                         uint64_t owner, enum sim_strong strong) {
     struct sim_release *release = find_release(known, address, owner);
     if (release && strong != SIM_STRONG_STORE)
         acquire(known, resident, thread, release);

@@ -54,20 +54,20 @@ struct sim_known {
     uint32_t dense[SIM_THREADS_MAX];
     struct sim_time merged[SIM_THREADS_MAX];
 };
-void sim_known_begin(struct sim_known *known, uint64_t blocks);
-void sim_known_end(struct sim_known *known);
+void le_sim_known_begin(struct sim_known *known, uint64_t blocks);
+void le_sim_known_end(struct sim_known *known);
 
-void sim_resident_begin(struct sim_resident *resident, uint64_t number, unsigned threads);
-void sim_resident_finish(struct sim_resident *resident); /* its memory, not itself */
+void le_sim_resident_begin(struct sim_resident *resident, uint64_t number, unsigned threads);
+void le_sim_resident_finish(struct sim_resident *resident); /* its memory, not itself */
 
 /* Whether stamp, of the same phase, comes before what thread of resident does now. */
-bool sim_known_before(const struct sim_known *known, const struct sim_resident *resident, unsigned thread,
-                      const struct sim_stamp *stamp);
-void sim_known_barrier(struct sim_known *known, struct sim_resident *resident);
-void sim_known_warp_barrier(struct sim_known *known, struct sim_resident *resident, unsigned warp, uint32_t mask);
-void sim_known_fence(struct sim_known *known, struct sim_resident *resident, unsigned thread, enum sim_fence scope);
+bool le_sim_known_before(const struct sim_known *known, const struct sim_resident *resident, unsigned thread,
+                         const struct sim_stamp *stamp);
+void le_sim_known_barrier(struct sim_known *known, struct sim_resident *resident);
+void le_sim_known_warp_barrier(struct sim_known *known, struct sim_resident *resident, unsigned warp, uint32_t mask);
+void le_sim_known_fence(struct sim_known *known, struct sim_resident *resident, unsigned thread, enum sim_fence scope);
 /* An atomic or volatile access to a location. owner: of shared memory the block + 1, else 0. */
 enum sim_strong { SIM_STRONG_READ, SIM_STRONG_STORE, SIM_STRONG_UPDATE };
-void sim_known_strong(struct sim_known *known, struct sim_resident *resident, unsigned thread, uintptr_t address,
-                      uint64_t owner, enum sim_strong strong);
+void le_sim_known_strong(struct sim_known *known, struct sim_resident *resident, unsigned thread, uintptr_t address,
+                         uint64_t owner, enum sim_strong strong);
 #endif

@@ -95,7 +95,7 @@ static void strong(int thread, unsigned place, enum sim_strong kind) {
         join(&model.at[place].within, &model.may[thread][0]);
         join(&model.at[place].everywhere, &model.may[thread][1]);
     }
-    sim_known_strong(&known, &residents[block], (unsigned)(thread % BLOCK_THREADS), 4096 + 4 * place, 0, kind);
+    le_sim_known_strong(&known, &residents[block], (unsigned)(thread % BLOCK_THREADS), 4096 + 4 * place, 0, kind);
 }
 
 static void fence(int thread, enum sim_fence scope) {
@@ -103,13 +103,13 @@ static void fence(int thread, enum sim_fence scope) {
     if (scope != SIM_FENCE_BLOCK)
         join(&model.may[thread][1], &model.knows[thread]);
     model.fenced[thread] = true;
-    sim_known_fence(&known, &residents[thread / BLOCK_THREADS], (unsigned)(thread % BLOCK_THREADS), scope);
+    le_sim_known_fence(&known, &residents[thread / BLOCK_THREADS], (unsigned)(thread % BLOCK_THREADS), scope);
 }
 
 static void warp_barrier(int block, unsigned warp, uint32_t mask) {
     int count = warp ? BLOCK_THREADS - SIM_WARP : SIM_WARP;
     meet(block * BLOCK_THREADS + (int)warp * SIM_WARP, count, mask);
-    sim_known_warp_barrier(&known, &residents[block], warp, mask);
+    le_sim_known_warp_barrier(&known, &residents[block], warp, mask);
 }
 
 static void step(void) {
@@ -117,7 +117,7 @@ static void step(void) {
     switch (random_below(24)) {
     case 0:
         meet(block * BLOCK_THREADS, BLOCK_THREADS, ~UINT64_C(0));
-        sim_known_barrier(&known, &residents[block]);
+        le_sim_known_barrier(&known, &residents[block]);
         return;
     case 1:
         warp_barrier(block, random_below(2), ~UINT32_C(0));
@@ -157,15 +157,15 @@ static void start(uint32_t with_seed) {
     for (int k = 0; k < LOCATIONS; k++)
         model.at[k].block = -1;
     seed = with_seed;
-    sim_known_begin(&known, number_of(BLOCKS));
+    le_sim_known_begin(&known, number_of(BLOCKS));
     for (int b = 0; b < BLOCKS; b++)
-        sim_resident_begin(&residents[b], number_of(b), BLOCK_THREADS);
+        le_sim_resident_begin(&residents[b], number_of(b), BLOCK_THREADS);
 }
 
 static void finish(void) {
-    sim_known_end(&known);
+    le_sim_known_end(&known);
     for (int b = 0; b < BLOCKS; b++)
-        sim_resident_finish(&residents[b]);
+        le_sim_resident_finish(&residents[b]);
     memset(residents, 0, sizeof residents);
 }
 
@@ -175,8 +175,8 @@ static size_t compare(bool less) {
     for (int k = 0; k < STAMPS; k++)
         for (int t = 0; model.stamps[k].count && t < THREADS; t++) {
             bool want = model.knows[t].of[model.stamps[k].thread] >= model.stamps[k].count;
-            bool have = sim_known_before(&known, &residents[t / BLOCK_THREADS], (unsigned)(t % BLOCK_THREADS),
-                                         &model.stamps[k].stamp);
+            bool have = le_sim_known_before(&known, &residents[t / BLOCK_THREADS], (unsigned)(t % BLOCK_THREADS),
+                                            &model.stamps[k].stamp);
             assert_true(less ? want || !have : want == have);
             count += have;
         }

@@ -8,7 +8,7 @@ static void release(struct sim_what *what) {
         le_free(what);
 }
 
-void sim_regions_finish(struct sim_regions *regions) {
+void le_sim_regions_finish(struct sim_regions *regions) {
     for (size_t k = 0; k < regions->count; k++)
         release(regions->at[k].what);
     le_free(regions->at);
@@ -28,17 +28,17 @@ static size_t first_after(const struct sim_regions *regions, uintptr_t address) 
     return low;
 }
 
-const struct sim_region *sim_regions_after(const struct sim_regions *regions, uintptr_t address) {
+const struct sim_region *le_sim_regions_after(const struct sim_regions *regions, uintptr_t address) {
     size_t k = first_after(regions, address);
     return k < regions->count ? &regions->at[k] : NULL;
 }
 
-const struct sim_region *sim_regions_find(const struct sim_regions *regions, uintptr_t address) {
-    const struct sim_region *region = sim_regions_after(regions, address);
+const struct sim_region *le_sim_regions_find(const struct sim_regions *regions, uintptr_t address) {
+    const struct sim_region *region = le_sim_regions_after(regions, address);
     return region && region->low <= address ? region : NULL;
 }
 
-const struct sim_region *sim_regions_nearest(const struct sim_regions *regions, uintptr_t address) {
+const struct sim_region *le_sim_regions_nearest(const struct sim_regions *regions, uintptr_t address) {
     size_t middle = first_after(regions, address);
     const struct sim_region *below = NULL, *above = NULL;
     for (size_t k = middle; !below && k-- > 0;)
@@ -104,8 +104,8 @@ static void join_gaps(struct sim_regions *regions, size_t k) {
     }
 }
 
-bool sim_regions_put(struct sim_regions *regions, uintptr_t low, uintptr_t high, enum sim_memory_state state,
-                     const char *what) {
+bool le_sim_regions_put(struct sim_regions *regions, uintptr_t low, uintptr_t high, enum sim_memory_state state,
+                        const char *what) {
     size_t length = strlen(what) + 1;
     if (!reserve(regions, regions->count + 2))
         return false;

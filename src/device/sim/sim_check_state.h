@@ -73,20 +73,20 @@ struct sim_check {
 };
 
 /* ---- sim_check.c */
-struct sim_page *sim_check_page(struct sim_check *check, uintptr_t address);    /* NULL: no memory */
-uint32_t sim_phase_new(struct sim_check *check, const struct sim_phase *phase); /* 0: no memory */
-struct sim_resident *sim_check_resident(struct sim_check *check, uint64_t block);
-bool sim_op_before(struct sim_check *check, uint32_t phase, uint64_t op);
+struct sim_page *le_sim_check_page(struct sim_check *check, uintptr_t address);    /* NULL: no memory */
+uint32_t le_sim_phase_new(struct sim_check *check, const struct sim_phase *phase); /* 0: no memory */
+struct sim_resident *le_sim_check_resident(struct sim_check *check, uint64_t block);
+bool le_sim_op_before(struct sim_check *check, uint32_t phase, uint64_t op);
 
 /* ---- sim_check_cells.c: the cells of bytes [first, first + count) of a page or of shared memory */
-void sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_t first, size_t count);
-void sim_visit_cell(struct sim_access *access, struct sim_cell *cell); /* also one that is split */
+void le_sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_t first, size_t count);
+void le_sim_visit_cell(struct sim_access *access, struct sim_cell *cell); /* also one that is split */
 
 /* ---- sim_check_tell.c: what is found becomes a report */
-void sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote);
-void sim_tell_uninitialised(struct sim_access *access);
-void sim_tell_misaligned(struct sim_access *access);
+void le_sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote);
+void le_sim_tell_uninitialised(struct sim_access *access);
+void le_sim_tell_misaligned(struct sim_access *access);
 /* region: where the access begins; NULL: in none. */
-void sim_tell_outside(struct sim_access *access, const struct sim_region *region);
-void sim_tell_shared_outside(struct sim_access *access);
+void le_sim_tell_outside(struct sim_access *access, const struct sim_region *region);
+void le_sim_tell_shared_outside(struct sim_access *access);
 #endif

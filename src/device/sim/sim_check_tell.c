@@ -47,7 +47,7 @@ static void add_block_and_thread(struct le_text *text, const struct sim_phase *p
 }
 
 static void add_bytes(struct le_text *text, uint64_t count) {
-    sim_text_add_count(text, count);
+    le_sim_text_add_count(text, count);
     le_text_add(text, count == 1 ? " byte" : " bytes");
 }
 
@@ -58,11 +58,11 @@ static void begin(const struct sim_access *access, enum sim_report_kind kind, st
     char place[PLACE_BYTES] = "";
     if (access->block) {
         place_of(access->check, &access->me, place);
-        le_text_add(text, "%s in kernel %s: ", sim_report_name(kind), phase->name);
+        le_text_add(text, "%s in kernel %s: ", le_sim_report_name(kind), phase->name);
         add_block_and_thread(text, phase, &access->me);
         le_text_add(text, " at %s\n", place);
     } else {
-        le_text_add(text, "%s: %s\n", sim_report_name(kind), phase->name);
+        le_text_add(text, "%s: %s\n", le_sim_report_name(kind), phase->name);
     }
     le_text_add(places, "%s|%s", phase->name, place);
     le_text_add(text, "    %s ", access->flags & SIM_ATOMIC ? "updates" : access->writes ? "writes" : "reads");
@@ -77,7 +77,7 @@ static uint64_t alias_of(const struct sim_access *access, enum sim_report_kind k
     uint64_t key = 0;
     for (size_t k = 0; k < ARRAY_LEN(words); k++)
         key = (key ^ words[k]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
-    return sim_report_key(kind, key, "");
+    return le_sim_report_key(kind, key, "");
 }
 
 static void end(struct sim_access *access, enum sim_report_kind kind, uint64_t alias, struct le_text *text,
@@ -85,7 +85,7 @@ static void end(struct sim_access *access, enum sim_report_kind kind, uint64_t a
     struct sim_reports *reports = &access->check->reports;
     if (places->failed)
         text->failed = true;
-    sim_reports_add(reports, alias, places->failed ? alias : sim_report_key(kind, 0, places->at), text);
+    le_sim_reports_add(reports, alias, places->failed ? alias : le_sim_report_key(kind, 0, places->at), text);
     le_text_finish(places);
 }
 
@@ -99,14 +99,14 @@ static const struct sim_shared_variable *variable_at(const struct sim_check *che
 
 static void add_part(struct le_text *text, size_t offset, const char *before, const char *name, const char *after) {
     le_text_add(text, " at byte ");
-    sim_text_add_count(text, offset);
+    le_sim_text_add_count(text, offset);
     le_text_add(text, " of %s%s%s", before, name, after);
 }
 
 static void add_target(struct le_text *text, const struct sim_access *access) {
     const struct sim_check *check = access->check;
     const struct sim_shared_variable *variable = access->shared ? variable_at(check, access->address) : NULL;
-    const struct sim_region *region = access->shared ? NULL : sim_regions_find(&check->regions, access->address);
+    const struct sim_region *region = access->shared ? NULL : le_sim_regions_find(&check->regions, access->address);
     if (variable && variable->address == check->grid.dynamic) {
         add_part(text, access->address - variable->address, "", "dynamic shared memory", " (");
         add_bytes(text, variable->size_bytes);
@@ -138,11 +138,11 @@ static void add_beside(struct le_text *text, const struct sim_access *access, ui
         add_distance(text, low - access->address - access->size_bytes, "before the start");
     } else if (access->address < low) {
         le_text_add(text, ", the first ");
-        sim_text_add_count(text, low - access->address);
+        le_sim_text_add_count(text, low - access->address);
         le_text_add(text, " of them before the start of ");
     } else {
         le_text_add(text, ", the last ");
-        sim_text_add_count(text, access->address + access->size_bytes - high);
+        le_sim_text_add_count(text, access->address + access->size_bytes - high);
         le_text_add(text, " of them after the end of ");
     }
 }
@@ -169,7 +169,7 @@ static void add_other(struct le_text *text, const struct sim_access *access, con
     }
 }
 
-void sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote) {
+void le_sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote) {
     const struct sim_check *check = access->check;
     const struct sim_phase *phase = phase_of(check, other);
     enum sim_report_kind kind = access->shared ? SIM_REPORT_SHARED_RACE : SIM_REPORT_GLOBAL_RACE;
@@ -179,7 +179,7 @@ void sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other,
     if (access->told || check->known.failed)
         return;
     access->told = true;
-    if (sim_reports_known(&access->check->reports, alias))
+    if (le_sim_reports_known(&access->check->reports, alias))
         return;
     struct le_text text = {0}, places = {0};
     char place[PLACE_BYTES];
@@ -195,10 +195,10 @@ void sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other,
 /* ---- the rest */
 static bool is_told(struct sim_access *access, enum sim_report_kind kind, uint64_t *alias) {
     *alias = alias_of(access, kind, NULL);
-    return sim_reports_known(&access->check->reports, *alias);
+    return le_sim_reports_known(&access->check->reports, *alias);
 }
 
-void sim_tell_uninitialised(struct sim_access *access) {
+void le_sim_tell_uninitialised(struct sim_access *access) {
     uint64_t alias;
     if (is_told(access, SIM_REPORT_UNINITIALISED, &alias))
         return;
@@ -209,7 +209,7 @@ void sim_tell_uninitialised(struct sim_access *access) {
     end(access, SIM_REPORT_UNINITIALISED, alias, &text, &places);
 }
 
-void sim_tell_misaligned(struct sim_access *access) {
+void le_sim_tell_misaligned(struct sim_access *access) {
     uint64_t alias;
     if (is_told(access, SIM_REPORT_MISALIGNED, &alias))
         return;
@@ -223,14 +223,14 @@ void sim_tell_misaligned(struct sim_access *access) {
 /* The array that was meant, as far as one can tell: the nearest, if the access is among the device's addresses or not
  * far from them. */
 static const struct sim_region *near_by(const struct sim_access *access, bool device) {
-    const struct sim_region *near = sim_regions_nearest(&access->check->regions, access->address);
+    const struct sim_region *near = le_sim_regions_nearest(&access->check->regions, access->address);
     if (!near || access->address < SIM_PAGE_BYTES)
         return NULL;
     size_t distance = access->address >= near->high ? access->address - near->high : near->low - access->address;
     return device || distance < NEAR_BYTES ? near : NULL;
 }
 
-void sim_tell_outside(struct sim_access *access, const struct sim_region *region) {
+void le_sim_tell_outside(struct sim_access *access, const struct sim_region *region) {
     bool freed = region && region->state == SIM_MEMORY_FREED;
     enum sim_report_kind kind = freed ? SIM_REPORT_USE_AFTER_FREE : SIM_REPORT_OUT_OF_BOUNDS;
     uint64_t alias;
@@ -271,7 +271,7 @@ static bool is_past_dynamic(const struct sim_access *access) {
     return past;
 }
 
-void sim_tell_shared_outside(struct sim_access *access) {
+void le_sim_tell_shared_outside(struct sim_access *access) {
     const struct sim_check *check = access->check;
     const struct sim_grid_info *grid = &check->grid;
     bool dynamic = is_past_dynamic(access);
@@ -300,10 +300,10 @@ void sim_tell_shared_outside(struct sim_access *access) {
     end(access, kind, alias, &text, &places);
 }
 
-void sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_name *thread,
-                      const char *place, const char *format, ...) {
+void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_name *thread,
+                         const char *place, const char *format, ...) {
     struct le_text text = {0}, places = {0};
-    le_text_add(&text, "%s", sim_report_name(kind));
+    le_text_add(&text, "%s", le_sim_report_name(kind));
     if (check->in_grid) {
         const struct sim_phase *phase = &check->phases[check->phase];
         le_text_add(&text, " in kernel %s", phase->name);
@@ -325,6 +325,6 @@ void sim_check_report(struct sim_check *check, enum sim_report_kind kind, const 
     le_text_add(&text, "\n");
     le_text_add(&places, "|%s", place ? place : text.at ? text.at + start : "");
     struct sim_access access = {.check = check};
-    uint64_t alias = places.failed ? 0 : sim_report_key(kind, 1, places.at);
+    uint64_t alias = places.failed ? 0 : le_sim_report_key(kind, 1, places.at);
     end(&access, kind, alias, &text, &places);
 }

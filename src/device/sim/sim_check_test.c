@@ -38,17 +38,17 @@ static int begin(void **state) {
     memset(memory, 0, sizeof memory);
     memset(shared_memory, 0, sizeof shared_memory);
     ordered_up_to = 0;
-    if (sim_check_new(before, NULL, &check) != LEAT_OK)
+    if (le_sim_check_new(before, NULL, &check) != LEAT_OK)
         return 1;
-    sim_check_memory(check, (uintptr_t)memory, sizeof memory, SIM_MEMORY_NONE, "reserved");
-    sim_check_memory(check, (uintptr_t)memory + 4096, 4000, SIM_MEMORY_VALID, "array of 4,000 bytes");
-    sim_check_memory(check, (uintptr_t)memory + 16384, 16384, SIM_MEMORY_VALID, "array of 16,384 bytes");
+    le_sim_check_memory(check, (uintptr_t)memory, sizeof memory, SIM_MEMORY_NONE, "reserved");
+    le_sim_check_memory(check, (uintptr_t)memory + 4096, 4000, SIM_MEMORY_VALID, "array of 4,000 bytes");
+    le_sim_check_memory(check, (uintptr_t)memory + 16384, 16384, SIM_MEMORY_VALID, "array of 16,384 bytes");
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    sim_check_free(check);
+    le_sim_check_free(check);
     return 0;
 }
 
@@ -64,18 +64,18 @@ static void grid_with(uint64_t op, const char *name, unsigned blocks, unsigned t
                                  .dynamic = (uintptr_t)shared_memory + 1024,
                                  .dynamic_bytes = dynamic_bytes,
                                  .place = place};
-    sim_check_grid_begin(check, &info);
+    le_sim_check_grid_begin(check, &info);
 }
 
 static void grid(unsigned blocks, unsigned threads) {
     grid_with(1, "k", blocks, threads, 256);
     for (unsigned b = 0; b < blocks; b++)
-        sim_check_block_begin(check, b);
+        le_sim_check_block_begin(check, b);
 }
 
 static void touch(unsigned block, unsigned thread, void *at, size_t size_bytes, unsigned flags, int line) {
-    sim_check_access(check, (struct sim_thread_name){block, thread}, (uintptr_t)at, size_bytes, flags,
-                     0x55550000u + (unsigned)line);
+    le_sim_check_access(check, (struct sim_thread_name){block, thread}, (uintptr_t)at, size_bytes, flags,
+                        0x55550000u + (unsigned)line);
 }
 static void get(unsigned block, unsigned thread, void *at, int line) {
     touch(block, thread, at, 4, 0, line);
@@ -94,7 +94,7 @@ static void load(unsigned block, unsigned thread, void *at, int line) {
     touch(block, thread, at, 4, SIM_VOLATILE, line);
 }
 static void fence(unsigned block, unsigned thread) {
-    sim_check_fence(check, (struct sim_thread_name){block, thread}, SIM_FENCE_DEVICE);
+    le_sim_check_fence(check, (struct sim_thread_name){block, thread}, SIM_FENCE_DEVICE);
 }
 static void *array(size_t word) {
     return memory + 16384 + 4 * word;
@@ -104,19 +104,19 @@ static void *shared_word(size_t word) {
 }
 
 static void silent(void) {
-    sim_check_settle(check);
-    if (sim_check_report_count(check))
-        print_error("%s", sim_check_reports(check));
-    assert_int_equal(sim_check_report_count(check), 0);
-    assert_null(sim_check_reports(check));
+    le_sim_check_settle(check);
+    if (le_sim_check_report_count(check))
+        print_error("%s", le_sim_check_reports(check));
+    assert_int_equal(le_sim_check_report_count(check), 0);
+    assert_null(le_sim_check_reports(check));
 }
 static void says(const char *text) {
-    const char *said = sim_check_reports(check);
+    const char *said = le_sim_check_reports(check);
     assert_non_null(said);
     assert_string_equal(said, text);
 }
 static void contains(const char *text) {
-    const char *said = sim_check_reports(check);
+    const char *said = le_sim_check_reports(check);
     assert_non_null(said);
     if (!strstr(said, text))
         print_error("%s", said);
@@ -129,11 +129,11 @@ static void shared_race(void **state) {
     grid(1, 64);
     for (unsigned t = 0; t < 64; t++)
         put(0, t, shared_word(t), t + 1, 12);
-    sim_check_barrier(check, 0);
+    le_sim_check_barrier(check, 0);
     silent();
     put(0, 35, shared_word(3), 9, 12);
     get(0, 3, shared_word(3), 14);
-    sim_check_grid_end(check);
+    le_sim_check_grid_end(check);
     says("shared race in kernel k: block (0,0,0) thread (3,0,0) at k.cu:14\n"
          "    reads 4 bytes at byte 12 of shared 'sums' (512 bytes)\n"
          "    which thread (35,0,0) wrote at k.cu:12, with no barrier between\n");
@@ -143,11 +143,11 @@ static void race_of_a_warp(void **state) {
     (void)state;
     grid(1, 64);
     put(0, 1, shared_word(0), 7, 3);
-    sim_check_warp_barrier(check, 0, 0, ~UINT32_C(0));
+    le_sim_check_warp_barrier(check, 0, 0, ~UINT32_C(0));
     get(0, 2, shared_word(0), 4);
     silent();
     put(0, 5, shared_word(8), 7, 5);
-    sim_check_warp_barrier(check, 0, 0, 0xff);
+    le_sim_check_warp_barrier(check, 0, 0, 0xff);
     get(0, 6, shared_word(8), 6);
     silent();
     get(0, 9, shared_word(8), 7); /* was not there */
@@ -159,8 +159,8 @@ static void partial_warp_barriers_add_up(void **state) {
     (void)state;
     grid(1, 32);
     put(0, 0, shared_word(0), 7, 1);
-    sim_check_warp_barrier(check, 0, 0, 0x3); /* 0 and 1 */
-    sim_check_warp_barrier(check, 0, 0, 0x6); /* 1 and 2: 2 knows what 1 knew */
+    le_sim_check_warp_barrier(check, 0, 0, 0x3); /* 0 and 1 */
+    le_sim_check_warp_barrier(check, 0, 0, 0x6); /* 1 and 2: 2 knows what 1 knew */
     get(0, 2, shared_word(0), 2);
     silent();
     get(0, 3, shared_word(0), 3);
@@ -171,7 +171,7 @@ static void reads_of_many_then_a_write(void **state) {
     (void)state;
     grid(1, 128);
     put(0, 0, shared_word(0), 1, 1);
-    sim_check_barrier(check, 0);
+    le_sim_check_barrier(check, 0);
     for (unsigned t = 0; t < 128; t++)
         get(0, t, shared_word(0), 2);
     put(0, 0, shared_word(0), 2, 3);
@@ -238,15 +238,15 @@ static void last_block(void **state) {
         fence(b, 0);
         atomic(b, 0, array(100), 2);
         put(b, 0, shared_word(0), b == 7, 3);
-        sim_check_barrier(check, b);
+        le_sim_check_barrier(check, b);
         get(b, 5, shared_word(0), 4);
         if (b < 7)
-            sim_check_block_end(check, b);
+            le_sim_check_block_end(check, b);
     }
     for (unsigned t = 0; t < 8; t++)
         get(7, t, array(t), 5);
     silent();
-    sim_check_grid_end(check);
+    le_sim_check_grid_end(check);
     silent();
 }
 
@@ -256,11 +256,11 @@ static void last_block_cumulative(void **state) {
     for (unsigned b = 0; b < 300; b++) {
         for (unsigned t = 0; t < 8; t++)
             put(b, t, array(8 * b + t), b, 1);
-        sim_check_barrier(check, b);
+        le_sim_check_barrier(check, b);
         fence(b, 0);
         atomic(b, 0, array(4000), 2);
     }
-    sim_check_barrier(check, 299);
+    le_sim_check_barrier(check, 299);
     for (unsigned t = 0; t < 2400; t++)
         get(299, t % 32, array(t), 5);
     silent();
@@ -274,10 +274,10 @@ static void every_thread_fences(void **state) {
             put(b, t, array(64 * b + t), b, 1);
             fence(b, t);
         }
-        sim_check_barrier(check, b);
+        le_sim_check_barrier(check, b);
         atomic(b, 0, array(4000), 2);
     }
-    sim_check_barrier(check, 3);
+    le_sim_check_barrier(check, 3);
     for (unsigned t = 0; t < 256; t++)
         get(3, t % 64, array(t), 5);
     silent();
@@ -301,7 +301,7 @@ static void fence_of_a_block(void **state) {
     (void)state;
     grid(2, 64);
     put(0, 0, array(0), 1, 1);
-    sim_check_fence(check, (struct sim_thread_name){0, 0}, SIM_FENCE_BLOCK);
+    le_sim_check_fence(check, (struct sim_thread_name){0, 0}, SIM_FENCE_BLOCK);
     store(0, 0, array(100), 2);
     load(0, 40, array(100), 3);
     get(0, 40, array(0), 4);
@@ -358,8 +358,8 @@ static void grid_barrier(void **state) {
     (void)state;
     grid(2, 32);
     put(0, 0, array(0), 1, 1);
-    sim_check_grid_barrier(check);
-    sim_check_block_switch(check, 1);
+    le_sim_check_grid_barrier(check);
+    le_sim_check_block_switch(check, 1);
     get(1, 0, array(0), 2);
     silent();
     put(0, 3, array(1), 1, 3);
@@ -370,13 +370,13 @@ static void grid_barrier(void **state) {
 /* ---- memory */
 static void uninitialised(void **state) {
     (void)state;
-    sim_check_memory(check, (uintptr_t)memory + 8192, 256, SIM_MEMORY_FRESH, "array of 256 bytes");
+    le_sim_check_memory(check, (uintptr_t)memory + 8192, 256, SIM_MEMORY_FRESH, "array of 256 bytes");
     grid(2, 32);
     put(0, 0, memory + 8192, 1, 1);
     get(0, 0, memory + 8192, 2);
     put(0, 0, shared_word(0), 1, 3);
     get(0, 0, shared_word(0), 4);
-    sim_check_block_end(check, 0);
+    le_sim_check_block_end(check, 0);
     silent();
     get(1, 0, shared_word(0), 5);
     get(1, 0, memory + 8192 + 16, 6);
@@ -401,11 +401,11 @@ static void padding_is_copied(void **state) {
 
 static void fills_initialise(void **state) {
     (void)state;
-    sim_check_memory(check, (uintptr_t)memory + 8192, 8000, SIM_MEMORY_FRESH, "array of 8,000 bytes");
-    sim_check_range(check, 1, "fill", (uintptr_t)memory + 8192, 8000, true);
+    le_sim_check_memory(check, (uintptr_t)memory + 8192, 8000, SIM_MEMORY_FRESH, "array of 8,000 bytes");
+    le_sim_check_range(check, 1, "fill", (uintptr_t)memory + 8192, 8000, true);
     ordered_up_to = 1;
     grid_with(2, "k", 1, 32, 0);
-    sim_check_block_begin(check, 0);
+    le_sim_check_block_begin(check, 0);
     get(0, 0, memory + 8192 + 7996, 1);
     silent();
 }
@@ -430,7 +430,7 @@ static void out_of_bounds(void **state) {
          "\n"
          "out of bounds in kernel k: block (0,0,0) thread (7,0,0) at k.cu:5\n"
          "    reads 4 bytes at address 0x10: a null pointer\n");
-    sim_check_reports_clear(check);
+    le_sim_check_reports_clear(check);
     get(0, 7, (void *)0x87654320, 6);
     contains("at k.cu:6\n    reads 4 bytes at address 0x87654320, which is no memory of the device\n");
 }
@@ -459,7 +459,7 @@ static void misaligned(void **state) {
 
 static void use_after_free(void **state) {
     (void)state;
-    sim_check_memory(check, (uintptr_t)memory + 16384, 16384, SIM_MEMORY_FREED, "array of 16,384 bytes");
+    le_sim_check_memory(check, (uintptr_t)memory + 16384, 16384, SIM_MEMORY_FREED, "array of 16,384 bytes");
     grid(1, 32);
     put(0, 1, array(2), 1, 1);
     says("use after free in kernel k: block (0,0,0) thread (1,0,0) at k.cu:1\n"
@@ -468,15 +468,15 @@ static void use_after_free(void **state) {
 
 static void regions_are_cut(void **state) {
     (void)state;
-    sim_check_memory(check, (uintptr_t)memory + 20480, 64, SIM_MEMORY_FREED, "middle");
+    le_sim_check_memory(check, (uintptr_t)memory + 20480, 64, SIM_MEMORY_FREED, "middle");
     grid(1, 32);
     put(0, 0, memory + 20480 - 4, 1, 1);
     put(0, 0, memory + 20480 + 64, 1, 2);
     silent();
     put(0, 0, memory + 20480, 1, 3);
     put(0, 0, memory + 20480 + 60, 1, 4);
-    sim_check_settle(check);
-    assert_int_equal(sim_check_report_count(check), 2);
+    le_sim_check_settle(check);
+    assert_int_equal(le_sim_check_report_count(check), 2);
 }
 
 /* ---- order of operations */
@@ -484,15 +484,15 @@ static void stream_order(void **state) {
     (void)state;
     grid(1, 32);
     put(0, 5, array(1), 1, 1);
-    sim_check_grid_end(check);
-    sim_check_range(check, 2, "copy to the host", (uintptr_t)array(0), 16384, false);
+    le_sim_check_grid_end(check);
+    le_sim_check_range(check, 2, "copy to the host", (uintptr_t)array(0), 16384, false);
     says("wrong stream order: copy to the host\n"
          "    reads 16,384 bytes at byte 0 of an array of 16,384 bytes\n"
          "    which kernel k, block (0,0,0) thread (5,0,0), wrote at k.cu:1, with nothing that orders the two "
          "operations\n");
-    sim_check_reports_clear(check);
+    le_sim_check_reports_clear(check);
     grid_with(3, "later", 1, 32, 0);
-    sim_check_block_begin(check, 0);
+    le_sim_check_block_begin(check, 0);
     put(0, 1, array(2), 1, 9);
     says("wrong stream order in kernel later: block (0,0,0) thread (1,0,0) at k.cu:9\n"
          "    writes 4 bytes at byte 8 of an array of 16,384 bytes\n"
@@ -503,13 +503,13 @@ static void operations_in_order(void **state) {
     (void)state;
     for (uint64_t op = 1; op < 400; op += 2) {
         ordered_up_to = op - 1;
-        sim_check_range(check, op, "copy to the device", (uintptr_t)array(0), 16384, true);
+        le_sim_check_range(check, op, "copy to the device", (uintptr_t)array(0), 16384, true);
         ordered_up_to = op;
         grid_with(op + 1, "k", 1, 32, 0);
-        sim_check_block_begin(check, 0);
+        le_sim_check_block_begin(check, 0);
         for (unsigned t = 0; t < 32; t++)
             put(0, t, array(t * 100), t, 1);
-        sim_check_grid_end(check);
+        le_sim_check_grid_end(check);
     }
     silent();
 }
@@ -522,8 +522,8 @@ static void one_report_for_a_pair_of_places(void **state) {
         put(0, t, shared_word(t), t + 7, 1);
         get(0, t + 1, shared_word(t), 2);
     }
-    sim_check_settle(check);
-    assert_int_equal(sim_check_report_count(check), 1);
+    le_sim_check_settle(check);
+    assert_int_equal(le_sim_check_report_count(check), 1);
     contains("(63 times)\n");
 }
 
@@ -532,9 +532,9 @@ static void reports_of_others(void **state) {
     grid(2, 64);
     struct sim_thread_name thread = {.block = 1, .thread = 33};
     for (int k = 0; k < 3; k++)
-        sim_check_report(check, SIM_REPORT_DIVERGENT_BARRIER, &thread, "k.cu:8", "%d of 64 threads wait here", 32);
-    sim_check_grid_end(check);
-    sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL, "the host reads what a kernel writes");
+        le_sim_check_report(check, SIM_REPORT_DIVERGENT_BARRIER, &thread, "k.cu:8", "%d of 64 threads wait here", 32);
+    le_sim_check_grid_end(check);
+    le_sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL, "the host reads what a kernel writes");
     says("divergent barrier in kernel k: block (1,0,0) thread (33,0,0) at k.cu:8\n"
          "    32 of 64 threads wait here\n"
          "    (3 times)\n"
@@ -554,7 +554,7 @@ static void speed(void **state) {
             get(0, t, array(t + k % 2048), 1);
             touch(0, t, shared_word(t), 4, SIM_WRITE, 2);
         }
-        sim_check_barrier(check, 0);
+        le_sim_check_barrier(check, 0);
     }
     double each_ns = (double)(le_clock_ns() - start_ns) / (64.0 * ROUNDS);
     silent();

@@ -12,7 +12,7 @@
 
 static void add_all(struct le_arena *arena, struct sim_words *words, const char *const *more, size_t count) {
     for (size_t k = 0; k < count; k++)
-        sim_words_add(arena, words, more[k]);
+        le_sim_words_add(arena, words, more[k]);
 }
 
 static struct sim_words copy_words(struct le_arena *arena, const struct sim_words *words) {
@@ -27,14 +27,14 @@ static leat_status write_sources(struct sim_compilation *c) {
     const struct sim_compile_options *o = c->options;
     struct sim_file file;
     leat_status status = LEAT_OK;
-    for (size_t k = 0; status == LEAT_OK && sim_prelude_file(k, &file); k++)
-        status =
-            sim_folder_write(c->folder, le_arena_format(c->arena, "leat/%s", file.name), file.bytes, file.size_bytes);
+    for (size_t k = 0; status == LEAT_OK && le_sim_prelude_file(k, &file); k++)
+        status = le_sim_folder_write(c->folder, le_arena_format(c->arena, "leat/%s", file.name), file.bytes,
+                                     file.size_bytes);
     for (int k = 0; status == LEAT_OK && k < o->header_count; k++) {
         if (o->header_names[k][0] == '/') /* found by its whole name only */
             return le_fail(LEAT_INVALID, "a header's name must be a relative path: %s", o->header_names[k]);
-        status = sim_folder_write(c->folder, le_arena_format(c->arena, "headers/%s", o->header_names[k]), o->headers[k],
-                                  strlen(o->headers[k]));
+        status = le_sim_folder_write(c->folder, le_arena_format(c->arena, "headers/%s", o->header_names[k]),
+                                     o->headers[k], strlen(o->headers[k]));
     }
     struct le_text source = {0};
     le_text_add(&source, "%s#line 1 \"", c->read.lines);
@@ -46,13 +46,13 @@ static leat_status write_sources(struct sim_compilation *c) {
     le_text_add(&source, "\"\n%s\n", o->source);
     if (status == LEAT_OK)
         status = source.failed ? le_fail_out_of_memory(source.length)
-                               : sim_folder_write(c->folder, "source.cu", source.at, source.length);
+                               : le_sim_folder_write(c->folder, "source.cu", source.at, source.length);
     le_text_finish(&source);
     return status;
 }
 
 static leat_status fail_with_log(struct sim_compilation *c, int errors) {
-    sim_log_end(c, errors);
+    le_sim_log_end(c, errors);
     if (c->expression_failed)
         return le_fail(LEAT_MISSING, "a name expression names nothing that can be launched or read");
     return le_fail(LEAT_PROGRAM, "%s does not compile", c->options->name);
@@ -71,22 +71,22 @@ static leat_status preprocess(struct sim_compilation *c) {
                                         "-D__LEAT_SIM__=1"};
     struct sim_words command = copy_words(c->arena, &c->compiler);
     add_all(c->arena, &command, fixed, ARRAY_LEN(fixed));
-    sim_words_add(c->arena, &command, c->read.standard);
-    sim_words_add(c->arena, &command, le_arena_format(c->arena, "-D__CUDA_ARCH__=%d", c->read.architecture));
+    le_sim_words_add(c->arena, &command, c->read.standard);
+    le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "-D__CUDA_ARCH__=%d", c->read.architecture));
     if (c->options->check)
-        sim_words_add(c->arena, &command, "-DLEAT_SIM_CHECK=1");
+        le_sim_words_add(c->arena, &command, "-DLEAT_SIM_CHECK=1");
     else if (c->rewritten.spins)
-        sim_words_add(c->arena, &command, "-DLEAT_SIM_SPIN=1");
-    sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/leat", c->folder));
-    sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/headers", c->folder));
-    sim_words_add(c->arena, &command, "-include");
-    sim_words_add(c->arena, &command, "sim_all.inc");
+        le_sim_words_add(c->arena, &command, "-DLEAT_SIM_SPIN=1");
+    le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/leat", c->folder));
+    le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/headers", c->folder));
+    le_sim_words_add(c->arena, &command, "-include");
+    le_sim_words_add(c->arena, &command, "sim_all.inc");
     add_all(c->arena, &command, c->read.folders.at, (size_t)c->read.folders.count);
-    sim_words_add(c->arena, &command, le_arena_format(c->arena, "%s/source.cu", c->folder));
+    le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "%s/source.cu", c->folder));
     struct le_text errors = {0};
     int code = 0;
-    leat_status status = sim_process_run(c->arena, &command, NULL, -1, &c->preprocessed, &errors, &code);
-    int count = errors.at ? sim_log_add(c, errors.at) : 0;
+    leat_status status = le_sim_process_run(c->arena, &command, NULL, -1, &c->preprocessed, &errors, &code);
+    int count = errors.at ? le_sim_log_add(c, errors.at) : 0;
     if (status == LEAT_OK && code != 0) {
         if (!count && errors.at)
             le_text_add(&c->log, "%s\n", errors.at);
@@ -103,14 +103,14 @@ static leat_status rewrite_once(struct sim_compilation *c) {
                                 .expressions = c->options->expressions,
                                 .expression_count = c->options->expression_count,
                                 .check = c->options->check};
-    sim_rewrite(c->arena, &source, &c->rewritten);
+    le_sim_rewrite(c->arena, &source, &c->rewritten);
     if (c->rewritten.log.at)
         le_text_add(&c->log, "%s", c->rewritten.log.at);
     if (c->rewritten.errors)
         return fail_with_log(c, c->rewritten.errors);
     if (c->rewritten.text.failed || c->rewritten.log.failed)
         return le_fail_out_of_memory(c->preprocessed.length);
-    return sim_folder_write(c->folder, "kernel.ii", c->rewritten.text.at, c->rewritten.text.length);
+    return le_sim_folder_write(c->folder, "kernel.ii", c->rewritten.text.at, c->rewritten.text.length);
 }
 
 /* A program that turns out to spin on volatile memory gets the other prelude. */
@@ -151,16 +151,16 @@ static struct sim_words compile_command(struct sim_compilation *c) {
                                               "-tsan-instrument-func-entry-exit=0"};
     bool gcc = c->rewritten.gcc, check = c->options->check;
     struct sim_words command = copy_words(c->arena, &c->compiler);
-    sim_words_add(c->arena, &command, c->read.standard);
+    le_sim_words_add(c->arena, &command, c->read.standard);
     add_all(c->arena, &command, fixed, ARRAY_LEN(fixed));
     if (gcc)
-        sim_words_add(c->arena, &command, "-fno-extern-tls-init");
-    sim_words_add(c->arena, &command, gcc ? "-fno-diagnostics-show-caret" : "-fno-caret-diagnostics");
-    sim_words_add(c->arena, &command, !check ? "-O2" : gcc ? "-Og" : "-O1");
+        le_sim_words_add(c->arena, &command, "-fno-extern-tls-init");
+    le_sim_words_add(c->arena, &command, gcc ? "-fno-diagnostics-show-caret" : "-fno-caret-diagnostics");
+    le_sim_words_add(c->arena, &command, !check ? "-O2" : gcc ? "-Og" : "-O1");
     if (check) {
-        sim_words_add(c->arena, &command, "-g");
-        sim_words_add(c->arena, &command, gcc ? "-fsanitize=bounds" : "-fsanitize=array-bounds");
-        sim_words_add(c->arena, &command, le_arena_format(c->arena, "-fdebug-prefix-map=%s=/leat", c->folder));
+        le_sim_words_add(c->arena, &command, "-g");
+        le_sim_words_add(c->arena, &command, gcc ? "-fsanitize=bounds" : "-fsanitize=array-bounds");
+        le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "-fdebug-prefix-map=%s=/leat", c->folder));
     }
     if (check || c->rewritten.spins)
         add_all(c->arena, &command, gcc ? gcc_hooks : clang_hooks, ARRAY_LEN(gcc_hooks));
@@ -172,8 +172,8 @@ static leat_status run_step(struct sim_compilation *c, struct sim_words command,
     struct le_text errors = {0};
     int code = 0;
     add_all(c->arena, &command, more, count);
-    leat_status status = sim_process_run(c->arena, &command, c->folder, -1, NULL, &errors, &code);
-    int found = status == LEAT_OK && errors.at ? sim_log_add(c, errors.at) : 0;
+    leat_status status = le_sim_process_run(c->arena, &command, c->folder, -1, NULL, &errors, &code);
+    int found = status == LEAT_OK && errors.at ? le_sim_log_add(c, errors.at) : 0;
     if (status == LEAT_OK && code != 0) {
         if (!found && errors.at)
             le_text_add(&c->log, "%s\n", errors.at);
@@ -185,11 +185,11 @@ static leat_status run_step(struct sim_compilation *c, struct sim_words command,
 
 static leat_status pad(struct sim_compilation *c) {
     struct le_text text = {0}, padded = {0};
-    leat_status status = sim_folder_read(c->folder, "kernel.s", &text);
-    if (status == LEAT_OK && !sim_assembly_pad(text.at ? text.at : "", text.length, &padded))
+    leat_status status = le_sim_folder_read(c->folder, "kernel.s", &text);
+    if (status == LEAT_OK && !le_sim_assembly_pad(text.at ? text.at : "", text.length, &padded))
         status = le_fail_out_of_memory(text.length);
     if (status == LEAT_OK)
-        status = sim_folder_write(c->folder, "padded.s", padded.at, padded.length);
+        status = le_sim_folder_write(c->folder, "padded.s", padded.at, padded.length);
     le_text_finish(&text);
     le_text_finish(&padded);
     return status;
@@ -207,9 +207,9 @@ static leat_status compile(struct sim_compilation *c) {
         status = run_step(c, copy_words(c->arena, &c->compiler), c->options->check ? padded : to_object,
                           ARRAY_LEN(to_object));
     if (status == LEAT_OK)
-        status = sim_folder_read(c->folder, "kernel.so", &c->object);
+        status = le_sim_folder_read(c->folder, "kernel.so", &c->object);
     if (status == LEAT_OK)
-        status = sim_ptx_write(le_arena_format(c->arena, "%s/kernel.so", c->folder), &c->ptx);
+        status = le_sim_ptx_write(le_arena_format(c->arena, "%s/kernel.so", c->folder), &c->ptx);
     return status;
 }
 
@@ -240,14 +240,14 @@ static leat_status make_image(struct sim_compilation *c, struct sim_compiled *co
                                     .object = (const unsigned char *)c->object.at,
                                     .object_bytes = c->object.length,
                                     .checking = c->options->check};
-    compiled->image = sim_image_make(&parts, &compiled->image_bytes);
+    compiled->image = le_sim_image_make(&parts, &compiled->image_bytes);
     return compiled->image ? LEAT_OK : le_fail_out_of_memory(c->object.length);
 }
 
 /* What the image holds, a kept one or a new one, as the caller gets it. */
 static leat_status unpack(struct sim_compiled *compiled) {
     struct sim_image_parts parts;
-    if (!sim_image_read(compiled->image, compiled->image_bytes, &parts))
+    if (!le_sim_image_read(compiled->image, compiled->image_bytes, &parts))
         return LEAT_DEVICE;
     compiled->ptx = le_strdup(parts.ptx);
     compiled->log = le_strdup(parts.log_bytes ? parts.log : "");
@@ -262,7 +262,7 @@ static leat_status get_or_compile(struct sim_compilation *c, struct sim_compiled
         status = le_store_open(NULL, &store);
     if (status == LEAT_OK && le_store_get(store, key.at, key.length, &compiled->image, &compiled->image_bytes)) {
         struct sim_image_parts parts;
-        if (!sim_image_read(compiled->image, compiled->image_bytes, &parts)) {
+        if (!le_sim_image_read(compiled->image, compiled->image_bytes, &parts)) {
             le_free(compiled->image);
             compiled->image = NULL;
         }
@@ -287,25 +287,25 @@ static leat_status lower_names(struct sim_compilation *c, struct sim_compiled *c
     if (!compiled->lowered)
         return le_fail_out_of_memory((size_t)count);
     for (int k = 0; k < count; k++)
-        if (!(compiled->lowered[k] = le_strdup(sim_lowered_name(c->arena, c->options->expressions[k]))))
+        if (!(compiled->lowered[k] = le_strdup(le_sim_lowered_name(c->arena, c->options->expressions[k]))))
             return le_fail_out_of_memory(1);
     return LEAT_OK;
 }
 
 static leat_status all_steps(struct sim_compilation *c, struct sim_compiled *compiled) {
     const struct sim_compile_options *o = c->options;
-    leat_status status = sim_options_read(c->arena, o->options, o->option_count, &c->read, &c->log);
+    leat_status status = le_sim_options_read(c->arena, o->options, o->option_count, &c->read, &c->log);
     if (status != LEAT_OK)
         return le_fail(status, "a compiler's option is wrong: %s", c->log.at ? c->log.at : "");
-    if ((status = sim_toolchain_find(c->arena, &c->compiler)) != LEAT_OK ||
-        (status = sim_folder_new(c->arena, &c->folder)) != LEAT_OK || (status = write_sources(c)) != LEAT_OK ||
+    if ((status = le_sim_toolchain_find(c->arena, &c->compiler)) != LEAT_OK ||
+        (status = le_sim_folder_new(c->arena, &c->folder)) != LEAT_OK || (status = write_sources(c)) != LEAT_OK ||
         (status = preprocess(c)) != LEAT_OK || (status = rewrite(c)) != LEAT_OK ||
         (status = get_or_compile(c, compiled)) != LEAT_OK)
         return status;
     return lower_names(c, compiled);
 }
 
-leat_status sim_compile(const struct sim_compile_options *options, struct sim_compiled *compiled) {
+leat_status le_sim_compile(const struct sim_compile_options *options, struct sim_compiled *compiled) {
     struct le_arena arena;
     struct sim_compilation *c = le_alloc_zero(1, sizeof *c);
     *compiled = (struct sim_compiled){0};
@@ -321,7 +321,7 @@ leat_status sim_compile(const struct sim_compile_options *options, struct sim_co
         status = le_fail_out_of_memory(arena.size_bytes);
     if (status != LEAT_OK && !compiled->log)
         compiled->log = le_strdup(c->log.at ? c->log.at : "");
-    sim_folder_remove(c->folder);
+    le_sim_folder_remove(c->folder);
     struct le_text *texts[] = {&c->log, &c->preprocessed, &c->object, &c->ptx, &c->rewritten.text, &c->rewritten.log};
     for (size_t k = 0; k < ARRAY_LEN(texts); k++)
         le_text_finish(texts[k]);
@@ -330,7 +330,7 @@ leat_status sim_compile(const struct sim_compile_options *options, struct sim_co
     return status;
 }
 
-void sim_compiled_finish(struct sim_compiled *compiled) {
+void le_sim_compiled_finish(struct sim_compiled *compiled) {
     le_free(compiled->log);
     le_free(compiled->ptx);
     le_free(compiled->image);

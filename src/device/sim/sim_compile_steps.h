@@ -18,12 +18,12 @@ struct sim_compilation {
 };
 
 /* ---- sim_log.c: the compiler's messages as NVRTC writes them; what is of our own files is told of the user's line */
-int sim_log_add(struct sim_compilation *c, const char *messages); /* the number of errors */
-void sim_log_end(struct sim_compilation *c, int errors);
+int le_sim_log_add(struct sim_compilation *c, const char *messages); /* the number of errors */
+void le_sim_log_end(struct sim_compilation *c, int errors);
 
 /* ---- sim_assembly.c: in the assembler's text, bytes of nobody's after each variable that can be written */
-bool sim_assembly_pad(const char *text, size_t length, struct le_text *padded);
+bool le_sim_assembly_pad(const char *text, size_t length, struct le_text *padded);
 
 /* ---- sim_ptx.c: of the object in the file, whose table it reads */
-leat_status sim_ptx_write(const char *path, struct le_text *ptx);
+leat_status le_sim_ptx_write(const char *path, struct le_text *ptx);
 #endif

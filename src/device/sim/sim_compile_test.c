@@ -15,7 +15,7 @@ static leat_status compile(const char *source, const char *const *options, int o
                                     .option_count = option_count,
                                     .expressions = expressions,
                                     .expression_count = expression ? 1 : 0};
-    return sim_compile(&o, compiled);
+    return le_sim_compile(&o, compiled);
 }
 
 static void expect_log(const struct sim_compiled *compiled, const char *words) {
@@ -53,7 +53,7 @@ static void errors_have_the_users_line(void **state) {
         expect_log(&compiled, rows[k].log);
         expect_log(&compiled, "detected in the compilation of \"folder/kernel.cu\"");
         assert_null(strstr(compiled.log, "leat_sim")); /* nothing of our own is in it */
-        sim_compiled_finish(&compiled);
+        le_sim_compiled_finish(&compiled);
     }
 }
 
@@ -71,7 +71,7 @@ static void options_as_nvrtc_takes_them(void **state) {
     if (status)
         print_error("%s\n", compiled.log);
     assert_int_equal(status, LEAT_OK);
-    sim_compiled_finish(&compiled);
+    le_sim_compiled_finish(&compiled);
     static const struct {
         const char *option, *log;
     } bad[] = {{"--frobnicate", "nvrtc: error: unrecognized option --frobnicate found"},
@@ -82,7 +82,7 @@ static void options_as_nvrtc_takes_them(void **state) {
     for (size_t k = 0; k < ARRAY_LEN(bad); k++) {
         assert_int_equal(compile(source, &bad[k].option, 1, NULL, &compiled), LEAT_INVALID);
         expect_log(&compiled, bad[k].log);
-        sim_compiled_finish(&compiled);
+        le_sim_compiled_finish(&compiled);
     }
 }
 
@@ -97,18 +97,18 @@ static void headers_that_come_along(void **state) {
                                     .headers = texts,
                                     .header_count = 1};
     struct sim_compiled compiled;
-    assert_int_equal(sim_compile(&o, &compiled), LEAT_OK);
-    sim_compiled_finish(&compiled);
+    assert_int_equal(le_sim_compile(&o, &compiled), LEAT_OK);
+    le_sim_compiled_finish(&compiled);
     const char *const outside[] = {"../add.cuh"};
     o.header_names = outside;
-    assert_int_equal(sim_compile(&o, &compiled), LEAT_INVALID);
-    sim_compiled_finish(&compiled);
+    assert_int_equal(le_sim_compile(&o, &compiled), LEAT_INVALID);
+    le_sim_compiled_finish(&compiled);
     const char *const wrong[] = {"__device__ int add(int a, int b) {\n  return c;\n}\n"};
     o.header_names = names;
     o.headers = wrong;
-    assert_int_equal(sim_compile(&o, &compiled), LEAT_PROGRAM);
+    assert_int_equal(le_sim_compile(&o, &compiled), LEAT_PROGRAM);
     expect_log(&compiled, "tools/add.cuh(2): error: 'c' was not declared");
-    sim_compiled_finish(&compiled);
+    le_sim_compiled_finish(&compiled);
 }
 
 static void names_and_types(void **state) {
@@ -153,20 +153,20 @@ static void names_and_types(void **state) {
     }
     assert_null(strstr(compiled.ptx, "never"));
     struct sim_module *module;
-    assert_int_equal(sim_module_load(compiled.image, NULL, &module), LEAT_OK);
-    const struct sim_item *plain = sim_module_kernel(module, "outer::inner::plain");
+    assert_int_equal(le_sim_module_load(compiled.image, NULL, &module), LEAT_OK);
+    const struct sim_item *plain = le_sim_module_kernel(module, "outer::inner::plain");
     assert_non_null(plain);
     assert_int_equal(plain->parameter_count, 8);
     assert_int_equal(plain->parameters[4].offset, 32);
-    assert_non_null(sim_module_kernel(module, "outer::inner::generic<float, 3>"));
-    assert_null(sim_module_kernel(module, "outer::inner::bias"));
-    assert_int_equal(((const float *)sim_module_global(module, "outer::inner::bias")->address)[1], 2);
-    assert_null(sim_module_global(module, "absent"));
-    sim_module_free(module);
-    sim_compiled_finish(&compiled);
+    assert_non_null(le_sim_module_kernel(module, "outer::inner::generic<float, 3>"));
+    assert_null(le_sim_module_kernel(module, "outer::inner::bias"));
+    assert_int_equal(((const float *)le_sim_module_global(module, "outer::inner::bias")->address)[1], 2);
+    assert_null(le_sim_module_global(module, "absent"));
+    le_sim_module_free(module);
+    le_sim_compiled_finish(&compiled);
     assert_int_equal(compile(source, NULL, 0, "outer::generic<float>", &compiled), LEAT_MISSING);
     expect_log(&compiled, "name expression 'outer::generic<float>'");
-    sim_compiled_finish(&compiled);
+    le_sim_compiled_finish(&compiled);
 }
 
 static void damaged_images_are_refused(void **state) {
@@ -176,11 +176,11 @@ static void damaged_images_are_refused(void **state) {
     assert_int_equal(compile("__global__ void k() {}\n", NULL, 0, NULL, &compiled), LEAT_OK);
     unsigned char *bytes = compiled.image;
     bytes[compiled.image_bytes / 2] ^= 1;
-    assert_int_equal(sim_module_load(bytes, NULL, &module), LEAT_DEVICE);
+    assert_int_equal(le_sim_module_load(bytes, NULL, &module), LEAT_DEVICE);
     assert_null(module);
     char text[64] = "\n.version 8.0";
-    assert_int_equal(sim_module_load(text, NULL, &module), LEAT_DEVICE);
-    sim_compiled_finish(&compiled);
+    assert_int_equal(le_sim_module_load(text, NULL, &module), LEAT_DEVICE);
+    le_sim_compiled_finish(&compiled);
 }
 
 /* A compiler that counts how often it is asked for more than preprocessing. */
@@ -203,7 +203,7 @@ static void kept_objects_are_not_compiled_again(void **state) {
         struct sim_compiled compiled;
         leat_status status = compile(source, &options[order[k]], 1, NULL, &compiled);
         assert_int_equal(status, LEAT_OK);
-        sim_compiled_finish(&compiled);
+        le_sim_compiled_finish(&compiled);
         int lines = 0;
         file = fopen(count, "r");
         while (file && fgets(line, sizeof line, file))
@@ -215,14 +215,14 @@ static void kept_objects_are_not_compiled_again(void **state) {
     struct sim_compiled compiled;
     assert_int_equal(compile(source, NULL, 0, NULL, &compiled), LEAT_UNSUPPORTED);
     assert_non_null(strstr(le_errors_text(), "/nowhere/c++"));
-    sim_compiled_finish(&compiled);
+    le_sim_compiled_finish(&compiled);
     unsetenv("LEAT_CXX");
     unsetenv("CXX");
     char *kept = strdup(getenv("PATH"));
     setenv("PATH", folder, 1);
     assert_int_equal(compile(source, NULL, 0, NULL, &compiled), LEAT_UNSUPPORTED);
     assert_non_null(strstr(le_errors_text(), "apt install g++"));
-    sim_compiled_finish(&compiled);
+    le_sim_compiled_finish(&compiled);
     setenv("PATH", kept, 1);
     free(kept);
     unlink(path);

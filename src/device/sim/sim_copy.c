@@ -10,10 +10,10 @@ enum side { SIDE_PAGEABLE, SIDE_HOST, SIDE_DEVICE, SIDE_BAD };
 static enum side side_of(uintptr_t address, size_t size_bytes) {
     if (!address)
         return SIDE_BAD;
-    const struct sim_block *first = sim_memory_find(address, 1);
+    const struct sim_block *first = le_sim_memory_find(address, 1);
     if (!first)
         return SIDE_PAGEABLE;
-    if (!sim_memory_find(address, size_bytes))
+    if (!le_sim_memory_find(address, size_bytes))
         return SIDE_BAD;
     return first->kind == SIM_BLOCK_PINNED || first->kind == SIM_BLOCK_REGISTERED ? SIDE_HOST : SIDE_DEVICE;
 }
@@ -52,31 +52,31 @@ static void tell(const struct sim_op *op, bool write) {
     uintptr_t at = write ? copy->target : copy->source;
     size_t row = write ? copy->target_row_stride : copy->source_row_stride;
     size_t slice = write ? copy->target_slice_stride : copy->source_slice_stride;
-    struct sim_check *check = sim_state()->check;
+    struct sim_check *check = le_sim_state()->check;
     for (size_t z = 0; z < copy->slices; z++)
         for (size_t y = 0; y < copy->rows; y++)
-            sim_check_range(check, op->number, copy->what, at + z * slice + y * row, copy->row_bytes, write);
+            le_sim_check_range(check, op->number, copy->what, at + z * slice + y * row, copy->row_bytes, write);
 }
 
-void sim_copy_run(const struct sim_op *op) {
+void le_sim_copy_run(const struct sim_op *op) {
     const struct sim_copy *copy = &op->copy;
-    if (sim_state()->check && copy->source_known)
+    if (le_sim_state()->check && copy->source_known)
         tell(op, false);
     rows_copy((char *)copy->target, (const char *)copy->source, copy, copy->target_row_stride,
               copy->target_slice_stride, copy->source_row_stride, copy->source_slice_stride);
-    if (sim_state()->check && copy->target_known)
+    if (le_sim_state()->check && copy->target_known)
         tell(op, true);
 }
 
-void sim_fill_run(const struct sim_op *op) {
+void le_sim_fill_run(const struct sim_op *op) {
     const struct sim_fill *fill = &op->fill;
     size_t step = (size_t)fill->value_bytes, size_bytes = fill->count * step;
     char *target = (char *)fill->target;
     memcpy(target, &fill->value, step);
     for (size_t done = step; done < size_bytes; done *= 2) /* what is there is copied behind itself */
         memcpy(target + done, target, done < size_bytes - done ? done : size_bytes - done);
-    if (sim_state()->check)
-        sim_check_range(sim_state()->check, op->number, "fill", fill->target, size_bytes, true);
+    if (le_sim_state()->check)
+        le_sim_check_range(le_sim_state()->check, op->number, "fill", fill->target, size_bytes, true);
 }
 
 /* ---- giving */
@@ -91,7 +91,7 @@ static void plan(struct sim_op *op, enum side target, enum side source, size_t s
     op->engine = target != SIDE_DEVICE ? SIM_ENGINE_DOWN : source != SIDE_DEVICE ? SIM_ENGINE_UP : SIM_ENGINE_COMPUTE;
     op->lanes = SIM_LANES;
     op->duration_ns =
-        target == SIDE_PAGEABLE ? sim_copy_down_pageable_ns(size_bytes) : sim_copy_ns(op->engine, size_bytes);
+        target == SIDE_PAGEABLE ? le_sim_copy_down_pageable_ns(size_bytes) : le_sim_copy_ns(op->engine, size_bytes);
 }
 
 static le_cu_result give_copy(struct sim_op *op, struct sim_stream *stream, enum side target, enum side source) {
@@ -99,14 +99,14 @@ static le_cu_result give_copy(struct sim_op *op, struct sim_stream *stream, enum
     plan(op, target, source, size_bytes);
     if (source == SIDE_PAGEABLE) {
         if (!stage(op)) {
-            sim_op_free(op);
+            le_sim_op_free(op);
             return LE_CU_ERROR_OUT_OF_MEMORY;
         }
-        sim_state()->clock_ns += sim_stage_ns(size_bytes);
+        le_sim_state()->clock_ns += le_sim_stage_ns(size_bytes);
     }
-    le_cu_result result = sim_enqueue(stream, op);
+    le_cu_result result = le_sim_enqueue(stream, op);
     if (!result && target == SIDE_PAGEABLE)
-        sim_wait_stream(stream);
+        le_sim_wait_stream(stream);
     return result;
 }
 
@@ -118,8 +118,8 @@ static bool as_expected(enum side side, int expected) {
 }
 
 static le_cu_result copy(const struct sim_copy *asked, int target_is, int source_is, le_cu_stream handle) {
-    struct sim_state *state = sim_state();
-    struct sim_stream *stream = sim_stream_of(handle);
+    struct sim_state *state = le_sim_state();
+    struct sim_stream *stream = le_sim_stream_of(handle);
     if (!stream)
         return LE_CU_ERROR_INVALID_HANDLE;
     if (!asked->row_bytes || !asked->rows || !asked->slices)
@@ -128,7 +128,7 @@ static le_cu_result copy(const struct sim_copy *asked, int target_is, int source
     enum side source = side_of(asked->source, extent(asked, asked->source_row_stride, asked->source_slice_stride));
     if (!as_expected(target, target_is) || !as_expected(source, source_is))
         return LE_CU_ERROR_INVALID_VALUE;
-    if (sim_fault_now(&state->counts.copy, state->options.faults.copy))
+    if (le_sim_fault_now(&state->counts.copy, state->options.faults.copy))
         return LE_CU_ERROR_LAUNCH_FAILED;
     struct sim_op *op = le_alloc_zero(1, sizeof *op);
     if (!op)
@@ -140,27 +140,29 @@ static le_cu_result copy(const struct sim_copy *asked, int target_is, int source
 
 static le_cu_result copy_flat(uintptr_t target, uintptr_t source, size_t size_bytes, int target_is, int source_is,
                               le_cu_stream stream) {
-    le_cu_result result = sim_enter(SIM_CALL_COPY);
+    le_cu_result result = le_sim_enter(SIM_CALL_COPY);
     if (result)
         return result;
     struct sim_copy asked = {.target = target, .source = source, .row_bytes = size_bytes, .rows = 1, .slices = 1};
-    return sim_leave(copy(&asked, target_is, source_is, stream));
+    return le_sim_leave(copy(&asked, target_is, source_is, stream));
 }
 
-le_cu_result sim_MemcpyHtoDAsync(le_cu_deviceptr target, const void *source, size_t size_bytes, le_cu_stream stream) {
+le_cu_result le_sim_MemcpyHtoDAsync(le_cu_deviceptr target, const void *source, size_t size_bytes,
+                                    le_cu_stream stream) {
     return copy_flat(target, (uintptr_t)source, size_bytes, EXPECT_DEVICE, EXPECT_HOST, stream);
 }
 
-le_cu_result sim_MemcpyDtoHAsync(void *target, le_cu_deviceptr source, size_t size_bytes, le_cu_stream stream) {
+le_cu_result le_sim_MemcpyDtoHAsync(void *target, le_cu_deviceptr source, size_t size_bytes, le_cu_stream stream) {
     return copy_flat((uintptr_t)target, source, size_bytes, EXPECT_HOST, EXPECT_DEVICE, stream);
 }
 
-le_cu_result sim_MemcpyDtoDAsync(le_cu_deviceptr target, le_cu_deviceptr source, size_t size_bytes,
-                                 le_cu_stream stream) {
+le_cu_result le_sim_MemcpyDtoDAsync(le_cu_deviceptr target, le_cu_deviceptr source, size_t size_bytes,
+                                    le_cu_stream stream) {
     return copy_flat(target, source, size_bytes, EXPECT_DEVICE, EXPECT_DEVICE, stream);
 }
 
-le_cu_result sim_MemcpyAsync(le_cu_deviceptr target, le_cu_deviceptr source, size_t size_bytes, le_cu_stream stream) {
+le_cu_result le_sim_MemcpyAsync(le_cu_deviceptr target, le_cu_deviceptr source, size_t size_bytes,
+                                le_cu_stream stream) {
     return copy_flat(target, source, size_bytes, EXPECT_ANY, EXPECT_ANY, stream);
 }
 
@@ -214,25 +216,25 @@ static le_cu_result copy_3d(const le_cu_memcpy3d *shape, le_cu_stream stream) {
     return copy(&asked, target_is, source_is, stream);
 }
 
-le_cu_result sim_Memcpy3DAsync(const le_cu_memcpy3d *shape, le_cu_stream stream) {
-    le_cu_result result = sim_enter(SIM_CALL_COPY);
-    return result ? result : sim_leave(copy_3d(shape, stream));
+le_cu_result le_sim_Memcpy3DAsync(const le_cu_memcpy3d *shape, le_cu_stream stream) {
+    le_cu_result result = le_sim_enter(SIM_CALL_COPY);
+    return result ? result : le_sim_leave(copy_3d(shape, stream));
 }
 
 /* ---- fills */
 
 static le_cu_result fill(uintptr_t target, uint32_t value, int value_bytes, size_t count, le_cu_stream handle) {
-    struct sim_state *state = sim_state();
-    struct sim_stream *stream = sim_stream_of(handle);
+    struct sim_state *state = le_sim_state();
+    struct sim_stream *stream = le_sim_stream_of(handle);
     size_t size_bytes;
     if (!stream)
         return LE_CU_ERROR_INVALID_HANDLE;
     if (!count)
         return LE_CU_SUCCESS;
     if (!le_mul_size(count, (size_t)value_bytes, &size_bytes) || target % (size_t)value_bytes ||
-        !sim_memory_find(target, size_bytes))
+        !le_sim_memory_find(target, size_bytes))
         return LE_CU_ERROR_INVALID_VALUE;
-    if (sim_fault_now(&state->counts.copy, state->options.faults.copy))
+    if (le_sim_fault_now(&state->counts.copy, state->options.faults.copy))
         return LE_CU_ERROR_LAUNCH_FAILED;
     struct sim_op *op = le_alloc_zero(1, sizeof *op);
     if (!op)
@@ -240,22 +242,22 @@ static le_cu_result fill(uintptr_t target, uint32_t value, int value_bytes, size
     op->kind = SIM_OP_FILL;
     op->engine = SIM_ENGINE_COMPUTE;
     op->lanes = SIM_LANES;
-    op->duration_ns = sim_fill_ns(size_bytes);
+    op->duration_ns = le_sim_fill_ns(size_bytes);
     op->fill = (struct sim_fill){target, count, value_bytes, value};
-    return sim_enqueue(stream, op);
+    return le_sim_enqueue(stream, op);
 }
 
-le_cu_result sim_MemsetD8Async(le_cu_deviceptr target, unsigned char value, size_t count, le_cu_stream stream) {
-    le_cu_result result = sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : sim_leave(fill(target, value, 1, count, stream));
+le_cu_result le_sim_MemsetD8Async(le_cu_deviceptr target, unsigned char value, size_t count, le_cu_stream stream) {
+    le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
+    return result ? result : le_sim_leave(fill(target, value, 1, count, stream));
 }
 
-le_cu_result sim_MemsetD16Async(le_cu_deviceptr target, unsigned short value, size_t count, le_cu_stream stream) {
-    le_cu_result result = sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : sim_leave(fill(target, value, 2, count, stream));
+le_cu_result le_sim_MemsetD16Async(le_cu_deviceptr target, unsigned short value, size_t count, le_cu_stream stream) {
+    le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
+    return result ? result : le_sim_leave(fill(target, value, 2, count, stream));
 }
 
-le_cu_result sim_MemsetD32Async(le_cu_deviceptr target, unsigned value, size_t count, le_cu_stream stream) {
-    le_cu_result result = sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : sim_leave(fill(target, value, 4, count, stream));
+le_cu_result le_sim_MemsetD32Async(le_cu_deviceptr target, unsigned value, size_t count, le_cu_stream stream) {
+    le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
+    return result ? result : le_sim_leave(fill(target, value, 4, count, stream));
 }

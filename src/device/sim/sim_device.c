@@ -4,76 +4,76 @@
 #include <stdio.h>
 #include <string.h>
 
-le_cu_result sim_DriverGetVersion(int *version) {
+le_cu_result le_sim_DriverGetVersion(int *version) {
     if (!version)
         return LE_CU_ERROR_INVALID_VALUE;
     *version = 13000;
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_DeviceGetCount(int *count) {
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+le_cu_result le_sim_DeviceGetCount(int *count) {
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         return result;
     if (!count)
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     *count = 1;
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
-le_cu_result sim_DeviceGet(le_cu_device *device, int ordinal) {
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+le_cu_result le_sim_DeviceGet(le_cu_device *device, int ordinal) {
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         return result;
     if (!device)
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     if (ordinal)
-        return sim_leave(LE_CU_ERROR_INVALID_DEVICE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_DEVICE);
     *device = 0;
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 /* A text about the device, cut to the caller's length. */
 static le_cu_result text_out(char *text, int length, le_cu_device device, const char *value, bool cut) {
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         return result;
     if (!text || length <= 0 || (!cut && (size_t)length <= strlen(value)))
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     if (device)
-        return sim_leave(LE_CU_ERROR_INVALID_DEVICE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_DEVICE);
     snprintf(text, (size_t)length, "%s", value);
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
-le_cu_result sim_DeviceGetName(char *name, int length, le_cu_device device) {
+le_cu_result le_sim_DeviceGetName(char *name, int length, le_cu_device device) {
     return text_out(name, length, device, "Leat simulated device", true);
 }
 
-le_cu_result sim_DeviceGetPCIBusId(char *id, int length, le_cu_device device) {
+le_cu_result le_sim_DeviceGetPCIBusId(char *id, int length, le_cu_device device) {
     return text_out(id, length, device, "0000:5e:00.0", false);
 }
 
-le_cu_result sim_DeviceGetUuid(le_cu_uuid *uuid, le_cu_device device) {
+le_cu_result le_sim_DeviceGetUuid(le_cu_uuid *uuid, le_cu_device device) {
     static const le_cu_uuid own = {
         {0x1e, 0xa7, 0x51, 0x3d, 0x0d, 0xe1, 0x4c, 0x5e, 0x9a, 0x11, 0x5e, 0xed, 0x00, 0x00, 0x00, 0x01}};
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         return result;
     if (!uuid || device)
-        return sim_leave(uuid ? LE_CU_ERROR_INVALID_DEVICE : LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(uuid ? LE_CU_ERROR_INVALID_DEVICE : LE_CU_ERROR_INVALID_VALUE);
     *uuid = own;
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
-le_cu_result sim_DeviceTotalMem(size_t *size_bytes, le_cu_device device) {
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+le_cu_result le_sim_DeviceTotalMem(size_t *size_bytes, le_cu_device device) {
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         return result;
     if (!size_bytes || device)
-        return sim_leave(size_bytes ? LE_CU_ERROR_INVALID_DEVICE : LE_CU_ERROR_INVALID_VALUE);
-    *size_bytes = sim_state()->options.memory_bytes;
-    return sim_leave(LE_CU_SUCCESS);
+        return le_sim_leave(size_bytes ? LE_CU_ERROR_INVALID_DEVICE : LE_CU_ERROR_INVALID_VALUE);
+    *size_bytes = le_sim_state()->options.memory_bytes;
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 static const struct {
@@ -108,16 +108,16 @@ static const struct {
     {LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, SIM_SHARED_OPTIN_BYTES},
 };
 
-le_cu_result sim_DeviceGetAttribute(int *value, le_cu_device_attribute attribute, le_cu_device device) {
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+le_cu_result le_sim_DeviceGetAttribute(int *value, le_cu_device_attribute attribute, le_cu_device device) {
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         return result;
     if (!value || device)
-        return sim_leave(value ? LE_CU_ERROR_INVALID_DEVICE : LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(value ? LE_CU_ERROR_INVALID_DEVICE : LE_CU_ERROR_INVALID_VALUE);
     for (size_t k = 0; k < ARRAY_LEN(attributes); k++)
         if (attributes[k].attribute == attribute) {
             *value = attributes[k].value;
-            return sim_leave(LE_CU_SUCCESS);
+            return le_sim_leave(LE_CU_SUCCESS);
         }
-    return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+    return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
 }

@@ -18,11 +18,11 @@ static struct sim_state the_state = {.life = PTHREAD_MUTEX_INITIALIZER,
                                      .function_handles = {.kind = SIM_HANDLE_FUNCTION}};
 static _Thread_local le_cu_context current;
 
-struct sim_state *sim_state(void) {
+struct sim_state *le_sim_state(void) {
     return &the_state;
 }
 
-le_cu_context sim_primary(void) {
+le_cu_context le_sim_primary(void) {
     return (le_cu_context)(void *)&the_state;
 }
 
@@ -32,12 +32,12 @@ static pid_t process_of_init(void) {
     return __atomic_load_n(&the_state.process, __ATOMIC_ACQUIRE);
 }
 
-bool sim_is_child(void) {
+bool le_sim_is_child(void) {
     pid_t process = process_of_init();
     return process && process != getpid();
 }
 
-le_cu_result sim_enter_early(enum sim_call call) {
+le_cu_result le_sim_enter_early(enum sim_call call) {
     struct sim_state *state = &the_state;
     if (process_of_init() != getpid())
         return LE_CU_ERROR_NOT_INITIALIZED;
@@ -48,23 +48,23 @@ le_cu_result sim_enter_early(enum sim_call call) {
         return fatal;
     }
     if (state->check)
-        sim_guard_tell();
-    state->clock_ns += sim_call_ns(call);
+        le_sim_guard_tell();
+    state->clock_ns += le_sim_call_ns(call);
     if (call != SIM_CALL_QUERY && call != SIM_CALL_FREE)
         state->queries = 0;
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_enter(enum sim_call call) {
-    le_cu_result result = sim_enter_early(call);
+le_cu_result le_sim_enter(enum sim_call call) {
+    le_cu_result result = le_sim_enter_early(call);
     if (result)
         return result;
     if (!current)
-        return sim_leave(LE_CU_ERROR_INVALID_CONTEXT);
-    return the_state.context_uses ? LE_CU_SUCCESS : sim_leave(LE_CU_ERROR_CONTEXT_IS_DESTROYED);
+        return le_sim_leave(LE_CU_ERROR_INVALID_CONTEXT);
+    return the_state.context_uses ? LE_CU_SUCCESS : le_sim_leave(LE_CU_ERROR_CONTEXT_IS_DESTROYED);
 }
 
-le_cu_result sim_leave(le_cu_result result) {
+le_cu_result le_sim_leave(le_cu_result result) {
     struct sim_state *state = &the_state;
     if (!result)
         result = state->fatal;
@@ -75,14 +75,14 @@ le_cu_result sim_leave(le_cu_result result) {
 
 /* ---- Init and errors */
 
-le_cu_result sim_Init(unsigned flags) {
+le_cu_result le_sim_Init(unsigned flags) {
     struct sim_state *state = &the_state;
     if (flags)
         return LE_CU_ERROR_INVALID_VALUE;
-    if (sim_is_child())
+    if (le_sim_is_child())
         return LE_CU_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&state->lock);
-    sim_configuration_read();
+    le_sim_configuration_read();
     __atomic_store_n(&state->process, getpid(), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&state->lock);
     return LE_CU_SUCCESS;
@@ -133,7 +133,7 @@ static const struct error *error_of(le_cu_result code) {
     return NULL;
 }
 
-le_cu_result sim_GetErrorName(le_cu_result error, const char **name) {
+le_cu_result le_sim_GetErrorName(le_cu_result error, const char **name) {
     const struct error *known = error_of(error);
     if (!name)
         return LE_CU_ERROR_INVALID_VALUE;
@@ -141,7 +141,7 @@ le_cu_result sim_GetErrorName(le_cu_result error, const char **name) {
     return known ? LE_CU_SUCCESS : LE_CU_ERROR_INVALID_VALUE;
 }
 
-le_cu_result sim_GetErrorString(le_cu_result error, const char **text) {
+le_cu_result le_sim_GetErrorString(le_cu_result error, const char **text) {
     const struct error *known = error_of(error);
     if (!text)
         return LE_CU_ERROR_INVALID_VALUE;
@@ -153,24 +153,24 @@ le_cu_result sim_GetErrorString(le_cu_result error, const char **text) {
 
 static void finish(struct sim_state *state) {
     if (!state->fatal)
-        sim_force_all();
-    sim_worker_stop();
-    sim_streams_finish();
-    sim_events_finish();
-    sim_handles_finish(&state->stream_handles);
-    sim_modules_finish();
-    sim_check_finish();
-    sim_memory_finish();
-    sim_engines_finish(&state->engines);
+        le_sim_force_all();
+    le_sim_worker_stop();
+    le_sim_streams_finish();
+    le_sim_events_finish();
+    le_sim_handles_finish(&state->stream_handles);
+    le_sim_modules_finish();
+    le_sim_check_finish();
+    le_sim_memory_finish();
+    le_sim_engines_finish(&state->engines);
     state->numbers = 0;
     state->fatal = LE_CU_SUCCESS;
 }
 
 /* What check there is must be there before anything that it is told of. */
 static le_cu_result start(struct sim_state *state) {
-    le_cu_result result = sim_streams_start() ? sim_worker_start() : LE_CU_ERROR_OUT_OF_MEMORY;
+    le_cu_result result = le_sim_streams_start() ? le_sim_worker_start() : LE_CU_ERROR_OUT_OF_MEMORY;
     if (!result && state->options.check)
-        result = sim_check_start();
+        result = le_sim_check_start();
     if (result)
         finish(state);
     return result;
@@ -186,32 +186,32 @@ static le_cu_result retain(le_cu_context *ctx, le_cu_device device) {
         le_cu_result result = start(state);
         if (result)
             return result;
-        state->clock_ns += sim_call_ns(SIM_CALL_CONTEXT);
+        state->clock_ns += le_sim_call_ns(SIM_CALL_CONTEXT);
     }
     state->context_uses++;
-    *ctx = sim_primary();
+    *ctx = le_sim_primary();
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_DevicePrimaryCtxRetain(le_cu_context *ctx, le_cu_device device) {
+le_cu_result le_sim_DevicePrimaryCtxRetain(le_cu_context *ctx, le_cu_device device) {
     struct sim_state *state = &the_state;
     if (process_of_init() != getpid())
         return LE_CU_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&state->life);
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (!result)
-        result = sim_leave(retain(ctx, device));
+        result = le_sim_leave(retain(ctx, device));
     pthread_mutex_unlock(&state->life);
     return result;
 }
 
 /* Works after a fatal error, too: it is the one way to forget it. */
-le_cu_result sim_DevicePrimaryCtxRelease(le_cu_device device) {
+le_cu_result le_sim_DevicePrimaryCtxRelease(le_cu_device device) {
     struct sim_state *state = &the_state;
     if (process_of_init() != getpid())
         return LE_CU_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&state->life);
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         pthread_mutex_lock(&state->lock);
     result = LE_CU_SUCCESS;
@@ -221,37 +221,37 @@ le_cu_result sim_DevicePrimaryCtxRelease(le_cu_device device) {
         result = LE_CU_ERROR_INVALID_CONTEXT;
     else if (!--state->context_uses)
         finish(state);
-    result = sim_leave(result);
+    result = le_sim_leave(result);
     pthread_mutex_unlock(&state->life);
     return result;
 }
 
-le_cu_result sim_CtxSetCurrent(le_cu_context ctx) {
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+le_cu_result le_sim_CtxSetCurrent(le_cu_context ctx) {
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         return result;
-    if (ctx && ctx != sim_primary())
-        return sim_leave(LE_CU_ERROR_INVALID_CONTEXT);
+    if (ctx && ctx != le_sim_primary())
+        return le_sim_leave(LE_CU_ERROR_INVALID_CONTEXT);
     current = ctx;
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
-le_cu_result sim_CtxGetCurrent(le_cu_context *ctx) {
-    le_cu_result result = sim_enter_early(SIM_CALL_FREE);
+le_cu_result le_sim_CtxGetCurrent(le_cu_context *ctx) {
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (result)
         return result;
     if (!ctx)
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     *ctx = current;
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
-le_cu_result sim_CtxSynchronize(void) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
+le_cu_result le_sim_CtxSynchronize(void) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
     if (result)
         return result;
-    sim_wait_all();
-    return sim_leave(LE_CU_SUCCESS);
+    le_sim_wait_all();
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 /* ---- what is not CUDA's */
@@ -266,22 +266,22 @@ static uint64_t clock_now_ns(void) {
 
 static const char *report(void) {
     struct sim_state *state = &the_state;
-    if (sim_is_child())
+    if (le_sim_is_child())
         return NULL;
     pthread_mutex_lock(&state->lock);
     if (state->check)
-        sim_guard_tell();
-    const char *text = state->check ? sim_check_reports(state->check) : NULL;
+        le_sim_guard_tell();
+    const char *text = state->check ? le_sim_check_reports(state->check) : NULL;
     pthread_mutex_unlock(&state->lock);
     return text;
 }
 
 const struct le_cuda_driver *le_sim_driver(void) {
     static const struct le_cuda_driver driver = {
-#define LE_CU(name, symbol, version, need, parameters) .name = sim_##name,
+#define LE_CU(name, symbol, version, need, parameters) .name = le_sim_##name,
 #include "device/cuda_driver.def"
 #undef LE_CU
-        .note_memory = sim_note_memory,
+        .note_memory = le_sim_note_memory,
         .clock_ns = clock_now_ns,
         .report = report,
     };

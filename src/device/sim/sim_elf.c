@@ -12,7 +12,7 @@ static const void *within(const struct sim_module *module, size_t offset, size_t
     return module->parts.object + offset;
 }
 
-const char *sim_plain_name(const char *mangled, size_t *length) {
+const char *le_sim_plain_name(const char *mangled, size_t *length) {
     const char *found = mangled;
     *length = strlen(mangled);
     if (strncmp(mangled, "_Z", 2) != 0)
@@ -51,7 +51,7 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
         return false;
     module->shared = grown;
     size_t length;
-    const char *name = sim_plain_name(mangled, &length);
+    const char *name = le_sim_plain_name(mangled, &length);
     struct sim_shared_symbol *new = &grown[module->shared_count];
     *new = (struct sim_shared_symbol){.mangled = mangled, .offset = symbol->st_value, .size_bytes = symbol->st_size};
     new->name = le_alloc(length + 1);
@@ -105,7 +105,7 @@ static leat_status add_symbols(struct sim_module *module, const ElfW(Shdr) * sec
     return LEAT_OK;
 }
 
-leat_status sim_elf_read(struct sim_module *module) {
+leat_status le_sim_elf_read(struct sim_module *module) {
     const ElfW(Ehdr) *header = within(module, 0, sizeof *header);
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_shentsize != sizeof(ElfW(Shdr)))
         return le_fail(LEAT_DEVICE, "the module holds no object of this machine");

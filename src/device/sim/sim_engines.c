@@ -31,7 +31,7 @@ enum {
     PIN_RATE = 3500             /* measured: 64 MiB in 19 ms */
 };
 
-uint64_t sim_call_ns(enum sim_call call) {
+uint64_t le_sim_call_ns(enum sim_call call) {
     static const uint64_t costs_ns[] = {[SIM_CALL_FREE] = 0,           [SIM_CALL_QUERY] = QUERY_NS,
                                         [SIM_CALL_LAUNCH] = LAUNCH_NS, [SIM_CALL_COPY] = COPY_CALL_NS,
                                         [SIM_CALL_EVENT] = EVENT_NS,   [SIM_CALL_SYNCHRONIZE] = SYNCHRONIZE_NS,
@@ -44,29 +44,29 @@ static uint64_t at_rate(size_t size_bytes, uint64_t rate) {
     return size_bytes / rate * 1000 + size_bytes % rate * 1000 / rate;
 }
 
-uint64_t sim_pin_ns(size_t size_bytes) {
+uint64_t le_sim_pin_ns(size_t size_bytes) {
     return at_rate(size_bytes, PIN_RATE);
 }
 
-uint64_t sim_stage_ns(size_t size_bytes) {
+uint64_t le_sim_stage_ns(size_t size_bytes) {
     return at_rate(size_bytes, PAGEABLE_UP_RATE) - at_rate(size_bytes, PINNED_RATE);
 }
 
-uint64_t sim_copy_down_pageable_ns(size_t size_bytes) {
+uint64_t le_sim_copy_down_pageable_ns(size_t size_bytes) {
     return COPY_LATENCY_NS + at_rate(size_bytes, PAGEABLE_DOWN_RATE);
 }
 
-uint64_t sim_copy_ns(enum sim_engine engine, size_t size_bytes) {
+uint64_t le_sim_copy_ns(enum sim_engine engine, size_t size_bytes) {
     if (engine == SIM_ENGINE_COMPUTE)
         return KERNEL_LEAST_NS + at_rate(size_bytes, DEVICE_RATE / 2);
     return COPY_LATENCY_NS + at_rate(size_bytes, PINNED_RATE);
 }
 
-uint64_t sim_fill_ns(size_t size_bytes) {
+uint64_t le_sim_fill_ns(size_t size_bytes) {
     return KERNEL_LEAST_NS + at_rate(size_bytes, DEVICE_RATE);
 }
 
-uint64_t sim_kernel_ns(uint64_t blocks, uint64_t threads) {
+uint64_t le_sim_kernel_ns(uint64_t blocks, uint64_t threads) {
     uint64_t lanes = blocks < SIM_LANES ? blocks : SIM_LANES;
     return KERNEL_LEAST_NS + threads * THREADS_NS / (lanes * SIM_MULTIPROCESSOR_THREADS);
 }
@@ -157,8 +157,8 @@ static bool compute_take(struct sim_engines *engines, const struct sim_op *op, u
     return true;
 }
 
-bool sim_engines_take(struct sim_engines *engines, const struct sim_op *op, uint64_t ready_ns, uint64_t *start_ns) {
-    uint64_t now_ns = sim_state()->clock_ns;
+bool le_sim_engines_take(struct sim_engines *engines, const struct sim_op *op, uint64_t ready_ns, uint64_t *start_ns) {
+    uint64_t now_ns = le_sim_state()->clock_ns;
     *start_ns = ready_ns;
     if (op->engine == SIM_ENGINE_NONE || !op->duration_ns)
         return true;
@@ -176,7 +176,7 @@ bool sim_engines_take(struct sim_engines *engines, const struct sim_op *op, uint
     return true;
 }
 
-void sim_engines_finish(struct sim_engines *engines) {
+void le_sim_engines_finish(struct sim_engines *engines) {
     le_free(engines->up.at);
     le_free(engines->down.at);
     for (int k = 0; k < SIM_LANES; k++)

@@ -5,7 +5,7 @@
 #include "device/sim/sim_state.h"
 
 static struct sim_event *event_of(le_cu_event event) {
-    return sim_handle_get(&sim_state()->event_handles, (uintptr_t)event);
+    return le_sim_handle_get(&le_sim_state()->event_handles, (uintptr_t)event);
 }
 
 static struct sim_op *op_new(enum sim_op_kind kind) {
@@ -16,16 +16,16 @@ static struct sim_op *op_new(enum sim_op_kind kind) {
 }
 
 static void event_free(struct sim_event *event) {
-    sim_vector_finish(&event->vector);
+    le_sim_vector_finish(&event->vector);
     le_free(event);
 }
 
-void sim_events_finish(void) {
-    struct sim_handles *handles = &sim_state()->event_handles;
+void le_sim_events_finish(void) {
+    struct sim_handles *handles = &le_sim_state()->event_handles;
     for (int k = 0; k < handles->count; k++)
         if (handles->at[k].object)
             event_free(handles->at[k].object);
-    sim_handles_finish(handles);
+    le_sim_handles_finish(handles);
 }
 
 static le_cu_result create(le_cu_event *handle, unsigned flags) {
@@ -35,7 +35,7 @@ static le_cu_result create(le_cu_event *handle, unsigned flags) {
     if (!event)
         return LE_CU_ERROR_OUT_OF_MEMORY;
     event->timed = !(flags & LE_CU_EVENT_DISABLE_TIMING);
-    uintptr_t number = sim_handle_put(&sim_state()->event_handles, event);
+    uintptr_t number = le_sim_handle_put(&le_sim_state()->event_handles, event);
     if (!number) {
         le_free(event);
         return LE_CU_ERROR_OUT_OF_MEMORY;
@@ -44,45 +44,45 @@ static le_cu_result create(le_cu_event *handle, unsigned flags) {
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_EventCreate(le_cu_event *event, unsigned flags) {
-    le_cu_result result = sim_enter(SIM_CALL_CREATE);
-    return result ? result : sim_leave(create(event, flags));
+le_cu_result le_sim_EventCreate(le_cu_event *event, unsigned flags) {
+    le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
+    return result ? result : le_sim_leave(create(event, flags));
 }
 
-le_cu_result sim_EventDestroy(le_cu_event handle) {
-    le_cu_result result = sim_enter(SIM_CALL_CREATE);
+le_cu_result le_sim_EventDestroy(le_cu_event handle) {
+    le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
     if (result)
         return result;
     struct sim_event *event = event_of(handle);
     if (!event)
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    sim_handle_drop(&sim_state()->event_handles, (uintptr_t)handle);
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+    le_sim_handle_drop(&le_sim_state()->event_handles, (uintptr_t)handle);
     event_free(event);
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 static le_cu_result record(struct sim_event *event, struct sim_stream *stream) {
     struct sim_op *op = op_new(SIM_OP_RECORD);
     if (!op)
         return LE_CU_ERROR_OUT_OF_MEMORY;
-    le_cu_result result = sim_enqueue(stream, op);
+    le_cu_result result = le_sim_enqueue(stream, op);
     if (result)
         return result;
     event->recorded = true;
     event->slot = stream->slot;
     event->number = stream->last_number;
     event->time_ns = stream->end_ns;
-    sim_vector_finish(&event->vector);
-    return sim_vector_join(&event->vector, &stream->vector) ? LE_CU_SUCCESS : LE_CU_ERROR_OUT_OF_MEMORY;
+    le_sim_vector_finish(&event->vector);
+    return le_sim_vector_join(&event->vector, &stream->vector) ? LE_CU_SUCCESS : LE_CU_ERROR_OUT_OF_MEMORY;
 }
 
-le_cu_result sim_EventRecord(le_cu_event handle, le_cu_stream stream_handle) {
-    le_cu_result result = sim_enter(SIM_CALL_EVENT);
+le_cu_result le_sim_EventRecord(le_cu_event handle, le_cu_stream stream_handle) {
+    le_cu_result result = le_sim_enter(SIM_CALL_EVENT);
     if (result)
         return result;
     struct sim_event *event = event_of(handle);
-    struct sim_stream *stream = sim_stream_of(stream_handle);
-    return sim_leave(event && stream ? record(event, stream) : LE_CU_ERROR_INVALID_HANDLE);
+    struct sim_stream *stream = le_sim_stream_of(stream_handle);
+    return le_sim_leave(event && stream ? record(event, stream) : LE_CU_ERROR_INVALID_HANDLE);
 }
 
 static le_cu_result wait(struct sim_stream *stream, const struct sim_event *event, unsigned flags) {
@@ -91,55 +91,55 @@ static le_cu_result wait(struct sim_stream *stream, const struct sim_event *even
     if (!event->recorded)
         return LE_CU_SUCCESS;
     struct sim_op *op = op_new(SIM_OP_WAIT);
-    if (!op || !sim_vector_join(&stream->vector, &event->vector)) {
-        sim_op_free(op);
+    if (!op || !le_sim_vector_join(&stream->vector, &event->vector)) {
+        le_sim_op_free(op);
         return LE_CU_ERROR_OUT_OF_MEMORY;
     }
     op->wait.slot = event->slot;
     op->wait.number = event->number;
     if (event->time_ns > stream->end_ns)
         stream->end_ns = event->time_ns;
-    return sim_enqueue(stream, op);
+    return le_sim_enqueue(stream, op);
 }
 
-le_cu_result sim_StreamWaitEvent(le_cu_stream stream_handle, le_cu_event handle, unsigned flags) {
-    le_cu_result result = sim_enter(SIM_CALL_EVENT);
+le_cu_result le_sim_StreamWaitEvent(le_cu_stream stream_handle, le_cu_event handle, unsigned flags) {
+    le_cu_result result = le_sim_enter(SIM_CALL_EVENT);
     if (result)
         return result;
     const struct sim_event *event = event_of(handle);
-    struct sim_stream *stream = sim_stream_of(stream_handle);
-    return sim_leave(event && stream ? wait(stream, event, flags) : LE_CU_ERROR_INVALID_HANDLE);
+    struct sim_stream *stream = le_sim_stream_of(stream_handle);
+    return le_sim_leave(event && stream ? wait(stream, event, flags) : LE_CU_ERROR_INVALID_HANDLE);
 }
 
-le_cu_result sim_EventQuery(le_cu_event handle) {
-    le_cu_result result = sim_enter(SIM_CALL_QUERY);
+le_cu_result le_sim_EventQuery(le_cu_event handle) {
+    le_cu_result result = le_sim_enter(SIM_CALL_QUERY);
     if (result)
         return result;
     const struct sim_event *event = event_of(handle);
     if (!event)
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
     if (!event->recorded)
-        return sim_leave(LE_CU_SUCCESS);
-    return sim_leave(sim_poll(event->slot, event->number, event->time_ns, &event->vector));
+        return le_sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(le_sim_poll(event->slot, event->number, event->time_ns, &event->vector));
 }
 
-le_cu_result sim_EventSynchronize(le_cu_event handle) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
+le_cu_result le_sim_EventSynchronize(le_cu_event handle) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
     if (result)
         return result;
     const struct sim_event *event = event_of(handle);
     if (!event)
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
     if (event->recorded) {
-        sim_host_waits(event->time_ns, &event->vector);
-        sim_force(event->slot, event->number);
+        le_sim_host_waits(event->time_ns, &event->vector);
+        le_sim_force(event->slot, event->number);
     }
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 /* Over on the virtual clock, or run. */
 static bool passed(const struct sim_event *event) {
-    return event->time_ns <= sim_state()->clock_ns;
+    return event->time_ns <= le_sim_state()->clock_ns;
 }
 
 static le_cu_result elapsed(float *milliseconds, const struct sim_event *start, const struct sim_event *stop) {
@@ -153,7 +153,7 @@ static le_cu_result elapsed(float *milliseconds, const struct sim_event *start, 
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_EventElapsedTime(float *milliseconds, le_cu_event start, le_cu_event stop) {
-    le_cu_result result = sim_enter(SIM_CALL_QUERY);
-    return result ? result : sim_leave(elapsed(milliseconds, event_of(start), event_of(stop)));
+le_cu_result le_sim_EventElapsedTime(float *milliseconds, le_cu_event start, le_cu_event stop) {
+    le_cu_result result = le_sim_enter(SIM_CALL_QUERY);
+    return result ? result : le_sim_leave(elapsed(milliseconds, event_of(start), event_of(stop)));
 }

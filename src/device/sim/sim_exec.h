@@ -2,8 +2,8 @@
  * a module, and a kernel of it a grid of fibers on the calling thread. It knows no streams and no device memory: that
  * is the driver's (sim_driver.c). No NVRTC either: sim_nvrtc.c is its face.
  *
- * Threads: compiling from any thread; loading and freeing under the driver's lock; sim_grid_run on one thread at a time
- * (the driver's executor), and always the same one for a module while one of its grids runs. */
+ * Threads: compiling from any thread; loading and freeing under the driver's lock; le_sim_grid_run on one thread at a
+ * time (the driver's executor), and always the same one for a module while one of its grids runs. */
 #ifndef LE_SIM_EXEC_H
 #define LE_SIM_EXEC_H
 #include "device/sim/sim_abi.h"
@@ -20,7 +20,7 @@ struct sim_compile_options {
     int expression_count;
     bool check; /* instrumented, for grids that are run with a check */
 };
-struct sim_compiled { /* owned; sim_compiled_finish */
+struct sim_compiled { /* owned; le_sim_compiled_finish */
     char *log;        /* "" if there is nothing to say; also set after a failure */
     char *ptx;        /* what stands in for it: entries, parameters, globals */
     void *image;
@@ -29,25 +29,25 @@ struct sim_compiled { /* owned; sim_compiled_finish */
 };
 /* LEAT_PROGRAM: the program is wrong or outside of the subset: see the log. LEAT_UNSUPPORTED: no compiler found.
  * LEAT_INVALID: a wrong option, named in the log. LEAT_MISSING: a name expression that names nothing. */
-leat_status sim_compile(const struct sim_compile_options *options, struct sim_compiled *compiled);
-void sim_compiled_finish(struct sim_compiled *compiled);
+leat_status le_sim_compile(const struct sim_compile_options *options, struct sim_compiled *compiled);
+void le_sim_compiled_finish(struct sim_compiled *compiled);
 /* sim_driver.c: whether what is compiled now is to be instrumented (le_sim_configure, LEAT_SIM_CHECK). */
-bool sim_checking(void);
+bool le_sim_checking(void);
 
 /* ---- modules */
 struct sim_module;
-/* The image as sim_compile made it: its size is in its header. check: NULL, or what is told of the module's variables
- * (sim_check_memory), and of their end when the module is freed. LEAT_DEVICE where image is none. */
-leat_status sim_module_load(const void *image, struct sim_check *check, struct sim_module **module);
-void sim_module_free(struct sim_module *module);
-bool sim_module_checking(const struct sim_module *module); /* instrumented */
+/* The image as le_sim_compile made it: its size is in its header. check: NULL, or what is told of the module's
+ * variables (le_sim_check_memory), and of their end when the module is freed. LEAT_DEVICE where image is none. */
+leat_status le_sim_module_load(const void *image, struct sim_check *check, struct sim_module **module);
+void le_sim_module_free(struct sim_module *module);
+bool le_sim_module_checking(const struct sim_module *module); /* instrumented */
 /* Kernels and variables by name, as written or lowered; NULL if there is none. Items live as long as the module. */
-const struct sim_item *sim_module_kernel(const struct sim_module *module, const char *name);
-const struct sim_item *sim_module_global(const struct sim_module *module, const char *name);
-size_t sim_module_shared_bytes(const struct sim_module *module, const struct sim_item *kernel); /* static */
-int sim_module_registers(const struct sim_module *module, const struct sim_item *kernel);
+const struct sim_item *le_sim_module_kernel(const struct sim_module *module, const char *name);
+const struct sim_item *le_sim_module_global(const struct sim_module *module, const char *name);
+size_t le_sim_module_shared_bytes(const struct sim_module *module, const struct sim_item *kernel); /* static */
+int le_sim_module_registers(const struct sim_module *module, const struct sim_item *kernel);
 /* All of its variables: what a driver has to know as device memory. k from 0; NULL after the last. */
-const struct sim_item *sim_module_variable(const struct sim_module *module, size_t k);
+const struct sim_item *le_sim_module_variable(const struct sim_module *module, size_t k);
 
 /* ---- grids */
 enum sim_grid_status {
@@ -77,5 +77,5 @@ struct sim_grid {
     void *user;
     char message[512]; /* out: why it is not SIM_GRID_OK, with thread and block */
 };
-enum sim_grid_status sim_grid_run(struct sim_grid *grid);
+enum sim_grid_status le_sim_grid_run(struct sim_grid *grid);
 #endif

@@ -52,25 +52,25 @@ static leat_status all_of_it(bool check) {
         .source = source, .name = "kernel.cu", .expressions = expressions, .expression_count = 1, .check = check};
     struct sim_compiled compiled;
     struct sim_module *module = NULL;
-    leat_status status = sim_compile(&options, &compiled);
+    leat_status status = le_sim_compile(&options, &compiled);
     if (status == LEAT_OK)
-        status = sim_module_load(compiled.image, NULL, &module);
+        status = le_sim_module_load(compiled.image, NULL, &module);
     if (status == LEAT_OK) {
         int n = 2;
         void *parameters[] = {&n};
         struct sim_grid grid = {.module = module,
-                                .kernel = sim_module_kernel(module, "k"),
+                                .kernel = le_sim_module_kernel(module, "k"),
                                 .grid = {3, 1, 1},
                                 .block = {32, 1, 1},
                                 .parameters = parameters};
-        enum sim_grid_status ended = sim_grid_run(&grid);
+        enum sim_grid_status ended = le_sim_grid_run(&grid);
         assert_true(ended == SIM_GRID_OK || ended == SIM_GRID_MEMORY);
         if (ended == SIM_GRID_OK)
-            assert_int_equal(*(int *)sim_module_global(module, "total")->address, 192);
+            assert_int_equal(*(int *)le_sim_module_global(module, "total")->address, 192);
         status = ended == SIM_GRID_OK ? LEAT_OK : LEAT_OUT_OF_MEMORY;
     }
-    sim_module_free(module);
-    sim_compiled_finish(&compiled);
+    le_sim_module_free(module);
+    le_sim_compiled_finish(&compiled);
     return status;
 }
 

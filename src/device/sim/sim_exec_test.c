@@ -68,7 +68,7 @@ static void sums_in_shared_memory(void **state) {
         for (int k = 0; k < 3; k++)
             assert_true(out[k] == expected);
     }
-    assert_int_equal(sim_module_shared_bytes(t.module, sim_module_kernel(t.module, "total<double>")), 1024);
+    assert_int_equal(le_sim_module_shared_bytes(t.module, le_sim_module_kernel(t.module, "total<double>")), 1024);
     testing_finish(&t);
 }
 
@@ -225,7 +225,7 @@ static void blocks_that_wait(void **state) {
         parameters[0] = &c;
         testing_run(&t, "locked", 7, 40, seed, parameters);
         assert_int_equal(count[0], 280);
-        *(int *)sim_module_global(t.module, "flag")->address = 0;
+        *(int *)le_sim_module_global(t.module, "flag")->address = 0;
         count[0] = (int)seed;
         testing_run(&t, "flagged", 20, 33, seed, parameters);
         assert_int_equal(count[1], 20 * 33);
@@ -346,7 +346,7 @@ static void bad_ends(void **state) {
     assert_non_null(strstr(t.printed.at, "block: ["));
     assert_non_null(strstr(t.printed.at, "Assertion `threadIdx.x < 3` failed."));
     testing_run(&t, "fine", 1, 1, 0, parameters); /* all of them leave it usable */
-    assert_int_equal(*(int *)sim_module_global(t.module, "sink")->address, 42);
+    assert_int_equal(*(int *)le_sim_module_global(t.module, "sink")->address, 42);
     testing_finish(&t);
 }
 

@@ -31,13 +31,13 @@ static inline struct testing testing_load(const char *source, bool check, const 
                                           .expressions = expressions,
                                           .expression_count = expression ? 1 : 0,
                                           .check = check};
-    leat_status status = sim_compile(&options, &t.compiled);
+    leat_status status = le_sim_compile(&options, &t.compiled);
     if (status != LEAT_OK)
         print_error("%s\n%s\n", t.compiled.log, le_errors_text());
     assert_int_equal(status, LEAT_OK);
     if (check)
-        assert_int_equal(sim_check_new(testing_before, NULL, &t.check), LEAT_OK);
-    assert_int_equal(sim_module_load(t.compiled.image, t.check, &t.module), LEAT_OK);
+        assert_int_equal(le_sim_check_new(testing_before, NULL, &t.check), LEAT_OK);
+    assert_int_equal(le_sim_module_load(t.compiled.image, t.check, &t.module), LEAT_OK);
     return t;
 }
 
@@ -49,7 +49,7 @@ static void testing_print(void *user, const char *text, size_t size_bytes) {
 static inline enum sim_grid_status testing_launch(struct testing *t, const char *kernel, const unsigned grid[3],
                                                   const unsigned block[3], size_t dynamic_bytes, uint64_t seed,
                                                   void **parameters) {
-    const struct sim_item *item = sim_module_kernel(t->module, kernel);
+    const struct sim_item *item = le_sim_module_kernel(t->module, kernel);
     assert_non_null(item);
     bool cooperative = t->grid.cooperative;
     t->grid = (struct sim_grid){.module = t->module,
@@ -67,7 +67,7 @@ static inline enum sim_grid_status testing_launch(struct testing *t, const char 
         t->grid.grid[k] = grid[k];
         t->grid.block[k] = block[k];
     }
-    return sim_grid_run(&t->grid);
+    return le_sim_grid_run(&t->grid);
 }
 #define DIM(...) ((const unsigned[3]){__VA_ARGS__})
 
@@ -81,9 +81,9 @@ static inline void testing_run(struct testing *t, const char *kernel, unsigned b
 }
 
 static inline void testing_finish(struct testing *t) {
-    sim_module_free(t->module);
-    sim_check_free(t->check);
-    sim_compiled_finish(&t->compiled);
+    le_sim_module_free(t->module);
+    le_sim_check_free(t->check);
+    le_sim_compiled_finish(&t->compiled);
     le_text_finish(&t->printed);
 }
 #endif

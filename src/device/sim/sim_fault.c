@@ -49,22 +49,22 @@ static void options_set(struct sim_options_now *now, const struct le_sim_options
         now->memory_bytes = options->memory_bytes;
 }
 
-void sim_configuration_read(void) {
-    struct sim_state *state = sim_state();
+void le_sim_configuration_read(void) {
+    struct sim_state *state = le_sim_state();
     if (!state->options.configured)
         options_set(&state->options, &(struct le_sim_options){0});
 }
 
-bool sim_checking(void) {
-    struct sim_state *state = sim_state();
+bool le_sim_checking(void) {
+    struct sim_state *state = le_sim_state();
     pthread_mutex_lock(&state->lock);
-    sim_configuration_read();
+    le_sim_configuration_read();
     bool check = state->options.check;
     pthread_mutex_unlock(&state->lock);
     return check;
 }
 
-bool sim_fault_now(uint64_t *count, uint64_t which) {
+bool le_sim_fault_now(uint64_t *count, uint64_t which) {
     ++*count;
     return which && *count == which;
 }
@@ -73,17 +73,17 @@ bool sim_fault_now(uint64_t *count, uint64_t which) {
 static leat_status switch_check(struct sim_state *state) {
     if (!state->context_uses || !state->check == !state->options.check)
         return LEAT_OK;
-    sim_force_all();
+    le_sim_force_all();
     if (state->check)
-        sim_check_stop();
-    else if (sim_check_start())
+        le_sim_check_stop();
+    else if (le_sim_check_start())
         return le_fail_out_of_memory(0);
     return LEAT_OK;
 }
 
 leat_status le_sim_configure(const struct le_sim_options *options) {
-    struct sim_state *state = sim_state();
-    if (sim_is_child())
+    struct sim_state *state = le_sim_state();
+    if (le_sim_is_child())
         return le_fail(LEAT_DEVICE, "the simulated device cannot be used after a fork");
     pthread_mutex_lock(&state->lock);
     options_set(&state->options, options ? options : &(struct le_sim_options){0});

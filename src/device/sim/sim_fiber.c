@@ -30,14 +30,14 @@
 #endif
 
 #if defined(__x86_64__)
-void sim_fiber_jump(void **point, void *to);
-void sim_fiber_first(void);
+void le_sim_fiber_jump(void **point, void *to);
+void le_sim_fiber_first(void);
 __asm__(".text\n"
         ".p2align 4\n"
-        ".hidden sim_fiber_jump\n"
-        ".globl sim_fiber_jump\n"
-        ".type sim_fiber_jump, @function\n"
-        "sim_fiber_jump:\n"
+        ".hidden le_sim_fiber_jump\n"
+        ".globl le_sim_fiber_jump\n"
+        ".type le_sim_fiber_jump, @function\n"
+        "le_sim_fiber_jump:\n"
         "    pushq %rbp\n"
         "    pushq %rbx\n"
         "    pushq %r12\n"
@@ -53,26 +53,26 @@ __asm__(".text\n"
         "    popq %rbx\n"
         "    popq %rbp\n"
         "    ret\n"
-        ".size sim_fiber_jump, .-sim_fiber_jump\n"
-        ".hidden sim_fiber_first\n"
-        ".globl sim_fiber_first\n"
-        ".type sim_fiber_first, @function\n"
-        "sim_fiber_first:\n"
+        ".size le_sim_fiber_jump, .-le_sim_fiber_jump\n"
+        ".hidden le_sim_fiber_first\n"
+        ".globl le_sim_fiber_first\n"
+        ".type le_sim_fiber_first, @function\n"
+        "le_sim_fiber_first:\n"
         "    movq %r13, %rdi\n"
         "    xorl %ebp, %ebp\n"
         "    callq *%r12\n"
         "    ud2\n"
-        ".size sim_fiber_first, .-sim_fiber_first\n");
+        ".size le_sim_fiber_first, .-le_sim_fiber_first\n");
 enum { FRAME_WORDS = 9, FRAME_ENTRY = 3, FRAME_ARGUMENT = 2, FRAME_RETURN = 6 };
 #elif defined(__aarch64__)
-void sim_fiber_jump(void **point, void *to);
-void sim_fiber_first(void);
+void le_sim_fiber_jump(void **point, void *to);
+void le_sim_fiber_first(void);
 __asm__(".text\n"
         ".p2align 4\n"
-        ".hidden sim_fiber_jump\n"
-        ".globl sim_fiber_jump\n"
-        ".type sim_fiber_jump, %function\n"
-        "sim_fiber_jump:\n"
+        ".hidden le_sim_fiber_jump\n"
+        ".globl le_sim_fiber_jump\n"
+        ".type le_sim_fiber_jump, %function\n"
+        "le_sim_fiber_jump:\n"
         "    sub sp, sp, #160\n"
         "    stp x19, x20, [sp, #0]\n"
         "    stp x21, x22, [sp, #16]\n"
@@ -99,16 +99,16 @@ __asm__(".text\n"
         "    ldp d14, d15, [sp, #144]\n"
         "    add sp, sp, #160\n"
         "    ret\n"
-        ".size sim_fiber_jump, .-sim_fiber_jump\n"
-        ".hidden sim_fiber_first\n"
-        ".globl sim_fiber_first\n"
-        ".type sim_fiber_first, %function\n"
-        "sim_fiber_first:\n"
+        ".size le_sim_fiber_jump, .-le_sim_fiber_jump\n"
+        ".hidden le_sim_fiber_first\n"
+        ".globl le_sim_fiber_first\n"
+        ".type le_sim_fiber_first, %function\n"
+        "le_sim_fiber_first:\n"
         "    mov x0, x20\n"
         "    mov x29, xzr\n"
         "    blr x19\n"
         "    brk #1\n"
-        ".size sim_fiber_first, .-sim_fiber_first\n");
+        ".size le_sim_fiber_first, .-le_sim_fiber_first\n");
 enum { FRAME_WORDS = 20, FRAME_ENTRY = 0, FRAME_ARGUMENT = 1, FRAME_RETURN = 11 };
 #else
 #include <ucontext.h>
@@ -149,17 +149,18 @@ static void prepare(struct sim_fiber *fiber, void (*entry)(void *), void *argume
     memset(frame, 0, FRAME_WORDS * sizeof *frame);
     memcpy(&frame[FRAME_ENTRY], &entry, sizeof entry);
     frame[FRAME_ARGUMENT] = argument;
-    void (*first)(void) = sim_fiber_first;
+    void (*first)(void) = le_sim_fiber_first;
     memcpy(&frame[FRAME_RETURN], &first, sizeof first);
     fiber->point = frame;
 }
 
 static inline void jump(struct sim_fiber *from, struct sim_fiber *to) {
-    sim_fiber_jump(&from->point, to->point);
+    le_sim_fiber_jump(&from->point, to->point);
 }
 #endif
 
-void sim_fiber_start(struct sim_fiber *fiber, void *stack, size_t stack_bytes, void (*entry)(void *), void *argument) {
+void le_sim_fiber_start(struct sim_fiber *fiber, void *stack, size_t stack_bytes, void (*entry)(void *),
+                        void *argument) {
     fiber->stack = stack;
     fiber->stack_bytes = stack_bytes;
     fiber->fake = NULL;
@@ -173,7 +174,7 @@ void sim_fiber_start(struct sim_fiber *fiber, void *stack, size_t stack_bytes, v
     prepare(fiber, entry, argument);
 }
 
-void sim_fiber_finish(struct sim_fiber *fiber) {
+void le_sim_fiber_finish(struct sim_fiber *fiber) {
 #ifdef FIBERS_TSAN
     if (fiber->tsan && fiber->stack)
         __tsan_destroy_fiber(fiber->tsan);
@@ -193,7 +194,7 @@ static void home_stack(struct sim_fiber *home) { /* the bounds of the thread's o
 }
 #endif
 
-void sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to, bool last) {
+void le_sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to, bool last) {
 #if defined(FIBERS_ASAN)
     if (!from->stack)
         home_stack(from);
@@ -212,7 +213,7 @@ void sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to, bool last) {
 #endif
 }
 
-void sim_fiber_arrived(struct sim_fiber *fiber, struct sim_fiber *home) {
+void le_sim_fiber_arrived(struct sim_fiber *fiber, struct sim_fiber *home) {
     (void)home;
 #if defined(FIBERS_ASAN)
     __sanitizer_finish_switch_fiber(fiber->fake, NULL, NULL);
@@ -227,7 +228,7 @@ struct sim_stacks {
     bool guarded;
 };
 
-struct sim_stacks *sim_stacks_new(size_t count, size_t stack_bytes, bool guarded) {
+struct sim_stacks *le_sim_stacks_new(size_t count, size_t stack_bytes, bool guarded) {
     struct sim_stacks *stacks = le_alloc_zero(1, sizeof *stacks);
     if (!stacks)
         return NULL;
@@ -250,7 +251,7 @@ struct sim_stacks *sim_stacks_new(size_t count, size_t stack_bytes, bool guarded
     return stacks;
 }
 
-void sim_stacks_free(struct sim_stacks *stacks) {
+void le_sim_stacks_free(struct sim_stacks *stacks) {
     if (!stacks)
         return;
 #ifdef FIBERS_ASAN
@@ -260,22 +261,22 @@ void sim_stacks_free(struct sim_stacks *stacks) {
     le_free(stacks);
 }
 
-size_t sim_stacks_count(const struct sim_stacks *stacks) {
+size_t le_sim_stacks_count(const struct sim_stacks *stacks) {
     return stacks ? stacks->count : 0;
 }
 
-void *sim_stacks_at(const struct sim_stacks *stacks, size_t k, size_t *size_bytes) {
+void *le_sim_stacks_at(const struct sim_stacks *stacks, size_t k, size_t *size_bytes) {
     size_t stagger = k * 5 % 62 * 64; /* below a page */
     *size_bytes = stacks->stack_bytes - stagger;
     return stacks->base + k * stacks->stride + stacks->page;
 }
 
-bool sim_stacks_has(const struct sim_stacks *stacks, const void *address) {
+bool le_sim_stacks_has(const struct sim_stacks *stacks, const void *address) {
     uintptr_t at = (uintptr_t)address, base = (uintptr_t)stacks->base;
     return at >= base && at < base + stacks->stride * stacks->count;
 }
 
-bool sim_stacks_guard(const struct sim_stacks *stacks, const void *address) {
-    return stacks->guarded && sim_stacks_has(stacks, address) &&
+bool le_sim_stacks_guard(const struct sim_stacks *stacks, const void *address) {
+    return stacks->guarded && le_sim_stacks_has(stacks, address) &&
            ((uintptr_t)address - (uintptr_t)stacks->base) % stacks->stride < stacks->page;
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-leat_status sim_folder_new(struct le_arena *arena, char **path) {
+leat_status le_sim_folder_new(struct le_arena *arena, char **path) {
     const char *parent = getenv("TMPDIR");
     *path = le_arena_format(arena, "%s/leat-XXXXXX", parent && *parent == '/' ? parent : "/tmp");
     if (!mkdtemp(*path)) {
@@ -37,7 +37,7 @@ static void remove_in(int parent, const char *name) {
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-void sim_folder_remove(const char *path) {
+void le_sim_folder_remove(const char *path) {
     if (path)
         remove_in(AT_FDCWD, path);
 }
@@ -51,7 +51,7 @@ static bool stays_inside(const char *name) {
     return true;
 }
 
-leat_status sim_folder_write(const char *path, const char *name, const void *bytes, size_t size_bytes) {
+leat_status le_sim_folder_write(const char *path, const char *name, const void *bytes, size_t size_bytes) {
     char full[4096];
     if (!stays_inside(name))
         return le_fail(LEAT_INVALID, "a header's name must be a relative path: %s", name);
@@ -70,7 +70,7 @@ leat_status sim_folder_write(const char *path, const char *name, const void *byt
     return written ? LEAT_OK : le_fail(LEAT_FILE, "%s cannot be written: %s", full, strerror(errno));
 }
 
-leat_status sim_folder_read(const char *path, const char *name, struct le_text *bytes) {
+leat_status le_sim_folder_read(const char *path, const char *name, struct le_text *bytes) {
     char full[4096], buffer[16384];
     snprintf(full, sizeof full, "%s/%s", path, name);
     FILE *file = fopen(full, "re");

@@ -13,11 +13,11 @@
 enum { RESIDENT = 132, SPIN_LIMIT_MS = 10000 };
 static _Thread_local struct sim_run *running;
 
-struct sim_run *sim_run_now(void) {
+struct sim_run *le_sim_run_now(void) {
     return running;
 }
 
-struct sim_thread_name sim_thread_name(const struct sim_run *run, const struct sim_thread *thread) {
+struct sim_thread_name le_sim_thread_name(const struct sim_run *run, const struct sim_thread *thread) {
     return (struct sim_thread_name){.block = run->team->number, .thread = (unsigned)(thread - run->team->threads)};
 }
 
@@ -25,7 +25,7 @@ struct sim_thread_name sim_thread_name(const struct sim_run *run, const struct s
 
 static void go_home(struct sim_run *run) {
     struct sim_thread *thread = run->thread;
-    sim_fiber_switch(&thread->fiber, &run->home, run->team->state[thread - run->team->threads] == SIM_ENDED);
+    le_sim_fiber_switch(&thread->fiber, &run->home, run->team->state[thread - run->team->threads] == SIM_ENDED);
 }
 
 static struct sim_thread *take_next(struct sim_run *run) {
@@ -41,31 +41,31 @@ static struct sim_thread *take_next(struct sim_run *run) {
     return NULL;
 }
 
-void sim_run_next(struct sim_run *run) {
+void le_sim_run_next(struct sim_run *run) {
     struct sim_thread *from = run->thread, *to = take_next(run);
     bool last = run->team->state[from - run->team->threads] == SIM_ENDED;
     if (!to)
         go_home(run);
     else if (to != from)
-        sim_fiber_switch(&from->fiber, &to->fiber, last);
+        le_sim_fiber_switch(&from->fiber, &to->fiber, last);
 }
 
 static void thread_main(void *argument) {
     struct sim_thread *thread = argument;
     struct sim_run *run = running;
-    sim_fiber_arrived(&thread->fiber, &run->home);
+    le_sim_fiber_arrived(&thread->fiber, &run->home);
     run->grid->kernel->call(run->arguments);
     struct sim_team *team = run->team;
-    sim_held_tell(run);
+    le_sim_held_tell(run);
     team->state[thread - team->threads] = SIM_ENDED;
     team->live--;
     team->moved = true;
-    sim_warp_ended(run, thread->self->warp);
-    sim_run_next(run);
+    le_sim_warp_ended(run, thread->self->warp);
+    le_sim_run_next(run);
     __builtin_unreachable();
 }
 
-void sim_run_stop(struct sim_run *run, enum sim_grid_status status, const char *format, ...) {
+void le_sim_run_stop(struct sim_run *run, enum sim_grid_status status, const char *format, ...) {
     struct sim_grid *grid = run->grid;
     va_list arguments;
     if (run->status == SIM_GRID_OK) {
@@ -84,7 +84,7 @@ void sim_run_stop(struct sim_run *run, enum sim_grid_status status, const char *
         va_end(arguments);
     }
     if (run->thread)
-        sim_fiber_switch(&run->thread->fiber, &run->home, true);
+        le_sim_fiber_switch(&run->thread->fiber, &run->home, true);
 }
 
 /* ---- barriers */
@@ -103,17 +103,17 @@ static void tell_divergence(struct sim_run *run, const struct sim_team *team, un
     }
     if (!first)
         return;
-    struct sim_thread_name name = sim_thread_name(run, first);
+    struct sim_thread_name name = le_sim_thread_name(run, first);
     snprintf(place, sizeof place, "%s:%d", first->file, first->line);
     if (other) {
         unsigned k = (unsigned)(other - team->threads);
-        sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
-                         "threads of the block wait at different barriers: thread %u here, thread %u at %s:%d",
-                         name.thread, k, other->file, other->line);
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+                            "threads of the block wait at different barriers: thread %u here, thread %u at %s:%d",
+                            name.thread, k, other->file, other->line);
     } else if (team->live < run->threads)
-        sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
-                         "%u of the block's %u threads have ended without reaching this barrier",
-                         run->threads - team->live, run->threads);
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+                            "%u of the block's %u threads have ended without reaching this barrier",
+                            run->threads - team->live, run->threads);
 }
 
 static void give_results(struct sim_run *run, struct sim_team *team) {
@@ -140,9 +140,9 @@ static void release(struct sim_run *run, struct sim_team *team, unsigned char wa
         if (team->state[k] == waiting)
             team->state[k] = SIM_READY;
     if (run->check && waiting == SIM_AT_BARRIER)
-        sim_check_barrier(run->check, team->number);
+        le_sim_check_barrier(run->check, team->number);
     *(waiting == SIM_AT_BARRIER ? &team->at_barrier : &team->at_grid) = 0;
-    sim_order_choose(run, team);
+    le_sim_order_choose(run, team);
 }
 
 /* ---- a block's rounds */
@@ -170,15 +170,15 @@ static void tell_deadlock(struct sim_run *run, const struct sim_team *team) {
     if (other)
         snprintf(second, sizeof second, ", thread %u waits for %s at %s:%d", (unsigned)(other - team->threads),
                  waits[team->state[other - team->threads]], other->file, other->line);
-    struct sim_thread_name name = sim_thread_name(run, first);
+    struct sim_thread_name name = le_sim_thread_name(run, first);
     if (run->check)
-        sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
-                         "the block's threads wait for each other for ever: thread %u waits for %s%s", k,
-                         waits[team->state[k]], second);
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+                            "the block's threads wait for each other for ever: thread %u waits for %s%s", k,
+                            waits[team->state[k]], second);
     run->thread = NULL;
-    sim_run_stop(run, SIM_GRID_DEADLOCK,
-                 "kernel %s, block %llu: its threads wait for each other for ever: thread %u waits for %s at %s%s",
-                 run->grid->kernel->name, (unsigned long long)team->number, k, waits[team->state[k]], place, second);
+    le_sim_run_stop(run, SIM_GRID_DEADLOCK,
+                    "kernel %s, block %llu: its threads wait for each other for ever: thread %u waits for %s at %s%s",
+                    run->grid->kernel->name, (unsigned long long)team->number, k, waits[team->state[k]], place, second);
 }
 
 /* After a round: what those that wait can be given. */
@@ -197,7 +197,7 @@ static bool settle(struct sim_run *run, struct sim_team *team, enum outcome *out
         *outcome = OUTCOME_STALLED;
         return team->moved;
     }
-    if (sim_warp_answer(run))
+    if (le_sim_warp_answer(run))
         return true;
     *outcome = OUTCOME_GRID;
     if (team->at_grid == team->live)
@@ -209,8 +209,8 @@ static bool settle(struct sim_run *run, struct sim_team *team, enum outcome *out
 
 static enum outcome run_team(struct sim_run *run, struct sim_team *team) {
     enum outcome outcome = OUTCOME_STOPPED;
-    sim_team_place(run, team);
-    sim_order_choose(run, team);
+    le_sim_team_place(run, team);
+    le_sim_order_choose(run, team);
     if (run->status != SIM_GRID_OK)
         return OUTCOME_STOPPED;
     do {
@@ -218,7 +218,7 @@ static enum outcome run_team(struct sim_run *run, struct sim_team *team) {
         team->moved = false;
         struct sim_thread *thread = take_next(run);
         if (thread)
-            sim_fiber_switch(&run->home, &thread->fiber, false);
+            le_sim_fiber_switch(&run->home, &thread->fiber, false);
         if (run->status != SIM_GRID_OK)
             return OUTCOME_STOPPED;
     } while (settle(run, team, &outcome));
@@ -232,10 +232,10 @@ static bool start_block(struct sim_run *run) {
     unsigned slot = 0;
     for (; slot < run->team_limit && !team; slot++) {
         if (!run->teams[slot])
-            run->teams[slot] = sim_team_new(run, slot);
+            run->teams[slot] = le_sim_team_new(run, slot);
         if (!run->teams[slot]) {
             run->thread = NULL;
-            sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the threads of a block");
+            le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the threads of a block");
             return false;
         }
         if (!run->teams[slot]->started)
@@ -245,7 +245,7 @@ static bool start_block(struct sim_run *run) {
     run->thread = NULL;
     uint64_t k = run->started++;
     uint64_t number = (uint64_t)(((unsigned __int128)k * run->stride + run->first) % run->blocks);
-    sim_team_begin(run, team, number, thread_main);
+    le_sim_team_begin(run, team, number, thread_main);
     if (slot > run->team_count)
         run->team_count = slot;
     return run->status == SIM_GRID_OK;
@@ -264,11 +264,11 @@ static bool release_grid(struct sim_run *run) {
     }
     for (unsigned k = 0; waiting && k < run->team_count; k++)
         if (run->teams[k]->started) {
-            sim_team_place(run, run->teams[k]);
+            le_sim_team_place(run, run->teams[k]);
             release(run, run->teams[k], SIM_AT_GRID);
         }
     if (waiting && run->check)
-        sim_check_grid_barrier(run->check);
+        le_sim_check_grid_barrier(run->check);
     return waiting != 0;
 }
 
@@ -279,9 +279,9 @@ static bool idle(struct sim_run *run) {
         run->idle_since_ns = now;
     if (now - run->idle_since_ns > limit_ms * 1000000) {
         run->thread = NULL;
-        sim_run_stop(run, SIM_GRID_TIMEOUT,
-                     "kernel %s: for %llu ms its threads have only waited for what none of them does",
-                     run->grid->kernel->name, (unsigned long long)limit_ms);
+        le_sim_run_stop(run, SIM_GRID_TIMEOUT,
+                        "kernel %s: for %llu ms its threads have only waited for what none of them does",
+                        run->grid->kernel->name, (unsigned long long)limit_ms);
         return false;
     }
     sched_yield();
@@ -293,7 +293,7 @@ static void end_block(struct sim_run *run, struct sim_team *team) {
     run->ended++;
     run->idle_since_ns = 0;
     if (run->check)
-        sim_check_block_end(run->check, team->number);
+        le_sim_check_block_end(run->check, team->number);
 }
 
 static void run_blocks(struct sim_run *run) {
@@ -337,15 +337,15 @@ static void tell_fault(struct sim_run *run) {
     run->status = SIM_GRID_OK;
     run->thread = NULL;
     const struct sim_self *self = thread ? thread->self : NULL;
-    sim_run_stop(run, SIM_GRID_ADDRESS, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s (%p)",
-                 run->grid->kernel->name, self ? self->block.x : 0, self ? self->block.y : 0, self ? self->block.z : 0,
-                 self ? self->thread.x : 0, self ? self->thread.y : 0, self ? self->thread.z : 0, what,
-                 run->fault_address);
+    le_sim_run_stop(run, SIM_GRID_ADDRESS, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s (%p)",
+                    run->grid->kernel->name, self ? self->block.x : 0, self ? self->block.y : 0,
+                    self ? self->block.z : 0, self ? self->thread.x : 0, self ? self->thread.y : 0,
+                    self ? self->thread.z : 0, what, run->fault_address);
 }
 
 /* Reports name places of grids that are over, too: by the module, not by this run. */
 static bool place(void *module, uintptr_t pc, char *text, size_t size_bytes) {
-    return sim_place_find(module, pc, text, size_bytes);
+    return le_sim_place_find(module, pc, text, size_bytes);
 }
 
 static void begin_check(struct sim_run *run) {
@@ -366,7 +366,7 @@ static void begin_check(struct sim_run *run) {
         run->variables[k] = (struct sim_shared_variable){.name = run->module->shared[k].name,
                                                          .address = run->area.low + run->module->shared[k].offset,
                                                          .size_bytes = run->module->shared[k].size_bytes};
-    sim_check_grid_begin(run->check, &info);
+    le_sim_check_grid_begin(run->check, &info);
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
@@ -386,9 +386,9 @@ static bool make_run(struct sim_run *run) {
     uint64_t limit = grid->cooperative ? run->blocks : grid->resident ? grid->resident : RESIDENT;
     run->team_limit = (unsigned)(limit < run->blocks ? limit : run->blocks);
     run->random = grid->seed * 0x9e3779b97f4a7c15u + 1;
-    run->first = sim_random(&run->random) % run->blocks;
+    run->first = le_sim_random(&run->random) % run->blocks;
     do
-        run->stride = sim_random(&run->random) % run->blocks + 1;
+        run->stride = le_sim_random(&run->random) % run->blocks + 1;
     while (common_divisor(run->stride, run->blocks) != 1);
     unsigned count = grid->kernel->parameter_count;
     run->orders = le_alloc(SIM_ORDERS * run->threads * sizeof *run->orders);
@@ -400,44 +400,44 @@ static bool make_run(struct sim_run *run) {
     for (unsigned k = 0; k < count; k++)
         run->arguments[k] =
             grid->parameters ? grid->parameters[k] : (char *)grid->buffer + grid->kernel->parameters[k].offset;
-    sim_orders_make(run);
+    le_sim_orders_make(run);
     return true;
 }
 
 static void drop_run(struct sim_run *run) {
     for (unsigned k = 0; run->teams && k < run->team_limit; k++)
-        sim_team_free(run, run->teams[k]);
+        le_sim_team_free(run, run->teams[k]);
     le_free(run->teams);
     le_free(run->orders);
     le_free(run->arguments);
     le_free(run->variables);
 }
 
-enum sim_grid_status sim_grid_run(struct sim_grid *grid) {
+enum sim_grid_status le_sim_grid_run(struct sim_grid *grid) {
     grid->message[0] = '\0';
     struct sim_run *run = le_alloc_zero(1, sizeof *run);
     if (!run)
         return SIM_GRID_MEMORY;
     run->grid = grid;
     run->module = grid->module;
-    run->check = sim_module_checking(grid->module) ? grid->check : NULL;
+    run->check = le_sim_module_checking(grid->module) ? grid->check : NULL;
     run->self = grid->module->table->self;
     enum sim_grid_status status = SIM_GRID_MEMORY;
-    if (make_run(run) && sim_trap_begin(run)) {
-        run->area = sim_module_area(run->module);
+    if (make_run(run) && le_sim_trap_begin(run)) {
+        run->area = le_sim_module_area(run->module);
         if (run->check)
             begin_check(run);
         running = run;
         run_blocks(run);
         if (run->fault_signal) {
             if (run->check && run->thread)
-                sim_held_tell(run); /* the access that faulted */
+                le_sim_held_tell(run); /* the access that faulted */
             tell_fault(run);
         }
         running = NULL;
         if (run->check)
-            sim_check_grid_end(run->check);
-        sim_trap_end(run);
+            le_sim_check_grid_end(run->check);
+        le_sim_trap_end(run);
         status = run->status;
     }
     drop_run(run);

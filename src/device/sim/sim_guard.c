@@ -52,12 +52,12 @@ static struct sim_guard {
     int array_count, array_capacity;
 } guard = {.spin = ATOMIC_FLAG_INIT};
 
-void sim_guard_lock(void) {
+void le_sim_guard_lock(void) {
     while (atomic_flag_test_and_set_explicit(&guard.spin, memory_order_acquire))
         sched_yield();
 }
 
-void sim_guard_unlock(void) {
+void le_sim_guard_unlock(void) {
     atomic_flag_clear_explicit(&guard.spin, memory_order_release);
 }
 
@@ -93,7 +93,7 @@ static void settle(uintptr_t address, size_t size_bytes, enum sim_block_kind kin
 }
 
 static void device_protect(int protection) {
-    const struct sim_memory *memory = &sim_state()->memory;
+    const struct sim_memory *memory = &le_sim_state()->memory;
     if (memory->base && memory->next > memory->base)
         mprotect((void *)memory->base, memory->next - memory->base, protection);
 }
@@ -130,7 +130,7 @@ static struct note *free_note(bool sure) {
 }
 
 static const struct sim_block *block_at(uintptr_t address) {
-    const struct sim_memory *memory = &sim_state()->memory;
+    const struct sim_memory *memory = &le_sim_state()->memory;
     for (int k = 0; k < memory->count; k++)
         if (memory->at[k].address <= address && address - memory->at[k].address < memory->at[k].size_bytes)
             return &memory->at[k];
@@ -195,7 +195,7 @@ static void pass_on(int signal_number, siginfo_t *info, void *machine_context) {
 
 static void handler(int signal_number, siginfo_t *info, void *machine_context) {
     bool taken = false;
-    const struct sim_state *state = sim_state();
+    const struct sim_state *state = le_sim_state();
     bool of_worker = state->worker_started && pthread_equal(pthread_self(), state->worker);
     if (of_worker && state->running && state->running->kind == SIM_OP_KERNEL)
         return; /* the executor's own handler asked: it deals with it */
@@ -204,7 +204,7 @@ static void handler(int signal_number, siginfo_t *info, void *machine_context) {
         while (atomic_flag_test_and_set_explicit(&guard.spin, memory_order_acquire) && spins < SPIN_LIMIT)
             spins++;
         taken = take((uintptr_t)info->si_addr, is_write(machine_context));
-        sim_guard_unlock();
+        le_sim_guard_unlock();
     }
     if (!taken)
         pass_on(signal_number, info, machine_context);
@@ -223,8 +223,8 @@ static bool install(void) {
     return guard.installed;
 }
 
-bool sim_guard_start(void) {
-    guard.page_bytes = sim_page_bytes();
+bool le_sim_guard_start(void) {
+    guard.page_bytes = le_sim_page_bytes();
     if (!install())
         return false;
     atomic_store(&guard.on, true);
@@ -240,11 +240,11 @@ static void uninstall(void) {
     guard.installed = !ours;
 }
 
-void sim_guard_stop(void) {
+void le_sim_guard_stop(void) {
     if (!atomic_load(&guard.on))
         return;
-    sim_guard_tell();
-    sim_guard_lock();
+    le_sim_guard_tell();
+    le_sim_guard_lock();
     for (int k = 0; k < guard.claim_count; k++)
         protect(guard.claims[k].address, guard.claims[k].size_bytes, whole_pages(guard.claims[k].kind),
                 PROT_READ | PROT_WRITE);
@@ -256,7 +256,7 @@ void sim_guard_stop(void) {
     guard.base = guard.end = 0;
     memset(guard.notes, 0, sizeof guard.notes);
     device_protect(PROT_READ | PROT_WRITE);
-    sim_guard_unlock();
+    le_sim_guard_unlock();
     atomic_store(&guard.on, false);
     uninstall();
 }
@@ -284,7 +284,7 @@ static struct claim *same_claim(const struct claim *claim) {
 }
 
 static bool claim(const struct sim_stream *stream, const struct sim_op *op, struct claim range) {
-    const struct sim_block *block = sim_memory_find(range.address, 1);
+    const struct sim_block *block = le_sim_memory_find(range.address, 1);
     if (!block || (block->kind != SIM_BLOCK_PINNED && block->kind != SIM_BLOCK_REGISTERED))
         return true;
     range.number = op->number;
@@ -292,14 +292,14 @@ static bool claim(const struct sim_stream *stream, const struct sim_op *op, stru
     range.stream_id = stream->id;
     range.kind = block->kind;
     install();
-    strncpy(range.what, sim_op_what(op), sizeof range.what - 1);
-    sim_guard_lock();
+    strncpy(range.what, le_sim_op_what(op), sizeof range.what - 1);
+    le_sim_guard_lock();
     struct claim *place = same_claim(&range);
     if (place) {
         *place = range;
         settle(range.address, range.size_bytes, range.kind);
     }
-    sim_guard_unlock();
+    le_sim_guard_unlock();
     return place;
 }
 
@@ -318,7 +318,7 @@ static struct claim copy_claim(const struct sim_copy *copy, bool write) {
 
 /* The array that the address is of: what a pool has noted, or the block. */
 static struct claim array_claim(uintptr_t address) {
-    const struct sim_block *block = sim_memory_find(address, 1);
+    const struct sim_block *block = le_sim_memory_find(address, 1);
     struct claim range = {.write = true, .kernel = true};
     if (!block)
         return range;
@@ -332,7 +332,7 @@ static struct claim array_claim(uintptr_t address) {
     return range;
 }
 
-bool sim_guard_add(const struct sim_stream *stream, const struct sim_op *op) {
+bool le_sim_guard_add(const struct sim_stream *stream, const struct sim_op *op) {
     bool ok = true;
     uintptr_t address;
     if (op->kind == SIM_OP_COPY)
@@ -343,29 +343,29 @@ bool sim_guard_add(const struct sim_stream *stream, const struct sim_op *op) {
             .address = op->fill.target, .size_bytes = op->fill.count * (size_t)op->fill.value_bytes, .write = true};
         return claim(stream, op, range);
     }
-    for (size_t k = 0; ok && op->kind == SIM_OP_KERNEL && (address = sim_kernel_address(op->kernel, k)); k++)
+    for (size_t k = 0; ok && op->kind == SIM_OP_KERNEL && (address = le_sim_kernel_address(op->kernel, k)); k++)
         ok = claim(stream, op, array_claim(address));
     return ok;
 }
 
 /* Removes the claims that gone says; what they closed is settled anew. */
 static void claims_remove(bool (*gone)(const struct claim *claim, const void *what), const void *what) {
-    sim_guard_lock();
+    le_sim_guard_lock();
     for (int k = guard.claim_count; k-- > 0;)
         if (gone(&guard.claims[k], what)) {
             struct claim removed = guard.claims[k];
             guard.claims[k] = guard.claims[--guard.claim_count];
             settle(removed.address, removed.size_bytes, removed.kind);
         }
-    sim_guard_unlock();
+    le_sim_guard_unlock();
 }
 
 static bool known_over(const struct claim *claim, const void *what) {
-    return sim_vector_has(what, claim->slot, claim->number);
+    return le_sim_vector_has(what, claim->slot, claim->number);
 }
 
-void sim_guard_release(void) {
-    claims_remove(known_over, &sim_state()->host);
+void le_sim_guard_release(void) {
+    claims_remove(known_over, &le_sim_state()->host);
 }
 
 static bool in_block(const struct claim *claim, const void *what) {
@@ -380,8 +380,8 @@ static void arrays_remove(uintptr_t address, size_t size_bytes) {
             guard.arrays[k] = guard.arrays[--guard.array_count];
 }
 
-void sim_guard_block(const struct sim_block *block, bool live) {
-    const struct sim_memory *memory = &sim_state()->memory;
+void le_sim_guard_block(const struct sim_block *block, bool live) {
+    const struct sim_memory *memory = &le_sim_state()->memory;
     if (!atomic_load(&guard.on))
         return;
     guard.base = memory->base;
@@ -396,7 +396,7 @@ void sim_guard_block(const struct sim_block *block, bool live) {
     }
 }
 
-void sim_guard_note(uintptr_t address, size_t size_bytes, bool live) {
+void le_sim_guard_note(uintptr_t address, size_t size_bytes, bool live) {
     arrays_remove(address, size_bytes);
     if (!live)
         return;
@@ -414,12 +414,12 @@ void sim_guard_note(uintptr_t address, size_t size_bytes, bool live) {
 /* ---- around work */
 
 static void let_in(struct claim range, bool known) {
-    const struct sim_block *block = known ? sim_memory_find(range.address, 1) : NULL;
+    const struct sim_block *block = known ? le_sim_memory_find(range.address, 1) : NULL;
     if (block && block->kind != SIM_BLOCK_MODULE)
         protect(range.address, range.size_bytes, block->kind != SIM_BLOCK_REGISTERED, PROT_READ | PROT_WRITE);
 }
 
-void sim_guard_open(const struct sim_op *op) {
+void le_sim_guard_open(const struct sim_op *op) {
     if (!atomic_load(&guard.on))
         return;
     if (op->kind == SIM_OP_COPY) {
@@ -449,17 +449,17 @@ static void decide(uint64_t number) {
 }
 
 static void keep_out(struct claim range, bool known) {
-    const struct sim_block *block = known ? sim_memory_find(range.address, 1) : NULL;
+    const struct sim_block *block = known ? le_sim_memory_find(range.address, 1) : NULL;
     if (block && block->kind == SIM_BLOCK_DEVICE)
         protect(range.address, range.size_bytes, true, PROT_NONE);
     else if (block && block->kind != SIM_BLOCK_MODULE)
         settle(range.address, range.size_bytes, block->kind);
 }
 
-void sim_guard_close(const struct sim_op *op) {
+void le_sim_guard_close(const struct sim_op *op) {
     if (!atomic_load(&guard.on))
         return;
-    sim_guard_lock();
+    le_sim_guard_lock();
     if (op->kind == SIM_OP_COPY) {
         keep_out(copy_claim(&op->copy, true), op->copy.target_known);
         keep_out(copy_claim(&op->copy, false), op->copy.source_known);
@@ -472,15 +472,15 @@ void sim_guard_close(const struct sim_op *op) {
         device_protect(PROT_NONE);
         shut(0, UINTPTR_MAX);
     }
-    sim_guard_unlock();
+    le_sim_guard_unlock();
 }
 
-void sim_guard_background(void) {
-    sim_guard_lock();
+void le_sim_guard_background(void) {
+    le_sim_guard_lock();
     for (int k = 0; k < NOTES; k++)
         if (!guard.notes[k].confirmed && !guard.notes[k].settled)
             guard.notes[k].used = false;
-    sim_guard_unlock();
+    le_sim_guard_unlock();
 }
 
 /* ---- telling */
@@ -489,16 +489,16 @@ static void tell_host(struct sim_check *check, const struct note *note) {
     char stream[32] = "the NULL stream";
     if (note->claim.stream_id)
         snprintf(stream, sizeof stream, "stream %u", note->claim.stream_id);
-    sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL,
-                     "missing synchronisation before a host %s of %s memory that '%s' (%s) has not finished %s",
-                     note->write ? "write" : "read", note->claim.kind == SIM_BLOCK_PINNED ? "pinned" : "registered",
-                     note->claim.what, stream, note->claim.write ? "writing" : "reading");
+    le_sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL,
+                        "missing synchronisation before a host %s of %s memory that '%s' (%s) has not finished %s",
+                        note->write ? "write" : "read", note->claim.kind == SIM_BLOCK_PINNED ? "pinned" : "registered",
+                        note->claim.what, stream, note->claim.write ? "writing" : "reading");
 }
 
 static void tell_device(struct sim_check *check, const struct note *note) {
-    sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL,
-                     "host %s of device memory%s: what is on the device is reached by copies",
-                     note->write ? "write" : "read", note->live ? "" : " that is not allocated");
+    le_sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL,
+                        "host %s of device memory%s: what is on the device is reached by copies",
+                        note->write ? "write" : "read", note->live ? "" : " that is not allocated");
 }
 
 /* Opened pages are closed again. */
@@ -520,20 +520,20 @@ static void unblock(void) {
     done = !pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
 }
 
-void sim_guard_tell(void) {
-    struct sim_check *check = sim_state()->check;
+void le_sim_guard_tell(void) {
+    struct sim_check *check = le_sim_state()->check;
     unblock();
     for (int k = 0; k < NOTES; k++) {
         struct note *note = &guard.notes[k];
         if (!note->used)
             continue;
-        sim_guard_lock();
+        le_sim_guard_lock();
         struct note told = *note;
         note->settled = true;
         if (told.confirmed)
             note->used = false;
         reclose(&told);
-        sim_guard_unlock();
+        le_sim_guard_unlock();
         if (told.confirmed && told.on_device)
             tell_device(check, &told);
         else if (told.confirmed)

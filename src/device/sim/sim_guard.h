@@ -11,23 +11,23 @@
 #define LE_SIM_GUARD_H
 #include "device/sim/sim_state.h"
 
-bool sim_guard_start(void);
-void sim_guard_stop(void);
+bool le_sim_guard_start(void);
+void le_sim_guard_stop(void);
 /* The operation was given: pinned memory that it names is closed. false: no memory. */
-bool sim_guard_add(const struct sim_stream *stream, const struct sim_op *op);
+bool le_sim_guard_add(const struct sim_stream *stream, const struct sim_op *op);
 /* Opens what the host by now knows to be over. */
-void sim_guard_release(void);
+void le_sim_guard_release(void);
 /* Around running it: opens what it touches, and closes it again. */
-void sim_guard_open(const struct sim_op *op);
-void sim_guard_close(const struct sim_op *op);
+void le_sim_guard_open(const struct sim_op *op);
+void le_sim_guard_close(const struct sim_op *op);
 /* Work is about to run unasked: the host may be watching memory. */
-void sim_guard_background(void);
+void le_sim_guard_background(void);
 /* Reports what the handler has noted, and closes the pages that it opened. */
-void sim_guard_tell(void);
+void le_sim_guard_tell(void);
 /* Memory came or goes; an array in pooled memory did. */
-void sim_guard_block(const struct sim_block *block, bool live);
-void sim_guard_note(uintptr_t address, size_t size_bytes, bool live);
+void le_sim_guard_block(const struct sim_block *block, bool live);
+void le_sim_guard_note(uintptr_t address, size_t size_bytes, bool live);
 /* Around changes of what the handler looks up. */
-void sim_guard_lock(void);
-void sim_guard_unlock(void);
+void le_sim_guard_lock(void);
+void le_sim_guard_unlock(void);
 #endif

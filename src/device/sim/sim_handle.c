@@ -21,7 +21,7 @@ static int free_slot(struct sim_handles *handles) {
     return slot;
 }
 
-uintptr_t sim_handle_put(struct sim_handles *handles, void *object) {
+uintptr_t le_sim_handle_put(struct sim_handles *handles, void *object) {
     int slot = free_slot(handles);
     if (slot < 0)
         return 0;
@@ -39,19 +39,19 @@ static struct sim_handle_slot *slot_of(const struct sim_handles *handles, uintpt
     return found->object && found->generation == (handle >> GENERATION_SHIFT & FIELD_MASK) ? found : NULL;
 }
 
-void *sim_handle_get(const struct sim_handles *handles, uintptr_t handle) {
+void *le_sim_handle_get(const struct sim_handles *handles, uintptr_t handle) {
     struct sim_handle_slot *slot = slot_of(handles, handle);
     return slot ? slot->object : NULL;
 }
 
-void sim_handle_drop(struct sim_handles *handles, uintptr_t handle) {
+void le_sim_handle_drop(struct sim_handles *handles, uintptr_t handle) {
     struct sim_handle_slot *slot = slot_of(handles, handle);
     if (slot)
         slot->object = NULL;
 }
 
 /* The generation goes on: handles of before stay bad. */
-void sim_handles_finish(struct sim_handles *handles) {
+void le_sim_handles_finish(struct sim_handles *handles) {
     le_free(handles->at);
     handles->at = NULL;
     handles->count = 0;

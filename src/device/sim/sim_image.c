@@ -7,7 +7,7 @@
 
 static const char magic[8] = "LEATSIM";
 
-void *sim_image_make(const struct sim_image_parts *parts, size_t *size_bytes) {
+void *le_sim_image_make(const struct sim_image_parts *parts, size_t *size_bytes) {
     size_t header_bytes = sizeof(struct sim_image_header);
     size_t total = header_bytes + parts->ptx_bytes + parts->log_bytes + parts->object_bytes;
     char *image = le_alloc(total);
@@ -31,7 +31,7 @@ void *sim_image_make(const struct sim_image_parts *parts, size_t *size_bytes) {
     return image;
 }
 
-bool sim_image_read(const void *image, size_t limit_bytes, struct sim_image_parts *parts) {
+bool le_sim_image_read(const void *image, size_t limit_bytes, struct sim_image_parts *parts) {
     struct sim_image_header header;
     if (!image || limit_bytes < sizeof header || memcmp(image, magic, sizeof magic) != 0)
         return false;

@@ -17,7 +17,7 @@ struct sim_image_parts {
     bool checking;
 };
 /* Owned by the caller: le_free. NULL: no memory. */
-void *sim_image_make(const struct sim_image_parts *parts, size_t *size_bytes);
+void *le_sim_image_make(const struct sim_image_parts *parts, size_t *size_bytes);
 /* false: not an image of this version. limit_bytes: how much may be read; SIZE_MAX: whatever the header says. */
-bool sim_image_read(const void *image, size_t limit_bytes, struct sim_image_parts *parts);
+bool le_sim_image_read(const void *image, size_t limit_bytes, struct sim_image_parts *parts);
 #endif

@@ -31,21 +31,21 @@ struct sim_kernel {
 
 static void variables_forget(const struct sim_loaded *loaded) {
     const struct sim_item *item;
-    for (size_t k = 0; (item = sim_module_variable(loaded->module, k)); k++) {
-        const struct sim_block *block = sim_memory_find((uintptr_t)item->address, 1);
+    for (size_t k = 0; (item = le_sim_module_variable(loaded->module, k)); k++) {
+        const struct sim_block *block = le_sim_memory_find((uintptr_t)item->address, 1);
         if (block && block->kind == SIM_BLOCK_MODULE)
-            sim_memory_remove(block->address);
+            le_sim_memory_remove(block->address);
     }
 }
 
 static bool variables_know(const struct sim_loaded *loaded) {
     const struct sim_item *item;
-    for (size_t k = 0; (item = sim_module_variable(loaded->module, k)); k++) {
+    for (size_t k = 0; (item = le_sim_module_variable(loaded->module, k)); k++) {
         struct sim_block block = {.address = (uintptr_t)item->address,
                                   .size_bytes = item->size_bytes,
                                   .span_bytes = item->size_bytes,
                                   .kind = SIM_BLOCK_MODULE};
-        if (item->size_bytes && !sim_memory_add(&block))
+        if (item->size_bytes && !le_sim_memory_add(&block))
             return false;
     }
     return true;
@@ -55,7 +55,7 @@ static void functions_free(struct sim_loaded *loaded) {
     while (loaded->functions) {
         struct sim_function *function = loaded->functions;
         loaded->functions = function->next;
-        sim_handle_drop(&sim_state()->function_handles, function->handle);
+        le_sim_handle_drop(&le_sim_state()->function_handles, function->handle);
         le_free(function);
     }
 }
@@ -63,13 +63,13 @@ static void functions_free(struct sim_loaded *loaded) {
 static void loaded_free(struct sim_loaded *loaded) {
     functions_free(loaded);
     variables_forget(loaded);
-    sim_module_free(loaded->module);
+    le_sim_module_free(loaded->module);
     le_free(loaded);
 }
 
 /* Reports may name places in a module that was unloaded: while checking it stays until the check ends. */
 static void retire(struct sim_loaded *loaded) {
-    struct sim_state *state = sim_state();
+    struct sim_state *state = le_sim_state();
     if (!state->check) {
         loaded_free(loaded);
         return;
@@ -80,8 +80,8 @@ static void retire(struct sim_loaded *loaded) {
     state->retired = loaded;
 }
 
-void sim_modules_finish(void) {
-    struct sim_state *state = sim_state();
+void le_sim_modules_finish(void) {
+    struct sim_state *state = le_sim_state();
     while (state->retired) {
         struct sim_loaded *loaded = state->retired;
         state->retired = loaded->next;
@@ -90,8 +90,8 @@ void sim_modules_finish(void) {
     for (int k = 0; k < state->module_handles.count; k++)
         if (state->module_handles.at[k].object)
             loaded_free(state->module_handles.at[k].object);
-    sim_handles_finish(&state->module_handles);
-    sim_handles_finish(&state->function_handles);
+    le_sim_handles_finish(&state->module_handles);
+    le_sim_handles_finish(&state->function_handles);
 }
 
 /* Logs are asked for by options; ours are empty, as the image was compiled before. */
@@ -104,18 +104,18 @@ static void empty_logs(unsigned option_count, const le_cu_jit_option *options, v
 }
 
 static le_cu_result load(le_cu_module *handle, const void *image) {
-    struct sim_state *state = sim_state();
-    if (sim_fault_now(&state->counts.module, state->options.faults.module))
+    struct sim_state *state = le_sim_state();
+    if (le_sim_fault_now(&state->counts.module, state->options.faults.module))
         return LE_CU_ERROR_INVALID_IMAGE;
     struct sim_loaded *loaded = le_alloc_zero(1, sizeof *loaded);
     if (!loaded)
         return LE_CU_ERROR_OUT_OF_MEMORY;
-    leat_status status = sim_module_load(image, state->check, &loaded->module);
+    leat_status status = le_sim_module_load(image, state->check, &loaded->module);
     if (status) {
         le_free(loaded);
         return status == LEAT_OUT_OF_MEMORY ? LE_CU_ERROR_OUT_OF_MEMORY : LE_CU_ERROR_INVALID_IMAGE;
     }
-    uintptr_t number = variables_know(loaded) ? sim_handle_put(&state->module_handles, loaded) : 0;
+    uintptr_t number = variables_know(loaded) ? le_sim_handle_put(&state->module_handles, loaded) : 0;
     if (!number) {
         loaded_free(loaded);
         return LE_CU_ERROR_OUT_OF_MEMORY;
@@ -124,49 +124,49 @@ static le_cu_result load(le_cu_module *handle, const void *image) {
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_ModuleLoadDataEx(le_cu_module *module, const void *image, unsigned option_count,
-                                  le_cu_jit_option *options, void **values) {
-    le_cu_result result = sim_enter(SIM_CALL_MODULE);
+le_cu_result le_sim_ModuleLoadDataEx(le_cu_module *module, const void *image, unsigned option_count,
+                                     le_cu_jit_option *options, void **values) {
+    le_cu_result result = le_sim_enter(SIM_CALL_MODULE);
     if (result)
         return result;
     if (!module || !image || (option_count && (!options || !values)))
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     empty_logs(option_count, options, values);
-    return sim_leave(load(module, image));
+    return le_sim_leave(load(module, image));
 }
 
 static struct sim_loaded *loaded_of(le_cu_module module) {
-    return sim_handle_get(&sim_state()->module_handles, (uintptr_t)module);
+    return le_sim_handle_get(&le_sim_state()->module_handles, (uintptr_t)module);
 }
 
-le_cu_result sim_ModuleUnload(le_cu_module module) {
-    le_cu_result result = sim_enter(SIM_CALL_MODULE);
+le_cu_result le_sim_ModuleUnload(le_cu_module module) {
+    le_cu_result result = le_sim_enter(SIM_CALL_MODULE);
     if (result)
         return result;
     if (!loaded_of(module))
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    sim_force_all(); /* its kernels come first */
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+    le_sim_force_all(); /* its kernels come first */
     struct sim_loaded *loaded = loaded_of(module);
     if (loaded) {
-        sim_handle_drop(&sim_state()->module_handles, (uintptr_t)module);
+        le_sim_handle_drop(&le_sim_state()->module_handles, (uintptr_t)module);
         retire(loaded);
     }
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 static struct sim_function *function_new(struct sim_loaded *loaded, const struct sim_item *item) {
     struct sim_function *function = le_alloc_zero(1, sizeof *function);
     if (!function)
         return NULL;
-    function->handle = sim_handle_put(&sim_state()->function_handles, function);
+    function->handle = le_sim_handle_put(&le_sim_state()->function_handles, function);
     if (!function->handle) {
         le_free(function);
         return NULL;
     }
     function->item = item;
     function->loaded = loaded;
-    function->static_bytes = sim_module_shared_bytes(loaded->module, item);
-    function->registers = sim_module_registers(loaded->module, item);
+    function->static_bytes = le_sim_module_shared_bytes(loaded->module, item);
+    function->registers = le_sim_module_registers(loaded->module, item);
     function->dynamic_max_bytes =
         function->static_bytes < SIM_SHARED_BYTES ? SIM_SHARED_BYTES - function->static_bytes : 0;
     function->next = loaded->functions;
@@ -180,7 +180,7 @@ static le_cu_result get_function(le_cu_function *handle, le_cu_module module, co
         return LE_CU_ERROR_INVALID_HANDLE;
     if (!handle || !name)
         return LE_CU_ERROR_INVALID_VALUE;
-    const struct sim_item *item = sim_module_kernel(loaded->module, name);
+    const struct sim_item *item = le_sim_module_kernel(loaded->module, name);
     if (!item)
         return LE_CU_ERROR_NOT_FOUND;
     struct sim_function *function = loaded->functions;
@@ -194,9 +194,9 @@ static le_cu_result get_function(le_cu_function *handle, le_cu_module module, co
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_ModuleGetFunction(le_cu_function *function, le_cu_module module, const char *name) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
-    return result ? result : sim_leave(get_function(function, module, name));
+le_cu_result le_sim_ModuleGetFunction(le_cu_function *function, le_cu_module module, const char *name) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
+    return result ? result : le_sim_leave(get_function(function, module, name));
 }
 
 static le_cu_result get_global(le_cu_deviceptr *address, size_t *size_bytes, le_cu_module module, const char *name) {
@@ -205,7 +205,7 @@ static le_cu_result get_global(le_cu_deviceptr *address, size_t *size_bytes, le_
         return LE_CU_ERROR_INVALID_HANDLE;
     if (!name)
         return LE_CU_ERROR_INVALID_VALUE;
-    const struct sim_item *item = sim_module_global(loaded->module, name);
+    const struct sim_item *item = le_sim_module_global(loaded->module, name);
     if (!item)
         return LE_CU_ERROR_NOT_FOUND;
     if (address)
@@ -215,15 +215,16 @@ static le_cu_result get_global(le_cu_deviceptr *address, size_t *size_bytes, le_
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_ModuleGetGlobal(le_cu_deviceptr *address, size_t *size_bytes, le_cu_module module, const char *name) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
-    return result ? result : sim_leave(get_global(address, size_bytes, module, name));
+le_cu_result le_sim_ModuleGetGlobal(le_cu_deviceptr *address, size_t *size_bytes, le_cu_module module,
+                                    const char *name) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
+    return result ? result : le_sim_leave(get_global(address, size_bytes, module, name));
 }
 
 /* ---- functions */
 
 static struct sim_function *function_of(le_cu_function function) {
-    return sim_handle_get(&sim_state()->function_handles, (uintptr_t)function);
+    return le_sim_handle_get(&le_sim_state()->function_handles, (uintptr_t)function);
 }
 
 static int most_threads(const struct sim_function *function) {
@@ -265,9 +266,9 @@ static le_cu_result get_attribute(int *value, le_cu_function_attribute attribute
     }
 }
 
-le_cu_result sim_FuncGetAttribute(int *value, le_cu_function_attribute attribute, le_cu_function function) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
-    return result ? result : sim_leave(get_attribute(value, attribute, function_of(function)));
+le_cu_result le_sim_FuncGetAttribute(int *value, le_cu_function_attribute attribute, le_cu_function function) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
+    return result ? result : le_sim_leave(get_attribute(value, attribute, function_of(function)));
 }
 
 static le_cu_result set_attribute(struct sim_function *function, le_cu_function_attribute attribute, int value) {
@@ -280,24 +281,24 @@ static le_cu_result set_attribute(struct sim_function *function, le_cu_function_
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_FuncSetAttribute(le_cu_function function, le_cu_function_attribute attribute, int value) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
-    return result ? result : sim_leave(set_attribute(function_of(function), attribute, value));
+le_cu_result le_sim_FuncSetAttribute(le_cu_function function, le_cu_function_attribute attribute, int value) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
+    return result ? result : le_sim_leave(set_attribute(function_of(function), attribute, value));
 }
 
-le_cu_result sim_FuncGetParamInfo(le_cu_function handle, size_t k, size_t *offset_bytes, size_t *size_bytes) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
+le_cu_result le_sim_FuncGetParamInfo(le_cu_function handle, size_t k, size_t *offset_bytes, size_t *size_bytes) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
     if (result)
         return result;
     const struct sim_function *function = function_of(handle);
     if (!function)
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
     if (!offset_bytes || k >= function->item->parameter_count)
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     *offset_bytes = function->item->parameters[k].offset;
     if (size_bytes)
         *size_bytes = function->item->parameters[k].size_bytes;
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 /* ---- occupancy */
@@ -319,18 +320,18 @@ static int blocks_for(const struct sim_function *function, int threads, size_t s
     return blocks;
 }
 
-le_cu_result sim_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, le_cu_function handle, int block_size,
-                                                           size_t shared_bytes) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
+le_cu_result le_sim_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, le_cu_function handle, int block_size,
+                                                              size_t shared_bytes) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
     if (result)
         return result;
     const struct sim_function *function = function_of(handle);
     if (!function)
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
     if (!blocks || block_size <= 0 || block_size > SIM_BLOCK_THREADS)
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     *blocks = blocks_for(function, block_size, shared_bytes);
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 /* The largest block of those that keep most threads resident. */
@@ -348,33 +349,33 @@ static void best_block(const struct sim_function *function, size_t (*shared_byte
     }
 }
 
-le_cu_result sim_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, le_cu_function handle,
-                                                size_t (*shared_bytes_for)(int block_size), size_t shared_bytes,
-                                                int block_size_limit) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
+le_cu_result le_sim_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, le_cu_function handle,
+                                                   size_t (*shared_bytes_for)(int block_size), size_t shared_bytes,
+                                                   int block_size_limit) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
     if (result)
         return result;
     const struct sim_function *function = function_of(handle);
     if (!function)
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
     if (!min_grid_size || !block_size || block_size_limit < 0)
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
     int limit = block_size_limit ? block_size_limit : SIM_BLOCK_THREADS;
     best_block(function, shared_bytes_for, shared_bytes, limit, min_grid_size, block_size);
-    return sim_leave(LE_CU_SUCCESS);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
 /* ---- launches */
 
-void sim_kernel_free(struct sim_kernel *kernel) {
+void le_sim_kernel_free(struct sim_kernel *kernel) {
     le_free(kernel);
 }
 
-const char *sim_kernel_name(const struct sim_kernel *kernel) {
+const char *le_sim_kernel_name(const struct sim_kernel *kernel) {
     return kernel->grid.kernel->name;
 }
 
-uintptr_t sim_kernel_address(const struct sim_kernel *kernel, size_t k) {
+uintptr_t le_sim_kernel_address(const struct sim_kernel *kernel, size_t k) {
     uintptr_t word;
     if ((k + 1) * sizeof word > kernel->buffer_bytes)
         return 0;
@@ -461,20 +462,20 @@ static struct sim_op *kernel_new(const struct sim_function *function, const stru
     kernel->buffer_bytes = size_bytes;
     memcpy(kernel->grid.grid, shape->grid, sizeof shape->grid);
     memcpy(kernel->grid.block, shape->block, sizeof shape->block);
-    const struct sim_options_now *options = &sim_state()->options;
+    const struct sim_options_now *options = &le_sim_state()->options;
     op->kind = SIM_OP_KERNEL;
     op->kernel = kernel;
     op->engine = SIM_ENGINE_COMPUTE;
     op->lanes = blocks < SIM_LANES ? (int)blocks : SIM_LANES;
-    op->duration_ns = options->kernel_ns ? options->kernel_ns : sim_kernel_ns(blocks, blocks * threads);
+    op->duration_ns = options->kernel_ns ? options->kernel_ns : le_sim_kernel_ns(blocks, blocks * threads);
     return op;
 }
 
 static le_cu_result launch(le_cu_function handle, const struct shape *shape, le_cu_stream stream_handle,
                            void **parameters, void **extra) {
-    struct sim_state *state = sim_state();
+    struct sim_state *state = le_sim_state();
     const struct sim_function *function = function_of(handle);
-    struct sim_stream *stream = sim_stream_of(stream_handle);
+    struct sim_stream *stream = le_sim_stream_of(stream_handle);
     if (!function || !stream)
         return LE_CU_ERROR_INVALID_HANDLE;
     le_cu_result result = shape_check(function, shape);
@@ -483,7 +484,7 @@ static le_cu_result launch(le_cu_function handle, const struct shape *shape, le_
     int resident = blocks_for(function, (int)product(shape->block), shape->shared_bytes) * SIM_MULTIPROCESSORS;
     if (shape->cooperative && product(shape->grid) > (uint64_t)resident)
         return LE_CU_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    if (sim_fault_now(&state->counts.launch, state->options.faults.launch))
+    if (le_sim_fault_now(&state->counts.launch, state->options.faults.launch))
         return LE_CU_ERROR_LAUNCH_FAILED;
     size_t size_bytes = parameter_bytes(function->item);
     struct sim_op *op = kernel_new(function, shape, size_bytes);
@@ -491,26 +492,26 @@ static le_cu_result launch(le_cu_function handle, const struct shape *shape, le_
         return LE_CU_ERROR_OUT_OF_MEMORY;
     result = parameters_copy(op->kernel, size_bytes, parameters, extra);
     if (result) {
-        sim_op_free(op);
+        le_sim_op_free(op);
         return result;
     }
-    return sim_enqueue(stream, op);
+    return le_sim_enqueue(stream, op);
 }
 
-le_cu_result sim_LaunchKernel(le_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                              le_cu_stream stream, void **parameters, void **extra) {
+le_cu_result le_sim_LaunchKernel(le_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                 le_cu_stream stream, void **parameters, void **extra) {
     struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false};
-    le_cu_result result = sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : sim_leave(launch(function, &shape, stream, parameters, extra));
+    le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
+    return result ? result : le_sim_leave(launch(function, &shape, stream, parameters, extra));
 }
 
-le_cu_result sim_LaunchCooperativeKernel(le_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                                         le_cu_stream stream, void **parameters) {
+le_cu_result le_sim_LaunchCooperativeKernel(le_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                            unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                            le_cu_stream stream, void **parameters) {
     struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
-    le_cu_result result = sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : sim_leave(launch(function, &shape, stream, parameters, NULL));
+    le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
+    return result ? result : le_sim_leave(launch(function, &shape, stream, parameters, NULL));
 }
 
 /* ---- running */
@@ -550,11 +551,11 @@ static le_cu_result result_of(enum sim_grid_status status) {
 }
 
 /* Unchecked, it runs without the lock: it may wait for what the host does. The operation stays at its stream's head. */
-void sim_kernel_run(const struct sim_op *op) {
-    struct sim_state *state = sim_state();
+void le_sim_kernel_run(const struct sim_op *op) {
+    struct sim_state *state = le_sim_state();
     struct sim_grid grid = op->kernel->grid;
     struct le_text printed = {0};
-    bool check = state->check && sim_module_checking(grid.module);
+    bool check = state->check && le_sim_module_checking(grid.module);
     grid.seed = state->options.seed + op->number;
     grid.check = check ? state->check : NULL;
     grid.op = op->number;
@@ -562,12 +563,12 @@ void sim_kernel_run(const struct sim_op *op) {
     grid.user = &printed;
     if (!state->check)
         pthread_mutex_unlock(&state->lock);
-    enum sim_grid_status status = sim_grid_run(&grid);
+    enum sim_grid_status status = le_sim_grid_run(&grid);
     write_out(&printed);
     if (!state->check)
         pthread_mutex_lock(&state->lock);
     le_cu_result result = result_of(status);
-    if (sim_fault_now(&state->counts.kernel, state->options.faults.sticky_launch))
+    if (le_sim_fault_now(&state->counts.kernel, state->options.faults.sticky_launch))
         result = LE_CU_ERROR_ILLEGAL_ADDRESS;
     if (result)
         state->fatal = result;

@@ -54,7 +54,7 @@ static int compile_all(void **state) {
     cu = le_sim_driver();
     for (int check = 0; check < 2; check++) {
         struct sim_compile_options options = {.source = source, .name = "t.cu", .check = check};
-        if (sim_compile(&options, &compiled[check]) != LEAT_OK) {
+        if (le_sim_compile(&options, &compiled[check]) != LEAT_OK) {
             print_error("%s\n%s\n", le_errors_text(), compiled[check].log ? compiled[check].log : "");
             return 1;
         }
@@ -64,8 +64,8 @@ static int compile_all(void **state) {
 
 static int forget_all(void **state) {
     (void)state;
-    sim_compiled_finish(&compiled[0]);
-    sim_compiled_finish(&compiled[1]);
+    le_sim_compiled_finish(&compiled[0]);
+    le_sim_compiled_finish(&compiled[1]);
     return 0;
 }
 

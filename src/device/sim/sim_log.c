@@ -62,7 +62,7 @@ static bool is_context(const char *line, size_t length) {
            memmem(line, length, "In substitution of", 18);
 }
 
-int sim_log_add(struct sim_compilation *c, const char *messages) {
+int le_sim_log_add(struct sim_compilation *c, const char *messages) {
     int errors = 0, of_expressions = 0;
     for (const char *line = messages; line && *line;) {
         size_t length = strcspn(line, "\n");
@@ -88,7 +88,7 @@ int sim_log_add(struct sim_compilation *c, const char *messages) {
     return errors;
 }
 
-void sim_log_end(struct sim_compilation *c, int errors) {
+void le_sim_log_end(struct sim_compilation *c, int errors) {
     if (errors)
         le_text_add(&c->log, "%d error%s detected in the compilation of \"%s\".\n", errors, errors == 1 ? "" : "s",
                     c->options->name);

@@ -24,7 +24,7 @@ static leat_status open_object(struct sim_module *module) {
     if (!module->table || module->table->abi != SIM_ABI || dlinfo(module->handle, RTLD_DI_LINKMAP, &map) != 0)
         return le_fail(LEAT_DEVICE, "the module is of another version of Leat");
     module->base = map->l_addr;
-    *module->table->services = &sim_services;
+    *module->table->services = &le_sim_services;
     return LEAT_OK;
 }
 
@@ -38,7 +38,7 @@ static const struct sim_item *item_at(const struct sim_module *module, uintptr_t
 static void describe(const struct sim_module *module, const struct sim_object *object, char *what, size_t size_bytes) {
     const struct sim_item *item = item_at(module, object->address);
     size_t length;
-    const char *name = sim_plain_name(object->name, &length);
+    const char *name = le_sim_plain_name(object->name, &length);
     snprintf(what, size_bytes, "%s variable %.*s of %zu bytes", item && item->constant ? "__constant__" : "__device__",
              (int)length, name, object->size_bytes);
 }
@@ -50,20 +50,21 @@ static void tell_check(struct sim_module *module, bool live) {
     for (size_t k = 0; module->check && k < module->object_count; k++) {
         const struct sim_object *object = &module->objects[k];
         describe(module, object, what, sizeof what);
-        sim_check_memory(module->check, object->address + object->size_bytes, SIM_PADDING_BYTES, SIM_MEMORY_NONE, what);
+        le_sim_check_memory(module->check, object->address + object->size_bytes, SIM_PADDING_BYTES, SIM_MEMORY_NONE,
+                            what);
     }
     for (size_t k = 0; module->check && k < module->object_count; k++) {
         const struct sim_object *object = &module->objects[k];
         describe(module, object, what, sizeof what);
-        sim_check_memory(module->check, object->address, object->size_bytes, live ? SIM_MEMORY_VALID : SIM_MEMORY_NONE,
-                         what);
+        le_sim_check_memory(module->check, object->address, object->size_bytes,
+                            live ? SIM_MEMORY_VALID : SIM_MEMORY_NONE, what);
     }
 }
 
-leat_status sim_module_load(const void *image, struct sim_check *check, struct sim_module **out) {
+leat_status le_sim_module_load(const void *image, struct sim_check *check, struct sim_module **out) {
     struct sim_image_parts parts;
     *out = NULL;
-    if (!sim_image_read(image, SIZE_MAX, &parts))
+    if (!le_sim_image_read(image, SIZE_MAX, &parts))
         return le_fail(LEAT_DEVICE, "this is no module that the simulator made");
     struct sim_module *module = le_alloc_zero(1, sizeof *module);
     if (!module)
@@ -76,15 +77,15 @@ leat_status sim_module_load(const void *image, struct sim_check *check, struct s
         status = le_fail_out_of_memory(parts.total_bytes);
     else
         memcpy(module->image, image, parts.total_bytes);
-    if (status == LEAT_OK && !sim_image_read(module->image, parts.total_bytes, &module->parts))
+    if (status == LEAT_OK && !le_sim_image_read(module->image, parts.total_bytes, &module->parts))
         status = le_fail(LEAT_DEVICE, "the module changed while it was loaded");
     if (status == LEAT_OK)
         status = open_object(module);
     if (status == LEAT_OK)
-        status = sim_elf_read(module);
+        status = le_sim_elf_read(module);
     if (status != LEAT_OK) {
         module->check = NULL;
-        sim_module_free(module);
+        le_sim_module_free(module);
         return status;
     }
     tell_check(module, true);
@@ -92,12 +93,12 @@ leat_status sim_module_load(const void *image, struct sim_check *check, struct s
     return LEAT_OK;
 }
 
-void sim_module_free(struct sim_module *module) {
+void le_sim_module_free(struct sim_module *module) {
     if (!module)
         return;
     tell_check(module, false);
-    sim_places_finish(module);
-    sim_stacks_free(module->stacks);
+    le_sim_places_finish(module);
+    le_sim_stacks_free(module->stacks);
     if (module->handle)
         dlclose(module->handle);
     if (module->fd >= 0)
@@ -111,7 +112,7 @@ void sim_module_free(struct sim_module *module) {
     le_free(module);
 }
 
-bool sim_module_checking(const struct sim_module *module) {
+bool le_sim_module_checking(const struct sim_module *module) {
     return module->parts.checking;
 }
 
@@ -142,15 +143,15 @@ static const struct sim_item *find_item(const struct sim_module *module, const c
     return NULL;
 }
 
-const struct sim_item *sim_module_kernel(const struct sim_module *module, const char *name) {
+const struct sim_item *le_sim_module_kernel(const struct sim_module *module, const char *name) {
     return find_item(module, name, true);
 }
 
-const struct sim_item *sim_module_global(const struct sim_module *module, const char *name) {
+const struct sim_item *le_sim_module_global(const struct sim_module *module, const char *name) {
     return find_item(module, name, false);
 }
 
-const struct sim_item *sim_module_variable(const struct sim_module *module, size_t k) {
+const struct sim_item *le_sim_module_variable(const struct sim_module *module, size_t k) {
     for (unsigned i = 0; i < module->table->item_count; i++)
         if (!module->table->items[i].call && k-- == 0)
             return &module->table->items[i];
@@ -173,7 +174,7 @@ static bool belongs(const char *mangled, const struct sim_item *kernel) {
 }
 
 /* Variables of other kernels do not count; those of functions and outside of them do for each. */
-size_t sim_module_shared_bytes(const struct sim_module *module, const struct sim_item *kernel) {
+size_t le_sim_module_shared_bytes(const struct sim_module *module, const struct sim_item *kernel) {
     size_t total = 0;
     for (size_t k = 0; k < module->shared_count; k++) {
         bool others = false;
@@ -186,18 +187,18 @@ size_t sim_module_shared_bytes(const struct sim_module *module, const struct sim
 }
 
 /* A fiber has the host's registers and no others: for occupancy every kernel counts as this many. */
-int sim_module_registers(const struct sim_module *module, const struct sim_item *kernel) {
+int le_sim_module_registers(const struct sim_module *module, const struct sim_item *kernel) {
     (void)module;
     (void)kernel;
     return 32;
 }
 
-struct sim_shared_area sim_module_area(const struct sim_module *module) {
+struct sim_shared_area le_sim_module_area(const struct sim_module *module) {
     uintptr_t dynamic = (uintptr_t)module->table->dynamic();
     uintptr_t low = dynamic - module->dynamic_offset;
     return (struct sim_shared_area){.low = low, .high = low + module->block_bytes, .dynamic = dynamic};
 }
 
-bool sim_module_has(const struct sim_module *module, uintptr_t pc) {
+bool le_sim_module_has(const struct sim_module *module, uintptr_t pc) {
     return pc >= module->text_low && pc < module->text_high;
 }

@@ -47,16 +47,16 @@ struct sim_module {
 struct sim_shared_area {
     uintptr_t low, high, dynamic;
 };
-struct sim_shared_area sim_module_area(const struct sim_module *module);
-bool sim_module_has(const struct sim_module *module, uintptr_t pc); /* pc is in its code */
+struct sim_shared_area le_sim_module_area(const struct sim_module *module);
+bool le_sim_module_has(const struct sim_module *module, uintptr_t pc); /* pc is in its code */
 
 /* "file:line" of a return address, through addr2line of binutils; the innermost line that is the user's. Kept. */
-bool sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes);
-void sim_places_finish(struct sim_module *module);
+bool le_sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes);
+void le_sim_places_finish(struct sim_module *module);
 
 /* ---- sim_elf.c */
 /* Fills in what the object says of itself; frees nothing on failure. */
-leat_status sim_elf_read(struct sim_module *module);
+leat_status le_sim_elf_read(struct sim_module *module);
 /* The name of a variable as in the source, out of its mangled one; its length through length. */
-const char *sim_plain_name(const char *mangled, size_t *length);
+const char *le_sim_plain_name(const char *mangled, size_t *length);
 #endif

@@ -47,7 +47,7 @@ static le_nvrtc_result destroy_program(le_nvrtc_program *handle) {
     free_list(program->headers, program->header_count);
     free_list(program->header_names, program->header_count);
     free_list(program->expressions, program->expression_count);
-    sim_compiled_finish(&program->compiled);
+    le_sim_compiled_finish(&program->compiled);
     le_free(program->source);
     le_free(program->name);
     le_free(program);
@@ -125,8 +125,8 @@ static le_nvrtc_result compile_program(le_nvrtc_program program, int option_coun
                                     .option_count = option_count,
                                     .expressions = (const char *const *)program->expressions,
                                     .expression_count = program->expression_count,
-                                    .check = sim_checking()};
-    leat_status status = sim_compile(&o, &program->compiled);
+                                    .check = le_sim_checking()};
+    leat_status status = le_sim_compile(&o, &program->compiled);
     struct sim_compiled *compiled = &program->compiled;
     if (status != LEAT_OK && (!compiled->log || !*compiled->log)) { /* no compiler, no folder: say so there */
         const leat_error *error = le_error_at(0);

@@ -138,7 +138,7 @@ static leat_status take(struct le_arena *arena, const struct row *row, const cha
         line = le_arena_format(arena, "#include \"%s\"", value);
         break;
     case WHAT_INCLUDE:
-        sim_words_add(arena, &read->folders, le_arena_format(arena, "-I%s", absolute(arena, value)));
+        le_sim_words_add(arena, &read->folders, le_arena_format(arena, "-I%s", absolute(arena, value)));
         break;
     case WHAT_STANDARD:
         return take_standard(arena, value, read, log);
@@ -168,8 +168,8 @@ static bool fits(const struct row *row, const char *option, const char **value) 
     return row->value == VALUE_JOINED || (*rest == '=' && row->value != VALUE_NONE);
 }
 
-leat_status sim_options_read(struct le_arena *arena, const char *const *options, int count, struct sim_options *read,
-                             struct le_text *log) {
+leat_status le_sim_options_read(struct le_arena *arena, const char *const *options, int count, struct sim_options *read,
+                                struct le_text *log) {
     *read = (struct sim_options){.standard = "-std=c++17", .architecture = 900, .lines = ""};
     for (int k = 0; k < count; k++) {
         const struct row *row = rows;

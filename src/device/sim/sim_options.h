@@ -11,6 +11,6 @@ struct sim_options {
     bool quiet;               /* no warnings */
 };
 /* LEAT_INVALID for an option that NVRTC does not have: a line in log. */
-leat_status sim_options_read(struct le_arena *arena, const char *const *options, int count, struct sim_options *read,
-                             struct le_text *log);
+leat_status le_sim_options_read(struct le_arena *arena, const char *const *options, int count, struct sim_options *read,
+                                struct le_text *log);
 #endif

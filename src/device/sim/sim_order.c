@@ -18,7 +18,7 @@ static bool vector_grow(struct sim_vector *vector, int count) {
     return true;
 }
 
-bool sim_vector_join(struct sim_vector *into, const struct sim_vector *from) {
+bool le_sim_vector_join(struct sim_vector *into, const struct sim_vector *from) {
     if (!vector_grow(into, from->count))
         return false;
     for (int k = 0; k < from->count; k++)
@@ -27,7 +27,7 @@ bool sim_vector_join(struct sim_vector *into, const struct sim_vector *from) {
     return true;
 }
 
-bool sim_vector_raise(struct sim_vector *vector, int slot, uint64_t number) {
+bool le_sim_vector_raise(struct sim_vector *vector, int slot, uint64_t number) {
     if (!vector_grow(vector, slot + 1))
         return false;
     if (number > vector->at[slot])
@@ -35,11 +35,11 @@ bool sim_vector_raise(struct sim_vector *vector, int slot, uint64_t number) {
     return true;
 }
 
-bool sim_vector_has(const struct sim_vector *vector, int slot, uint64_t number) {
+bool le_sim_vector_has(const struct sim_vector *vector, int slot, uint64_t number) {
     return slot < vector->count && vector->at[slot] >= number;
 }
 
-void sim_vector_finish(struct sim_vector *vector) {
+void le_sim_vector_finish(struct sim_vector *vector) {
     le_free(vector->at);
     *vector = (struct sim_vector){0};
 }
@@ -61,66 +61,66 @@ static bool note_slot(struct sim_state *state, uint64_t number, int slot) {
 /* The NULL stream comes after what blocking streams have, and they after what it has. */
 static bool join_implicit(struct sim_state *state, struct sim_stream *stream) {
     if (stream->slot && stream->blocking)
-        return sim_vector_join(&stream->vector, &state->streams[0]->vector);
+        return le_sim_vector_join(&stream->vector, &state->streams[0]->vector);
     for (int k = 1; !stream->slot && k < state->stream_count; k++)
         if (state->streams[k] && state->streams[k]->blocking &&
-            !sim_vector_join(&stream->vector, &state->streams[k]->vector))
+            !le_sim_vector_join(&stream->vector, &state->streams[k]->vector))
             return false;
-    return stream->slot || sim_vector_join(&stream->vector, &state->gone[true].vector);
+    return stream->slot || le_sim_vector_join(&stream->vector, &state->gone[true].vector);
 }
 
-bool sim_order_give(struct sim_stream *stream, struct sim_op *op) {
-    struct sim_state *state = sim_state();
-    return note_slot(state, op->number, stream->slot) && sim_vector_join(&stream->vector, &state->host) &&
-           join_implicit(state, stream) && sim_vector_join(&op->vector, &stream->vector) &&
-           sim_vector_raise(&stream->vector, stream->slot, op->number);
+bool le_sim_order_give(struct sim_stream *stream, struct sim_op *op) {
+    struct sim_state *state = le_sim_state();
+    return note_slot(state, op->number, stream->slot) && le_sim_vector_join(&stream->vector, &state->host) &&
+           join_implicit(state, stream) && le_sim_vector_join(&op->vector, &stream->vector) &&
+           le_sim_vector_raise(&stream->vector, stream->slot, op->number);
 }
 
 /* b is the operation that runs: nothing else is asked about. */
-bool sim_order_before(void *user, uint64_t a, uint64_t b) {
+bool le_sim_order_before(void *user, uint64_t a, uint64_t b) {
     const struct sim_state *state = user;
     if (a == b || a < state->first_checked)
         return true;
     const struct sim_op *running = state->running;
     return running && running->number == b &&
-           sim_vector_has(&running->vector, state->op_slots[a - state->first_checked], a);
+           le_sim_vector_has(&running->vector, state->op_slots[a - state->first_checked], a);
 }
 
-void sim_order_host_knows(const struct sim_vector *vector) {
-    struct sim_state *state = sim_state();
+void le_sim_order_host_knows(const struct sim_vector *vector) {
+    struct sim_state *state = le_sim_state();
     if (!state->check)
         return;
-    sim_vector_join(&state->host, vector); /* without memory: the host knows less, which is safe */
-    sim_guard_release();
+    le_sim_vector_join(&state->host, vector); /* without memory: the host knows less, which is safe */
+    le_sim_guard_release();
 }
 
-le_cu_result sim_check_start(void) {
-    struct sim_state *state = sim_state();
+le_cu_result le_sim_check_start(void) {
+    struct sim_state *state = le_sim_state();
     state->first_checked = state->numbers + 1;
-    if (!state->kept_check && sim_check_new(sim_order_before, state, &state->kept_check) != LEAT_OK)
+    if (!state->kept_check && le_sim_check_new(le_sim_order_before, state, &state->kept_check) != LEAT_OK)
         return LE_CU_ERROR_OUT_OF_MEMORY;
     state->check = state->kept_check;
-    if (!sim_guard_start()) {
-        sim_check_stop();
+    if (!le_sim_guard_start()) {
+        le_sim_check_stop();
         return LE_CU_ERROR_OUT_OF_MEMORY;
     }
-    sim_memory_tell_all();
+    le_sim_memory_tell_all();
     return LE_CU_SUCCESS;
 }
 
-void sim_check_stop(void) {
-    struct sim_state *state = sim_state();
-    sim_guard_stop();
+void le_sim_check_stop(void) {
+    struct sim_state *state = le_sim_state();
+    le_sim_guard_stop();
     state->check = NULL;
-    sim_vector_finish(&state->host);
+    le_sim_vector_finish(&state->host);
     le_free(state->op_slots);
     state->op_slots = NULL;
     state->op_slot_capacity = 0;
 }
 
-void sim_check_finish(void) {
-    struct sim_state *state = sim_state();
-    sim_check_stop();
-    sim_check_free(state->kept_check);
+void le_sim_check_finish(void) {
+    struct sim_state *state = le_sim_state();
+    le_sim_check_stop();
+    le_sim_check_free(state->kept_check);
     state->kept_check = NULL;
 }

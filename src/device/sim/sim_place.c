@@ -35,15 +35,15 @@ static bool ask(struct le_arena *arena, struct sim_module *module, uintptr_t pc,
     struct sim_words command = {0};
     struct le_text output = {0};
     int code = 1;
-    const char *path = sim_program_path(arena, "addr2line");
+    const char *path = le_sim_program_path(arena, "addr2line");
     if (!path)
         return false;
-    sim_words_add(arena, &command, path);
-    sim_words_add(arena, &command, "-i");
-    sim_words_add(arena, &command, "-e");
-    sim_words_add(arena, &command, "/proc/self/fd/0");
-    sim_words_add(arena, &command, le_arena_format(arena, "0x%lx", (unsigned long)(pc - module->base)));
-    bool found = sim_process_run(arena, &command, NULL, module->fd, &output, NULL, &code) == LEAT_OK && code == 0 &&
+    le_sim_words_add(arena, &command, path);
+    le_sim_words_add(arena, &command, "-i");
+    le_sim_words_add(arena, &command, "-e");
+    le_sim_words_add(arena, &command, "/proc/self/fd/0");
+    le_sim_words_add(arena, &command, le_arena_format(arena, "0x%lx", (unsigned long)(pc - module->base)));
+    bool found = le_sim_process_run(arena, &command, NULL, module->fd, &output, NULL, &code) == LEAT_OK && code == 0 &&
                  take_user_line(output.at, text, size_bytes);
     le_text_finish(&output);
     return found;
@@ -59,7 +59,7 @@ static void keep(struct sim_module *module, uintptr_t pc, const char *text) {
         grown[module->place_count++] = (struct sim_place_cache){.pc = pc, .text = copy};
 }
 
-bool sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes) {
+bool le_sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes) {
     for (size_t k = 0; k < module->place_count; k++)
         if (module->places[k].pc == pc) {
             snprintf(text, size_bytes, "%s", module->places[k].text);
@@ -68,14 +68,14 @@ bool sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t 
     struct le_arena arena;
     le_arena_init(&arena);
     *text = '\0';
-    if (sim_module_has(module, pc) && setjmp(arena.failure) == 0)
+    if (le_sim_module_has(module, pc) && setjmp(arena.failure) == 0)
         ask(&arena, module, pc - 1, text, size_bytes); /* pc is where the call returns to */
     le_arena_finish(&arena);
     keep(module, pc, text);
     return *text != '\0';
 }
 
-void sim_places_finish(struct sim_module *module) {
+void le_sim_places_finish(struct sim_module *module) {
     for (size_t k = 0; k < module->place_count; k++)
         le_free(module->places[k].text);
     le_free(module->places);

@@ -19,16 +19,16 @@ static void run_planted(const struct planted *row) {
     size_t valid = strcmp(row->name, "oob") == 0 ? 400 : VALID_BYTES;
     char what[64];
     snprintf(what, sizeof what, "array of %zu bytes", valid);
-    sim_check_memory(t.check, address, MEMORY_BYTES, SIM_MEMORY_NONE, "nothing");
-    sim_check_memory(t.check, address, valid, SIM_MEMORY_VALID, what);
+    le_sim_check_memory(t.check, address, MEMORY_BYTES, SIM_MEMORY_NONE, "nothing");
+    le_sim_check_memory(t.check, address, valid, SIM_MEMORY_VALID, what);
     void *p = memory;
     int n = 100;
     void *parameters[] = {&p, &n};
     for (uint64_t seed = 1; seed <= 3; seed++) {
         memset(memory, 0, MEMORY_BYTES);
-        sim_check_reports_clear(t.check);
+        le_sim_check_reports_clear(t.check);
         testing_launch(&t, "k", DIM(row->blocks, 1, 1), DIM(row->threads, 1, 1), row->dynamic_bytes, seed, parameters);
-        const char *report = sim_check_reports(t.check);
+        const char *report = le_sim_check_reports(t.check);
         bool right = row->first ? report && strstr(report, row->first) && strstr(report, row->second) : !report;
         if (!right)
             print_error("%s, seed %d: %s\n%s\n", row->name, (int)seed, t.grid.message, report ? report : "no report");

@@ -5,9 +5,9 @@
 
 #define EMBED(symbol, path)                                                                                            \
     __asm__(".pushsection .rodata\n"                                                                                   \
-            ".hidden le_sim_embedded_" #symbol "\n"                                                                       \
-            ".globl le_sim_embedded_" #symbol "\n"                                                                        \
-            "le_sim_embedded_" #symbol ":\n"                                                                              \
+            ".hidden le_sim_embedded_" #symbol "\n"                                                                    \
+            ".globl le_sim_embedded_" #symbol "\n"                                                                     \
+            "le_sim_embedded_" #symbol ":\n"                                                                           \
             ".incbin \"" LE_SIM_FOLDER "/" path "\"\n"                                                                 \
             ".byte 0\n"                                                                                                \
             ".popsection\n");                                                                                          \

@@ -9,5 +9,5 @@ struct sim_file {
     size_t size_bytes;
 };
 /* NULL after the last. */
-bool sim_prelude_file(size_t k, struct sim_file *file);
+bool le_sim_prelude_file(size_t k, struct sim_file *file);
 #endif

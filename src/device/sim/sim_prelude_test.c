@@ -189,8 +189,8 @@ static void words_in_all_places(void **state) {
     assert_int_equal(testing_launch(&t, "all", DIM(1, 1, 1), DIM(8, 1, 1), sizeof in, 1, parameters), SIM_GRID_OK);
     for (int k = 0; k < 8; k++)
         assert_int_equal(out[k], 10 + 100 + 10 + 9 + 5 + 1 + 11 + 2 + 1000);
-    assert_int_equal(sim_module_kernel(t.module, "all")->max_threads, 64);
-    assert_null(sim_module_kernel(t.module, "no"));
+    assert_int_equal(le_sim_module_kernel(t.module, "all")->max_threads, 64);
+    assert_null(le_sim_module_kernel(t.module, "no"));
     testing_finish(&t);
 }
 

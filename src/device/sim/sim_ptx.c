@@ -25,7 +25,7 @@ static void write_item(struct le_text *ptx, const struct sim_item *item) {
     le_text_add(ptx, "\n)\n{\n\tret;\n}\n");
 }
 
-leat_status sim_ptx_write(const char *path, struct le_text *ptx) {
+leat_status le_sim_ptx_write(const char *path, struct le_text *ptx) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct sim_table *table = handle ? dlsym(handle, "leat_sim_table") : NULL;
     if (!table) {

@@ -9,31 +9,31 @@
 #include "device/sim/sim_guard.h"
 #include "device/sim/sim_state.h"
 
-const char *sim_op_what(const struct sim_op *op) {
+const char *le_sim_op_what(const struct sim_op *op) {
     switch (op->kind) {
     case SIM_OP_COPY:
         return op->copy.what;
     case SIM_OP_FILL:
         return "fill";
     case SIM_OP_KERNEL:
-        return sim_kernel_name(op->kernel);
+        return le_sim_kernel_name(op->kernel);
     default:
         return "event";
     }
 }
 
-void sim_op_free(struct sim_op *op) {
+void le_sim_op_free(struct sim_op *op) {
     if (!op)
         return;
     if (op->kind == SIM_OP_KERNEL)
-        sim_kernel_free(op->kernel);
-    sim_vector_finish(&op->vector);
+        le_sim_kernel_free(op->kernel);
+    le_sim_vector_finish(&op->vector);
     le_free(op->staged);
     le_free(op);
 }
 
-bool sim_op_done(int slot, uint64_t number) {
-    const struct sim_stream *stream = sim_state()->streams[slot];
+bool le_sim_op_done(int slot, uint64_t number) {
+    const struct sim_stream *stream = le_sim_state()->streams[slot];
     return !stream || !stream->head || stream->head->number > number;
 }
 
@@ -45,7 +45,7 @@ static uint64_t later(uint64_t a, uint64_t b) {
 
 /* When all that must come before is over, on the virtual clock. */
 static uint64_t ready_ns(const struct sim_stream *stream) {
-    const struct sim_state *state = sim_state();
+    const struct sim_state *state = le_sim_state();
     uint64_t ready = later(state->clock_ns, stream->end_ns);
     if (stream->slot && stream->blocking)
         return later(ready, state->streams[0]->end_ns);
@@ -57,15 +57,15 @@ static uint64_t ready_ns(const struct sim_stream *stream) {
 
 /* A full queue: the oldest runs, and the host waits until its place is free. */
 static void make_room(struct sim_stream *stream) {
-    struct sim_state *state = sim_state();
+    struct sim_state *state = le_sim_state();
     while (stream->length >= SIM_QUEUE_DEPTH)
-        sim_force(stream->slot, stream->head->number);
+        le_sim_force(stream->slot, stream->head->number);
     if (stream->given >= SIM_QUEUE_DEPTH)
         state->clock_ns = later(state->clock_ns, stream->ends_ns[stream->given % SIM_QUEUE_DEPTH]);
 }
 
 static void append(struct sim_stream *stream, struct sim_op *op) {
-    struct sim_state *state = sim_state();
+    struct sim_state *state = le_sim_state();
     op->slot = stream->slot;
     if (stream->tail)
         stream->tail->next = op;
@@ -81,18 +81,18 @@ static void append(struct sim_stream *stream, struct sim_op *op) {
         pthread_cond_signal(&state->work); /* it may run without being asked, after a while */
 }
 
-le_cu_result sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
-    struct sim_state *state = sim_state();
+le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
+    struct sim_state *state = le_sim_state();
     make_room(stream);
     if (state->fatal) {
-        sim_op_free(op);
+        le_sim_op_free(op);
         return state->fatal;
     }
     uint64_t start_ns;
     op->number = state->numbers + 1;
-    if (!sim_engines_take(&state->engines, op, ready_ns(stream), &start_ns) ||
-        (state->check && (!sim_order_give(stream, op) || !sim_guard_add(stream, op)))) {
-        sim_op_free(op);
+    if (!le_sim_engines_take(&state->engines, op, ready_ns(stream), &start_ns) ||
+        (state->check && (!le_sim_order_give(stream, op) || !le_sim_guard_add(stream, op)))) {
+        le_sim_op_free(op);
         return LE_CU_ERROR_OUT_OF_MEMORY;
     }
     state->numbers++;
@@ -104,21 +104,21 @@ le_cu_result sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
 /* ---- choosing */
 
 static bool may_run(const struct sim_stream *stream) {
-    const struct sim_state *state = sim_state();
+    const struct sim_state *state = le_sim_state();
     const struct sim_op *op = stream->head;
-    if (op->kind == SIM_OP_WAIT && !sim_op_done(op->wait.slot, op->wait.number))
+    if (op->kind == SIM_OP_WAIT && !le_sim_op_done(op->wait.slot, op->wait.number))
         return false;
     if (stream->slot)
-        return !stream->blocking || sim_op_done(0, op->number);
+        return !stream->blocking || le_sim_op_done(0, op->number);
     for (int k = 1; k < state->stream_count; k++)
-        if (state->streams[k] && state->streams[k]->blocking && !sim_op_done(k, op->number))
+        if (state->streams[k] && state->streams[k]->blocking && !le_sim_op_done(k, op->number))
             return false;
     return true;
 }
 
 /* Each operation has its place in a shuffled order, which the time of asking does not change. */
-struct sim_op *sim_queue_pick(void) {
-    const struct sim_state *state = sim_state();
+struct sim_op *le_sim_queue_pick(void) {
+    const struct sim_state *state = le_sim_state();
     struct sim_op *best = NULL;
     uint64_t best_turn = 0;
     for (int k = 0; k < state->stream_count; k++) {
@@ -134,75 +134,75 @@ struct sim_op *sim_queue_pick(void) {
     return best;
 }
 
-void sim_stream_over(struct sim_stream *stream) {
+void le_sim_stream_over(struct sim_stream *stream) {
     if (!stream->destroyed || stream->head)
         return;
-    struct sim_gone *gone = &sim_state()->gone[stream->blocking];
+    struct sim_gone *gone = &le_sim_state()->gone[stream->blocking];
     gone->end_ns = later(gone->end_ns, stream->end_ns);
-    sim_vector_join(&gone->vector, &stream->vector);
-    sim_state()->streams[stream->slot] = NULL;
-    sim_vector_finish(&stream->vector);
+    le_sim_vector_join(&gone->vector, &stream->vector);
+    le_sim_state()->streams[stream->slot] = NULL;
+    le_sim_vector_finish(&stream->vector);
     le_free(stream);
 }
 
-void sim_queue_pop(struct sim_op *op) {
-    struct sim_state *state = sim_state();
+void le_sim_queue_pop(struct sim_op *op) {
+    struct sim_state *state = le_sim_state();
     struct sim_stream *stream = state->streams[op->slot];
     stream->head = op->next;
     if (!stream->head)
         stream->tail = NULL;
     stream->length--;
     state->queued--;
-    sim_op_free(op);
-    sim_stream_over(stream);
+    le_sim_op_free(op);
+    le_sim_stream_over(stream);
 }
 
-void sim_queue_drop_all(void) {
-    struct sim_state *state = sim_state();
+void le_sim_queue_drop_all(void) {
+    struct sim_state *state = le_sim_state();
     for (int k = 0; k < state->stream_count; k++)
         while (state->streams[k] && state->streams[k]->head)
-            sim_queue_pop(state->streams[k]->head);
+            le_sim_queue_pop(state->streams[k]->head);
 }
 
 /* ---- waiting of the host */
 
-void sim_host_waits(uint64_t end_ns, const struct sim_vector *vector) {
-    struct sim_state *state = sim_state();
-    state->clock_ns = later(state->clock_ns, end_ns) + sim_call_ns(SIM_CALL_SYNCHRONIZE);
-    sim_order_host_knows(vector);
+void le_sim_host_waits(uint64_t end_ns, const struct sim_vector *vector) {
+    struct sim_state *state = le_sim_state();
+    state->clock_ns = later(state->clock_ns, end_ns) + le_sim_call_ns(SIM_CALL_SYNCHRONIZE);
+    le_sim_order_host_knows(vector);
 }
 
-void sim_wait_stream(struct sim_stream *stream) {
-    sim_host_waits(stream->end_ns, &stream->vector);
-    sim_force(stream->slot, stream->last_number);
+void le_sim_wait_stream(struct sim_stream *stream) {
+    le_sim_host_waits(stream->end_ns, &stream->vector);
+    le_sim_force(stream->slot, stream->last_number);
 }
 
-void sim_wait_all(void) {
-    struct sim_state *state = sim_state();
+void le_sim_wait_all(void) {
+    struct sim_state *state = le_sim_state();
     uint64_t end_ns = later(state->gone[false].end_ns, state->gone[true].end_ns);
-    sim_order_host_knows(&state->gone[false].vector);
-    sim_order_host_knows(&state->gone[true].vector);
+    le_sim_order_host_knows(&state->gone[false].vector);
+    le_sim_order_host_knows(&state->gone[true].vector);
     for (int k = 0; k < state->stream_count; k++)
         if (state->streams[k]) {
             end_ns = later(end_ns, state->streams[k]->end_ns);
-            sim_order_host_knows(&state->streams[k]->vector);
+            le_sim_order_host_knows(&state->streams[k]->vector);
         }
-    sim_host_waits(end_ns, &state->host);
-    sim_force_all();
+    le_sim_host_waits(end_ns, &state->host);
+    le_sim_force_all();
 }
 
 /* Polling ends: each time in a row that nothing is over costs the host twice as much, up to the end. */
-le_cu_result sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector) {
-    struct sim_state *state = sim_state();
+le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector) {
+    struct sim_state *state = le_sim_state();
     if (state->clock_ns < end_ns) {
-        uint64_t step_ns = sim_call_ns(SIM_CALL_QUERY) << (state->queries < 30 ? state->queries : 30);
+        uint64_t step_ns = le_sim_call_ns(SIM_CALL_QUERY) << (state->queries < 30 ? state->queries : 30);
         state->queries++;
         state->clock_ns = end_ns - state->clock_ns < step_ns ? end_ns : state->clock_ns + step_ns;
         return LE_CU_ERROR_NOT_READY;
     }
-    if (!sim_force_briefly(slot, number))
+    if (!le_sim_force_briefly(slot, number))
         return LE_CU_ERROR_NOT_READY;
     state->queries = 0;
-    sim_order_host_knows(vector);
+    le_sim_order_host_knows(vector);
     return LE_CU_SUCCESS;
 }

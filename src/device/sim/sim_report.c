@@ -17,11 +17,11 @@ static const char *const names[SIM_REPORT_KINDS] = {
     [SIM_REPORT_DYNAMIC_SHARED] = "dynamic shared memory too small",
 };
 
-const char *sim_report_name(enum sim_report_kind kind) {
+const char *le_sim_report_name(enum sim_report_kind kind) {
     return names[kind];
 }
 
-uint64_t sim_report_key(enum sim_report_kind kind, uint64_t seed, const char *text) {
+uint64_t le_sim_report_key(enum sim_report_kind kind, uint64_t seed, const char *text) {
     return le_hash(text, strlen(text), seed * 31 + (uint64_t)kind);
 }
 
@@ -32,7 +32,7 @@ static struct sim_report_alias *alias_slot(struct sim_report_alias *at, size_t c
     return &at[k];
 }
 
-bool sim_reports_known(struct sim_reports *reports, uint64_t alias) {
+bool le_sim_reports_known(struct sim_reports *reports, uint64_t alias) {
     if (!reports->alias_capacity)
         return false;
     const struct sim_report_alias *slot = alias_slot(reports->aliases, reports->alias_capacity, alias);
@@ -60,7 +60,7 @@ static void note_alias(struct sim_reports *reports, uint64_t key, size_t report)
     reports->alias_count++;
 }
 
-void sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t key, struct le_text *text) {
+void le_sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t key, struct le_text *text) {
     for (size_t k = 0; k < reports->count; k++)
         if (reports->at[k].key == key) {
             reports->at[k].count++;
@@ -79,29 +79,29 @@ void sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t key, 
     *text = (struct le_text){0};
 }
 
-void sim_text_add_count(struct le_text *text, uint64_t count) {
+void le_sim_text_add_count(struct le_text *text, uint64_t count) {
     if (count >= 1000) {
-        sim_text_add_count(text, count / 1000);
+        le_sim_text_add_count(text, count / 1000);
         le_text_add(text, ",%03u", (unsigned)(count % 1000));
     } else {
         le_text_add(text, "%u", (unsigned)count);
     }
 }
 
-const char *sim_reports_text(struct sim_reports *reports, bool incomplete) {
+const char *le_sim_reports_text(struct sim_reports *reports, bool incomplete) {
     struct le_text *all = &reports->all;
     le_text_finish(all);
     for (size_t k = 0; k < reports->count; k++) {
         le_text_add(all, "%s%s", k ? "\n" : "", reports->at[k].text);
         if (reports->at[k].count > 1) {
             le_text_add(all, "    (");
-            sim_text_add_count(all, reports->at[k].count);
+            le_sim_text_add_count(all, reports->at[k].count);
             le_text_add(all, " times)\n");
         }
     }
     if (reports->dropped) {
         le_text_add(all, "\n");
-        sim_text_add_count(all, reports->dropped);
+        le_sim_text_add_count(all, reports->dropped);
         le_text_add(all, " more, not listed\n");
     }
     if (incomplete || reports->failed)
@@ -109,7 +109,7 @@ const char *sim_reports_text(struct sim_reports *reports, bool incomplete) {
     return all->failed ? "checks incomplete: no memory for the report\n" : all->at;
 }
 
-void sim_reports_clear(struct sim_reports *reports) {
+void le_sim_reports_clear(struct sim_reports *reports) {
     for (size_t k = 0; k < reports->count; k++)
         le_free(reports->at[k].text);
     le_free(reports->aliases);

@@ -23,15 +23,15 @@ struct sim_reports {
     bool failed;      /* something was found that there was no memory for */
     struct le_text all;
 };
-const char *sim_report_name(enum sim_report_kind kind);
-uint64_t sim_report_key(enum sim_report_kind kind, uint64_t seed, const char *text);
+const char *le_sim_report_name(enum sim_report_kind kind);
+uint64_t le_sim_report_key(enum sim_report_kind kind, uint64_t seed, const char *text);
 /* Counts one more of what key stands for; false: it is new. */
-bool sim_reports_known(struct sim_reports *reports, uint64_t alias);
+bool le_sim_reports_known(struct sim_reports *reports, uint64_t alias);
 /* A new one, or one more of key's; alias stands for it from now on. text is taken over. */
-void sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t key, struct le_text *text);
-const char *sim_reports_text(struct sim_reports *reports, bool incomplete);
-void sim_reports_clear(struct sim_reports *reports);
+void le_sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t key, struct le_text *text);
+const char *le_sim_reports_text(struct sim_reports *reports, bool incomplete);
+void le_sim_reports_clear(struct sim_reports *reports);
 
 /* "1,234" */
-void sim_text_add_count(struct le_text *text, uint64_t count);
+void le_sim_text_add_count(struct le_text *text, uint64_t count);
 #endif

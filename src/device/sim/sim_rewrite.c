@@ -6,12 +6,12 @@
 
 static bool is_one_of(const struct sim_token *token, const char *const *words, size_t count) {
     for (size_t k = 0; k < count; k++)
-        if (sim_token_is(token, words[k]))
+        if (le_sim_token_is(token, words[k]))
             return true;
     return false;
 }
 
-void sim_walk_error(struct sim_walk *w, int at, const char *format, ...) {
+void le_sim_walk_error(struct sim_walk *w, int at, const char *format, ...) {
     const struct sim_token *token = &w->tokens.at[at];
     va_list arguments;
     va_start(arguments, format);
@@ -22,7 +22,7 @@ void sim_walk_error(struct sim_walk *w, int at, const char *format, ...) {
     w->out->errors++;
 }
 
-int sim_walk_close(const struct sim_walk *w, int at) {
+int le_sim_walk_close(const struct sim_walk *w, int at) {
     int depth = 0;
     for (; at < w->tokens.count; at++) {
         const struct sim_token *token = &w->tokens.at[at];
@@ -37,22 +37,22 @@ int sim_walk_close(const struct sim_walk *w, int at) {
     return w->tokens.count - 1;
 }
 
-int sim_walk_find(const struct sim_walk *w, int from, int to, const char *text) {
+int le_sim_walk_find(const struct sim_walk *w, int from, int to, const char *text) {
     for (int k = from; k < to; k++)
         if (w->tokens.at[k].kind != SIM_MARKER && w->tokens.at[k].kind != SIM_FOREIGN &&
-            sim_token_is(&w->tokens.at[k], text))
+            le_sim_token_is(&w->tokens.at[k], text))
             return k;
     return -1;
 }
 
 /* Where the statement ends: its ';' or '{' outside of brackets. */
-int sim_walk_end(const struct sim_walk *w, int at) {
+int le_sim_walk_end(const struct sim_walk *w, int at) {
     for (; at < w->tokens.count - 1; at++) {
         const struct sim_token *token = &w->tokens.at[at];
         if (token->kind == SIM_SIGN && (*token->text == ';' || *token->text == '{' || *token->text == '}'))
             return at;
         if (token->kind == SIM_SIGN && (*token->text == '(' || *token->text == '['))
-            at = sim_walk_close(w, at);
+            at = le_sim_walk_close(w, at);
     }
     return at;
 }
@@ -64,9 +64,9 @@ int sim_walk_end(const struct sim_walk *w, int at) {
 static void rewrite_dynamic_inside(struct sim_walk *w, int name, int end) {
     for (int k = w->statement; k < end; k++) {
         struct sim_token *token = &w->tokens.at[k];
-        bool attribute = sim_token_is(token, "__attribute__") || sim_token_is(token, "alignas");
-        int close = attribute ? sim_walk_close(w, k + 1) : k;
-        if (attribute || sim_token_is(token, "extern") || sim_token_is(token, "__shared__"))
+        bool attribute = le_sim_token_is(token, "__attribute__") || le_sim_token_is(token, "alignas");
+        int close = attribute ? le_sim_walk_close(w, k + 1) : k;
+        if (attribute || le_sim_token_is(token, "extern") || le_sim_token_is(token, "__shared__"))
             for (; k <= close; k++)
                 w->tokens.at[k].instead = "";
         k = close;
@@ -85,10 +85,10 @@ static bool find_declarator(const struct sim_walk *w, int at, int end, int *name
     *name = -1;
     for (int k = at + 1; k < end; k++) {
         const struct sim_token *token = &w->tokens.at[k];
-        if (token->kind == SIM_WORD && sim_token_is(&w->tokens.at[k + 1], "("))
-            k = sim_walk_close(w, k + 1); /* an attribute */
-        else if (sim_token_is(token, "["))
-            *name_end = k = sim_walk_close(w, k);
+        if (token->kind == SIM_WORD && le_sim_token_is(&w->tokens.at[k + 1], "("))
+            k = le_sim_walk_close(w, k + 1); /* an attribute */
+        else if (le_sim_token_is(token, "["))
+            *name_end = k = le_sim_walk_close(w, k);
         else if (token->kind == SIM_WORD)
             *name = *name_end = k;
     }
@@ -96,11 +96,11 @@ static bool find_declarator(const struct sim_walk *w, int at, int end, int *name
 }
 
 static void rewrite_shared(struct sim_walk *w, int at) {
-    int end = sim_walk_end(w, at), name, name_end;
+    int end = le_sim_walk_end(w, at), name, name_end;
     w->tokens.at[at].instead = "thread_local __attribute__((used))";
-    if (sim_walk_find(w, at, end, "=") >= 0)
-        sim_walk_error(w, at, "an initializer is not allowed for a __shared__ variable");
-    else if (sim_walk_find(w, w->statement, end, "extern") < 0 || !find_declarator(w, at, end, &name, &name_end))
+    if (le_sim_walk_find(w, at, end, "=") >= 0)
+        le_sim_walk_error(w, at, "an initializer is not allowed for a __shared__ variable");
+    else if (le_sim_walk_find(w, w->statement, end, "extern") < 0 || !find_declarator(w, at, end, &name, &name_end))
         return;
     else if (!w->outside)
         rewrite_dynamic_inside(w, name, end);
@@ -114,8 +114,8 @@ static void rewrite_shared(struct sim_walk *w, int at) {
 
 static void rewrite_forceinline(struct sim_walk *w, int at) {
     static const char *const inlines[] = {"inline", "__inline__", "__inline", "__forceinline__"};
-    int end = sim_walk_end(w, at), others = 0;
-    for (int k = w->statement; k < end && !sim_token_is(&w->tokens.at[k], "("); k++)
+    int end = le_sim_walk_end(w, at), others = 0;
+    for (int k = w->statement; k < end && !le_sim_token_is(&w->tokens.at[k], "("); k++)
         others += k != at && is_one_of(&w->tokens.at[k], inlines, ARRAY_LEN(inlines));
     w->tokens.at[at].instead = others ? "__attribute__((always_inline))" : "inline __attribute__((always_inline))";
 }
@@ -145,29 +145,29 @@ static void refuse(struct sim_walk *w, int at) {
         {"memcpy_async", "an asynchronous copy"},
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
-        if (sim_token_is(&w->tokens.at[at], rows[k].word))
-            sim_walk_error(w, at, "%s is not supported by the simulator (\"%s\"; docs/SIM.md has the subset)",
-                           rows[k].what, rows[k].word);
+        if (le_sim_token_is(&w->tokens.at[at], rows[k].word))
+            le_sim_walk_error(w, at, "%s is not supported by the simulator (\"%s\"; docs/SIM.md has the subset)",
+                              rows[k].what, rows[k].word);
 }
 
 static void walk_word(struct sim_walk *w, int at) {
     static const char *const gone[] = {"__device__", "__host__", "__constant__", "__managed__"};
     struct sim_token *token = &w->tokens.at[at];
-    if (*token->text == 'v' && sim_token_is(token, "volatile"))
+    if (*token->text == 'v' && le_sim_token_is(token, "volatile"))
         w->spins = true;
-    if (sim_token_is(token, "__shared__"))
+    if (le_sim_token_is(token, "__shared__"))
         rewrite_shared(w, at);
-    else if (sim_token_is(token, "__global__"))
-        sim_walk_kernel(w, at);
+    else if (le_sim_token_is(token, "__global__"))
+        le_sim_walk_kernel(w, at);
     else if (is_one_of(token, gone, ARRAY_LEN(gone))) {
         token->instead = "";
-        if (w->outside && !sim_token_is(token, "__host__") && w->seen_statement != w->statement) {
+        if (w->outside && !le_sim_token_is(token, "__host__") && w->seen_statement != w->statement) {
             w->seen_statement = w->statement;
-            sim_walk_variables(w);
+            le_sim_walk_variables(w);
         }
-    } else if (sim_token_is(token, "__forceinline__"))
+    } else if (le_sim_token_is(token, "__forceinline__"))
         rewrite_forceinline(w, at);
-    else if (sim_token_is(token, "__noinline__") && at && !sim_token_is(token - 1, "("))
+    else if (le_sim_token_is(token, "__noinline__") && at && !le_sim_token_is(token - 1, "("))
         token->instead = "__attribute__((noinline))";
     else
         refuse(w, at);
@@ -177,17 +177,17 @@ static void walk_word(struct sim_walk *w, int at) {
 
 static void open_scope(struct sim_walk *w, int at) {
     struct sim_scope *scope = LE_PUSH(w->arena, &w->scopes);
-    int space = sim_walk_find(w, w->statement, at, "namespace");
+    int space = le_sim_walk_find(w, w->statement, at, "namespace");
     *scope = (struct sim_scope){.kind = SIM_INSIDE, .outside = w->outside};
     if (space >= 0) {
         scope->kind = SIM_NAMESPACE;
         scope->name = "";
         for (int k = space + 1; k < at; k++)
-            if (w->tokens.at[k].kind != SIM_MARKER && !sim_token_is(&w->tokens.at[k], "inline"))
+            if (w->tokens.at[k].kind != SIM_MARKER && !le_sim_token_is(&w->tokens.at[k], "inline"))
                 scope->name =
                     le_arena_format(w->arena, "%s%.*s", scope->name, (int)w->tokens.at[k].length, w->tokens.at[k].text);
-    } else if (at - w->statement == 2 && sim_token_is(&w->tokens.at[w->statement], "extern") &&
-               sim_token_is(&w->tokens.at[at - 1], "\"C\""))
+    } else if (at - w->statement == 2 && le_sim_token_is(&w->tokens.at[w->statement], "extern") &&
+               le_sim_token_is(&w->tokens.at[at - 1], "\"C\""))
         scope->kind = SIM_EXTERN_C;
     w->outside = w->outside && scope->kind != SIM_INSIDE;
 }
@@ -195,10 +195,10 @@ static void open_scope(struct sim_walk *w, int at) {
 static void walk_sign(struct sim_walk *w, int at) {
     const struct sim_token *token = &w->tokens.at[at];
     char c = *token->text;
-    if (c == '<' && at + 2 < w->tokens.count && sim_token_is(token + 1, "<") && sim_token_is(token + 2, "<") &&
+    if (c == '<' && at + 2 < w->tokens.count && le_sim_token_is(token + 1, "<") && le_sim_token_is(token + 2, "<") &&
         token[1].text == token->text + 1 && token[2].text == token->text + 2)
-        sim_walk_error(w, at,
-                       "a launch from a kernel (\"<<<\", dynamic parallelism) is not supported by the simulator");
+        le_sim_walk_error(w, at,
+                          "a launch from a kernel (\"<<<\", dynamic parallelism) is not supported by the simulator");
     if (c == '{')
         open_scope(w, at);
     if (c == '}' && w->scopes.count)
@@ -247,11 +247,11 @@ static void find_compiler(const struct sim_source *source, struct sim_rewritten 
     }
 }
 
-void sim_rewrite(struct le_arena *arena, const struct sim_source *source, struct sim_rewritten *rewritten) {
+void le_sim_rewrite(struct le_arena *arena, const struct sim_source *source, struct sim_rewritten *rewritten) {
     struct sim_walk w = {.arena = arena, .source = source, .out = rewritten};
     find_compiler(source, rewritten);
-    sim_tokens_read(arena, source, &w.tokens);
+    le_sim_tokens_read(arena, source, &w.tokens);
     walk(&w);
     print(&w);
-    sim_walk_items(&w);
+    le_sim_walk_items(&w);
 }

@@ -25,9 +25,9 @@ struct sim_rewritten {        /* finish both */
 };
 #define SIM_OWN_FILES     "<leat>"
 #define SIM_EXPRESSION_IN "name expression " /* the file that errors of a name expression are in */
-void sim_rewrite(struct le_arena *arena, const struct sim_source *source, struct sim_rewritten *rewritten);
+void le_sim_rewrite(struct le_arena *arena, const struct sim_source *source, struct sim_rewritten *rewritten);
 /* The expression without spaces and what stands before the name. */
-char *sim_lowered_name(struct le_arena *arena, const char *expression);
+char *le_sim_lowered_name(struct le_arena *arena, const char *expression);
 
 /* ---- sim_tokens.c */
 enum sim_token_kind { SIM_WORD, SIM_NUMBER, SIM_STRING, SIM_SIGN, SIM_MARKER, SIM_FOREIGN };
@@ -44,6 +44,6 @@ struct sim_tokens {
     struct sim_token *at;
     int count, capacity;
 };
-void sim_tokens_read(struct le_arena *arena, const struct sim_source *source, struct sim_tokens *tokens);
-bool sim_token_is(const struct sim_token *token, const char *text);
+void le_sim_tokens_read(struct le_arena *arena, const struct sim_source *source, struct sim_tokens *tokens);
+bool le_sim_token_is(const struct sim_token *token, const char *text);
 #endif

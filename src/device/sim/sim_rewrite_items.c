@@ -15,8 +15,8 @@ static bool in_extern_c(const struct sim_walk *w, int end) {
     for (int k = 0; k < w->scopes.count; k++)
         if (w->scopes.at[k].kind == SIM_EXTERN_C)
             return true;
-    int at = sim_walk_find(w, w->statement, end, "extern");
-    return at >= 0 && sim_token_is(&w->tokens.at[at + 1], "\"C\"");
+    int at = le_sim_walk_find(w, w->statement, end, "extern");
+    return at >= 0 && le_sim_token_is(&w->tokens.at[at + 1], "\"C\"");
 }
 
 static char *word(struct sim_walk *w, int at) {
@@ -27,12 +27,12 @@ static char *word(struct sim_walk *w, int at) {
 
 /* __launch_bounds__(N, ...) goes; N stays where it can be read outside of its namespace. */
 static const char *take_bounds(struct sim_walk *w, int at) {
-    int close = sim_walk_close(w, at + 1);
+    int close = le_sim_walk_close(w, at + 1);
     const char *text = "";
     bool plain = true, more = true;
     for (int k = at; k <= close; k++) {
         struct sim_token *token = &w->tokens.at[k];
-        if (k > at + 1 && k < close && sim_token_is(token, ","))
+        if (k > at + 1 && k < close && le_sim_token_is(token, ","))
             more = false;
         if (k > at + 1 && k < close && more && token->kind != SIM_MARKER) {
             plain &= token->kind != SIM_WORD || w->scopes.count == 0;
@@ -48,15 +48,15 @@ static const char *take_bounds(struct sim_walk *w, int at) {
 static int find_name(struct sim_walk *w, int at, int end, const char **bounds) {
     static const char *const others[] = {"__attribute__", "__attribute", "alignas", "__declspec", "decltype"};
     for (int k = at + 1; k + 1 < end; k++) {
-        if (w->tokens.at[k].kind != SIM_WORD || !sim_token_is(&w->tokens.at[k + 1], "("))
+        if (w->tokens.at[k].kind != SIM_WORD || !le_sim_token_is(&w->tokens.at[k + 1], "("))
             continue;
         bool other = false;
         for (size_t i = 0; i < ARRAY_LEN(others); i++)
-            other |= sim_token_is(&w->tokens.at[k], others[i]);
-        bool launch = sim_token_is(&w->tokens.at[k], "__launch_bounds__");
+            other |= le_sim_token_is(&w->tokens.at[k], others[i]);
+        bool launch = le_sim_token_is(&w->tokens.at[k], "__launch_bounds__");
         if (!other && !launch)
             return k;
-        int close = sim_walk_close(w, k + 1);
+        int close = le_sim_walk_close(w, k + 1);
         if (launch)
             *bounds = take_bounds(w, k);
         k = close;
@@ -69,10 +69,11 @@ static void add_kernel(struct sim_walk *w, int name_at, const char *bounds, int 
     bool plain = in_extern_c(w, end);
     for (int k = 0; k < w->found.count; k++)
         if (strcmp(w->found.at[k].full, full) == 0) {
-            sim_walk_error(w, name_at,
-                           "kernel \"%s\" is overloaded (also at line %d): the simulator finds kernels by name; give "
-                           "them different names",
-                           full, w->found.at[k].line);
+            le_sim_walk_error(
+                w, name_at,
+                "kernel \"%s\" is overloaded (also at line %d): the simulator finds kernels by name; give "
+                "them different names",
+                full, w->found.at[k].line);
             return;
         }
     struct sim_found *found = LE_PUSH(w->arena, &w->found);
@@ -84,25 +85,25 @@ static void add_kernel(struct sim_walk *w, int name_at, const char *bounds, int 
                                 .kernel = true};
 }
 
-void sim_walk_kernel(struct sim_walk *w, int at) {
+void le_sim_walk_kernel(struct sim_walk *w, int at) {
     const char *bounds = NULL;
-    int end = sim_walk_end(w, at), start = w->statement;
+    int end = le_sim_walk_end(w, at), start = w->statement;
     /* its code stays apart from the call's, which is not instrumented */
     w->tokens.at[at].instead = "__attribute__((noinline))";
-    int before = sim_walk_find(w, start, at, "__launch_bounds__");
+    int before = le_sim_walk_find(w, start, at, "__launch_bounds__");
     if (before >= 0)
         bounds = take_bounds(w, before);
     int name = find_name(w, at, end, &bounds);
-    bool generic = sim_walk_find(w, start, at, "template") >= 0;
+    bool generic = le_sim_walk_find(w, start, at, "template") >= 0;
     if (!w->outside) {
-        sim_walk_error(w, at, "a __global__ function must be in a namespace");
+        le_sim_walk_error(w, at, "a __global__ function must be in a namespace");
         return;
     }
     if (name < 0)
         return; /* a template's specialisation, or what the compiler will not understand */
-    if (sim_walk_find(w, start, name, "void") < 0)
-        sim_walk_error(w, name, "a __global__ function must have a void return type");
-    else if (!generic && sim_token_is(&w->tokens.at[end], "{"))
+    if (le_sim_walk_find(w, start, name, "void") < 0)
+        le_sim_walk_error(w, name, "a __global__ function must have a void return type");
+    else if (!generic && le_sim_token_is(&w->tokens.at[end], "{"))
         add_kernel(w, name, bounds, end);
 }
 
@@ -126,7 +127,7 @@ static bool is_sign(const struct sim_token *token, const char *signs) {
 static int skip_declarator(const struct sim_walk *w, int at) {
     while (at < w->tokens.count - 1 && !is_sign(&w->tokens.at[at], ",;")) {
         if (is_sign(&w->tokens.at[at], "([{"))
-            at = sim_walk_close(w, at);
+            at = le_sim_walk_close(w, at);
         at++;
     }
     return at;
@@ -137,7 +138,7 @@ static int skip_angles(const struct sim_walk *w, int at) {
     int depth = 0;
     for (; at < w->tokens.count - 1; at++) {
         if (is_sign(&w->tokens.at[at], "([{"))
-            at = sim_walk_close(w, at);
+            at = le_sim_walk_close(w, at);
         depth += is_sign(&w->tokens.at[at], "<");
         depth -= is_sign(&w->tokens.at[at], ">");
         if (depth == 0)
@@ -146,7 +147,7 @@ static int skip_angles(const struct sim_walk *w, int at) {
     return at;
 }
 
-void sim_walk_variables(struct sim_walk *w) {
+void le_sim_walk_variables(struct sim_walk *w) {
     int end = w->tokens.count - 1, name = -1;
     bool constant = false;
     static const char *const never[] = {"template", "operator", "typedef", "using", "friend"};
@@ -155,12 +156,13 @@ void sim_walk_variables(struct sim_walk *w) {
         if (token->kind == SIM_MARKER || token->kind == SIM_FOREIGN)
             continue;
         for (size_t i = 0; i < ARRAY_LEN(never); i++)
-            if (sim_token_is(token, never[i]))
+            if (le_sim_token_is(token, never[i]))
                 return;
-        constant |= sim_token_is(token, "__constant__");
-        if (token->kind == SIM_WORD && sim_token_is(token + 1, "(") &&
-            (sim_token_is(token, "__attribute__") || sim_token_is(token, "alignas") || sim_token_is(token, "decltype")))
-            k = sim_walk_close(w, k + 1);
+        constant |= le_sim_token_is(token, "__constant__");
+        if (token->kind == SIM_WORD && le_sim_token_is(token + 1, "(") &&
+            (le_sim_token_is(token, "__attribute__") || le_sim_token_is(token, "alignas") ||
+             le_sim_token_is(token, "decltype")))
+            k = le_sim_walk_close(w, k + 1);
         else if (token->kind == SIM_WORD)
             name = k;
         else if (is_sign(token, "<"))
@@ -170,9 +172,9 @@ void sim_walk_variables(struct sim_walk *w) {
         else if (is_sign(token, "[=;,{")) {
             static const char *const types[] = {"struct", "class", "union", "enum", "namespace"};
             bool declared =
-                name > w->statement && !(is_sign(token, ";") && sim_walk_find(w, w->statement, k, "extern") >= 0);
+                name > w->statement && !(is_sign(token, ";") && le_sim_walk_find(w, w->statement, k, "extern") >= 0);
             for (size_t i = 0; i < ARRAY_LEN(types); i++)
-                declared &= name < 1 || !sim_token_is(&w->tokens.at[name - 1], types[i]);
+                declared &= name < 1 || !le_sim_token_is(&w->tokens.at[name - 1], types[i]);
             if (declared)
                 add_variable(w, name, constant);
             k = skip_declarator(w, k);
@@ -184,7 +186,7 @@ void sim_walk_variables(struct sim_walk *w) {
 
 /* ---- the table */
 
-char *sim_lowered_name(struct le_arena *arena, const char *expression) {
+char *le_sim_lowered_name(struct le_arena *arena, const char *expression) {
     while (*expression == ' ' || *expression == '&' || *expression == '\t' || strncmp(expression, "::", 2) == 0)
         expression += *expression == ':' ? 2 : 1;
     char *name = le_arena_copy(arena, expression, strlen(expression)), *to = name;
@@ -214,7 +216,7 @@ static int write_expressions(struct sim_walk *w) {
     struct le_text *text = &w->out->text;
     int count = 0;
     for (int k = 0; k < w->source->expression_count; k++) {
-        char *name = sim_lowered_name(w->arena, w->source->expressions[k]);
+        char *name = le_sim_lowered_name(w->arena, w->source->expressions[k]);
         const char *bare = w->source->expressions[k];
         while (*bare == ' ' || *bare == '&')
             bare++;
@@ -232,7 +234,7 @@ static int write_expressions(struct sim_walk *w) {
     return count;
 }
 
-void sim_walk_items(struct sim_walk *w) {
+void le_sim_walk_items(struct sim_walk *w) {
     struct le_text *text = &w->out->text;
     le_text_add(text,
                 "\n# 1 \"" SIM_OWN_FILES "/items\" 3\nstatic constexpr leat_sim::sim_item leat_sim_items[] = {\n");

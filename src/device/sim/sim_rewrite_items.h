@@ -34,12 +34,12 @@ struct sim_walk {
     bool outside;       /* in namespaces only, not in a function or a class */
     bool spins;         /* the program reads volatile memory */
 };
-void sim_walk_error(struct sim_walk *w, int at, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int sim_walk_close(const struct sim_walk *w, int at); /* the bracket that closes the one at `at` */
-int sim_walk_find(const struct sim_walk *w, int from, int to, const char *text); /* -1: not there */
-int sim_walk_end(const struct sim_walk *w, int at);
+void le_sim_walk_error(struct sim_walk *w, int at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int le_sim_walk_close(const struct sim_walk *w, int at); /* the bracket that closes the one at `at` */
+int le_sim_walk_find(const struct sim_walk *w, int from, int to, const char *text); /* -1: not there */
+int le_sim_walk_end(const struct sim_walk *w, int at);
 
-void sim_walk_kernel(struct sim_walk *w, int at); /* at: __global__ */
-void sim_walk_variables(struct sim_walk *w);      /* the current statement may declare some */
-void sim_walk_items(struct sim_walk *w);          /* writes the table */
+void le_sim_walk_kernel(struct sim_walk *w, int at); /* at: __global__ */
+void le_sim_walk_variables(struct sim_walk *w);      /* the current statement may declare some */
+void le_sim_walk_items(struct sim_walk *w);          /* writes the table */
 #endif

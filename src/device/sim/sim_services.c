@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 static unsigned service_barrier(int kind, unsigned predicate, const char *file, int line) {
-    struct sim_run *run = sim_run_now();
+    struct sim_run *run = le_sim_run_now();
     struct sim_thread *thread = run->thread;
     struct sim_team *team = run->team;
     unsigned k = (unsigned)(thread - team->threads);
-    sim_held_tell(run);
+    le_sim_held_tell(run);
     thread->kind = kind;
     thread->value = predicate;
     thread->file = file;
@@ -17,7 +17,7 @@ static unsigned service_barrier(int kind, unsigned predicate, const char *file, 
     thread->self->budget = SIM_BUDGET;
     if (kind == SIM_BARRIER_GRID) {
         if (!run->grid->cooperative)
-            sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a barrier of the grid needs a cooperative launch", file, line);
+            le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a barrier of the grid needs a cooperative launch", file, line);
         team->state[k] = SIM_AT_GRID;
         team->at_grid++;
     } else {
@@ -26,31 +26,31 @@ static unsigned service_barrier(int kind, unsigned predicate, const char *file, 
         team->predicated |= kind != SIM_BARRIER;
     }
     team->moved = true;
-    sim_run_next(run);
+    le_sim_run_next(run);
     return (unsigned)thread->result;
 }
 
 static unsigned long long service_collective(int kind, unsigned mask, unsigned long long value, unsigned argument,
                                              const char *file, int line) {
-    struct sim_run *run = sim_run_now();
+    struct sim_run *run = le_sim_run_now();
     struct sim_thread *thread = run->thread;
     unsigned k = (unsigned)(thread - run->team->threads), width = argument >> 8;
     if (kind >= SIM_SHUFFLE && kind <= SIM_SHUFFLE_XOR && (!width || width > SIM_WARP || (width & (width - 1))))
-        sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a warp shuffle's width must be 1, 2, 4, 8, 16 or 32, not %u", file,
-                     line, width);
+        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a warp shuffle's width must be 1, 2, 4, 8, 16 or 32, not %u", file,
+                        line, width);
     if (kind != SIM_ACTIVE && !(mask >> thread->self->lane & 1)) {
-        struct sim_thread_name name = sim_thread_name(run, thread);
+        struct sim_thread_name name = le_sim_thread_name(run, thread);
         char place[300];
         snprintf(place, sizeof place, "%s:%d", file, line);
         if (run->check)
-            sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
-                             "its mask, 0x%08x, does not name the lane that calls, %u", mask, thread->self->lane);
+            le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+                                "its mask, 0x%08x, does not name the lane that calls, %u", mask, thread->self->lane);
         else
-            sim_run_stop(run, SIM_GRID_TRAP, "%s: a warp's mask, 0x%08x, does not name the lane that calls, %u", place,
-                         mask, thread->self->lane);
+            le_sim_run_stop(run, SIM_GRID_TRAP, "%s: a warp's mask, 0x%08x, does not name the lane that calls, %u",
+                            place, mask, thread->self->lane);
         mask |= 1u << thread->self->lane;
     }
-    sim_held_tell(run);
+    le_sim_held_tell(run);
     thread->kind = kind;
     thread->mask = mask;
     thread->value = value;
@@ -60,41 +60,41 @@ static unsigned long long service_collective(int kind, unsigned mask, unsigned l
     thread->self->budget = SIM_BUDGET;
     run->team->state[k] = SIM_AT_WARP;
     run->team->moved = true;
-    sim_warp_try(run, thread);
+    le_sim_warp_try(run, thread);
     if (run->team->state[k] != SIM_READY)
-        sim_run_next(run);
+        le_sim_run_next(run);
     return thread->result;
 }
 
 static void service_pause(void) {
-    struct sim_run *run = sim_run_now();
+    struct sim_run *run = le_sim_run_now();
     struct sim_self *self = run->thread->self;
-    sim_held_tell(run);
+    le_sim_held_tell(run);
     run->team->moved |= self->changed != 0;
     self->budget = SIM_BUDGET;
     self->changed = 0;
-    sim_run_next(run);
+    le_sim_run_next(run);
 }
 
 static void service_fence(int scope) {
-    struct sim_run *run = sim_run_now();
-    sim_held_tell(run);
+    struct sim_run *run = le_sim_run_now();
+    le_sim_held_tell(run);
     if (run->check)
-        sim_check_fence(run->check, sim_thread_name(run, run->thread), (enum sim_fence)scope);
+        le_sim_check_fence(run->check, le_sim_thread_name(run, run->thread), (enum sim_fence)scope);
     if (--run->thread->self->budget == 0)
         service_pause();
 }
 
 static void service_stop(int kind) {
-    struct sim_run *run = sim_run_now();
-    sim_held_tell(run);
+    struct sim_run *run = le_sim_run_now();
+    le_sim_held_tell(run);
     if (kind == SIM_STOP_ASSERT)
-        sim_run_stop(run, SIM_GRID_ASSERT, "an assertion failed");
-    sim_run_stop(run, SIM_GRID_TRAP, "the kernel called __trap()");
+        le_sim_run_stop(run, SIM_GRID_ASSERT, "an assertion failed");
+    le_sim_run_stop(run, SIM_GRID_TRAP, "the kernel called __trap()");
 }
 
 static int service_print(const char *format, __builtin_va_list arguments) {
-    struct sim_run *run = sim_run_now();
+    struct sim_run *run = le_sim_run_now();
     char small[1024], *text = small;
     va_list again;
     va_copy(again, arguments);
@@ -113,12 +113,13 @@ static unsigned long long service_clock(void) {
     return le_clock_ns();
 }
 
-void sim_held_tell(struct sim_run *run) {
+void le_sim_held_tell(struct sim_run *run) {
     size_t size_bytes = run->held.size_bytes;
     if (!size_bytes)
         return;
     run->held.size_bytes = 0;
-    sim_check_access(run->check, sim_thread_name(run, run->thread), run->held.address, size_bytes, 0, run->held.pc);
+    le_sim_check_access(run->check, le_sim_thread_name(run, run->thread), run->held.address, size_bytes, 0,
+                        run->held.pc);
 }
 
 /* Accesses that need no alignment go to the check in pieces that have one. */
@@ -129,7 +130,7 @@ static void in_pieces(struct sim_run *run, struct sim_thread_name name, uintptr_
         piece = piece && piece < 8 ? piece : 8;
         while (piece > size_bytes)
             piece /= 2;
-        sim_check_access(run->check, name, address, piece, flags, pc);
+        le_sim_check_access(run->check, name, address, piece, flags, pc);
         address += piece;
         size_bytes -= piece;
     }
@@ -138,7 +139,7 @@ static void in_pieces(struct sim_run *run, struct sim_thread_name name, uintptr_
 /* A compare-and-swap loop starts with a plain read of what it will swap, as CUDA's own guide writes it; what is read is
  * only a guess that the swap verifies. So a plain read is held back until the thread's next access. */
 static void service_access(const void *address, unsigned long size_bytes, unsigned flags, const void *pc) {
-    struct sim_run *run = sim_run_now();
+    struct sim_run *run = le_sim_run_now();
     uintptr_t at = (uintptr_t)address;
     const struct sim_module *module = run->module;
     enum { RANGE = 16, SWAP = 32 }; /* as the prelude has them */
@@ -149,29 +150,29 @@ static void service_access(const void *address, unsigned long size_bytes, unsign
             return;
     if (flags & SWAP && run->held.address == at && run->held.size_bytes == size_bytes)
         run->held.size_bytes = 0;
-    sim_held_tell(run);
-    struct sim_thread_name name = sim_thread_name(run, run->thread);
+    le_sim_held_tell(run);
+    struct sim_thread_name name = le_sim_thread_name(run, run->thread);
     if (flags & RANGE)
         in_pieces(run, name, at, size_bytes, flags & ~(unsigned)RANGE, (uintptr_t)pc);
     else if (flags == 0)
         run->held = (struct sim_held){.address = at, .pc = (uintptr_t)pc, .size_bytes = size_bytes};
     else
-        sim_check_access(run->check, name, at, size_bytes, flags & ~(unsigned)SWAP, (uintptr_t)pc);
+        le_sim_check_access(run->check, name, at, size_bytes, flags & ~(unsigned)SWAP, (uintptr_t)pc);
 }
 
 static void service_subscript(const char *file, unsigned line, long long index, const char *type) {
-    struct sim_run *run = sim_run_now();
+    struct sim_run *run = le_sim_run_now();
     if (!run->check)
         return;
-    sim_held_tell(run);
+    le_sim_held_tell(run);
     char place[300];
-    struct sim_thread_name name = sim_thread_name(run, run->thread);
+    struct sim_thread_name name = le_sim_thread_name(run, run->thread);
     snprintf(place, sizeof place, "%s:%u", file, line);
-    sim_check_report(run->check, SIM_REPORT_OUT_OF_BOUNDS, &name, place, "subscript %lld of an array of type %s", index,
-                     type);
+    le_sim_check_report(run->check, SIM_REPORT_OUT_OF_BOUNDS, &name, place, "subscript %lld of an array of type %s",
+                        index, type);
 }
 
-const struct sim_services sim_services = {
+const struct sim_services le_sim_services = {
     .barrier = service_barrier,
     .collective = service_collective,
     .pause = service_pause,

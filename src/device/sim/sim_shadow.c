@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* ---- cells */
-void sim_cells_free(struct sim_cell *cells, size_t count) {
+void le_sim_cells_free(struct sim_cell *cells, size_t count) {
     for (size_t k = 0; cells && k < count; k++)
         if (sim_cell_is_split(&cells[k]))
             le_free(cells[k].bytes);
     le_free(cells);
 }
 
-struct sim_cell *sim_cell_split(struct sim_cell *cell) {
+struct sim_cell *le_sim_cell_split(struct sim_cell *cell) {
     if (sim_cell_is_split(cell))
         return cell->bytes;
     struct sim_cell *bytes = le_alloc(4 * sizeof *bytes);
@@ -28,7 +28,7 @@ static uint64_t low_bits(size_t count) {
     return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
 }
 
-void sim_bits_set(uint64_t *bits, size_t first, size_t count) {
+void le_sim_bits_set(uint64_t *bits, size_t first, size_t count) {
     while (count) {
         size_t shift = first % 64, part = 64 - shift < count ? 64 - shift : count;
         bits[first / 64] |= low_bits(part) << shift;
@@ -37,7 +37,7 @@ void sim_bits_set(uint64_t *bits, size_t first, size_t count) {
     }
 }
 
-void sim_bits_clear(uint64_t *bits, size_t first, size_t count) {
+void le_sim_bits_clear(uint64_t *bits, size_t first, size_t count) {
     while (count) {
         size_t shift = first % 64, part = 64 - shift < count ? 64 - shift : count;
         bits[first / 64] &= ~(low_bits(part) << shift);
@@ -46,7 +46,7 @@ void sim_bits_clear(uint64_t *bits, size_t first, size_t count) {
     }
 }
 
-uint64_t sim_bits_missing(const uint64_t *bits, size_t first, size_t count) {
+uint64_t le_sim_bits_missing(const uint64_t *bits, size_t first, size_t count) {
     size_t shift = first % 64;
     uint64_t found = bits[first / 64] >> shift;
     if (shift + count > 64)
@@ -66,7 +66,7 @@ static struct sim_page **find_slot(struct sim_page **slots, size_t capacity, uin
     return &slots[k];
 }
 
-struct sim_page *sim_pages_find(const struct sim_pages *pages, uintptr_t number) {
+struct sim_page *le_sim_pages_find(const struct sim_pages *pages, uintptr_t number) {
     return pages->capacity ? *find_slot(pages->slots, pages->capacity, number) : NULL;
 }
 
@@ -84,7 +84,7 @@ static bool grow(struct sim_pages *pages) {
     return true;
 }
 
-struct sim_page *sim_pages_get(struct sim_pages *pages, uintptr_t number) {
+struct sim_page *le_sim_pages_get(struct sim_pages *pages, uintptr_t number) {
     if (2 * pages->count >= pages->capacity && !grow(pages))
         return NULL;
     struct sim_page **slot = find_slot(pages->slots, pages->capacity, number);
@@ -98,17 +98,17 @@ struct sim_page *sim_pages_get(struct sim_pages *pages, uintptr_t number) {
     return *slot;
 }
 
-void sim_pages_finish(struct sim_pages *pages) {
+void le_sim_pages_finish(struct sim_pages *pages) {
     for (size_t k = 0; k < pages->capacity; k++)
         if (pages->slots[k]) {
-            sim_page_close(pages->slots[k]);
+            le_sim_page_close(pages->slots[k]);
             le_free(pages->slots[k]);
         }
     le_free(pages->slots);
     *pages = (struct sim_pages){0};
 }
 
-bool sim_page_open(struct sim_page *page) {
+bool le_sim_page_open(struct sim_page *page) {
     if (page->cells)
         return true;
     page->cells = le_alloc(SIM_PAGE_WORDS * sizeof *page->cells);
@@ -117,19 +117,19 @@ bool sim_page_open(struct sim_page *page) {
     return page->cells != NULL;
 }
 
-void sim_page_close(struct sim_page *page) {
-    sim_cells_free(page->cells, SIM_PAGE_WORDS);
+void le_sim_page_close(struct sim_page *page) {
+    le_sim_cells_free(page->cells, SIM_PAGE_WORDS);
     page->cells = NULL;
     page->whole = (struct sim_cell){0};
 }
 
 /* Words that are only touched are forgotten whole: arrays start at words. */
-void sim_page_forget(struct sim_page *page, size_t offset, size_t size_bytes) {
-    sim_bits_clear(page->written, offset, size_bytes);
+void le_sim_page_forget(struct sim_page *page, size_t offset, size_t size_bytes) {
+    le_sim_bits_clear(page->written, offset, size_bytes);
     if (size_bytes == SIM_PAGE_BYTES) {
-        sim_page_close(page);
+        le_sim_page_close(page);
     } else if (page->cells || page->whole.write.who || page->whole.reads[0].who) {
-        if (!sim_page_open(page)) {
+        if (!le_sim_page_open(page)) {
             page->whole = (struct sim_cell){0}; /* forgets too much rather than too little */
             return;
         }

@@ -44,26 +44,26 @@ struct sim_pages { /* {0} is empty */
     struct sim_page **slots;
     size_t count, capacity; /* a power of two */
 };
-void sim_pages_finish(struct sim_pages *pages);
-struct sim_page *sim_pages_find(const struct sim_pages *pages, uintptr_t number); /* NULL: none yet */
-struct sim_page *sim_pages_get(struct sim_pages *pages, uintptr_t number);        /* NULL: no memory */
+void le_sim_pages_finish(struct sim_pages *pages);
+struct sim_page *le_sim_pages_find(const struct sim_pages *pages, uintptr_t number); /* NULL: none yet */
+struct sim_page *le_sim_pages_get(struct sim_pages *pages, uintptr_t number);        /* NULL: no memory */
 /* Gives the page cells of its own. false: no memory. */
-bool sim_page_open(struct sim_page *page);
+bool le_sim_page_open(struct sim_page *page);
 /* One cell for all of it, empty. */
-void sim_page_close(struct sim_page *page);
+void le_sim_page_close(struct sim_page *page);
 
 /* The cells of a word's bytes: takes the word apart if need be. NULL: no memory. */
-struct sim_cell *sim_cell_split(struct sim_cell *cell);
+struct sim_cell *le_sim_cell_split(struct sim_cell *cell);
 static inline bool sim_cell_is_split(const struct sim_cell *cell) {
     return cell->write.who == (uint32_t)SIM_SPLIT;
 }
-void sim_cells_free(struct sim_cell *cells, size_t count);
+void le_sim_cells_free(struct sim_cell *cells, size_t count);
 
 /* Bits [first, first + count) of a map; count may be 0. */
-void sim_bits_set(uint64_t *bits, size_t first, size_t count);
-void sim_bits_clear(uint64_t *bits, size_t first, size_t count);
+void le_sim_bits_set(uint64_t *bits, size_t first, size_t count);
+void le_sim_bits_clear(uint64_t *bits, size_t first, size_t count);
 /* [address, +size_bytes) lies in one page. */
-void sim_page_forget(struct sim_page *page, size_t offset, size_t size_bytes); /* no accesses, nothing written */
+void le_sim_page_forget(struct sim_page *page, size_t offset, size_t size_bytes); /* no accesses, nothing written */
 /* Which of the count (at most 64) bytes from first on are not set: bit k for byte first + k. */
-uint64_t sim_bits_missing(const uint64_t *bits, size_t first, size_t count);
+uint64_t le_sim_bits_missing(const uint64_t *bits, size_t first, size_t count);
 #endif

@@ -38,20 +38,20 @@ struct sim_handles {
     uint32_t generation;
     enum sim_handle_kind kind;
 };
-uintptr_t sim_handle_put(struct sim_handles *handles, void *object); /* 0: no memory */
-void *sim_handle_get(const struct sim_handles *handles, uintptr_t handle);
-void sim_handle_drop(struct sim_handles *handles, uintptr_t handle);
-void sim_handles_finish(struct sim_handles *handles);
+uintptr_t le_sim_handle_put(struct sim_handles *handles, void *object); /* 0: no memory */
+void *le_sim_handle_get(const struct sim_handles *handles, uintptr_t handle);
+void le_sim_handle_drop(struct sim_handles *handles, uintptr_t handle);
+void le_sim_handles_finish(struct sim_handles *handles);
 
 /* ---- order, kept while checking: for each stream's slot the last operation that is over before */
 struct sim_vector {
     uint64_t *at;
     int count;
 };
-bool sim_vector_join(struct sim_vector *into, const struct sim_vector *from); /* false: no memory */
-bool sim_vector_raise(struct sim_vector *vector, int slot, uint64_t number);
-bool sim_vector_has(const struct sim_vector *vector, int slot, uint64_t number);
-void sim_vector_finish(struct sim_vector *vector);
+bool le_sim_vector_join(struct sim_vector *into, const struct sim_vector *from); /* false: no memory */
+bool le_sim_vector_raise(struct sim_vector *vector, int slot, uint64_t number);
+bool le_sim_vector_has(const struct sim_vector *vector, int slot, uint64_t number);
+void le_sim_vector_finish(struct sim_vector *vector);
 
 /* ---- memory that the driver knows */
 enum sim_block_kind { SIM_BLOCK_DEVICE, SIM_BLOCK_PINNED, SIM_BLOCK_REGISTERED, SIM_BLOCK_MODULE };
@@ -69,14 +69,14 @@ struct sim_memory {
     struct sim_block *graves; /* freed pinned memory whose addresses are kept */
     int grave_count;
 };
-size_t sim_page_bytes(void);
-void sim_memory_finish(void);
+size_t le_sim_page_bytes(void);
+void le_sim_memory_finish(void);
 /* The block with all of [address, +size_bytes); NULL: none. */
-const struct sim_block *sim_memory_find(uintptr_t address, size_t size_bytes);
-bool sim_memory_add(const struct sim_block *block); /* false: no memory */
-void sim_memory_remove(uintptr_t address);
+const struct sim_block *le_sim_memory_find(uintptr_t address, size_t size_bytes);
+bool le_sim_memory_add(const struct sim_block *block); /* false: no memory */
+void le_sim_memory_remove(uintptr_t address);
 /* The check begins: tells it of all blocks, whose contents are anything. */
-void sim_memory_tell_all(void);
+void le_sim_memory_tell_all(void);
 
 /* ---- operations */
 enum sim_op_kind { SIM_OP_COPY, SIM_OP_FILL, SIM_OP_KERNEL, SIM_OP_RECORD, SIM_OP_WAIT };
@@ -116,8 +116,8 @@ struct sim_op {
         } wait;
     };
 };
-const char *sim_op_what(const struct sim_op *op);
-void sim_op_free(struct sim_op *op);
+const char *le_sim_op_what(const struct sim_op *op);
+void le_sim_op_free(struct sim_op *op);
 
 struct sim_stream {
     int slot;    /* in state.streams; 0: the NULL stream */
@@ -161,16 +161,16 @@ enum sim_call {
     SIM_CALL_MODULE,
     SIM_CALL_CONTEXT
 };
-uint64_t sim_call_ns(enum sim_call call);
-uint64_t sim_pin_ns(size_t size_bytes);
-uint64_t sim_stage_ns(size_t size_bytes); /* the host's share of a copy from pageable memory */
-uint64_t sim_copy_down_pageable_ns(size_t size_bytes);
-uint64_t sim_copy_ns(enum sim_engine engine, size_t size_bytes);
-uint64_t sim_fill_ns(size_t size_bytes);
-uint64_t sim_kernel_ns(uint64_t blocks, uint64_t threads); /* sim's estimate */
+uint64_t le_sim_call_ns(enum sim_call call);
+uint64_t le_sim_pin_ns(size_t size_bytes);
+uint64_t le_sim_stage_ns(size_t size_bytes); /* the host's share of a copy from pageable memory */
+uint64_t le_sim_copy_down_pageable_ns(size_t size_bytes);
+uint64_t le_sim_copy_ns(enum sim_engine engine, size_t size_bytes);
+uint64_t le_sim_fill_ns(size_t size_bytes);
+uint64_t le_sim_kernel_ns(uint64_t blocks, uint64_t threads); /* sim's estimate */
 /* When the engine has duration_ns free, not before ready_ns; takes it. */
-bool sim_engines_take(struct sim_engines *engines, const struct sim_op *op, uint64_t ready_ns, uint64_t *start_ns);
-void sim_engines_finish(struct sim_engines *engines);
+bool le_sim_engines_take(struct sim_engines *engines, const struct sim_op *op, uint64_t ready_ns, uint64_t *start_ns);
+void le_sim_engines_finish(struct sim_engines *engines);
 
 /* ---- what waits for work to run */
 struct sim_goal {
@@ -227,68 +227,68 @@ struct sim_state {
     const struct sim_op *running;
     uint64_t last_call_ns; /* real time */
 };
-struct sim_state *sim_state(void);
-le_cu_context sim_primary(void);
+struct sim_state *le_sim_state(void);
+le_cu_context le_sim_primary(void);
 
 /* ---- the door of each call: takes the lock and the call's virtual time, or gives the error that it returns */
-le_cu_result sim_enter(enum sim_call call);       /* a context must be current */
-le_cu_result sim_enter_early(enum sim_call call); /* only Init must have been called */
-le_cu_result sim_leave(le_cu_result result);      /* gives it back, or the fatal error that came up meanwhile */
+le_cu_result le_sim_enter(enum sim_call call);       /* a context must be current */
+le_cu_result le_sim_enter_early(enum sim_call call); /* only Init must have been called */
+le_cu_result le_sim_leave(le_cu_result result);      /* gives it back, or the fatal error that came up meanwhile */
 
 /* ---- options and faults */
-bool sim_is_child(void);           /* of the process that called Init, by fork */
-void sim_configuration_read(void); /* from the environment, if nobody has configured */
+bool le_sim_is_child(void);           /* of the process that called Init, by fork */
+void le_sim_configuration_read(void); /* from the environment, if nobody has configured */
 /* Counts one more; true: it is the one that fails. */
-bool sim_fault_now(uint64_t *count, uint64_t which);
+bool le_sim_fault_now(uint64_t *count, uint64_t which);
 
 /* ---- streams and queues */
-struct sim_stream *sim_stream_of(le_cu_stream stream); /* NULL: a bad handle */
-bool sim_streams_start(void);
-void sim_streams_finish(void);
-void sim_stream_over(struct sim_stream *stream); /* frees it if it is destroyed and empty */
+struct sim_stream *le_sim_stream_of(le_cu_stream stream); /* NULL: a bad handle */
+bool le_sim_streams_start(void);
+void le_sim_streams_finish(void);
+void le_sim_stream_over(struct sim_stream *stream); /* frees it if it is destroyed and empty */
 /* Takes the operation over, also when it fails. */
-le_cu_result sim_enqueue(struct sim_stream *stream, struct sim_op *op);
-bool sim_op_done(int slot, uint64_t number);
+le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op);
+bool le_sim_op_done(int slot, uint64_t number);
 /* Of the runnable heads the one whose turn it is; NULL: none. */
-struct sim_op *sim_queue_pick(void);
-void sim_queue_pop(struct sim_op *op);
-void sim_queue_drop_all(void); /* after a fatal error */
+struct sim_op *le_sim_queue_pick(void);
+void le_sim_queue_pop(struct sim_op *op);
+void le_sim_queue_drop_all(void); /* after a fatal error */
 /* Runs what is needed for it; the host's clock does not move. */
-void sim_force(int slot, uint64_t number);
-void sim_force_all(void);
-bool sim_force_briefly(int slot, uint64_t number); /* false: a kernel still runs after a second */
+void le_sim_force(int slot, uint64_t number);
+void le_sim_force_all(void);
+bool le_sim_force_briefly(int slot, uint64_t number); /* false: a kernel still runs after a second */
 /* The same, and the host waits: its clock goes to the end, and it knows what is over. */
-void sim_host_waits(uint64_t end_ns, const struct sim_vector *vector);
-void sim_wait_stream(struct sim_stream *stream);
-void sim_wait_all(void);
+void le_sim_host_waits(uint64_t end_ns, const struct sim_vector *vector);
+void le_sim_wait_stream(struct sim_stream *stream);
+void le_sim_wait_all(void);
 /* Whether it is over by now; else the clock goes on so that polling ends. */
-le_cu_result sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector);
+le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector);
 
-void sim_events_finish(void);
-void sim_modules_finish(void);
+void le_sim_events_finish(void);
+void le_sim_modules_finish(void);
 
 /* ---- order */
-bool sim_order_give(struct sim_stream *stream, struct sim_op *op);
-bool sim_order_before(void *user, uint64_t a, uint64_t b);
-void sim_order_host_knows(const struct sim_vector *vector);
-le_cu_result sim_check_start(void);
-void sim_check_stop(void);
-void sim_check_finish(void); /* with the context */
+bool le_sim_order_give(struct sim_stream *stream, struct sim_op *op);
+bool le_sim_order_before(void *user, uint64_t a, uint64_t b);
+void le_sim_order_host_knows(const struct sim_vector *vector);
+le_cu_result le_sim_check_start(void);
+void le_sim_check_stop(void);
+void le_sim_check_finish(void); /* with the context */
 
 /* ---- sim's own thread */
-le_cu_result sim_worker_start(void);
-void sim_worker_stop(void);
-void sim_copy_run(const struct sim_op *op);
-void sim_fill_run(const struct sim_op *op);
-void sim_kernel_run(const struct sim_op *op);
-void sim_kernel_free(struct sim_kernel *kernel);
-const char *sim_kernel_name(const struct sim_kernel *kernel);
+le_cu_result le_sim_worker_start(void);
+void le_sim_worker_stop(void);
+void le_sim_copy_run(const struct sim_op *op);
+void le_sim_fill_run(const struct sim_op *op);
+void le_sim_kernel_run(const struct sim_op *op);
+void le_sim_kernel_free(struct sim_kernel *kernel);
+const char *le_sim_kernel_name(const struct sim_kernel *kernel);
 /* The k-th of the addresses that its parameters may be; 0 after the last. */
-uintptr_t sim_kernel_address(const struct sim_kernel *kernel, size_t k);
+uintptr_t le_sim_kernel_address(const struct sim_kernel *kernel, size_t k);
 
 /* ---- the table's functions */
-#define LE_CU(name, symbol, version, need, parameters) le_cu_result sim_##name parameters;
+#define LE_CU(name, symbol, version, need, parameters) le_cu_result le_sim_##name parameters;
 #include "device/cuda_driver.def"
 #undef LE_CU
-void sim_note_memory(le_cu_deviceptr address, size_t size_bytes, int live);
+void le_sim_note_memory(le_cu_deviceptr address, size_t size_bytes, int live);
 #endif

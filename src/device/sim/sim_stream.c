@@ -5,12 +5,12 @@
 
 static const uintptr_t LEGACY_HANDLE = 1;
 
-struct sim_stream *sim_stream_of(le_cu_stream stream) {
-    const struct sim_state *state = sim_state();
+struct sim_stream *le_sim_stream_of(le_cu_stream stream) {
+    const struct sim_state *state = le_sim_state();
     uintptr_t handle = (uintptr_t)stream;
     if (!handle || handle == LEGACY_HANDLE)
         return state->streams[0];
-    return sim_handle_get(&state->stream_handles, handle);
+    return le_sim_handle_get(&state->stream_handles, handle);
 }
 
 /* A slot whose stream is gone may be used again if all that it ran is known to be over: the slot's order goes on. */
@@ -22,7 +22,7 @@ static int free_slot(const struct sim_state *state) {
 }
 
 static struct sim_stream *stream_new(bool blocking) {
-    struct sim_state *state = sim_state();
+    struct sim_state *state = le_sim_state();
     int slot = free_slot(state);
     struct sim_stream **streams =
         le_realloc(state->streams, (size_t)(state->stream_count + 1) * sizeof(struct sim_stream *));
@@ -40,20 +40,20 @@ static struct sim_stream *stream_new(bool blocking) {
     return stream;
 }
 
-bool sim_streams_start(void) {
+bool le_sim_streams_start(void) {
     return stream_new(true);
 }
 
-void sim_streams_finish(void) {
-    struct sim_state *state = sim_state();
-    sim_queue_drop_all();
+void le_sim_streams_finish(void) {
+    struct sim_state *state = le_sim_state();
+    le_sim_queue_drop_all();
     for (int k = 0; k < state->stream_count; k++)
         if (state->streams[k]) {
-            sim_vector_finish(&state->streams[k]->vector);
+            le_sim_vector_finish(&state->streams[k]->vector);
             le_free(state->streams[k]);
         }
     for (int blocking = 0; blocking < 2; blocking++) {
-        sim_vector_finish(&state->gone[blocking].vector);
+        le_sim_vector_finish(&state->gone[blocking].vector);
         state->gone[blocking].end_ns = 0;
     }
     le_free(state->streams);
@@ -63,13 +63,13 @@ void sim_streams_finish(void) {
 }
 
 static le_cu_result create(le_cu_stream *handle, unsigned flags) {
-    struct sim_state *state = sim_state();
+    struct sim_state *state = le_sim_state();
     if (!handle || flags & ~(unsigned)LE_CU_STREAM_NON_BLOCKING)
         return LE_CU_ERROR_INVALID_VALUE;
     struct sim_stream *stream = stream_new(!(flags & LE_CU_STREAM_NON_BLOCKING));
     if (!stream)
         return LE_CU_ERROR_OUT_OF_MEMORY;
-    uintptr_t number = sim_handle_put(&state->stream_handles, stream);
+    uintptr_t number = le_sim_handle_put(&state->stream_handles, stream);
     if (!number) {
         state->streams[stream->slot] = NULL;
         le_free(stream);
@@ -80,57 +80,57 @@ static le_cu_result create(le_cu_stream *handle, unsigned flags) {
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_StreamCreate(le_cu_stream *stream, unsigned flags) {
-    le_cu_result result = sim_enter(SIM_CALL_CREATE);
-    return result ? result : sim_leave(create(stream, flags));
+le_cu_result le_sim_StreamCreate(le_cu_stream *stream, unsigned flags) {
+    le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
+    return result ? result : le_sim_leave(create(stream, flags));
 }
 
 /* What it was given still runs. */
 static le_cu_result destroy(le_cu_stream handle) {
-    struct sim_state *state = sim_state();
-    struct sim_stream *stream = sim_handle_get(&state->stream_handles, (uintptr_t)handle);
+    struct sim_state *state = le_sim_state();
+    struct sim_stream *stream = le_sim_handle_get(&state->stream_handles, (uintptr_t)handle);
     if (!stream)
         return LE_CU_ERROR_INVALID_HANDLE;
-    sim_handle_drop(&state->stream_handles, (uintptr_t)handle);
+    le_sim_handle_drop(&state->stream_handles, (uintptr_t)handle);
     stream->destroyed = true;
-    sim_stream_over(stream);
+    le_sim_stream_over(stream);
     return LE_CU_SUCCESS;
 }
 
-le_cu_result sim_StreamDestroy(le_cu_stream stream) {
-    le_cu_result result = sim_enter(SIM_CALL_CREATE);
-    return result ? result : sim_leave(destroy(stream));
+le_cu_result le_sim_StreamDestroy(le_cu_stream stream) {
+    le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
+    return result ? result : le_sim_leave(destroy(stream));
 }
 
-le_cu_result sim_StreamSynchronize(le_cu_stream handle) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
+le_cu_result le_sim_StreamSynchronize(le_cu_stream handle) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
     if (result)
         return result;
-    struct sim_stream *stream = sim_stream_of(handle);
+    struct sim_stream *stream = le_sim_stream_of(handle);
     if (!stream)
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    sim_wait_stream(stream);
-    return sim_leave(LE_CU_SUCCESS);
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+    le_sim_wait_stream(stream);
+    return le_sim_leave(LE_CU_SUCCESS);
 }
 
-le_cu_result sim_StreamQuery(le_cu_stream handle) {
-    le_cu_result result = sim_enter(SIM_CALL_QUERY);
+le_cu_result le_sim_StreamQuery(le_cu_stream handle) {
+    le_cu_result result = le_sim_enter(SIM_CALL_QUERY);
     if (result)
         return result;
-    const struct sim_stream *stream = sim_stream_of(handle);
+    const struct sim_stream *stream = le_sim_stream_of(handle);
     if (!stream)
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    return sim_leave(sim_poll(stream->slot, stream->last_number, stream->end_ns, &stream->vector));
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+    return le_sim_leave(le_sim_poll(stream->slot, stream->last_number, stream->end_ns, &stream->vector));
 }
 
-le_cu_result sim_StreamGetCtx(le_cu_stream stream, le_cu_context *ctx) {
-    le_cu_result result = sim_enter(SIM_CALL_FREE);
+le_cu_result le_sim_StreamGetCtx(le_cu_stream stream, le_cu_context *ctx) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
     if (result)
         return result;
-    if (!sim_stream_of(stream))
-        return sim_leave(LE_CU_ERROR_INVALID_HANDLE);
+    if (!le_sim_stream_of(stream))
+        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
     if (!ctx)
-        return sim_leave(LE_CU_ERROR_INVALID_VALUE);
-    *ctx = sim_primary();
-    return sim_leave(LE_CU_SUCCESS);
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
+    *ctx = le_sim_primary();
+    return le_sim_leave(LE_CU_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /* A grid as it runs: blocks ("teams") of threads, each a fiber, and what they wait for. sim_grid.c has the turns,
  * sim_warp.c what lanes do together, sim_services.c what modules call, sim_trap.c the machine's faults. All of it on
- * the one thread that runs the grid; nothing outlives sim_grid_run. */
+ * the one thread that runs the grid; nothing outlives le_sim_grid_run. */
 #ifndef LE_SIM_TEAM_H
 #define LE_SIM_TEAM_H
 #include "device/sim/sim_exec.h"
@@ -63,40 +63,40 @@ struct sim_run {
     struct sim_shared_variable *variables;
 };
 
-struct sim_run *sim_run_now(void); /* NULL: this thread runs no grid */
+struct sim_run *le_sim_run_now(void); /* NULL: this thread runs no grid */
 
 /* ---- sim_grid.c */
 /* The running thread's state is set: the next one goes on. Returns when this one does. */
-void sim_run_next(struct sim_run *run);
+void le_sim_run_next(struct sim_run *run);
 /* Ends the grid; does not return on a fiber. */
-void sim_run_stop(struct sim_run *run, enum sim_grid_status status, const char *format, ...)
+void le_sim_run_stop(struct sim_run *run, enum sim_grid_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-struct sim_thread_name sim_thread_name(const struct sim_run *run, const struct sim_thread *thread);
+struct sim_thread_name le_sim_thread_name(const struct sim_run *run, const struct sim_thread *thread);
 
 /* ---- sim_warp.c */
 /* Completes what the lanes of the thread's warp wait for, if all are there now. */
-void sim_warp_try(struct sim_run *run, struct sim_thread *thread);
+void le_sim_warp_try(struct sim_run *run, struct sim_thread *thread);
 /* A thread of the warp has ended: others may have waited for it alone. */
-void sim_warp_ended(struct sim_run *run, unsigned warp);
+void le_sim_warp_ended(struct sim_run *run, unsigned warp);
 /* Nobody is ready: lanes that ask who is with them get their answer. false: there are none. */
-bool sim_warp_answer(struct sim_run *run);
+bool le_sim_warp_answer(struct sim_run *run);
 
 /* ---- sim_services.c */
 /* The running thread waits or ends: what it did last is told to the check. */
-void sim_held_tell(struct sim_run *run);
-extern const struct sim_services sim_services;
+void le_sim_held_tell(struct sim_run *run);
+extern const struct sim_services le_sim_services;
 
 /* ---- sim_trap.c: faults of the machine on a fiber of this thread end the grid: run->fault_signal */
-bool sim_trap_begin(struct sim_run *run);
-void sim_trap_end(struct sim_run *run);
+bool le_sim_trap_begin(struct sim_run *run);
+void le_sim_trap_end(struct sim_run *run);
 
 /* ---- sim_teams.c */
 /* The first one's stacks are the module's, kept for its next grid. */
-struct sim_team *sim_team_new(struct sim_run *run, unsigned slot);
-void sim_team_free(struct sim_run *run, struct sim_team *team);
-void sim_team_place(struct sim_run *run, struct sim_team *team); /* puts its shared memory in place */
-void sim_team_begin(struct sim_run *run, struct sim_team *team, uint64_t number, void (*entry)(void *));
-void sim_orders_make(struct sim_run *run);
-void sim_order_choose(struct sim_run *run, struct sim_team *team);
-uint64_t sim_random(uint64_t *state);
+struct sim_team *le_sim_team_new(struct sim_run *run, unsigned slot);
+void le_sim_team_free(struct sim_run *run, struct sim_team *team);
+void le_sim_team_place(struct sim_run *run, struct sim_team *team); /* puts its shared memory in place */
+void le_sim_team_begin(struct sim_run *run, struct sim_team *team, uint64_t number, void (*entry)(void *));
+void le_sim_orders_make(struct sim_run *run);
+void le_sim_order_choose(struct sim_run *run, struct sim_team *team);
+uint64_t le_sim_random(uint64_t *state);
 #endif

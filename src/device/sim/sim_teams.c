@@ -5,7 +5,7 @@
 
 enum { STACK_BYTES = 64 << 10, GUARDED_TEAMS = 8 };
 
-uint64_t sim_random(uint64_t *state) { /* splitmix64 */
+uint64_t le_sim_random(uint64_t *state) { /* splitmix64 */
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -14,7 +14,7 @@ uint64_t sim_random(uint64_t *state) { /* splitmix64 */
 
 static void shuffle(struct sim_run *run, uint16_t *order, unsigned count) {
     for (unsigned k = count; k > 1; k--) {
-        unsigned other = (unsigned)(sim_random(&run->random) % k);
+        unsigned other = (unsigned)(le_sim_random(&run->random) % k);
         uint16_t kept = order[k - 1];
         order[k - 1] = order[other];
         order[other] = kept;
@@ -31,7 +31,7 @@ static void by_warps(struct sim_run *run, uint16_t *order) {
     for (unsigned w = 0; w < run->warps; w++) {
         unsigned base = warps[w] * (unsigned)SIM_WARP;
         unsigned count = run->threads - base < SIM_WARP ? run->threads - base : SIM_WARP;
-        uint64_t random = sim_random(&run->random);
+        uint64_t random = le_sim_random(&run->random);
         unsigned first = random >> 8 & 1 ? (unsigned)(random >> 16) % count : 0;
         for (unsigned k = 0; k < count; k++) {
             unsigned lane = (first + k) % count;
@@ -41,7 +41,7 @@ static void by_warps(struct sim_run *run, uint16_t *order) {
 }
 
 /* The last quarter mixes the lanes of all warps. */
-void sim_orders_make(struct sim_run *run) {
+void le_sim_orders_make(struct sim_run *run) {
     for (unsigned k = 0; k < SIM_ORDERS; k++) {
         uint16_t *order = run->orders + (size_t)k * run->threads;
         by_warps(run, order);
@@ -50,26 +50,26 @@ void sim_orders_make(struct sim_run *run) {
     }
 }
 
-void sim_order_choose(struct sim_run *run, struct sim_team *team) {
-    team->order = run->orders + (sim_random(&run->random) % SIM_ORDERS) * run->threads;
+void le_sim_order_choose(struct sim_run *run, struct sim_team *team) {
+    team->order = run->orders + (le_sim_random(&run->random) % SIM_ORDERS) * run->threads;
 }
 
 static struct sim_stacks *new_stacks(const struct sim_run *run, bool guarded) {
-    return sim_stacks_new(run->threads, run->grid->stack_bytes ? run->grid->stack_bytes : STACK_BYTES, guarded);
+    return le_sim_stacks_new(run->threads, run->grid->stack_bytes ? run->grid->stack_bytes : STACK_BYTES, guarded);
 }
 
 static struct sim_stacks *module_stacks(struct sim_run *run) {
     struct sim_module *module = run->module;
     if (module->stacks && module->stack_bytes == run->grid->stack_bytes &&
-        sim_stacks_count(module->stacks) >= run->threads)
+        le_sim_stacks_count(module->stacks) >= run->threads)
         return module->stacks;
-    sim_stacks_free(module->stacks);
+    le_sim_stacks_free(module->stacks);
     module->stack_bytes = run->grid->stack_bytes;
     module->stacks = new_stacks(run, true);
     return module->stacks;
 }
 
-struct sim_team *sim_team_new(struct sim_run *run, unsigned slot) {
+struct sim_team *le_sim_team_new(struct sim_run *run, unsigned slot) {
     struct sim_team *team = le_alloc_zero(1, sizeof *team);
     if (!team)
         return NULL;
@@ -77,19 +77,19 @@ struct sim_team *sim_team_new(struct sim_run *run, unsigned slot) {
     team->state = le_alloc_zero(run->threads, 1);
     team->stacks = slot ? new_stacks(run, slot < GUARDED_TEAMS) : module_stacks(run);
     if (!team->threads || !team->state || !team->stacks) {
-        sim_team_free(run, team);
+        le_sim_team_free(run, team);
         return NULL;
     }
     return team;
 }
 
-void sim_team_free(struct sim_run *run, struct sim_team *team) {
+void le_sim_team_free(struct sim_run *run, struct sim_team *team) {
     if (!team)
         return;
     for (unsigned k = 0; team->threads && k < run->threads; k++)
-        sim_fiber_finish(&team->threads[k].fiber);
+        le_sim_fiber_finish(&team->threads[k].fiber);
     if (team->stacks != run->module->stacks)
-        sim_stacks_free(team->stacks);
+        le_sim_stacks_free(team->stacks);
     le_free(team->threads);
     le_free(team->state);
     le_free(team->shared);
@@ -123,19 +123,19 @@ static bool put_aside(struct sim_run *run, struct sim_team *team) {
     return team->shared != NULL;
 }
 
-void sim_team_place(struct sim_run *run, struct sim_team *team) {
+void le_sim_team_place(struct sim_run *run, struct sim_team *team) {
     if (run->team == team)
         return;
     if (run->team && run->team->live && !put_aside(run, run->team)) {
         run->thread = NULL; /* nobody runs: there is no fiber to leave */
-        sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the shared memory of blocks that wait");
+        le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the shared memory of blocks that wait");
         return;
     }
     if (team->shared && team->live)
         move_shared(run, team->shared, false);
     run->team = team;
     if (run->check && team->live)
-        sim_check_block_switch(run->check, team->number);
+        le_sim_check_block_switch(run->check, team->number);
 }
 
 /* What nobody has written is anything: all bits set is NaN, and -1. */
@@ -151,7 +151,7 @@ static void begin_thread(struct sim_run *run, struct sim_team *team, unsigned k,
     struct sim_thread *thread = &team->threads[k];
     const unsigned *block = run->grid->block, *grid = run->grid->grid;
     size_t size_bytes;
-    char *stack = sim_stacks_at(team->stacks, k, &size_bytes);
+    char *stack = le_sim_stacks_at(team->stacks, k, &size_bytes);
     size_t self_bytes = (sizeof *thread->self + 63) / 64 * 64;
     thread->self = (struct sim_self *)(void *)(stack + size_bytes - self_bytes);
     *thread->self = (struct sim_self){
@@ -166,12 +166,12 @@ static void begin_thread(struct sim_run *run, struct sim_team *team, unsigned k,
         .stack_low = (uintptr_t)stack,
         .stack_size = size_bytes,
     };
-    sim_fiber_start(&thread->fiber, stack, size_bytes - self_bytes, entry, thread);
+    le_sim_fiber_start(&thread->fiber, stack, size_bytes - self_bytes, entry, thread);
 }
 
-void sim_team_begin(struct sim_run *run, struct sim_team *team, uint64_t number, void (*entry)(void *)) {
+void le_sim_team_begin(struct sim_run *run, struct sim_team *team, uint64_t number, void (*entry)(void *)) {
     team->live = 0;
-    sim_team_place(run, team);
+    le_sim_team_place(run, team);
     spoil_shared(run);
     team->number = number;
     team->live = run->threads;
@@ -181,5 +181,5 @@ void sim_team_begin(struct sim_run *run, struct sim_team *team, uint64_t number,
     for (unsigned k = 0; k < run->threads; k++)
         begin_thread(run, team, k, entry);
     if (run->check)
-        sim_check_block_begin(run->check, number);
+        le_sim_check_block_begin(run->check, number);
 }

@@ -16,7 +16,7 @@ struct reader {
     bool foreign;
 };
 
-bool sim_token_is(const struct sim_token *token, const char *text) {
+bool le_sim_token_is(const struct sim_token *token, const char *text) {
     return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
@@ -135,7 +135,7 @@ static void skip_foreign(struct reader *r) {
         push(r, SIM_FOREIGN, at);
 }
 
-void sim_tokens_read(struct le_arena *arena, const struct sim_source *source, struct sim_tokens *tokens) {
+void le_sim_tokens_read(struct le_arena *arena, const struct sim_source *source, struct sim_tokens *tokens) {
     struct reader r = {.arena = arena,
                        .source = source,
                        .tokens = tokens,

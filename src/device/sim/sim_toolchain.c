@@ -12,11 +12,11 @@
 
 extern char **environ;
 
-void sim_words_add(struct le_arena *arena, struct sim_words *words, const char *word) {
+void le_sim_words_add(struct le_arena *arena, struct sim_words *words, const char *word) {
     *LE_PUSH(arena, words) = word;
 }
 
-const char *sim_program_path(struct le_arena *arena, const char *name) {
+const char *le_sim_program_path(struct le_arena *arena, const char *name) {
     const char *path = getenv("PATH");
     if (strchr(name, '/'))
         return access(name, X_OK) == 0 ? name : NULL;
@@ -35,16 +35,16 @@ static bool take_command(struct le_arena *arena, const char *text, struct sim_wo
     command->count = 0;
     for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");
-        sim_words_add(arena, command, le_arena_copy(arena, text, length));
+        le_sim_words_add(arena, command, le_arena_copy(arena, text, length));
         text += length;
     }
-    const char *path = command->count ? sim_program_path(arena, command->at[0]) : NULL;
+    const char *path = command->count ? le_sim_program_path(arena, command->at[0]) : NULL;
     if (path)
         command->at[0] = path;
     return path != NULL;
 }
 
-leat_status sim_toolchain_find(struct le_arena *arena, struct sim_words *command) {
+leat_status le_sim_toolchain_find(struct le_arena *arena, struct sim_words *command) {
     static const char *const variables[] = {"LEAT_CXX", "CXX"}, *const names[] = {"g++", "c++", "clang++"};
     for (size_t k = 0; k < ARRAY_LEN(variables); k++) {
         const char *value = getenv(variables[k]);
@@ -125,8 +125,8 @@ static void read_all(struct child *child, struct le_text *output, struct le_text
     }
 }
 
-leat_status sim_process_run(struct le_arena *arena, const struct sim_words *command, const char *folder, int input,
-                            struct le_text *output, struct le_text *errors, int *exit_code) {
+leat_status le_sim_process_run(struct le_arena *arena, const struct sim_words *command, const char *folder, int input,
+                               struct le_text *output, struct le_text *errors, int *exit_code) {
     struct child child;
     pid_t process = -1;
     int status = 0, failure = ENOMEM;

@@ -10,22 +10,22 @@ struct sim_words { /* of a command */
     const char **at;
     int count, capacity;
 };
-void sim_words_add(struct le_arena *arena, struct sim_words *words, const char *word);
+void le_sim_words_add(struct le_arena *arena, struct sim_words *words, const char *word);
 
 /* Where a program is: on PATH, or as it is if it has a '/'; NULL: nowhere. */
-const char *sim_program_path(struct le_arena *arena, const char *name);
+const char *le_sim_program_path(struct le_arena *arena, const char *name);
 /* LEAT_CXX, else CXX, else g++, c++, clang++: the words to start with, the first one a path. LEAT_UNSUPPORTED, with
  * what to install, where there is none. */
-leat_status sim_toolchain_find(struct le_arena *arena, struct sim_words *command);
+leat_status le_sim_toolchain_find(struct le_arena *arena, struct sim_words *command);
 /* Runs it in folder (NULL: this one) with `input` as its standard input (-1: nothing), adding to output (may be NULL)
  * and errors (may be NULL) what it writes. exit_code: 128 + signal where it was ended by one. */
-leat_status sim_process_run(struct le_arena *arena, const struct sim_words *command, const char *folder, int input,
-                            struct le_text *output, struct le_text *errors, int *exit_code);
+leat_status le_sim_process_run(struct le_arena *arena, const struct sim_words *command, const char *folder, int input,
+                               struct le_text *output, struct le_text *errors, int *exit_code);
 
 /* A folder of our own for one compilation; removed with all that is in it. */
-leat_status sim_folder_new(struct le_arena *arena, char **path);
-void sim_folder_remove(const char *path);
+leat_status le_sim_folder_new(struct le_arena *arena, char **path);
+void le_sim_folder_remove(const char *path);
 /* Writes a file in it, making the folders that name has; a name that leaves the folder is LEAT_INVALID. */
-leat_status sim_folder_write(const char *path, const char *name, const void *bytes, size_t size_bytes);
-leat_status sim_folder_read(const char *path, const char *name, struct le_text *bytes);
+leat_status le_sim_folder_write(const char *path, const char *name, const void *bytes, size_t size_bytes);
+leat_status le_sim_folder_read(const char *path, const char *name, struct le_text *bytes);
 #endif

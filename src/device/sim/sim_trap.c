@@ -1,6 +1,6 @@
 /* Faults of the machine while a grid runs on this thread: a handler with a stack of its own sends the fiber home for
  * good, which ends the grid. Faults of other threads, and of pages that are closed on purpose, go to the handler that
- * was there before. The handlers are ours from sim_trap_begin to sim_trap_end. */
+ * was there before. The handlers are ours from le_sim_trap_begin to le_sim_trap_end. */
 #include "base/memory.h"
 #include "device/sim/sim_team.h"
 #include <signal.h>
@@ -30,8 +30,8 @@ static bool pass_on(int number, siginfo_t *info, void *context) {
 
 /* Where a fiber goes on after its fault: it goes home for good. */
 static void land(void) {
-    struct sim_run *run = sim_run_now();
-    sim_fiber_switch(&run->thread->fiber, &run->home, true);
+    struct sim_run *run = le_sim_run_now();
+    le_sim_fiber_switch(&run->thread->fiber, &run->home, true);
     __builtin_unreachable();
 }
 
@@ -68,11 +68,11 @@ static void leave(ucontext_t *context, char *top) { /* the handler's stack is le
 
 static bool on_fiber(const struct sim_run *run, const ucontext_t *context) {
     const void *stack = stack_of(context);
-    return run && run->team && run->thread && (!stack || sim_stacks_has(run->team->stacks, stack));
+    return run && run->team && run->thread && (!stack || le_sim_stacks_has(run->team->stacks, stack));
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {
-    struct sim_run *run = sim_run_now();
+    struct sim_run *run = le_sim_run_now();
     if (!on_fiber(run, context) || info->si_code <= 0) { /* not ours, or sent by somebody */
         if (!pass_on(number, info, context)) {
             signal(number, SIG_DFL);
@@ -80,7 +80,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
         }
         return;
     }
-    bool guard = sim_stacks_guard(run->team->stacks, info->si_addr);
+    bool guard = le_sim_stacks_guard(run->team->stacks, info->si_addr);
     bool closed = number == SIGSEGV && info->si_code == SEGV_ACCERR && !guard;
     if (closed && run->fault_address != info->si_addr) { /* a page that somebody keeps closed may be opened now */
         run->fault_address = info->si_addr;
@@ -94,7 +94,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     leave(context, run->landing + LANDING_BYTES);
 }
 
-bool sim_trap_begin(struct sim_run *run) {
+bool le_sim_trap_begin(struct sim_run *run) {
     stack_t now;
     run->landing = le_alloc(LANDING_BYTES);
     if (!run->landing)
@@ -115,7 +115,7 @@ bool sim_trap_begin(struct sim_run *run) {
     return true;
 }
 
-void sim_trap_end(struct sim_run *run) {
+void le_sim_trap_end(struct sim_run *run) {
     for (size_t k = 0; k < ARRAY_LEN(signals); k++)
         sigaction(signals[k], &before[k], NULL);
     if (run->trap_stack) {

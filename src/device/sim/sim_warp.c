@@ -93,9 +93,9 @@ static void report(struct sim_run *run, const struct sim_thread *thread, const c
     if (!run->check)
         return;
     char place[300];
-    struct sim_thread_name name = sim_thread_name(run, thread);
+    struct sim_thread_name name = le_sim_thread_name(run, thread);
     snprintf(place, sizeof place, "%s:%d", thread->file, thread->line);
-    sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place, text, lane);
+    le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place, text, lane);
 }
 
 static uint64_t result_of(struct sim_run *run, const struct lanes *lanes, unsigned group, unsigned lane) {
@@ -141,7 +141,7 @@ static void complete(struct sim_run *run, const struct lanes *lanes, unsigned gr
         run->team->state[lanes->base + (unsigned)__builtin_ctz(left)] = SIM_READY;
     run->team->moved = true;
     if (run->check && thread->kind == SIM_SYNCWARP)
-        sim_check_warp_barrier(run->check, run->team->number, lanes->base / SIM_WARP, group);
+        le_sim_check_warp_barrier(run->check, run->team->number, lanes->base / SIM_WARP, group);
 }
 
 static void try_lane(struct sim_run *run, const struct lanes *lanes, unsigned lane) {
@@ -158,19 +158,19 @@ static void try_lane(struct sim_run *run, const struct lanes *lanes, unsigned la
     complete(run, lanes, group);
 }
 
-void sim_warp_try(struct sim_run *run, struct sim_thread *thread) {
+void le_sim_warp_try(struct sim_run *run, struct sim_thread *thread) {
     struct lanes lanes = lanes_of(run, thread->self->warp);
     try_lane(run, &lanes, thread->self->lane);
 }
 
-void sim_warp_ended(struct sim_run *run, unsigned warp) {
+void le_sim_warp_ended(struct sim_run *run, unsigned warp) {
     struct lanes lanes = lanes_of(run, warp);
     for (unsigned k = 0; k < lanes.count; k++)
         if (lanes.state[k] == SIM_AT_WARP)
             try_lane(run, &lanes, k);
 }
 
-bool sim_warp_answer(struct sim_run *run) {
+bool le_sim_warp_answer(struct sim_run *run) {
     bool answered = false;
     for (unsigned warp = 0; warp < run->warps; warp++) {
         struct lanes lanes = lanes_of(run, warp);

@@ -1,6 +1,6 @@
-/* sim's own thread: runs what the queues hold when somebody waits for it, in the order that sim_queue_pick gives; and,
- * when no call has come for a while, by itself, so that a host that watches memory sees it change. Kernels run here and
- * nowhere else.
+/* sim's own thread: runs what the queues hold when somebody waits for it, in the order that le_sim_queue_pick gives;
+ * and, when no call has come for a while, by itself, so that a host that watches memory sees it change. Kernels run
+ * here and nowhere else.
  *
  * It holds the lock while it works; but an unchecked kernel runs without it, as it may wait for what the host does. */
 #include "base/clock.h"
@@ -19,9 +19,9 @@ static struct timespec after_ns(uint64_t wait_ns) {
 
 static bool goal_reached(const struct sim_state *state, const struct sim_goal *goal) {
     if (goal->slot >= 0)
-        return sim_op_done(goal->slot, goal->number);
+        return le_sim_op_done(goal->slot, goal->number);
     for (int k = 0; k < state->stream_count; k++)
-        if (!sim_op_done(k, goal->number))
+        if (!le_sim_op_done(k, goal->number))
             return false;
     return true;
 }
@@ -40,20 +40,20 @@ static void goals_check(struct sim_state *state) {
 }
 
 static void run_next(struct sim_state *state) {
-    struct sim_op *op = sim_queue_pick();
+    struct sim_op *op = le_sim_queue_pick();
     state->running = op;
-    sim_guard_open(op);
+    le_sim_guard_open(op);
     if (op->kind == SIM_OP_COPY)
-        sim_copy_run(op);
+        le_sim_copy_run(op);
     else if (op->kind == SIM_OP_FILL)
-        sim_fill_run(op);
+        le_sim_fill_run(op);
     else if (op->kind == SIM_OP_KERNEL)
-        sim_kernel_run(op);
-    sim_guard_close(op);
+        le_sim_kernel_run(op);
+    le_sim_guard_close(op);
     state->running = NULL;
-    sim_queue_pop(op);
+    le_sim_queue_pop(op);
     if (state->fatal)
-        sim_queue_drop_all();
+        le_sim_queue_drop_all();
     goals_check(state);
 }
 
@@ -78,7 +78,7 @@ static void *worker_main(void *user) {
         if (state->goals) {
             run_next(state);
         } else if (idle(state) && state->queued && !state->goals && !state->stop) {
-            sim_guard_background();
+            le_sim_guard_background();
             run_next(state);
             pthread_mutex_unlock(&state->lock); /* calls come between */
             pthread_mutex_lock(&state->lock);
@@ -114,8 +114,8 @@ static bool thread_start(struct sim_state *state) {
     return !failed;
 }
 
-le_cu_result sim_worker_start(void) {
-    struct sim_state *state = sim_state();
+le_cu_result le_sim_worker_start(void) {
+    struct sim_state *state = le_sim_state();
     if (state->worker_started)
         return LE_CU_SUCCESS;
     state->stop = false;
@@ -131,8 +131,8 @@ le_cu_result sim_worker_start(void) {
 }
 
 /* Nobody waits any more, and the lock is held: it is let go meanwhile. */
-void sim_worker_stop(void) {
-    struct sim_state *state = sim_state();
+void le_sim_worker_stop(void) {
+    struct sim_state *state = le_sim_state();
     if (!state->worker_started)
         return;
     state->stop = true;
@@ -156,7 +156,7 @@ static void goal_remove(struct sim_state *state, struct sim_goal *goal) {
 
 /* limit_ns 0: without one. */
 static bool reach(struct sim_goal *goal, uint64_t limit_ns) {
-    struct sim_state *state = sim_state();
+    struct sim_state *state = le_sim_state();
     if (goal_reached(state, goal))
         return true;
     goal->next = state->goals;
@@ -173,14 +173,14 @@ static bool reach(struct sim_goal *goal, uint64_t limit_ns) {
     return goal->reached;
 }
 
-void sim_force(int slot, uint64_t number) {
+void le_sim_force(int slot, uint64_t number) {
     reach(&(struct sim_goal){.slot = slot, .number = number}, 0);
 }
 
-void sim_force_all(void) {
-    reach(&(struct sim_goal){.slot = -1, .number = sim_state()->numbers}, 0);
+void le_sim_force_all(void) {
+    reach(&(struct sim_goal){.slot = -1, .number = le_sim_state()->numbers}, 0);
 }
 
-bool sim_force_briefly(int slot, uint64_t number) {
+bool le_sim_force_briefly(int slot, uint64_t number) {
     return reach(&(struct sim_goal){.slot = slot, .number = number}, BRIEF_NS);
 }
