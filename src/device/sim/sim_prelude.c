@@ -18,6 +18,7 @@ EMBED(core, "prelude/sim_core.inc")
 EMBED(vectors, "prelude/sim_vectors.inc")
 EMBED(math, "prelude/sim_math.inc")
 EMBED(intrinsics, "prelude/sim_intrinsics.inc")
+EMBED(words, "prelude/sim_words.inc")
 EMBED(atomics, "prelude/sim_atomics.inc")
 EMBED(entries, "prelude/sim_entries.inc")
 EMBED(half, "prelude/sim_half.inc")
@@ -26,7 +27,14 @@ EMBED(bf16, "prelude/sim_bf16.inc")
 EMBED(groups, "prelude/sim_groups.inc")
 EMBED(standard, "prelude/sim_standard.inc")
 
-#define HERE "#pragma GCC system_header\n" /* all is there without an include */
+#define HERE        "#pragma GCC system_header\n" /* all is there without an include */
+#define MATHEMATICS                               /* and the constants that math.h has beside the functions */         \
+    HERE "#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n#ifndef M_PI_2\n"                                 \
+         "#define M_PI_2 1.57079632679489661923\n#define M_PI_4 0.78539816339744830962\n#define M_1_PI "               \
+         "0.31830988618379067154\n#define M_2_PI 0.63661977236758134308\n#define M_2_SQRTPI 1.12837916709551257390\n"  \
+         "#define M_E 2.71828182845904523536\n#define M_SQRT2 1.41421356237309504880\n#define M_SQRT1_2 "              \
+         "0.70710678118654752440\n#define M_LN2 0.69314718055994530942\n#define M_LN10 2.30258509299404568402\n"       \
+         "#define M_LOG2E 1.44269504088896340736\n#define M_LOG10E 0.43429448190325182765\n#endif\n"
 static const struct {
     const char *name, *bytes;
 } files[] = {
@@ -36,6 +44,7 @@ static const struct {
     {"sim_vectors.inc", le_sim_embedded_vectors},
     {"sim_math.inc", le_sim_embedded_math},
     {"sim_intrinsics.inc", le_sim_embedded_intrinsics},
+    {"sim_words.inc", le_sim_embedded_words},
     {"sim_atomics.inc", le_sim_embedded_atomics},
     {"sim_entries.inc", le_sim_embedded_entries},
     {"sim_half.inc", le_sim_embedded_half},
@@ -59,13 +68,13 @@ static const struct {
     {"math_functions.h", HERE},
     {"math_constants.h", HERE},
     {"sm_60_atomic_functions.h", HERE},
-    {"math.h", HERE},
+    {"math.h", MATHEMATICS},
     {"stdio.h", HERE},
     {"stdlib.h", HERE},
     {"string.h", HERE},
     {"assert.h", HERE},
     {"time.h", HERE},
-    {"cmath", "#include <sim_standard.inc>\n"},
+    {"cmath", MATHEMATICS "#include <sim_standard.inc>\n"},
     {"cstdio", "#include <sim_standard.inc>\n"},
     {"cstdlib", "#include <sim_standard.inc>\n"},
     {"cstring", "#include <sim_standard.inc>\n"},
