@@ -72,7 +72,7 @@ enum { TEXT_BYTES = 96 };
 static const char *describe_parameter(const struct le_parameter *parameter, char text[TEXT_BYTES]) {
     enum le_type type = (enum le_type)parameter->dtype;
     if (parameter->is_pointer)
-        snprintf(text, TEXT_BYTES, "a pointer: give an array");
+        snprintf(text, TEXT_BYTES, "a pointer: give an array, or an address as u64");
     else if (parameter->may_be_pointer)
         snprintf(text, TEXT_BYTES, "8 bytes: give an array, i64 or u64");
     else if (le_type_is_int(type))
@@ -108,7 +108,7 @@ static bool number_fits(const struct le_parameter *parameter, const struct le_la
     if (!argument->dtype || !parameter->dtype) /* bytes are taken for anything of their size, and so are structs */
         return true;
     if (parameter->is_pointer)
-        return false;
+        return argument->dtype == LEAT_U64;
     if (le_type_is_float((enum le_type)parameter->dtype))
         return argument->dtype == parameter->dtype;
     return !le_type_is_float((enum le_type)argument->dtype) || parameter->size_bytes == 2;

@@ -18,7 +18,7 @@ static leat_status launch_fault(leat_module *module, enum fault fault, leat_arra
     static const char *const kernels[] = {"poke", "poke", "trap"};
     leat_kernel *kernel = NULL;
     assert_ok(leat_module_kernel(module, kernels[fault], &kernel));
-    const leat_argument arguments[] = {leat_inout(y), leat_u64(fault == FAULT_WILD ? 0x7000000000ull : 0)};
+    const leat_argument arguments[] = {leat_inout(y), leat_u64(fault == FAULT_WILD ? 0x200000000000ull : 0)};
     return leat_kernel_launch(kernel, (leat_dim3){2, 1, 1}, (leat_dim3){32, 1, 1}, 0, stream, arguments,
                               fault == FAULT_TRAP ? 1 : 2);
 }

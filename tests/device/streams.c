@@ -2,6 +2,7 @@
  * work in them, that are another's, and that belong to threads. */
 #include "work.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* The same by the host. */
 static void model_mix(unsigned *y, const unsigned *x) {
@@ -227,11 +228,60 @@ static void test_threads(void **state) {
     leat_array_free(shared);
 }
 
+/* Threads that wait for the whole device, while copies from pageable memory begin in a stream that others come after.
+ */
+static atomic_bool waiting_ends;
+
+static void *wait_on(void *unused) {
+    leat_status status = LEAT_OK;
+    (void)unused;
+    while (!atomic_load(&waiting_ends) && !status)
+        status = leat_context_synchronize(ctx);
+    return status ? &waiting_ends : NULL;
+}
+
+static void test_waiting_threads(void **state) {
+    enum { COUNT = 70000, TURNS = 400 };
+    (void)state;
+    pthread_t threads[THREADS];
+    leat_array *first, *second;
+    leat_stream *s, *t;
+    leat_ticket ticket;
+    unsigned *in = malloc(COUNT * sizeof *in), *out = malloc(COUNT * sizeof *out), wrong = 0;
+    assert_ok(leat_array_new(ctx, LEAT_U32, 1, SHAPE(COUNT), LEAT_MEMORY_DEVICE, &first));
+    assert_ok(leat_array_new(ctx, LEAT_U32, 1, SHAPE(COUNT), LEAT_MEMORY_DEVICE, &second));
+    assert_ok(leat_stream_new(ctx, &s));
+    assert_ok(leat_stream_new(ctx, &t));
+    for (int k = 0; k < THREADS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, wait_on, NULL), 0);
+    for (unsigned turn = 1; turn <= TURNS; turn++) {
+        for (int k = 0; k < COUNT; k++)
+            in[k] = turn;
+        assert_ok(leat_array_write(first, in, COUNT * sizeof *in, s, &ticket));
+        assert_ok(leat_array_copy(second, first, t, &ticket));
+        assert_ok(leat_array_read(second, out, COUNT * sizeof *out, t, NULL));
+        wrong += memcmp(in, out, COUNT * sizeof *in) != 0;
+    }
+    atomic_store(&waiting_ends, true);
+    for (int k = 0; k < THREADS; k++) {
+        void *failed;
+        pthread_join(threads[k], &failed);
+        assert_null(failed);
+    }
+    assert_int_equal(wrong, 0);
+    leat_stream_free(s);
+    leat_stream_free(t);
+    leat_array_free(first);
+    leat_array_free(second);
+    free(in);
+    free(out);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_stream),  cmocka_unit_test(test_hazards), cmocka_unit_test(test_many_readers),
         cmocka_unit_test(test_tickets),     cmocka_unit_test(test_wrapped), cmocka_unit_test(test_other_context),
-        cmocka_unit_test(test_come_and_go), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_come_and_go), cmocka_unit_test(test_threads), cmocka_unit_test(test_waiting_threads),
     };
     if (!start(count, arguments) || !work_begin(NULL))
         return SKIPPED;
