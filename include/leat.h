@@ -444,7 +444,7 @@ LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_p
 
 /* What a kernel is launched with, in the order of its parameters. An array's parameter is the address of its first
  * element; the kernel is told nothing of extents and strides. In, out and inout say what the kernel does with it, and
- * so what it has to wait for. */
+ * so what it has to wait for. An address of your own is given as leat_u64; then order is yours to keep, too. */
 typedef enum leat_argument_kind {
     LEAT_ARGUMENT_IN = 1,
     LEAT_ARGUMENT_OUT,
