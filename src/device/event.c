@@ -44,8 +44,8 @@ leat_status le_device_event_record(struct le_device_event *event, struct le_devi
         return status;
     if (stream->device != device)
         return le_fail(LEAT_INVALID, "the event and the stream are of different contexts");
-    le_stream_settle(device, stream->id);
     struct le_point point = le_device_stream_point(stream);
+    le_stream_settle(device, stream->id); /* after the point: other threads may work in the device's own stream */
     status = device->ops->event_record(device->native, event->native, stream->native);
     if (status)
         return status;

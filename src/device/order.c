@@ -337,8 +337,10 @@ static leat_status find_waited(struct le_device *device, struct le_point point, 
         stream->mark->holders++;
         *waited = (struct waited){.mark = stream->mark, .number = stream->mark->number};
     } else {
+        /* up to the point copies are under way; those that were begun since may not be in the native stream yet */
+        bool settled = le_stream_is_settled(device, stream->id);
         stream->pins++;
-        *waited = (struct waited){.stream = stream, .number = stream->number};
+        *waited = (struct waited){.stream = stream, .number = settled ? stream->number : point.number};
     }
     return LEAT_OK;
 }

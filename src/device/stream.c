@@ -159,10 +159,10 @@ leat_status le_device_stream_synchronize(struct le_device_stream *stream) {
     leat_status status = le_device_check(device);
     if (status)
         return status;
-    le_stream_settle(device, stream->id);
     pthread_mutex_lock(&device->lock);
     uint64_t number = stream->number;
     pthread_mutex_unlock(&device->lock);
+    le_stream_settle(device, stream->id);
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_WAIT, "stream", "");
     status = device->ops->stream_synchronize(device->native, stream->native);
@@ -199,17 +199,19 @@ static void take_snapshot_passed(struct le_device *device, const struct le_seen 
     pthread_mutex_unlock(&device->lock);
 }
 
-/* Streams that come or get work while it waits may or may not be waited for. */
+/* Streams that come or get work while it waits may or may not be waited for; but a copy that the stager gets meanwhile is
+ * not in the driver's hands when that is waited for. So what counts as passed is noted before the stager is waited for.
+ */
 leat_status le_device_synchronize(struct le_device *device) {
     leat_status status = le_device_check(device);
     if (status)
         return status;
     struct le_device_span span;
     int count;
-    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     le_device_span_begin(device, &span, LEAT_COST_WAIT, "device", "");
-    leat_status staged = stager ? le_stager_wait_all(stager) : LEAT_OK;
     struct le_seen *points = snapshot(device, &count);
+    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    leat_status staged = stager ? le_stager_wait_all(stager) : LEAT_OK;
     status = device->ops->synchronize(device->native);
     if (!status)
         take_snapshot_passed(device, points, count);
