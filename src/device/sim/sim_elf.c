@@ -126,6 +126,11 @@ leat_status le_sim_elf_read(struct sim_module *module) {
         if (segments[k].p_flags & PF_W)
             module->data_low = low, module->data_high = high;
     }
+    for (int k = 0; k < header->e_phnum; k++) { /* tables of virtual functions: nobody writes them */
+        uintptr_t high = module->base + segments[k].p_vaddr + segments[k].p_memsz;
+        if (segments[k].p_type == PT_GNU_RELRO && high > module->data_low && high <= module->data_high)
+            module->data_low = high;
+    }
     for (int k = 0; k < header->e_shnum; k++)
         if (sections[k].sh_type == SHT_SYMTAB && sections[k].sh_link < header->e_shnum &&
             header->e_shstrndx < header->e_shnum)

@@ -147,6 +147,16 @@ static int skip_angles(const struct sim_walk *w, int at) {
     return at;
 }
 
+/* Past the {...} of a type that is defined where it is used: struct {...}, union name {...}; else at - 1. */
+static int skip_definition(const struct sim_walk *w, int at) {
+    static const char *const types[] = {"struct", "class", "union", "enum"};
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        for (int k = at + 1; k <= at + 2 && k < w->tokens.count && le_sim_token_is(&w->tokens.at[at], types[i]); k++)
+            if (is_sign(&w->tokens.at[k], "{"))
+                return le_sim_walk_close(w, k);
+    return at - 1;
+}
+
 void le_sim_walk_variables(struct sim_walk *w) {
     int end = w->tokens.count - 1, name = -1;
     bool constant = false;
@@ -155,6 +165,12 @@ void le_sim_walk_variables(struct sim_walk *w) {
         const struct sim_token *token = &w->tokens.at[k];
         if (token->kind == SIM_MARKER || token->kind == SIM_FOREIGN)
             continue;
+        int defined = token->kind == SIM_WORD ? skip_definition(w, k) : -1;
+        if (defined > k) {
+            k = defined;
+            name = -1;
+            continue;
+        }
         for (size_t i = 0; i < ARRAY_LEN(never); i++)
             if (le_sim_token_is(token, never[i]))
                 return;
