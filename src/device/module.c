@@ -83,8 +83,37 @@ struct le_device_module *le_device_module_retain(struct le_device_module *module
     return module;
 }
 
-/* Code may not be unloaded under a kernel that runs: the device is waited for, if any was launched. A device that has
- * failed runs nothing any more. */
+/* Copies from pageable memory to its variables, and out of them, are in the driver's hands when this returns. */
+static void settle_variables(struct le_device_module *module) {
+    struct le_device *device = module->device;
+    struct le_point points[1 + LE_ORDER_READS];
+    for (int k = 0; k < module->contents.variables.count; k++) {
+        const struct le_block *block = atomic_load(&module->variables[k].block);
+        int count = 0;
+        pthread_mutex_lock(&device->lock);
+        if (block)
+            count = le_order_points(&block->order, points);
+        pthread_mutex_unlock(&device->lock);
+        for (int m = 0; m < count; m++)
+            le_stream_settle(device, points[m].stream_id);
+    }
+}
+
+/* Nothing may be unloaded under a kernel that runs or a copy of a variable: the driver is waited for, if there may be
+ * one. Errors of copies stay with their tickets. A device that has failed runs nothing any more. */
+static void wait_for_work(struct le_device_module *module) {
+    struct le_device *device = module->device;
+    bool shown = atomic_load(&module->shown);
+    if (atomic_load(&device->failed) || !(shown || atomic_load(&module->launched)))
+        return;
+    struct le_device_span span;
+    le_device_span_begin(device, &span, LEAT_COST_WAIT, "device", "");
+    if (shown)
+        settle_variables(module);
+    (void)device->ops->synchronize(device->native);
+    le_device_span_end(&span, 0);
+}
+
 void le_device_module_release(struct le_device_module *module) {
     if (!module || le_device_forked(module->device))
         return;
@@ -93,8 +122,7 @@ void le_device_module_release(struct le_device_module *module) {
     struct le_device *device = module->device;
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_UNLOAD, module->title, "");
-    if (atomic_load(&module->launched) && !atomic_load(&device->failed))
-        le_device_synchronize(device);
+    wait_for_work(module);
     if (module->native)
         device->ops->module_free(device->native, module);
     le_device_span_end(&span, 0);

@@ -319,6 +319,37 @@ static void test_variable_outlives(void **state) {
     leat_array_free(array);
 }
 
+/* What is copied into a variable is waited for before its module is gone, also if no kernel of it ever ran. */
+static void test_variable_released(void **state) {
+    enum { BYTES = 1 << 20 };
+    (void)state;
+    char *bytes = calloc(BYTES, 1);
+    leat_module *made = NULL, *other = NULL;
+    leat_kernel *spin = NULL;
+    leat_array *variable = NULL, *y = NULL;
+    leat_stream *stream = NULL;
+    leat_ticket ticket;
+    assert_ok(leat_array_new(ctx, LEAT_U32, 1, SHAPE(1), LEAT_MEMORY_DEVICE, &y));
+    assert_ok(leat_stream_new(ctx, &stream));
+    assert_ok(leat_module_new(ctx, work_text, NULL, &other));
+    assert_ok(leat_module_kernel(other, "spin", &spin));
+    for (int turn = 0; turn < 4; turn++) {
+        const leat_argument arguments[] = {leat_inout(y), leat_i32(200000)};
+        assert_ok(
+            leat_module_new(ctx, "__device__ char large[1 << 20]; __global__ void f() { large[0] = 1; }", NULL, &made));
+        assert_ok(leat_module_symbol(made, "large", &variable));
+        assert_ok(leat_kernel_launch(spin, (leat_dim3){1, 1, 1}, (leat_dim3){1, 1, 1}, 0, stream, arguments, 2));
+        assert_ok(leat_array_write(variable, bytes, BYTES, stream, &ticket));
+        leat_array_free(variable);
+        leat_module_free(made);
+        assert_ok(leat_ticket_wait(ctx, ticket));
+    }
+    leat_module_free(other);
+    leat_stream_free(stream);
+    leat_array_free(y);
+    free(bytes);
+}
+
 /* ---- what is refused */
 
 static void test_refused(void **state) {
@@ -396,6 +427,7 @@ static int run_all(void) {
                                        cmocka_unit_test(test_dimensions),
                                        cmocka_unit_test(test_variables),
                                        cmocka_unit_test(test_variable_outlives),
+                                       cmocka_unit_test(test_variable_released),
                                        cmocka_unit_test(test_refused),
                                        cmocka_unit_test(test_cooperative)};
     return cmocka_run_group_tests(tests, NULL, NULL);
