@@ -95,7 +95,7 @@ static void memory_has_a_limit(void **state) {
     (void)state;
     struct le_store *store;
     struct le_store_counts counts;
-    char value[1001], key[8];
+    char value[1001], key[16];
     memset(value, 'v', 1000);
     value[1000] = 0;
     const struct le_store_options options = {.folder = "/proc/no-such-folder", .memory_bytes = 4500};
