@@ -355,8 +355,8 @@ LEAT_API leat_status leat_eval(leat_context *ctx, const char *text, const leat_b
  * it returns. NULL stands for the context's own stream. */
 
 LEAT_API leat_status leat_stream_new(leat_context *ctx, leat_stream **stream);
-/* A stream of another library's (a CUstream), which must outlive this handle; work that Leat knows nothing of is in
- * order with what is given to it here. */
+/* A stream of another library's (a CUstream), which must outlive this handle and what was given to it here; work that
+ * Leat knows nothing of is in order with that. */
 LEAT_API leat_status leat_stream_wrap(leat_context *ctx, void *native, leat_stream **stream);
 LEAT_API leat_status leat_stream_native(leat_stream *stream, void **native); /* the CUstream; NULL on the CPU */
 LEAT_API void leat_stream_free(leat_stream *stream);                         /* never waits: work in it goes on */

@@ -309,10 +309,13 @@ static leat_status fail_full(const struct request *request, leat_status status) 
     if (status != LEAT_OUT_OF_MEMORY || request->pool->kind != LE_MEMORY_DEVICE || device->limits.host_is_device ||
         device->ops->memory_info(device->native, &free_bytes, &total_bytes))
         return status;
+    pthread_mutex_lock(&device->lock);
+    size_t live_bytes = request->pool->live_bytes;
+    pthread_mutex_unlock(&device->lock);
     return le_fail(status,
                    "an array of %zu bytes does not fit: of the device's %zu bytes %zu are free, and %zu are in "
                    "use by this context's arrays",
-                   request->size_bytes, total_bytes, free_bytes, request->pool->live_bytes);
+                   request->size_bytes, total_bytes, free_bytes, live_bytes);
 }
 
 /* The backend has no more. Waits for what was released, gives back all that is kept, and asks once more. */

@@ -94,8 +94,12 @@ static void set_base(struct le_device *device, struct le_timing *timing, struct 
     for (int try = 0; try < BASE_TRIES; try++) {
         uint64_t before_ns = le_ledger_clock_ns(ledger);
         void *event = record_event(device, timing, le_device_stream_native(device->own));
-        if (!event || device->ops->event_synchronize(device->native, event))
+        if (!event)
             return;
+        if (device->ops->event_synchronize(device->native, event)) {
+            give_event(device, timing, event);
+            return;
+        }
         uint64_t after_ns = le_ledger_clock_ns(ledger);
         if (after_ns - before_ns < shortest_ns) {
             shortest_ns = after_ns - before_ns;
