@@ -110,17 +110,6 @@ static void *map_block(size_t size_bytes) {
     return start + head;
 }
 
-/* The allocator's address is kept right before the aligned block. */
-static void *allocate_block(size_t size_bytes) {
-    char *start = le_alloc(size_bytes + ALIGNMENT + sizeof(void *));
-    if (!start)
-        return NULL;
-    uintptr_t first = (uintptr_t)start + sizeof(void *);
-    char *memory = start + sizeof(void *) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
-    memcpy(memory - sizeof(void *), &start, sizeof start);
-    return memory;
-}
-
 static bool is_mapped(const struct le_memory_pool *pool, size_t capacity_bytes) {
     return !pool->hooked && capacity_bytes >= MAP_MIN;
 }
@@ -128,20 +117,17 @@ static bool is_mapped(const struct le_memory_pool *pool, size_t capacity_bytes) 
 static void *obtain(const struct le_memory_pool *pool, size_t capacity_bytes, bool zero) {
     if (is_mapped(pool, capacity_bytes))
         return map_block(capacity_bytes); /* zero as it comes */
-    void *memory = allocate_block(capacity_bytes);
+    void *memory = le_alloc_aligned(capacity_bytes);
     if (memory && zero)
         memset(memory, 0, capacity_bytes);
     return memory;
 }
 
 static void discard(const struct le_memory_pool *pool, struct kept_block block) {
-    if (is_mapped(pool, block.capacity_bytes)) {
+    if (is_mapped(pool, block.capacity_bytes))
         munmap(block.memory, block.capacity_bytes);
-        return;
-    }
-    void *start;
-    memcpy(&start, (char *)block.memory - sizeof start, sizeof start);
-    le_free(start);
+    else
+        le_free_aligned(block.memory);
 }
 
 /* ---- what is kept; all with the lock held */

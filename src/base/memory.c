@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define ALIGNMENT    64u
 #define ALWAYS_THERE ((size_t)64 << 20) /* not worth asking the system */
 
 bool le_memory_is_there(size_t size_bytes) {
@@ -77,4 +78,23 @@ char *le_strdup(const char *text) {
 void le_free(void *memory) {
     if (memory)
         current.release(memory, current.user);
+}
+
+/* The allocator's address is kept right before the aligned memory. */
+void *le_alloc_aligned(size_t size_bytes) {
+    char *start = size_bytes <= PTRDIFF_MAX - 2 * ALIGNMENT ? le_alloc(size_bytes + ALIGNMENT + sizeof(void *)) : NULL;
+    if (!start)
+        return NULL;
+    uintptr_t first = (uintptr_t)start + sizeof(void *);
+    char *memory = start + sizeof(void *) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
+    memcpy(memory - sizeof(void *), &start, sizeof start);
+    return memory;
+}
+
+void le_free_aligned(void *memory) {
+    void *start;
+    if (!memory)
+        return;
+    memcpy(&start, (char *)memory - sizeof start, sizeof start);
+    le_free(start);
 }

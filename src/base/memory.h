@@ -21,6 +21,9 @@ void *le_alloc_zero(size_t count, size_t size_bytes); /* checked for overflow */
 void *le_realloc(void *memory, size_t size_bytes);    /* the old block stays valid on failure */
 char *le_strdup(const char *text);
 void le_free(void *memory); /* NULL is fine */
+/* Aligned to 64, for elements of arrays; given back by le_free_aligned alone. */
+void *le_alloc_aligned(size_t size_bytes);
+void le_free_aligned(void *memory); /* NULL is fine */
 /* false on overflow */
 static inline bool le_mul_size(size_t a, size_t b, size_t *product) {
     return !__builtin_mul_overflow(a, b, product);

@@ -160,6 +160,23 @@ static void arenas_refuse_sizes_that_overflow(void **state) {
     le_arena_finish(&arena);
 }
 
+static void aligned_memory_is_the_hooks_too(void **state) {
+    (void)state;
+    struct meter meter;
+    use(&meter, 1);
+    char *memory = le_alloc_aligned(100);
+    assert_non_null(memory);
+    assert_int_equal((uintptr_t)memory % 64, 0);
+    memset(memory, 1, 100);
+    assert_int_equal(meter.live, 1);
+    assert_null(le_alloc_aligned(100));
+    le_free_aligned(memory);
+    le_free_aligned(NULL);
+    assert_int_equal(meter.live, 0);
+    assert_null(le_alloc_aligned(SIZE_MAX - 8));
+    le_memory_use(NULL);
+}
+
 /* Not even where the system would map it and kill whoever touches it. */
 static void more_than_the_machine_has_is_refused(void **state) {
     (void)state;
@@ -195,11 +212,9 @@ static void texts_keep_what_they_had(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hooks_see_every_request),
-        cmocka_unit_test(overflow_and_failure_give_nothing),
-        cmocka_unit_test(arenas_take_any_failure),
-        cmocka_unit_test(arenas_refuse_sizes_that_overflow),
-        cmocka_unit_test(more_than_the_machine_has_is_refused),
+        cmocka_unit_test(hooks_see_every_request),         cmocka_unit_test(overflow_and_failure_give_nothing),
+        cmocka_unit_test(arenas_take_any_failure),         cmocka_unit_test(arenas_refuse_sizes_that_overflow),
+        cmocka_unit_test(aligned_memory_is_the_hooks_too), cmocka_unit_test(more_than_the_machine_has_is_refused),
         cmocka_unit_test(texts_keep_what_they_had),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

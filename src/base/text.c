@@ -133,3 +133,26 @@ void le_text_add_f32(struct le_text *text, float value) {
     struct decimal number = take_apart(printed);
     add_decimal(text, &number);
 }
+
+/* ---- likeness */
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+int le_text_distance(const char *a, const char *b) {
+    int row[LE_TEXT_DISTANCE_BYTES + 1];
+    int length_a = (int)strnlen(a, LE_TEXT_DISTANCE_BYTES), length_b = (int)strnlen(b, LE_TEXT_DISTANCE_BYTES);
+    for (int k = 0; k <= length_b; k++)
+        row[k] = k;
+    for (int i = 1; i <= length_a; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int k = 1; k <= length_b; k++) {
+            int changed = diagonal + (a[i - 1] != b[k - 1]);
+            diagonal = row[k];
+            row[k] = least(changed, 1 + least(row[k], row[k - 1]));
+        }
+    }
+    return row[length_b];
+}

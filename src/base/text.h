@@ -18,4 +18,8 @@ void le_text_add_bytes(struct le_text *text, const void *bytes, size_t length);
 /* Shortest decimal that reads back as the same double ("1.5", "inf", "nan", "1e-05"), or float. */
 void le_text_add_f64(struct le_text *text, double value);
 void le_text_add_f32(struct le_text *text, float value);
+
+/* Insertions, deletions and changes of single bytes that turn a into b, of each of which only so many bytes count. */
+enum { LE_TEXT_DISTANCE_BYTES = 48 };
+int le_text_distance(const char *a, const char *b);
 #endif

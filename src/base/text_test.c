@@ -116,6 +116,22 @@ static void hashes_spread(void **state) {
         assert_in_range(counts[k], 160, 352);
 }
 
+static void distances_count_changes(void **state) {
+    (void)state;
+    char long_a[100], long_b[100];
+    assert_int_equal(le_text_distance("", ""), 0);
+    assert_int_equal(le_text_distance("kernel", "kernel"), 0);
+    assert_int_equal(le_text_distance("kernel", ""), 6);
+    assert_int_equal(le_text_distance("", "abc"), 3);
+    assert_int_equal(le_text_distance("kitten", "sitting"), 3);
+    memset(long_a, 'a', sizeof long_a);
+    memset(long_b, 'a', sizeof long_b);
+    long_a[99] = long_b[90] = 0;
+    assert_int_equal(le_text_distance(long_a, long_b), 0);
+    long_b[0] = 'b';
+    assert_int_equal(le_text_distance(long_a, long_b), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_doubles),
@@ -125,6 +141,7 @@ int main(void) {
         cmocka_unit_test(grows),
         cmocka_unit_test(hashes_are_fixed),
         cmocka_unit_test(hashes_spread),
+        cmocka_unit_test(distances_count_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

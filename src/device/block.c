@@ -234,7 +234,7 @@ static bool take_chunk(struct le_device *device, struct pool *pool, struct chunk
 
 static void free_chunk(struct le_device *device, const struct pool *pool, struct chunk *chunk) {
     if (pool->plain)
-        le_host_memory_free(chunk->host);
+        le_free_aligned(chunk->host);
     else
         device->ops->memory_free(device->native, pool->kind, chunk->host, chunk->address, chunk->size_bytes);
     le_free(chunk);
@@ -299,7 +299,7 @@ static leat_status obtain(const struct request *request, struct chunk *chunk) {
     if (!request->pool->plain)
         return device->ops->memory_new(device->native, request->pool->kind, chunk->size_bytes, &chunk->host,
                                        &chunk->address);
-    chunk->host = le_host_memory_new(chunk->size_bytes);
+    chunk->host = le_alloc_aligned(chunk->size_bytes);
     return chunk->host ? LEAT_OK : le_fail_out_of_memory(request->size_bytes);
 }
 

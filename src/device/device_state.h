@@ -152,7 +152,4 @@ leat_status le_pools_new(struct le_device *device);
 void le_pools_free(struct le_device *device); /* all work is done */
 /* Gives back what is kept above the cap (all: whatever is kept) and whose work is done. Without the lock. */
 void le_pools_trim(struct le_device *device, bool all);
-/* Host memory, aligned to 64, from base/memory.h: LE_MEMORY_HOST everywhere, and all of the cpu's. */
-void *le_host_memory_new(size_t size_bytes);
-void le_host_memory_free(void *memory);
 #endif

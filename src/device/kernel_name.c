@@ -1,11 +1,12 @@
 /* Finding a kernel by the name in its source. Written names come first, in any spacing: "f<float, 3>" is "f<float,3>";
  * then the compiler's own, then "f" and "ns::f". What is not found is told with what there is, the nearest first. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "device/module.h"
 #include <ctype.h>
 #include <string.h>
 
-enum { NAME_CHARS = 48, LISTED_MAX = 8 };
+enum { LISTED_MAX = 8 };
 
 /* ---- comparing */
 
@@ -23,30 +24,12 @@ static bool same_written(const char *a, const char *b) {
     }
 }
 
-/* Insertions, deletions and changes of single characters that turn the first of a into b; long ones are cut. */
-static int distance(const char *a, const char *b) {
-    int row[NAME_CHARS + 1], length_a = (int)strnlen(a, NAME_CHARS), length_b = (int)strnlen(b, NAME_CHARS);
-    for (int k = 0; k <= length_b; k++)
-        row[k] = k;
-    for (int i = 1; i <= length_a; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int k = 1; k <= length_b; k++) {
-            int above = row[k], left = row[k - 1], changed = diagonal + (a[i - 1] != b[k - 1]);
-            int least = above < left ? above + 1 : left + 1;
-            row[k] = changed < least ? changed : least;
-            diagonal = above;
-        }
-    }
-    return row[length_b];
-}
-
 /* Less is nearer: a name in another namespace is nearer than one that is written otherwise. */
 static int farness(const char *name, const char *known) {
     size_t length = strlen(name), known_length = strlen(known);
     if (known_length > length && strcmp(known + known_length - length, name) == 0)
         return 0;
-    return 1 + distance(name, known);
+    return 1 + le_text_distance(name, known);
 }
 
 /* ---- messages */

@@ -16,14 +16,14 @@ static void cpu_close(void *native) {
 static leat_status cpu_memory_new(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,
                                   uint64_t *address) {
     (void)native, (void)kind;
-    *host = le_host_memory_new(size_bytes);
+    *host = le_alloc_aligned(size_bytes);
     *address = (uint64_t)(uintptr_t)*host;
     return *host ? LEAT_OK : le_fail_out_of_memory(size_bytes);
 }
 
 static void cpu_memory_free(void *native, enum le_memory_kind kind, void *host, uint64_t address, size_t size_bytes) {
     (void)native, (void)kind, (void)address, (void)size_bytes;
-    le_host_memory_free(host);
+    le_free_aligned(host);
 }
 
 /* Not known. */
