@@ -199,8 +199,9 @@ static void take_snapshot_passed(struct le_device *device, const struct le_seen 
     pthread_mutex_unlock(&device->lock);
 }
 
-/* Streams that come or get work while it waits may or may not be waited for; but a copy that the stager gets meanwhile is
- * not in the driver's hands when that is waited for. So what counts as passed is noted before the stager is waited for.
+/* Streams that come or get work while it waits may or may not be waited for; but a copy that the stager gets meanwhile
+ * is not in the driver's hands when that is waited for. So what counts as passed is noted before the stager is waited
+ * for.
  */
 leat_status le_device_synchronize(struct le_device *device) {
     leat_status status = le_device_check(device);
