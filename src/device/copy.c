@@ -268,7 +268,11 @@ static int64_t cut(struct staged *s, size_t chunk_bytes) {
     return chunks * s->parts;
 }
 
-static size_t chunk_bytes_for(const struct le_device *device, size_t size_bytes) {
+/* So that all threads have work. Where the device is timed, chunks are as large as they can be: the gap that the host
+ * leaves between an event and its copy counts as the copy's, and shall be small beside it. */
+static size_t chunk_bytes_for(struct le_device *device, size_t size_bytes) {
+    if (le_timing_is_on(device))
+        return LE_STAGE_CHUNK_BYTES;
     size_t share = size_bytes / (size_t)(2 * (device->options.copy_threads > 0 ? device->options.copy_threads : 4));
     size_t bytes = share < CHUNK_MIN_BYTES ? CHUNK_MIN_BYTES : share;
     return bytes < LE_STAGE_CHUNK_BYTES ? bytes : LE_STAGE_CHUNK_BYTES;

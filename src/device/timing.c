@@ -78,13 +78,14 @@ static void *record_event(struct le_device *device, struct le_timing *timing, vo
     return event;
 }
 
-/* Both events of an operation, of which the first is recorded. */
-static void start_pair(struct le_device *device, struct le_timing *timing, void *native_stream,
-                       struct le_timed *timed) {
-    timed->stop = take_event(device, timing);
-    timed->start = timed->stop ? record_event(device, timing, native_stream) : NULL;
-    if (timed->stop && !timed->start)
-        give_event(device, timing, timed->stop);
+/* Both events of an operation, or none. */
+static void take_pair(struct le_device *device, struct le_timing *timing, struct le_timed *timed) {
+    timed->start = take_event(device, timing);
+    timed->stop = timed->start ? take_event(device, timing) : NULL;
+    if (timed->start && !timed->stop) {
+        give_event(device, timing, timed->start);
+        timed->start = NULL;
+    }
     timing->open += timed->start != NULL;
 }
 
@@ -183,9 +184,15 @@ void le_timing_begin(struct le_device *device, void *native_stream, struct le_ti
     if (timing->count >= PENDING_MAX && timing->count % PENDING_MAX == 0)
         collect(device, timing, ledger);
     if (timing->base && reserve(timing))
-        start_pair(device, timing, native_stream, timed);
+        take_pair(device, timing, timed);
     pthread_mutex_unlock(&timing->lock);
     le_span_end(&span, 0, 0);
+    if (timed->start && device->ops->event_record(device->native, timed->start, native_stream))
+        le_timing_drop(device, timed);
+}
+
+bool le_timing_is_on(struct le_device *device) {
+    return timed_ledger(device) != NULL;
 }
 
 void le_timing_end(struct le_device *device, void *native_stream, struct le_timed *timed, leat_cost_kind kind,

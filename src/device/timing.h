@@ -16,6 +16,7 @@ void le_timing_end(struct le_device *device, void *native_stream, struct le_time
                    const char *what, uint64_t bytes);
 /* Instead of end, where the operation failed. */
 void le_timing_drop(struct le_device *device, struct le_timed *timed);
+bool le_timing_is_on(struct le_device *device);
 /* Enters into the ledger what has ended by now. */
 void le_timing_collect(struct le_device *device);
 void le_timing_free(struct le_device *device); /* all work is done, or the device has failed */
