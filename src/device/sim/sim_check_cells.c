@@ -15,8 +15,26 @@ static inline bool is_before(const struct sim_access *access, const struct sim_s
     return le_sim_known_before(&access->check->known, access->block, access->thread, stamp);
 }
 
+static bool same_warp(const struct sim_stamp *a, const struct sim_stamp *b) {
+    return a->block == b->block && (a->who ^ b->who) / SIM_WARP == 0;
+}
+
+/* Lanes of a warp that exchange by volatile elements of a shared array, as was done when they went in step, need a
+ * __syncwarp like all others. One volatile number is a flag, and atomic operations are what they are. */
+static bool is_out_of_step(const struct sim_access *access, const struct sim_stamp *stamp) {
+    const struct sim_check *check = access->check;
+    if (!access->shared || (stamp->where | access->me.where) & SIM_UPDATE || !same_warp(&access->me, stamp))
+        return false;
+    for (size_t k = 0; k < check->variable_count; k++)
+        if (access->address - check->variables[k].address < check->variables[k].size_bytes)
+            return check->variables[k].size_bytes > 2 * sizeof(uint64_t);
+    return false;
+}
+
 static inline bool is_conflict(const struct sim_access *access, const struct sim_stamp *stamp) {
-    return stamp->who && !(stamp->where & access->me.where & SIM_STRONG) && !is_before(access, stamp);
+    if (!stamp->who || ((stamp->where & access->me.where & SIM_STRONG) && !is_out_of_step(access, stamp)))
+        return false;
+    return !is_before(access, stamp);
 }
 
 /* Two plain writes without order: whether they write the same is known when the second is done. */
@@ -41,10 +59,6 @@ static uint32_t next_random(struct sim_check *check) {
     x ^= x >> 17;
     x ^= x << 5;
     return check->random = x;
-}
-
-static bool same_warp(const struct sim_stamp *a, const struct sim_stamp *b) {
-    return a->block == b->block && (a->who ^ b->who) / SIM_WARP == 0;
 }
 
 /* All reads are of others and none is before this one: which to forget, so that those kept are of as many warps and

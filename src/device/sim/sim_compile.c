@@ -135,6 +135,7 @@ static struct sim_words compile_command(struct sim_compilation *c) {
                                         "-fno-exceptions",
                                         "-fno-rtti",
                                         "-fno-strict-aliasing",
+                                        "-fno-delete-null-pointer-checks", /* so that a null pointer is found */
                                         "-fwrapv",
                                         "-ffp-contract=off",
                                         "-fno-math-errno",

@@ -1,0 +1,8 @@
+// A null pointer that the compiler sees.
+// launch: store --grid 1 --block 1 y=i32[1]
+// says: out of bounds in kernel store: block (0,0,0) thread (0,0,0) at null_constant.cu:7
+__global__ void store(int *y) {
+    int *p = nullptr;
+    y[0] = 1;
+    *p = 2;
+}
