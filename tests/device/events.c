@@ -148,10 +148,37 @@ static void test_outlives(void **state) {
     leat_event_free(second);
 }
 
+/* What the device did, as the ledger tells it at level 2: its sums close, and lie within the clock's time. */
+static void test_device_sums(void **state) {
+    (void)state;
+    leat_array *y = words(LEAT_MEMORY_DEVICE, 1), *x = words(LEAT_MEMORY_DEVICE, 2);
+    uint64_t before_ns = 0, after_ns = 0;
+    leat_ledger_sums sums;
+    assert_status(leat_ledger_clock(ctx, NULL), LEAT_INVALID);
+    assert_status(leat_ledger_device(ctx, NULL), LEAT_INVALID);
+    assert_ok(leat_ledger_clear(ctx));
+    assert_ok(leat_ledger_level_set(ctx, 2));
+    assert_ok(leat_ledger_clock(ctx, &before_ns));
+    for (int k = 0; k < 5; k++)
+        assert_ok(mix(NULL, y, x));
+    assert_ok(leat_context_synchronize(ctx));
+    assert_ok(leat_ledger_clock(ctx, &after_ns));
+    assert_ok(leat_ledger_device(ctx, &sums));
+    assert_true(after_ns > before_ns);
+    assert_int_equal(sums.span_ns, sums.busy_ns + sums.idle_ns);
+    assert_int_equal(sums.dropped, 0);
+    assert_true(on_cpu() ? sums.busy_ns == 0 : sums.busy_ns > 0);
+    assert_true(sums.span_ns <= after_ns - before_ns + 1000000); /* a GPU's clock is not quite the host's */
+    assert_ok(leat_ledger_level_set(ctx, 0));
+    assert_ok(leat_ledger_clear(ctx));
+    leat_array_free(y);
+    leat_array_free(x);
+}
+
 int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_elapsed),  cmocka_unit_test(test_host_waits),
-        cmocka_unit_test(test_streams_wait), cmocka_unit_test(test_outlives),
+        cmocka_unit_test(test_streams_wait), cmocka_unit_test(test_outlives), cmocka_unit_test(test_device_sums),
     };
     if (!start(count, arguments) || !work_begin(NULL))
         return SKIPPED;

@@ -119,6 +119,23 @@ static void test_options(void **state) {
     assert_message("nobody");
 }
 
+/* Warnings are the module's log, with the user's file and line. */
+static void test_log(void **state) {
+    (void)state;
+    const leat_module_options options = {.name = "careful.cu"};
+    leat_module *made = NULL;
+    const char *log = NULL;
+    assert_ok(leat_module_log(module, &log));
+    assert_string_equal(log, "");
+    assert_status(leat_module_log(module, NULL), LEAT_INVALID);
+    assert_status(leat_module_log(NULL, &log), LEAT_INVALID);
+    assert_ok(leat_module_new(ctx, "#warning tread softly\n__global__ void f() {}\n", &options, &made));
+    assert_ok(leat_module_log(made, &log));
+    assert_non_null(strstr(log, "careful.cu"));
+    assert_non_null(strstr(log, "tread softly"));
+    leat_module_free(made);
+}
+
 /* ---- names and facts */
 
 static void test_names(void **state) {
@@ -416,6 +433,7 @@ static void test_cooperative(void **state) {
 static int run_all(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors),
                                        cmocka_unit_test(test_options),
+                                       cmocka_unit_test(test_log),
                                        cmocka_unit_test(test_names),
                                        cmocka_unit_test(test_facts),
                                        cmocka_unit_test(test_axpy),
