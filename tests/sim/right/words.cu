@@ -1,0 +1,78 @@
+// What CUDA has beside the usual mathematics: parts of words, rounding in a direction, constants.
+// launch: words --grid 1 --block 1
+#include <math.h>
+
+__global__ void words() {
+    float five[] = {1, 2, 3, 1, 1};
+    assert(__popc(0xff) == 8);
+    assert(__popcll(~0ull) == 64);
+    assert(__clz(1) == 31);
+    assert(__clzll(1) == 63);
+    assert(__ffs(8) == 4);
+    assert(__ffs(0) == 0);
+    assert(__ffsll(1ll << 40) == 41);
+    assert(__brev(1) == 0x80000000u);
+    assert(__brevll(1) == 1ull << 63);
+    assert(__byte_perm(0x33221100, 0x77665544, 0x7531) == 0x77553311);
+    assert(__mulhi(1 << 30, 8) == 2);
+    assert(__umulhi(0x80000000u, 4u) == 2);
+    assert(__mul64hi(1ll << 62, 8) == 2);
+    assert(__umul64hi(1ull << 63, 4) == 2);
+    assert(__mul24(5, -6) == -30);
+    assert(__umul24(5u, 6u) == 30);
+    assert(__sad(3, -4, 1) == 8);
+    assert(__usad(3u, 7u, 1u) == 5);
+    assert(__hadd(3, 5) == 4);
+    assert(__rhadd(3, 4) == 4);
+    assert(__uhadd(3u, 5u) == 4);
+    assert(__funnelshift_l(0x80000000u, 1u, 1) == 3);
+    assert(__funnelshift_r(1u, 3u, 1) == 0x80000000u);
+    assert(__dp4a(0x01020304, 0x01010101, 0) == 10);
+    assert(__dp2a_lo(0x00020003, 0x00000504, 1) == 23);
+    assert(__dp2a_hi(0x00020003, 0x05040000, 1) == 23);
+    assert(__vadd4(0x01020304u, 0x01010101u) == 0x02030405u);
+    assert(__vabsdiffu4(0x05050505u, 0x03070307u) == 0x02020202u);
+    assert(__vmaxs2(0xffff0001u, 0x00010000u) == 0x00010001u);
+    assert(__vcmpeq4(0x01020304u, 0x01000300u) == 0xff00ff00u);
+    assert(__vsadu4(0x01020304u, 0) == 10);
+    assert(__vaddus4(0xff010203u, 0x01010101u) == 0xff020304u);
+    assert(__vsub2(0x00050005u, 0x00010002u) == 0x00040003u);
+    assert(__vminu4(0x01ff02fe, 0x02fe01ff) == 0x01fe01feu);
+    assert(__vabs4(0xff01fe02u) == 0x01010202u);
+    assert(__vneg2(0x00010002u) == 0xfffffffeu);
+    assert(__vavgu4(0x02020202u, 0x04040404u) == 0x03030303u);
+    assert(__vsetgtu2(0x00050001u, 0x00030002u) == 0x00010000u);
+    assert((1u << 31) >> 31 == 1);
+    assert((-7) / 2 == -3);
+    assert((-7) % 2 == -1);
+    assert((5 ^ 3) == 6);
+    assert((unsigned char)300 == 44);
+    assert(__vimax_s32_relu(-3, -4) == 0);
+    assert(__vimax3_s32(1, 5, 3) == 5);
+    assert(__viaddmax_s32(1, 2, 4) == 4);
+    assert(__vimin3_u32(3, 2, 9) == 2);
+    assert(scalblnf(1.f, 3L) == 8);
+    assert(__fmaf_rz(1.f, 1.f, 1e-10f) == 1.f);
+    assert(__fmaf_ru(1.f, 1.f, 1e-10f) > 1.f);
+    assert(__fma_rn(2., 3., 4.) == 10);
+    assert(__fma_rz(1., 1., 1e-20) == 1.);
+    assert(__fma_ru(1., 1., 1e-20) > 1.);
+    assert(__ll2float_rz(16777217ll) == 16777216.f);
+    assert(__ll2double_rn(5) == 5.);
+    assert(__ull2float_ru(16777217ull) == 16777218.f);
+    assert(__ll2double_rd(9007199254740993ll) == 9007199254740992.);
+    assert(min(3, 4) == 3);
+    assert(max(3u, 4u) == 4);
+    assert(min(2.f, 3.f) == 2.f);
+    assert(max(1.0, 2.0) == 2);
+    assert(umin(3u, 4000000000u) == 3u);
+    assert(umax(3u, 4000000000u) > 5);
+    assert(llmin(-5ll, 4ll) == -5);
+    assert(ullmax(3ull, 9ull) == 9);
+    assert(fabs(erfcx(1.) - 0.427583576155807) < 1e-12);
+    assert(fabs(erfcx(30.) - 0.018795888861416751) < 1e-12);
+    assert(normf(5, five) == 4);
+    assert(fabs(cyl_bessel_i0(1.0) - 1.26606587775201) < 1e-9);
+    assert(fabsf(cyl_bessel_i1f(1.0f) - 0.565159104f) < 1e-5f);
+    assert(M_PI > 3.14);
+}
