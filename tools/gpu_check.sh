@@ -28,9 +28,9 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON >"
     if [ "${GPU_CHECK:-all}" = all ] && command -v compute-sanitizer >/dev/null 2>&1; then
         for tool in memcheck racecheck initcheck synccheck; do
             for test in "$build"/tests/test_device_suite_*; do
-                [ -x "$test" ] || continue
+                case $test in *_faults) continue ;; esac # its kernels are meant to fault
                 echo "== compute-sanitizer $tool $(basename "$test")"
-                LEAT_TEST_DEVICES=cuda compute-sanitizer --tool $tool --error-exitcode 9 "$test" >"$build/sanitizer.txt" 2>&1 || echo "FAILED"
+                compute-sanitizer --tool $tool --error-exitcode 9 "$test" cuda >"$build/sanitizer.txt" 2>&1 || echo "FAILED"
                 grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$build/sanitizer.txt" || tail -5 "$build/sanitizer.txt"
             done
         done
