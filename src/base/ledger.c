@@ -257,13 +257,21 @@ static void charge_gap(void *user, leat_cost_kind kind, const char *what, uint64
         ledger, &(struct cost_key){.kind = LEAT_COST_IDLE, .what = "the device", .cause = cause, .on_device = true});
     if (!record)
         return;
-    record->time_ns = time_ns;
-    record->count = count;
+    record->time_ns += time_ns;
+    record->count += count;
+}
+
+/* The gaps come as sums from the beginning each time; causes that only differ in what is cut off share a record. */
+static void forget_gaps(struct le_ledger *ledger) {
+    for (int k = 0; k < ledger->count; k++)
+        if (ledger->records[k].kind == LEAT_COST_IDLE && ledger->records[k].on_device)
+            ledger->records[k].time_ns = ledger->records[k].count = 0;
 }
 
 void le_ledger_settle(struct le_ledger *ledger, struct le_timeline_sums *sums) {
     *sums = (struct le_timeline_sums){0};
     pthread_mutex_lock(&ledger->lock);
+    forget_gaps(ledger);
     if (ledger->timeline)
         le_timeline_settle(ledger->timeline, charge_gap, ledger, sums);
     pthread_mutex_unlock(&ledger->lock);

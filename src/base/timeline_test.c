@@ -152,8 +152,40 @@ static void is_part_of_the_ledger(void **state) {
     le_ledger_free(ledger);
 }
 
+/* Names that are alike up to where a cause is cut off. */
+static void long_names_add_up(void **state) {
+    (void)state;
+    struct le_ledger *ledger;
+    assert_int_equal(le_ledger_new(2, &ledger), LEAT_OK);
+    le_ledger_clock_set(ledger, clock_by_hand, NULL);
+    now_ns = 0;
+    uint64_t from_ns = le_ledger_clock_ns(ledger);
+    for (uint64_t k = 0; k < 2; k++) {
+        char what[256];
+        memset(what, 'x', sizeof what - 2);
+        what[sizeof what - 2] = (char)('a' + k);
+        what[sizeof what - 1] = 0;
+        struct le_span span;
+        now_ns = 1000 * k + 100;
+        le_span_begin(&span, ledger, LEAT_COST_COMPILE, what, "");
+        now_ns = 1000 * k + 1000;
+        le_span_end(&span, 0, 0);
+        le_ledger_device(ledger, LEAT_COST_KERNEL, "f", from_ns + 1000 * k, from_ns + 1000 * k + 100, 0);
+    }
+    le_ledger_device(ledger, LEAT_COST_KERNEL, "f", from_ns + 2000, from_ns + 2100, 0);
+    struct le_timeline_sums sums;
+    for (int again = 0; again < 2; again++) {
+        le_ledger_settle(ledger, &sums);
+        assert_int_equal(sums.idle_ns, 1800);
+        assert_int_equal(find(ledger, LEAT_COST_IDLE).time_ns, 1800);
+        assert_int_equal(find(ledger, LEAT_COST_IDLE).count, 2);
+    }
+    le_ledger_free(ledger);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(joins_what_overlaps), cmocka_unit_test(names_what_fills_most),
-                                       cmocka_unit_test(stays_small), cmocka_unit_test(is_part_of_the_ledger)};
+                                       cmocka_unit_test(stays_small), cmocka_unit_test(is_part_of_the_ledger),
+                                       cmocka_unit_test(long_names_add_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
