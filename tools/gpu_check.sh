@@ -25,7 +25,16 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON >"
     echo "== tests"
     LEAT_TEST_CUDA=1 ctest --test-dir "$build" --parallel 8 -LE once --output-on-failure >"$build/ctest.txt" 2>&1 || echo "FAILED"
     sed -n '/tests passed/,$p' "$build/ctest.txt"
-    if [ "${GPU_CHECK:-all}" = all ] && command -v compute-sanitizer >/dev/null 2>&1; then
+    echo "== examples"
+    "$build/examples/matmul" device=cuda >"$build/examples.txt" 2>&1 && grep -qx 'largest error 0' "$build/examples.txt" ||
+        { echo "FAILED: matmul" && cat "$build/examples.txt"; }
+    for memory in pinned host; do
+        "$build/examples/normalise" device=cuda memory=$memory >"$build/examples.txt" 2>&1 &&
+            [ "$(grep -c 'sums to 1.0000$' "$build/examples.txt")" = 2 ] || { echo "FAILED: normalise" && cat "$build/examples.txt"; }
+    done
+    if [ "${GPU_CHECK:-all}" = all ] && ! command -v compute-sanitizer >/dev/null 2>&1; then
+        echo "FAILED: no compute-sanitizer here (GPU_CHECK=quick goes without it)"
+    elif [ "${GPU_CHECK:-all}" = all ]; then
         for tool in memcheck racecheck initcheck synccheck; do
             for test in "$build"/tests/test_device_suite_*; do
                 case $test in *_faults) continue ;; esac # its kernels are meant to fault

@@ -34,7 +34,21 @@ static inline const char *option(int argc, char **argv, const char *name, const 
     return otherwise;
 }
 
-/* A kernel of a file of CUDA C beside this program's text. */
+/* A context on the device of that name; auto: a GPU, else the simulated one. */
+static inline leat_context *open_device(const char *name) {
+    leat_context *ctx = NULL;
+    bool any = strcmp(name, "auto") == 0;
+    leat_options options = {.device = any ? "cuda" : name};
+    leat_status status = leat_open(&options, &ctx);
+    if (status && any) {
+        options.device = "sim";
+        status = leat_open(&options, &ctx);
+    }
+    must(status);
+    return ctx;
+}
+
+/* The module of a file of CUDA C. */
 static inline leat_module *load_module(leat_context *ctx, const char *folder, const char *name) {
     char path[512];
     leat_module *module;

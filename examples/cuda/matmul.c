@@ -78,18 +78,11 @@ static double worst_error(const struct product *p, const float *a, const float *
 int main(int argc, char **argv) {
     static const int times[] = {1, 100, 1000, 3000};
     struct product p = {.n = atoi(option(argc, argv, "n", "512"))};
-    const char *device = option(argc, argv, "device", "auto");
     if (p.n < TILE || p.n % TILE || p.n > 8192) {
         fprintf(stderr, "n: a multiple of %d, up to 8192\n", TILE);
         return 2;
     }
-    leat_options options = {.device = strcmp(device, "auto") == 0 ? "cuda" : device};
-    leat_status status = leat_open(&options, &p.ctx);
-    if (status && strcmp(device, "auto") == 0) {
-        options.device = "sim";
-        status = leat_open(&options, &p.ctx);
-    }
-    must(status);
+    p.ctx = open_device(option(argc, argv, "device", "auto"));
     leat_module *module = load_module(p.ctx, option(argc, argv, "folder", "examples/cuda"), "matmul.cu");
     p.kernel = find_kernel(module, "matmul");
     const int64_t shape[] = {p.n, p.n};

@@ -105,19 +105,13 @@ static void free_all(struct work *work) {
 int main(int argc, char **argv) {
     struct work work = {.arrays = atoi(option(argc, argv, "arrays", "10")),
                         .n = (uint32_t)atoi(option(argc, argv, "n", "10000000"))};
-    const char *device = option(argc, argv, "device", "auto"), *memory = option(argc, argv, "memory", "pinned");
+    const char *memory = option(argc, argv, "memory", "pinned");
     int repeats = atoi(option(argc, argv, "repeat", "5"));
     if (work.arrays < 1 || work.arrays > ARRAYS_MAX || work.n < 1 || repeats < 1) {
         fprintf(stderr, "arrays: 1 to %d; n and repeat: at least 1\n", ARRAYS_MAX);
         return 2;
     }
-    leat_options options = {.device = strcmp(device, "auto") == 0 ? "cuda" : device};
-    leat_status status = leat_open(&options, &work.ctx);
-    if (status && strcmp(device, "auto") == 0) {
-        options.device = "sim";
-        status = leat_open(&options, &work.ctx);
-    }
-    must(status);
+    work.ctx = open_device(option(argc, argv, "device", "auto"));
     leat_module *module = load_module(work.ctx, option(argc, argv, "folder", "examples/cuda"), "normalise.cu");
     work.partial_sums = find_kernel(module, "partial_sums");
     work.total = find_kernel(module, "total");
