@@ -41,7 +41,7 @@ static void release(leat_module *module) {
     if (atomic_fetch_sub_explicit(&module->refcount, 1, memory_order_acq_rel) != 1)
         return;
     leat_context *ctx = module->ctx;
-    le_device_module_release(module->native);
+    le_device_module_free(module->native);
     le_free(module->kernels);
     le_free(module);
     le_context_release(ctx);

@@ -43,7 +43,7 @@ struct le_copy_kernels {
 
 static void free_kernels(struct le_copy_kernels *k) {
     if (k)
-        le_device_module_release(k->module);
+        le_device_module_free(k->module);
     le_free(k);
 }
 
@@ -54,7 +54,7 @@ static leat_status compile(struct le_device *device, struct le_copy_kernels *k) 
     for (int n = 0; n < SIZES && !status; n++)
         status = le_device_module_kernel(k->module, names[n], &k->kernels[n]);
     if (status && k->module) {
-        le_device_module_release(k->module);
+        le_device_module_free(k->module);
         k->module = NULL;
     }
     return status;

@@ -166,16 +166,13 @@ struct le_module_source {
 };
 leat_status le_device_module_new(struct le_device *device, const struct le_module_source *source,
                                  struct le_device_module **module);
-struct le_device_module *le_device_module_retain(struct le_device_module *module);
-void le_device_module_release(struct le_device_module *module);
+void le_device_module_free(struct le_device_module *module);
 const char *le_device_module_log(const struct le_device_module *module); /* warnings; "" */
-const char *le_device_module_ptx(const struct le_device_module *module);
 /* Lives with the module. name: "f", "ns::f", or one of source.names; LEAT_INVALID lists what there is. */
 leat_status le_device_module_kernel(struct le_device_module *module, const char *name,
                                     struct le_device_kernel **kernel);
 int le_device_module_kernel_count(const struct le_device_module *module);
 struct le_device_kernel *le_device_module_kernel_at(struct le_device_module *module, int k);
-struct le_device_module *le_device_kernel_module(struct le_device_kernel *kernel);
 /* A variable's bytes; the block lives with the module: it is never freed by the caller. From then on the module's
  * kernels that may use it are in order with all other work on it. */
 leat_status le_device_module_symbol(struct le_device_module *module, const char *name, struct le_block **block);

@@ -123,7 +123,7 @@ static int close_setting(void **state) {
     struct setting *setting = *state;
     le_block_free(setting->block);
     int before = freed;
-    le_device_module_release(setting->module);
+    le_device_module_free(setting->module);
     assert_int_equal(freed, before + 1);
     fake_finish(setting->device, setting->fake);
     free(setting);

@@ -66,7 +66,6 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
     struct le_device_module *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return le_fail_out_of_memory(sizeof *made);
-    atomic_init(&made->refcount, 1);
     pthread_mutex_init(&made->lock, NULL);
     made->device = le_device_retain(device);
     made->title = le_strdup(source->name);
@@ -76,11 +75,6 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
     else
         *module = made;
     return status;
-}
-
-struct le_device_module *le_device_module_retain(struct le_device_module *module) {
-    atomic_fetch_add_explicit(&module->refcount, 1, memory_order_relaxed);
-    return module;
 }
 
 /* Copies from pageable memory to its variables, and out of them, are in the driver's hands when this returns. */
@@ -114,10 +108,8 @@ static void wait_for_work(struct le_device_module *module) {
     le_device_span_end(&span, 0);
 }
 
-void le_device_module_release(struct le_device_module *module) {
+void le_device_module_free(struct le_device_module *module) {
     if (!module || le_device_forked(module->device))
-        return;
-    if (atomic_fetch_sub_explicit(&module->refcount, 1, memory_order_acq_rel) != 1)
         return;
     struct le_device *device = module->device;
     struct le_device_span span;
@@ -131,10 +123,6 @@ void le_device_module_release(struct le_device_module *module) {
 
 const char *le_device_module_log(const struct le_device_module *module) {
     return module->log ? module->log : "";
-}
-
-const char *le_device_module_ptx(const struct le_device_module *module) {
-    return module->ptx;
 }
 
 /* ---- kernels */
@@ -151,10 +139,6 @@ int le_device_module_kernel_count(const struct le_device_module *module) {
 
 struct le_device_kernel *le_device_module_kernel_at(struct le_device_module *module, int k) {
     return &module->kernels[k];
-}
-
-struct le_device_module *le_device_kernel_module(struct le_device_kernel *kernel) {
-    return kernel->module;
 }
 
 leat_status le_device_kernel_facts(struct le_device_kernel *kernel, struct le_kernel_facts *facts) {

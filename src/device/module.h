@@ -33,7 +33,6 @@ struct le_module_name { /* of le_module_source.names */
 };
 
 struct le_device_module {
-    atomic_int refcount;
     struct le_device *device; /* retained */
     char *title;              /* the source's name */
     /* the backend's: */

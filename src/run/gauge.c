@@ -143,7 +143,7 @@ static leat_status gauge_launches(struct le_device *device, struct le_gauge *gau
     status = le_device_module_kernel(module, "nothing", &kernel);
     if (!status)
         status = gauge_kernel(device, kernel, gauge);
-    le_device_module_release(module);
+    le_device_module_free(module);
     return status;
 }
 
