@@ -23,7 +23,44 @@ enum le_node_kind {
     LE_NODE_RAND,   /* code: LE_CODE_RAND, LE_CODE_RANDN; operands: seed, then arguments (i64 or u64) */
     LE_NODE_REDUCE, /* code: enum le_reduction without MEAN; operands: body; over indices */
     LE_NODE_COUNT,  /* i64: points of indices */
-    LE_NODE_ELSE    /* operands: term, otherwise: where a read of the term falls outside */
+    LE_NODE_ELSE,   /* operands: term, otherwise: where a read of the term falls outside */
+    LE_NODE_LOCAL,  /* variable `local` of a region around it, as it is at that moment */
+    LE_NODE_REGION  /* `region` runs for one element; the value is what its RETURN gives, none in an EACH stage.
+                       operands:  all nodes that its steps name; indices: those of its FORs */
+};
+
+/* Code for one element over variables of its own, in order: the body of an `each`, or a def's block. Steps name nodes
+ * by their number in the REGION node's operands, and indices by their number in its indices, so that passes that walk,
+ * substitute and compare nodes need not look inside. Variables have no value before they are set; each FOR's index is
+ * read as an INDEX node. A step's nodes are evaluated when it runs, so a LOCAL gives what was set last. Steps that are
+ * not reached make no reads. */
+enum le_region_kind {
+    LE_REGION_SET,   /* local = value, of its type */
+    LE_REGION_STORE, /* targets[target] of the stage at subscripts op= value; EACH stages only */
+    LE_REGION_FOR,   /* index runs through its range, by a positive step: the steps up to END */
+    LE_REGION_WHILE, /* as long as value (bool) holds */
+    LE_REGION_IF,
+    LE_REGION_ELSE,
+    LE_REGION_BREAK, /* leaves the innermost FOR or WHILE */
+    LE_REGION_RETURN,
+    LE_REGION_END
+};
+struct le_region_step {
+    enum le_region_kind kind;
+    int local;                            /* SET: number in le_ir.locals */
+    int value;                            /* SET, STORE, WHILE, IF, RETURN: number of an operand */
+    int first_subscript, subscript_count; /* STORE: numbers of operands, i64 */
+    int target;                           /* STORE: number in the stage's pairs */
+    enum le_scatter scatter;              /* STORE */
+    bool own;                             /* STORE: different elements write different places */
+    int access;                           /* STORE: for messages */
+    int index;                            /* FOR: number in the node's indices */
+    int partner;                          /* as in le_step */
+    const char *text;                     /* its statement's source, one line */
+};
+struct le_region {
+    struct le_region_step *steps;
+    int step_count;
 };
 
 struct le_node {
@@ -33,13 +70,17 @@ struct le_node {
     uint64_t bits; /* CONST: the type's bytes come first in memory */
     int index, symbol, axis, value;
     enum le_edge edge;
-    struct le_node *fill; /* LE_EDGE_FILL: of the load's type */
-    int stretch;          /* LOAD: leading axes that come from `...`: an extent of 1 stretches */
-    int access;           /* LOAD: number in le_ir.accesses, for messages */
-    bool trusted;         /* LOAD: its subscripts are bare indices whose range is the axis: never outside */
+    struct le_node *fill;           /* LE_EDGE_FILL: of the load's type */
+    int stretch;                    /* LOAD: leading axes that come from `...`: an extent of 1 stretches */
+    int access;                     /* LOAD: number in le_ir.accesses, for messages */
+    int local;                      /* LOCAL */
+    const struct le_region *region; /* REGION */
+    bool changes; /* holds a LOCAL that no REGION in it sets, or a LOAD of what its own stage stores: its value is
+                     another from one step of the region around it to the next */
+    bool trusted; /* LOAD: its subscripts are bare indices whose range is the axis: never outside */
     struct le_node **operands;
     int operand_count;
-    int *indices; /* REDUCE, COUNT */
+    int *indices; /* REDUCE, COUNT, REGION */
     int index_count;
     int *free; /* indices that it depends on, ascending */
     int free_count;
@@ -61,6 +102,8 @@ struct le_range_nodes {
 struct le_ir_index {
     const char *name;
     bool explicit_range, depends, from_dots;
+    bool host;      /* of a FOR stage: the loop is the host's, and around the kernels */
+    int host_value; /* of those: the value (i64, rank 0) that holds it while the loop runs */
     struct le_range_nodes range;
     struct le_place place;
 };
@@ -99,14 +142,37 @@ struct le_value {
     int rank;
     int stage;   /* that makes it; -1: an input */
     bool wanted; /* a result, or read on the host: it has to be stored */
+    bool moved;  /* MOVE stages set it, several perhaps: `stage` is the first */
     int uses;    /* stages that read it */
 };
+
+/* Stages run in order. Control stages enclose those up to their END, as LE_STEP_*'s do; blocks nest. What a block
+ * changes of the outside is handed on by MOVE stages. A symbol that a loop assigns has one value for its head: moved
+ * from the value before the loop, from the body's last value right before END, and from the value at hand right before
+ * a BREAK; that is its value after the loop, too. A symbol that an IF assigns has one value for after it, moved at the
+ * end of both branches. So every stage reads values that are set on every way that leads to it. */
 
 enum le_stage_kind {
     LE_STAGE_MAP,     /* target[left] = node at every point; all else is base's */
     LE_STAGE_SCATTER, /* target = base; target[left] op= node, in index order */
-    LE_STAGE_FILL     /* a new array, all of it node (which has no index) */
+    LE_STAGE_FILL,    /* a new array, all of it node (which has no index) */
+    LE_STAGE_EACH, /* node, a REGION, at every point: it stores into the targets of pairs, which start as their bases */
+    LE_STAGE_SCAN, /* target[left] = node, a REDUCE over one index that ends (or starts) at one of left's: all its
+                      totals at once, in linear time */
+    LE_STAGE_CONTRACT, /* target[left] = node, which holds a sum of products of two arrays: a library's matrix product
+                        */
+    LE_STAGE_MOVE,     /* every target of pairs takes what its source holds, all at once; shares its memory */
+    LE_STAGE_FOR,      /* index runs through its range; target: its host_value */
+    LE_STAGE_LOOP,     /* a `while`: repeats the stages up to END */
+    LE_STAGE_TEST, /* leaves that LOOP unless node (bool) holds; in the same block, after what computes the condition */
+    LE_STAGE_IF,   /* node (bool); up to ELSE, which is always there */
+    LE_STAGE_ELSE,
+    LE_STAGE_BREAK, /* leaves the innermost FOR or LOOP */
+    LE_STAGE_END
 };
+struct le_pair {
+    int target, source;
+}; /* values */
 struct le_stage {
     enum le_stage_kind kind;
     int statement;
@@ -118,6 +184,10 @@ struct le_stage {
     int left_count;
     struct le_node *node; /* of the target's compute type */
     enum le_scatter scatter;
+    struct le_pair *pairs; /* EACH: what it writes, and the base of each (target and base are the first's); MOVE */
+    int pair_count;
+    int index; /* FOR: of the host's */
+    int block; /* of the innermost control stage's block; a branch of an IF is one. 0: outside of all */
     bool dead;
     int leader, sibling; /* reductions that one kernel makes: the stage that leads them, the next of them; -1: none */
     int access;          /* of the left side, for messages; -1 */
@@ -146,6 +216,14 @@ struct le_ir {
         struct le_stage *at;
         int count, capacity;
     } stages;
+    struct {
+        struct le_local {
+            const char *name;
+            enum le_type type;
+        } * at;
+        int count, capacity;
+    } locals; /* variables of all regions */
+    int block_count;
     struct {
         struct le_ir_note {
             int line;

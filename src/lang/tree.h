@@ -137,6 +137,7 @@ struct le_symbol {
     bool marked_out;       /* `out` names it */
     bool assigned, read;   /* read by another statement than its own `op=` */
     bool any_kind;         /* an input that is declared and never used: array or scalar (until specialisation) */
+    bool local;            /* private to one element: a scalar of an `each` or of a def's block, or its parameter */
     bool update_only;      /* an input that is only assigned, first by `op=`: not bound, that is the error no_value */
     const char *no_value;  /* of those: "C has no value: write C[i,j] = sum(k: ...)", at place */
     bool any_rank;         /* its rank is only known from below: it is used, or made, with `...` */
@@ -167,8 +168,11 @@ enum le_tree_kind {
     LE_TREE_SELECT, /* children: condition, then, else */
     LE_TREE_CAST,   /* to `type` */
     LE_TREE_RAND,   /* rand or randn (op 0 or 1) of children */
-    LE_TREE_REDUCE  /* reduction over indices, children[0] */
+    LE_TREE_REDUCE, /* reduction over indices, children[0] */
+    LE_TREE_CALL /* a def's block, for one element: `steps` run, the first of them assign the parameters; its value is
+                    what the RETURN that is met gives, converted to `operand` */
 };
+struct le_step;
 struct le_tree_node {
     enum le_tree_kind kind;
     struct le_place place;
@@ -191,18 +195,22 @@ struct le_tree_node {
     int child_count;
     struct le_index **indices; /* REDUCE */
     int index_count;
+    struct le_step *steps; /* CALL; their accesses and indices are listed with the statement around it */
+    int step_count;
 };
 
 /* One array access of a statement, for the range rules and the check (ranges.c). */
 struct le_access {
     struct le_tree_node *node; /* a READ; the left side is one, too */
-    bool guarded;              /* under ?:, && or || */
+    bool guarded; /* under ?:, && or ||, or in an element's own `if`, `while` or after its `break` or `return` */
     bool left;
-    struct le_index **around; /* indices of the reductions around it */
+    struct le_index **around; /* indices of the reductions and the element's own `for`s around it */
     int around_count;
 };
 
-/* What runs, in order. */
+/* What runs, in order. Control steps enclose the steps up to their END, in the same list. Outside of EACH they are the
+ * host's: every step in them is a statement of its own. EACH is one statement: its free indices, all indices and
+ * accesses are those of all steps up to its END, whose own lists are empty; the same holds for a CALL's steps. */
 enum le_step_kind {
     LE_STEP_DEFAULT, /* input `symbol` was not bound: it is `value` */
     /* scalar input `symbol` is extent `axis` of array `array` (or must equal it when bound, or bound before) */
@@ -210,7 +218,15 @@ enum le_step_kind {
     LE_STEP_AGREE, /* extent `axis` of `array` must equal `value` */
     LE_STEP_NEW,   /* `symbol` starts: sizes (arrays), value or zero */
     LE_STEP_FILL,  /* scalar `symbol` = value: an edge's fill */
-    LE_STEP_ASSIGN
+    LE_STEP_ASSIGN,
+    LE_STEP_EACH,  /* the steps run once for each point of `free`, independently */
+    LE_STEP_FOR,   /* `index` runs through its range, one value after the other; its step may be negative */
+    LE_STEP_WHILE, /* as long as value holds */
+    LE_STEP_IF,    /* if value holds; up to its ELSE, if there is one */
+    LE_STEP_ELSE,
+    LE_STEP_BREAK,  /* leaves the innermost FOR or WHILE */
+    LE_STEP_RETURN, /* leaves the CALL with value */
+    LE_STEP_END
 };
 struct le_step {
     enum le_step_kind kind;
@@ -219,6 +235,10 @@ struct le_step {
     size_t offset;
     struct le_symbol *symbol, *array;
     int axis;
+    struct le_index *index; /* FOR */
+    /* Numbers in the same list: of EACH, FOR, WHILE and ELSE: their END; IF: its ELSE, or its END; END: what it ends
+     * (the ELSE of an IF that has one); BREAK: the loop that it leaves. */
+    int partner;
     struct le_tree_node *value, *otherwise; /* ASSIGN: otherwise: `else`, may be NULL */
     struct le_tree_node **sizes;            /* NEW */
     int size_count;

@@ -51,6 +51,10 @@ enum le_code {
                         out, or none */
     LE_CODE_VEC_END, /* d[k] = total of lane k of accumulator a */
     LE_CODE_LOOP,    /* imm: number in loops; its body follows, up to loop.end */
+    /* control over lanes: blocks nest like loops; imm: index of the instruction after the body */
+    LE_CODE_REPEAT, /* the body, again and again until a LEAVE */
+    LE_CODE_LEAVE,  /* leaves the innermost REPEAT or LOOP if a (bool) holds for no lane */
+    LE_CODE_SKIP,   /* skips the body if a (bool) holds for no lane */
     LE_CODES
 };
 enum le_scatter {
@@ -100,6 +104,7 @@ struct le_loop {
     int64_t by;         /* positive */
     uint16_t by_reg;    /* scalar i64 register that holds it instead, or LE_NO_REG; a fault if it is not positive */
     uint16_t value;     /* scalar i64 register that holds the index's value (of the block's first lane), or LE_NO_REG */
+    bool once;          /* runs for `low` alone: the host's loop around the kernel gives it */
     int clip;           /* -1; or which of the task's ranges of iteration numbers applies */
     int end;            /* index of the instruction after its body */
     struct le_loop_stream *streams;
