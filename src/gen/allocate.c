@@ -7,12 +7,24 @@ struct life {
     int from, to;
 };
 
+/* Until here bodies tell their length. */
 static void find_ends(struct gen *g) {
-    for (int k = 0; k < g->code.count; k++)
-        if (g->code.at[k].code == LE_CODE_LOOP) {
-            g->loops.at[g->code.at[k].imm].end = k + 1 + g->code.at[k].d;
-            g->code.at[k].d = 0;
-        }
+    for (int k = 0; k < g->code.count; k++) {
+        struct le_instr *i = &g->code.at[k];
+        if (i->code == LE_CODE_LOOP)
+            g->loops.at[i->imm].end += k + 1;
+        else if (i->code == LE_CODE_REPEAT || i->code == LE_CODE_SKIP)
+            i->imm += k + 1;
+    }
+}
+
+static bool repeats(const struct le_instr *instr) {
+    return instr->code == LE_CODE_LOOP || instr->code == LE_CODE_REPEAT;
+}
+
+static int end_of(const struct gen *g, int at) {
+    const struct le_instr *i = &g->code.at[at];
+    return i->code == LE_CODE_LOOP ? g->loops.at[i->imm].end : (int)i->imm;
 }
 
 static bool is_slot(const struct gen *g, int reg) {
@@ -29,7 +41,7 @@ static void use(struct gen *g, struct life *lives, int reg, int at, const int *o
     int to = at;
     for (int k = 0; k < open_count; k++)
         if (open[k] > life->from) {
-            to = g->loops.at[g->code.at[open[k]].imm].end;
+            to = end_of(g, open[k]);
             break;
         }
     if (to > life->to)
@@ -37,12 +49,12 @@ static void use(struct gen *g, struct life *lives, int reg, int at, const int *o
 }
 
 static void find_lives(struct gen *g, struct life *lives) {
-    int *open = LE_NEW_ARRAY(g->arena, g->loops.count + 1, int), count = 0;
+    int *open = LE_NEW_ARRAY(g->arena, g->code.count + 1, int), count = 0;
     for (int k = 0; k < g->code.count; k++) {
         const struct le_instr *i = &g->code.at[k];
-        while (count > 0 && g->loops.at[g->code.at[open[count - 1]].imm].end <= k)
+        while (count > 0 && end_of(g, open[count - 1]) <= k)
             count--;
-        if (i->code == LE_CODE_LOOP) {
+        if (repeats(i)) {
             open[count++] = k;
             continue;
         }
@@ -56,7 +68,7 @@ static void rename_slots(struct gen *g, const int *slot_of) {
     for (int k = 0; k < g->code.count; k++) {
         struct le_instr *i = &g->code.at[k];
         uint16_t *regs[] = {&i->a, &i->b, &i->c, &i->e, &i->d};
-        for (size_t r = 0; r < ARRAY_LEN(regs) && i->code != LE_CODE_LOOP; r++)
+        for (size_t r = 0; r < ARRAY_LEN(regs) && !repeats(i); r++)
             if (*regs[r] != LE_NO_REG && slot_of[*regs[r]] >= 0)
                 *regs[r] = (uint16_t)slot_of[*regs[r]];
     }
@@ -100,7 +112,7 @@ static void pack_slots(struct gen *g, const struct life *lives) {
  * row. */
 static bool writes(const struct gen *g, int from, int to, int reg) {
     for (int k = from; k < to; k++)
-        if (g->code.at[k].code != LE_CODE_LOOP && g->code.at[k].d == reg)
+        if (!repeats(&g->code.at[k]) && g->code.at[k].d == reg)
             return true;
     return false;
 }

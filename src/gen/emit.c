@@ -65,12 +65,11 @@ struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool l
     return scope;
 }
 
-/* The loop's code follows its LOOP instruction; allocate.c fills in where it ends. */
+/* The loop's code follows its LOOP instruction; allocate.c makes of its length where it ends. */
 void le_gen_close(struct gen *g, struct scope *scope) {
     struct scope *parent = scope->parent;
-    le_gen_emit(
-        g, parent,
-        (struct le_instr){.code = LE_CODE_LOOP, .type = LE_I64, .imm = scope->loop, .d = (uint16_t)scope->code.count});
+    g->loops.at[scope->loop].end = scope->code.count;
+    le_gen_emit(g, parent, (struct le_instr){.code = LE_CODE_LOOP, .type = LE_I64, .imm = scope->loop});
     for (int k = 0; k < scope->code.count; k++)
         *LE_PUSH(g->arena, &parent->code) = scope->code.at[k];
 }

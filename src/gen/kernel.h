@@ -11,8 +11,9 @@ struct le_layout {
 
 struct le_launch {
     struct le_unit *unit;
-    int64_t clip_count[2]; /* iterations of the loops that tasks share out; 0: none */
-    int64_t clip_size[2];  /* iterations of one task */
+    int64_t clip_count[2];  /* iterations of the loops that tasks share out; 0: none */
+    int64_t clip_size[2];   /* iterations of one task */
+    int64_t clip_pieces[2]; /* not 0: instead, the iterations are counted as it runs, and cut into so many pieces */
     int64_t tasks;
     int64_t row_count; /* not 0: clip 0 counts terms, of rows of so many: the loop of clip 0 is the rows', that of clip
                           1 the lanes' */

@@ -81,6 +81,7 @@ static void run_launch(struct leat_call *call, const struct le_launch *launch, c
                              .tasks = launch->tasks,
                              .clip_count = {launch->clip_count[0], launch->clip_count[1]},
                              .clip_size = {launch->clip_size[0], launch->clip_size[1]},
+                             .clip_pieces = {launch->clip_pieces[0], launch->clip_pieces[1]},
                              .row_count = launch->row_count,
                              .buffers = s->buffers,
                              .parts = parts,

@@ -9,28 +9,69 @@ static const char *const names[LE_CODES] = {
 #define LE_OP(id, name, arity, rule, cost) [LE_OP_##id] = #id,
 #include "spec/op.def"
 #undef LE_OP
-    [LE_CODE_CAST] = "CAST",       [LE_CODE_ROUND] = "ROUND",     [LE_CODE_MULADD] = "MULADD",
-    [LE_CODE_MULSUB] = "MULSUB",   [LE_CODE_NMULADD] = "NMULADD", [LE_CODE_SELECT] = "SELECT",
-    [LE_CODE_SPLAT] = "SPLAT",     [LE_CODE_COPY] = "COPY",       [LE_CODE_IOTA] = "IOTA",
-    [LE_CODE_LOAD] = "LOAD",       [LE_CODE_STORE] = "STORE",     [LE_CODE_GATHER] = "GATHER",
-    [LE_CODE_SCATTER] = "SCATTER", [LE_CODE_INRANGE] = "INRANGE", [LE_CODE_FAULT] = "FAULT",
-    [LE_CODE_OUTSIDE] = "OUTSIDE", [LE_CODE_EDGE] = "EDGE",       [LE_CODE_RAND_KEY] = "RAND_KEY",
-    [LE_CODE_RAND] = "RAND",       [LE_CODE_RANDN] = "RANDN",     [LE_CODE_ACC_INIT] = "ACC_INIT",
-    [LE_CODE_ACC_ADD] = "ACC_ADD", [LE_CODE_ACC_END] = "ACC_END", [LE_CODE_VEC_INIT] = "VEC_INIT",
-    [LE_CODE_NOTE] = "NOTE",       [LE_CODE_STREAM] = "STREAM",   [LE_CODE_VEC_ADD] = "VEC_ADD",
-    [LE_CODE_VEC_END] = "VEC_END", [LE_CODE_LOOP] = "LOOP",
+    [LE_CODE_CAST] = "CAST",
+    [LE_CODE_ROUND] = "ROUND",
+    [LE_CODE_MULADD] = "MULADD",
+    [LE_CODE_MULSUB] = "MULSUB",
+    [LE_CODE_NMULADD] = "NMULADD",
+    [LE_CODE_SELECT] = "SELECT",
+    [LE_CODE_SPLAT] = "SPLAT",
+    [LE_CODE_COPY] = "COPY",
+    [LE_CODE_IOTA] = "IOTA",
+    [LE_CODE_LOAD] = "LOAD",
+    [LE_CODE_STORE] = "STORE",
+    [LE_CODE_GATHER] = "GATHER",
+    [LE_CODE_SCATTER] = "SCATTER",
+    [LE_CODE_INRANGE] = "INRANGE",
+    [LE_CODE_FAULT] = "FAULT",
+    [LE_CODE_OUTSIDE] = "OUTSIDE",
+    [LE_CODE_EDGE] = "EDGE",
+    [LE_CODE_RAND_KEY] = "RAND_KEY",
+    [LE_CODE_RAND] = "RAND",
+    [LE_CODE_RANDN] = "RANDN",
+    [LE_CODE_ACC_INIT] = "ACC_INIT",
+    [LE_CODE_ACC_ADD] = "ACC_ADD",
+    [LE_CODE_ACC_END] = "ACC_END",
+    [LE_CODE_VEC_INIT] = "VEC_INIT",
+    [LE_CODE_NOTE] = "NOTE",
+    [LE_CODE_STREAM] = "STREAM",
+    [LE_CODE_VEC_ADD] = "VEC_ADD",
+    [LE_CODE_VEC_END] = "VEC_END",
+    [LE_CODE_SCAN_INIT] = "SCAN_INIT",
+    [LE_CODE_SCAN] = "SCAN",
+    [LE_CODE_SCAN_BACK] = "SCAN_BACK",
+    [LE_CODE_SCAN_LINK] = "SCAN_LINK",
+    [LE_CODE_SCAN_SHIFT] = "SCAN_SHIFT",
+    [LE_CODE_SCAN_LANES_INIT] = "SCAN_LANES_INIT",
+    [LE_CODE_SCAN_LANES] = "SCAN_LANES",
+    [LE_CODE_LOOP] = "LOOP",
+    [LE_CODE_REPEAT] = "REPEAT",
+    [LE_CODE_LEAVE] = "LEAVE",
+    [LE_CODE_SKIP] = "SKIP",
 };
 
 /* Which of an instruction's fields are registers, as letters of "dabce"; "t": type2 counts, "i": imm counts. */
 static const char *const fields[LE_CODES] = {
-    [LE_CODE_CAST] = "dat",      [LE_CODE_ROUND] = "dat",     [LE_CODE_MULADD] = "dabc",   [LE_CODE_MULSUB] = "dabc",
-    [LE_CODE_NMULADD] = "dabc",  [LE_CODE_SELECT] = "dabc",   [LE_CODE_SPLAT] = "da",      [LE_CODE_COPY] = "da",
-    [LE_CODE_IOTA] = "dai",      [LE_CODE_LOAD] = "dai",      [LE_CODE_STORE] = "dai",     [LE_CODE_GATHER] = "dabc",
-    [LE_CODE_SCATTER] = "dabci", [LE_CODE_INRANGE] = "dabe",  [LE_CODE_FAULT] = "abci",    [LE_CODE_OUTSIDE] = "dbc",
-    [LE_CODE_EDGE] = "daei",     [LE_CODE_RAND_KEY] = "dabc", [LE_CODE_RAND] = "dabc",     [LE_CODE_RANDN] = "dabc",
-    [LE_CODE_ACC_INIT] = "di",   [LE_CODE_ACC_ADD] = "dabi",  [LE_CODE_ACC_END] = "dai",   [LE_CODE_VEC_INIT] = "di",
-    [LE_CODE_NOTE] = "ai",       [LE_CODE_STREAM] = "da",     [LE_CODE_VEC_ADD] = "dabci", [LE_CODE_VEC_END] = "dai",
-    [LE_CODE_LOOP] = "",
+    [LE_CODE_CAST] = "dat",        [LE_CODE_ROUND] = "dat",
+    [LE_CODE_MULADD] = "dabc",     [LE_CODE_MULSUB] = "dabc",
+    [LE_CODE_NMULADD] = "dabc",    [LE_CODE_SELECT] = "dabc",
+    [LE_CODE_SPLAT] = "da",        [LE_CODE_COPY] = "da",
+    [LE_CODE_IOTA] = "dai",        [LE_CODE_LOAD] = "dai",
+    [LE_CODE_STORE] = "dai",       [LE_CODE_GATHER] = "dabc",
+    [LE_CODE_SCATTER] = "dabci",   [LE_CODE_INRANGE] = "dabe",
+    [LE_CODE_FAULT] = "abci",      [LE_CODE_OUTSIDE] = "dbc",
+    [LE_CODE_EDGE] = "daei",       [LE_CODE_RAND_KEY] = "dabc",
+    [LE_CODE_RAND] = "dabc",       [LE_CODE_RANDN] = "dabc",
+    [LE_CODE_ACC_INIT] = "di",     [LE_CODE_ACC_ADD] = "dabi",
+    [LE_CODE_ACC_END] = "dai",     [LE_CODE_VEC_INIT] = "di",
+    [LE_CODE_NOTE] = "ai",         [LE_CODE_STREAM] = "da",
+    [LE_CODE_VEC_ADD] = "dabci",   [LE_CODE_VEC_END] = "dai",
+    [LE_CODE_SCAN_INIT] = "dai",   [LE_CODE_SCAN] = "dabci",
+    [LE_CODE_SCAN_BACK] = "dabci", [LE_CODE_SCAN_LINK] = "dai",
+    [LE_CODE_SCAN_SHIFT] = "daci", [LE_CODE_SCAN_LANES_INIT] = "dai",
+    [LE_CODE_SCAN_LANES] = "daci", [LE_CODE_LOOP] = "",
+    [LE_CODE_REPEAT] = "",         [LE_CODE_LEAVE] = "a",
+    [LE_CODE_SKIP] = "a",
 };
 static const char *const scatters[] = {
     [LE_SCATTER_SET] = "set", [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MUL] = "mul",
@@ -72,7 +113,7 @@ static void print_value(const struct le_reg *reg, struct le_text *out) {
 static void print_reg(const struct le_unit *unit, int number, struct le_text *out) {
     static const char letters[] = {
         [LE_REG_SLOT] = 'v', [LE_REG_SCALAR] = 's', [LE_REG_CONST] = '#', [LE_REG_STREAM] = 'm',
-        [LE_REG_ACC] = 'a',  [LE_REG_VEC] = 'A',    [LE_REG_FAULT] = '!',
+        [LE_REG_ACC] = 'a',  [LE_REG_VEC] = 'A',    [LE_REG_FAULT] = '!', [LE_REG_ROOM] = 'r',
     };
     if (number == LE_NO_REG) {
         le_text_add(out, "-");
@@ -131,7 +172,8 @@ static void print_imm(const struct le_instr *instr, struct le_text *out) {
 
 static void print_instr(const struct le_unit *unit, const struct le_instr *instr, struct le_text *out) {
     const char *field = fields_of(instr->code);
-    le_text_add(out, "%s.%s", le_code_name(instr->code), le_type_name((enum le_type)instr->type));
+    le_text_add(out, "%s%s.%s", le_code_name(instr->code), instr->single ? ".1" : "",
+                le_type_name((enum le_type)instr->type));
     if (strchr(field, 't'))
         le_text_add(out, ".%s", le_type_name((enum le_type)instr->type2));
     for (; *field; field++) {
@@ -153,10 +195,14 @@ static void print_instr(const struct le_unit *unit, const struct le_instr *instr
 }
 
 static void print_loop(const struct le_unit *unit, const struct le_loop *loop, struct le_text *out) {
-    le_text_add(out, "LOOP %s %s ", loop->lane ? "lanes" : "each", loop->name ? loop->name : "_");
+    le_text_add(out, "LOOP %s %s ", loop->once ? "once" : loop->lane ? "lanes" : "each", loop->name ? loop->name : "_");
     print_reg(unit, loop->low, out);
-    le_text_add(out, "..");
-    print_reg(unit, loop->high, out);
+    if (!loop->once) {
+        le_text_add(out, "..");
+        print_reg(unit, loop->high, out);
+    }
+    if (loop->down)
+        le_text_add(out, " down");
     if (loop->by != 1)
         le_text_add(out, " by %" PRId64, loop->by);
     if (loop->value != LE_NO_REG) {
@@ -173,25 +219,40 @@ static void print_loop(const struct le_unit *unit, const struct le_loop *loop, s
     le_text_add(out, "\n");
 }
 
-/* Each loop's body stands two columns further in, up to its end. Damaged code prints too: a number out of range is a
- * '?', a body ends with the one around it. */
+/* Where the body of the instruction at `at` ends, which stands two columns further in; `at` if it has none. */
+static int body_end(const struct le_unit *unit, int at) {
+    const struct le_instr *instr = &unit->instrs[at];
+    int64_t end = at;
+    if (instr->code == LE_CODE_REPEAT || instr->code == LE_CODE_SKIP)
+        end = instr->imm;
+    if (instr->code == LE_CODE_LOOP && instr->imm >= 0 && instr->imm < unit->loop_count)
+        end = unit->loops[instr->imm].end;
+    return end > at && end <= unit->instr_count ? (int)end : at;
+}
+
+static void print_head(const struct le_unit *unit, const struct le_instr *instr, struct le_text *out) {
+    if (instr->code >= LE_CODES)
+        le_text_add(out, "?%d\n", instr->code);
+    else if (instr->code == LE_CODE_LOOP && (instr->imm < 0 || instr->imm >= unit->loop_count))
+        le_text_add(out, "LOOP ?%" PRId64 "\n", instr->imm);
+    else if (instr->code == LE_CODE_LOOP)
+        print_loop(unit, &unit->loops[instr->imm], out);
+    else if (instr->code == LE_CODE_REPEAT)
+        le_text_add(out, "REPEAT\n");
+    else
+        print_instr(unit, instr, out);
+}
+
+/* Damaged code prints too: a number out of range is a '?', a body ends with the one around it. */
 static int print_body(const struct le_unit *unit, int start, int end, int depth, struct le_text *out) {
     int at = start;
     while (at < end) {
-        const struct le_instr *instr = &unit->instrs[at];
+        int body = depth > 64 ? at : body_end(unit, at);
         le_text_add(out, "%4d %*s", at, 2 * depth, "");
+        print_head(unit, &unit->instrs[at], out);
         at++;
-        if (instr->code >= LE_CODES) {
-            le_text_add(out, "?%d\n", instr->code);
-        } else if (instr->code != LE_CODE_LOOP) {
-            print_instr(unit, instr, out);
-        } else if (instr->imm < 0 || instr->imm >= unit->loop_count || depth > 64) {
-            le_text_add(out, "LOOP ?%" PRId64 "\n", instr->imm);
-        } else {
-            const struct le_loop *loop = &unit->loops[instr->imm];
-            print_loop(unit, loop, out);
-            at = print_body(unit, at, loop->end < end ? loop->end : end, depth + 1, out);
-        }
+        if (body > at)
+            at = print_body(unit, at, body < end ? body : end, depth + 1, out);
     }
     return at;
 }

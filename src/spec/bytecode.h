@@ -9,9 +9,13 @@
 #ifndef LE_BYTECODE_H
 #define LE_BYTECODE_H
 #include "spec/op.h"
+#include <stdatomic.h>
 
 #define LE_BLOCK_MAX 1024
 #define LE_NO_REG    0xffff
+/* Scans of floats add up groups of so many terms, and chunks of so many (a multiple). */
+#define LE_SCAN_GROUP 16
+#define LE_SCAN_CHUNK 16384
 
 enum le_code {
     /* 0..LE_OPS-1 are the operations of op.def over `type`, d = op(a, b, c); result type by the op's rule; LE_OP_FMA is
@@ -50,6 +54,15 @@ enum le_code {
     LE_CODE_VEC_ADD, /* d takes a[k] into lane k; ARG*: b (i64) the index of each lane's term; c: bool, lanes to leave
                         out, or none */
     LE_CODE_VEC_END, /* d[k] = total of lane k of accumulator a */
+    /* scans over the lanes of a loop: accumulator c goes on from block to block (device/cpu/kernels_scans.c) */
+    LE_CODE_SCAN_INIT,  /* d = empty; a: a total to start from, or none */
+    LE_CODE_SCAN,       /* d[k] (ARG*: i64) = total of c with terms a[0..k]; ARG*: b (i64) their indices */
+    LE_CODE_SCAN_BACK,  /* d[k] = total of c with terms a[k..n); ARG*: of equal ones the last met wins */
+    LE_CODE_SCAN_LINK,  /* d, which holds one task's chunk, gets the total of the tasks before it; a: its le_scan_link */
+    LE_CODE_SCAN_SHIFT, /* d[k] = that total of c joined to a[k] */
+    /* the same lane by lane, for sums and products of floats */
+    LE_CODE_SCAN_LANES_INIT,
+    LE_CODE_SCAN_LANES, /* d[k] = total of lane k of c with term a[k] */
     LE_CODE_LOOP,    /* imm: number in loops; its body follows, up to loop.end */
     /* control over lanes: blocks nest like loops; imm: index of the instruction after the body */
     LE_CODE_REPEAT, /* the body, again and again until a LEAVE */
@@ -71,6 +84,7 @@ struct le_instr {
     uint16_t code;
     uint8_t type, type2; /* enum le_type, strong */
     uint16_t d, a, b, c, e;
+    bool single; /* works on one element inside lanes, too: what is equal for all of them */
     int64_t imm;
 };
 
@@ -81,6 +95,7 @@ enum le_reg_kind {
     LE_REG_STREAM, /* into buffer `buffer`, from byte `offset` on */
     LE_REG_ACC,    /* accumulator over lanes */
     LE_REG_VEC,    /* accumulator lane by lane; `levels` pending sums (float sums and products) */
+    LE_REG_ROOM,   /* `bits` bytes per worker, which loops move in as in a stream: offset, task_stride */
     LE_REG_FAULT   /* the run's fault record: register 0 */
 };
 struct le_reg {
@@ -104,6 +119,7 @@ struct le_loop {
     int64_t by;         /* positive */
     uint16_t by_reg;    /* scalar i64 register that holds it instead, or LE_NO_REG; a fault if it is not positive */
     uint16_t value;     /* scalar i64 register that holds the index's value (of the block's first lane), or LE_NO_REG */
+    bool down;          /* the last iterations first; lanes of a block still ascend, and blocks are full from the end on */
     bool once;          /* runs for `low` alone: the host's loop around the kernel gives it */
     int clip;           /* -1; or which of the task's ranges of iteration numbers applies */
     int end;            /* index of the instruction after its body */
@@ -131,7 +147,17 @@ struct le_fault {
     bool set;
     int64_t task, access_axis, value;
 };
+/* Chunks of a scan, a task each: what they hand on. Number 0 is the start, task t's is number t + 1. */
+enum { LE_LINK_OPEN, LE_LINK_START, LE_LINK_TOLD };
+struct le_scan_link {
+    uint64_t total; /* up to the chunk's end; the type's bytes come first in memory */
+    _Atomic int state;
+};
 struct le_text;
 void le_unit_print(const struct le_unit *unit, struct le_text *out);
 const char *le_code_name(int code);
+/* It has no function of its own: the machine does it between the others. */
+static inline bool le_code_is_control(int code) {
+    return code >= LE_CODE_LOOP && code <= LE_CODE_SKIP;
+}
 #endif

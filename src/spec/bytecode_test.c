@@ -118,9 +118,46 @@ static void prints_loops_that_end_nowhere(void **state) {
     le_text_finish(&text);
 }
 
+/* Bodies stand further in. */
+static void prints_control(void **state) {
+    (void)state;
+    struct le_reg regs[] = {
+        {.kind = LE_REG_FAULT}, {.kind = LE_REG_SLOT, .type = LE_BOOL}, {.kind = LE_REG_SCALAR, .type = LE_I64}};
+    struct le_loop loops[] = {{.name = "k", .once = true, .low = 2, .by = 1, .value = LE_NO_REG, .clip = -1, .end = 6}};
+    struct le_instr instrs[] = {
+        {.code = LE_CODE_LOOP, .imm = 0},
+        {.code = LE_CODE_REPEAT, .imm = 6},
+        {.code = LE_OP_LNOT, .type = LE_BOOL, .d = 1, .a = 1},
+        {.code = LE_CODE_LEAVE, .type = LE_BOOL, .a = 1},
+        {.code = LE_CODE_SKIP, .type = LE_BOOL, .a = 1, .imm = 6},
+        {.code = LE_OP_NEG, .type = LE_I64, .d = 2, .a = 2, .single = true},
+        {.code = LE_OP_LNOT, .type = LE_BOOL, .d = 1, .a = 1},
+    };
+    struct le_unit unit = {.name = "x",
+                           .instrs = instrs,
+                           .instr_count = ARRAY_LEN(instrs),
+                           .regs = regs,
+                           .reg_count = ARRAY_LEN(regs),
+                           .loops = loops,
+                           .loop_count = 1,
+                           .block = 512};
+    struct le_text text = {0};
+    le_unit_print(&unit, &text);
+    assert_string_equal(text.at, "unit x; blocks of 512\n"
+                                 "   0 LOOP once k s2\n"
+                                 "   1   REPEAT\n"
+                                 "   2     LNOT.bool v1 v1\n"
+                                 "   3     LEAVE.bool v1\n"
+                                 "   4     SKIP.bool v1\n"
+                                 "   5       NEG.1.i64 s2 s2\n"
+                                 "   6 LNOT.bool v1 v1\n");
+    le_text_finish(&text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_a_unit),
+        cmocka_unit_test(prints_control),
         cmocka_unit_test(every_code_has_a_name_and_prints),
         cmocka_unit_test(prints_damaged_code),
         cmocka_unit_test(prints_loops_that_end_nowhere),

@@ -1,4 +1,5 @@
 #include "device/cpu/execute.h"
+#include <string.h>
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
@@ -15,6 +16,8 @@ static size_t reg_size(const struct le_unit *unit, const struct le_reg *reg) {
         return le_acc_size();
     case LE_REG_VEC:
         return le_vec_size(unit->block, reg->levels);
+    case LE_REG_ROOM:
+        return (size_t)reg->bits;
     case LE_REG_CONST:
     case LE_REG_STREAM:
     case LE_REG_FAULT:
@@ -30,7 +33,7 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
     code->offsets = LE_NEW_ARRAY(arena, unit->reg_count, size_t);
     for (int k = 0; k < unit->instr_count; k++) {
         const struct le_instr *instr = &unit->instrs[k];
-        if (instr->code == LE_CODE_LOOP)
+        if (le_code_is_control(instr->code))
             continue;
         code->ops[k] = le_cpu_op_find(simd, instr);
         if (!code->ops[k])
@@ -52,6 +55,7 @@ struct frame {
     const struct le_cpu_code *code;
     void **regs;
     int64_t clip_from[2], clip_to[2];           /* iteration numbers of this task; -1: all */
+    int64_t piece[2], pieces[2];                /* or which part of them, where they are counted here; 0: see above */
     int64_t row_count, term_from, term_to, row; /* terms of this task, where rows are cut; the row that it is in */
 };
 
@@ -75,13 +79,31 @@ static void ask_ahead(const struct frame *f, const struct le_loop *loop, int64_t
     }
 }
 
-static void run(struct frame *f, int from, int to, int64_t n);
+static bool run(struct frame *f, int from, int to, int64_t n);
 
 /* Where rows are cut, the task's first and last row are not whole. */
 static void clip_row(const struct frame *f, int64_t *from, int64_t *to) {
     int64_t start = f->row * f->row_count;
     *from = f->term_from > start ? f->term_from - start : 0;
     *to = f->term_to - start < f->row_count ? f->term_to - start : f->row_count;
+}
+
+static void clip(const struct frame *f, const struct le_loop *loop, int64_t *from, int64_t *to) {
+    int64_t pieces = f->pieces[loop->clip], grain = loop->lane ? f->code->unit->block : 1;
+    int64_t end = f->clip_to[loop->clip];
+    if (loop->clip == 1 && f->row_count) {
+        clip_row(f, from, to);
+        return;
+    }
+    if (pieces) {
+        int64_t size = ((*to + pieces - 1) / pieces + grain - 1) / grain * grain;
+        *from = f->piece[loop->clip] * size;
+        end = *from + size;
+    } else if (end >= 0) {
+        *from = f->clip_from[loop->clip];
+    }
+    if (end >= 0 && end < *to)
+        *to = end;
 }
 
 /* A step that is computed may turn out not to be positive: a fault, and no iterations. */
@@ -99,36 +121,46 @@ static int64_t step_of(const struct frame *f, const struct le_loop *loop) {
 }
 
 static void run_loop(struct frame *f, const struct le_loop *loop, int body, int64_t lanes) {
-    int64_t low = *(const int64_t *)f->regs[loop->low], high = *(const int64_t *)f->regs[loop->high];
+    int64_t low = *(const int64_t *)f->regs[loop->low];
+    int64_t high = loop->once ? low : *(const int64_t *)f->regs[loop->high];
     int64_t by = step_of(f, loop);
-    if (high <= low || by <= 0)
+    if ((high <= low && !loop->once) || by <= 0)
         return;
-    int64_t at = 0, count = (int64_t)(((uint64_t)high - (uint64_t)low - 1) / (uint64_t)by) + 1;
-    if (loop->clip >= 0 && f->clip_to[loop->clip] >= 0) {
-        at = f->clip_from[loop->clip];
-        if (f->clip_to[loop->clip] < count)
-            count = f->clip_to[loop->clip];
-    }
-    if (loop->clip == 1 && f->row_count)
-        clip_row(f, &at, &count);
-    int64_t block = loop->lane ? f->code->unit->block : 1, moved = low + at * by;
-    move_streams(f, loop, moved);
+    int64_t at = 0, count = loop->once ? 1 : (int64_t)(((uint64_t)high - (uint64_t)low - 1) / (uint64_t)by) + 1;
+    int64_t all = count, block = loop->lane ? f->code->unit->block : 1, moved = 0;
+    if (loop->clip >= 0)
+        clip(f, loop, &at, &count);
     for (; at < count; at += block) {
         int64_t n = loop->lane ? (count - at < block ? count - at : block) : lanes;
+        int64_t first = low + (loop->down ? all - at - (loop->lane ? n : 1) : at) * by;
+        move_streams(f, loop, first - moved);
+        moved = first;
         if (loop->clip == 0)
             f->row = at;
         if (loop->value != LE_NO_REG)
-            *(int64_t *)f->regs[loop->value] = low + at * by;
+            *(int64_t *)f->regs[loop->value] = first;
         if (loop->lane)
             ask_ahead(f, loop, n);
-        run(f, body, loop->end, n);
-        move_streams(f, loop, block * by);
-        moved += block * by;
+        if (run(f, body, loop->end, n))
+            break;
     }
     move_streams(f, loop, -moved);
 }
 
-static void run(struct frame *f, int from, int to, int64_t n) {
+/* Until a LEAVE; or until a fault: what is read outside is 0, and a loop that waits for something else would wait for
+ * ever. */
+static void repeat(struct frame *f, int from, int to, int64_t n) {
+    const struct le_fault *fault = f->regs[0];
+    while (!run(f, from, to, n) && !fault->set) {
+    }
+}
+
+static bool none(const uint8_t *lanes, int64_t n) {
+    return memchr(lanes, 1, (size_t)n) == NULL;
+}
+
+/* true: a LEAVE has ended the body. */
+static bool run(struct frame *f, int from, int to, int64_t n) {
     const struct le_unit *unit = f->code->unit;
     le_cpu_op *const *ops = f->code->ops;
     void *const *regs = f->regs;
@@ -138,12 +170,22 @@ static void run(struct frame *f, int from, int to, int64_t n) {
             const struct le_loop *loop = &unit->loops[instr->imm];
             run_loop(f, loop, k + 1, n);
             k = loop->end - 1;
+        } else if (instr->code == LE_CODE_REPEAT) {
+            repeat(f, k + 1, (int)instr->imm, n);
+            k = (int)instr->imm - 1;
+        } else if (instr->code == LE_CODE_LEAVE) {
+            if (none(regs[instr->a], n))
+                return true;
+        } else if (instr->code == LE_CODE_SKIP) {
+            if (none(regs[instr->a], n))
+                k = (int)instr->imm - 1;
         } else if (instr->code == LE_CODE_SPLAT && instr->imm) {
             ops[k](regs, instr, instr->imm);
         } else {
-            ops[k](regs, instr, n);
+            ops[k](regs, instr, instr->single ? 1 : n);
         }
     }
+    return false;
 }
 
 static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int64_t task, struct le_fault *fault) {
@@ -155,6 +197,11 @@ static void *reg_pointer(const struct le_cpu_job *job, int k, char *scratch, int
         return fault;
     case LE_REG_STREAM: {
         void *p = reg->buffer < 0 ? job->parts : job->buffers[reg->buffer];
+        move(&p, reg->offset + task * reg->task_stride);
+        return p;
+    }
+    case LE_REG_ROOM: {
+        void *p = scratch + job->code->offsets[k];
         move(&p, reg->offset + task * reg->task_stride);
         return p;
     }
@@ -172,6 +219,12 @@ static void cut_rows(struct frame *f, const struct le_cpu_job *job) {
     f->clip_to[0] = (f->term_to - 1) / f->row_count + 1;
 }
 
+static int64_t pieces_of(const struct le_cpu_job *job, int c) {
+    if (job->clip_pieces[c])
+        return job->clip_pieces[c];
+    return job->clip_count[c] ? (job->clip_count[c] + job->clip_size[c] - 1) / job->clip_size[c] : 1;
+}
+
 static void run_task(void *user, int64_t task, int worker) {
     const struct le_cpu_job *job = user;
     char *scratch = job->scratch + (size_t)worker * job->scratch_stride;
@@ -181,13 +234,16 @@ static void run_task(void *user, int64_t task, int worker) {
         fault->task = task;
     for (int k = 0; k < job->code->unit->reg_count; k++)
         f.regs[k] = reg_pointer(job, k, scratch, task, fault);
-    int64_t pieces = job->clip_count[1] ? (job->clip_count[1] + job->clip_size[1] - 1) / job->clip_size[1] : 1;
-    int64_t piece[] = {task / pieces, task % pieces};
-    for (int c = 0; c < 2; c++)
+    int64_t inner = pieces_of(job, 1);
+    f.piece[0] = task / inner;
+    f.piece[1] = task % inner;
+    for (int c = 0; c < 2; c++) {
+        f.pieces[c] = job->clip_pieces[c];
         if (job->clip_count[c]) {
-            f.clip_from[c] = piece[c] * job->clip_size[c];
+            f.clip_from[c] = f.piece[c] * job->clip_size[c];
             f.clip_to[c] = f.clip_from[c] + job->clip_size[c];
         }
+    }
     if (job->row_count)
         cut_rows(&f, job);
     run(&f, 0, job->code->unit->instr_count, 1);

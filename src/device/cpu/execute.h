@@ -19,7 +19,7 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
 
 struct le_cpu_job {
     const struct le_cpu_code *code;
-    int64_t tasks, clip_count[2], clip_size[2];
+    int64_t tasks, clip_count[2], clip_size[2], clip_pieces[2]; /* as in le_launch */
     int64_t row_count;    /* as in le_launch: tasks take terms of rows of so many; 0: they take iterations */
     void *const *buffers; /* by buffer number */
     void *parts;          /* buffer -2 */
