@@ -15,101 +15,66 @@ def two_cores():
 two_cores()
 import numpy as np
 import leatlib
+from cases import CASES
+import kernels                                                    # the second part of CASES
 
 PEERS = ['leat', 'leat kept', 'numpy', 'numexpr', 'numba', 'jax']
-half, quarter = np.float32(0.5), np.float32(0.25)
-PROGRAMS = {      # case: (what it says in the table, Leat's program; the result is y)
-    'add5': ('a+b+c+d+e', 'y[i] = a[i] + b[i] + c[i] + d[i] + e[i]'),
-    'poly': ('((a*b+c)*d-e)/(a*a+b*b+0.5)', 'y[i] = ((a[i]*b[i] + c[i])*d[i] - e[i]) / (a[i]*a[i] + b[i]*b[i] + 0.5)'),
-    'trans': ('exp(-a)*sin(b)+sqrt(c)*log(d)', 'y[i] = exp(-a[i])*sin(b[i]) + sqrt(c[i])*log(d[i])'),
-    'normalise': ('a/sum(a)', 'y[i] = a[i] / sum(k: a[k])'),
-    'sum': ('sum(a)', 'y = sum(k: a[k])'),
-    'softmax': ('softmax of rows', 'e[i,j] = exp(x[i,j] - max(k: x[i,k]))\ny[i,j] = e[i,j] / sum(k: e[i,k])'),
-    'stencil': ('4-point stencil, border 0', 'y[i,j] = (x[i-1,j] + x[i+1,j] + x[i,j-1] + x[i,j+1]) * 0.25 else 0'),
-    'variance': ('variance of rows', 'm[i] = mean(j: x[i,j])\ny[i] = mean(j: (x[i,j] - m[i])**2)')}
-READS = {'add5': 'abcde', 'poly': 'abcde', 'trans': 'abcd', 'normalise': 'a', 'sum': 'a', 'softmax': 'x', 'stencil': 'x', 'variance': 'x'}
 
 
-def make_inputs(log2):
-    n, row = 1 << log2, 1 << min(12, log2 // 2); r = np.random.default_rng(0)
-    v = {k: r.random(n, dtype=np.float32) + half for k in 'abcde'}; v['x'] = v['a'].reshape(-1, row)
-    return v
-
-
-def numpy_cases(v):
-    a, b, c, d, e, x = (v[k] for k in 'abcdex')
-    def softmax(): z = np.exp(x - x.max(1, keepdims=True)); return z / z.sum(1, keepdims=True)
-    def stencil():
-        o = np.zeros_like(x); o[1:-1, 1:-1] = (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) * quarter; return o
-    return dict(add5=lambda: a + b + c + d + e, poly=lambda: ((a * b + c) * d - e) / (a * a + b * b + half), trans=lambda: np.exp(-a) * np.sin(b) + np.sqrt(c) * np.log(d),
-                normalise=lambda: a / a.sum(), sum=lambda: a.sum(), softmax=softmax, stencil=stencil, variance=lambda: x.var(1))
-
-
-def numexpr_cases(v):
-    import numexpr as ne
-    ne.set_num_threads(THREADS); a = v['a']
-    run = lambda text, names: lambda: ne.evaluate(text, {k: half if k == 'h' else v[k] for k in names})
-    return dict(add5=run('a+b+c+d+e', 'abcde'), poly=run('((a*b+c)*d-e)/(a*a+b*b+h)', 'abcdeh'), trans=run('exp(-a)*sin(b)+sqrt(c)*log(d)', 'abcd'), sum=run('sum(a)', 'a'),
-                normalise=lambda: ne.evaluate('a/s', dict(a=a, s=np.float32(ne.evaluate('sum(a)', dict(a=a))))))
-
-
-def numba_cases(v):
-    import numba_peers as nb
-    of = lambda f, names: lambda: f(*(v[k] for k in names))
-    f = dict(add5=nb.add5, poly=nb.poly, trans=nb.trans, normalise=nb.normalise, sum=nb.total, softmax=nb.softmax, stencil=nb.stencil, variance=nb.variance)
-    return {k: of(f[k], READS[k]) for k in f}
-
-
-def jax_cases(v):
-    import jax, jax.numpy as jnp
-    w = {k: jnp.asarray(q) for k, q in v.items()}
-    f = dict(add5=lambda a, b, c, d, e: a + b + c + d + e, poly=lambda a, b, c, d, e: ((a * b + c) * d - e) / (a * a + b * b + half),
-             trans=lambda a, b, c, d: jnp.exp(-a) * jnp.sin(b) + jnp.sqrt(c) * jnp.log(d), normalise=lambda a: a / a.sum(), sum=lambda a: a.sum(),
-             softmax=lambda x: jax.nn.softmax(x, 1), variance=lambda x: x.var(1),
-             stencil=lambda x: jnp.zeros_like(x).at[1:-1, 1:-1].set((x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) * quarter))
-    def of(k): g = jax.jit(f[k]); names = READS[k]; return lambda: g(*(w[q] for q in names)).block_until_ready()
-    return {k: of(k) for k in f}
-
-
-def leat_cases(v, leat, reference):
-    """Two ways of each: a new result each run, and one that is kept. The first run is checked against NumPy."""
-    fresh, kept = {}, {}
-    for k, (_, text) in PROGRAMS.items():
-        call = leat.call(text, 'y', **{q: v[q] for q in READS[k]}); y = call.value(np); want = np.asarray(reference[k]())
-        if not np.allclose(y, want, rtol=2e-5, atol=2e-5 * float(np.abs(want).max())): raise RuntimeError('leat: %s differs from NumPy' % k)
-        fresh[k], kept[k] = call.fresh, call.into(y)
-    return fresh, kept
-
-
-def collect(v, build):
-    cases = {}; leat = None
-    for name, make in (('numpy', numpy_cases), ('numexpr', numexpr_cases), ('numba', numba_cases), ('jax', jax_cases)):
-        try: cases[name] = make(v)
-        except ImportError: pass
-    library = os.path.join(build, 'libleat.so')
-    if os.path.exists(library):
-        leat = leatlib.Leat(library, THREADS); cases['leat'], cases['leat kept'] = leat_cases(v, leat, cases['numpy'])
-    return cases, leat
-
-
-def measure(cases, repetitions):
-    """{case: {peer: [ms, ...]}}, a warm-up apart."""
-    times = {}
-    for k in PROGRAMS:
-        here = {p: cases[p][k] for p in PEERS + ['copy'] if k in cases.get(p, {})}; times[k] = {p: [] for p in here}
-        for f in here.values(): f(); f()
-        for _ in range(repetitions):
-            for p, f in here.items():
-                t = time.perf_counter(); f(); times[k][p].append((time.perf_counter() - t) * 1e3)
-    return times
-
-
-def copy_case(v):
+class Copy:
     """A copy by both threads, half of it each; it runs in turn with every case, so that its best is of many."""
-    from concurrent.futures import ThreadPoolExecutor
-    a = v['a']; o = np.zeros_like(a); h = len(a) // 2; pool = ThreadPoolExecutor(THREADS)
-    run = lambda: list(pool.map(lambda q: np.copyto(o[q], a[q]), (slice(0, h), slice(h, None))))
-    return {k: run for k in PROGRAMS}
+    def __init__(self, bytes):
+        from concurrent.futures import ThreadPoolExecutor
+        self.a = np.ones(bytes // 8); self.o = np.zeros_like(self.a); h = len(self.a) // 2; self.halves = slice(0, h), slice(h, None); self.pool = ThreadPoolExecutor(THREADS)
+
+    def __call__(self): list(self.pool.map(lambda q: np.copyto(self.o[q], self.a[q]), self.halves))
+
+
+def lasted(f): t = time.perf_counter(); f(); return (time.perf_counter() - t) * 1e3
+
+
+def as_tuple(x): return x if isinstance(x, (tuple, list)) else (x,)
+
+
+def agree(case, got, want, peer):
+    for k, x, w in zip(case.results, map(np.asarray, as_tuple(got)), map(np.asarray, as_tuple(want))):
+        if x.shape != w.shape or not case.check(k, x, w): raise RuntimeError('%s: %s: %s differs from NumPy' % (case.label, peer, k))
+
+
+def fastest(case, peer, ways, want):
+    """The way that takes least, each run twice and checked the first time."""
+    best = None
+    for k, f in enumerate(ways):
+        agree(case, f(), want, '%s, way %d' % (peer, k)); took = lasted(f)
+        if best is None or took < best[0]: best = took, f
+    return best[1]
+
+
+def prepare(case, v, leat, wanted):
+    """{peer: function}, and what Leat said if it refused the program."""
+    here, peers = {}, case.peers(); ways = peers['numpy'](v); want = ways[0](); here['numpy'] = fastest(case, 'numpy', ways, want)
+    for p in ('numexpr', 'numba', 'jax'):
+        if p not in peers or p not in wanted: continue
+        try: here[p] = fastest(case, p, peers[p](v), want)
+        except ImportError: pass
+    if leat is None: return here, None, None
+    try: call = leat.call(case.text, case.results, v); made = call.values(np)
+    except leatlib.Refused as e: return here, None, str(e)
+    agree(case, made, want, 'leat'); here['leat'], here['leat kept'] = call.fresh, call.into(made)
+    return here, call, None
+
+
+def measure(cases, o, leat, copy):
+    """Per case: {peer: [ms, ...]}, a warm-up apart."""
+    for c in cases:
+        v = c.inputs(o.log2); c.bytes = c.moved(v); here, call, c.refused = prepare(c, v, leat, o.peers); here['copy'] = copy; here = {p: here[p] for p in PEERS + ['copy'] if p in here}; c.times = {p: [] for p in here}
+        for f in here.values(): f()
+        for _ in range(o.repetitions):
+            for p, f in here.items(): c.times[p].append(lasted(f))
+        if call: call.free()
+        if leat: leat.forget()
+        print('.', end='', file=sys.stderr, flush=True)
+    print(file=sys.stderr)
 
 
 def small(build):
@@ -136,12 +101,13 @@ def versions(leat):
     return ['leat ' + (leat.version() if leat else '-')] + out
 
 
-def table(times, pick):
-    rows = ['%-32s' % '' + ''.join('%11s' % p for p in PEERS) + '   leat / numpy, numexpr, numba, jax']
-    for k, (label, _) in PROGRAMS.items():
-        t = {p: pick(q) for p, q in times[k].items() if q}; cells = ''.join('%11s' % ('%.2f' % t[p] if p in t else '-') for p in PEERS)
+def table(cases, pick, copy_rate):
+    """floor: the case's bytes at the copy's rate."""
+    rows = ['%-32s' % '' + ''.join('%11s' % p for p in PEERS + ['floor']) + '   leat / numpy, numexpr, numba, jax']
+    for c in cases:
+        t = {p: pick(q) for p, q in c.times.items()}; cells = ''.join('%11s' % ('%.2f' % t[p] if p in t else '-') for p in PEERS)
         ratio = ', '.join('%.2f' % (t['leat'] / t[p]) if 'leat' in t and p in t else '-' for p in PEERS[2:])
-        rows.append('%-32s%s   %s' % (label, cells, ratio))
+        rows.append('%-32s%s%11.2f   %s' % (c.label, cells, c.bytes / copy_rate * 1e3, ratio))
     return rows
 
 
@@ -151,16 +117,16 @@ def against_copy(ratio):
     return said + ('   NOT JUDGED: the copy was disturbed' if ratio < 0.9 else '' if ratio <= 1.3 else '   MISSED')
 
 
-def goals(times, copy):
+def goals(cases, copy_rate):
     """What is asked of Leat, and what it reached."""
-    rows = []; best = {k: {p: min(q) for p, q in t.items()} for k, t in times.items()}
-    for k, (label, _) in PROGRAMS.items():
-        if 'leat' not in best[k]: continue
-        rival = min(best[k].get(p, float('inf')) for p in ('numpy', 'numexpr'))
-        rows.append('%-32s %.2f times the better of NumPy and numexpr (goal: at most 1)%s' % (label, best[k]['leat'] / rival, '' if best[k]['leat'] <= rival else '   MISSED'))
-    if 'leat' in best['add5']:
-        floor = copy * 6 / 2                                        # six arrays pass; a copy passes two
-        for p in ('leat', 'leat kept'): rows.append('%-32s %s' % ('a+b+c+d+e, ' + p, against_copy(best['add5'][p] / floor)))
+    rows = []
+    for c in cases:
+        best = {p: min(q) for p, q in c.times.items()}; rival = min(best[p] for p in ('numpy', 'numexpr') if p in best)
+        if c.refused: rows.append('%-32s refused: %s   MISSED' % (c.label, c.refused))
+        elif 'leat' in best: rows.append('%-32s %.2f times the better of NumPy and numexpr (goal: at most 1)%s' % (c.label, best['leat'] / rival, '' if best['leat'] <= rival else '   MISSED'))
+    for c in cases:
+        if c.label == 'a+b+c+d+e' and 'leat' in c.times:
+            for p in ('leat', 'leat kept'): rows.append('%-32s %s' % (c.label + ', ' + p, against_copy(min(c.times[p]) / 1e3 * copy_rate / c.bytes)))
     return rows
 
 
@@ -183,18 +149,23 @@ def load_line(before, after):
     return said + ('   DISTURBED: other work ran at the same time; figures and ratios are rough' if before > 1.0 or after > THREADS + 1.0 else '')
 
 
-def main():
-    before = os.getloadavg()[0]
+def options():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument('--build', default='build/release', help='folder of libleat.so, the command and bench_call'); p.add_argument('--log2', type=int, default=24, help='elements: 2 to this power')
-    p.add_argument('--repetitions', type=int, default=5); p.add_argument('--no-file', action='store_true', help='print only'); o = p.parse_args()
-    v = make_inputs(o.log2); cases, leat = collect(v, o.build); cases['copy'] = copy_case(v); times = measure(cases, o.repetitions); copy = min(min(t['copy']) for t in times.values())
-    today = datetime.date.today().isoformat(); rate = 2 * v['a'].nbytes / copy / 1e6
+    p.add_argument('--repetitions', type=int, default=5); p.add_argument('--no-file', action='store_true', help='print only'); p.add_argument('--only', default='', help='cases whose label matches')
+    p.add_argument('--peers', default='numexpr numba jax', help='beside Leat and NumPy')
+    return p.parse_args()
+
+
+def main():
+    before = os.getloadavg()[0]; o = options(); path = os.path.join(o.build, 'libleat.so'); leat = leatlib.Leat(path, THREADS) if os.path.exists(path) else None
+    chosen = [c() for c in CASES if re.search(o.only, c.label)]; copy = Copy(4 << o.log2); measure(chosen, o, leat, copy)
+    best = min(min(c.times['copy']) for c in chosen); rate = 2 * copy.a.nbytes / best * 1e3; today = datetime.date.today().isoformat()
     text = ['%s, %s, %d of %d cores, Linux %s' % (today, cpu_name(), THREADS, os.cpu_count(), platform.release()), ', '.join(versions(leat)) + (', simd ' + leat.device().simd.decode() if leat else ''),
-            'n = 2^%d f32, rows of %d, %d threads, %d repetitions, peers in turn; ms' % (o.log2, v['x'].shape[1], THREADS, o.repetitions),
-            load_line(before, os.getloadavg()[0]), 'copy of %d MiB: %.2f ms (%.1f GB/s read and written)' % (v['a'].nbytes >> 20, copy, rate), '',
-            "'leat' makes a new result each run and releases it, as the peers do; 'leat kept' writes into the same array.", '', 'best'] + table(times, min) + ['', 'median'] + \
-        table(times, statistics.median) + [''] + goals(times, copy) + [''] + small_rows(small(o.build))
+            'n = 2^%d, %d threads, %d repetitions, peers in turn; ms' % (o.log2, THREADS, o.repetitions),
+            load_line(before, os.getloadavg()[0]), 'copy of %d MiB: %.2f ms (%.1f GB/s read and written)' % (copy.a.nbytes >> 20, best, rate / 1e9), '',
+            "'leat' makes new results each run and releases them, as the peers do; 'leat kept' writes into the same arrays.", "Each peer's fastest way counts.", '', 'best'] + table(chosen, min, rate) + ['', 'median'] + \
+        table(chosen, statistics.median, rate) + [''] + goals(chosen, rate) + [''] + ([] if o.only else small_rows(small(o.build)))
     print('\n'.join(text))
     if not o.no_file:
         folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'results'); os.makedirs(folder, exist_ok=True)
