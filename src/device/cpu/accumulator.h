@@ -19,6 +19,18 @@ struct le_acc {
     } pending;
 };
 
+/* A scan's, in an accumulator's memory. Sums and products of floats: `count` terms of the chunk at hand, whose total is
+ * `inside`, after `before`. All others: `inside` is the total so far, or that of a task's own chunk, and `before` that of
+ * the tasks before it; argmin and argmax: the best value and its index, -1 before the first. */
+struct le_scan {
+    int64_t count, index;
+    union {
+        uint64_t bits;
+        double f64;
+        float f32;
+    } before, inside;
+};
+
 /* The same for each lane, one count for all. Behind this header: a byte per lane, whether it has had a term; then rows
  * of `stride` bytes: row 0 the totals and row 1 the indices, or rows b the pending totals. */
 struct le_vec {

@@ -55,7 +55,7 @@ typedef le_cpu_op *finder(const struct le_instr *instr);
 #define BASELINE(file) le_##file##_find_baseline,
 #define AVX2(file)     le_##file##_find_avx2,
 #define AVX512(file)   le_##file##_find_avx512,
-static finder *const finders[][11] = {
+static finder *const finders[][12] = {
     {LE_FINDERS(BASELINE)},
 #if defined(__x86_64__)
     {LE_FINDERS(AVX2)},
