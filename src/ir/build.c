@@ -1,6 +1,6 @@
 /* Nodes: made once, shared where equal, folded where they are constant. Nothing here knows stages or ranges. */
 #include "base/hash.h"
-#include "ir/ir.h"
+#include "ir/region.h"
 #include <string.h>
 
 bool le_node_is_const(const struct le_node *node) {
@@ -42,8 +42,11 @@ bool le_node_depends(const struct le_node *node, int index) {
 static uint64_t node_hash(const struct le_node *n) {
     int64_t fields[] = {n->kind,    n->type,          n->rounded,     n->code,          n->index,
                         n->symbol,  n->axis,          n->value,       (int64_t)n->edge, n->fill ? n->fill->id : -1,
-                        n->stretch, n->operand_count, n->index_count, n->trusted};
+                        n->stretch, n->operand_count, n->index_count, n->trusted,       n->local,
+                        n->live};
     uint64_t h = le_hash(fields, sizeof fields, n->bits);
+    if (n->kind == LE_NODE_REGION)
+        h = le_region_hash(n->region, h);
     for (int k = 0; k < n->operand_count; k++)
         h = le_hash(&n->operands[k]->id, sizeof(int), h);
     return le_hash(n->indices, (size_t)n->index_count * sizeof(int), h);
@@ -54,7 +57,9 @@ static bool node_equal(const struct le_node *a, const struct le_node *b) {
         a->code != b->code || a->bits != b->bits || a->index != b->index || a->symbol != b->symbol ||
         a->axis != b->axis || a->value != b->value || a->edge != b->edge || a->fill != b->fill ||
         a->stretch != b->stretch || a->trusted != b->trusted || a->operand_count != b->operand_count ||
-        a->index_count != b->index_count)
+        a->index_count != b->index_count || a->local != b->local || a->live != b->live)
+        return false;
+    if (a->kind == LE_NODE_REGION && !le_region_equal(a->region, b->region))
         return false;
     for (int k = 0; k < a->operand_count; k++)
         if (a->operands[k] != b->operands[k])
@@ -136,7 +141,9 @@ static int64_t own_cost(const struct le_node *node) {
     }
 }
 
-static void find_facts(struct le_node *node) {
+static void find_facts(struct le_ir *ir, struct le_node *node) {
+    struct le_node *bounds[3];
+    bool changes = node->fill && node->fill->changes;
     node->loads = node->kind == LE_NODE_LOAD && node->operand_count > 0;
     node->reduces = node->kind == LE_NODE_REDUCE;
     node->cost = own_cost(node);
@@ -145,9 +152,18 @@ static void find_facts(struct le_node *node) {
         node->loads |= x->loads;
         node->reduces |= x->reduces;
         node->cost += x->cost;
+        changes |= x->changes;
         if (x->depth >= node->depth)
             node->depth = x->depth + 1;
     }
+    for (int k = 0; k < node->index_count; k++)
+        for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
+            changes |= bounds[b - 1]->changes;
+    if (node->kind == LE_NODE_REGION) {
+        node->cost = le_region_cost(node);
+        changes = changes && le_node_changes(ir, node);
+    }
+    node->changes = changes || node->kind == LE_NODE_LOCAL || node->live;
     if (node->cost > (int64_t)1 << 40)
         node->cost = (int64_t)1 << 40;
 }
@@ -190,7 +206,7 @@ struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model) {
     node->code_memo = NULL;
     node->depth = 0;
     find_free(ir, node);
-    find_facts(node);
+    find_facts(ir, node);
     node->id = ir->node_count++;
     ir->table[at] = node;
     return node;
@@ -329,31 +345,37 @@ struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, en
 static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                   int count, int epoch);
 
-/* A dependent range changes with its outer index: its reduction gets a fresh index with the range rewritten. */
+static struct le_range_nodes substitute_range(struct le_ir *ir, struct le_range_nodes range, const int *from,
+                                              struct le_node *const *to, int count, int epoch) {
+    struct le_node **part[] = {&range.low, &range.high, &range.by};
+    for (int q = 0; q < 3; q++)
+        if (*part[q])
+            *part[q] = substitute(ir, *part[q], from, to, count, epoch);
+    return range;
+}
+
+/* A dependent range changes with its outer index: the reduction or region gets a fresh index with the range rewritten,
+ * and so does each further one whose range depends on that. */
 static void substitute_indices(struct le_ir *ir, struct le_node *copy, const int *from, struct le_node *const *to,
                                int count, int epoch) {
+    int *old = LE_NEW_ARRAY(ir->arena, copy->index_count, int), made = 0;
+    struct le_node **fresh = LE_NEW_ARRAY(ir->arena, copy->index_count, struct le_node *);
     for (int k = 0; k < copy->index_count; k++) {
-        struct le_range_nodes range = ir->indices.at[copy->indices[k]].range;
-        struct le_node **part[] = {&range.low, &range.high, &range.by};
-        bool changed = false;
-        for (int q = 0; q < 3; q++)
-            if (*part[q]) {
-                struct le_node *x = substitute(ir, *part[q], from, to, count, epoch);
-                changed |= x != *part[q];
-                *part[q] = x;
-            }
-        if (!changed)
+        struct le_ir_index ix = ir->indices.at[copy->indices[k]];
+        struct le_range_nodes range = substitute_range(ir, ix.range, from, to, count, epoch);
+        if (made > 0)
+            range = substitute_range(ir, range, old, fresh, made, ++ir->epoch);
+        if (range.low == ix.range.low && range.high == ix.range.high && range.by == ix.range.by)
             continue;
-        struct le_ir_index fresh = ir->indices.at[copy->indices[k]];
-        int old = copy->indices[k];
-        fresh.range = range;
-        *LE_PUSH(ir->arena, &ir->indices) = fresh;
+        ix.range = range;
+        *LE_PUSH(ir->arena, &ir->indices) = ix;
+        old[made] = copy->indices[k];
         copy->indices[k] = ir->indices.count - 1;
-        struct le_node *new_index = le_node_index(ir, copy->indices[k]);
-        int inner = ++ir->epoch;
-        for (int q = 0; q < copy->operand_count; q++)
-            copy->operands[q] = substitute(ir, copy->operands[q], &old, &new_index, 1, inner);
+        fresh[made++] = le_node_index(ir, copy->indices[k]);
     }
+    int inner = ++ir->epoch;
+    for (int k = 0; made > 0 && k < copy->operand_count; k++)
+        copy->operands[k] = substitute(ir, copy->operands[k], old, fresh, made, inner);
 }
 
 static bool touches(const struct le_node *node, const int *from, int count) {

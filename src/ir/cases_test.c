@@ -74,12 +74,14 @@ static void run_passes(const struct test_case *test, struct le_ir *ir, const cha
 }
 
 static bool is_stage_line(const char *line) {
-    static const char *const starts[] = {"%", "map ", "scatter ", "fill ", "dead ", "    "};
-    for (size_t k = 0; k < ARRAY_LEN(starts); k++)
-        if (strncmp(line, starts[k], strlen(starts[k])) == 0)
-            return true;
+    static const char *const others[] = {"symbol ", "input ", "value ", "local ",     "note ",
+                                         "#",       "read ",  "write ", "statement ", "\n"};
+    line += strspn(line, " ");
+    for (size_t k = 0; k < ARRAY_LEN(others); k++)
+        if (strncmp(line, others[k], strlen(others[k])) == 0)
+            return false;
     const char *range = strstr(line, " in "), *end = strchr(line, '\n');
-    return strncmp(line, "index ", 6) == 0 && range && range < end;
+    return strncmp(line, "index ", 6) != 0 || (range && range < end);
 }
 
 static void check_stages(const struct test_case *test, const struct le_ir *ir, const char *expected) {

@@ -25,8 +25,9 @@ enum le_node_kind {
     LE_NODE_COUNT,  /* i64: points of indices */
     LE_NODE_ELSE,   /* operands: term, otherwise: where a read of the term falls outside */
     LE_NODE_LOCAL,  /* variable `local` of a region around it, as it is at that moment */
-    LE_NODE_REGION  /* `region` runs for one element; the value is what its RETURN gives, none in an EACH stage.
-                       operands:  all nodes that its steps name; indices: those of its FORs */
+    LE_NODE_REGION  /* `region` runs for one element; the value is what its RETURN gives; of type LE_NONE, without one,
+                       in an EACH stage. operands: all nodes that its steps name; indices: those of its FORs, outer
+                       ones first */
 };
 
 /* Code for one element over variables of its own, in order: the body of an `each`, or a def's block. Steps name nodes
@@ -75,8 +76,9 @@ struct le_node {
     int access;                     /* LOAD: number in le_ir.accesses, for messages */
     int local;                      /* LOCAL */
     const struct le_region *region; /* REGION */
-    bool changes; /* holds a LOCAL that no REGION in it sets, or a LOAD of what its own stage stores: its value is
-                     another from one step of the region around it to the next */
+    bool live;    /* LOAD: of a target of its own EACH stage: what the element has stored there so far */
+    bool changes; /* holds a LOCAL that no REGION in it sets, or a live LOAD: its value is another from one step of the
+                     region around it to the next */
     bool trusted; /* LOAD: its subscripts are bare indices whose range is the axis: never outside */
     struct le_node **operands;
     int operand_count;
@@ -142,7 +144,7 @@ struct le_value {
     int rank;
     int stage;   /* that makes it; -1: an input */
     bool wanted; /* a result, or read on the host: it has to be stored */
-    bool moved;  /* MOVE stages set it, several perhaps: `stage` is the first */
+    bool moved;  /* MOVE stages set it, several perhaps: `stage` is the first of them when it was made */
     int uses;    /* stages that read it */
 };
 
@@ -187,7 +189,9 @@ struct le_stage {
     struct le_pair *pairs; /* EACH: what it writes, and the base of each (target and base are the first's); MOVE */
     int pair_count;
     int index; /* FOR: of the host's */
-    int block; /* of the innermost control stage's block; a branch of an IF is one. 0: outside of all */
+    int block; /* that it lies in: 0 outside of all; each FOR, LOOP and branch of an IF has one, by number in order.
+                  FOR, LOOP, IF, ELSE and END lie in the block around theirs; TEST and BREAK in the one that they leave
+                */
     bool dead;
     int leader, sibling; /* reductions that one kernel makes: the stage that leads them, the next of them; -1: none */
     int access;          /* of the left side, for messages; -1 */
@@ -220,10 +224,11 @@ struct le_ir {
         struct le_local {
             const char *name;
             enum le_type type;
+            int within; /* region.c's, while it looks */
         } * at;
         int count, capacity;
-    } locals; /* variables of all regions */
-    int block_count;
+    } locals;        /* variables of all regions */
+    int block_count; /* but for 0 */
     struct {
         struct le_ir_note {
             int line;
@@ -239,7 +244,7 @@ struct le_ir {
     int epoch;
 };
 
-/* build.c: nodes. Constants are folded where the result is exact on every device. */
+/* build.c and region.c: nodes. Constants are folded where the result is exact on every device. */
 struct le_node *le_node_const(struct le_ir *ir, enum le_type type, uint64_t bits);
 struct le_node *le_node_i64(struct le_ir *ir, int64_t value);
 struct le_node *le_node_bool(struct le_ir *ir, bool value);
@@ -254,6 +259,8 @@ struct le_node *le_node_select(struct le_ir *ir, struct le_node *condition, stru
 struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, enum le_type type, struct le_node *body,
                                const int *indices, int count);
 struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model); /* any kind; finds the equal one */
+/* Whether it reads a variable that no REGION in it sets. */
+bool le_node_has_free_local(struct le_ir *ir, struct le_node *node);
 bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* of a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);

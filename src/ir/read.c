@@ -3,9 +3,10 @@
  * READ_DEPTH_MAX. Whether it makes sense is the verifier's to say. */
 #include "ir/reader.h"
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-static void end_line(struct reader *r) {
+void le_read_end_line(struct reader *r) {
     le_read_skip_spaces(r);
     if (le_read_peek(r) != '\n')
         le_read_fail(r, "the line goes on");
@@ -66,7 +67,7 @@ static void symbol_line(struct reader *r) {
         struct le_node *size = le_read_length(r);
         r->sizes.at[s->id] = size;
     }
-    end_line(r);
+    le_read_end_line(r);
 }
 
 static void value_line(struct reader *r, bool is_input) {
@@ -81,10 +82,31 @@ static void value_line(struct reader *r, bool is_input) {
         v.symbol = le_read_find(r, &r->symbols, "symbol");
     }
     v.wanted = le_read_accept_word(r, "wanted");
+    v.moved = le_read_accept_word(r, "moved");
+    if (v.moved && !is_input)
+        v.stage = 0; /* no MOVE may be left */
     if (le_read_accept_word(r, "used"))
         v.uses = le_read_number(r, 1 << 30);
     *LE_PUSH(r->arena, &r->ir->values) = v;
-    end_line(r);
+    le_read_end_line(r);
+}
+
+static void local_line(struct reader *r) {
+    const char *name;
+    le_read_expect(r, '$');
+    struct word w = le_read_look(r);
+    int number = new_name(r, &r->locals, r->ir->locals.count, &name), dot = w.length;
+    while (dot > 0 && w.at[dot - 1] != '.')
+        dot--;
+    char expected[16];
+    int length = snprintf(expected, sizeof expected, "%d", number);
+    if (dot < 2 || w.length - dot != length || memcmp(w.at + dot, expected, (size_t)length) != 0)
+        le_read_fail(r, "the variable has a name, a point and the number %d", number);
+    le_read_expect(r, ':');
+    enum le_type type = le_read_type(r);
+    *LE_PUSH(r->arena, &r->ir->locals) =
+        (struct le_local){.name = le_arena_copy(r->arena, name, (size_t)dot - 1), .type = type};
+    le_read_end_line(r);
 }
 
 static void note_line(struct reader *r) {
@@ -151,6 +173,9 @@ static void index_line(struct reader *r) {
     }
     ix.depends = le_read_accept_word(r, "depends");
     ix.from_dots = le_read_accept_word(r, "dots");
+    ix.host = le_read_accept_word(r, "host");
+    if (ix.host)
+        ix.host_value = le_read_find(r, &r->values, "value");
     ix.place = place(r);
     const struct le_node *bounds[] = {ix.range.low, ix.range.high, ix.range.by};
     for (int k = 0; k < 3; k++) {
@@ -164,7 +189,7 @@ static void index_line(struct reader *r) {
     r->depths[index] = depth;
     r->ir->indices.at[index] = ix;
     le_names_put(r->arena, &r->indices, le_arena_copy(r->arena, w.at, (size_t)w.length), (size_t)w.length, index);
-    end_line(r);
+    le_read_end_line(r);
 }
 
 /* ---- statements */
@@ -172,7 +197,7 @@ static void index_line(struct reader *r) {
 /* What the range rules take for granted. */
 static void check_statement(struct reader *r, const struct le_ir_statement *st) {
     bool sized = st->kind == LE_STEP_BIND || st->kind == LE_STEP_AGREE;
-    if (st->kind != LE_STEP_AGREE && st->symbol < 0)
+    if (st->kind <= LE_STEP_ASSIGN && st->kind != LE_STEP_AGREE && st->symbol < 0)
         le_read_fail(r, "the statement's symbol is missing");
     if (sized && st->array < 0)
         le_read_fail(r, "the statement's array is missing");
@@ -183,8 +208,9 @@ static void check_statement(struct reader *r, const struct le_ir_statement *st) 
 
 static void statement_line(struct reader *r) {
     static const char *const kinds[] = {
-        [LE_STEP_DEFAULT] = "default", [LE_STEP_BIND] = "bind", [LE_STEP_AGREE] = "agree",
-        [LE_STEP_NEW] = "new",         [LE_STEP_FILL] = "fill", [LE_STEP_ASSIGN] = "assign"};
+        [LE_STEP_DEFAULT] = "default", [LE_STEP_BIND] = "bind",     [LE_STEP_AGREE] = "agree", [LE_STEP_NEW] = "new",
+        [LE_STEP_FILL] = "fill",       [LE_STEP_ASSIGN] = "assign", [LE_STEP_EACH] = "each",   [LE_STEP_FOR] = "for",
+        [LE_STEP_WHILE] = "while",     [LE_STEP_IF] = "if"};
     struct le_ir_statement st = {.symbol = -1, .array = -1, .first_access = r->ir->accesses.count};
     st.kind = (enum le_step_kind)le_read_choose(r, kinds, (int)ARRAY_LEN(kinds), "kind of statement");
     struct word w = le_read_look(r);
@@ -215,7 +241,7 @@ static void statement_line(struct reader *r) {
     st.text = le_arena_copy(r->arena, r->comment.at, (size_t)r->comment.length);
     check_statement(r, &st);
     *LE_PUSH(r->arena, &r->ir->statements) = st;
-    end_line(r);
+    le_read_end_line(r);
 }
 
 static void access_line(struct reader *r, bool left) {
@@ -233,75 +259,7 @@ static void access_line(struct reader *r, bool left) {
     a.place = place(r);
     *LE_PUSH(r->arena, &r->ir->accesses) = a;
     r->ir->statements.at[a.statement].access_count++;
-    end_line(r);
-}
-
-/* ---- stages */
-
-static void make_stage(struct reader *r, struct le_stage s) {
-    if (le_read_accept_word(r, "statement"))
-        s.statement = le_read_number(r, r->ir->statements.count - 1);
-    s.name = s.statement >= 0 ? r->ir->statements.at[s.statement].text : "";
-    if (!s.dead) {
-        le_read_expect(r, '=');
-        le_read_skip_spaces(r);
-        if (le_read_peek(r) == '\n' && r->at < r->end) {
-            r->line_start = ++r->at;
-            r->line++;
-        }
-        s.node = le_read_node(r);
-    }
-    r->ir->values.at[s.target].stage = r->ir->stages.count;
-    *LE_PUSH(r->arena, &r->ir->stages) = s;
-    end_line(r);
-}
-
-/* Behind the leader's last sibling so far. */
-static void join(struct reader *r, struct le_stage *s) {
-    s->leader = r->ir->values.at[le_read_find(r, &r->values, "value")].stage;
-    if (s->leader < 0 || s->leader >= r->ir->stages.count || r->ir->stages.at[s->leader].leader >= 0)
-        le_read_fail(r, "no leader stands above");
-    int last = s->leader;
-    while (r->ir->stages.at[last].sibling >= 0)
-        last = r->ir->stages.at[last].sibling;
-    r->ir->stages.at[last].sibling = r->ir->stages.count;
-}
-
-static void stage_line(struct reader *r, enum le_stage_kind kind) {
-    static const char *const scatters[] = {
-        [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MUL] = "mul",
-        [LE_SCATTER_DIV] = "div", [LE_SCATTER_MIN] = "min", [LE_SCATTER_MAX] = "max"};
-    struct le_stage s = {
-        .kind = kind, .base = -1, .access = -1, .leader = -1, .sibling = -1, .statement = r->ir->statements.count - 1};
-    for (int k = LE_SCATTER_ADD; kind == LE_STAGE_SCATTER && k <= LE_SCATTER_MAX; k++) {
-        struct word w = le_read_look(r);
-        if (le_word_is(w, scatters[k]) && r->at[w.length] == ' ') {
-            r->at += w.length;
-            s.scatter = (enum le_scatter)k;
-            break;
-        }
-    }
-    s.target = le_read_find(r, &r->values, "value");
-    le_read_skip_spaces(r);
-    if (le_read_peek(r) == '[')
-        s.left = le_read_nodes(r, &s.left_count);
-    le_read_skip_spaces(r);
-    if (le_read_peek(r) == '{')
-        s.indices = le_read_indices(r, &s.index_count);
-    if (le_read_accept_word(r, "over"))
-        s.base = le_read_find(r, &r->values, "value");
-    if (le_read_accept_word(r, "access"))
-        s.access = le_read_access(r);
-    if (le_read_accept_word(r, "with"))
-        join(r, &s);
-    make_stage(r, s);
-}
-
-static void dead_line(struct reader *r) {
-    struct le_stage s = {
-        .dead = true, .base = -1, .access = -1, .leader = -1, .sibling = -1, .statement = r->ir->statements.count - 1};
-    s.target = le_read_find(r, &r->values, "value");
-    make_stage(r, s);
+    le_read_end_line(r);
 }
 
 /* ---- lines */
@@ -310,57 +268,44 @@ static void numbered_line(struct reader *r) {
     if (le_read_number(r, 1 << 30) != r->numbered.count)
         le_read_fail(r, "number %%%d comes next", r->numbered.count);
     le_read_expect(r, '=');
-    struct le_node *n = le_read_node(r);
+    struct le_node *n = le_read_is_region(r) ? le_read_region(r) : le_read_node(r);
     *LE_PUSH(r->arena, &r->numbered) = n;
     le_read_skip_spaces(r);
     if (le_read_peek(r) != '\n')
         le_read_fail(r, "the line goes on");
 }
 
+static void input_line(struct reader *r) {
+    value_line(r, true);
+}
+static void made_line(struct reader *r) {
+    value_line(r, false);
+}
+static void read_line(struct reader *r) {
+    access_line(r, false);
+}
+static void write_line(struct reader *r) {
+    access_line(r, true);
+}
+
 static void line(struct reader *r) {
-    static const char *const words[] = {"symbol", "input", "value", "note",    "index", "statement",
-                                        "read",   "write", "map",   "scatter", "fill",  "dead"};
+    static const struct {
+        const char *word;
+        void (*read)(struct reader *r);
+    } kinds[] = {{"symbol", symbol_line},       {"input", input_line}, {"value", made_line}, {"local", local_line},
+                 {"note", note_line},           {"index", index_line}, {"read", read_line},  {"write", write_line},
+                 {"statement", statement_line}, {NULL, NULL}};
     if (le_read_accept(r, '%')) {
         numbered_line(r);
         return;
     }
-    switch (le_read_choose(r, words, (int)ARRAY_LEN(words), "line of the IR")) {
-    case 0:
-        symbol_line(r);
-        return;
-    case 1:
-        value_line(r, true);
-        return;
-    case 2:
-        value_line(r, false);
-        return;
-    case 3:
-        note_line(r);
-        return;
-    case 4:
-        index_line(r);
-        return;
-    case 5:
-        statement_line(r);
-        return;
-    case 6:
-        access_line(r, false);
-        return;
-    case 7:
-        access_line(r, true);
-        return;
-    case 8:
-        stage_line(r, LE_STAGE_MAP);
-        return;
-    case 9:
-        stage_line(r, LE_STAGE_SCATTER);
-        return;
-    case 10:
-        stage_line(r, LE_STAGE_FILL);
-        return;
-    default:
-        dead_line(r);
-    }
+    for (int k = 0; kinds[k].word; k++)
+        if (le_read_accept_word(r, kinds[k].word)) {
+            kinds[k].read(r);
+            return;
+        }
+    le_read_stage(r);
+    le_read_end_line(r);
 }
 
 static void comment(struct reader *r) {
@@ -409,6 +354,8 @@ static void finish(struct reader *r) {
         ir->last[v->symbol] = k;
     }
     r->tree->index_count = ir->indices.count;
+    if (r->open.count > 0)
+        le_read_fail(r, "a block has no end");
     if (r->access_most >= ir->accesses.count)
         le_read_fail(r, "there is no access %d", r->access_most);
 }

@@ -7,7 +7,7 @@
 
 #define NESTING_MAX 64 /* of parentheses in a line */
 
-static struct le_node *made(struct reader *r, const struct le_node *model) {
+struct le_node *le_read_made(struct reader *r, const struct le_node *model) {
     struct le_node *n = le_node_make(r->ir, model);
     if (n->depth > READ_DEPTH_MAX)
         le_read_fail(r, "the node is too deep");
@@ -135,7 +135,7 @@ static void load_mode(struct reader *r, struct le_node *model) {
         model->fill = le_read_node(r);
 }
 
-/* What follows the value's name: [subscripts; edge; stretch n]?access */
+/* What follows the value's name: [subscripts; edge; stretch n]!?access */
 static struct le_node *load(struct reader *r, int value) {
     struct le_node *x[LEAT_RANK_MAX];
     struct le_node model = {.kind = LE_NODE_LOAD, .value = value, .operands = x, .access = -1};
@@ -152,10 +152,11 @@ static struct le_node *load(struct reader *r, int value) {
             le_read_fail(r, "there are more than %d subscripts", LEAT_RANK_MAX);
         x[model.operand_count++] = le_read_node(r);
     }
+    model.live = le_read_accept(r, '!');
     model.trusted = model.operand_count > 0 && !le_read_accept(r, '?');
     if (model.operand_count > 0 && !model.trusted && is_digit(le_read_peek(r)))
         model.access = le_read_access(r);
-    return made(r, &model);
+    return le_read_made(r, &model);
 }
 
 /* The access may stand further down. */
@@ -280,10 +281,19 @@ static struct le_node *form(struct reader *r) {
     if (!name_form(r, h, &model))
         le_read_fail(r, "'%.*s' is no node of %d operands", h.name.length < 60 ? h.name.length : 60, h.name.at,
                      model.operand_count);
-    return made(r, &model);
+    return le_read_made(r, &model);
+}
+
+int le_read_local(struct reader *r) {
+    return le_read_find(r, &r->locals, "variable");
 }
 
 struct le_node *le_read_node(struct reader *r) {
+    if (le_read_accept(r, '$')) {
+        int local = le_read_local(r);
+        enum le_type type = le_type_compute(r->ir->locals.at[local].type);
+        return le_node_make(r->ir, &(struct le_node){.kind = LE_NODE_LOCAL, .type = type, .local = local});
+    }
     if (le_read_accept(r, '('))
         return form(r);
     if (le_read_accept(r, '%')) {

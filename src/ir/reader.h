@@ -1,4 +1,5 @@
-/* Inside the reader of the IR's text: read.c has the lines, read_nodes.c the nodes in them, read_words.c the words. All
+/* Inside the reader of the IR's text: read.c has the lines, read_stages.c those of
+ * stages, read_region.c regions, read_nodes.c the nodes in them, read_words.c the words. All
  * of them leave by longjmp when the text is no IR. */
 #ifndef LE_READER_H
 #define LE_READER_H
@@ -22,8 +23,8 @@ struct reader {
     struct le_tree *tree;
     const char *start, *at, *end, *line_start;
     int line, nesting;
-    struct word comment;                      /* the last one: a statement's text */
-    struct le_names symbols, values, indices; /* by what they are called in the text */
+    struct word comment;                              /* the last one: a statement's text */
+    struct le_names symbols, values, indices, locals; /* by what they are called in the text */
     struct {
         struct le_node **at;
         int count, capacity;
@@ -35,7 +36,14 @@ struct reader {
     struct {
         struct le_node **at;
         int count, capacity;
-    } sizes;         /* by symbol: the extent that it stands for */
+    } sizes; /* by symbol: the extent that it stands for */
+    struct {
+        struct open_block {
+            enum le_stage_kind kind;
+            int block;
+        } * at;
+        int count, capacity;
+    } open;          /* control stages whose END is to come */
     int access_most; /* the highest number of an access that is named */
     int *depths;     /* by index */
     size_t index_limit;
@@ -60,7 +68,20 @@ int le_read_choose(struct reader *r, const char *const *table, int count,
 int le_read_find(struct reader *r, const struct le_names *names, const char *what);
 enum le_type le_read_type(struct reader *r);
 
+/* read.c */
+void le_read_end_line(struct reader *r);
+
+/* read_stages.c */
+void le_read_stage(struct reader *r);
+enum le_scatter le_read_scatter(struct reader *r); /* SET where no word says another */
+
+/* read_region.c */
+bool le_read_is_region(struct reader *r);
+struct le_node *le_read_region(struct reader *r);
+
 /* read_nodes.c */
+struct le_node *le_read_made(struct reader *r, const struct le_node *model);
+int le_read_local(struct reader *r); /* its number, behind the `$` */
 struct le_node *le_read_node(struct reader *r);
 struct le_node **le_read_nodes(struct reader *r, int *count); /* [node, ...]: at most LEAT_RANK_MAX */
 int *le_read_indices(struct reader *r, int *count);           /* {index, ...} */

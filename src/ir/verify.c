@@ -1,176 +1,28 @@
 /* The verifier: what every stage and node has to be, so that later floors need not ask. It knows no ranges: whether an
- * access falls outside is theirs. Dead stages are left alone, and nobody may read what they made. */
-#include "ir/ir.h"
+ * access falls outside is theirs. Blocks nest, and what is read is made on every way that leads there. Dead stages are
+ * left alone, and nobody may read what they made. */
+#include "ir/verify.h"
 
-struct verify {
-    const struct le_ir *ir;
-    const struct le_stage *stage;
-    int at;
-    const char *problem;
-};
+/* ---- what a stage makes */
 
-static bool is_among(const int *set, int count, int index) {
-    for (int k = 0; k < count; k++)
-        if (set[k] == index)
-            return true;
-    return false;
+static const char *makes_problem(const struct verify *v, int value) {
+    const struct le_value *target = &v->ir->values.at[value];
+    if (target->moved != (v->stage->kind == LE_STAGE_MOVE) || (!target->moved && target->stage != v->at))
+        return "a target's stage";
+    return target->moved || !v->defined[value] ? NULL : "a value that is made twice";
 }
-
-/* ---- nodes: NULL, or what is wrong */
-
-static const char *load_problem(const struct verify *v, const struct le_node *n) {
-    const struct le_value *value = &v->ir->values.at[n->value];
-    if (value->rank != n->operand_count)
-        return "a load's rank";
-    if (value->stage >= v->at)
-        return "a load of a value that is made later";
-    if (value->stage >= 0 && v->ir->stages.at[value->stage].dead)
-        return "a load of a value that a dead stage made";
-    if (n->type != le_type_compute(value->type))
-        return "a load's type";
-    if ((n->edge == LE_EDGE_FILL) != (n->fill != NULL) || (n->fill && n->fill->type != n->type))
-        return "a load's fill";
-    for (int k = 0; k < n->operand_count; k++) {
-        if (n->operands[k]->type != LE_I64)
-            return "a subscript that is not i64";
-        if (n->trusted && n->operands[k]->kind != LE_NODE_INDEX)
-            return "a trusted load with a subscript that is no index";
-    }
-    return NULL;
-}
-
-static bool rule_fits(enum le_rule rule, enum le_type operand, enum le_type type) {
-    switch (rule) {
-    case LE_RULE_COMPARE:
-    case LE_RULE_CLASSIFY:
-        return type == LE_BOOL;
-    case LE_RULE_LOGIC:
-        return type == LE_BOOL && operand == LE_BOOL;
-    case LE_RULE_TRUEDIV:
-    case LE_RULE_FLOAT:
-        return type == operand && le_type_is_float(type);
-    case LE_RULE_BITS:
-    case LE_RULE_SHIFT:
-    case LE_RULE_INTEGER:
-        return type == operand && !le_type_is_float(type);
-    default:
-        return type == operand;
-    }
-}
-
-static const char *op_problem(const struct le_node *n) {
-    bool in_table = n->code < LE_OPS;
-    int arity = in_table ? le_op_info((enum le_op)n->code)->arity : 3;
-    if (n->operand_count != arity)
-        return "the number of an operation's operands";
-    for (int k = 1; k < arity; k++)
-        if (n->operands[k]->type != n->operands[0]->type)
-            return "an operation whose operands differ in type";
-    enum le_rule rule = in_table ? le_op_info((enum le_op)n->code)->rule : LE_RULE_FLOAT;
-    return rule_fits(rule, n->operands[0]->type, n->type) ? NULL : "an operation's type";
-}
-
-static const char *reduce_problem(const struct verify *v, const struct le_node *n) {
-    bool arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
-    if (n->operand_count != 1 || n->index_count < 1 || n->code == LE_RED_MEAN || (arg && n->index_count != 1))
-        return "a reduction's operand or indices";
-    if (n->type != (arg ? LE_I64 : n->operands[0]->type))
-        return "a reduction's type";
-    if ((n->code == LE_RED_ANY || n->code == LE_RED_ALL) && n->type != LE_BOOL)
-        return "a reduction's type";
-    for (int k = 0; k < n->index_count; k++)
-        if (is_among(v->stage->indices, v->stage->index_count, n->indices[k]) || is_among(n->indices, k, n->indices[k]))
-            return "an index that runs twice";
-    return NULL;
-}
-
-static const char *rand_problem(const struct le_node *n) {
-    for (int k = 0; k < n->operand_count; k++)
-        if (n->operands[k]->type != LE_I64 && n->operands[k]->type != LE_U64)
-            return "a random number's operands";
-    return n->operand_count > 0 && n->type == LE_F64 ? NULL : "a random number's operands";
-}
-
-static const char *choice_problem(const struct le_node *n) {
-    int first = n->kind == LE_NODE_SELECT;
-    if (n->operand_count != first + 2 || (first && n->operands[0]->type != LE_BOOL) ||
-        n->operands[first]->type != n->type || n->operands[first + 1]->type != n->type)
-        return first ? "a select's operands" : "an else's operands";
-    return NULL;
-}
-
-static const char *leaf_problem(const struct le_node *n) {
-    bool is_i64 = n->type == LE_I64 || n->kind == LE_NODE_CONST;
-    return n->operand_count == 0 && is_i64 ? NULL : "a node's operands or type";
-}
-
-static const char *node_problem(const struct verify *v, const struct le_node *n) {
-    if (n->type < LE_BOOL || n->type >= LE_TYPES || n->type != le_type_compute(n->type))
-        return "a node's type";
-    switch (n->kind) {
-    case LE_NODE_CONST:
-    case LE_NODE_INDEX:
-    case LE_NODE_LEN:
-    case LE_NODE_COUNT:
-        return leaf_problem(n);
-    case LE_NODE_LOAD:
-        return load_problem(v, n);
-    case LE_NODE_OP:
-        return op_problem(n);
-    case LE_NODE_CAST:
-        return n->operand_count == 1 ? NULL : "a cast's operand";
-    case LE_NODE_ROUND:
-        return n->operand_count == 1 && n->operands[0]->type == LE_F32 && n->type == LE_F32 &&
-                       (n->rounded == LE_F16 || n->rounded == LE_BF16)
-                   ? NULL
-                   : "a rounding's operand or type";
-    case LE_NODE_SELECT:
-    case LE_NODE_ELSE:
-        return choice_problem(n);
-    case LE_NODE_RAND:
-        return rand_problem(n);
-    case LE_NODE_REDUCE:
-        return reduce_problem(v, n);
-    }
-    return "a node's kind";
-}
-
-static void verify_node(struct le_node *n, void *user) {
-    struct verify *v = user;
-    if (!v->problem)
-        v->problem = node_problem(v, n);
-}
-
-/* A node of the stage: all below it is sound, and it depends on nothing but the stage's indices. */
-static void verify_tree(struct verify *v, struct le_node *root) {
-    struct le_ir *writable = (struct le_ir *)(uintptr_t)v->ir; /* the walk marks nodes */
-    for (int k = 0; k < root->free_count && !v->problem; k++)
-        if (!is_among(v->stage->indices, v->stage->index_count, root->free[k]))
-            v->problem = "an index that the stage does not run over";
-    if (!v->problem)
-        le_node_walk(writable, root, verify_node, v);
-}
-
-/* ---- stages */
 
 static const char *target_problem(const struct verify *v) {
     const struct le_stage *s = v->stage;
     const struct le_value *target = &v->ir->values.at[s->target];
-    if (target->stage != v->at)
-        return "a target's stage";
     if (s->kind == LE_STAGE_FILL && (s->left_count || s->index_count || s->base >= 0))
         return "a fill with indices or a base";
-    if (s->kind != LE_STAGE_FILL && s->left_count != target->rank)
+    if (s->kind != LE_STAGE_FILL && s->kind != LE_STAGE_EACH && s->left_count != target->rank)
         return "the left side's rank";
     for (int k = 0; k < s->index_count; k++)
         if (is_among(s->indices, k, s->indices[k]))
             return "an index that runs twice";
-    return NULL;
-}
-
-static void verify_stored(struct verify *v) {
-    if (!v->problem && v->stage->node->type != le_type_compute(v->ir->values.at[v->stage->target].type))
-        v->problem = "the type that is stored";
+    return makes_problem(v, s->target);
 }
 
 static const char *base_problem(const struct verify *v) {
@@ -179,9 +31,32 @@ static const char *base_problem(const struct verify *v) {
     if (s->base < 0)
         return NULL;
     const struct le_value *base = &v->ir->values.at[s->base];
-    if (base->stage >= v->at || (base->stage >= 0 && v->ir->stages.at[base->stage].dead))
+    if (!v->defined[s->base])
         return "a base that is not there yet";
     return base->type == target->type && base->rank == target->rank ? NULL : "a base's type or rank";
+}
+
+/* Of an EACH or a MOVE. */
+static const char *pairs_problem(const struct verify *v) {
+    const struct le_stage *s = v->stage;
+    bool has_pairs = s->kind == LE_STAGE_EACH || s->kind == LE_STAGE_MOVE;
+    if (has_pairs != (s->pair_count > 0))
+        return "the number of pairs";
+    for (int k = 0; k < s->pair_count; k++) {
+        const struct le_value *target = &v->ir->values.at[s->pairs[k].target];
+        if (s->pairs[k].source < 0 || !v->defined[s->pairs[k].source])
+            return "a pair's source that is not there yet";
+        const struct le_value *source = &v->ir->values.at[s->pairs[k].source];
+        if (source->type != target->type || source->rank != target->rank)
+            return "a pair's types or ranks";
+        for (int q = 0; q < k; q++)
+            if (s->pairs[q].target == s->pairs[k].target)
+                return "a value that is made twice";
+        const char *problem = makes_problem(v, s->pairs[k].target);
+        if (problem)
+            return problem;
+    }
+    return NULL;
 }
 
 /* Siblings run in their leader's loops. */
@@ -190,7 +65,7 @@ static const char *sibling_problem(const struct verify *v) {
     if (s->leader < 0)
         return NULL;
     const struct le_stage *leader = &v->ir->stages.at[s->leader];
-    if (s->leader >= v->at || leader->dead || leader->leader >= 0)
+    if (s->leader >= v->at || leader->dead || leader->leader >= 0 || leader->block != s->block)
         return "a sibling's leader";
     if (s->node->kind != LE_NODE_REDUCE || leader->node->kind != LE_NODE_REDUCE || s->index_count ||
         leader->index_count)
@@ -206,14 +81,24 @@ static const char *order_problem(const struct verify *v) {
     return v->stage->statement < before || v->stage->statement >= statements ? "a stage's statement" : NULL;
 }
 
+static const char *stored_problem(const struct verify *v) {
+    const struct le_stage *s = v->stage;
+    if (s->kind == LE_STAGE_EACH)
+        return s->node->kind == LE_NODE_REGION && s->node->type == LE_NONE ? NULL : "an each's node";
+    return s->node->type == le_type_compute(v->ir->values.at[s->target].type) ? NULL : "the type that is stored";
+}
+
+static void verify_range(struct verify *v, int index) {
+    const struct le_range_nodes *range = &v->ir->indices.at[index].range;
+    struct le_node *bounds[] = {range->low, range->high, range->by};
+    for (int q = 0; q < 3 && !v->problem; q++)
+        if (bounds[q])
+            le_verify_tree(v, bounds[q]);
+}
+
 static void verify_bounds(struct verify *v) {
-    for (int k = 0; k < v->stage->index_count && !v->problem; k++) {
-        const struct le_range_nodes *range = &v->ir->indices.at[v->stage->indices[k]].range;
-        struct le_node *bounds[] = {range->low, range->high, range->by};
-        for (int q = 0; q < 3 && !v->problem; q++)
-            if (bounds[q])
-                verify_tree(v, bounds[q]);
-    }
+    for (int k = 0; k < v->stage->index_count && !v->problem; k++)
+        verify_range(v, v->stage->indices[k]);
 }
 
 static void verify_left(struct verify *v) {
@@ -221,26 +106,196 @@ static void verify_left(struct verify *v) {
         if (v->stage->left[k]->type != LE_I64)
             v->problem = "a subscript that is not i64";
         else
-            verify_tree(v, v->stage->left[k]);
+            le_verify_tree(v, v->stage->left[k]);
     }
 }
 
-leat_status le_ir_verify(const struct le_ir *ir) {
-    static const char *(*const checks[])(const struct verify *) = {order_problem, target_problem, base_problem,
+/* ---- blocks */
+
+static void define(struct verify *v, int value) {
+    if (v->defined[value])
+        return;
+    v->defined[value] = true;
+    *LE_PUSH(v->ir->arena, &v->made) = value;
+}
+
+static void define_targets(struct verify *v) {
+    for (int k = 0; k < v->stage->pair_count; k++)
+        define(v, v->stage->pairs[k].target);
+    if (v->stage->target >= 0 && v->stage->kind != LE_STAGE_FOR)
+        define(v, v->stage->target);
+}
+
+static void forget(struct verify *v, int down_to) {
+    while (v->made.count > down_to)
+        v->defined[v->made.at[--v->made.count]] = false;
+}
+
+static void open_block(struct verify *v) {
+    struct open_stage *o = LE_PUSH(v->ir->arena, &v->open);
+    *o = (struct open_stage){
+        .kind = v->stage->kind, .block = ++v->blocks, .index = v->stage->index, .made = v->made.count};
+    if (o->kind == LE_STAGE_FOR)
+        define(v, v->stage->target);
+}
+
+static struct open_stage *innermost(struct verify *v) {
+    return v->open.count ? &v->open.at[v->open.count - 1] : NULL;
+}
+
+/* What both branches define is there after them; a branch that does not reach its end has no say. */
+static void join_branches(struct verify *v, const struct open_stage *o) {
+    int count = v->made.count - o->made, *second = LE_NEW_ARRAY(v->ir->arena, count, int);
+    for (int k = 0; k < count; k++)
+        second[k] = v->made.at[o->made + k];
+    bool reached = v->reached;
+    forget(v, o->made);
+    for (int k = 0; k < count && reached && o->reached; k++)
+        v->defined[second[k]] = true;
+    for (int k = 0; k < o->then_count; k++) /* of both, or of the one that counts */
+        if (o->reached && (!reached || v->defined[o->then[k]]))
+            *LE_PUSH(v->ir->arena, &v->made) = o->then[k];
+    for (int k = 0; k < count; k++) {
+        v->defined[second[k]] = false;
+        if (reached && !o->reached)
+            *LE_PUSH(v->ir->arena, &v->made) = second[k];
+    }
+    for (int k = o->made; k < v->made.count; k++)
+        v->defined[v->made.at[k]] = true;
+    v->reached = reached || o->reached;
+}
+
+static void enter_else(struct verify *v) {
+    struct open_stage o = *innermost(v);
+    o.kind = LE_STAGE_ELSE;
+    o.block = ++v->blocks;
+    o.reached = v->reached;
+    o.then_count = v->made.count - o.made;
+    o.then = LE_NEW_ARRAY(v->ir->arena, o.then_count, int);
+    for (int k = 0; k < o.then_count; k++)
+        o.then[k] = v->made.at[o.made + k];
+    forget(v, o.made);
+    v->reached = true;
+    *innermost(v) = o;
+}
+
+static void leave_block(struct verify *v) {
+    struct open_stage o = *innermost(v);
+    v->open.count--;
+    if (o.kind == LE_STAGE_ELSE) {
+        join_branches(v, &o);
+        return;
+    }
+    forget(v, o.made);
+    v->reached = true;
+}
+
+static const char *place_problem(struct verify *v) {
+    const struct open_stage *o = innermost(v);
+    enum le_stage_kind kind = v->stage->kind;
+    bool around = kind == LE_STAGE_ELSE || kind == LE_STAGE_END; /* they lie outside of what they end */
+    int outer = v->open.count > 1 ? v->open.at[v->open.count - 2].block : 0;
+    if (around && !o)
+        return "an end of nothing";
+    if (kind == LE_STAGE_ELSE && o->kind != LE_STAGE_IF)
+        return "an else without its if";
+    if (kind == LE_STAGE_END && o->kind == LE_STAGE_IF)
+        return "an if without an else";
+    if (v->stage->block != (around ? outer : o ? o->block : 0))
+        return "a stage's block";
+    if (kind == LE_STAGE_TEST && (!o || o->kind != LE_STAGE_LOOP))
+        return "a test outside of a loop's own block";
+    if (!v->reached && !around && !v->stage->dead)
+        return "a stage after a break";
+    bool in_loop = false;
+    for (int k = 0; k < v->open.count; k++)
+        in_loop |= v->open.at[k].kind == LE_STAGE_FOR || v->open.at[k].kind == LE_STAGE_LOOP;
+    return kind != LE_STAGE_BREAK || in_loop ? NULL : "a break outside of all loops";
+}
+
+static const char *for_problem(const struct verify *v) {
+    const struct le_ir_index *ix = &v->ir->indices.at[v->stage->index];
+    const struct le_value *value = &v->ir->values.at[v->stage->target];
+    if (!ix->host || ix->host_value != v->stage->target || !ix->range.low || !ix->range.high)
+        return "a host loop's index";
+    return value->type == LE_I64 && value->rank == 0 ? NULL : "a host loop's value";
+}
+
+static void verify_control(struct verify *v) {
+    const struct le_stage *s = v->stage;
+    if (s->kind == LE_STAGE_MOVE)
+        v->problem = pairs_problem(v);
+    if (s->kind == LE_STAGE_FOR) {
+        v->problem = for_problem(v);
+        verify_range(v, s->index);
+    }
+    if (!v->problem && (s->kind == LE_STAGE_TEST || s->kind == LE_STAGE_IF)) {
+        le_verify_tree(v, s->node);
+        if (!v->problem && s->node->type != LE_BOOL)
+            v->problem = "a condition that is no bool";
+    }
+}
+
+static void verify_elements(struct verify *v) {
+    static const char *(*const checks[])(const struct verify *) = {target_problem, base_problem, pairs_problem,
                                                                    sibling_problem};
+    for (size_t c = 0; c < ARRAY_LEN(checks) && !v->problem; c++)
+        v->problem = checks[c](v);
+    if (!v->problem)
+        le_verify_tree(v, v->stage->node);
+    if (!v->problem)
+        v->problem = stored_problem(v);
+    verify_left(v);
+    verify_bounds(v);
+}
+
+static void enter_and_leave(struct verify *v) {
+    switch (v->stage->kind) {
+    case LE_STAGE_FOR:
+    case LE_STAGE_LOOP:
+    case LE_STAGE_IF:
+        open_block(v);
+        return;
+    case LE_STAGE_ELSE:
+        enter_else(v);
+        return;
+    case LE_STAGE_END:
+        leave_block(v);
+        return;
+    case LE_STAGE_BREAK:
+        v->reached = v->stage->dead;
+        return;
+    default:
+        if (!v->stage->dead)
+            define_targets(v);
+    }
+}
+
+static void verify_stage(struct verify *v) {
+    v->problem = order_problem(v);
+    if (!v->problem)
+        v->problem = place_problem(v);
+    if (!v->problem && !v->stage->dead) {
+        if (v->stage->kind >= LE_STAGE_MOVE)
+            verify_control(v);
+        else
+            verify_elements(v);
+    }
+    if (!v->problem)
+        enter_and_leave(v);
+}
+
+leat_status le_ir_verify(const struct le_ir *ir) {
+    struct verify v = {.ir = (struct le_ir *)(uintptr_t)ir, .reached = true};
+    v.defined = LE_NEW_ARRAY(ir->arena, ir->values.count, bool);
+    for (int k = 0; k < ir->values.count; k++)
+        v.defined[k] = ir->values.at[k].stage < 0;
     for (int k = 0; k < ir->stages.count; k++) {
-        struct verify v = {.ir = ir, .stage = &ir->stages.at[k], .at = k};
-        if (v.stage->dead)
-            continue;
-        for (size_t c = 0; c < ARRAY_LEN(checks) && !v.problem; c++)
-            v.problem = checks[c](&v);
-        if (!v.problem)
-            verify_tree(&v, v.stage->node);
-        verify_stored(&v);
-        verify_left(&v);
-        verify_bounds(&v);
+        v.stage = &ir->stages.at[k];
+        v.at = k;
+        verify_stage(&v);
         if (v.problem)
             return le_fail(LEAT_INTERNAL, "stage %d (%s): %s is wrong", k, v.stage->name, v.problem);
     }
-    return LEAT_OK;
+    return v.open.count ? le_fail(LEAT_INTERNAL, "a block has no end") : LEAT_OK;
 }

@@ -1,0 +1,104 @@
+/* Regions as parts of nodes: which are equal, what they cost, and which variables they leave open. How they are written
+ * and read back is print_region.c's and read_region.c's, whether they are sound the verifier's to say. */
+#include "ir/region.h"
+#include "base/hash.h"
+
+#define TURNS 16 /* of a loop, as far as costs go */
+
+uint64_t le_region_hash(const struct le_region *region, uint64_t seed) {
+    for (int k = 0; k < region->step_count; k++) {
+        const struct le_region_step *s = &region->steps[k];
+        int fields[] = {(int)s->kind, s->local,        s->value, s->first_subscript, s->subscript_count, s->target,
+                        s->index,     (int)s->scatter, s->own,   s->partner};
+        seed = le_hash(fields, sizeof fields, seed);
+    }
+    return seed;
+}
+
+bool le_region_equal(const struct le_region *a, const struct le_region *b) {
+    if (a == b)
+        return true;
+    if (a->step_count != b->step_count)
+        return false;
+    for (int k = 0; k < a->step_count; k++) {
+        const struct le_region_step *x = &a->steps[k], *y = &b->steps[k];
+        if (x->kind != y->kind || x->local != y->local || x->value != y->value ||
+            x->first_subscript != y->first_subscript || x->subscript_count != y->subscript_count ||
+            x->target != y->target || x->index != y->index || x->scatter != y->scatter || x->own != y->own ||
+            x->partner != y->partner)
+            return false;
+    }
+    return true;
+}
+
+static bool has_value(enum le_region_kind kind) {
+    return kind == LE_REGION_SET || kind == LE_REGION_STORE || kind == LE_REGION_WHILE || kind == LE_REGION_IF ||
+           kind == LE_REGION_RETURN;
+}
+
+int64_t le_region_cost(const struct le_node *node) {
+    int64_t cost = 0, most = (int64_t)1 << 40, weight = 1;
+    for (int k = 0; k < node->region->step_count; k++) {
+        const struct le_region_step *s = &node->region->steps[k];
+        bool loops = s->kind == LE_REGION_FOR || s->kind == LE_REGION_WHILE;
+        enum le_region_kind ends = s->kind == LE_REGION_END ? node->region->steps[s->partner].kind : LE_REGION_END;
+        if (ends == LE_REGION_FOR || ends == LE_REGION_WHILE)
+            weight /= TURNS;
+        if (loops && weight <= most)
+            weight *= TURNS;
+        int64_t own = 1 + (has_value(s->kind) ? node->operands[s->value]->cost : 0);
+        for (int d = 0; s->kind == LE_REGION_STORE && d < s->subscript_count; d++)
+            own += node->operands[s->first_subscript + d]->cost;
+        if (own > most / weight || cost + own * weight > most)
+            return most;
+        cost += own * weight;
+    }
+    return cost;
+}
+
+/* ---- open variables */
+
+struct look {
+    struct le_ir *ir;
+    bool loads; /* a live load counts, too */
+    int epoch;
+};
+
+static void enter(const struct look *l, const struct le_region *region, int by) {
+    for (int k = 0; k < region->step_count; k++)
+        if (region->steps[k].kind == LE_REGION_SET)
+            l->ir->locals.at[region->steps[k].local].within += by;
+}
+
+static bool is_open(const struct look *l, struct le_node *node) {
+    if (!node || !node->changes || node->epoch == l->epoch)
+        return false;
+    node->epoch = l->epoch;
+    if (node->kind == LE_NODE_LOCAL)
+        return l->ir->locals.at[node->local].within == 0;
+    if (node->live && l->loads)
+        return true;
+    if (node->kind == LE_NODE_REGION)
+        enter(l, node->region, 1);
+    bool found = is_open(l, node->fill);
+    for (int k = 0; k < node->operand_count && !found; k++)
+        found = is_open(l, node->operands[k]);
+    for (int k = 0; k < node->index_count && !found; k++) {
+        const struct le_range_nodes *r = &l->ir->indices.at[node->indices[k]].range;
+        found = is_open(l, r->low) || is_open(l, r->high) || is_open(l, r->by);
+    }
+    if (node->kind == LE_NODE_REGION)
+        enter(l, node->region, -1);
+    return found;
+}
+
+bool le_node_has_free_local(struct le_ir *ir, struct le_node *node) {
+    struct look l = {.ir = ir, .epoch = ++ir->epoch};
+    return is_open(&l, node);
+}
+
+bool le_node_changes(struct le_ir *ir, struct le_node *node) {
+    struct look l = {.ir = ir, .loads = true, .epoch = ++ir->epoch};
+    node->changes = true; /* it is not known yet */
+    return is_open(&l, node);
+}
