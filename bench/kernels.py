@@ -66,7 +66,7 @@ y[i,j] = mandel(3*j/W - 2, 2*i/H - 1, 50) where i in 0..H, j in 0..W'''
     def inputs(self, log2): return dict(W=1000, H=1000)
     def moved(self, v): return 8 * v['W'] * v['H']
     def plane(self, v): return 3 * np.arange(v['W']) / v['W'] - 2, 2 * np.arange(v['H']) / v['H'] - 1
-    def check(self, k, got, want): return np.mean(got != want) < 1e-3
+    def check(self, k, got, want, tolerance): return np.mean(got != want) < 1e-3
     def numpy(self, v):
         cr, ci = self.plane(v)
         def leaving():                                            # those that have left are taken out
@@ -200,7 +200,7 @@ sm[lab[i],d] += x[i,d]
 cnt[lab[i]] += 1'''
     results = ('lab', 'sm', 'cnt')
     def inputs(self, log2): r = np.random.default_rng(0); return dict(x=r.random((1 << (log2 - 4), 16), np.float32), cen=r.random((64, 16), np.float32))
-    def check(self, k, got, want): return np.mean(got != want) < 1e-4 if k == 'lab' else np.allclose(got, want, rtol=1e-3)
+    def check(self, k, got, want, tolerance): return np.mean(got != want) < 1e-4 if k == 'lab' else np.allclose(got, want, rtol=1e-3)
     def numpy(self, v):
         x, cen = v.values(); factor, square = np.ascontiguousarray(-2 * cen.T), (cen * cen).sum(1); every = np.arange(len(cen))
         def labels(step, sums):
