@@ -7,9 +7,12 @@
 /* ---- steps */
 
 struct le_step *le_checker_step(struct le_checker *c, enum le_step_kind kind, struct le_place place) {
-    struct le_step *step = LE_PUSH(c->arena, &c->steps);
-    *step =
-        (struct le_step){.kind = kind, .place = place, .line_length = c->stmt->place.span, .offset = c->stmt->offset};
+    struct le_step *step = LE_PUSH(c->arena, c->now.steps);
+    *step = (struct le_step){.kind = kind,
+                             .place = place,
+                             .line_length = c->now.stmt->place.span,
+                             .offset = c->now.stmt->offset,
+                             .conditional = c->now.conditional};
     return step;
 }
 
@@ -22,6 +25,7 @@ static struct le_index **copy_indices(struct le_checker *c, const struct le_indi
 
 /* In index order, but those whose bounds depend on others last. */
 static void finish_free(struct le_checker *c, struct le_step *step) {
+    step->free_count = 0;
     step->free = LE_NEW_ARRAY(c->arena, c->free.count, struct le_index *);
     for (int last = 0; last < 2; last++)
         for (int k = 0; k < c->free.count; k++)
@@ -30,6 +34,8 @@ static void finish_free(struct le_checker *c, struct le_step *step) {
 }
 
 void le_checker_finish(struct le_checker *c, struct le_step *step) {
+    if (c->now.element)
+        return;
     finish_free(c, step);
     step->all = copy_indices(c, &c->all);
     step->all_count = c->all.count;
@@ -39,17 +45,10 @@ void le_checker_finish(struct le_checker *c, struct le_step *step) {
         memcpy(step->accesses, c->accesses.at, (size_t)c->accesses.count * sizeof *step->accesses);
 }
 
-const struct le_definition *le_checker_definition(const struct le_name *name, int limit) {
-    const struct le_definition *definition = name->definition;
-    while (definition && definition->number >= limit)
-        definition = definition->older;
-    return definition;
-}
-
 /* ---- assignments */
 
 static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
-    struct le_scope scope = {.limit = c->number};
+    struct le_scope scope = le_checker_scope(c);
     for (int k = 0; k < stmt->binders.count; k++) {
         const struct le_ast_binder *binder = &stmt->binders.at[k];
         if (binder->dots)
@@ -57,6 +56,7 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
         struct le_name *name = le_checker_name(c, binder->name);
         if (name->conflict)
             le_checker_leave(c);
+        le_checker_unused(c, name, binder->place);
         struct le_index *index = le_checker_free_index(c, name, binder->place);
         if (index->has_range)
             le_checker_fail(c, binder->place, NULL, "index '%s' has two ranges", binder->name);
@@ -65,20 +65,8 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-static bool is_used(const struct le_tree_node *node, const struct le_index *index) {
-    if (!node)
-        return false;
-    if (node->kind == LE_TREE_INDEX)
-        return node->index == index;
-    for (int k = 0; k < node->child_count; k++)
-        if (is_used(node->children[k], index))
-            return true;
-    for (int k = 0; k < node->index_count; k++) {
-        const struct le_index *bound = node->indices[k];
-        if (is_used(bound->low, index) || is_used(bound->high, index) || is_used(bound->by, index))
-            return true;
-    }
-    return false;
+static bool is_index(const struct le_tree_node *node, const void *user) {
+    return node->kind == LE_TREE_INDEX && node->index == user;
 }
 
 /* "i, k": the indices that are not on the left; NULL: all are. */
@@ -87,7 +75,7 @@ static const char *reduced_names(struct le_checker *c, const struct le_tree_node
     *first = NULL;
     for (int k = 0; k < c->free.count; k++) {
         struct le_index *index = c->free.at[k];
-        if (is_used(left, index))
+        if (le_tree_any(left, is_index, index))
             continue;
         names = names ? le_arena_format(c->arena, "%s, %s", names, index->name) : index->name;
         if (!*first)
@@ -113,7 +101,7 @@ static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, cons
 static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
     for (int k = 0; k < left->child_count; k++) {
         const struct le_tree_node *subscript = left->children[k];
-        bool bare = subscript->kind == LE_TREE_INDEX;
+        bool bare = subscript->kind == LE_TREE_INDEX && !subscript->index->host;
         for (int j = 0; bare && j < k; j++)
             bare = left->children[j]->index != subscript->index;
         if (!bare)
@@ -147,15 +135,44 @@ static const char *no_value_text(struct le_checker *c, const struct le_stmt *stm
                            reductions[stmt->op], names);
 }
 
+/* What has the name already and can be assigned: in a def's block only what is its own. */
+static struct le_symbol *find_assigned(const struct le_checker *c, const struct le_name *name) {
+    const struct le_binding *binding = le_checker_binding(name, c->now.block);
+    if (c->now.in_call && !(binding && le_block_within(binding->block, c->now.element)))
+        return NULL;
+    return binding ? binding->symbol : name->symbol;
+}
+
+static void check_name(struct le_checker *c, const struct le_stmt *stmt, const struct le_name *name) {
+    const struct le_binding *binding = le_checker_binding(name, c->now.block);
+    if (le_frame_argument(c->now.frame, stmt->name, NULL))
+        le_checker_fail(c, stmt->place, "choose another name", "'%s' is a parameter that names an array", stmt->name);
+    if (name->conflict || name->broken || (!c->now.in_call && !binding && name->is_index))
+        le_checker_leave(c);
+    if (binding && binding->index)
+        le_checker_fail(c, stmt->place, "choose another name", "'%s' is an index: it cannot be assigned", stmt->name);
+}
+
+static _Noreturn void fail_array_in_def(struct le_checker *c, const struct le_stmt *stmt) {
+    le_checker_fail(c, stmt->place, NULL, "'%s': a def's block may read arrays, not write them", stmt->name);
+}
+
 /* What is assigned: what there is, an input that `op=` updates, or something new (not yet added). */
 static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt *stmt, struct le_name *name) {
-    if (name->conflict || name->is_index || name->broken)
-        le_checker_leave(c);
-    if (name->symbol)
-        return name->symbol;
-    if (le_checker_definition(name, c->number))
+    check_name(c, stmt, name);
+    struct le_symbol *symbol = find_assigned(c, name);
+    if (symbol)
+        return symbol;
+    struct le_scope scope = le_checker_scope(c);
+    if (le_checker_definition(name, &scope))
         le_checker_fail(c, stmt->place, "choose another name", "'%s' is a def", stmt->name);
-    struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
+    if (c->now.in_call && stmt->has_subscripts)
+        fail_array_in_def(c, stmt);
+    if (stmt->op != LE_ASSIGN_SET && (c->now.in_call || name->ended))
+        le_checker_fail(c, stmt->place,
+                        c->now.in_call ? "what a def's block assigns is its own" : "declare it before the block",
+                        "%s has no value: write %s = ...", stmt->name, stmt->name);
+    symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = stmt->name, .place = stmt->place, .is_array = stmt->has_subscripts};
     if (stmt->op == LE_ASSIGN_SET)
         return symbol;
@@ -186,11 +203,17 @@ static void check_target(struct le_checker *c, struct le_symbol *target, const s
         le_checker_use_array(c, target, left->child_count, left->dots, place);
     else
         le_checker_use_scalar(c, target, place);
+    if (c->now.element && !left && !target->local)
+        le_checker_fail(c, place, "give what is private to one element another name",
+                        "'%s' belongs outside the each: inside it is read-only", target->name);
 }
 
 static void add_target(struct le_checker *c, const struct le_stmt *stmt, struct le_symbol *target,
                        const struct le_tree_node *left) {
     if (left) {
+        if (c->now.element)
+            le_checker_fail(c, stmt->place, le_arena_format(c->arena, "write `out %s: f64[...]` above", stmt->name),
+                            "'%s' is new: declare it before the each", stmt->name);
         check_new_array(c, stmt, left);
         if (left->child_count > LEAT_RANK_MAX)
             le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes: at most %d", stmt->name, left->child_count,
@@ -205,21 +228,25 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_start(c, stmt, NULL);
     struct le_name *name = le_checker_name(c, stmt->name);
     struct le_symbol *target = find_target(c, stmt, name);
-    c->owner = target;
+    c->now.owner = target;
     struct le_tree_node *left = resolve_left(c, stmt, target);
     add_where(c, stmt);
     struct le_tree_node *value = le_resolve_top(c, stmt->value);
     struct le_tree_node *otherwise = stmt->otherwise ? le_resolve_top(c, stmt->otherwise) : NULL;
-    bool is_new = !name->symbol; /* else it was there, or was read just now: an input */
-    if (!is_new) {
-        target = name->symbol;
+    struct le_symbol *known = find_assigned(c, name); /* may have been read just now: an input */
+    bool is_new = !known;
+    if (known) {
+        target = known;
         check_target(c, target, left, stmt->place);
     }
     if (left)
         left->symbol = target;
-    if (c->has_dots && !(left && left->dots))
-        le_checker_fail(c, c->dots_place, "write sum(...: x[...])", "... is not on the left");
-    check_reduced(c, stmt, left);
+    if (!(left && left->dots))
+        le_checker_no_dots(c);
+    if (left && left->dots && c->now.element && !c->now.binds_dots)
+        le_checker_fail(c, left->place, "write each ..., i { }", "the each does not bind `...`");
+    if (!c->now.element)
+        check_reduced(c, stmt, left);
     if (target->update_only && !target->no_value)
         target->no_value = no_value_text(c, stmt, left);
     if (is_new)
@@ -239,14 +266,6 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
 
 /* ---- all of it */
 
-static void add_definition(struct le_checker *c, const struct le_stmt *stmt) {
-    le_checker_start(c, stmt, NULL);
-    struct le_name *name = le_checker_name(c, stmt->name);
-    struct le_definition *definition = LE_NEW(c->arena, struct le_definition);
-    *definition = (struct le_definition){.stmt = stmt, .number = c->number, .older = name->definition};
-    name->definition = definition;
-}
-
 static void check_statement(struct le_checker *c, const struct le_stmt *stmt) {
     switch (stmt->kind) {
     case LE_STMT_DECL:
@@ -256,38 +275,74 @@ static void check_statement(struct le_checker *c, const struct le_stmt *stmt) {
         le_check_edge(c, stmt);
         break;
     case LE_STMT_DEF:
-        add_definition(c, stmt);
+        le_check_definition(c, stmt);
         break;
-    default:
+    case LE_STMT_ASSIGN:
         check_assignment(c, stmt);
         break;
+    default:
+        le_check_control(c, stmt);
+        break;
     }
-}
-
-static bool try_statement(struct le_checker *c, const struct le_stmt *stmt) {
-    if (setjmp(c->failure))
-        return false;
-    check_statement(c, stmt);
-    return true;
 }
 
 /* What a statement with an error would have made. */
+static void break_name(struct le_checker *c, const char *text) {
+    struct le_name *name = le_checker_name(c, text);
+    if (name->broken || le_checker_find(name, c->now.block))
+        return;
+    le_checker_change(c, name);
+    name->broken = true;
+}
+
 static void break_names(struct le_checker *c, const struct le_stmt *stmt) {
     c->defaulting = NULL;
-    if (stmt->kind == LE_STMT_ASSIGN) {
-        struct le_name *name = le_checker_name(c, stmt->name);
-        name->broken = name->broken || !name->symbol;
+    if (stmt->kind == LE_STMT_ASSIGN)
+        break_name(c, stmt->name);
+    for (int k = 0; k < stmt->items.count; k++)
+        break_name(c, stmt->items.at[k].name);
+}
+
+void le_check_try(struct le_checker *c, const struct le_stmt *stmt,
+                  void (*check)(struct le_checker *c, const struct le_stmt *stmt)) {
+    const struct le_position position = c->now;
+    jmp_buf failure, *outer = c->failure;
+    c->failure = &failure;
+    if (setjmp(failure) == 0) {
+        check(c, stmt);
+    } else {
+        le_checker_unwind(c, position.block);
+        c->now = position;
+        break_names(c, stmt);
     }
-    for (int k = 0; k < stmt->items.count; k++) {
-        struct le_name *name = le_checker_name(c, stmt->items.at[k].name);
-        name->broken = name->broken || !name->symbol;
+    c->now = position;
+    c->failure = outer;
+}
+
+static bool is_too_large(const struct le_checker *c) {
+    return c->node_count > LE_NODES_MAX;
+}
+
+void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
+    struct le_position position = c->now;
+    for (int k = 0; k < stmts.count && !le_faults_full() && !is_too_large(c); k++) {
+        if (c->now.in_call)
+            check_statement(c, stmts.at[k]);
+        else
+            le_check_try(c, stmts.at[k], check_statement);
+        position.guards += position.element && le_stmt_leaves(stmts.at[k], true); /* what follows may not run */
+        c->now = position;
     }
 }
 
-static void check_statements(struct le_checker *c, struct le_stmts stmts) {
-    for (int k = 0; k < stmts.count && !le_faults_full() && c->node_count <= LE_NODES_MAX; k++)
-        if (!try_statement(c, stmts.at[k]))
-            break_names(c, stmts.at[k]);
+/* `out y` without more marks what is assigned later: but not in a block alone. */
+static void check_marked(const struct le_checker *c) {
+    for (int k = 0; k < c->names.count; k++) {
+        const struct le_name *name = c->names.at[k];
+        if (name->wants_out && !name->symbol && name->ended)
+            le_fault_add(LEAT_PROGRAM, name->out_place, "declare it: `out y = 0`, or `out y: f64[...]`",
+                         "'%s' is set only in a block, and ends with it", name->text);
+    }
 }
 
 static void finish_tree(struct le_checker *c) {
@@ -307,12 +362,15 @@ struct le_tree *le_check(struct le_arena *arena, const char *text, size_t size_b
     tree->text = size_bytes <= LE_TEXT_MAX ? le_arena_copy(arena, text, size_bytes) : "";
     tree->text_bytes = size_bytes;
     struct le_stmts stmts = le_parse(arena, tree->text, size_bytes);
-    if (le_check_supported(stmts) && le_errors_count() == 0) {
+    if (le_errors_count() == 0) {
         struct le_checker *c = LE_NEW(arena, struct le_checker);
         c->arena = arena;
         c->tree = tree;
+        c->now = (struct le_position){.steps = &c->steps, .loop = -1};
+        le_check_structure(stmts);
         le_classify(c, stmts);
-        check_statements(c, stmts);
+        le_check_statements(c, stmts);
+        check_marked(c);
         finish_tree(c);
         if (le_errors_count() == 0)
             le_find_types(arena, tree, NULL);

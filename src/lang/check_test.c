@@ -153,14 +153,23 @@ static void knows_what_has_no_value(void **state) {
 
 static void says_what_is_not_supported(void **state) {
     (void)state;
-    fails("for t in 0..3 { s = t }", 1, 1, "'for' is not supported yet");
-    fails("y = 1\nwhile y < 3 { y += 1 }", 2, 1, "'while' is not supported yet");
-    fails("if 1 { y = 1 }", 1, 1, "'if' is not supported yet");
-    fails("each i { y[i] = 1 }", 1, 1, "'each' is not supported yet");
-    fails("def f(a) { return a }\ny = f(1)", 1, 1, "'def' with a block is not supported yet");
     fails("y = 2j", 1, 5, "complex numbers are not supported yet");
     fails("y[i] = re(z[i])", 1, 8, "complex numbers are not supported yet");
     fails("in z: c64[n]\ny = z[0]", 1, 4, "complex numbers are not supported yet");
+}
+
+static void blocks_become_steps(void **state) {
+    (void)state;
+    makes("var c = 0\nfor t in n-1..-1 by -1 { c += t }",
+          "new c = 0\nfor t in (n - 1)..neg(1) by neg(1)\n  c += t\nend");
+    makes("var y\nwhile y < 3 { y += 1; if y == 2 { break } }",
+          "while (y < 3)\n  y += 1\n  if (y == 2)\n    break\n  end\nend");
+    makes("var y\nif a { y = 1 } else if b { y = 2 } else { y = 3 }",
+          "if a\n  y = 1\nelse\n  if b\n    y = 2\n  else\n    y = 3\n  end\nend");
+    makes("out y: f64[4]\nfor t in 0..2 { y[t] = x[t] }", "for t in 0..2\n  y[t] = x[t]\nend");
+    makes("out y: f64[4]\nfor t in 0..2 { y[t] = x[t,k] * sum(i: x[t,i]) }\nin k",
+          "y[t] = (x[t, k] * sum(i: x[t, i]))");
+    makes("for t in 0..3 { in x: f32[n]\nu[i] += x[i] }", "bind n = len(x, 0)\nfor t");
 }
 
 static void all_errors_come_at_once(void **state) {
@@ -248,6 +257,7 @@ int main(void) {
         cmocka_unit_test(tells_assignments_that_do_not_fit),
         cmocka_unit_test(knows_what_has_no_value),
         cmocka_unit_test(says_what_is_not_supported),
+        cmocka_unit_test(blocks_become_steps),
         cmocka_unit_test(all_errors_come_at_once),
         cmocka_unit_test(finds_the_default_results),
         cmocka_unit_test(every_failed_allocation_is_survived),

@@ -1,6 +1,7 @@
-/* Which names are indices, over the whole program, before anything else is known: those that reductions and `where`
- * bind, and those that stand bare in a subscript and are never declared or assigned. A name that is a value, too, is
- * an error. */
+/* Which names are indices, over the whole program, before anything else is known: those that reductions, `where`,
+ * `each` and `for` bind, and those that stand bare in a subscript and are never declared or assigned. A name that is a
+ * value, too, is an error. What a def's block assigns is its own, as its parameters are: it says nothing of the name.
+ */
 #include "lang/check.h"
 #include <string.h>
 
@@ -92,7 +93,8 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
 static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) {
     for (int k = 0; k < stmt->items.count; k++) {
         const struct le_ast_item *item = &stmt->items.at[k];
-        le_checker_name(c, item->name)->declared = true;
+        struct le_name *name = le_checker_name(c, item->name);
+        name->declared = name->declared || name->local == 0;
         for (int d = 0; d < item->sizes.count; d++) {
             const struct le_ast *size = item->sizes.at[d];
             if (stmt->decl == LE_DECL_IN && size->kind == LE_AST_NAME)
@@ -105,18 +107,11 @@ static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) 
     }
 }
 
-static void visit_definition(struct le_checker *c, const struct le_stmt *stmt) {
-    for (int k = 0; k < stmt->names.count; k++)
-        le_checker_name(c, stmt->names.at[k])->local++;
-    visit(c, stmt->value, false);
-    for (int k = 0; k < stmt->names.count; k++)
-        le_checker_name(c, stmt->names.at[k])->local--;
-}
-
 static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
-    le_checker_name(c, stmt->name)->assigned = true;
-    if (stmt->has_subscripts)
-        le_checker_name(c, stmt->name)->subscripted = true;
+    struct le_name *name = le_checker_name(c, stmt->name);
+    bool own = name->local > 0;
+    name->assigned = name->assigned || !own;
+    name->subscripted = name->subscripted || (stmt->has_subscripts && !own);
     visit_all(c, &stmt->subscripts, 0, true);
     visit(c, stmt->value, false);
     if (stmt->otherwise)
@@ -124,14 +119,50 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     visit_binders(c, &stmt->binders, false);
 }
 
+/* What a def's block assigns becomes its own, or (step -1) is so no longer. */
+static void set_own(struct le_checker *c, struct le_stmts stmts, int step) {
+    for (int k = 0; k < stmts.count; k++) {
+        const struct le_stmt *stmt = stmts.at[k];
+        if (stmt->kind == LE_STMT_ASSIGN)
+            le_checker_name(c, stmt->name)->local += step;
+        for (int i = 0; i < stmt->items.count; i++)
+            le_checker_name(c, stmt->items.at[i].name)->local += step;
+        for (const struct le_stmt *next; (next = le_stmt_chained(stmt)); stmt = next)
+            set_own(c, stmt->body, step);
+        set_own(c, stmt->body, step);
+        set_own(c, stmt->otherwise_body, step);
+    }
+}
+
+static void visit_statements(struct le_checker *c, struct le_stmts stmts);
+
+static void visit_definition(struct le_checker *c, const struct le_stmt *stmt) {
+    for (int k = 0; k < stmt->names.count; k++)
+        le_checker_name(c, stmt->names.at[k])->local++;
+    set_own(c, stmt->body, 1);
+    if (stmt->value)
+        visit(c, stmt->value, false);
+    visit_statements(c, stmt->body);
+    set_own(c, stmt->body, -1);
+    for (int k = 0; k < stmt->names.count; k++)
+        le_checker_name(c, stmt->names.at[k])->local--;
+}
+
+static void visit_control(struct le_checker *c, const struct le_stmt *stmt) {
+    for (const struct le_stmt *next = stmt; next; next = le_stmt_chained(stmt)) {
+        stmt = next;
+        visit_binders(c, &stmt->binders, false);
+        if (stmt->value)
+            visit(c, stmt->value, false);
+        visit_statements(c, stmt->body);
+    }
+    visit_statements(c, stmt->otherwise_body);
+}
+
 static void visit_statement(struct le_checker *c, const struct le_stmt *stmt) {
     switch (stmt->kind) {
     case LE_STMT_DECL:
         visit_declaration(c, stmt);
-        break;
-    case LE_STMT_EDGE:
-        if (stmt->value)
-            visit(c, stmt->value, false);
         break;
     case LE_STMT_DEF:
         visit_definition(c, stmt);
@@ -139,14 +170,19 @@ static void visit_statement(struct le_checker *c, const struct le_stmt *stmt) {
     case LE_STMT_ASSIGN:
         visit_assignment(c, stmt);
         break;
-    default:
-        break; /* not supported */
+    default: /* EDGE and RETURN have a value at most */
+        visit_control(c, stmt);
+        break;
     }
 }
 
-void le_classify(struct le_checker *c, struct le_stmts stmts) {
+static void visit_statements(struct le_checker *c, struct le_stmts stmts) {
     for (int k = 0; k < stmts.count; k++)
         visit_statement(c, stmts.at[k]);
+}
+
+void le_classify(struct le_checker *c, struct le_stmts stmts) {
+    visit_statements(c, stmts);
     for (int k = 0; k < c->names.count; k++) {
         struct le_name *name = c->names.at[k];
         bool is_value = name->declared || name->assigned;

@@ -2,20 +2,10 @@
 #include "lang/check.h"
 #include <string.h>
 
-#define SCALAR_NEEDED "a scalar is needed here"
-
-/* An expression outside of any statement with indices. */
-static struct le_tree_node *scalar(struct le_checker *c, const struct le_ast *ast) {
-    struct le_tree_node *node = le_resolve_top(c, ast);
-    if (c->has_dots)
-        le_checker_fail(c, c->dots_place, "write sum(...: x[...])", "... is not on the left");
-    return node;
-}
-
 static void add_default(struct le_checker *c, struct le_symbol *symbol, const struct le_ast_item *item) {
-    le_checker_start(c, c->stmt, SCALAR_NEEDED);
+    le_checker_start(c, c->now.stmt, LE_SCALAR_NEEDED);
     c->defaulting = symbol;
-    struct le_tree_node *value = scalar(c, item->value);
+    struct le_tree_node *value = le_resolve_scalar(c, item->value);
     c->defaulting = NULL;
     struct le_step *step = le_checker_step(c, LE_STEP_DEFAULT, item->place);
     step->symbol = symbol;
@@ -41,8 +31,8 @@ static bool binds_size(struct le_checker *c, struct le_symbol *array, int axis, 
 }
 
 static void add_agree(struct le_checker *c, struct le_symbol *array, int axis, const struct le_ast *size) {
-    le_checker_start(c, c->stmt, SCALAR_NEEDED);
-    struct le_tree_node *value = scalar(c, size);
+    le_checker_start(c, c->now.stmt, LE_SCALAR_NEEDED);
+    struct le_tree_node *value = le_resolve_scalar(c, size);
     struct le_step *step = le_checker_step(c, LE_STEP_AGREE, size->place);
     step->array = array;
     step->axis = axis;
@@ -98,14 +88,14 @@ static void declare_inputs(struct le_checker *c, const struct le_stmt *stmt) {
 }
 
 /* `out y` without more marks what is an input or assigned elsewhere. true: it is done with that. */
-static bool mark_out(struct le_name *name, const struct le_ast_item *item) {
-    if (item->is_array || item->value || item->type != LE_NONE)
+static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool in_block) {
+    if (item->is_array || item->value || item->type != LE_NONE || name->binding)
         return false;
     if (name->symbol) {
         name->symbol->marked_out = true;
         return true;
     }
-    if (!name->assigned && !name->mentioned)
+    if (in_block || (!name->assigned && !name->mentioned))
         return false;
     if (!name->wants_out)
         name->out_place = item->place;
@@ -113,11 +103,19 @@ static bool mark_out(struct le_name *name, const struct le_ast_item *item) {
     return true;
 }
 
+/* A block may have a name of its own for what has another meaning outside. */
 static void check_new(struct le_checker *c, const struct le_ast_item *item, const struct le_name *name) {
-    if (name->symbol && name->symbol->is_input)
+    const struct le_binding *binding = le_checker_binding(name, c->now.block);
+    const struct le_symbol *symbol = binding ? binding->symbol : name->symbol;
+    if (symbol && symbol->is_input)
         le_checker_fail(c, item->place, NULL, "'%s' is an input already", item->name);
-    if (name->symbol)
+    if (symbol && (binding ? binding->block : NULL) == c->now.block)
         le_checker_fail(c, item->place, NULL, "'%s' is declared twice", item->name);
+    if (binding && binding->index)
+        le_checker_fail(c, item->place, "choose another name", "'%s' is an index", item->name);
+    if (c->now.element && item->is_array)
+        le_checker_fail(c, item->place, "declare it before", "'%s' is an array: %s makes only scalars", item->name,
+                        c->now.in_call ? "a def's block" : "an each");
     if (item->sizes.count > LEAT_RANK_MAX)
         le_checker_fail(c, item->place, NULL, "'%s' has %d axes: at most %d", item->name, item->sizes.count,
                         LEAT_RANK_MAX);
@@ -127,14 +125,17 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
     struct le_name *name = le_checker_name(c, item->name);
     if (name->conflict)
         return;
-    if (stmt->decl == LE_DECL_OUT && mark_out(name, item))
+    if (stmt->decl == LE_DECL_OUT && mark_out(name, item, c->now.block != NULL))
         return;
+    if (stmt->decl == LE_DECL_OUT && c->now.block)
+        le_checker_fail(c, item->place, "declare it before the block", "'%s' would end with its block: it is no result",
+                        item->name);
     check_new(c, item, name);
-    le_checker_start(c, stmt, SCALAR_NEEDED);
+    le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     struct le_tree_node **sizes = LE_NEW_ARRAY(c->arena, item->sizes.count, struct le_tree_node *);
     for (int axis = 0; axis < item->sizes.count; axis++)
-        sizes[axis] = scalar(c, item->sizes.at[axis]);
-    struct le_tree_node *value = item->value ? scalar(c, item->value) : NULL;
+        sizes[axis] = le_resolve_scalar(c, item->sizes.at[axis]);
+    struct le_tree_node *value = item->value ? le_resolve_scalar(c, item->value) : NULL;
     check_new(c, item, name); /* the value may read what is declared here */
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = item->name,
@@ -153,24 +154,37 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
 }
 
 void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
-    le_checker_start(c, stmt, SCALAR_NEEDED);
+    le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     for (int k = 0; k < stmt->items.count; k++)
         if (stmt->items.at[k].complex_type)
             le_checker_fail(c, stmt->items.at[k].place, NULL, "'%s': complex numbers are not supported yet",
                             stmt->items.at[k].name);
     if (stmt->decl == LE_DECL_IN) {
-        declare_inputs(c, stmt);
+        if (!c->now.block) /* else it was declared before the block */
+            declare_inputs(c, stmt);
         return;
     }
     for (int k = 0; k < stmt->items.count; k++)
         declare_new(c, stmt, &stmt->items.at[k]);
 }
 
+/* The array's name, through the parameters of the def that is being put in place. */
+static struct le_name *edge_name(struct le_checker *c, const char *text) {
+    const struct le_frame *frame = c->now.frame;
+    for (const struct le_ast *argument; (argument = le_frame_argument(frame, text, &frame));
+         frame = frame->caller->frame) {
+        if (argument->kind != LE_AST_NAME)
+            break;
+        text = argument->name;
+    }
+    return le_checker_name(c, text);
+}
+
 void le_check_edge(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_symbol *fill = NULL;
-    le_checker_start(c, stmt, SCALAR_NEEDED);
+    le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     if (stmt->edge == LE_EDGE_FILL) {
-        struct le_tree_node *value = scalar(c, stmt->value);
+        struct le_tree_node *value = le_resolve_scalar(c, stmt->value);
         fill = LE_NEW(c->arena, struct le_symbol);
         *fill = (struct le_symbol){.name = "", .place = stmt->place};
         le_checker_add_symbol(c, NULL, fill);
@@ -180,7 +194,8 @@ void le_check_edge(struct le_checker *c, const struct le_stmt *stmt) {
         le_checker_finish(c, step);
     }
     for (int k = 0; k < stmt->names.count; k++) {
-        struct le_name *name = le_checker_name(c, stmt->names.at[k]);
+        struct le_name *name = edge_name(c, stmt->names.at[k]);
+        le_checker_change(c, name);
         name->edge = stmt->edge;
         name->fill = fill;
     }

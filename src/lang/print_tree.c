@@ -4,7 +4,10 @@
 #include "base/text.h"
 #include "lang/tree.h"
 
+#define INDENT_MAX 40 /* blocks */
+
 static void print_node(struct le_text *out, const struct le_tree_node *node);
+static void print_step(struct le_text *out, const struct le_step *step);
 
 static void print_list(struct le_text *out, struct le_tree_node *const *nodes, int first, int count) {
     for (int k = first; k < count; k++) {
@@ -111,6 +114,16 @@ static void print_call(struct le_text *out, const char *name, const struct le_tr
     le_text_add(out, ")");
 }
 
+/* A def's block, in one line. */
+static void print_block(struct le_text *out, const struct le_tree_node *node) {
+    le_text_add(out, "{");
+    for (int k = 0; k < node->step_count; k++) {
+        le_text_add(out, k ? "; " : "");
+        print_step(out, &node->steps[k]);
+    }
+    le_text_add(out, "}");
+}
+
 static void print_node(struct le_text *out, const struct le_tree_node *node) {
     switch (node->kind) {
     case LE_TREE_CONST:
@@ -143,13 +156,20 @@ static void print_node(struct le_text *out, const struct le_tree_node *node) {
     case LE_TREE_REDUCE:
         print_reduction(out, node);
         break;
+    case LE_TREE_CALL:
+        print_block(out, node);
+        break;
     }
 }
 
 /* ---- symbols and steps */
 
 static void print_symbol(struct le_text *out, const struct le_symbol *symbol) {
-    le_text_add(out, symbol->is_input ? "input  " : symbol->marked_out ? "result " : "value  ");
+    le_text_add(out, symbol->is_input     ? "input  "
+                     : symbol->marked_out ? "result "
+                     : symbol->local      ? "own    "
+                     : symbol->in_block   ? "block  "
+                                          : "value  ");
     print_name(out, symbol);
     if (symbol->any_kind)
         le_text_add(out, "  array or scalar");
@@ -204,14 +224,18 @@ static void print_extent(struct le_text *out, const struct le_step *step) {
     le_text_add(out, "len(%s, %d)", step->array->name, step->axis);
 }
 
+static void print_value(struct le_text *out, const char *word, const struct le_step *step) {
+    le_text_add(out, "%s ", word);
+    print_node(out, step->value);
+}
+
 static void print_step(struct le_text *out, const struct le_step *step) {
     switch (step->kind) {
     case LE_STEP_DEFAULT:
     case LE_STEP_FILL:
         le_text_add(out, step->kind == LE_STEP_DEFAULT ? "default " : "fill ");
         print_name(out, step->symbol);
-        le_text_add(out, " = ");
-        print_node(out, step->value);
+        print_value(out, " =", step);
         break;
     case LE_STEP_BIND:
         le_text_add(out, "bind %s = ", step->symbol->name);
@@ -220,8 +244,7 @@ static void print_step(struct le_text *out, const struct le_step *step) {
     case LE_STEP_AGREE:
         le_text_add(out, "agree ");
         print_extent(out, step);
-        le_text_add(out, " == ");
-        print_node(out, step->value);
+        print_value(out, " ==", step);
         break;
     case LE_STEP_NEW:
         print_new(out, step);
@@ -229,13 +252,54 @@ static void print_step(struct le_text *out, const struct le_step *step) {
     case LE_STEP_ASSIGN:
         print_assignment(out, step);
         break;
+    case LE_STEP_EACH:
+        le_text_add(out, "each ");
+        print_ranges(out, step->free, step->free_count);
+        break;
+    case LE_STEP_FOR:
+        le_text_add(out, "for ");
+        print_range(out, step->index);
+        break;
+    case LE_STEP_WHILE:
+        print_value(out, "while", step);
+        break;
+    case LE_STEP_IF:
+        print_value(out, "if", step);
+        break;
+    case LE_STEP_ELSE:
+        le_text_add(out, "else");
+        break;
+    case LE_STEP_BREAK:
+        le_text_add(out, "break");
+        break;
+    case LE_STEP_RETURN:
+        print_value(out, "return", step);
+        break;
+    case LE_STEP_END:
+        le_text_add(out, "end");
+        break;
     }
-    le_text_add(out, "\n");
+}
+
+static bool opens(enum le_step_kind kind) {
+    return kind == LE_STEP_EACH || kind == LE_STEP_FOR || kind == LE_STEP_WHILE || kind == LE_STEP_IF;
+}
+
+static void print_steps(struct le_text *out, const struct le_tree *tree) {
+    int depth = 0;
+    for (int k = 0; k < tree->step_count; k++) {
+        enum le_step_kind kind = tree->steps[k].kind;
+        bool back = kind == LE_STEP_END || kind == LE_STEP_ELSE;
+        depth -= back;
+        le_text_add(out, "%*s", 2 * (depth < INDENT_MAX ? depth : INDENT_MAX), "");
+        print_step(out, &tree->steps[k]);
+        le_text_add(out, "\n");
+        depth += opens(kind) || kind == LE_STEP_ELSE;
+    }
 }
 
 void le_tree_print(const struct le_tree *tree, struct le_text *out) {
     for (int k = 0; k < tree->symbol_count; k++)
         print_symbol(out, tree->symbols[k]);
-    for (int k = 0; k < tree->step_count; k++)
-        print_step(out, &tree->steps[k]);
+    print_steps(out, tree);
 }

@@ -1,18 +1,28 @@
 /* Expressions of the ast to nodes of the tree: names become symbols and indices, defs are inlined. Recursion goes as
  * deep as LE_DEPTH_MAX, defs included. Places are those of the text that was inlined. */
 #include "lang/check.h"
+#include <limits.h>
 #include <string.h>
 
 static const char *const complex_functions[] = {"re", "im", "conj", "c64", "c128"};
 
 void le_checker_start(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
-    c->stmt = stmt;
-    c->no_indices = no_indices;
-    c->free.count = c->all.count = c->accesses.count = 0;
-    c->around_count = c->guards = c->dots_reductions = c->depth = 0;
-    c->has_dots = false;
-    c->owner = NULL;
+    struct le_position *now = &c->now;
+    now->stmt = stmt;
+    now->no_indices = no_indices;
+    now->owner = NULL;
     c->number++;
+    if (now->element) {
+        now->no_indices = now->in_call ? "a def's block has no indices but those of its loops and reductions"
+                                       : "inside an each further indices stand only in reductions";
+        now->index_limit = c->all.count + LE_INDICES_MAX - c->free.count - now->around_count;
+        return;
+    }
+    c->free.count = c->all.count = c->accesses.count = 0;
+    now->around_count = now->guards = now->dots_reductions = 0;
+    now->has_dots = false;
+    now->statement = c->number;
+    now->index_limit = LE_INDICES_MAX;
 }
 
 struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_place place,
@@ -28,10 +38,10 @@ struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kin
 
 /* ---- indices */
 
-static struct le_index *new_index(struct le_checker *c, struct le_name *name, struct le_place place) {
-    if (c->all.count == LE_INDICES_MAX)
+struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, struct le_place place) {
+    if (c->all.count >= c->now.index_limit)
         le_checker_fail(c, place, "split it into several statements", "%d indices in one statement: at most %d",
-                        c->all.count + 1, LE_INDICES_MAX);
+                        LE_INDICES_MAX + 1, LE_INDICES_MAX);
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     index->name = name->text;
     index->id = c->tree->index_count++;
@@ -45,62 +55,67 @@ static struct le_index *new_index(struct le_checker *c, struct le_name *name, st
     return index;
 }
 
+void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_place place) {
+    const struct le_binding *binding = le_checker_binding(name, c->now.block);
+    if (binding && binding->index)
+        le_checker_fail(c, place, "choose another name", "'%s' is the index of an outer each or for", name->text);
+}
+
 struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_place place) {
-    if (name->free && name->free_of == c->number)
+    if (name->free && name->free_of == c->now.statement)
         return name->free;
-    if (c->no_indices)
+    if (c->now.no_indices)
         le_checker_fail(c, place, le_arena_format(c->arena, "if %s is a value, write `in %s`", name->text, name->text),
-                        "index '%s': %s", name->text, c->no_indices);
-    name->free = new_index(c, name, place);
-    name->free_of = c->number;
+                        "index '%s': %s", name->text, c->now.no_indices);
+    name->free = le_checker_index(c, name, place);
+    name->free_of = c->now.statement;
     *LE_PUSH(c->arena, &c->free) = name->free;
     return name->free;
 }
 
-static bool is_free(const struct le_checker *c, const struct le_index *index) {
-    for (int k = 0; k < c->free.count; k++)
-        if (c->free.at[k] == index)
-            return true;
-    return false;
-}
+/* What is older than a range that is being resolved. */
+struct older {
+    const struct le_checker *c;
+    int index, symbol;
+};
 
-/* Whether the expression uses an index of the statement: not one of the reductions in it, which are newer than
- * `first`. */
-static bool uses_index(const struct le_checker *c, const struct le_tree_node *node, int first) {
-    if (node->kind == LE_TREE_INDEX)
-        return node->index->id < first || is_free(c, node->index);
-    for (int k = 0; k < node->child_count; k++)
-        if (uses_index(c, node->children[k], first))
-            return true;
-    for (int k = 0; k < node->index_count; k++) {
-        const struct le_index *index = node->indices[k];
-        if (index->has_range && (uses_index(c, index->low, first) || uses_index(c, index->high, first) ||
-                                 (index->by && uses_index(c, index->by, first))))
-            return true;
-    }
-    return false;
+/* Whether it changes as the statement runs: another index of it, which is no new one of a reduction in the range, or a
+ * private scalar. */
+static bool changes(const struct le_tree_node *node, const void *user) {
+    const struct older *older = user;
+    if (node->kind == LE_TREE_SCALAR)
+        return node->symbol->local && node->symbol->id < older->symbol;
+    if (node->kind != LE_TREE_INDEX || node->index->host)
+        return false;
+    bool is_free = false;
+    for (int k = 0; k < older->c->free.count; k++)
+        is_free = is_free || older->c->free.at[k] == node->index;
+    return is_free || node->index->id < older->index;
 }
 
 void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range,
                       const struct le_scope *scope) {
-    int first = c->tree->index_count;
+    struct older older = {c, c->tree->index_count, c->symbols.count};
     struct le_tree_node *low = le_resolve(c, range->low, scope), *high = le_resolve(c, range->high, scope);
     struct le_tree_node *by = range->by ? le_resolve(c, range->by, scope) : NULL;
     index->has_range = true;
     index->low = low;
     index->high = high;
     index->by = by;
-    index->depends = uses_index(c, low, first) || uses_index(c, high, first) || (by && uses_index(c, by, first));
+    index->depends =
+        le_tree_any(low, changes, &older) || le_tree_any(high, changes, &older) || le_tree_any(by, changes, &older);
 }
 
 /* ---- names */
 
-/* The argument that the name stands for; NULL if it is no parameter here. */
-static const struct le_ast *find_argument(const struct le_frame *frame, const char *name) {
-    if (frame)
-        for (int k = 0; k < frame->arguments->count; k++)
-            if (frame->definition->names.at[k] == name)
-                return frame->arguments->at[k];
+const struct le_ast *le_frame_argument(const struct le_frame *frame, const char *name, const struct le_frame **where) {
+    for (; frame; frame = frame->outer)
+        for (int k = 0; k < frame->definition->names.count; k++)
+            if (frame->definition->names.at[k] == name) {
+                if (where)
+                    *where = frame;
+                return frame->arguments[k];
+            }
     return NULL;
 }
 
@@ -118,7 +133,7 @@ static struct le_tree_node *index_node(struct le_checker *c, struct le_index *in
 }
 
 static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_place place) {
-    if (symbol == c->owner)
+    if (symbol == c->now.owner)
         symbol->update_only = false; /* read before it is assigned: an input for sure */
     else
         symbol->read = true;
@@ -127,68 +142,83 @@ static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_
                         symbol->name, symbol->name);
 }
 
+/* A name that is no parameter and no index: what has that name, or an input from now on. */
+static struct le_symbol *find_symbol(struct le_checker *c, struct le_name *name, const struct le_scope *scope,
+                                     enum le_use use, struct le_place place) {
+    struct le_symbol *symbol = le_checker_find(name, scope->block);
+    if (symbol)
+        return symbol;
+    if (name->ended)
+        le_checker_fail(c, place, le_arena_format(c->arena, "write `var %s` before the block", name->text),
+                        "'%s' has no value here: it ended with its block", name->text);
+    return le_checker_input(c, name, use, place);
+}
+
 static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
-    const struct le_ast *argument = find_argument(scope->frame, ast->name);
+    const struct le_frame *frame;
+    const struct le_ast *argument = le_frame_argument(scope->frame, ast->name, &frame);
     if (argument)
-        return le_resolve(c, argument, scope->frame->caller);
+        return le_resolve(c, argument, frame->caller);
     struct le_index *bound = find_bound(scope->bound, ast->name);
     if (bound)
         return index_node(c, bound, ast->place);
     struct le_name *name = le_checker_name(c, ast->name);
     if (name->broken || name->conflict)
         return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
-    if (!name->symbol && name->is_index)
+    const struct le_binding *binding = le_checker_binding(name, scope->block);
+    if (binding && binding->index)
+        return index_node(c, binding->index, ast->place);
+    if (!binding && !name->symbol && name->is_index)
         return index_node(c, le_checker_free_index(c, name, ast->place), ast->place);
-    if (!name->symbol)
-        le_checker_input(c, name, LE_USE_SCALAR, ast->place);
     struct le_tree_node *node = le_checker_node(c, LE_TREE_SCALAR, ast->place, 0);
-    node->symbol = name->symbol;
-    le_checker_use_scalar(c, name->symbol, ast->place);
-    mark_read(c, name->symbol, ast->place);
+    node->symbol = find_symbol(c, name, scope, LE_USE_SCALAR, ast->place);
+    le_checker_use_scalar(c, node->symbol, ast->place);
+    mark_read(c, node->symbol, ast->place);
     return node;
 }
 
-/* The name of the array that is meant, through parameters. */
-static struct le_name *find_array(struct le_checker *c, const char *text, const struct le_scope *scope,
-                                  struct le_place place) {
-    for (const struct le_ast *argument; (argument = find_argument(scope->frame, text)); scope = scope->frame->caller) {
+/* The array that is meant, through parameters; its name says how it is read. NULL: an error was told. */
+static struct le_symbol *find_array(struct le_checker *c, const char *text, const struct le_scope *scope,
+                                    struct le_place place, struct le_name **found) {
+    const struct le_frame *frame;
+    for (const struct le_ast *argument; (argument = le_frame_argument(scope->frame, text, &frame));
+         scope = frame->caller) {
         if (argument->kind != LE_AST_NAME)
             le_checker_fail(c, argument->place, "assign it to an array first",
                             "parameter '%s' must be the name of an array", text);
         text = argument->name;
     }
-    struct le_name *name = le_checker_name(c, text);
-    if (name->conflict)
-        return name;
-    if (find_bound(scope->bound, text) || (name->is_index && !name->symbol))
+    struct le_name *name = *found = le_checker_name(c, text);
+    if (name->conflict || name->broken)
+        return NULL;
+    const struct le_binding *binding = le_checker_binding(name, scope->block);
+    if (find_bound(scope->bound, text) || (binding ? binding->index != NULL : name->is_index && !name->symbol))
         le_checker_fail(c, place, NULL, "'%s' is an index, not an array", text);
-    return name;
+    return find_symbol(c, name, scope, LE_USE_ARRAY, place);
 }
 
 static struct le_tree_node *resolve_subscript(struct le_checker *c, const struct le_ast *ast,
                                               const struct le_scope *scope) {
-    struct le_name *name = find_array(c, ast->name, scope, ast->place);
+    struct le_name *name;
+    struct le_symbol *symbol = find_array(c, ast->name, scope, ast->place, &name);
     bool dots = ast->children.at[0]->kind == LE_AST_DOTS;
     int count = ast->children.count - dots;
     struct le_tree_node *node = le_checker_node(c, LE_TREE_READ, ast->place, count);
-    bool broken = name->broken || name->conflict;
-    if (!broken) {
-        if (!name->symbol)
-            le_checker_input(c, name, LE_USE_ARRAY, ast->place);
-        le_checker_use_array(c, name->symbol, count, dots, ast->place);
-        mark_read(c, name->symbol, ast->place);
+    if (symbol) {
+        le_checker_use_array(c, symbol, count, dots, ast->place);
+        mark_read(c, symbol, ast->place);
     }
-    node->symbol = name->symbol;
+    node->symbol = symbol;
     node->edge = name->edge;
     node->fill = name->fill;
     node->dots = dots;
     for (int k = 0; k < count; k++)
         node->children[k] = le_resolve(c, ast->children.at[k + dots], scope);
-    if (broken)
+    if (!symbol)
         return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
-    if (dots && c->dots_reductions == 0 && name->symbol->rank > count) {
-        c->has_dots = true;
-        c->dots_place = ast->place;
+    if (dots && c->now.dots_reductions == 0 && symbol->rank > count) {
+        c->now.has_dots = true;
+        c->now.dots_place = ast->place;
     }
     le_checker_access(c, node);
     return node;
@@ -198,18 +228,18 @@ static struct le_tree_node *resolve_subscript(struct le_checker *c, const struct
 
 struct le_access *le_checker_access(struct le_checker *c, struct le_tree_node *read) {
     struct le_access *access = LE_PUSH(c->arena, &c->accesses);
-    *access = (struct le_access){.node = read, .guarded = c->guards > 0, .around_count = c->around_count};
+    *access = (struct le_access){.node = read, .guarded = c->now.guards > 0, .around_count = c->now.around_count};
     read->access = c->accesses.count - 1;
-    if (c->around_count > 0) {
-        access->around = LE_NEW_ARRAY(c->arena, c->around_count, struct le_index *);
-        memcpy(access->around, c->around, (size_t)c->around_count * sizeof *c->around);
+    if (c->now.around_count > 0) {
+        access->around = LE_NEW_ARRAY(c->arena, c->now.around_count, struct le_index *);
+        memcpy(access->around, c->around, (size_t)c->now.around_count * sizeof *c->around);
     }
     return access;
 }
 
 static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct le_ast *ast,
                                               const struct le_scope *scope) {
-    int first = ast->binders.at[0].dots, count = ast->binders.count - first, around_count = c->around_count;
+    int first = ast->binders.at[0].dots, count = ast->binders.count - first, around_count = c->now.around_count;
     if ((ast->op == LE_RED_ARGMIN || ast->op == LE_RED_ARGMAX) && (first || count != 1))
         le_checker_fail(c, ast->place, NULL, "%s has one index", ast->name);
     struct le_tree_node *node = le_checker_node(c, LE_TREE_REDUCE, ast->place, 1);
@@ -221,7 +251,7 @@ static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct
     struct le_scope inner = *scope;
     for (int k = 0; k < count; k++) {
         const struct le_ast_binder *binder = &ast->binders.at[k + first];
-        struct le_index *index = new_index(c, le_checker_name(c, binder->name), binder->place);
+        struct le_index *index = le_checker_index(c, le_checker_name(c, binder->name), binder->place);
         if (binder->has_range)
             le_checker_range(c, index, &binder->range, &inner);
         node->indices[k] = index;
@@ -229,11 +259,11 @@ static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct
         inner.bound = &bound[k];
     }
     for (int k = 0; k < count; k++)
-        c->around[c->around_count++] = node->indices[k];
-    c->dots_reductions += first;
+        c->around[c->now.around_count++] = node->indices[k];
+    c->now.dots_reductions += first;
     node->children[0] = le_resolve(c, ast->children.at[0], &inner);
-    c->dots_reductions -= first;
-    c->around_count = around_count;
+    c->now.dots_reductions -= first;
+    c->now.around_count = around_count;
     return node;
 }
 
@@ -251,27 +281,18 @@ static struct le_tree_node *resolve_children(struct le_checker *c, const struct 
     return node;
 }
 
-static struct le_tree_node *inline_call(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope,
-                                        const struct le_definition *definition) {
-    check_arguments(c, ast, definition->stmt->names.count);
-    struct le_frame frame = {.definition = definition->stmt, .arguments = &ast->children, .caller = scope};
-    struct le_scope inner = {.frame = &frame, .limit = definition->number};
-    return le_resolve(c, definition->stmt->value, &inner);
-}
-
 static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
     if (ast->children.count != 2 || ast->children.at[0]->kind != LE_AST_NAME)
         le_checker_fail(c, ast->place, "write len(array, axis)", "len takes an array's name and an axis");
     const struct le_ast *array = ast->children.at[0];
-    struct le_name *name = find_array(c, array->name, scope, array->place);
+    struct le_name *name;
+    struct le_symbol *symbol = find_array(c, array->name, scope, array->place, &name);
     struct le_tree_node *node = le_checker_node(c, LE_TREE_LEN, ast->place, 1);
     node->children[0] = le_resolve(c, ast->children.at[1], scope);
-    if (name->broken || name->conflict)
+    if (!symbol)
         return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
-    if (!name->symbol)
-        le_checker_input(c, name, LE_USE_ARRAY, array->place);
-    le_checker_use_array(c, name->symbol, 0, true, array->place);
-    node->symbol = name->symbol;
+    le_checker_use_array(c, symbol, 0, true, array->place);
+    node->symbol = symbol;
     return node;
 }
 
@@ -304,9 +325,11 @@ static void check_complex(struct le_checker *c, const struct le_ast *ast) {
 
 static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
     size_t length = strlen(ast->name);
-    const struct le_definition *definition = le_checker_definition(le_checker_name(c, ast->name), scope->limit);
-    if (definition)
-        return inline_call(c, ast, scope, definition);
+    const struct le_definition *definition = le_checker_definition(le_checker_name(c, ast->name), scope);
+    if (definition) {
+        check_arguments(c, ast, definition->stmt->names.count);
+        return le_resolve_definition(c, ast, scope, definition);
+    }
     enum le_op op = le_op_function(ast->name, length);
     if (op < LE_OPS) {
         check_arguments(c, ast, le_op_info(op)->arity);
@@ -357,9 +380,9 @@ static struct le_tree_node *resolve_operator(struct le_checker *c, const struct 
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
     if (ast->children.count < 2)
         return node;
-    c->guards += guards;
+    c->now.guards += guards;
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
-    c->guards -= guards;
+    c->now.guards -= guards;
     return node;
 }
 
@@ -367,10 +390,10 @@ static struct le_tree_node *resolve_select(struct le_checker *c, const struct le
                                            const struct le_scope *scope) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_SELECT, ast->place, 3);
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
-    c->guards++;
+    c->now.guards++;
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
     node->children[2] = le_resolve(c, ast->children.at[2], scope);
-    c->guards--;
+    c->now.guards--;
     return node;
 }
 
@@ -395,19 +418,38 @@ static struct le_tree_node *resolve_kind(struct le_checker *c, const struct le_a
     }
 }
 
+void le_checker_count(struct le_checker *c, int count, struct le_place place) {
+    c->node_count += count;
+    if (c->node_count > LE_NODES_MAX)
+        le_checker_fail(c, place, NULL, "the program is too large, once its defs are inlined (limit %d)", LE_NODES_MAX);
+}
+
 struct le_tree_node *le_resolve(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
-    if (++c->node_count > LE_NODES_MAX)
-        le_checker_fail(c, ast->place, NULL, "the program is too large, once its defs are inlined (limit %d)",
-                        LE_NODES_MAX);
-    if (++c->depth > LE_DEPTH_MAX)
+    le_checker_count(c, 1, ast->place);
+    if (++c->now.depth > LE_DEPTH_MAX)
         le_checker_fail(c, ast->place, "split it into several statements",
                         "the expression is nested too deeply (limit %d)", LE_DEPTH_MAX);
     struct le_tree_node *node = resolve_kind(c, ast, scope);
-    c->depth--;
+    c->now.depth--;
     return node;
 }
 
+struct le_scope le_checker_scope(const struct le_checker *c) {
+    return (struct le_scope){.frame = c->now.frame, .block = c->now.block, .limit = INT_MAX};
+}
+
 struct le_tree_node *le_resolve_top(struct le_checker *c, const struct le_ast *ast) {
-    struct le_scope scope = {.limit = c->number};
+    struct le_scope scope = le_checker_scope(c);
     return le_resolve(c, ast, &scope);
+}
+
+void le_checker_no_dots(struct le_checker *c) {
+    if (c->now.has_dots && !c->now.binds_dots)
+        le_checker_fail(c, c->now.dots_place, "write sum(...: x[...])", "... is not on the left");
+}
+
+struct le_tree_node *le_resolve_scalar(struct le_checker *c, const struct le_ast *ast) {
+    struct le_tree_node *node = le_resolve_top(c, ast);
+    le_checker_no_dots(c);
+    return node;
 }

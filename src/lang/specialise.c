@@ -3,13 +3,14 @@
 #include "lang/check.h"
 #include <string.h>
 
+struct nodes {
+    struct le_tree_node **at;
+    int count, capacity;
+};
 /* What `...` stands for in a statement, or in one reduction over it. */
 struct dots {
-    int need; /* axes */
-    struct {
-        struct le_tree_node **at;
-        int count, capacity;
-    } reads; /* that begin with it */
+    int need;                  /* axes */
+    struct nodes reads, lefts; /* that begin with it */
 };
 struct copier {
     struct le_arena *arena;
@@ -17,11 +18,16 @@ struct copier {
     struct le_tree *tree;
     const struct le_input *inputs;
     struct le_index **indices; /* copies, by the id of what they copy */
-    struct le_step *step;      /* the copy at hand */
+    int number;
+    struct le_step *step;       /* the copy at hand */
+    struct le_step *statement;  /* whose accesses these are: the step, or the each around */
+    const struct le_step *each; /* what that each was copied from; NULL: none */
+    struct dots dots;           /* of the statement */
     struct le_indices all;
+    int counted; /* of them, for the limit: those of calls and of an each's other statements do not count */
+    int in_calls;
     struct le_index *around[LE_INDICES_MAX];
     int around_count;
-    struct le_place place;
     jmp_buf failure;
 };
 
@@ -93,8 +99,9 @@ static struct le_symbol *symbol_copy(const struct copier *c, const struct le_sym
 /* ---- indices */
 
 static struct le_index *add_index(struct copier *c, struct le_index value, struct le_place place) {
-    if (c->all.count == LE_INDICES_MAX)
-        fail(c, place, "split it into several statements", "%d indices in one statement: at most %d", c->all.count + 1,
+    c->counted += c->in_calls == 0;
+    if (c->counted > LE_INDICES_MAX)
+        fail(c, place, "split it into several statements", "%d indices in one statement: at most %d", c->counted,
              LE_INDICES_MAX);
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     *index = value;
@@ -153,7 +160,7 @@ static void spell_out_all(struct copier *c, const struct dots *dots, struct le_i
 /* ---- nodes */
 
 static void copy_access(struct copier *c, const struct le_tree_node *from, struct le_tree_node *read) {
-    struct le_access *access = &c->step->accesses[from->access];
+    struct le_access *access = &c->statement->accesses[from->access];
     access->node = read;
     access->around_count = c->around_count;
     access->around = LE_NEW_ARRAY(c->arena, c->around_count, struct le_index *);
@@ -209,6 +216,23 @@ static void copy_reduction(struct copier *c, const struct le_tree_node *from, st
         add_dots_indices(c, node, &own);
 }
 
+static void copy_contents(struct copier *c, const struct le_step *steps, int number, struct dots *dots);
+
+static void copy_call(struct copier *c, const struct le_tree_node *from, struct le_tree_node *node, struct dots *dots) {
+    struct le_step *step = c->step;
+    int around_count = c->around_count;
+    node->steps = LE_NEW_ARRAY(c->arena, from->step_count, struct le_step);
+    c->in_calls++;
+    for (int k = 0; k < from->step_count; k++) {
+        c->step = &node->steps[k];
+        *c->step = from->steps[k];
+        copy_contents(c, from->steps, k, dots);
+    }
+    c->in_calls--;
+    c->around_count = around_count;
+    c->step = step;
+}
+
 static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *from, struct dots *dots) {
     if (!from)
         return NULL;
@@ -226,12 +250,22 @@ static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *fr
         copy_read(c, from, node, dots);
     else if (from->kind == LE_TREE_INDEX)
         node->index = c->indices[from->index->id];
+    else if (from->kind == LE_TREE_CALL)
+        copy_call(c, from, node, dots);
     else
         node->symbol = symbol_copy(c, from->symbol);
     return node;
 }
 
 /* ---- steps */
+
+static void check_left(struct copier *c, const struct le_tree_node *left, int count) {
+    const struct le_symbol *symbol = left->symbol;
+    if (symbol->rank != count)
+        fail(c, left->place, NULL, "%s has %d axes, %d subscripts given", symbol->name, symbol->rank, count);
+    if (count > LEAT_RANK_MAX)
+        fail(c, left->place, NULL, "'%s' has %d axes: at most %d", symbol->name, count, LEAT_RANK_MAX);
+}
 
 /* The left side's subscripts, and what its own `...` needs of an array that is there. */
 static void copy_left(struct copier *c, const struct le_step *from, struct dots *dots) {
@@ -241,86 +275,138 @@ static void copy_left(struct copier *c, const struct le_step *from, struct dots 
     left->children = LE_NEW_ARRAY(c->arena, left->child_count, struct le_tree_node *);
     for (int k = 0; k < left->child_count; k++)
         left->children[k] = copy(c, from->left->children[k], dots);
-    int missing = left->symbol->rank - left->child_count;
-    if (left->dots && !from->is_new && missing > dots->need)
-        dots->need = missing;
     c->step->left = left;
+    if (!left->dots) {
+        left->symbol->any_rank = false;
+        check_left(c, left, left->child_count);
+        return;
+    }
+    int missing = left->symbol->rank - left->child_count;
+    if (!from->is_new && missing > dots->need)
+        dots->need = missing;
+    *LE_PUSH(c->arena, &dots->lefts) = left;
 }
 
 /* `...` of the whole statement, now that it is known how many axes it stands for. */
-static void spell_out_step(struct copier *c, const struct dots *dots, bool is_new) {
-    struct le_step *step = c->step;
-    struct le_tree_node *left = step->left;
-    bool on_left = left && left->dots;
-    if (dots->need > 0 && !on_left)
+static void spell_out_statement(struct copier *c, const struct le_step *from) {
+    struct le_step *statement = c->statement;
+    const struct dots *dots = &c->dots;
+    int need = dots->need;
+    if (need > 0 && dots->lefts.count == 0 && !from->dots)
         fail(c, dots->reads.at[0]->place, "write sum(...: x[...])", "... is not on the left");
-    struct le_index **indices = dots_indices(c, dots->need, step->place);
+    struct le_index **indices = dots_indices(c, need, statement->place);
     spell_out_all(c, dots, indices);
-    if (left) {
-        int count = left->child_count + (on_left ? dots->need : 0);
-        if (is_new)
+    for (int k = 0; k < dots->lefts.count; k++) {
+        struct le_tree_node *left = dots->lefts.at[k];
+        int count = left->child_count + need;
+        if (from->is_new)
             left->symbol->rank = count;
         left->symbol->any_rank = false;
-        if (left->symbol->rank != count)
-            fail(c, left->place, NULL, "%s has %d axes, %d subscripts given", left->symbol->name, left->symbol->rank,
-                 count);
-        if (count > LEAT_RANK_MAX)
-            fail(c, left->place, NULL, "'%s' has %d axes: at most %d", left->symbol->name, count, LEAT_RANK_MAX);
-        spell_out(c, left, indices, dots->need, count);
+        check_left(c, left, count);
+        spell_out(c, left, indices, need, count);
         left->dots_count = 0; /* an extent of 1 does not stretch here */
     }
-    struct le_index **free = LE_NEW_ARRAY(c->arena, dots->need + step->free_count, struct le_index *);
-    if (dots->need > 0)
-        memcpy(free, indices, (size_t)dots->need * sizeof *free);
-    for (int k = 0; k < step->free_count; k++)
-        free[dots->need + k] = c->indices[step->free[k]->id];
-    step->free = free;
-    step->free_count += dots->need;
+    struct le_index **free = LE_NEW_ARRAY(c->arena, need + from->free_count, struct le_index *);
+    if (need > 0)
+        memcpy(free, indices, (size_t)need * sizeof *free);
+    for (int k = 0; k < from->free_count; k++)
+        free[need + k] = c->indices[from->free[k]->id];
+    statement->free = free;
+    statement->free_count = need + from->free_count;
 }
 
-static void copy_free(struct copier *c, const struct le_step *from, struct dots *dots) {
+static void copy_free(struct copier *c, const struct le_step *from) {
     for (int k = 0; k < from->free_count; k++)
         c->indices[from->free[k]->id] = add_index(c, *from->free[k], from->free[k]->place);
     for (int k = 0; k < from->free_count; k++) {
         struct le_index *index = c->indices[from->free[k]->id];
-        index->low = copy(c, index->low, dots);
-        index->high = copy(c, index->high, dots);
-        index->by = copy(c, index->by, dots);
+        index->low = copy(c, index->low, &c->dots);
+        index->high = copy(c, index->high, &c->dots);
+        index->by = copy(c, index->by, &c->dots);
     }
 }
 
-static void copy_step(struct copier *c, const struct le_step *from) {
+/* An element's own `for` stands around what is in it. */
+static void copy_loop(struct copier *c, const struct le_step *steps, int number, struct dots *dots) {
+    const struct le_step *from = &steps[number];
+    bool element = c->in_calls > 0 || c->statement->kind == LE_STEP_EACH;
+    if (from->kind == LE_STEP_FOR) {
+        c->step->index = copy_index(c, from->index, dots);
+        if (element)
+            c->around[c->around_count++] = c->step->index;
+    }
+    if (from->kind == LE_STEP_END && element && steps[from->partner].kind == LE_STEP_FOR)
+        c->around_count--;
+}
+
+/* The step, but for what a statement has. */
+static void copy_contents(struct copier *c, const struct le_step *steps, int number, struct dots *dots) {
+    const struct le_step *from = &steps[number];
     struct le_step *step = c->step;
-    struct dots dots = {0};
     step->symbol = symbol_copy(c, from->symbol);
     step->array = symbol_copy(c, from->array);
+    copy_loop(c, steps, number, dots);
+    step->sizes = LE_NEW_ARRAY(c->arena, from->size_count, struct le_tree_node *);
+    for (int k = 0; k < from->size_count; k++)
+        step->sizes[k] = copy(c, from->sizes[k], dots);
+    if (from->left)
+        copy_left(c, from, dots);
+    step->value = copy(c, from->value, dots);
+    step->otherwise = copy(c, from->otherwise, dots);
+    if (from->left && !from->is_new)
+        copy_access(c, from->left, step->left);
+}
+
+static void start_statement(struct copier *c, const struct le_step *from) {
+    struct le_step *step = c->statement = c->step;
+    c->all.count = c->around_count = c->counted = 0;
+    c->dots = (struct dots){0};
     step->accesses = LE_NEW_ARRAY(c->arena, from->access_count, struct le_access);
     if (from->access_count > 0)
         memcpy(step->accesses, from->accesses, (size_t)from->access_count * sizeof *step->accesses);
-    copy_free(c, from, &dots);
-    step->sizes = LE_NEW_ARRAY(c->arena, from->size_count, struct le_tree_node *);
-    for (int k = 0; k < from->size_count; k++)
-        step->sizes[k] = copy(c, from->sizes[k], &dots);
-    if (from->left)
-        copy_left(c, from, &dots);
-    step->value = copy(c, from->value, &dots);
-    step->otherwise = copy(c, from->otherwise, &dots);
-    spell_out_step(c, &dots, from->is_new);
-    if (from->left && !from->is_new)
-        copy_access(c, from->left, step->left);
-    step->all_count = c->all.count;
-    step->all = LE_NEW_ARRAY(c->arena, c->all.count, struct le_index *);
-    if (c->all.count > 0)
-        memcpy(step->all, c->all.at, (size_t)c->all.count * sizeof *step->all);
+    copy_free(c, from);
 }
 
-static void try_step(struct copier *c, const struct le_step *from, struct le_step *to) {
-    c->step = to;
-    c->all.count = c->around_count = 0;
-    if (setjmp(c->failure))
-        return;
+static void finish_statement(struct copier *c, const struct le_step *from) {
+    struct le_step *statement = c->statement;
+    spell_out_statement(c, from);
+    statement->all_count = c->all.count;
+    statement->all = LE_NEW_ARRAY(c->arena, c->all.count, struct le_index *);
+    if (c->all.count > 0)
+        memcpy(statement->all, c->all.at, (size_t)c->all.count * sizeof *statement->all);
+}
+
+/* An each is one statement with all that is in it. */
+static void copy_step(struct copier *c, int number) {
+    const struct le_step *from = &c->from->steps[number];
     *c->step = *from;
-    copy_step(c, from);
+    c->in_calls = 0;
+    if (!c->each)
+        start_statement(c, from);
+    else
+        c->counted = c->each->free_count;
+    copy_contents(c, c->from->steps, number, &c->dots);
+    if (from->kind == LE_STEP_EACH)
+        c->each = from;
+    if (!c->each) {
+        finish_statement(c, from);
+    } else if (c->each->partner == number) {
+        finish_statement(c, c->each);
+        c->each = NULL;
+    }
+}
+
+/* The number of the next step: an error in an each ends that. */
+static int try_step(struct copier *c, int number) {
+    c->number = number;
+    c->step = &c->tree->steps[number];
+    if (setjmp(c->failure) == 0) {
+        copy_step(c, number);
+        return c->number + 1;
+    }
+    int last = c->each ? c->each->partner : c->number;
+    c->each = NULL;
+    return last + 1;
 }
 
 struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *from, const struct le_input *inputs) {
@@ -335,8 +421,8 @@ struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *from
     copy_symbols(c);
     c->tree->steps = LE_NEW_ARRAY(arena, from->step_count, struct le_step);
     if (le_errors_count() == 0)
-        for (int k = 0; k < from->step_count && !le_faults_full(); k++)
-            try_step(c, &from->steps[k], &c->tree->steps[k]);
+        for (int k = 0; k < from->step_count && !le_faults_full();)
+            k = try_step(c, k);
     if (le_errors_count() == 0)
         le_find_types(arena, c->tree, inputs);
     le_errors_sort();

@@ -3,7 +3,7 @@
 #include <string.h>
 
 _Noreturn void le_checker_leave(struct le_checker *c) {
-    longjmp(c->failure, 1);
+    longjmp(*c->failure, 1);
 }
 
 _Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format,
@@ -27,12 +27,18 @@ struct le_name *le_checker_name(struct le_checker *c, const char *text) {
     return name;
 }
 
-/* name NULL: one without a name. */
+/* name NULL: one without a name. Inputs are the program's, wherever they are met. */
 struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *name, struct le_symbol *symbol) {
     symbol->id = c->symbols.count;
     *LE_PUSH(c->arena, &c->symbols) = symbol;
+    symbol->in_block = c->now.block && !symbol->is_input;
+    symbol->local = c->now.element && !symbol->is_input;
     if (!name)
         return symbol;
+    if (symbol->in_block) {
+        le_checker_bind(c, name, symbol, NULL);
+        return symbol;
+    }
     name->symbol = symbol;
     le_names_put(c->arena, &c->tree->names, symbol->name, strlen(symbol->name), symbol->id);
     if (name->wants_out) {

@@ -37,7 +37,7 @@ int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *co
             ids[(*count)++] = k;
     for (int k = 0, none_marked = *count == 0; none_marked && k < tree->symbol_count; k++) {
         const struct le_symbol *symbol = tree->symbols[k];
-        if (symbol->assigned && (symbol->is_input || !symbol->read))
+        if (symbol->assigned && !symbol->in_block && (symbol->is_input || !symbol->read))
             ids[(*count)++] = k;
     }
     sort_by_place(tree, ids, *count, scratch);
@@ -46,4 +46,49 @@ int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *co
 
 int le_tree_find(const struct le_tree *tree, const char *name) {
     return name[0] ? le_names_get(&tree->names, name, strlen(name)) : -1;
+}
+
+/* ---- all of a node */
+
+struct question {
+    bool (*holds)(const struct le_tree_node *node, const void *user);
+    const void *user;
+};
+
+static bool any(const struct le_tree_node *node, const struct question *q);
+
+static bool any_of(struct le_tree_node *const *nodes, int count, const struct question *q) {
+    for (int k = 0; k < count; k++)
+        if (any(nodes[k], q))
+            return true;
+    return false;
+}
+
+static bool any_of_range(const struct le_index *index, const struct question *q) {
+    return index && (any(index->low, q) || any(index->high, q) || any(index->by, q));
+}
+
+static bool any_of_step(const struct le_step *step, const struct question *q) {
+    return any(step->value, q) || any(step->otherwise, q) || any(step->left, q) ||
+           any_of(step->sizes, step->size_count, q) || any_of_range(step->index, q);
+}
+
+static bool any(const struct le_tree_node *node, const struct question *q) {
+    if (!node)
+        return false;
+    if (q->holds(node, q->user) || any_of(node->children, node->child_count, q))
+        return true;
+    for (int k = 0; k < node->index_count; k++)
+        if (any_of_range(node->indices[k], q))
+            return true;
+    for (int k = 0; k < node->step_count; k++)
+        if (any_of_step(&node->steps[k], q))
+            return true;
+    return false;
+}
+
+bool le_tree_any(const struct le_tree_node *node, bool (*holds)(const struct le_tree_node *node, const void *user),
+                 const void *user) {
+    struct question q = {holds, user};
+    return any(node, &q);
 }

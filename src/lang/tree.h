@@ -137,6 +137,7 @@ struct le_symbol {
     bool marked_out;       /* `out` names it */
     bool assigned, read;   /* read by another statement than its own `op=` */
     bool any_kind;         /* an input that is declared and never used: array or scalar (until specialisation) */
+    bool in_block;         /* made in a block: it ends with it, has no value when the block begins, and is no result */
     bool local;            /* private to one element: a scalar of an `each` or of a def's block, or its parameter */
     bool update_only;      /* an input that is only assigned, first by `op=`: not bound, that is the error no_value */
     const char *no_value;  /* of those: "C has no value: write C[i,j] = sum(k: ...)", at place */
@@ -155,7 +156,10 @@ struct le_index {
     bool from_dots;
     bool has_range;                       /* explicit */
     struct le_tree_node *low, *high, *by; /* by may be NULL */
-    bool depends;                         /* its bounds use another index of the statement, so they change as it runs */
+    bool host;                            /* of a FOR that the host runs: fixed while a statement runs */
+    /* Its bounds use another index of the statement, or a private scalar, so they change as it runs. Indices that are
+     * `host` do not count. */
+    bool depends;
 };
 
 enum le_tree_kind {
@@ -170,7 +174,7 @@ enum le_tree_kind {
     LE_TREE_RAND,   /* rand or randn (op 0 or 1) of children */
     LE_TREE_REDUCE, /* reduction over indices, children[0] */
     LE_TREE_CALL /* a def's block, for one element: `steps` run, the first of them assign the parameters; its value is
-                    what the RETURN that is met gives, converted to `operand` */
+                    what the RETURN that is met gives, converted to `operand`; 0 if none is */
 };
 struct le_step;
 struct le_tree_node {
@@ -236,6 +240,10 @@ struct le_step {
     struct le_symbol *symbol, *array;
     int axis;
     struct le_index *index; /* FOR */
+    /* Of the host's: there is a FOR around it for some of whose values it may not run: an IF or a WHILE stands in
+     * between, or a BREAK may leave the FOR. Its accesses with `host` indices are checked for the values at hand. */
+    bool conditional;
+    bool dots; /* EACH, before specialisation: binds `...` */
     /* Numbers in the same list: of EACH, FOR, WHILE and ELSE: their END; IF: its ELSE, or its END; END: what it ends
      * (the ELSE of an IF that has one); BREAK: the loop that it leaves. */
     int partner;
@@ -291,5 +299,8 @@ int le_tree_find(const struct le_tree *tree, const char *name); /* symbol id of 
 /* The name of the list that is spelled most like it; NULL: none is. */
 const char *le_nearest(const char *name, const char *const *known, int count);
 struct le_text;
+/* Whether it holds for the node or any below it, ranges and a CALL's steps included; node may be NULL. */
+bool le_tree_any(const struct le_tree_node *node, bool (*holds)(const struct le_tree_node *node, const void *user),
+                 const void *user);
 void le_tree_print(const struct le_tree *tree, struct le_text *out);
 #endif

@@ -21,12 +21,14 @@ struct typer {
     struct state *states;
     int pass;
     bool changed, report;
-    int step; /* from 1 */
-    struct le_place place;
+    int step;                           /* from 1 */
+    enum le_type returns, weak_returns; /* of the call at hand, so far; LE_NONE: none */
+    bool unknown_returns;
     jmp_buf failure;
 };
 
 static enum le_type find(struct typer *t, struct le_tree_node *node);
+static void type_step(struct typer *t, struct le_step *step);
 
 __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct typer *t, struct le_place place,
                                                                  const char *expected, const char *format, ...) {
@@ -272,6 +274,33 @@ static enum le_type find_select(struct typer *t, struct le_tree_node *node) {
     return node->operand = meet(t, node->children + 1, 2);
 }
 
+/* A call gives what all of its returns promote to, weak ones not widening it. */
+static void meet_return(struct typer *t, enum le_type type) {
+    if (type == LE_NONE)
+        t->unknown_returns = true;
+    else if (le_type_is_weak(type))
+        t->weak_returns = le_type_promote(t->weak_returns, type);
+    else
+        t->returns = le_type_promote(t->returns, type);
+}
+
+static enum le_type find_call(struct typer *t, struct le_tree_node *node) {
+    enum le_type returns = t->returns, weak_returns = t->weak_returns;
+    bool unknown_returns = t->unknown_returns;
+    t->returns = t->weak_returns = LE_NONE;
+    t->unknown_returns = false;
+    for (int k = 0; k < node->step_count; k++)
+        type_step(t, &node->steps[k]);
+    node->operand = t->unknown_returns ? LE_NONE : le_type_promote(t->returns, t->weak_returns);
+    t->returns = returns;
+    t->weak_returns = weak_returns;
+    t->unknown_returns = unknown_returns;
+    for (int k = 0; k < node->step_count; k++)
+        if (node->steps[k].kind == LE_STEP_RETURN)
+            check_fits(t, node->steps[k].value, node->operand);
+    return node->operand;
+}
+
 static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
     switch (node->kind) {
     case LE_TREE_INDEX:
@@ -297,6 +326,8 @@ static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
         return LE_F64;
     case LE_TREE_REDUCE:
         return find_reduction(t, node);
+    case LE_TREE_CALL:
+        return find_call(t, node);
     default:
         return node->type; /* CONST */
     }
@@ -376,10 +407,25 @@ static void type_default(struct typer *t, struct le_step *step) {
 
 static void type_step(struct typer *t, struct le_step *step) {
     switch (step->kind) {
-    case LE_STEP_BIND:
-        break;
     case LE_STEP_AGREE:
+    case LE_STEP_WHILE:
+    case LE_STEP_IF:
         find(t, step->value);
+        break;
+    case LE_STEP_RETURN:
+        meet_return(t, find(t, step->value));
+        break;
+    case LE_STEP_FOR:
+        check_bounds(t, step->index);
+        break;
+    case LE_STEP_EACH:
+        for (int k = 0; k < step->free_count; k++)
+            check_bounds(t, step->free[k]);
+        break;
+    case LE_STEP_BIND:
+    case LE_STEP_ELSE:
+    case LE_STEP_BREAK:
+    case LE_STEP_END:
         break;
     case LE_STEP_DEFAULT:
         type_default(t, step);

@@ -1,0 +1,97 @@
+/* Where statements may stand, before names are looked at: `break` in a loop, `return` in a def's block, an `each`
+ * outside of both. Chains of else-ifs are walked in a loop: they may be longer than the stack is deep. */
+#include "lang/check.h"
+#include <string.h>
+
+struct surroundings {
+    bool loop, each, def;
+};
+
+const struct le_stmt *le_stmt_chained(const struct le_stmt *stmt) {
+    const struct le_stmts *otherwise = &stmt->otherwise_body;
+    bool chained = stmt->kind == LE_STMT_IF && otherwise->count == 1 && otherwise->at[0]->kind == LE_STMT_IF;
+    return chained ? otherwise->at[0] : NULL;
+}
+
+/* ---- statements that leave */
+
+bool le_stmt_leaves(const struct le_stmt *stmt, bool breaks) {
+    bool loop = stmt->kind == LE_STMT_FOR || stmt->kind == LE_STMT_WHILE;
+    if (stmt->kind == LE_STMT_RETURN || (breaks && stmt->kind == LE_STMT_BREAK))
+        return true;
+    if (stmt->kind == LE_STMT_DEF)
+        return false;
+    for (const struct le_stmt *next; (next = le_stmt_chained(stmt)); stmt = next)
+        if (le_stmts_leave(stmt->body, breaks))
+            return true;
+    return le_stmts_leave(stmt->body, breaks && !loop) || le_stmts_leave(stmt->otherwise_body, breaks);
+}
+
+bool le_stmts_leave(struct le_stmts stmts, bool breaks) {
+    for (int k = 0; k < stmts.count; k++)
+        if (le_stmt_leaves(stmts.at[k], breaks))
+            return true;
+    return false;
+}
+
+/* ---- what stands where */
+
+static void tell(const struct le_stmt *stmt, const char *word, const char *expected, const char *message) {
+    struct le_place place = stmt->place;
+    place.span = (int)strlen(word);
+    le_fault_add(LEAT_PROGRAM, place, expected, "%s", message);
+}
+
+static void check_all(struct le_stmts stmts, struct surroundings around);
+
+static void check_place(const struct le_stmt *stmt, const struct surroundings *around) {
+    switch (stmt->kind) {
+    case LE_STMT_BREAK:
+        if (!around->loop)
+            tell(stmt, "break", "it stands in the loop that it leaves",
+                 "'break' leaves a for or a while, and none is around it");
+        break;
+    case LE_STMT_RETURN:
+        if (!around->def)
+            tell(stmt, "return", "a result is a name that is assigned", "'return' stands in a def's block only");
+        break;
+    case LE_STMT_EACH:
+        if (around->def || around->each)
+            tell(stmt, "each", "write a for",
+                 around->each ? "an 'each' does not stand in another" : "an 'each' does not stand in a def");
+        break;
+    case LE_STMT_DECL:
+        if (around->def && stmt->decl == LE_DECL_IN)
+            tell(stmt, "in", "write it above the def", "'in' does not stand in a def");
+        break;
+    case LE_STMT_DEF:
+        if (!stmt->value && !le_stmts_leave(stmt->body, false))
+            le_fault_add(LEAT_PROGRAM, stmt->place, "write return expression", "'%s' returns nothing", stmt->name);
+        break;
+    default:
+        break;
+    }
+}
+
+static void check_one(const struct le_stmt *stmt, struct surroundings around) {
+    check_place(stmt, &around);
+    if (stmt->kind == LE_STMT_DEF)
+        around = (struct surroundings){.def = true};
+    if (stmt->kind == LE_STMT_EACH)
+        around = (struct surroundings){.each = true};
+    if (stmt->kind == LE_STMT_FOR || stmt->kind == LE_STMT_WHILE)
+        around.loop = true;
+    for (const struct le_stmt *next; (next = le_stmt_chained(stmt)); stmt = next)
+        check_all(stmt->body, around);
+    check_all(stmt->body, around);
+    check_all(stmt->otherwise_body, around);
+}
+
+static void check_all(struct le_stmts stmts, struct surroundings around) {
+    for (int k = 0; k < stmts.count && !le_faults_full(); k++)
+        check_one(stmts.at[k], around);
+}
+
+void le_check_structure(struct le_stmts stmts) {
+    check_all(stmts, (struct surroundings){0});
+}
