@@ -1,6 +1,6 @@
-/* Any text as a program: checked, printed, given inputs that fit its names, compiled as far as bytecode, and run if all
- * extents in it are those of its inputs (others may ask for any number of steps). No text may crash, hang or leak;
- * sanitizers watch. */
+/* Any text as a program: checked, printed, given inputs that fit its names, compiled to IR, and, if all extents in it
+ * are those of its inputs (others may ask for any number of steps, and so may a `while`), to bytecode, and run. No text
+ * may crash, hang or leak; sanitizers watch. */
 #include "leat.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +34,10 @@ static void bind(leat_context *ctx, leat_call *call, const leat_name_info *info,
     leat_array_free(array);
 }
 
-/* No ranges and no sizes of its own, and few indices: at most EXTENT to the power of INDICES_MAX steps a statement. */
+/* No ranges, sizes and conditions of its own, and few indices: at most EXTENT to the power of INDICES_MAX steps a
+ * statement. */
 static bool is_short(leat_program *program, const uint8_t *bytes, size_t size_bytes) {
-    static const char *const unbounded[] = {"..", "out", "var"};
+    static const char *const unbounded[] = {"..", "out", "var", "while"};
     size_t count = 0;
     leat_program_count(program, LEAT_NAME_INDEX, &count);
     for (size_t k = 0; k < sizeof unbounded / sizeof *unbounded; k++)
@@ -55,13 +56,14 @@ static void compile(leat_context *ctx, leat_program *program, const uint8_t *byt
     for (size_t k = 0; k < count; k++)
         if (!leat_program_name(program, LEAT_NAME_INPUT, k, &info))
             bind(ctx, call, &info, type_for(&info, bytes, size_bytes));
-    for (leat_form form = LEAT_FORM_IR; form <= LEAT_FORM_BYTECODE; form++) {
+    const bool is_bounded = is_short(program, bytes, size_bytes);
+    for (leat_form form = LEAT_FORM_IR; form <= (is_bounded ? LEAT_FORM_BYTECODE : LEAT_FORM_IR); form++) {
         char *text = NULL;
         if (leat_call_show(call, form, &text) == LEAT_INTERNAL)
             abort();
         leat_memory_free(text);
     }
-    if (is_short(program, bytes, size_bytes) && leat_call_run(call, NULL, NULL) == LEAT_INTERNAL)
+    if (is_bounded && leat_call_run(call, NULL, NULL) == LEAT_INTERNAL)
         abort();
     leat_call_free(call);
 }
