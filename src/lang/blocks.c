@@ -13,10 +13,14 @@ static void check_block(struct le_checker *c, struct le_stmts stmts) {
 }
 
 /* As deep as expressions may be, blocks and expressions counted together. */
-static int open_step(struct le_checker *c, enum le_step_kind kind, struct le_tree_node *value) {
-    if (++c->now.depth > LE_DEPTH_MAX)
-        le_checker_fail(c, c->now.stmt->place, "split it into several statements",
+static void start(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
+    le_checker_start(c, stmt, no_indices);
+    if (++c->now.depth >= LE_DEPTH_MAX) /* an expression needs one more */
+        le_checker_fail(c, stmt->place, "split it into several statements",
                         "blocks and else-ifs are nested too deeply (limit %d)", LE_DEPTH_MAX);
+}
+
+static int open_step(struct le_checker *c, enum le_step_kind kind, struct le_tree_node *value) {
     struct le_step *step = le_checker_step(c, kind, c->now.stmt->place);
     step->value = value;
     le_checker_finish(c, step);
@@ -26,7 +30,6 @@ static int open_step(struct le_checker *c, enum le_step_kind kind, struct le_tre
 static void close_step(struct le_checker *c, int opened) {
     le_checker_step(c, LE_STEP_END, c->now.stmt->place)->partner = opened;
     c->now.steps->at[opened].partner = c->now.steps->count - 1;
-    c->now.depth--;
 }
 
 /* ---- if */
@@ -44,7 +47,7 @@ static void check_if(struct le_checker *c, const struct le_stmt *stmt) {
     } opened = {0};
     int guards = c->now.guards;
     for (const struct le_stmt *link = stmt; link; link = le_stmt_chained(link)) {
-        le_checker_start(c, link, LE_SCALAR_NEEDED);
+        start(c, link, LE_SCALAR_NEEDED);
         *LE_PUSH(c->arena, &opened) = open_step(c, LE_STEP_IF, le_resolve_scalar(c, link->value));
         c->now.guards = guards + 1;
         c->now.conditional = c->now.conditional || c->now.in_for;
@@ -62,7 +65,7 @@ static void check_if(struct le_checker *c, const struct le_stmt *stmt) {
 /* ---- loops */
 
 static void check_while(struct le_checker *c, const struct le_stmt *stmt) {
-    le_checker_start(c, stmt, LE_SCALAR_NEEDED);
+    start(c, stmt, LE_SCALAR_NEEDED);
     int opened = open_step(c, LE_STEP_WHILE, le_resolve_scalar(c, stmt->value));
     c->now.loop = opened;
     c->now.guards++;
@@ -92,7 +95,7 @@ static struct le_index *for_index(struct le_checker *c, const struct le_stmt *st
 
 static void check_for(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_position *now = &c->now;
-    le_checker_start(c, stmt, LE_SCALAR_NEEDED);
+    start(c, stmt, LE_SCALAR_NEEDED);
     struct le_index *index = for_index(c, stmt);
     bool leaves = le_stmts_leave(stmt->body, true);
     if (!index->host)
@@ -219,7 +222,7 @@ static void check_each(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_position *now = &c->now;
     if (now->element)
         le_checker_leave(c); /* structure.c has told of it */
-    le_checker_start(c, stmt, "an each binds all of its indices");
+    start(c, stmt, "an each binds all of its indices");
     le_checker_open(c, now->block, INT_MAX);
     bind_indices(c, stmt);
     int opened = open_step(c, LE_STEP_EACH, NULL);

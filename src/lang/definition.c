@@ -4,8 +4,7 @@
 #include "lang/check.h"
 #include <string.h>
 
-#define STEP_COST   8 /* in nodes, of one in a block that is put in place */
-#define BLOCK_DEPTH 3 /* of such a block */
+#define STEP_COST 8 /* in nodes, of one in a block that is put in place */
 
 /* ---- which parameters name arrays */
 
@@ -124,8 +123,8 @@ static void run_block(struct le_checker *c, const struct le_definition *definiti
     now->owner = NULL;
     now->has_dots = now->binds_dots = false;
     now->dots_reductions = 0;
-    now->loop = -1;
-    now->depth += BLOCK_DEPTH;
+    now->loop = now->statement = -1;
+    now->depth++;
     for (int k = 0; k < definition->stmt->names.count; k++)
         if (values[k])
             add_parameter(c, definition->stmt->names.at[k], values[k]);

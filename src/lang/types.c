@@ -6,7 +6,8 @@
  * through again. */
 #include "lang/check.h"
 
-#define PASSES_MAX 64
+#define PASSES_MAX 64 /* unless they are short */
+#define NODES_MAX  100000000
 
 struct state {                 /* of a symbol */
     enum le_type strong, weak; /* what was assigned so far */
@@ -20,6 +21,7 @@ struct typer {
     const struct le_input *inputs;
     struct state *states;
     int pass;
+    int64_t node_count; /* in all passes */
     bool changed, report;
     int step;                           /* from 1 */
     enum le_type returns, weak_returns; /* of the call at hand, so far; LE_NONE: none */
@@ -334,6 +336,7 @@ static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
 }
 
 static enum le_type find(struct typer *t, struct le_tree_node *node) {
+    t->node_count++;
     node->type = find_kind(t, node);
     return node->type;
 }
@@ -470,7 +473,7 @@ bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le
     bool right;
     do
         right = type_steps(t);
-    while (t->changed && t->pass < PASSES_MAX);
+    while (t->changed && (t->pass < PASSES_MAX || t->node_count < NODES_MAX));
     if (t->changed) {
         le_fault_add(LEAT_PROGRAM, (struct le_place){0},
                      "give the scalars that are assigned later on a type: var s: f64",
