@@ -14,8 +14,8 @@ static void list_names(leat_program *p, const struct le_tree *tree) {
         p->names[kind] = LE_NEW_ARRAY(&p->arena, tree->symbol_count, const struct le_symbol *);
     for (int id = 0; id < tree->symbol_count; id++) {
         const struct le_symbol *s = tree->symbols[id];
-        if (!s->name || !*s->name)
-            continue; /* the fill of an edge */
+        if (!s->name || !*s->name || s->in_block)
+            continue; /* the fill of an edge; what ends with its block */
         if (s->is_input)
             add_name(p, LEAT_NAME_INPUT, s);
         if (is_result[s->id])
