@@ -36,11 +36,21 @@ static bool is_prefix(const struct path *path, const int *set, int count) {
     return true;
 }
 
+/* The indices that a node depends on, but for the host's: those are fixed while a kernel runs. */
+static struct path depends_on(const struct le_ir *ir, const struct le_node *node) {
+    struct path out = {0};
+    for (int k = 0; k < node->free_count; k++)
+        if (!ir->indices.at[node->free[k]].host)
+            path_enter(&out, &node->free[k], 1);
+    return out;
+}
+
 /* The loops around a reduction's body: those that it is computed in (it stands outside of the loops that it does not
  * depend on), then its own. */
-static void enter_reduction(struct path *path, const struct le_node *reduction) {
-    if (is_prefix(path, reduction->free, reduction->free_count))
-        path->count = reduction->free_count;
+static void enter_reduction(const struct le_ir *ir, struct path *path, const struct le_node *reduction) {
+    struct path own = depends_on(ir, reduction);
+    if (is_prefix(path, own.at, own.count))
+        path->count = own.count;
     path_enter(path, reduction->indices, reduction->index_count);
 }
 
@@ -65,7 +75,7 @@ static bool has_untrusted(struct le_ir *ir, struct le_node *node) {
 }
 
 static void find_condition(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE ||
+    if (node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REGION ||
         (node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR)))
         *(bool *)user = true;
 }
@@ -121,7 +131,7 @@ struct reads {
     const struct le_stage *consumer;
     bool conditions; /* the consumer has some: only trusted reads may be replaced */
     bool fits;
-    int count;
+    int count, regions; /* regions: around the node that is looked at */
 };
 
 static bool read_fits(const struct reads *r, const struct le_node *load, const struct path *path) {
@@ -137,6 +147,8 @@ static bool read_fits(const struct reads *r, const struct le_node *load, const s
         if (!has_index(set, count, x->index))
             set[count++] = x->index;
     }
+    if (r->regions > 0 && (r->producer->node->reduces || r->producer->node->cost > CHEAP_COST))
+        return false; /* it may be read in a loop */
     if (!r->producer->node->reduces)
         return true;
     return count > 0 || path->count == 0 ? is_prefix(path, set, count) : false;
@@ -153,11 +165,13 @@ static void visit_reads(struct reads *r, struct le_node *node, const struct path
     }
     struct path inner = *path;
     if (node->kind == LE_NODE_REDUCE) {
-        enter_reduction(&inner, node);
+        enter_reduction(r->ir, &inner, node);
         epoch = ++r->ir->epoch;
     }
+    r->regions += node->kind == LE_NODE_REGION;
     for (int k = 0; k < node->operand_count; k++)
         visit_reads(r, node->operands[k], &inner, epoch);
+    r->regions -= node->kind == LE_NODE_REGION;
     /* an edge's fill is one number, and stays where it is stored */
 }
 
@@ -208,7 +222,8 @@ static bool is_larger(struct le_ir *ir, const struct le_stage *producer, const s
 
 static bool may_inline(struct le_ir *ir, const struct le_stage *producer, const struct le_stage *consumer) {
     const struct le_value *value = &ir->values.at[producer->target];
-    if (producer->dead || producer->kind != LE_STAGE_MAP || producer->base >= 0 || value->wanted)
+    if (producer->dead || producer->kind != LE_STAGE_MAP || producer->base >= 0 || value->wanted ||
+        producer->block != consumer->block)
         return false;
     for (int k = 0; k < producer->left_count; k++)
         if (producer->left[k]->kind != LE_NODE_INDEX || ir->indices.at[producer->left[k]->index].depends)
@@ -348,7 +363,8 @@ static void find_source(struct le_node *node, void *user) {
 void le_pass_inline(struct le_ir *ir) {
     struct readers readers = {.ir = ir, .seen = LE_NEW_ARRAY(ir->arena, ir->values.count, int)};
     for (int k = ir->stages.count - 1; k >= 0; k--) {
-        if (ir->stages.at[k].dead || ir->stages.at[k].kind == LE_STAGE_FILL)
+        if (ir->stages.at[k].dead ||
+            (ir->stages.at[k].kind != LE_STAGE_MAP && ir->stages.at[k].kind != LE_STAGE_SCATTER))
             continue;
         for (bool changed = true; changed;) {
             struct sources s = {.ir = ir};
@@ -372,17 +388,26 @@ struct hoist {
     bool conditions;
 };
 
+/* Within a region around it, it is another from step to step. */
+static bool moves_in_region(const struct le_node *node, const struct path *own, const struct path *path) {
+    for (int k = 0; k < own->count; k++)
+        if (!has_index(path->at, path->count, own->at[k]))
+            return true;
+    return node->changes;
+}
+
 static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
-    if (h->conditions && has_untrusted(h->ir, node))
+    struct path own = depends_on(h->ir, node);
+    if ((h->conditions && has_untrusted(h->ir, node)) || moves_in_region(node, &own, path))
         return true;
     if (path->count == 0)
-        return node == h->stage->node;
-    if (node->free_count > LEAT_RANK_MAX)
+        return node == h->stage->node && h->stage->kind < LE_STAGE_MOVE;
+    if (own.count > LEAT_RANK_MAX)
         return true;
-    for (int k = 0; k < node->free_count; k++)
-        if (h->ir->indices.at[node->free[k]].depends)
+    for (int k = 0; k < own.count; k++)
+        if (h->ir->indices.at[own.at[k]].depends)
             return true;
-    return node->free_count > 0 && is_prefix(path, node->free, node->free_count);
+    return own.count > 0 && is_prefix(path, own.at, own.count);
 }
 
 /* A stage that computes the reduction for every point of the loops that it depends on; gives the load of its value. */
@@ -399,6 +424,7 @@ static struct le_node *own_stage(struct hoist *h, struct le_node *node, const st
     int id = ir->values.count - 1;
     *v = (struct le_value){
         .id = id, .symbol = -1, .name = le_arena_format(ir->arena, "t.%d", id), .type = node->type, .rank = count};
+    v->wanted = h->stage->kind >= LE_STAGE_MOVE; /* the host reads it */
     *LE_PUSH(ir->arena, &h->out) = (struct le_stage){.kind = LE_STAGE_MAP,
                                                      .statement = h->stage->statement,
                                                      .name = h->stage->name,
@@ -406,6 +432,8 @@ static struct le_node *own_stage(struct hoist *h, struct le_node *node, const st
                                                      .base = -1,
                                                      .leader = -1,
                                                      .sibling = -1,
+                                                     .index = -1,
+                                                     .block = h->stage->block,
                                                      .indices = indices,
                                                      .index_count = count,
                                                      .left = left,
@@ -429,7 +457,7 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     struct path inner = *path;
     int inner_epoch = epoch;
     if (node->kind == LE_NODE_REDUCE) {
-        enter_reduction(&inner, node);
+        enter_reduction(h->ir, &inner, node);
         inner_epoch = ++h->ir->epoch;
     }
     struct le_node copy = *node;
@@ -437,10 +465,28 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     for (int k = 0; k < node->operand_count; k++)
         copy.operands[k] = hoist(h, node->operands[k], &inner, inner_epoch);
     struct le_node *made = le_node_make(h->ir, &copy);
-    if (node->kind == LE_NODE_REDUCE && (made == node || node != h->stage->node) && !stays(h, made, path))
+    bool whole = node == h->stage->node && h->stage->kind < LE_STAGE_MOVE;
+    if (node->kind == LE_NODE_REDUCE && (made == node || !whole) && !stays(h, made, path))
         made = own_stage(h, made, path);
     node->epoch = epoch;
     node->memo = made;
+    return made;
+}
+
+static void mark_read(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_LOAD)
+        ((struct le_ir *)user)->values.at[node->value].wanted = true;
+}
+
+static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
+    if (!root || !root->reduces)
+        return root;
+    struct path path = {0};
+    path_enter(&path, h->stage->indices, h->stage->index_count);
+    h->conditions = has_condition(h->ir, root);
+    struct le_node *made = hoist(h, root, &path, ++h->ir->epoch);
+    if (h->stage->kind >= LE_STAGE_MOVE)
+        le_node_walk(h->ir, made, mark_read, h->ir);
     return made;
 }
 
@@ -448,18 +494,20 @@ void le_pass_hoist(struct le_ir *ir) {
     struct hoist h = {.ir = ir};
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_stage stage = ir->stages.at[k];
-        if (!stage.dead && stage.node->reduces) {
-            struct path path = {0};
-            path_enter(&path, stage.indices, stage.index_count);
-            h.stage = &stage;
-            h.conditions = has_condition(ir, stage.node);
-            stage.node = hoist(&h, stage.node, &path, ++ir->epoch);
+        h.stage = &stage;
+        if (!stage.dead)
+            stage.node = hoist_root(&h, stage.node);
+        if (!stage.dead && stage.kind == LE_STAGE_FOR) {
+            struct le_range_nodes range = ir->indices.at[stage.index].range;
+            range.low = hoist_root(&h, range.low);
+            range.high = hoist_root(&h, range.high);
+            range.by = hoist_root(&h, range.by);
+            ir->indices.at[stage.index].range = range;
         }
         *LE_PUSH(ir->arena, &h.out) = stage;
     }
     ir->stages.at = h.out.at;
     ir->stages.count = h.out.count;
     ir->stages.capacity = h.out.capacity;
-    for (int k = 0; k < ir->stages.count; k++)
-        ir->values.at[ir->stages.at[k].target].stage = k;
+    le_ir_number_stages(ir);
 }

@@ -104,7 +104,8 @@ struct le_range_nodes {
 struct le_ir_index {
     const char *name;
     bool explicit_range, depends, from_dots;
-    bool host;      /* of a FOR stage: the loop is the host's, and around the kernels */
+    bool stepped;   /* of a `for` with `by`: runs from 0 by 1; range.by is 0 if that is 0, which is an error, or else 1 */
+    bool host;      /* of a FOR stage: the loop is the host's, and around the kernels, whose indices do not list it */
     int host_value; /* of those: the value (i64, rank 0) that holds it while the loop runs */
     struct le_range_nodes range;
     struct le_place place;
@@ -127,6 +128,7 @@ struct le_ir_statement {
     const char *text; /* its source text, clipped to one line */
     int symbol;       /* that it defines or writes */
     bool is_new, has_else;
+    bool conditional;      /* as le_step's */
     struct le_node **left; /* ASSIGN to an array */
     int left_count;
     struct le_node *value; /* AGREE: the size; NEW, DEFAULT, FILL: the start value */
@@ -193,6 +195,8 @@ struct le_stage {
                   FOR, LOOP, IF, ELSE and END lie in the block around theirs; TEST and BREAK in the one that they leave
                 */
     bool dead;
+    bool guarded; /* SCAN: its reads stand under a condition: where one may fall outside, it is not made, and its
+                     readers reduce on their own */
     int leader, sibling; /* reductions that one kernel makes: the stage that leads them, the next of them; -1: none */
     int access;          /* of the left side, for messages; -1 */
 };
@@ -289,10 +293,14 @@ leat_status le_passes_run(struct le_ir *ir);
 /* Up to the first pass of that name, and with it; "lower": none. LEAT_INVALID: there is no such pass. */
 leat_status le_passes_run_to(struct le_ir *ir, const char *last);
 leat_status le_ir_verify(const struct le_ir *ir); /* verify.c */
+void le_pass_scan(struct le_ir *ir);
 void le_pass_inline(struct le_ir *ir);
 void le_pass_hoist(struct le_ir *ir);
 void le_pass_siblings(struct le_ir *ir);
+void le_pass_moves(struct le_ir *ir);
 void le_pass_sweep(struct le_ir *ir); /* marks stages dead whose value nobody reads, and counts uses */
+
+void le_ir_number_stages(struct le_ir *ir); /* tells values who makes them, after stages were moved */
 
 /* print.c and read.c: the IR as text. What is read is whole enough to be walked, printed and verified, whatever the
  * text says; LEAT_PROGRAM where it is no IR. */

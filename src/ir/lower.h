@@ -1,8 +1,47 @@
-/* Inside the lowering: what lower.c (statements) and lower_expression.c share. */
+/* Inside the lowering: what lower.c (statements), lower_array.c, lower_control.c (the host's blocks), lower_region.c
+ * (an element's) and lower_expression.c share. */
 #ifndef LE_LOWER_H
 #define LE_LOWER_H
 #include "base/hash.h"
 #include "ir/ir.h"
+
+/* A loop of the host's around what is lowered: what it changes, and the values of its head. */
+struct lower_loop {
+    struct lower_loop *outer;
+    const int *symbols, *heads;
+    int count;
+};
+
+/* An array that an `each` writes. */
+struct lower_pair {
+    const struct le_symbol *symbol;
+    int base, target;
+    enum le_type wide; /* that its scatters compute in; LE_NONE: its own */
+};
+
+/* The region that is lowered. */
+struct lower_region {
+    struct lower_region *outer;
+    struct {
+        struct le_region_step *at;
+        int count, capacity;
+    } steps;
+    struct {
+        struct le_node **at;
+        int count, capacity;
+    } operands;
+    struct {
+        int *at;
+        int count, capacity;
+    } indices;
+    enum le_type returns; /* LE_NONE: of an EACH */
+    const int *free;      /* EACH: its indices */
+    int free_count;
+    struct {
+        struct lower_pair *at;
+        int count, capacity;
+    } pairs;
+};
 
 /* One lowering. */
 struct lower {
@@ -10,15 +49,62 @@ struct lower {
     const struct le_tree *tree;
     const struct le_input *inputs;
     int *current; /* by symbol: its value now; -1: none */
-    const struct le_step *step;
-    int statement, first_access, depth;
+    int *local;   /* by symbol: its number in ir->locals; -1: none */
+    int *pair;    /* by symbol: its number in the pairs of the EACH that is lowered; -1: none */
+    int *stamp;   /* by symbol: the last look that met it */
+    int looks;
+    struct le_node **index_nodes; /* by index: what its name stands for; NULL: itself */
+    int index_node_count;
+    struct lower_loop *loop;
+    struct lower_region *region; /* NULL: statements are the host's */
+    int region_loop;             /* the step of its innermost loop */
+    int statement, block, depth;
+    bool reached;             /* no BREAK stands before in the block at hand */
     struct le_names accesses; /* READ node to number in ir->accesses */
     bool failed;
 };
 
+/* lower.c */
+void le_lower_steps(struct lower *l, int first, int end); /* of the tree, the host's: from first to before end */
+int le_lower_new_value(struct lower *l, int symbol, enum le_type type, int rank, int stage);
+const char *le_lower_text(struct lower *l, const struct le_step *step); /* one line */
+struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step *step);
+/* Numbers the accesses first, so that reads can name theirs; their subscripts follow once the indices are known. */
+void le_lower_number_accesses(struct lower *l, const struct le_step *step);
+void le_lower_fill_accesses(struct lower *l, const struct le_step *step);
+/* With all indices of the step, once what is in it has been lowered. */
+void le_lower_finish_statement(struct lower *l, const struct le_step *step);
+struct le_stage *le_lower_blank_stage(struct lower *l, enum le_stage_kind kind); /* without a target */
+struct le_stage *le_lower_stage(struct lower *l, enum le_stage_kind kind, const struct le_symbol *symbol);
+/* A scalar becomes `node`: a stage, and, where that needs no array, the node itself wherever it is read. */
+void le_lower_set(struct lower *l, const struct le_symbol *symbol, struct le_node *node);
+
+/* lower_array.c */
+struct le_node *le_lower_term(struct lower *l, const struct le_step *step);
+/* old op term, over the reduced indices if there are any */
+struct le_node *le_lower_updated(struct lower *l, const struct le_step *step, struct le_node *old, struct le_node *term,
+                                 const int *reduced, int count);
+/* Whether different points write different elements: each index of its own in a subscript that it moves. */
+bool le_lower_injective(struct le_node *const *left, int left_count, const int *indices, int count);
+bool le_lower_needs_wide(enum le_assign op, enum le_type type, enum le_type wide);
+int le_lower_convert(struct lower *l, const struct le_symbol *symbol, int source, enum le_type type);
+void le_lower_array(struct lower *l, const struct le_step *step, struct le_node *term, const int *all, int count);
+
+/* lower_control.c: the step and all that it encloses; the number of the step after that */
+int le_lower_for(struct lower *l, int number);
+int le_lower_while(struct lower *l, int number);
+int le_lower_if(struct lower *l, int number);
+void le_lower_break(struct lower *l);
+
+/* lower_region.c */
+int le_lower_each(struct lower *l, int number);
+struct le_node *le_lower_call(struct lower *l, const struct le_tree_node *n);
+
 /* lower_expression.c */
 int *le_lower_indices(struct lower *l, struct le_index *const *indices,
                       int count); /* their ids, each described in the IR */
+/* A FOR's range, from 0 by 1 if it has a step: then its name stands for another node. low: its first value. */
+void le_lower_for_range(struct lower *l, const struct le_index *index, struct le_node *low, struct le_node *by);
 struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum le_type type); /* converted to type */
 struct le_node *le_lower_any(struct lower *l, const struct le_tree_node *n);                   /* in its own type */
 struct le_node *le_lower_scalar(struct lower *l, const struct le_symbol *symbol);

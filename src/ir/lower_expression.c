@@ -16,6 +16,7 @@ static void add_index(struct lower *l, const struct le_index *index) {
     out->place = index->place;
     out->from_dots = index->from_dots;
     out->depends = index->depends;
+    out->host = index->host;
     out->explicit_range = index->has_range;
     if (!index->has_range)
         return;
@@ -26,6 +27,50 @@ static void add_index(struct lower *l, const struct le_index *index) {
     l->ir->indices.at[index->id].range = range;
     bool moves = range.low->reduces || range.high->reduces || (range.by && (range.by->free_count || range.by->reduces));
     l->ir->indices.at[index->id].depends |= moves;
+}
+
+static struct le_node *lower_index(struct lower *l, int index) {
+    bool known = index < l->index_node_count && l->index_nodes[index];
+    return known ? l->index_nodes[index] : le_node_index(l->ir, index);
+}
+
+/* How many steps it takes from low to before high. */
+static struct le_node *count_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *by) {
+    struct le_node *zero = le_node_i64(l->ir, 0), *way = le_lower_op2(l, LE_OP_SUB, LE_I64, high, low);
+    struct le_node *less = le_node_i64(l->ir, 1),
+                   *sign = le_node_select(l->ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, by, zero), le_node_i64(l->ir, -1),
+                                          less);
+    if (by->kind == LE_NODE_CONST)
+        sign = le_node_i64(l->ir, le_const_i64(by) < 0 ? -1 : 1);
+    struct le_node *last = le_lower_op2(l, LE_OP_SUB, LE_I64, by, sign);
+    return le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, le_lower_op2(l, LE_OP_ADD, LE_I64, way, last), by);
+}
+
+void le_lower_for_range(struct lower *l, const struct le_index *index, struct le_node *low, struct le_node *by) {
+    struct le_ir *ir = l->ir;
+    struct le_node *high = le_lower_as(l, index->high, LE_I64);
+    struct le_range_nodes range = {.low = low, .high = high};
+    if (by && by->kind == LE_NODE_CONST && le_const_i64(by) == 0) {
+        le_fail_at(LEAT_PROGRAM, index->by->place, "a step that is not 0", "by must not be zero");
+        l->failed = true;
+    }
+    if (by && !(by->kind == LE_NODE_CONST && le_const_i64(by) == 1)) {
+        struct le_node *zero = le_node_i64(ir, 0);
+        range = (struct le_range_nodes){.low = zero, .high = count_steps(l, low, high, by)};
+        if (by->kind != LE_NODE_CONST)
+            range.by = le_node_select(ir, le_lower_op2(l, LE_OP_EQ, LE_BOOL, by, zero), zero, le_node_i64(ir, 1));
+        struct le_node *way = le_lower_op2(l, LE_OP_MUL, LE_I64, le_node_index(ir, index->id), by);
+        l->index_nodes[index->id] = le_lower_op2(l, LE_OP_ADD, LE_I64, low, way);
+    }
+    struct le_ir_index *out = &ir->indices.at[index->id];
+    bool moves = range.low->reduces || range.high->reduces || (range.by && (range.by->free_count || range.by->reduces));
+    *out = (struct le_ir_index){.name = index->name,
+                                .place = index->place,
+                                .explicit_range = true,
+                                .host = index->host,
+                                .stepped = range.by != NULL,
+                                .depends = !index->host && (index->depends || moves),
+                                .range = range};
 }
 
 int *le_lower_indices(struct lower *l, struct le_index *const *indices, int count) {
@@ -44,6 +89,10 @@ static struct le_node *load_value(struct lower *l, int value) {
 }
 
 struct le_node *le_lower_scalar(struct lower *l, const struct le_symbol *symbol) {
+    if (l->local[symbol->id] >= 0)
+        return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_LOCAL,
+                                                     .type = le_type_compute(le_type_strong(symbol->type)),
+                                                     .local = l->local[symbol->id]});
     struct le_node *fixed = l->ir->fixed[symbol->id];
     return fixed ? fixed : load_value(l, l->current[symbol->id]);
 }
@@ -87,7 +136,8 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
                             .stretch = n->dots_count,
                             .operands = x,
                             .operand_count = n->child_count,
-                            .access = le_names_get(&l->accesses, (const char *)&n, sizeof n)};
+                            .access = le_names_get(&l->accesses, (const char *)&n, sizeof n),
+                            .live = l->pair[n->symbol->id] >= 0};
     model.trusted = n->edge == LE_EDGE_NONE && le_lower_is_bare(l, x, n->child_count);
     if (n->edge == LE_EDGE_FILL) {
         struct le_node *fill = le_node_cast(l->ir, l->ir->values.at[value].type, le_lower_scalar(l, n->fill));
@@ -249,7 +299,7 @@ static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
     case LE_TREE_CONST:
         return lower_const(l, n);
     case LE_TREE_INDEX:
-        return le_node_index(l->ir, n->index->id);
+        return lower_index(l, n->index->id);
     case LE_TREE_SCALAR:
         return le_lower_scalar(l, n->symbol);
     case LE_TREE_READ:
@@ -266,6 +316,8 @@ static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
         return lower_rand(l, n);
     case LE_TREE_REDUCE:
         return lower_reduce(l, n);
+    case LE_TREE_CALL:
+        return le_lower_call(l, n);
     }
     return NULL;
 }

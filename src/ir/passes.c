@@ -1,9 +1,15 @@
-/* The passes, in order, with the verifier between them, and the sweep. */
+/* The passes, in order, with the verifier between them. */
 #include "ir/ir.h"
 #include <string.h>
 
-const struct le_pass le_passes[] = {{"sweep", le_pass_sweep}, {"inline", le_pass_inline},     {"hoist", le_pass_hoist},
-                                    {"sweep", le_pass_sweep}, {"siblings", le_pass_siblings}, {NULL, NULL}};
+const struct le_pass le_passes[] = {{"sweep", le_pass_sweep},
+                                    {"scan", le_pass_scan},
+                                    {"inline", le_pass_inline},
+                                    {"hoist", le_pass_hoist},
+                                    {"sweep", le_pass_sweep},
+                                    {"siblings", le_pass_siblings},
+                                    {"moves", le_pass_moves},
+                                    {NULL, NULL}};
 
 static leat_status run_pass(struct le_ir *ir, const struct le_pass *pass) {
     pass->run(ir);
@@ -25,60 +31,18 @@ leat_status le_passes_run_to(struct le_ir *ir, const char *last) {
     while (!none && end->name && strcmp(end->name, last) != 0)
         end++;
     if (!none && !end->name)
-        return le_fail(LEAT_INVALID, "there is no pass '%s': lower, sweep, inline, hoist or siblings", last);
+        return le_fail(LEAT_INVALID, "there is no pass '%s': lower, sweep, scan, inline, hoist, siblings or moves", last);
     for (const struct le_pass *pass = le_passes; !none && pass <= end && status == LEAT_OK; pass++)
         status = run_pass(ir, pass);
     return status;
 }
 
-/* ---- sweep */
-
-struct sweep {
-    struct le_ir *ir;
-    int reader;
-    int *last_reader; /* by value: so that a stage counts once */
-};
-
-static void count_value(struct sweep *s, int value) {
-    if (s->last_reader[value] == s->reader)
-        return;
-    s->last_reader[value] = s->reader;
-    s->ir->values.at[value].uses++;
-}
-
-static void count_load(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_LOAD)
-        count_value(user, node->value);
-}
-
-static void count_index_bounds(struct sweep *s, const int *indices, int count) {
-    for (int k = 0; k < count; k++) {
-        struct le_range_nodes *r = &s->ir->indices.at[indices[k]].range;
-        if (r->low)
-            le_node_walk(s->ir, r->low, count_load, s);
-        if (r->high)
-            le_node_walk(s->ir, r->high, count_load, s);
-    }
-}
-
-void le_pass_sweep(struct le_ir *ir) {
-    struct sweep s = {.ir = ir, .last_reader = LE_NEW_ARRAY(ir->arena, ir->values.count, int)};
-    for (int k = 0; k < ir->values.count; k++)
-        ir->values.at[k].uses = 0;
-    for (int k = 0; k < ir->values.count; k++)
-        s.last_reader[k] = -1;
+void le_ir_number_stages(struct le_ir *ir) {
     for (int k = ir->stages.count - 1; k >= 0; k--) {
-        struct le_stage *stage = &ir->stages.at[k];
-        const struct le_value *target = &ir->values.at[stage->target];
-        stage->dead = !target->wanted && target->uses == 0;
-        if (stage->dead)
-            continue;
-        s.reader = k;
-        if (stage->base >= 0)
-            count_value(&s, stage->base);
-        le_node_walk(ir, stage->node, count_load, &s);
-        for (int d = 0; d < stage->left_count; d++)
-            le_node_walk(ir, stage->left[d], count_load, &s);
-        count_index_bounds(&s, stage->indices, stage->index_count);
+        const struct le_stage *s = &ir->stages.at[k];
+        if (s->target >= 0)
+            ir->values.at[s->target].stage = k;
+        for (int q = 0; q < s->pair_count; q++)
+            ir->values.at[s->pairs[q].target].stage = k;
     }
 }

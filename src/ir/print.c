@@ -188,6 +188,7 @@ static void print_element_head(struct printer *p, const struct le_stage *s) {
         le_text_add(p->out, " over %s", p->ir->values.at[s->base].name);
     if (s->access >= 0)
         le_text_add(p->out, " access %d", s->access);
+    le_text_add(p->out, s->guarded ? " guarded" : "");
     if (s->leader >= 0)
         le_text_add(p->out, " with %s", p->ir->values.at[p->ir->stages.at[s->leader].target].name);
 }

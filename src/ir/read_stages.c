@@ -99,6 +99,7 @@ static void element_stage(struct reader *r, enum le_stage_kind kind) {
         s.base = le_read_find(r, &r->values, "value");
     if (le_read_accept_word(r, "access"))
         s.access = le_read_access(r);
+    s.guarded = kind == LE_STAGE_SCAN && le_read_accept_word(r, "guarded");
     if (le_read_accept_word(r, "with"))
         join(r, &s);
     add_stage(r, s);

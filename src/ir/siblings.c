@@ -106,6 +106,8 @@ void le_pass_siblings(struct le_ir *ir) {
     int leader = -1, last = -1, count = 0;
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_stage *s = &ir->stages.at[k];
+        if (s->kind >= LE_STAGE_MOVE)
+            leader = -1; /* blocks begin and end, and values change */
         if (!is_whole_reduction(s))
             continue;
         if (leader >= 0 && count < SIBLINGS_MAX && is_ready(ir, s, leader) &&

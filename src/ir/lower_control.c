@@ -1,0 +1,224 @@
+/* The host's blocks: loops and branches become control stages, and what they change of the outside is handed on by MOVE
+ * stages (ir.h says how). What follows a BREAK in its block never runs, and is left out. */
+#include "ir/lower.h"
+#include <string.h>
+
+/* ---- what a block changes */
+
+struct changes {
+    int *symbols, *values; /* values: of the head, or after both branches */
+    int count;
+};
+
+static bool exists(const struct lower *l, int symbol) {
+    return l->current[symbol] >= 0 || l->ir->fixed[symbol];
+}
+
+static bool sets(enum le_step_kind kind) {
+    return kind == LE_STEP_ASSIGN || kind == LE_STEP_NEW || kind == LE_STEP_FILL;
+}
+
+/* The symbols that the steps from first to before end set: those that are there before come first; *count is of all. */
+static int *find_set(struct lower *l, int first, int end, int *count, int *before) {
+    int *out = LE_NEW_ARRAY(l->ir->arena, end - first, int);
+    l->looks++;
+    *count = *before = 0;
+    for (int k = first; k < end; k++) {
+        const struct le_step *step = &l->tree->steps[k];
+        if (!sets(step->kind) || step->symbol->local || l->stamp[step->symbol->id] == l->looks)
+            continue;
+        l->stamp[step->symbol->id] = l->looks;
+        out[(*count)++] = step->symbol->id;
+        if (exists(l, step->symbol->id)) {
+            out[*count - 1] = out[*before];
+            out[(*before)++] = step->symbol->id;
+        }
+    }
+    return out;
+}
+
+static void pairs_stage(struct lower *l, const int *targets, const int *symbols, int count) {
+    struct le_pair *pairs = LE_NEW_ARRAY(l->ir->arena, count, struct le_pair);
+    int pair_count = 0;
+    for (int k = 0; k < count; k++)
+        if (targets[k] != l->current[symbols[k]])
+            pairs[pair_count++] = (struct le_pair){.target = targets[k], .source = l->current[symbols[k]]};
+    if (pair_count == 0)
+        return;
+    struct le_stage *s = le_lower_blank_stage(l, LE_STAGE_MOVE);
+    s->pairs = pairs;
+    s->pair_count = pair_count;
+    s->target = pairs[0].target;
+    for (int k = 0; k < pair_count; k++) {
+        struct le_value *v = &l->ir->values.at[pairs[k].target];
+        if (v->stage == 0)
+            v->stage = l->ir->stages.count - 1;
+    }
+}
+
+/* A scalar that has been a node so far gets a value. */
+static void store_fixed(struct lower *l, int symbol) {
+    if (l->current[symbol] < 0)
+        le_lower_set(l, l->tree->symbols[symbol], l->ir->fixed[symbol]);
+}
+
+/* One value for each symbol that is changed and there before. */
+static struct changes new_values(struct lower *l, const int *symbols, int count) {
+    struct changes c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
+    c.values = LE_NEW_ARRAY(l->ir->arena, count, int);
+    for (int k = 0; k < count; k++) {
+        const struct le_symbol *s = l->tree->symbols[symbols[k]];
+        c.values[k] = le_lower_new_value(l, s->id, le_type_strong(s->type), s->is_array ? s->rank : 0, 0);
+        l->ir->values.at[c.values[k]].moved = true;
+    }
+    return c;
+}
+
+static void set_current(struct lower *l, const struct changes *c) {
+    for (int k = 0; k < c->count; k++) {
+        l->current[c->symbols[k]] = c->values[k];
+        l->ir->fixed[c->symbols[k]] = NULL;
+    }
+}
+
+/* Symbols end with the block that set them. */
+static void forget(struct lower *l, const int *symbols, int count) {
+    for (int k = 0; k < count; k++) {
+        l->current[symbols[k]] = -1;
+        l->ir->fixed[symbols[k]] = NULL;
+    }
+}
+
+/* ---- loops */
+
+static void open_block(struct lower *l) {
+    l->block = ++l->ir->block_count;
+}
+
+static struct changes enter_loop(struct lower *l, const int *symbols, int count) {
+    for (int k = 0; k < count; k++)
+        store_fixed(l, symbols[k]);
+    struct changes c = new_values(l, symbols, count);
+    pairs_stage(l, c.values, symbols, count);
+    return c;
+}
+
+/* The body, from first to before end, and the END. */
+static void lower_body(struct lower *l, const struct changes *c, int first, int end, int around) {
+    struct lower_loop loop = {.outer = l->loop, .symbols = c->symbols, .heads = c->values, .count = c->count};
+    l->loop = &loop;
+    le_lower_steps(l, first, end);
+    if (l->reached)
+        pairs_stage(l, c->values, c->symbols, c->count);
+    l->loop = loop.outer;
+    l->reached = true;
+    l->block = around;
+    le_lower_blank_stage(l, LE_STAGE_END);
+    set_current(l, c);
+}
+
+int le_lower_for(struct lower *l, int number) {
+    const struct le_step *step = &l->tree->steps[number];
+    int count, before, around = l->block, *symbols = find_set(l, number + 1, step->partner, &count, &before);
+    le_lower_statement(l, step);
+    le_lower_number_accesses(l, step);
+    struct le_node *low = le_lower_as(l, step->index->low, LE_I64);
+    struct le_node *by = step->index->by ? le_lower_as(l, step->index->by, LE_I64) : NULL;
+    le_lower_for_range(l, step->index, low, by);
+    le_lower_finish_statement(l, step);
+    struct le_ir_statement *st = &l->ir->statements.at[l->statement];
+    int *all = LE_NEW_ARRAY(l->ir->arena, st->all_count + 1, int);
+    all[0] = step->index->id;
+    if (st->all_count)
+        memcpy(all + 1, st->all, (size_t)st->all_count * sizeof *all);
+    st->all = all;
+    st->all_count++;
+    struct changes c = enter_loop(l, symbols, before);
+    int value = le_lower_new_value(l, -1, LE_I64, 0, l->ir->stages.count);
+    struct le_stage *s = le_lower_blank_stage(l, LE_STAGE_FOR);
+    s->index = step->index->id;
+    s->target = l->ir->indices.at[s->index].host_value = value;
+    set_current(l, &c);
+    open_block(l);
+    lower_body(l, &c, number + 1, step->partner, around);
+    forget(l, symbols + before, count - before);
+    return step->partner + 1;
+}
+
+/* The statement of a WHILE lies in its loop, where its condition is: what is before it belongs to the one before. */
+int le_lower_while(struct lower *l, int number) {
+    const struct le_step *step = &l->tree->steps[number];
+    int count, before, around = l->block, *symbols = find_set(l, number + 1, step->partner, &count, &before);
+    if (l->statement < 0)
+        le_lower_statement(l, &(struct le_step){.kind = LE_STEP_WHILE, .place = step->place});
+    struct changes c = enter_loop(l, symbols, before);
+    le_lower_blank_stage(l, LE_STAGE_LOOP);
+    set_current(l, &c);
+    open_block(l);
+    le_lower_statement(l, step);
+    le_lower_number_accesses(l, step);
+    struct le_node *condition = le_lower_as(l, step->value, LE_BOOL);
+    le_lower_finish_statement(l, step);
+    le_lower_blank_stage(l, LE_STAGE_TEST)->node = condition;
+    lower_body(l, &c, number + 1, step->partner, around);
+    forget(l, symbols + before, count - before);
+    return step->partner + 1;
+}
+
+void le_lower_break(struct lower *l) {
+    pairs_stage(l, l->loop->heads, l->loop->symbols, l->loop->count);
+    le_lower_blank_stage(l, LE_STAGE_BREAK);
+    l->reached = false;
+}
+
+/* ---- branches */
+
+static bool lower_branch(struct lower *l, const struct changes *c, int first, int end, int around) {
+    open_block(l);
+    le_lower_steps(l, first, end);
+    if (l->reached)
+        pairs_stage(l, c->values, c->symbols, c->count);
+    bool reached = l->reached;
+    l->reached = true;
+    l->block = around;
+    return reached;
+}
+
+/* The values as they are before the branches. */
+static struct changes save(struct lower *l, const int *symbols, int count, struct le_node ***fixed) {
+    struct changes c = {.symbols = (int *)(uintptr_t)symbols, .count = count};
+    c.values = LE_NEW_ARRAY(l->ir->arena, count, int);
+    *fixed = LE_NEW_ARRAY(l->ir->arena, count, struct le_node *);
+    for (int k = 0; k < count; k++) {
+        c.values[k] = l->current[symbols[k]];
+        (*fixed)[k] = l->ir->fixed[symbols[k]];
+    }
+    return c;
+}
+
+int le_lower_if(struct lower *l, int number) {
+    const struct le_step *step = &l->tree->steps[number], *otherwise = &l->tree->steps[step->partner];
+    bool has_else = otherwise->kind == LE_STEP_ELSE;
+    int end = has_else ? otherwise->partner : step->partner, count, before, around = l->block;
+    int *symbols = find_set(l, number + 1, end, &count, &before);
+    struct le_node **fixed;
+    for (int k = 0; k < before; k++)
+        store_fixed(l, symbols[k]);
+    le_lower_statement(l, step);
+    le_lower_number_accesses(l, step);
+    struct le_node *condition = le_lower_as(l, step->value, LE_BOOL);
+    le_lower_finish_statement(l, step);
+    struct changes c = new_values(l, symbols, before), old = save(l, symbols, before, &fixed);
+    le_lower_blank_stage(l, LE_STAGE_IF)->node = condition;
+    bool first = lower_branch(l, &c, number + 1, step->partner, around);
+    set_current(l, &old);
+    for (int k = 0; k < before; k++)
+        l->ir->fixed[symbols[k]] = fixed[k];
+    le_lower_blank_stage(l, LE_STAGE_ELSE);
+    bool second = lower_branch(l, &c, step->partner + 1, has_else ? end : step->partner + 1, around);
+    le_lower_blank_stage(l, LE_STAGE_END);
+    set_current(l, &c);
+    forget(l, symbols + before, count - before);
+    l->reached = first || second;
+    return end + 1;
+}

@@ -1,0 +1,332 @@
+/* An element's own code: the body of an `each`, and a def's block, become regions. Their scalars are variables; each
+ * step's nodes are lowered like those of any statement. What follows a `break` or `return` in its block never runs, and
+ * is left out. */
+#include "ir/lower.h"
+#include <string.h>
+
+static struct le_region_step *add_step(struct lower *l, enum le_region_kind kind, const struct le_step *step) {
+    struct le_region_step *s = LE_PUSH(l->ir->arena, &l->region->steps);
+    *s = (struct le_region_step){.kind = kind, .access = -1, .text = step ? le_lower_text(l, step) : NULL};
+    return s;
+}
+
+static int add_operand(struct lower *l, struct le_node *node) {
+    *LE_PUSH(l->ir->arena, &l->region->operands) = node;
+    return l->region->operands.count - 1;
+}
+
+/* ---- variables */
+
+static int new_local(struct lower *l, const char *name, enum le_type type) {
+    struct le_ir *ir = l->ir;
+    *LE_PUSH(ir->arena, &ir->locals) = (struct le_local){.name = name, .type = type};
+    return ir->locals.count - 1;
+}
+
+static void set_local(struct lower *l, int local, struct le_node *node, const struct le_step *step) {
+    int value = add_operand(l, le_lower_stored(l, node, l->ir->locals.at[local].type));
+    struct le_region_step *s = add_step(l, LE_REGION_SET, step);
+    s->local = local;
+    s->value = value;
+}
+
+static void set_scalar(struct lower *l, const struct le_step *step, struct le_node *node) {
+    int *local = &l->local[step->symbol->id];
+    const char *name = *step->symbol->name ? step->symbol->name : "fill";
+    if (*local < 0)
+        *local = new_local(l, name, le_type_strong(step->symbol->type));
+    set_local(l, *local, node, step);
+}
+
+/* As it is now, whatever the steps after this one set. */
+static struct le_node *kept(struct lower *l, struct le_node *node, const struct le_step *step) {
+    if (!node || !node->changes)
+        return node;
+    int local = new_local(l, "by", LE_I64);
+    set_local(l, local, node, step);
+    return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_LOCAL, .type = LE_I64, .local = local});
+}
+
+static void assign_scalar(struct lower *l, const struct le_step *step) {
+    struct le_node *term = le_lower_term(l, step);
+    if (step->op != LE_ASSIGN_SET)
+        term = le_lower_updated(l, step, le_lower_scalar(l, step->symbol), term, NULL, 0);
+    set_scalar(l, step, term);
+}
+
+static void new_scalar(struct lower *l, const struct le_step *step) {
+    enum le_type type = le_type_strong(step->symbol->type);
+    set_scalar(l, step,
+               step->value ? le_lower_as(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0));
+}
+
+/* ---- arrays */
+
+/* The EACH's; an array is only assigned there. */
+static struct lower_region *outermost(const struct lower *l) {
+    struct lower_region *r = l->region;
+    while (r->outer)
+        r = r->outer;
+    return r;
+}
+
+static struct le_node *own_element(struct lower *l, const struct lower_pair *pair, struct le_node **left, int count,
+                                   int access) {
+    return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_LOAD,
+                                                 .type = le_type_compute(l->ir->values.at[pair->target].type),
+                                                 .value = pair->target,
+                                                 .operands = left,
+                                                 .operand_count = count,
+                                                 .access = access,
+                                                 .live = true,
+                                                 .trusted = le_lower_is_bare(l, left, count)});
+}
+
+static void store(struct lower *l, const struct le_step *step) {
+    struct lower_region *r = outermost(l);
+    int number = l->pair[step->symbol->id], count = step->left->child_count;
+    struct lower_pair *pair = &r->pairs.at[number];
+    enum le_type type = le_type_strong(step->symbol->type);
+    struct le_node *left[LEAT_RANK_MAX], *term = le_lower_term(l, step);
+    for (int d = 0; d < count; d++)
+        left[d] = le_lower_as(l, step->left->children[d], LE_I64);
+    int access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
+    bool own = le_lower_injective(left, count, r->free, r->free_count), scatters = !own && step->op != LE_ASSIGN_SET;
+    enum le_type wide = scatters ? le_type_compute(le_type_strong(step->update)) : type;
+    if (own && step->op != LE_ASSIGN_SET)
+        term = le_lower_updated(l, step, own_element(l, pair, left, count, access), term, NULL, 0);
+    if (scatters && le_lower_needs_wide(step->op, type, wide))
+        pair->wide = wide;
+    else
+        wide = type;
+    int first = l->region->operands.count;
+    for (int d = 0; d < count; d++)
+        add_operand(l, left[d]);
+    int value = add_operand(l, le_lower_stored(l, term, wide));
+    struct le_region_step *s = add_step(l, LE_REGION_STORE, step);
+    s->first_subscript = first;
+    s->subscript_count = count;
+    s->value = value;
+    s->target = number;
+    s->own = own;
+    s->scatter = scatters ? (enum le_scatter)step->op : LE_SCATTER_SET;
+    s->access = access;
+}
+
+/* ---- blocks */
+
+static int lower_step(struct lower *l, const struct le_step *steps, int number);
+
+/* Steps from first to before end. false: their end is never reached. */
+static bool lower_block(struct lower *l, const struct le_step *steps, int first, int end) {
+    for (int k = first; k < end && !l->failed;) {
+        enum le_step_kind kind = steps[k].kind;
+        k = lower_step(l, steps, k);
+        if (!l->reached || kind == LE_STEP_BREAK || kind == LE_STEP_RETURN)
+            return false;
+    }
+    return true;
+}
+
+/* END of the step `opened`, or ELSE of it. */
+static void close_step(struct lower *l, enum le_region_kind kind, int opened) {
+    int number = l->region->steps.count;
+    add_step(l, kind, NULL)->partner = opened;
+    l->region->steps.at[opened].partner = number;
+}
+
+static void lower_loop(struct lower *l, const struct le_step *steps, int number) {
+    const struct le_step *step = &steps[number];
+    int opened = 0, outer = l->region_loop;
+    if (step->kind == LE_STEP_FOR) {
+        bool stepped = step->index->by != NULL;
+        struct le_node *low = le_lower_as(l, step->index->low, LE_I64);
+        struct le_node *by = stepped ? kept(l, le_lower_as(l, step->index->by, LE_I64), step) : NULL;
+        le_lower_for_range(l, step->index, stepped ? kept(l, low, step) : low, by);
+        *LE_PUSH(l->ir->arena, &l->region->indices) = step->index->id;
+        opened = l->region->steps.count;
+        add_step(l, LE_REGION_FOR, step)->index = l->region->indices.count - 1;
+    } else {
+        int value = add_operand(l, le_lower_as(l, step->value, LE_BOOL));
+        opened = l->region->steps.count;
+        add_step(l, LE_REGION_WHILE, step)->value = value;
+    }
+    l->region_loop = opened;
+    lower_block(l, steps, number + 1, step->partner);
+    l->region_loop = outer;
+    l->reached = true;
+    close_step(l, LE_REGION_END, opened);
+}
+
+static int lower_if(struct lower *l, const struct le_step *steps, int number) {
+    const struct le_step *step = &steps[number], *otherwise = &steps[step->partner];
+    int value = add_operand(l, le_lower_as(l, step->value, LE_BOOL)), opened = l->region->steps.count;
+    add_step(l, LE_REGION_IF, step)->value = value;
+    bool first = lower_block(l, steps, number + 1, step->partner), second = true;
+    int end = step->partner;
+    l->reached = true;
+    if (otherwise->kind == LE_STEP_ELSE) {
+        end = otherwise->partner;
+        close_step(l, LE_REGION_ELSE, opened);
+        opened = l->region->steps.count - 1;
+        second = lower_block(l, steps, step->partner + 1, end);
+    }
+    close_step(l, LE_REGION_END, opened);
+    l->reached = first || second;
+    return end + 1;
+}
+
+static void give_back(struct lower *l, const struct le_step *step) {
+    int value = add_operand(l, le_node_cast(l->ir, l->region->returns, le_lower_any(l, step->value)));
+    add_step(l, LE_REGION_RETURN, step)->value = value;
+}
+
+static int lower_step(struct lower *l, const struct le_step *steps, int number) {
+    const struct le_step *step = &steps[number];
+    switch (step->kind) {
+    case LE_STEP_FOR:
+    case LE_STEP_WHILE:
+        lower_loop(l, steps, number);
+        return step->partner + 1;
+    case LE_STEP_IF:
+        return lower_if(l, steps, number);
+    case LE_STEP_NEW:
+        new_scalar(l, step);
+        break;
+    case LE_STEP_FILL:
+        set_scalar(l, step, le_lower_any(l, step->value));
+        break;
+    case LE_STEP_ASSIGN:
+        if (step->left)
+            store(l, step);
+        else
+            assign_scalar(l, step);
+        break;
+    case LE_STEP_BREAK:
+        add_step(l, LE_REGION_BREAK, step)->partner = l->region_loop;
+        break;
+    default:
+        give_back(l, step);
+    }
+    return number + 1;
+}
+
+static struct le_node *finish(struct lower *l) {
+    struct lower_region *r = l->region;
+    struct le_region *region = LE_NEW(l->ir->arena, struct le_region);
+    *region = (struct le_region){.steps = r->steps.at, .step_count = r->steps.count};
+    return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_REGION,
+                                                 .type = r->returns,
+                                                 .region = region,
+                                                 .operands = r->operands.at,
+                                                 .operand_count = r->operands.count,
+                                                 .indices = r->indices.at,
+                                                 .index_count = r->indices.count});
+}
+
+/* ---- calls */
+
+static bool has_return(const struct lower_region *r) {
+    for (int k = 0; k < r->steps.count; k++)
+        if (r->steps.at[k].kind == LE_REGION_RETURN)
+            return true;
+    return false;
+}
+
+struct le_node *le_lower_call(struct lower *l, const struct le_tree_node *n) {
+    struct lower_region region = {.outer = l->region, .returns = le_type_compute(le_type_strong(n->operand))};
+    bool reached = l->reached;
+    int loop = l->region_loop;
+    l->region = &region;
+    l->reached = true;
+    lower_block(l, n->steps, 0, n->step_count);
+    if (!has_return(&region)) {
+        int zero = add_operand(l, le_node_const(l->ir, region.returns, 0));
+        add_step(l, LE_REGION_RETURN, NULL)->value = zero;
+    }
+    struct le_node *node = finish(l);
+    l->region = region.outer;
+    l->region_loop = loop;
+    l->reached = reached;
+    return node;
+}
+
+/* ---- each */
+
+static void find_pairs(struct lower *l, int first, int end) {
+    for (int k = first; k < end; k++) {
+        const struct le_step *step = &l->tree->steps[k];
+        if (step->kind != LE_STEP_ASSIGN || !step->left || l->pair[step->symbol->id] >= 0)
+            continue;
+        const struct le_symbol *s = step->symbol;
+        int target = le_lower_new_value(l, s->id, le_type_strong(s->type), s->rank, 0);
+        l->pair[s->id] = l->region->pairs.count;
+        *LE_PUSH(l->ir->arena, &l->region->pairs) =
+            (struct lower_pair){.symbol = s, .base = l->current[s->id], .target = target, .wide = LE_NONE};
+        l->current[s->id] = target;
+    }
+}
+
+/* An array that some scatter updates in a wider type is taken to that type, stored to, and rounded back once. */
+static void widen(struct lower *l, const struct lower_pair *pair, int number) {
+    struct lower_region *r = l->region;
+    for (int k = 0; k < r->steps.count; k++)
+        if (r->steps.at[k].kind == LE_REGION_STORE && r->steps.at[k].target == number) {
+            struct le_node **value = &r->operands.at[r->steps.at[k].value];
+            *value = le_node_cast(l->ir, pair->wide, *value);
+        }
+    l->ir->values.at[pair->target].type = pair->wide;
+}
+
+static void each_stage(struct lower *l, int *free, int free_count) {
+    struct lower_region *r = l->region;
+    struct le_ir *ir = l->ir;
+    struct le_pair *pairs = LE_NEW_ARRAY(ir->arena, r->pairs.count, struct le_pair);
+    for (int k = 0; k < r->pairs.count; k++) {
+        const struct lower_pair *p = &r->pairs.at[k];
+        bool wide = p->wide != LE_NONE;
+        if (wide)
+            widen(l, p, k);
+        l->pair[p->symbol->id] = -1;
+        pairs[k] = (struct le_pair){.target = p->target,
+                                    .source = wide ? le_lower_convert(l, p->symbol, p->base, p->wide) : p->base};
+    }
+    struct le_node *node = finish(l);
+    for (int k = 0; k < r->pairs.count; k++)
+        ir->values.at[pairs[k].target].stage = ir->stages.count;
+    struct le_stage *s = le_lower_blank_stage(l, LE_STAGE_EACH);
+    s->indices = free;
+    s->index_count = free_count;
+    s->pairs = pairs;
+    s->pair_count = r->pairs.count;
+    s->target = pairs[0].target;
+    s->base = pairs[0].source;
+    s->node = node;
+    for (int k = 0; k < r->pairs.count; k++) {
+        const struct lower_pair *p = &r->pairs.at[k];
+        if (p->wide != LE_NONE)
+            l->current[p->symbol->id] = le_lower_convert(l, p->symbol, p->target, le_type_strong(p->symbol->type));
+    }
+}
+
+int le_lower_each(struct lower *l, int number) {
+    const struct le_step *step = &l->tree->steps[number];
+    struct lower_region region = {.returns = LE_NONE};
+    le_lower_statement(l, step);
+    le_lower_number_accesses(l, step);
+    int *free = le_lower_indices(l, step->free, step->free_count);
+    region.free = free;
+    region.free_count = step->free_count;
+    l->region = &region;
+    find_pairs(l, number + 1, step->partner);
+    lower_block(l, l->tree->steps, number + 1, step->partner);
+    l->reached = true;
+    le_lower_finish_statement(l, step);
+    struct le_ir_statement *st = &l->ir->statements.at[l->statement];
+    st->free = free;
+    st->free_count = step->free_count;
+    if (region.pairs.count)
+        each_stage(l, free, step->free_count);
+    l->region = NULL;
+    return step->partner + 1;
+}
