@@ -5,7 +5,7 @@
  * of the work on it, and may be memory that the host cannot read: whoever touches elements asks le_array_is_on_host, or
  * takes le_array_host.
  *
- * The fields of an array never change after it is made; its elements are the caller's to order. Any thread. */
+ * The fields of an array never change while anyone else holds it; its elements are the caller's to order. Any thread. */
 #ifndef LE_ARRAY_H
 #define LE_ARRAY_H
 #include "array/pool.h"
@@ -47,6 +47,8 @@ leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int
 /* A dense array from the pool; zero: its elements are 0, else anything. */
 leat_status le_array_new(struct le_memory_pool *pool, leat_dtype dtype, int rank, const int64_t *shape, bool zero,
                          leat_array **array);
+/* Gives an array that nobody else holds another type and shape, which take as many bytes. */
+void le_array_renew(leat_array *array, leat_dtype dtype, int rank, const int64_t *shape);
 /* Over memory that is the caller's (strides of axes with at most one element become the dense ones), or a mapping of
  * size_bytes bytes from `memory` on; not released where this fails. */
 leat_status le_array_wrap(struct le_memory_pool *pool, const leat_description *description, void (*release)(void *user),

@@ -78,7 +78,8 @@ bool le_affine(const struct le_space *space, struct le_node *node, struct le_aff
     if (node->kind == LE_NODE_OP && node->type == LE_I64 && affine_op(space, node, out))
         return true;
     *out = (struct le_affine){0};
-    return node->free_count == 0 && !node->reduces && space->evaluate(space->user, node, &out->constant) == LEAT_OK;
+    return node->free_count == 0 && !node->reduces && !node->changes &&
+           space->evaluate(space->user, node, &out->constant) == LEAT_OK;
 }
 
 /* ---- intervals */

@@ -26,6 +26,7 @@ struct infer {
     const struct le_ir_statement *st;
     struct forms forms, counted;
     struct le_arena *arena;
+    bool now; /* a range was found for the present values of the host's indices: so it is checked for those */
 };
 
 static struct le_range *range_of(struct infer *in, int index) {
@@ -55,11 +56,38 @@ static leat_status too_far(struct infer *in, int index) {
                       "index '%s': the range reaches too far", index_name(in, index));
 }
 
+static bool is_host(struct infer *in, int index) {
+    return in->space->ir->indices.at[index].host;
+}
+
+static bool host_value(struct infer *in, int index, int64_t *value) {
+    in->now = true;
+    return in->space->evaluate(in->space->user, le_node_index(in->space->ir, index), value) == LEAT_OK;
+}
+
+static bool depends_on_hosts(struct infer *in, const struct le_node *node, bool hosts) {
+    for (int k = 0; k < node->free_count; k++)
+        if (is_host(in, node->free[k]) == hosts)
+            return true;
+    return false;
+}
+
+/* A number, with the host's indices at their present values. */
 static bool bound(struct infer *in, struct le_node *node, int64_t *value) {
     struct le_affine f;
-    bool ok = le_affine(in->space, node, &f) && f.count == 0;
-    *value = f.constant;
-    return ok;
+    in->now |= node->free_count > 0;
+    if (!le_affine(in->space, node, &f))
+        return node->free_count > 0 && !node->reduces && !node->changes &&
+               in->space->evaluate(in->space->user, node, value) == LEAT_OK;
+    __int128 sum = f.constant;
+    for (int k = 0; k < f.count; k++) {
+        int64_t at;
+        if (!is_host(in, f.index[k]) || !host_value(in, f.index[k], &at))
+            return false;
+        sum += (__int128)f.factor[k] * at;
+    }
+    *value = (int64_t)sum;
+    return sum >= INT64_MIN && sum <= INT64_MAX;
 }
 
 /* Where a dependent range's values lie, if that can be told; its low and high are then the hull. */
@@ -73,21 +101,43 @@ static void bound_dynamic(struct infer *in, int index) {
     out->high = out->bounded ? high : 0;
 }
 
+/* The extent of a new array: a number has to be there before the statement runs. */
+static bool is_extent(struct infer *in, int index) {
+    for (int d = 0; in->st->is_new && d < in->st->left_count; d++)
+        if (in->st->left[d]->index == index)
+            return true;
+    return false;
+}
+
+/* Its bounds are looked at as it runs. */
+static bool is_dynamic(struct infer *in, int index) {
+    const struct le_ir_index *ix = &in->space->ir->indices.at[index];
+    bool by_hosts = false;
+    const struct le_node *ends[] = {ix->range.low, ix->range.high};
+    for (int k = 0; k < 2; k++) {
+        if (ends[k]->changes || depends_on_hosts(in, ends[k], false))
+            return true;
+        by_hosts |= depends_on_hosts(in, ends[k], true);
+    }
+    return by_hosts ? !is_extent(in, index) : ix->depends;
+}
+
 static leat_status rule_explicit(struct infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     struct le_range *out = range_of(in, index);
     *out = (struct le_range){.by = 1};
     if (!ix->explicit_range)
         return LEAT_OK;
-    bool by_moves = ix->range.by && (ix->range.by->free_count || ix->range.by->reduces); /* looked at as it runs */
-    if (ix->range.by && !by_moves && !bound(in, ix->range.by, &out->by))
+    const struct le_node *by = ix->range.by;
+    bool by_moves = by && (by->free_count || by->reduces || by->changes); /* looked at as it runs */
+    if (by && !by_moves && !bound(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0)
         return le_fail_at(LEAT_PROGRAM, ix->place, "a positive step", "index '%s': by must be positive",
                           index_name(in, index));
     if (!is_index(out->by))
         return too_far(in, index);
-    if (ix->depends || ix->range.low->free_count || ix->range.high->free_count) {
+    if (is_dynamic(in, index)) {
         out->dynamic = out->solved = true;
         return LEAT_OK;
     }
@@ -177,13 +227,21 @@ static int term_of(const struct le_affine *f, int index) {
     return -1;
 }
 
-static bool is_offset(const struct form *form, int index) {
-    return form->f.count == 1 && form->f.index[0] == index && form->f.factor[0] == 1;
+/* i+c; the host's indices are fixed while the statement runs. */
+static bool is_offset(struct infer *in, const struct form *form, int index) {
+    for (int k = 0; k < form->f.count; k++)
+        if (form->f.index[k] == index ? form->f.factor[k] != 1 : !is_host(in, form->f.index[k]))
+            return false;
+    return term_of(&form->f, index) >= 0;
+}
+
+static bool is_bare(struct infer *in, const struct form *form, int index) {
+    return is_offset(in, form, index) && form->f.count == 1 && form->f.constant == 0;
 }
 
 static bool only_offsets(struct infer *in, int index) {
     for (int k = 0; k < in->counted.count; k++)
-        if (term_of(&in->counted.at[k].f, index) >= 0 && !is_offset(&in->counted.at[k], index))
+        if (term_of(&in->counted.at[k].f, index) >= 0 && !is_offset(in, &in->counted.at[k], index))
             return false;
     return true;
 }
@@ -204,7 +262,7 @@ static leat_status rule_axis(struct infer *in, int index) {
             return LEAT_OK;
         for (int k = 0; k < in->counted.count; k++) {
             const struct form *c = &in->counted.at[k];
-            if (!is_offset(c, index) || (pass == 0 && c->f.constant != 0))
+            if (pass == 0 ? !is_bare(in, c, index) : !is_offset(in, c, index))
                 continue;
             if (first && first->length != c->length)
                 return extents_differ(in, index, first, c);
@@ -218,7 +276,7 @@ static leat_status rule_axis(struct infer *in, int index) {
     }
     for (int k = 0; k < in->forms.count && in->space->ir->indices.at[index].from_dots; k++) {
         const struct form *c = &in->forms.at[k];
-        if (c->stretched && c->affine && is_offset(c, index) && c->f.constant == 0)
+        if (c->stretched && c->affine && is_bare(in, c, index))
             *out = (struct le_range){.high = 1, .by = 1, .solved = true};
     }
     return LEAT_OK;
@@ -238,6 +296,8 @@ static int lone_index(struct infer *in, const struct form *form) {
     int found = -1;
     for (int k = 0; k < form->f.count; k++) {
         const struct le_range *r = range_of(in, form->f.index[k]);
+        if (is_host(in, form->f.index[k]))
+            continue;
         if (r->dynamic)
             return -1;
         if (r->solved)
@@ -249,17 +309,36 @@ static int lone_index(struct infer *in, const struct form *form) {
     return found;
 }
 
-static void solve_form(struct infer *in, const struct form *form, int term, int64_t *low, int64_t *high) {
-    __int128 lo = form->f.constant, hi = form->f.constant;
-    int64_t c = form->f.factor[term], n = form->length;
+/* The least and greatest value of the form without its term `without` (-1: with all). */
+static void form_ends(struct infer *in, const struct form *form, int without, __int128 *low, __int128 *high) {
+    *low = *high = form->f.constant;
     for (int k = 0; k < form->f.count; k++) {
-        if (k == term)
+        if (k == without)
             continue;
         const struct le_range *r = range_of(in, form->f.index[k]);
-        __int128 a = (__int128)form->f.factor[k] * r->low, b = (__int128)form->f.factor[k] * le_range_last(r);
-        lo += a < b ? a : b;
-        hi += a < b ? b : a;
+        int64_t ends[2] = {r->low, 0};
+        if (in->now && is_host(in, form->f.index[k]))
+            ends[1] = host_value(in, form->f.index[k], &ends[0]) ? ends[0] : 0;
+        else
+            ends[1] = le_range_last(r);
+        __int128 a = (__int128)form->f.factor[k] * ends[0], b = (__int128)form->f.factor[k] * ends[1];
+        *low += a < b ? a : b;
+        *high += a < b ? b : a;
     }
+}
+
+static bool has_host(struct infer *in, const struct form *form) {
+    for (int k = 0; k < form->f.count; k++)
+        if (is_host(in, form->f.index[k]))
+            return true;
+    return false;
+}
+
+static void solve_form(struct infer *in, const struct form *form, int term, int64_t *low, int64_t *high) {
+    __int128 lo, hi;
+    int64_t c = form->f.factor[term], n = form->length;
+    in->now |= has_host(in, form);
+    form_ends(in, form, term, &lo, &hi);
     bool spans = c == 1 && (form->access->has_edge || (in->st->has_else && !form->access->left));
     *low = spans ? 0 : c > 0 ? -floor_div(lo, c) : -floor_div((__int128)n - 1 - hi, -(__int128)c);
     *high = spans ? n : c > 0 ? floor_div((__int128)n - 1 - hi, c) + 1 : floor_div(lo, -(__int128)c) + 1;
@@ -331,13 +410,8 @@ static leat_status check(struct infer *in) {
         const struct form *form = &in->forms.at[k];
         if (!checked_now(in, form))
             continue;
-        __int128 lo = form->f.constant, hi = form->f.constant;
-        for (int q = 0; q < form->f.count; q++) {
-            const struct le_range *r = range_of(in, form->f.index[q]);
-            __int128 a = (__int128)form->f.factor[q] * r->low, b = (__int128)form->f.factor[q] * le_range_last(r);
-            lo += a < b ? a : b;
-            hi += a < b ? b : a;
-        }
+        __int128 lo, hi;
+        form_ends(in, form, -1, &lo, &hi);
         if (lo >= 0 && hi < form->length)
             continue;
         return le_fail_at(LEAT_MISMATCH, form->access->place, "an edge mode, `else`, or `where`",
@@ -411,12 +485,10 @@ static leat_status new_shape(struct infer *in) {
 static leat_status declared_shape(struct infer *in) {
     int64_t extents[LEAT_RANK_MAX];
     for (int d = 0; d < in->st->size_count; d++) {
-        struct le_affine f;
-        if (!le_affine(in->space, in->st->sizes[d], &f) || f.count)
+        if (!bound(in, in->st->sizes[d], &extents[d]))
             return le_fail_at(LEAT_PROGRAM, in->st->place, "a size from numbers, inputs and extents",
                               "%s axis %d: the size has no value", in->space->ir->tree->symbols[in->st->symbol]->name,
                               d);
-        extents[d] = f.constant;
     }
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
 }

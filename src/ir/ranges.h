@@ -1,5 +1,10 @@
 /* The range rules (LANGUAGE.md): from the extents of the arrays to a range for every index, and the check that no
- * affine access falls outside. Numbers are found here, for one set of extents; the IR does not know them. */
+ * affine access falls outside. Numbers are found here, for one set of extents; the IR does not know them.
+ *
+ * The index of a FOR stage has a range of its own, found when that is reached. In subscripts of the statements inside
+ * it counts with all of that range, so that they are checked once for all iterations; a range whose bounds use it is
+ * dynamic. Where one number is needed, for the shape of a new array or to solve another index, it counts with its
+ * present value. */
 #ifndef LE_RANGES_H
 #define LE_RANGES_H
 #include "base/memory.h"
@@ -22,8 +27,8 @@ struct le_space {
     bool *shaped;                    /* by symbol */
     struct le_range *ranges;         /* by index */
     leat_status failure;             /* of an evaluation: le_ranges_find gives it back */
-    /* An integer node without indices that takes more than extents and sums. Without a value it says why and sets
-     * failure. */
+    /* An integer node without indices, but for the host's at their present values, that takes more than extents and
+     * sums. Without a value it says why and sets failure. */
     leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);
     void *user;
 };

@@ -238,7 +238,7 @@ static leat_status copy_out(leat_call *call, struct le_want *w, const struct le_
     return LEAT_OK;
 }
 
-/* The value's array for the caller: its own, so that no input is handed out as a result. */
+/* The value's array for the caller, which nobody else holds by now. */
 static leat_status hand_out(leat_call *call, struct le_want *w) {
     struct le_specialised *s = call->specialised;
     int value = s->ir->last[w->symbol];
@@ -246,20 +246,56 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
         return hand_out_size(call, w);
     const struct le_value *v = &s->ir->values.at[value];
     struct le_cell *cell = &s->cells[value];
-    if (cell->array && v->stage >= 0 && (!w->target || w->target == cell->array)) {
+    if (cell->array && w->target && memcmp(w->target->shape, cell->array->shape, (size_t)v->rank * sizeof(int64_t)))
+        return le_fail(LEAT_MISMATCH, "'%s' has another shape than the array that it is wanted in",
+                       s->tree->symbols[w->symbol]->name);
+    if (cell->array && v->stage >= 0 && !w->target) {
         w->result = le_array_retain(cell->array);
         return LEAT_OK;
     }
-    if (w->target && cell->array && memcmp(w->target->shape, cell->array->shape, (size_t)v->rank * sizeof(int64_t)))
-        return le_fail(LEAT_MISMATCH, "'%s' has another shape than the array that it is wanted in",
-                       s->tree->symbols[w->symbol]->name);
+    if (cell->array && v->stage >= 0 && w->target->data == cell->array->data) { /* it was made right there */
+        w->result = le_array_retain(w->target);
+        return LEAT_OK;
+    }
     return copy_out(call, w, v, cell);
+}
+
+/* Whether the array of a result may not be handed out as it is: an input or another result shares its memory, or it
+ * lies where another result is wanted. */
+static bool is_shared(const leat_call *call, int want, leat_array *array) {
+    bool shared = atomic_load(&array->refcount) > 1;
+    for (int k = 0; k < call->want_count && !shared; k++)
+        shared = k != want && call->wants[k].target && le_array_overlaps(call->wants[k].target, array);
+    return shared;
+}
+
+static leat_status separate(leat_call *call) {
+    struct le_specialised *s = call->specialised;
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < call->want_count && status == LEAT_OK; k++) {
+        int value = s->ir->last[call->wants[k].symbol];
+        if (value < 0 || s->ir->values.at[value].stage < 0 || !s->cells[value].array ||
+            !is_shared(call, k, s->cells[value].array))
+            continue;
+        leat_array *shared = s->cells[value].array, *own;
+        status = le_array_new(call->program->ctx->memory, shared->dtype, shared->rank, shared->shape, false, &own);
+        if (status != LEAT_OK)
+            break;
+        struct le_span span;
+        le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, s->ir->values.at[value].name,
+                      "it shares its memory");
+        le_array_copy(own, shared);
+        le_span_end(&span, 2 * le_array_bytes(own), 0);
+        le_array_free(shared);
+        s->cells[value].array = own;
+    }
+    return status;
 }
 
 /* Inputs first: a result may be wanted where one lies. */
 static leat_status hand_out_all(leat_call *call) {
     const struct le_ir *ir = call->specialised->ir;
-    leat_status status = LEAT_OK;
+    leat_status status = separate(call);
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < call->want_count && status == LEAT_OK; k++) {
             int value = ir->last[call->wants[k].symbol];

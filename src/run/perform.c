@@ -1,12 +1,12 @@
-/* Running a plan's actions: memory for each value when it is made, launches in order, memory back when nobody reads it
- * any more. */
+/* Running one action: its launches, and what they find wrong. Which action comes next is control.c's, where values lie
+ * place.c's. */
 #include "run/call.h"
 #include <math.h>
 #include <string.h>
 
 /* ---- scratch memory and faults */
 
-static leat_status ensure_scratch(struct leat_call *call, size_t worker_bytes) {
+leat_status le_ensure_scratch(struct leat_call *call, size_t worker_bytes) {
     struct le_specialised *s = call->specialised;
     size_t total = worker_bytes * (size_t)le_pool_threads(call->program->ctx->threads) + 64;
     if (s->scratch && s->scratch_bytes >= total)
@@ -17,17 +17,35 @@ static leat_status ensure_scratch(struct leat_call *call, size_t worker_bytes) {
     return s->scratch ? LEAT_OK : le_fail_out_of_memory(total);
 }
 
-static void clear_faults(struct leat_call *call) {
-    memset(call->specialised->faults, 0,
-           (size_t)le_pool_threads(call->program->ctx->threads) * sizeof(struct le_fault));
+/* Memory for partial results: what an action leaves in it the next one may overwrite. */
+static leat_status ensure_work(struct leat_call *call, size_t size_bytes) {
+    struct le_specialised *s = call->specialised;
+    if (s->work && s->work_bytes >= size_bytes)
+        return LEAT_OK;
+    le_free(s->work);
+    s->work = le_alloc(size_bytes);
+    s->work_bytes = s->work ? size_bytes : 0;
+    return s->work ? LEAT_OK : le_fail_out_of_memory(size_bytes);
+}
+
+/* A single task is the first worker's. */
+static int workers_of(const struct leat_call *call, const struct le_launch *launches, int count) {
+    for (int k = 0; k < count; k++)
+        if (launches[k].tasks > 1)
+            return le_pool_threads(call->program->ctx->threads);
+    return 1;
+}
+
+static void clear_faults(struct leat_call *call, int workers) {
+    memset(call->specialised->faults, 0, (size_t)workers * sizeof(struct le_fault));
 }
 
 /* A step that is not positive has no access: the statement has to do. */
 static leat_status report_step(struct leat_call *call, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
     struct le_place place = {0};
-    if (s->plan->done < s->plan->actions.count)
-        place = s->ir->statements.at[s->plan->actions.at[s->plan->done].stage->statement].place;
+    if (s->plan->running)
+        place = s->ir->statements.at[s->plan->running->statement].place;
     leat_status status =
         le_fail_at(LEAT_DATA, place, "a positive step", "by must be positive: it is %lld", (long long)fault->value);
     le_program_source(call->program);
@@ -48,11 +66,13 @@ static leat_status report_fault(struct leat_call *call, const struct le_fault *f
 }
 
 /* Each kind of note once for a statement. */
-static void tell_notes(struct leat_call *call, const struct le_action *action) {
+static void tell_notes(struct leat_call *call, struct le_action *action, int workers) {
     const struct le_ir_statement *st = &call->specialised->ir->statements.at[action->stage->statement];
     unsigned notes = 0;
-    for (int k = 0; k < le_pool_threads(call->program->ctx->threads); k++)
+    for (int k = 0; k < workers; k++)
         notes |= call->specialised->faults[k].notes;
+    notes &= ~action->noted;
+    action->noted |= notes;
     if (notes & LE_NOTE_DIVISION)
         le_context_note(call->program->ctx, "line %d: %s: an integer was divided by zero, which gives 0",
                         st->place.line, st->text);
@@ -61,9 +81,9 @@ static void tell_notes(struct leat_call *call, const struct le_action *action) {
                         st->place.line, st->text);
 }
 
-static leat_status check_faults(struct leat_call *call) {
+static leat_status check_faults(struct leat_call *call, int workers) {
     const struct le_fault *first = NULL;
-    for (int k = 0; k < le_pool_threads(call->program->ctx->threads); k++) {
+    for (int k = 0; k < workers; k++) {
         const struct le_fault *f = &call->specialised->faults[k];
         if (f->set && (!first || f->task < first->task))
             first = f;
@@ -91,28 +111,15 @@ static void run_launch(struct leat_call *call, const struct le_launch *launch, c
     le_cpu_run(call->program->ctx->threads, &job);
 }
 
-leat_status le_perform_scalar(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
-    struct le_specialised *s = call->specialised;
-    struct le_launch launch;
-    struct le_cpu_code code;
-    struct le_kernel kernel = {.ir = s->ir,
-                               .space = &s->plan->space,
-                               .layouts = s->plan->layouts,
-                               .threads = 1,
-                               .arena = &s->plan->arena,
-                               .merged_into = s->merged_into,
-                               .merged_count = s->merged_count};
-    leat_status status = le_kernel_scalar(&kernel, node, stored, &launch);
-    if (status == LEAT_OK)
-        status = le_cpu_prepare(&s->plan->arena, launch.unit, call->program->ctx->simd, &code);
-    if (status == LEAT_OK)
-        status = ensure_scratch(call, code.scratch_bytes);
+leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
+                              uint64_t *bits) {
+    leat_status status = le_ensure_scratch(call, code->scratch_bytes);
     if (status != LEAT_OK)
         return status;
-    clear_faults(call);
+    clear_faults(call, 1);
     *bits = 0;
-    run_launch(call, &launch, &code, bits);
-    return check_faults(call);
+    run_launch(call, launch, code, bits);
+    return check_faults(call, 1);
 }
 
 /* Tasks' partial totals, of the stage and its siblings, joined into one each. */
@@ -122,9 +129,10 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
     size_t one = (size_t)launch->tasks * 8, all = one;
     for (int k = action->stage->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
         all += one;
-    char *parts = le_alloc(all);
-    if (!parts)
-        return le_fail_out_of_memory(all);
+    leat_status status = ensure_work(call, all);
+    if (status != LEAT_OK)
+        return status;
+    char *parts = s->work;
     run_launch(call, launch, &action->codes[0], parts);
     const struct le_stage *stage = action->stage;
     for (char *p = parts; p < parts + all; p += one) {
@@ -133,7 +141,6 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
         if (stage->sibling >= 0)
             stage = &s->ir->stages.at[stage->sibling];
     }
-    le_free(parts);
     return LEAT_OK;
 }
 
@@ -195,71 +202,38 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
     size_t elements = le_array_count(s->cells[action->stage->target].array), size = le_type_size(type), bytes;
     if (!le_mul_size(elements * size, (size_t)launch->tasks, &bytes))
         return le_fail_out_of_memory(SIZE_MAX);
-    char *copies = le_alloc(bytes + 1);
-    if (!copies)
-        return le_fail_out_of_memory(bytes);
+    leat_status status = ensure_work(call, bytes + 1);
+    if (status != LEAT_OK)
+        return status;
+    char *copies = s->work;
     fill(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
     run_launch(call, launch, &action->codes[0], copies);
     add_copies(call, action, copies, launch->tasks, elements);
-    le_free(copies);
+    return LEAT_OK;
+}
+
+/* A scan's tasks hand on the totals of their chunks. */
+static leat_status run_links(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code) {
+    size_t bytes = ((size_t)launch->tasks + 1) * sizeof(struct le_scan_link);
+    leat_status status = ensure_work(call, bytes);
+    if (status != LEAT_OK)
+        return status;
+    struct le_scan_link *links = (struct le_scan_link *)(void *)call->specialised->work;
+    memset(links, 0, bytes);
+    links->state = LE_LINK_START;
+    run_launch(call, launch, code, links);
     return LEAT_OK;
 }
 
 /* ---- one action */
 
-static leat_status new_array(struct leat_call *call, const struct le_action *action, bool zero) {
-    struct le_specialised *s = call->specialised;
-    const struct le_value *v = &s->ir->values.at[action->stage->target];
-    struct le_cell *cell = &s->cells[v->id];
-    if (cell->array) { /* where the caller wants it */
-        if (zero)
-            memset(cell->array->data, 0, le_array_bytes(cell->array));
-        return LEAT_OK;
-    }
-    struct le_span span;
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_ALLOCATE, v->name, "");
-    leat_status status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank,
-                                      s->plan->layouts[v->id].shape, zero, &cell->array);
-    le_span_end(&span, status == LEAT_OK ? le_array_bytes(cell->array) : 0, 0);
-    return status;
-}
-
-static leat_status place(struct leat_call *call, const struct le_action *action, bool zero) {
-    struct le_specialised *s = call->specialised;
-    int target = action->stage->target, base = action->stage->base;
-    struct le_cell *cell = &s->cells[target];
-    leat_status status = LEAT_OK;
-    if (s->ir->values.at[target].rank == 0) {
-        s->buffers[target] = &cell->scalar;
-        return LEAT_OK;
-    }
-    if (action->place == LE_PLACE_BASE) {
-        cell->array = s->cells[base].array;
-        s->cells[base].array = NULL;
-    } else {
-        status = new_array(call, action, zero);
-        if (status == LEAT_OK && action->place == LE_PLACE_COPY) {
-            struct le_span span;
-            le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, action->stage->name,
-                          "what is not assigned stays");
-            le_array_copy(cell->array, s->cells[base].array);
-            le_span_end(&span, 2 * le_array_bytes(cell->array), 0);
-        }
-    }
-    if (status == LEAT_OK)
-        s->buffers[target] = cell->array->data;
-    return status;
-}
-
 static leat_status fill_array(struct leat_call *call, const struct le_action *action) {
     struct le_specialised *s = call->specialised;
     enum le_type type = s->ir->values.at[action->stage->target].type;
-    uint64_t bits = 0;
-    clear_faults(call);
-    run_launch(call, &action->launches.at[0], &action->codes[0], &bits);
-    leat_status status = check_faults(call);
+    uint64_t bits;
+    leat_status status = le_perform_scalar(call, &action->launches.at[0], &action->codes[0], &bits);
     if (status == LEAT_OK)
-        status = place(call, action, bits == 0);
+        status = le_place_targets(call, action, bits == 0);
     if (status != LEAT_OK || bits == 0)
         return status;
     const leat_array *array = s->cells[action->stage->target].array;
@@ -267,56 +241,28 @@ static leat_status fill_array(struct leat_call *call, const struct le_action *ac
     return LEAT_OK;
 }
 
-static leat_status run_action(struct leat_call *call, const struct le_action *action) {
+leat_status le_perform_action(struct leat_call *call, struct le_action *action) {
     if (action->stage->kind == LE_STAGE_FILL)
         return fill_array(call, action);
-    leat_status status = place(call, action, false);
-    clear_faults(call);
+    int workers = workers_of(call, action->launches.at, action->launches.count);
+    leat_status status = le_ensure_scratch(call, call->specialised->plan->scratch_bytes);
+    if (status == LEAT_OK)
+        status = le_place_targets(call, action, false);
+    clear_faults(call, workers);
     for (int k = 0; k < action->launches.count && status == LEAT_OK; k++) {
         const struct le_launch *launch = &action->launches.at[k];
         if (launch->parts)
             status = run_parts(call, action);
         else if (launch->copies)
             status = run_copies(call, action);
+        else if (launch->links)
+            status = run_links(call, launch, &action->codes[k]);
         else
             run_launch(call, launch, &action->codes[k], NULL);
         if (status == LEAT_OK)
-            status = check_faults(call);
+            status = check_faults(call, workers);
     }
     if (status == LEAT_OK)
-        tell_notes(call, action);
-    return status;
-}
-
-static uint64_t operations(const struct le_action *action) {
-    uint64_t n = 0;
-    for (int k = 0; k < action->launches.count; k++)
-        n += (uint64_t)action->launches.at[k].operations;
-    return n;
-}
-
-static void free_dead(struct leat_call *call, int action) {
-    struct le_specialised *s = call->specialised;
-    for (int v = s->plan->dying[action]; v >= 0; v = s->plan->dying_next[v]) {
-        le_array_free(s->cells[v].array);
-        s->cells[v].array = NULL;
-    }
-}
-
-leat_status le_perform(struct leat_call *call) {
-    struct le_specialised *s = call->specialised;
-    struct le_plan *plan = s->plan;
-    leat_status status = ensure_scratch(call, plan->scratch_bytes);
-    for (; plan->done < plan->actions.count && status == LEAT_OK; plan->done++) {
-        const struct le_action *action = &plan->actions.at[plan->done];
-        struct le_span span;
-        le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, action->stage->name, "");
-        status = run_action(call, action);
-        le_span_end(&span, (uint64_t)action->bytes, operations(action));
-        if (status != LEAT_OK)
-            break;
-        s->cells[action->stage->target].ready = true;
-        free_dead(call, plan->done);
-    }
+        tell_notes(call, action, workers);
     return status;
 }

@@ -1,7 +1,12 @@
 /* From bindings to results. A *specialised* program is the IR for the types and ranks that are bound. A *plan* is that
  * for one set of extents and numbers: ranges, code and memory, action by action; it is kept and run again as long as
- * these stay. Where a range hangs on computed values, planning stops, runs what is planned so far, reads them, and goes
- * on; such a plan serves once. */
+ * these stay. An *action* is a stage that lives; a *group* are the actions of one statement, which are planned
+ * together.
+ *
+ * Groups outside of all blocks are planned before anything runs. Where a range of theirs hangs on computed values,
+ * planning stops, runs what is planned so far, reads them, and goes on; such a plan serves once. Groups in blocks are
+ * planned when they are first reached, and again when they are reached and a number or shape that they hang on is
+ * another: so a plan with loops may serve again, whatever the data. */
 #ifndef LE_PLAN_H
 #define LE_PLAN_H
 #include "array/array.h"
@@ -13,40 +18,103 @@
 enum le_memory_plan {
     LE_PLACE_NEW,  /* memory of its own */
     LE_PLACE_COPY, /* the same, starting as a copy of the base */
-    LE_PLACE_BASE  /* the base's memory: nobody reads that any more */
+    LE_PLACE_BASE  /* the base's memory, if nobody else holds that when it runs: no action reads the base any more */
+};
+/* A part of the plan's `deaths`. */
+struct le_deaths {
+    int first, count;
 };
 struct le_action {
     const struct le_stage *stage;
-    enum le_memory_plan place;
+    int group;
+    enum le_memory_plan place;   /* of stage.target; EACH: of all pairs, but for `places` */
+    enum le_memory_plan *places; /* EACH: by pair */
+    bool whole;                  /* it writes all of its target: a base that it cannot take need not be copied */
     struct le_launches launches;
     struct le_cpu_code *codes; /* by launch */
     int64_t bytes;             /* that it reads and writes, for the ledger */
+    uint64_t operations;
+    unsigned noted;    /* notes of this run that were passed on */
+    int partner;       /* action: FOR, LOOP, BREAK, TEST: the END; IF: the ELSE; ELSE: the END; END: what it ends */
+    int64_t next, end; /* FOR: the index's next value while it runs */
+    struct le_deaths dying;   /* values that no action after it reads, on the way to the next action */
+    struct le_deaths leaving; /* the same on the other way: where a loop is left or a branch skipped */
+};
+
+/* What a group, or a number's code, hangs on besides numbers: when one of them is newer than it, it is made again. */
+struct le_hold {
+    struct {
+        const uint64_t **at;
+        int count, capacity;
+    } on;                   /* times of changes: of shapes, ranges and layouts */
+    uint64_t made, checked; /* times; made 0: not yet */
+};
+/* A number that was used for planning: a scalar value's bits, or what a node comes to. */
+struct le_used {
+    struct le_node *node; /* NULL: a scalar value */
+    int value;
+    uint64_t bits;
+};
+struct le_group {
+    struct le_arena *arena;               /* the plan's; in a block one of its own, emptied when it is planned again */
+    bool inside;                          /* in a block */
+    int first_statement, statement_count; /* whose ranges are found before the group is planned */
+    int first_action, action_count;
+    struct le_hold hold;
+    struct {
+        struct le_used *at;
+        int count, capacity;
+    } used; /* in blocks */
+};
+/* A node without indices of its own, ready to be computed again and again. */
+struct le_number {
+    struct le_number *next; /* of those in the same place of the table */
+    struct le_node *node;
+    enum le_type stored;
+    struct le_arena arena;
+    struct le_launch launch;
+    struct le_cpu_code code;
+    struct le_hold hold;
 };
 
 /* A value while a plan runs. */
 struct le_cell {
-    leat_array *array; /* of rank > 0; retained */
-    uint64_t scalar;   /* of rank 0 */
+    leat_array *array;  /* of rank > 0; retained */
+    leat_array *wanted; /* where the caller wants it, if it is made right there; retained */
+    uint64_t scalar;    /* of rank 0 */
     bool ready;
 };
 
+#define LE_NUMBER_TABLE 64
 struct le_plan {
     struct le_arena arena;
     struct le_space space;
     struct le_layout *layouts; /* by value */
+    struct le_action *actions; /* by stage that lives, in order */
+    int action_count;
+    struct le_group *groups;
+    int group_count;
+    bool has_blocks;
+    int planned; /* groups that are planned, or passed if they stand in a block */
     struct {
-        struct le_action *at;
+        int *at;
         int count, capacity;
-    } actions;
-    int *last_use;           /* by value: the last action that reads it; INT_MAX: a result */
-    int *dying, *dying_next; /* by action: the first value it is the last to read; by value: the next one; -1: none */
-    enum le_memory_plan *placed; /* by value */
-    size_t scratch_bytes;        /* of one worker */
-    bool *keyed;                 /* by symbol: a range hangs on this number */
-    bool once;                   /* it holds for these data alone */
-    int done;                    /* actions that have run */
+    } deaths;             /* values */
+    int *maker;           /* by value: the first action that sets it; -1: an input */
+    size_t scratch_bytes; /* of one worker */
+    bool *keyed;          /* by symbol: a range hangs on this number */
+    bool once;            /* it holds for these data alone */
+    int done;             /* actions that have run, when none is running */
+    /* when what a group may hang on was last changed: by symbol, index and value */
+    uint64_t time, *shape_changed, *range_changed, *layout_changed;
+    const struct le_stage *running;
+    struct le_group *planning; /* NULL: none that stands in a block */
+    struct le_number *numbers[LE_NUMBER_TABLE];
+    leat_array **moving; /* room for the arrays of one MOVE */
+    uint64_t *moving_scalars;
 };
 
+#define LE_SPARES_MAX 32
 struct leat_call;
 struct le_specialised {
     struct le_arena arena;
@@ -65,6 +133,10 @@ struct le_specialised {
     struct le_fault *faults; /* by worker */
     void *scratch;
     size_t scratch_bytes;
+    char *work; /* for partial results of an action */
+    size_t work_bytes;
+    leat_array *spares[LE_SPARES_MAX]; /* arrays that nobody holds any more, while a loop runs */
+    int spare_count;
 };
 
 leat_status le_specialise_call(struct leat_call *call);
@@ -75,10 +147,52 @@ bool le_same_extents(const struct leat_call *call);
 leat_status le_keep_extents(struct leat_call *call);
 /* Runs: plans if need be. The results are in their values' cells. */
 leat_status le_plan_run(struct leat_call *call, bool only_plan);
-/* perform.c: runs the actions that have not run yet. */
-leat_status le_perform(struct leat_call *call);
-/* A node without indices, as it is stored in an array of that type. */
-leat_status le_perform_scalar(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits);
+leat_status le_bind_inputs(struct leat_call *call); /* bind.c: inputs to their cells */
+/* The action that computes the value; NULL: an input, or a value that MOVE stages set. */
+static inline const struct le_action *le_maker_of(const struct le_plan *plan, int value) {
+    int maker = plan->maker[value];
+    const struct le_action *a = maker >= 0 && maker < plan->action_count ? &plan->actions[maker] : NULL;
+    return a && a->stage->kind != LE_STAGE_MOVE ? a : NULL;
+}
+
+/* It computes its target, or those of its pairs. */
+static inline bool le_stage_computes(const struct le_stage *stage) {
+    return stage->kind <= LE_STAGE_CONTRACT;
+}
+
+/* place.c: memory for values. */
+int le_taken_base(const struct le_plan *plan, int value); /* the value whose memory it takes, if it may; -1: none */
+
+/* liveness.c: where values die, for a plan whose actions are listed. */
+void le_find_deaths(struct le_specialised *s);
+bool le_dies(const struct le_plan *plan, struct le_deaths deaths, int value);
+
+/* group.c: lists the actions and groups; plans a group; sees to it that one in a block is planned for what is now. */
+void le_list_actions(struct le_specialised *s);
+leat_status le_plan_group(struct leat_call *call, struct le_group *group);
+leat_status le_reach_group(struct leat_call *call, struct le_group *group);
+
+/* number.c: nodes without indices, but for those of FOR stages. */
+leat_status le_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits);
+/* The same for planning: the group that is planned hangs on it, or the plan does. */
+leat_status le_evaluate(void *call, struct le_node *node, int64_t *value);
+bool le_used_are_same(struct leat_call *call, const struct le_group *group, leat_status *status);
+void le_hold_on(struct le_hold *hold, struct le_arena *arena, struct le_specialised *s, struct le_node *node);
+bool le_hold_is_good(struct le_hold *hold, const struct le_plan *plan);
+
+/* perform.c, control.c: runs the actions that have not run yet, up to that one, which stands outside of all blocks. */
+leat_status le_perform(struct leat_call *call, int until);
+leat_status le_ensure_scratch(struct leat_call *call, size_t worker_bytes);
+leat_status le_perform_action(struct leat_call *call, struct le_action *action);
+leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
+                              uint64_t *bits);
+
+/* place.c, too */
+leat_status le_place_targets(struct leat_call *call, const struct le_action *action, bool zero);
+leat_status le_move_values(struct leat_call *call, const struct le_action *action);
+void le_drop_values(struct leat_call *call, struct le_deaths deaths, bool in_loop);
+void le_drop_spares(struct le_specialised *s);
+
 void le_cells_clear(struct le_specialised *s);
 void le_cells_clear_computed(struct le_specialised *s);
 leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text *out);

@@ -100,10 +100,10 @@ static const char *places(void) {
     static char text[64];
     const struct le_plan *plan = call->specialised->plan;
     text[0] = 0;
-    for (int k = 0; k < plan->actions.count; k++) {
+    for (int k = 0; k < plan->action_count; k++) {
         static const char *const names[] = {
             [LE_PLACE_NEW] = "new ", [LE_PLACE_COPY] = "copy ", [LE_PLACE_BASE] = "base "};
-        const struct le_action *a = &plan->actions.at[k];
+        const struct le_action *a = &plan->actions[k];
         if (call->specialised->ir->values.at[a->stage->target].rank > 0)
             strncat(text, names[a->place], sizeof text - strlen(text) - 1);
     }
@@ -142,7 +142,7 @@ static void values_have_places(void **state) {
 
 static bool reused(void) {
     assert_ok(le_call_run(call));
-    struct le_action *first = &call->specialised->plan->actions.at[0];
+    struct le_action *first = &call->specialised->plan->actions[0];
     bool marked = first->bytes == MARK;
     first->bytes = MARK;
     return marked;

@@ -1,7 +1,6 @@
 /* A call's IR, plan and bytecode as text. */
 #include "base/text.h"
 #include "run/call.h"
-#include <limits.h>
 
 static void show_range(const struct le_plan *plan, const struct le_ir *ir, int index, struct le_text *out) {
     const struct le_range *r = &plan->space.ranges[index];
@@ -14,22 +13,41 @@ static void show_range(const struct le_plan *plan, const struct le_ir *ir, int i
         le_text_add(out, " by %lld", (long long)r->by);
 }
 
-static void show_action(const struct leat_call *call, int k, struct le_text *out) {
+/* The last action, from its maker on, after which the value's memory goes back; -1: a result. */
+static int last_use(const struct le_plan *plan, int value) {
+    int last = -1;
+    for (int k = 0; k < plan->action_count; k++)
+        if (le_dies(plan, plan->actions[k].dying, value) || le_dies(plan, plan->actions[k].leaving, value))
+            last = k;
+    return last;
+}
+
+static void show_target(const struct leat_call *call, int value, enum le_memory_plan place, struct le_text *out) {
     static const char *const places[] = {"new memory", "a copy", "in place"};
     const struct le_specialised *s = call->specialised;
-    const struct le_action *action = &s->plan->actions.at[k];
-    const struct le_value *v = &s->ir->values.at[action->stage->target];
-    le_text_add(out, "%d  %s\n   %s: %s", k, action->stage->name, v->name, le_type_name(v->type));
+    const struct le_value *v = &s->ir->values.at[value];
+    le_text_add(out, "   %s: %s", v->name, le_type_name(v->type));
     for (int d = 0; d < v->rank; d++)
         le_text_add(out, "%s%lld", d ? "," : "[", (long long)s->plan->layouts[v->id].shape[d]);
-    le_text_add(out, "%s, %s", v->rank ? "]" : "", v->rank ? places[action->place] : "a scalar");
-    if (s->plan->last_use[v->id] != INT_MAX)
-        le_text_add(out, ", until %d", s->plan->last_use[v->id]);
-    if (action->stage->index_count)
-        le_text_add(out, "; ");
-    for (int q = 0; q < action->stage->index_count; q++) {
+    le_text_add(out, "%s, %s", v->rank ? "]" : "", v->rank ? places[place] : "a scalar");
+    int last = v->rank ? last_use(s->plan, value) : -1;
+    if (last >= 0)
+        le_text_add(out, ", until %d", last);
+}
+
+static void show_computation(const struct leat_call *call, const struct le_action *action, struct le_text *out) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_stage *stage = action->stage;
+    if (stage->pair_count == 0)
+        show_target(call, stage->target, action->place, out);
+    for (int q = 0; q < stage->pair_count; q++) {
+        le_text_add(out, q ? "\n" : "");
+        show_target(call, stage->pairs[q].target, action->places[q], out);
+    }
+    le_text_add(out, stage->index_count ? "; " : "");
+    for (int q = 0; q < stage->index_count; q++) {
         le_text_add(out, q ? ", " : "");
-        show_range(s->plan, s->ir, action->stage->indices[q], out);
+        show_range(s->plan, s->ir, stage->indices[q], out);
     }
     le_text_add(out, "; %lld bytes\n", (long long)action->bytes);
     for (int q = 0; q < action->launches.count; q++) {
@@ -39,13 +57,48 @@ static void show_action(const struct leat_call *call, int k, struct le_text *out
     }
 }
 
-static void show_bytecode(const struct leat_call *call, struct le_text *out) {
-    const struct le_plan *plan = call->specialised->plan;
-    for (int k = 0; k < plan->actions.count; k++)
-        for (int q = 0; q < plan->actions.at[k].launches.count; q++)
-            le_unit_print(plan->actions.at[k].launches.at[q].unit, out);
+static void show_control(const struct leat_call *call, const struct le_action *action, struct le_text *out) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_stage *stage = action->stage;
+    for (int q = 0; q < stage->pair_count; q++)
+        le_text_add(out, "   %s takes %s\n", s->ir->values.at[stage->pairs[q].target].name,
+                    s->ir->values.at[stage->pairs[q].source].name);
+    if (stage->kind != LE_STAGE_FOR)
+        return;
+    le_text_add(out, "   ");
+    show_range(s->plan, s->ir, stage->index, out);
+    le_text_add(out, "\n");
 }
 
+static void show_action(const struct leat_call *call, int k, struct le_text *out) {
+    static const char *const kinds[] = {
+        [LE_STAGE_MOVE] = "move", [LE_STAGE_FOR] = "for",   [LE_STAGE_LOOP] = "while",  [LE_STAGE_TEST] = "unless",
+        [LE_STAGE_IF] = "if",     [LE_STAGE_ELSE] = "else", [LE_STAGE_BREAK] = "break", [LE_STAGE_END] = "end"};
+    const struct le_plan *plan = call->specialised->plan;
+    const struct le_action *action = &plan->actions[k];
+    bool computes = le_stage_computes(action->stage);
+    const struct le_group *g = &plan->groups[action->group];
+    le_text_add(out, "%d  ", k);
+    if (!computes)
+        le_text_add(out, "%s: ", kinds[action->stage->kind]);
+    le_text_add(out, "%s\n", action->stage->name ? action->stage->name : "");
+    if (g->inside && g->hold.made == 0)
+        le_text_add(out, "   not reached\n");
+    else if (computes)
+        show_computation(call, action, out);
+    else
+        show_control(call, action, out);
+}
+
+static void show_bytecode(const struct leat_call *call, struct le_text *out) {
+    const struct le_plan *plan = call->specialised->plan;
+    for (int k = 0; k < plan->action_count; k++)
+        for (int q = 0; q < plan->actions[k].launches.count; q++)
+            le_unit_print(plan->actions[k].launches.at[q].unit, out);
+}
+
+/* What stands in blocks is planned when it is reached: a program that has some is run for its plan, and what was last
+ * planned is shown. */
 leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text *out) {
     leat_status status = le_call_prepare(call);
     if (status != LEAT_OK)
@@ -61,7 +114,7 @@ leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text 
         return status;
     if (form == LEAT_FORM_BYTECODE)
         show_bytecode(call, out);
-    for (int k = 0; form == LEAT_FORM_PLAN && k < call->specialised->plan->actions.count; k++)
+    for (int k = 0; form == LEAT_FORM_PLAN && k < call->specialised->plan->action_count; k++)
         show_action(call, k, out);
     return LEAT_OK;
 }

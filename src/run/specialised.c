@@ -125,6 +125,12 @@ leat_status le_specialise_call(struct leat_call *call) {
 void le_plan_free(struct le_plan *plan) {
     if (!plan)
         return;
+    for (int k = 0; k < plan->group_count; k++)
+        if (plan->groups[k].arena != &plan->arena)
+            le_arena_finish(plan->groups[k].arena);
+    for (int k = 0; k < LE_NUMBER_TABLE; k++)
+        for (struct le_number *n = plan->numbers[k]; n; n = n->next)
+            le_arena_finish(&n->arena);
     le_arena_finish(&plan->arena);
     le_free(plan);
 }
@@ -132,6 +138,7 @@ void le_plan_free(struct le_plan *plan) {
 void le_cells_clear(struct le_specialised *s) {
     for (int k = 0; s->ir && s->cells && k < s->ir->values.count; k++) {
         le_array_free(s->cells[k].array);
+        le_array_free(s->cells[k].wanted);
         s->cells[k] = (struct le_cell){0};
     }
 }
@@ -142,7 +149,8 @@ void le_cells_clear_computed(struct le_specialised *s) {
         if (s->ir->values.at[k].stage < 0)
             continue;
         le_array_free(s->cells[k].array);
-        s->cells[k].array = NULL;
+        le_array_free(s->cells[k].wanted);
+        s->cells[k].array = s->cells[k].wanted = NULL;
         s->cells[k].ready = false;
     }
 }
@@ -151,7 +159,9 @@ void le_specialised_free(struct le_specialised *s) {
     if (!s)
         return;
     le_cells_clear(s);
+    le_drop_spares(s);
     le_plan_free(s->plan);
+    le_free(s->work);
     le_free(s->extents);
     le_free(s->scratch);
     le_arena_finish(&s->arena);

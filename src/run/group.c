@@ -1,0 +1,482 @@
+/* Planning, statement by statement: which actions belong together, and the ranges, code and memory of each. A group in
+ * a block is planned when it is reached, in memory of its own, and remembers what it hangs on. */
+#include "run/call.h"
+#include <string.h>
+
+/* ---- actions and groups */
+
+static bool is_control(const struct le_stage *stage) {
+    return stage->kind >= LE_STAGE_FOR;
+}
+static bool opens(const struct le_stage *stage) {
+    return stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_LOOP || stage->kind == LE_STAGE_IF;
+}
+
+struct lister {
+    struct le_plan *plan;
+    int *open; /* actions: FOR, LOOP, IF, or the ELSE that took its place */
+    int depth, next_statement;
+    bool alone; /* the group at hand takes no more actions */
+};
+
+static void add_group(struct lister *l, const struct le_stage *stage) {
+    struct le_plan *plan = l->plan;
+    struct le_group *g = &plan->groups[plan->group_count++];
+    /* a LOOP leaves its statement to what computes the condition */
+    int end = stage->kind == LE_STAGE_LOOP ? stage->statement : stage->statement + 1;
+    g->arena = &plan->arena;
+    g->inside = l->depth > 0 || is_control(stage);
+    g->first_statement = l->next_statement;
+    g->statement_count = end > l->next_statement ? end - l->next_statement : 0;
+    g->first_action = plan->action_count;
+    l->next_statement += g->statement_count;
+    l->alone = is_control(stage);
+    plan->has_blocks |= l->alone;
+}
+
+static int innermost_loop(const struct lister *l) {
+    int k = l->depth - 1;
+    while (l->plan->actions[l->open[k]].stage->kind != LE_STAGE_FOR &&
+           l->plan->actions[l->open[k]].stage->kind != LE_STAGE_LOOP)
+        k--;
+    return l->open[k];
+}
+
+/* Until its END is met, a loop is the partner of what leaves it. */
+static void find_partner(struct lister *l, int action) {
+    struct le_action *at = l->plan->actions, *a = &at[action];
+    if (opens(a->stage)) {
+        l->open[l->depth++] = action;
+    } else if (a->stage->kind == LE_STAGE_ELSE) {
+        at[l->open[l->depth - 1]].partner = action;
+        l->open[l->depth - 1] = action;
+    } else if (a->stage->kind == LE_STAGE_END) {
+        a->partner = l->open[--l->depth];
+        at[a->partner].partner = action;
+    } else if (a->stage->kind == LE_STAGE_TEST || a->stage->kind == LE_STAGE_BREAK) {
+        a->partner = innermost_loop(l);
+    }
+}
+
+static void add_action(struct lister *l, const struct le_stage *stage) {
+    struct le_plan *plan = l->plan;
+    const struct le_group *last = plan->group_count ? &plan->groups[plan->group_count - 1] : NULL;
+    bool same = last && !l->alone && !is_control(stage) && stage->statement < l->next_statement;
+    if (!same)
+        add_group(l, stage);
+    struct le_group *g = &plan->groups[plan->group_count - 1];
+    struct le_action *a = &plan->actions[plan->action_count];
+    *a = (struct le_action){.stage = stage, .group = plan->group_count - 1};
+    g->action_count++;
+    if (is_control(stage))
+        find_partner(l, plan->action_count);
+    plan->action_count++;
+}
+
+static void note_makers(struct le_plan *plan, const struct le_ir *ir) {
+    int most = 1;
+    for (int k = 0; k < ir->values.count; k++)
+        plan->maker[k] = ir->values.at[k].stage < 0 ? -1 : plan->action_count;
+    for (int k = plan->action_count - 1; k >= 0; k--) {
+        const struct le_stage *stage = plan->actions[k].stage;
+        if (stage->pair_count == 0 && (le_stage_computes(stage) || stage->kind == LE_STAGE_FOR))
+            plan->maker[stage->target] = k;
+        for (int q = 0; q < stage->pair_count; q++)
+            plan->maker[stage->pairs[q].target] = k;
+        most = stage->pair_count > most ? stage->pair_count : most;
+    }
+    plan->moving = LE_NEW_ARRAY(&plan->arena, most, leat_array *);
+    plan->moving_scalars = LE_NEW_ARRAY(&plan->arena, most, uint64_t);
+}
+
+void le_list_actions(struct le_specialised *s) {
+    struct le_plan *plan = s->plan;
+    struct lister l = {.plan = plan};
+    int stages = s->ir->stages.count;
+    plan->actions = LE_NEW_ARRAY(&plan->arena, stages, struct le_action);
+    plan->groups = LE_NEW_ARRAY(&plan->arena, stages + 1, struct le_group);
+    plan->maker = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, int);
+    l.open = LE_NEW_ARRAY(&plan->arena, stages + 1, int);
+    for (int k = 0; k < stages; k++)
+        if (!s->ir->stages.at[k].dead)
+            add_action(&l, &s->ir->stages.at[k]);
+    for (int k = 0; k < plan->action_count; k++) {
+        struct le_action *a = &plan->actions[k];
+        if (a->stage->kind == LE_STAGE_TEST || a->stage->kind == LE_STAGE_BREAK)
+            a->partner = plan->actions[a->partner].partner;
+    }
+    struct le_group *rest = &plan->groups[plan->group_count++];
+    *rest = (struct le_group){.arena = &plan->arena,
+                              .first_statement = l.next_statement,
+                              .statement_count = s->ir->statements.count - l.next_statement,
+                              .first_action = plan->action_count};
+    note_makers(plan, s->ir);
+}
+
+/* ---- layouts */
+
+static void dense_layout(struct le_layout *layout, const int64_t *shape, int rank) {
+    int64_t stride = 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        layout->shape[d] = shape[d];
+        layout->strides[d] = stride;
+        stride *= shape[d] > 0 ? shape[d] : 1;
+    }
+}
+
+/* A hoisted reduction's array has an element for each value of its indices, from their low ends on. */
+static void hoisted_layout(struct le_plan *plan, const struct le_stage *stage) {
+    struct le_layout layout = {0};
+    int64_t shape[LEAT_RANK_MAX];
+    for (int d = 0; d < stage->left_count; d++) {
+        const struct le_range *r = &plan->space.ranges[stage->left[d]->index];
+        shape[d] = r->high > r->low ? r->high - r->low : 0;
+    }
+    dense_layout(&layout, shape, stage->left_count);
+    for (int d = 0; d < stage->left_count; d++)
+        layout.offset -= plan->space.ranges[stage->left[d]->index].low * layout.strides[d];
+    if (memcmp(&layout, &plan->layouts[stage->target], sizeof layout) != 0)
+        plan->layout_changed[stage->target] = ++plan->time;
+    plan->layouts[stage->target] = layout;
+}
+
+/* Computed values of a symbol all have its shape. */
+static void value_layout(struct le_specialised *s, int value) {
+    const struct le_value *v = &s->ir->values.at[value];
+    if (v->stage >= 0 && v->symbol >= 0 && v->rank > 0)
+        dense_layout(&s->plan->layouts[value], s->plan->space.shape[v->symbol], v->rank);
+}
+
+/* ---- what a plan hangs on */
+
+struct holder {
+    struct le_hold *hold;
+    struct le_arena *arena;
+    struct le_specialised *s;
+};
+
+static void hold_one(const struct holder *h, const uint64_t *time) {
+    for (int k = 0; k < h->hold->on.count; k++)
+        if (h->hold->on.at[k] == time)
+            return;
+    *LE_PUSH(h->arena, &h->hold->on) = time;
+}
+
+static void hold_node(struct le_node *node, void *user) {
+    const struct holder *h = user;
+    const struct le_plan *plan = h->s->plan;
+    if (node->kind == LE_NODE_LEN)
+        hold_one(h, &plan->shape_changed[node->symbol]);
+    if (node->kind == LE_NODE_INDEX)
+        hold_one(h, &plan->range_changed[node->index]);
+    for (int k = 0; k < node->index_count; k++)
+        hold_one(h, &plan->range_changed[node->indices[k]]);
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
+        return;
+    const struct le_value *v = &h->s->ir->values.at[node->value];
+    value_layout(h->s, node->value);
+    hold_one(h, v->symbol >= 0 ? &plan->shape_changed[v->symbol] : &plan->layout_changed[v->id]);
+}
+
+void le_hold_on(struct le_hold *hold, struct le_arena *arena, struct le_specialised *s, struct le_node *node) {
+    struct holder h = {.hold = hold, .arena = arena, .s = s};
+    le_node_walk(s->ir, node, hold_node, &h);
+}
+
+bool le_hold_is_good(struct le_hold *hold, const struct le_plan *plan) {
+    if (hold->made == 0)
+        return false;
+    for (int k = 0; hold->checked != plan->time && k < hold->on.count; k++)
+        if (*hold->on.at[k] > hold->made)
+            return false;
+    hold->checked = plan->time;
+    return true;
+}
+
+static void hold_statement(struct le_specialised *s, struct le_group *g, const struct le_ir_statement *st) {
+    struct holder h = {.hold = &g->hold, .arena = g->arena, .s = s};
+    for (int k = 0; k < st->access_count; k++)
+        hold_one(&h, &s->plan->shape_changed[s->ir->accesses.at[st->first_access + k].symbol]);
+    for (int k = 0; k < st->access_count; k++) {
+        const struct le_ir_access *a = &s->ir->accesses.at[st->first_access + k];
+        for (int d = 0; d < a->rank; d++)
+            le_hold_on(&g->hold, g->arena, s, a->subscripts[d]);
+    }
+    for (int k = 0; k < st->size_count; k++)
+        le_hold_on(&g->hold, g->arena, s, st->sizes[k]);
+}
+
+static void hold_stage(struct le_specialised *s, struct le_group *g, const struct le_stage *stage) {
+    struct holder h = {.hold = &g->hold, .arena = g->arena, .s = s};
+    if (stage->node)
+        le_hold_on(&g->hold, g->arena, s, stage->node);
+    for (int d = 0; d < stage->left_count; d++)
+        le_hold_on(&g->hold, g->arena, s, stage->left[d]);
+    for (int k = 0; k < stage->index_count; k++) {
+        const struct le_range_nodes *r = &s->ir->indices.at[stage->indices[k]].range;
+        struct le_node *bounds[] = {r->low, r->high, r->by};
+        hold_one(&h, &s->plan->range_changed[stage->indices[k]]);
+        for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+            if (bounds[b])
+                le_hold_on(&g->hold, g->arena, s, bounds[b]);
+    }
+    if (stage->leader >= 0) {
+        const struct le_plan *plan = s->plan;
+        int leader = plan->maker[s->ir->stages.at[stage->leader].target];
+        hold_one(&h, &plan->groups[plan->actions[leader].group].hold.made);
+    }
+}
+
+/* ---- where a stage writes */
+
+static bool covers(const struct le_plan *plan, const struct le_ir *ir, const struct le_stage *stage) {
+    const struct le_value *v = &ir->values.at[stage->target];
+    if (stage->kind == LE_STAGE_SCATTER || stage->kind == LE_STAGE_EACH || stage->index_count != stage->left_count)
+        return false;
+    for (int d = 0; d < stage->left_count; d++) {
+        const struct le_node *x = stage->left[d];
+        if (x->kind != LE_NODE_INDEX || ir->indices.at[x->index].host)
+            return false;
+        for (int q = 0; q < d; q++)
+            if (stage->left[q] == x)
+                return false;
+        const struct le_range *r = &plan->space.ranges[x->index];
+        if (r->dynamic || r->low > 0 || r->by != 1 || r->high < plan->space.shape[v->symbol][d])
+            return false;
+    }
+    return true;
+}
+
+struct reads {
+    const struct le_stage *stage;
+    int value;
+    bool own; /* no read but of the element that is written */
+};
+
+static void find_read(struct le_node *node, void *user) {
+    struct reads *r = user;
+    if (node->kind != LE_NODE_LOAD || node->live || node->value != r->value || !r->own)
+        return;
+    r->own =
+        r->stage->kind == LE_STAGE_MAP && node->edge == LE_EDGE_NONE && node->operand_count == r->stage->left_count;
+    for (int d = 0; r->own && d < node->operand_count; d++)
+        r->own = node->operands[d] == r->stage->left[d];
+}
+
+struct find_any {
+    int value;
+    bool found;
+};
+
+static void find_any(struct le_node *node, void *user) {
+    struct find_any *f = user;
+    f->found |= node->kind == LE_NODE_LOAD && node->value == f->value;
+}
+
+/* Bounds are looked at again and again while the stage writes. */
+static bool bounds_read(const struct le_specialised *s, const struct le_stage *stage, int value) {
+    struct find_any f = {.value = value};
+    for (int q = 0; q < stage->index_count; q++) {
+        const struct le_range_nodes *r = &s->ir->indices.at[stage->indices[q]].range;
+        struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+            if (bounds[b])
+                le_node_walk(s->ir, bounds[b], find_any, &f);
+    }
+    return f.found;
+}
+
+/* Whether the stage may write into its base's memory: nobody reads the base later, and it reads what it writes, no
+ * other place. */
+static bool in_place(const struct le_specialised *s, const struct le_action *action, int base) {
+    const struct le_stage *stage = action->stage;
+    if (s->ir->values.at[base].stage < 0 || !le_dies(s->plan, action->dying, base))
+        return false;
+    struct reads r = {.stage = stage, .value = base, .own = true};
+    le_node_walk(s->ir, stage->node, find_read, &r);
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(s->ir, stage->left[d], find_read, &r);
+    return r.own && !bounds_read(s, stage, base);
+}
+
+static enum le_memory_plan place_of(const struct le_specialised *s, const struct le_action *action, int target,
+                                    int base) {
+    if (base < 0 || s->ir->values.at[target].rank == 0)
+        return LE_PLACE_NEW;
+    if (in_place(s, action, base))
+        return LE_PLACE_BASE;
+    return action->whole ? LE_PLACE_NEW : LE_PLACE_COPY;
+}
+
+static void find_places(struct le_specialised *s, struct le_group *g, struct le_action *action) {
+    const struct le_stage *stage = action->stage;
+    action->whole = s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
+                    stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, stage);
+    action->place = place_of(s, action, stage->target, stage->base);
+    action->places = LE_NEW_ARRAY(g->arena, stage->pair_count, enum le_memory_plan);
+    for (int k = 0; k < stage->pair_count; k++)
+        action->places[k] = place_of(s, action, stage->pairs[k].target, stage->pairs[k].source);
+}
+
+/* ---- bytes, for the ledger */
+
+struct count_bytes {
+    const struct le_specialised *s;
+    int64_t bytes, points;
+};
+
+static void count_load(struct le_node *node, void *user) {
+    struct count_bytes *c = user;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
+        return;
+    int64_t elements = 1;
+    for (int d = 0; d < node->operand_count; d++)
+        elements *= c->s->plan->layouts[node->value].shape[d];
+    int64_t touched = 1;
+    for (int k = 0; k < node->free_count; k++)
+        if (!c->s->ir->indices.at[node->free[k]].host)
+            touched *= le_range_count(&c->s->plan->space.ranges[node->free[k]]);
+    c->bytes += (touched < elements && touched >= 0 ? touched : elements) *
+                (int64_t)le_type_size(c->s->ir->values.at[node->value].type);
+}
+
+static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *stage) {
+    struct count_bytes c = {.s = s, .points = 1};
+    le_node_walk(s->ir, stage->node, count_load, &c);
+    for (int k = 0; k < stage->index_count; k++)
+        if (!s->ir->indices.at[stage->indices[k]].host)
+            c.points *= le_range_count(&s->plan->space.ranges[stage->indices[k]]);
+    return c.bytes + c.points * (int64_t)le_type_size(s->ir->values.at[stage->target].type);
+}
+
+/* ---- a group */
+
+/* The leader's kernel makes its siblings, too, if it works in parts. */
+static bool made_with_leader(const struct le_plan *plan, const struct le_ir *ir, const struct le_stage *stage) {
+    if (stage->leader < 0)
+        return false;
+    const struct le_launches *l = &plan->actions[plan->maker[ir->stages.at[stage->leader].target]].launches;
+    return l->count > 0 && l->at[0].parts;
+}
+
+static leat_status generate(struct leat_call *call, struct le_group *g, struct le_action *action) {
+    struct le_specialised *s = call->specialised;
+    struct le_plan *plan = s->plan;
+    const struct le_stage *stage = action->stage;
+    struct le_kernel kernel = {.ir = s->ir,
+                               .stage = stage,
+                               .space = &plan->space,
+                               .layouts = plan->layouts,
+                               .threads = le_pool_threads(call->program->ctx->threads),
+                               .arena = g->arena,
+                               .merged_into = s->merged_into,
+                               .merged_count = s->merged_count};
+    leat_status status = LEAT_OK;
+    if (stage->kind == LE_STAGE_FILL)
+        status = le_kernel_scalar(&kernel, stage->node, s->ir->values.at[stage->target].type,
+                                  LE_PUSH(g->arena, &action->launches));
+    else if (!made_with_leader(plan, s->ir, stage))
+        status = le_kernel_generate(&kernel, &action->launches);
+    action->codes = LE_NEW_ARRAY(g->arena, action->launches.count, struct le_cpu_code);
+    for (int k = 0; k < action->launches.count && status == LEAT_OK; k++) {
+        action->operations += (uint64_t)action->launches.at[k].operations;
+        status = le_cpu_prepare(g->arena, action->launches.at[k].unit, call->program->ctx->simd, &action->codes[k]);
+        if (action->codes[k].scratch_bytes > plan->scratch_bytes)
+            plan->scratch_bytes = action->codes[k].scratch_bytes;
+    }
+    action->bytes = stage->kind == LE_STAGE_FILL || action->launches.count == 0 ? 0 : bytes_of(s, stage);
+    return status;
+}
+
+static leat_status plan_action(struct leat_call *call, struct le_group *g, struct le_action *action) {
+    struct le_specialised *s = call->specialised;
+    const struct le_stage *stage = action->stage;
+    if (!le_stage_computes(stage))
+        return LEAT_OK;
+    action->launches = (struct le_launches){0};
+    action->operations = 0;
+    hold_stage(s, g, stage);
+    if (s->ir->values.at[stage->target].symbol < 0)
+        hoisted_layout(s->plan, stage);
+    value_layout(s, stage->target);
+    for (int k = 0; k < stage->pair_count; k++)
+        value_layout(s, stage->pairs[k].target);
+    find_places(s, g, action);
+    return generate(call, g, action);
+}
+
+static bool same_range(const struct le_range *a, const struct le_range *b) {
+    return a->low == b->low && a->high == b->high && a->by == b->by && a->solved == b->solved &&
+           a->dynamic == b->dynamic && a->bounded == b->bounded;
+}
+
+static leat_status find_ranges(struct leat_call *call, struct le_group *g, const struct le_ir_statement *st) {
+    struct le_plan *plan = call->specialised->plan;
+    struct le_space *space = &plan->space;
+    struct le_range *old = LE_NEW_ARRAY(g->arena, st->all_count, struct le_range);
+    int64_t shape[LEAT_RANK_MAX];
+    bool makes = st->symbol >= 0 && ((st->kind == LE_STEP_NEW && st->size_count) || (st->is_new && st->left_count));
+    for (int k = 0; k < st->all_count; k++)
+        old[k] = space->ranges[st->all[k]];
+    if (makes) {
+        memcpy(shape, space->shape[st->symbol], sizeof shape);
+        space->shaped[st->symbol] = false;
+    }
+    leat_status status = le_ranges_find(space, st);
+    if (status != LEAT_OK)
+        return status;
+    for (int k = 0; k < st->all_count; k++)
+        if (!same_range(&old[k], &space->ranges[st->all[k]]))
+            plan->range_changed[st->all[k]] = ++plan->time;
+    if (makes && memcmp(shape, space->shape[st->symbol], sizeof shape) != 0)
+        plan->shape_changed[st->symbol] = ++plan->time;
+    hold_statement(call->specialised, g, st);
+    return LEAT_OK;
+}
+
+static leat_status plan_now(struct leat_call *call, struct le_group *g) {
+    struct le_specialised *s = call->specialised;
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < g->statement_count && status == LEAT_OK; k++)
+        status = find_ranges(call, g, &s->ir->statements.at[g->first_statement + k]);
+    for (int k = 0; k < g->action_count && status == LEAT_OK; k++)
+        status = plan_action(call, g, &s->plan->actions[g->first_action + k]);
+    return status;
+}
+
+leat_status le_plan_group(struct leat_call *call, struct le_group *g) {
+    struct le_plan *plan = call->specialised->plan;
+    g->hold = (struct le_hold){0};
+    memset(&g->used, 0, sizeof g->used);
+    if (g->inside && g->arena == &plan->arena) {
+        g->arena = LE_NEW(&plan->arena, struct le_arena);
+        le_arena_init(g->arena);
+    }
+    if (g->inside) {
+        le_arena_finish(g->arena);
+        if (setjmp(g->arena->failure))
+            return le_fail_out_of_memory(0);
+    }
+    plan->space.arena = g->arena;
+    plan->space.failure = LEAT_OK;
+    plan->planning = g->inside ? g : NULL;
+    leat_status status = plan_now(call, g);
+    plan->planning = NULL;
+    if (status == LEAT_OK)
+        g->hold.made = g->hold.checked = ++plan->time;
+    return status;
+}
+
+leat_status le_reach_group(struct leat_call *call, struct le_group *g) {
+    leat_status status = LEAT_OK;
+    if (le_hold_is_good(&g->hold, call->specialised->plan) && le_used_are_same(call, g, &status))
+        return LEAT_OK;
+    if (status != LEAT_OK)
+        return status;
+    struct le_span span;
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_PLAN, call->program->name,
+                  g->hold.made ? "new shapes or numbers" : "first run");
+    status = le_plan_group(call, g);
+    le_span_end(&span, 0, 0);
+    return status;
+}

@@ -1,0 +1,302 @@
+/* Where values die: a walk over a plan's actions from the last to the first, with a flag for each value that is still
+ * read after the action at hand. It does not know memory: two values may share theirs.
+ *
+ * A loop's values from outside that its body reads live until it is left; those that only the body sets do not live
+ * from one iteration to the next. What a MOVE right before a loop's END sets is dead between its last read in the body
+ * and that MOVE. Where two ways meet, both are told apart: what dies on the way to the next action, and what dies on
+ * the other one. All that is conservative: a value may be said to live longer than it does. */
+#include "run/call.h"
+#include <limits.h>
+#include <string.h>
+
+struct set {
+    uint64_t *words;
+};
+struct block {
+    int end;              /* the action that ends it */
+    struct set after;     /* what lives where the block is left */
+    struct set otherwise; /* IF: what lives at the start of its second branch */
+};
+
+struct liveness {
+    struct le_specialised *s;
+    struct le_plan *plan;
+    int words;
+    struct set now;
+    struct {
+        int *at;
+        int count, capacity;
+    } reads;         /* values, by action */
+    int *first_read; /* by action, and one more */
+    struct {
+        struct block *at;
+        int count, capacity;
+    } blocks; /* open ones; those behind `open` keep their memory */
+    int open;
+};
+
+/* ---- sets */
+
+static bool has(struct set set, int value) {
+    return set.words[value / 64] >> (value % 64) & 1;
+}
+static void add(struct set set, int value) {
+    set.words[value / 64] |= (uint64_t)1 << (value % 64);
+}
+static void take(struct set set, int value) {
+    set.words[value / 64] &= ~((uint64_t)1 << (value % 64));
+}
+static void copy(const struct liveness *l, struct set to, struct set from) {
+    memcpy(to.words, from.words, (size_t)l->words * sizeof *to.words);
+}
+static void join(const struct liveness *l, struct set to, struct set from) {
+    for (int k = 0; k < l->words; k++)
+        to.words[k] |= from.words[k];
+}
+
+/* ---- what an action reads */
+
+static void add_read(struct liveness *l, int value) {
+    if (l->s->ir->values.at[value].stage >= 0)
+        *LE_PUSH(&l->plan->arena, &l->reads) = value;
+}
+
+static void read_load(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_LOAD && !node->live)
+        add_read(user, node->value);
+}
+
+static bool is_hosts(const struct le_ir *ir, const struct le_node *node) {
+    for (int k = 0; k < node->free_count; k++)
+        if (!ir->indices.at[node->free[k]].host)
+            return false;
+    return true;
+}
+
+/* The range rules evaluate what has no indices but the host's. */
+static void read_number(struct le_node *node, void *user) {
+    const struct liveness *l = user;
+    if (node->kind == LE_NODE_LOAD && is_hosts(l->s->ir, node))
+        add_read(user, node->value);
+}
+
+static void read_bounds(struct liveness *l, int index, void (*visit)(struct le_node *, void *)) {
+    const struct le_range_nodes *r = &l->s->ir->indices.at[index].range;
+    struct le_node *bounds[] = {r->low, r->high, r->by};
+    for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+        if (bounds[b])
+            le_node_walk(l->s->ir, bounds[b], visit, l);
+}
+
+static void read_statement(struct liveness *l, const struct le_ir_statement *st) {
+    struct le_ir *ir = l->s->ir;
+    for (int k = 0; k < st->all_count; k++)
+        read_bounds(l, st->all[k], read_number);
+    for (int k = 0; k < st->access_count; k++) {
+        const struct le_ir_access *a = &ir->accesses.at[st->first_access + k];
+        for (int d = 0; d < a->rank; d++)
+            le_node_walk(ir, a->subscripts[d], read_number, l);
+    }
+    for (int k = 0; k < st->size_count; k++)
+        le_node_walk(ir, st->sizes[k], read_number, l);
+    if (st->value)
+        le_node_walk(ir, st->value, read_number, l);
+}
+
+static void read_stage(struct liveness *l, const struct le_stage *stage) {
+    if (stage->node)
+        le_node_walk(l->s->ir, stage->node, read_load, l);
+    for (int d = 0; d < stage->left_count; d++)
+        le_node_walk(l->s->ir, stage->left[d], read_load, l);
+    for (int k = 0; k < stage->index_count; k++)
+        read_bounds(l, stage->indices[k], read_load);
+    if (stage->kind == LE_STAGE_FOR)
+        read_bounds(l, stage->index, read_load);
+    if (stage->pair_count == 0 && stage->base >= 0 && le_stage_computes(stage))
+        add_read(l, stage->base);
+    for (int k = 0; k < stage->pair_count; k++)
+        if (stage->pairs[k].source >= 0)
+            add_read(l, stage->pairs[k].source);
+}
+
+static void list_reads(struct liveness *l) {
+    struct le_plan *plan = l->plan;
+    l->first_read = LE_NEW_ARRAY(&plan->arena, plan->action_count + 1, int);
+    for (int k = 0; k < plan->action_count; k++) {
+        const struct le_action *a = &plan->actions[k];
+        const struct le_group *g = &plan->groups[a->group];
+        l->first_read[k] = l->reads.count;
+        read_stage(l, a->stage);
+        for (int q = 0; k == g->first_action && q < g->statement_count; q++)
+            read_statement(l, &l->s->ir->statements.at[g->first_statement + q]);
+    }
+    l->first_read[plan->action_count] = l->reads.count;
+}
+
+/* ---- the walk */
+
+static int push_death(struct liveness *l, int value) {
+    const struct le_value *v = &l->s->ir->values.at[value];
+    if (v->rank > 0 && v->stage >= 0)
+        *LE_PUSH(&l->plan->arena, &l->plan->deaths) = value;
+    return l->plan->deaths.count;
+}
+
+/* What lives in `from` and not in `to`. */
+static struct le_deaths difference(struct liveness *l, struct set from, struct set to) {
+    struct le_deaths d = {.first = l->plan->deaths.count};
+    for (int w = 0; w < l->words; w++)
+        for (uint64_t rest = from.words[w] & ~to.words[w]; rest; rest &= rest - 1)
+            push_death(l, w * 64 + __builtin_ctzll(rest));
+    d.count = l->plan->deaths.count - d.first;
+    return d;
+}
+
+static void read_all(struct liveness *l, int action) {
+    for (int k = l->first_read[action]; k < l->first_read[action + 1]; k++)
+        add(l->now, l->reads.at[k]);
+}
+
+static int target_count(const struct le_stage *stage) {
+    return stage->pair_count > 0 ? stage->pair_count : le_stage_computes(stage) ? 1 : 0;
+}
+static int target_of(const struct le_stage *stage, int k) {
+    return stage->pair_count > 0 ? stage->pairs[k].target : stage->target;
+}
+
+static void walk_stage(struct liveness *l, int action) {
+    struct le_action *a = &l->plan->actions[action];
+    a->dying.first = l->plan->deaths.count;
+    for (int k = 0; k < target_count(a->stage); k++) {
+        if (!has(l->now, target_of(a->stage, k)))
+            push_death(l, target_of(a->stage, k));
+        take(l->now, target_of(a->stage, k));
+    }
+    for (int k = l->first_read[action]; k < l->first_read[action + 1]; k++) {
+        if (!has(l->now, l->reads.at[k]))
+            push_death(l, l->reads.at[k]);
+        add(l->now, l->reads.at[k]);
+    }
+    a->dying.count = l->plan->deaths.count - a->dying.first;
+}
+
+static struct set new_set(struct liveness *l) {
+    return (struct set){LE_NEW_ARRAY(&l->plan->arena, l->words, uint64_t)};
+}
+
+static struct block *open_block(struct liveness *l, int action) {
+    if (l->open == l->blocks.count)
+        *LE_PUSH(&l->plan->arena, &l->blocks) = (struct block){.after = new_set(l), .otherwise = new_set(l)};
+    struct block *b = &l->blocks.at[l->open++];
+    b->end = action;
+    copy(l, b->after, l->now);
+    return b;
+}
+static struct block *innermost(struct liveness *l) {
+    return &l->blocks.at[l->open - 1];
+}
+
+static bool is_loop(const struct le_action *a) {
+    return a->stage->kind == LE_STAGE_FOR || a->stage->kind == LE_STAGE_LOOP;
+}
+
+/* The block that ends at that action opens. From the end of a loop it may go on with its body. */
+static void walk_end(struct liveness *l, int action) {
+    struct le_action *a = &l->plan->actions[action];
+    struct block *b = open_block(l, action);
+    int first = a->partner;
+    if (!is_loop(&l->plan->actions[first]))
+        return;
+    for (int k = l->first_read[first + 1]; k < l->first_read[action]; k++)
+        if (l->plan->maker[l->reads.at[k]] < first)
+            add(l->now, l->reads.at[k]);
+    a->leaving = difference(l, l->now, b->after);
+}
+
+/* The loop that a TEST or BREAK leaves. */
+static struct block *left_block(struct liveness *l, int action) {
+    int k = l->open - 1;
+    while (l->blocks.at[k].end != l->plan->actions[action].partner)
+        k--;
+    return &l->blocks.at[k];
+}
+
+static void walk_for(struct liveness *l, int action) {
+    struct le_action *a = &l->plan->actions[action];
+    struct block *b = innermost(l);
+    take(l->now, a->stage->target);
+    copy(l, b->otherwise, l->now);
+    join(l, l->now, b->after);
+    read_all(l, action);
+    a->dying = difference(l, l->now, b->otherwise);
+    a->leaving = difference(l, l->now, b->after);
+    l->open--;
+}
+
+static void walk_if(struct liveness *l, int action) {
+    struct le_action *a = &l->plan->actions[action];
+    struct block *b = innermost(l);
+    copy(l, b->after, l->now); /* at the start of the first branch */
+    join(l, l->now, b->otherwise);
+    read_all(l, action);
+    a->dying = difference(l, l->now, b->after);
+    a->leaving = difference(l, l->now, b->otherwise);
+    l->open--;
+}
+
+static void walk_test(struct liveness *l, int action) {
+    struct le_action *a = &l->plan->actions[action];
+    struct block *b = left_block(l, action);
+    copy(l, b->otherwise, l->now);
+    join(l, l->now, b->after);
+    read_all(l, action);
+    a->dying = difference(l, l->now, b->otherwise);
+    a->leaving = difference(l, l->now, b->after);
+}
+
+static void walk_action(struct liveness *l, int action) {
+    switch (l->plan->actions[action].stage->kind) {
+    case LE_STAGE_END:
+        walk_end(l, action);
+        return;
+    case LE_STAGE_FOR:
+        walk_for(l, action);
+        return;
+    case LE_STAGE_LOOP:
+        l->open--;
+        return;
+    case LE_STAGE_TEST:
+        walk_test(l, action);
+        return;
+    case LE_STAGE_BREAK:
+        copy(l, l->now, left_block(l, action)->after);
+        return;
+    case LE_STAGE_IF:
+        walk_if(l, action);
+        return;
+    case LE_STAGE_ELSE:
+        copy(l, innermost(l)->otherwise, l->now);
+        copy(l, l->now, innermost(l)->after);
+        return;
+    default:
+        walk_stage(l, action);
+    }
+}
+
+void le_find_deaths(struct le_specialised *s) {
+    struct liveness l = {.s = s, .plan = s->plan, .words = s->ir->values.count / 64 + 1};
+    l.now = new_set(&l);
+    list_reads(&l);
+    for (int k = 0; k < s->wanted_count; k++)
+        if (s->ir->last[s->wanted[k]] >= 0)
+            add(l.now, s->ir->last[s->wanted[k]]);
+    for (int k = s->plan->action_count - 1; k >= 0; k--)
+        walk_action(&l, k);
+}
+
+bool le_dies(const struct le_plan *plan, struct le_deaths deaths, int value) {
+    for (int k = 0; k < deaths.count; k++)
+        if (plan->deaths.at[deaths.first + k] == value)
+            return true;
+    return false;
+}

@@ -1,0 +1,209 @@
+/* Memory for values while a plan runs: new, or the base's if nobody else holds it, or shared by a MOVE. What dies in a
+ * loop is spare, and is taken by the next new array of as many bytes, so that a loop does not allocate.
+ *
+ * An array belongs to the cells that hold it. The caller's have references of others besides, so nothing is ever
+ * written into them; where the caller wants a result, a view of that array stands in the cell instead. */
+#include "run/call.h"
+#include <string.h>
+
+int le_taken_base(const struct le_plan *plan, int value) {
+    const struct le_action *a = le_maker_of(plan, value);
+    if (!a)
+        return -1;
+    for (int k = 0; k < a->stage->pair_count; k++)
+        if (a->stage->pairs[k].target == value)
+            return a->places[k] == LE_PLACE_BASE ? a->stage->pairs[k].source : -1;
+    return a->place == LE_PLACE_BASE ? a->stage->base : -1;
+}
+
+/* ---- spares */
+
+void le_drop_spares(struct le_specialised *s) {
+    for (; s->spare_count > 0; s->spare_count--)
+        le_array_free(s->spares[s->spare_count - 1]);
+}
+
+static bool is_ours_alone(const leat_array *array) {
+    return atomic_load_explicit(&((leat_array *)(uintptr_t)array)->refcount, memory_order_acquire) == 1;
+}
+
+static void keep_spare(struct le_specialised *s, leat_array *array) {
+    if (!is_ours_alone(array) || array->buffer->kind != LE_BUFFER_POOL ||
+        atomic_load_explicit(&array->buffer->refcount, memory_order_acquire) != 1) {
+        le_array_free(array);
+        return;
+    }
+    if (s->spare_count == LE_SPARES_MAX) {
+        le_array_free(s->spares[0]);
+        memmove(s->spares, s->spares + 1, sizeof s->spares - sizeof s->spares[0]);
+        s->spare_count--;
+    }
+    s->spares[s->spare_count++] = array;
+}
+
+/* The one that died last is the likeliest to be in a cache. */
+static leat_array *take_spare(struct le_specialised *s, enum le_type type, int rank, const int64_t *shape) {
+    size_t bytes = le_type_size(type);
+    for (int d = 0; d < rank; d++)
+        bytes *= (size_t)shape[d];
+    for (int k = s->spare_count - 1; k >= 0; k--) {
+        leat_array *array = s->spares[k];
+        if (le_array_bytes(array) != bytes)
+            continue;
+        memmove(s->spares + k, s->spares + k + 1, (size_t)(s->spare_count - k - 1) * sizeof array);
+        s->spare_count--;
+        le_array_renew(array, (leat_dtype)type, rank, shape);
+        return array;
+    }
+    return NULL;
+}
+
+static void drop_array(struct le_specialised *s, int value, bool in_loop) {
+    leat_array *array = s->cells[value].array;
+    s->cells[value].array = NULL;
+    if (array && in_loop)
+        keep_spare(s, array);
+    else
+        le_array_free(array);
+}
+
+void le_drop_values(struct leat_call *call, struct le_deaths deaths, bool in_loop) {
+    struct le_specialised *s = call->specialised;
+    for (int k = 0; k < deaths.count; k++)
+        drop_array(s, s->plan->deaths.at[deaths.first + k], in_loop);
+}
+
+/* ---- new arrays */
+
+static leat_status allocate(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
+                            leat_array **array) {
+    struct le_specialised *s = call->specialised;
+    struct le_span span;
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_ALLOCATE, v->name, "");
+    leat_status status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank, shape, zero, array);
+    if (status == LEAT_OUT_OF_MEMORY && s->spare_count > 0) {
+        le_drop_spares(s);
+        le_errors_clear();
+        status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank, shape, zero, array);
+    }
+    le_span_end(&span, status == LEAT_OK ? le_array_bytes(*array) : 0, 0);
+    return status;
+}
+
+static leat_status new_array(struct leat_call *call, int value, const int64_t *shape, bool zero) {
+    struct le_specialised *s = call->specialised;
+    const struct le_value *v = &s->ir->values.at[value];
+    struct le_cell *cell = &s->cells[value];
+    leat_array *array = cell->wanted;
+    cell->wanted = NULL;
+    if (!array)
+        array = take_spare(s, v->type, v->rank, shape);
+    if (array && zero)
+        memset(array->data, 0, le_array_bytes(array));
+    leat_status status = array ? LEAT_OK : allocate(call, v, shape, zero, &array);
+    if (status != LEAT_OK)
+        return status;
+    le_array_free(cell->array);
+    cell->array = array;
+    return LEAT_OK;
+}
+
+/* ---- targets */
+
+static leat_status copy_base(struct leat_call *call, const struct le_action *action, int target, int base) {
+    const struct le_specialised *s = call->specialised;
+    struct le_span span;
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, action->stage->name, "what is not assigned stays");
+    le_array_copy(s->cells[target].array, s->cells[base].array);
+    le_span_end(&span, 2 * le_array_bytes(s->cells[target].array), 0);
+    return LEAT_OK;
+}
+
+static leat_status place(struct leat_call *call, const struct le_action *action, enum le_memory_plan plan, int target,
+                         int base, bool zero) {
+    struct le_specialised *s = call->specialised;
+    struct le_cell *cell = &s->cells[target];
+    leat_status status = LEAT_OK;
+    if (s->ir->values.at[target].rank == 0) {
+        s->buffers[target] = &cell->scalar;
+        return LEAT_OK;
+    }
+    if (plan == LE_PLACE_BASE && is_ours_alone(s->cells[base].array)) {
+        le_array_free(cell->array);
+        cell->array = s->cells[base].array;
+        s->cells[base].array = NULL;
+    } else {
+        status = new_array(call, target, s->plan->layouts[target].shape, zero);
+        if (status == LEAT_OK && plan != LE_PLACE_NEW && !action->whole)
+            status = copy_base(call, action, target, base);
+    }
+    if (status == LEAT_OK)
+        s->buffers[target] = cell->array->data;
+    return status;
+}
+
+leat_status le_place_targets(struct leat_call *call, const struct le_action *action, bool zero) {
+    const struct le_stage *stage = action->stage;
+    leat_status status = LEAT_OK;
+    if (stage->pair_count == 0)
+        return place(call, action, action->place, stage->target, stage->base, zero);
+    for (int k = 0; k < stage->pair_count && status == LEAT_OK; k++)
+        status = place(call, action, action->places[k], stage->pairs[k].target, stage->pairs[k].source, zero);
+    return status;
+}
+
+/* ---- moves */
+
+/* The source's array, retained. The caller's may be strided, and its bools any byte: a dense and clean copy of those.
+ */
+static leat_status share(struct leat_call *call, int source, leat_array **array) {
+    struct le_specialised *s = call->specialised;
+    const struct le_value *v = &s->ir->values.at[source];
+    leat_array *held = s->cells[source].array;
+    if (v->stage >= 0 || (v->type != LE_BOOL && le_array_is_contiguous(held))) {
+        *array = le_array_retain(held);
+        return LEAT_OK;
+    }
+    leat_status status = allocate(call, v, held->shape, false, array);
+    if (status != LEAT_OK)
+        return status;
+    le_array_copy(*array, held);
+    if (v->type == LE_BOOL)
+        le_array_write(*array, (*array)->data);
+    return LEAT_OK;
+}
+
+static void set_moved(struct le_specialised *s, const struct le_pair *pair, int k) {
+    struct le_cell *cell = &s->cells[pair->target];
+    cell->ready = true;
+    if (s->ir->values.at[pair->target].rank == 0) {
+        cell->scalar = s->plan->moving_scalars[k];
+        s->buffers[pair->target] = &cell->scalar;
+        return;
+    }
+    le_array_free(cell->array);
+    cell->array = s->plan->moving[k];
+    s->buffers[pair->target] = cell->array->data;
+}
+
+leat_status le_move_values(struct leat_call *call, const struct le_action *action) {
+    struct le_specialised *s = call->specialised;
+    const struct le_stage *stage = action->stage;
+    leat_array **moving = s->plan->moving;
+    leat_status status = LEAT_OK;
+    int count = 0;
+    for (; count < stage->pair_count && status == LEAT_OK; count++) {
+        int source = stage->pairs[count].source;
+        moving[count] = NULL;
+        s->plan->moving_scalars[count] = s->cells[source].scalar;
+        if (s->ir->values.at[source].rank > 0)
+            status = share(call, source, &moving[count]);
+    }
+    for (int k = 0; k < count; k++) {
+        if (status == LEAT_OK)
+            set_moved(s, &stage->pairs[k], k);
+        else
+            le_array_free(moving[k]);
+    }
+    return status;
+}
