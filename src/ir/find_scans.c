@@ -1,0 +1,317 @@
+/* Scans: a reduction over a range that ends at i + c (a prefix) or starts there (a suffix), whose body knows nothing of
+ * i, becomes a stage of its own, which makes the totals for all i at once in linear time; it is read where the
+ * reduction stood. i is an index of the stage, or of a reduction around it, with a range of its own. All further
+ * indices of the reduction are reduced inside of a term. What stays: i with another factor, bounds that depend on more
+ * than i, bodies that hold a range that depends on the scanned index. Whether a reduction is a scan hangs on its own
+ * statement alone, so that fusion changes no bits: this runs before it. */
+#include "ir/ir.h"
+
+#define PATH_MAX 64
+
+struct path {
+    int at[PATH_MAX]; /* indices of the stage and of the reductions around */
+    int count;
+};
+
+struct scans {
+    struct le_ir *ir;
+    struct {
+        struct le_stage *at;
+        int count, capacity;
+    } out;
+    struct le_stage *stage;
+    struct {
+        struct scan_made {
+            struct le_node *reduction, *load;
+        } * at;
+        int count, capacity;
+    } made; /* of this stage */
+    int epoch;
+};
+
+/* What a reduction scans. */
+struct pattern {
+    int index, scanned; /* i; the one whose range i bounds */
+    struct le_node *term;
+    int kept[LEAT_RANK_MAX]; /* what the term depends on but for the scanned index, in the order of the path */
+    int kept_count;
+};
+
+static bool is_among(const int *set, int count, int index) {
+    for (int k = 0; k < count; k++)
+        if (set[k] == index)
+            return true;
+    return false;
+}
+
+/* ---- is it one */
+
+/* 1 or -1: x is i + c or c - i, c without indices. 0: another thing. */
+static int factor_of(const struct le_node *x) {
+    if (x->kind == LE_NODE_INDEX)
+        return 1;
+    if (x->kind != LE_NODE_OP || x->type != LE_I64)
+        return 0;
+    const struct le_node *a = x->operands[0], *b = x->operand_count == 2 ? x->operands[1] : NULL;
+    if (x->code == LE_OP_NEG)
+        return -factor_of(a);
+    if (!b || (x->code != LE_OP_ADD && x->code != LE_OP_SUB) || (a->free_count && b->free_count))
+        return 0;
+    return a->free_count ? factor_of(a) : x->code == LE_OP_ADD ? factor_of(b) : -factor_of(b);
+}
+
+struct bounded {
+    const struct le_ir *ir;
+    int index;
+    bool found;
+};
+
+static void find_bounded(struct le_node *node, void *user) {
+    struct bounded *b = user;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range_nodes *r = &b->ir->indices.at[node->indices[k]].range;
+        const struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (size_t q = 0; q < ARRAY_LEN(bounds); q++)
+            b->found |= bounds[q] && le_node_depends(bounds[q], b->index);
+    }
+}
+
+/* A range inside of node depends on the index. */
+static bool bounds_depend(struct le_ir *ir, struct le_node *node, int index) {
+    struct bounded b = {.ir = ir, .index = index};
+    le_node_walk(ir, node, find_bounded, &b);
+    return b.found;
+}
+
+/* The range's end that moves with one index, by a factor of 1 or -1, while the other moves with none; NULL: it is no
+ * such range. */
+static const struct le_node *moving_end(const struct le_ir *ir, int index) {
+    const struct le_range_nodes *r = &ir->indices.at[index].range;
+    if (!r->low || !r->high || (r->by && !(r->by->kind == LE_NODE_CONST && le_const_i64(r->by) == 1)))
+        return NULL;
+    const struct le_node *end = r->high->free_count ? r->high : r->low, *other = end == r->high ? r->low : r->high;
+    bool fits = end->free_count == 1 && other->free_count == 0 && !end->changes && !other->changes;
+    return fits && factor_of(end) != 0 ? end : NULL;
+}
+
+/* The reduction's term: its body, reduced over the indices that are not scanned. */
+static struct le_node *term_of(struct le_ir *ir, struct le_node *n, int scanned) {
+    int *others = LE_NEW_ARRAY(ir->arena, n->index_count, int), count = 0;
+    for (int k = 0; k < n->index_count; k++)
+        if (n->indices[k] != scanned)
+            others[count++] = n->indices[k];
+    struct le_node *body = n->operands[0];
+    return count ? le_node_reduce(ir, (enum le_reduction)n->code, n->type, body, others, count) : body;
+}
+
+static bool find_kept(const struct scans *s, const struct path *path, struct pattern *p) {
+    for (int k = 0; k < p->term->free_count; k++) {
+        int index = p->term->free[k];
+        const struct le_ir_index *ix = &s->ir->indices.at[index];
+        if (index != p->scanned && !ix->host && (ix->depends || !is_among(path->at, path->count, index)))
+            return false;
+    }
+    for (int k = 0; k < path->count; k++) {
+        int index = path->at[k];
+        if (!le_node_depends(p->term, index) || s->ir->indices.at[index].host ||
+            is_among(p->kept, p->kept_count, index))
+            continue;
+        if (p->kept_count + 1 == LEAT_RANK_MAX)
+            return false;
+        p->kept[p->kept_count++] = index;
+    }
+    return true;
+}
+
+static bool match(const struct scans *s, struct le_node *n, const struct path *path, struct pattern *p) {
+    bool is_arg = n->code == LE_RED_ARGMIN || n->code == LE_RED_ARGMAX;
+    for (int k = 0; k < n->index_count && !n->changes; k++) {
+        const struct le_node *end = moving_end(s->ir, n->indices[k]);
+        if (!end || (is_arg && factor_of(end) < 0))
+            continue;
+        *p = (struct pattern){.index = end->free[0], .scanned = n->indices[k]};
+        const struct le_ir_index *ix = &s->ir->indices.at[p->index];
+        if (ix->host || ix->depends || !is_among(path->at, path->count, p->index))
+            continue;
+        p->term = term_of(s->ir, n, p->scanned);
+        if (!le_node_depends(p->term, p->index) && !bounds_depend(s->ir, p->term, p->scanned) && find_kept(s, path, p))
+            return true;
+    }
+    return false;
+}
+
+/* ---- its stage */
+
+static struct le_node *scan_node(struct le_ir *ir, const struct le_node *n, const struct pattern *p) {
+    return le_node_reduce(ir, (enum le_reduction)n->code, n->type, p->term, &p->scanned, 1);
+}
+
+/* The stage itself is the scan: it writes the totals where they belong. */
+static bool is_whole_stage(const struct scans *s, const struct le_node *n, const struct pattern *p) {
+    const struct le_stage *stage = s->stage;
+    if (stage->kind != LE_STAGE_MAP || stage->node != n || s->ir->indices.at[p->index].range.by)
+        return false;
+    for (int k = 0; k < stage->index_count; k++)
+        if (stage->indices[k] != p->index && !is_among(p->kept, p->kept_count, stage->indices[k]))
+            return false;
+    return stage->index_count == p->kept_count + 1;
+}
+
+static struct le_node *own_stage(struct scans *s, const struct le_node *n, const struct pattern *p) {
+    struct le_ir *ir = s->ir;
+    int count = p->kept_count + 1, *indices = LE_NEW_ARRAY(ir->arena, count, int);
+    struct le_node **left = LE_NEW_ARRAY(ir->arena, count, struct le_node *);
+    for (int k = 0; k < count; k++) {
+        indices[k] = k < p->kept_count ? p->kept[k] : p->index;
+        left[k] = le_node_index(ir, indices[k]);
+    }
+    struct le_value *v = LE_PUSH(ir->arena, &ir->values);
+    int id = ir->values.count - 1;
+    *v = (struct le_value){
+        .id = id, .symbol = -1, .name = le_arena_format(ir->arena, "t.%d", id), .type = n->type, .rank = count};
+    *LE_PUSH(ir->arena, &s->out) = (struct le_stage){.kind = LE_STAGE_SCAN,
+                                                     .statement = s->stage->statement,
+                                                     .name = s->stage->name,
+                                                     .block = s->stage->block,
+                                                     .target = id,
+                                                     .base = -1,
+                                                     .leader = -1,
+                                                     .sibling = -1,
+                                                     .index = -1,
+                                                     .indices = indices,
+                                                     .index_count = count,
+                                                     .left = left,
+                                                     .left_count = count,
+                                                     .node = scan_node(ir, n, p),
+                                                     .access = -1};
+    return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
+                                              .type = n->type,
+                                              .value = id,
+                                              .operands = left,
+                                              .operand_count = count,
+                                              .access = -1,
+                                              .trusted = true});
+}
+
+/* ---- the points of a prefix, without counting them */
+
+static struct le_node *op2(struct le_ir *ir, int code, enum le_type type, struct le_node *a, struct le_node *b) {
+    struct le_node *x[] = {a, b};
+    return le_node_op(ir, code, type, x, 2);
+}
+
+static struct le_node *count_points(struct le_ir *ir, struct le_node *n) {
+    for (int k = 0; k < n->index_count; k++) {
+        const struct le_range_nodes *r = &ir->indices.at[n->indices[k]].range;
+        if (!moving_end(ir, n->indices[k]))
+            continue;
+        struct le_node *length = op2(ir, LE_OP_SUB, LE_I64, r->high, r->low);
+        length = op2(ir, LE_OP_MAX, LE_I64, length, le_node_i64(ir, 0));
+        struct le_node rest = *n;
+        rest.indices = LE_NEW_ARRAY(ir->arena, n->index_count, int);
+        rest.index_count = 0;
+        bool alone = true;
+        for (int q = 0; q < n->index_count; q++) {
+            if (q == k)
+                continue;
+            const struct le_range_nodes *other = &ir->indices.at[n->indices[q]].range;
+            const struct le_node *bounds[] = {other->low, other->high, other->by};
+            for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+                alone &= !bounds[b] || !le_node_depends(bounds[b], n->indices[k]);
+            rest.indices[rest.index_count++] = n->indices[q];
+        }
+        if (alone)
+            return rest.index_count ? op2(ir, LE_OP_MUL, LE_I64, length, le_node_make(ir, &rest)) : length;
+    }
+    return n;
+}
+
+/* ---- the rewrite */
+
+static void enter(struct path *path, const struct le_node *n) {
+    for (int k = 0; n->kind == LE_NODE_REDUCE && k < n->index_count && path->count < PATH_MAX; k++)
+        path->at[path->count++] = n->indices[k];
+}
+
+static struct le_node *replace(struct scans *s, struct le_node *n, const struct path *path) {
+    for (int k = 0; k < s->made.count; k++)
+        if (s->made.at[k].reduction == n)
+            return s->made.at[k].load;
+    struct pattern p;
+    if (!match(s, n, path, &p))
+        return n;
+    if (is_whole_stage(s, n, &p)) {
+        s->stage->kind = LE_STAGE_SCAN;
+        return scan_node(s->ir, n, &p);
+    }
+    struct le_node *load = own_stage(s, n, &p);
+    *LE_PUSH(s->ir->arena, &s->made) = (struct scan_made){n, load};
+    return load;
+}
+
+/* Regions stay as they are: their steps may not be reached. */
+static struct le_node *rewrite(struct scans *s, struct le_node *n, const struct path *path) {
+    if (n->epoch == s->epoch)
+        return n->memo;
+    struct le_node *made = n;
+    struct path inner = *path;
+    enter(&inner, n);
+    if (n->operand_count > 0 && n->kind != LE_NODE_REGION) {
+        struct le_node copy = *n;
+        copy.operands = LE_NEW_ARRAY(s->ir->arena, n->operand_count, struct le_node *);
+        for (int k = 0; k < n->operand_count; k++)
+            copy.operands[k] = rewrite(s, n->operands[k], &inner);
+        made = le_node_make(s->ir, &copy);
+    }
+    if (made->kind == LE_NODE_COUNT)
+        made = count_points(s->ir, made);
+    if (made->kind == LE_NODE_REDUCE && (made == n || n != s->stage->node))
+        made = replace(s, made, path);
+    n->epoch = s->epoch;
+    n->memo = made;
+    return made;
+}
+
+/* ---- reads under a condition */
+
+static void find_condition(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE ||
+        (node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR)))
+        *(bool *)user = true;
+}
+
+static void find_untrusted(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted && node->edge == LE_EDGE_NONE)
+        *(bool *)user = true;
+}
+
+/* Whether the new stages from number `from` on may make reads that the statement would not. */
+static void find_guarded(struct scans *s, int from) {
+    bool conditions = false;
+    le_node_walk(s->ir, s->stage->node, find_condition, &conditions);
+    for (int k = from; k < s->out.count && conditions; k++)
+        le_node_walk(s->ir, s->out.at[k].node, find_untrusted, &s->out.at[k].guarded);
+}
+
+void le_pass_scan(struct le_ir *ir) {
+    struct scans s = {.ir = ir};
+    for (int k = 0; k < ir->stages.count; k++) {
+        struct le_stage stage = ir->stages.at[k];
+        int from = s.out.count;
+        if (!stage.dead && stage.node) {
+            struct path path = {.count = 0};
+            s.stage = &stage;
+            s.made.count = 0;
+            for (int q = 0; q < stage.index_count && q < PATH_MAX; q++)
+                path.at[path.count++] = stage.indices[q];
+            s.epoch = ++ir->epoch;
+            stage.node = rewrite(&s, stage.node, &path);
+            find_guarded(&s, from);
+        }
+        *LE_PUSH(ir->arena, &s.out) = stage;
+    }
+    ir->stages.at = s.out.at;
+    ir->stages.count = s.out.count;
+    ir->stages.capacity = s.out.capacity;
+    le_ir_number_stages(ir);
+}
