@@ -258,6 +258,8 @@ static struct le_node *fold_i64(struct le_ir *ir, int code, struct le_node **x, 
         return le_node_i64(ir, r);
     if (code == LE_OP_MUL && !__builtin_mul_overflow(a, b, &r))
         return le_node_i64(ir, r);
+    if (code == LE_OP_FLOORDIV && b > 0)
+        return le_node_i64(ir, a / b - (a % b < 0));
     return NULL;
 }
 

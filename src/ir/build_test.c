@@ -96,6 +96,7 @@ static void whole_arithmetic_folds(void **state) {
     assert_ptr_equal(mul(i64(-4), i64(3)), i64(-12));
     struct le_node *x = i64(7), *least = i64(INT64_MIN);
     assert_ptr_equal(le_node_op(ir, LE_OP_NEG, LE_I64, &x, 1), i64(-7));
+    assert_ptr_equal(op2(LE_OP_FLOORDIV, LE_I64, i64(-7), i64(2)), i64(-4));
     /* what overflows is left for the machine, which wraps */
     assert_int_equal(add(i64(INT64_MAX), i64(1))->kind, LE_NODE_OP);
     assert_int_equal(mul(i64(INT64_MAX), i64(2))->kind, LE_NODE_OP);

@@ -104,8 +104,8 @@ struct le_range_nodes {
 struct le_ir_index {
     const char *name;
     bool explicit_range, depends, from_dots;
-    bool stepped;   /* of a `for` with `by`: runs from 0 by 1; range.by is 0 if that is 0, which is an error, or else 1 */
-    bool host;      /* of a FOR stage: the loop is the host's, and around the kernels, whose indices do not list it */
+    bool stepped; /* of a `for` with `by`: runs from 0 by 1; range.by is 0 if that is 0, which is an error, or else 1 */
+    bool host;    /* of a FOR stage: the loop is the host's, and around the kernels, whose indices do not list it */
     int host_value; /* of those: the value (i64, rank 0) that holds it while the loop runs */
     struct le_range_nodes range;
     struct le_place place;
@@ -195,8 +195,8 @@ struct le_stage {
                   FOR, LOOP, IF, ELSE and END lie in the block around theirs; TEST and BREAK in the one that they leave
                 */
     bool dead;
-    bool guarded; /* SCAN: its reads stand under a condition: where one may fall outside, it is not made, and its
-                     readers reduce on their own */
+    bool guarded;        /* SCAN: its reads stand under a condition: where one may fall outside, it is not made, and its
+                            readers reduce on their own */
     int leader, sibling; /* reductions that one kernel makes: the stage that leads them, the next of them; -1: none */
     int access;          /* of the left side, for messages; -1 */
 };

@@ -126,13 +126,6 @@ int le_lower_for(struct lower *l, int number) {
     struct le_node *by = step->index->by ? le_lower_as(l, step->index->by, LE_I64) : NULL;
     le_lower_for_range(l, step->index, low, by);
     le_lower_finish_statement(l, step);
-    struct le_ir_statement *st = &l->ir->statements.at[l->statement];
-    int *all = LE_NEW_ARRAY(l->ir->arena, st->all_count + 1, int);
-    all[0] = step->index->id;
-    if (st->all_count)
-        memcpy(all + 1, st->all, (size_t)st->all_count * sizeof *all);
-    st->all = all;
-    st->all_count++;
     struct changes c = enter_loop(l, symbols, before);
     int value = le_lower_new_value(l, -1, LE_I64, 0, l->ir->stages.count);
     struct le_stage *s = le_lower_blank_stage(l, LE_STAGE_FOR);

@@ -36,14 +36,17 @@ static struct le_node *lower_index(struct lower *l, int index) {
 
 /* How many steps it takes from low to before high. */
 static struct le_node *count_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *by) {
-    struct le_node *zero = le_node_i64(l->ir, 0), *way = le_lower_op2(l, LE_OP_SUB, LE_I64, high, low);
-    struct le_node *less = le_node_i64(l->ir, 1),
-                   *sign = le_node_select(l->ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, by, zero), le_node_i64(l->ir, -1),
-                                          less);
-    if (by->kind == LE_NODE_CONST)
-        sign = le_node_i64(l->ir, le_const_i64(by) < 0 ? -1 : 1);
-    struct le_node *last = le_lower_op2(l, LE_OP_SUB, LE_I64, by, sign);
-    return le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, le_lower_op2(l, LE_OP_ADD, LE_I64, way, last), by);
+    struct le_ir *ir = l->ir;
+    bool fixed = by->kind == LE_NODE_CONST && le_const_i64(by) != INT64_MIN, down = fixed && le_const_i64(by) < 0;
+    struct le_node *one = le_node_i64(ir, 1), *sign = one;
+    struct le_node *way =
+        down ? le_lower_op2(l, LE_OP_SUB, LE_I64, low, high) : le_lower_op2(l, LE_OP_SUB, LE_I64, high, low);
+    if (down)
+        by = le_node_i64(ir, -le_const_i64(by));
+    if (!fixed)
+        sign = le_node_select(ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, by, le_node_i64(ir, 0)), le_node_i64(ir, -1), one);
+    struct le_node *more = le_lower_op2(l, LE_OP_SUB, LE_I64, by, sign);
+    return le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, le_lower_op2(l, LE_OP_ADD, LE_I64, way, more), by);
 }
 
 void le_lower_for_range(struct lower *l, const struct le_index *index, struct le_node *low, struct le_node *by) {

@@ -5,8 +5,10 @@
  * and operations without a type are i64. Control stages enclose what is
  * indented below them, up to their `end`. A stage that a pass has left dead is named, no more. One thread at a time:
  * the nodes' marks are written. */
+#include "base/hash.h"
 #include "base/memory.h"
 #include "ir/printer.h"
+#include <string.h>
 
 /* ---- symbols and values */
 
@@ -32,12 +34,32 @@ static void print_type(const struct printer *p, enum le_type type, int symbol, i
     le_text_add(p->out, is_array ? "]" : "");
 }
 
+/* Blocks may have symbols of one name: all but the first get their number. */
+static void find_namesakes(struct printer *p) {
+    const struct le_tree *tree = p->ir->tree;
+    size_t size = 16;
+    while (size < 2 * (size_t)tree->symbol_count)
+        size *= 2;
+    int *table = le_alloc_zero(size, sizeof *table);
+    p->out->failed |= !table;
+    for (int k = 0; table && k < tree->symbol_count; k++) {
+        const char *name = tree->symbols[k]->name ? tree->symbols[k]->name : "";
+        size_t at = le_hash(name, strlen(name), 0) & (size - 1);
+        while (table[at] && strcmp(tree->symbols[table[at] - 1]->name, name) != 0)
+            at = (at + 1) & (size - 1);
+        p->namesakes[k] = !*name || table[at];
+        if (*name && !table[at])
+            table[at] = k + 1;
+    }
+    le_free(table);
+}
+
 static void print_symbols(struct printer *p) {
     for (int k = 0; k < p->ir->tree->symbol_count; k++) {
         const struct le_symbol *s = p->ir->tree->symbols[k];
         const struct le_node *size = p->ir->fixed[k];
         le_text_add(p->out, "symbol ");
-        le_print_symbol(p->ir, k, p->out);
+        le_print_symbol(p, k);
         print_type(p, s->type, k, s->is_array ? s->rank : 0, s->is_array);
         if (size && size->kind == LE_NODE_LEN) {
             le_text_add(p->out, " = ");
@@ -56,7 +78,7 @@ static void print_values(struct printer *p) {
             le_text_add(p->out, " temporary");
         else {
             le_text_add(p->out, " of ");
-            le_print_symbol(p->ir, v->symbol, p->out);
+            le_print_symbol(p, v->symbol);
         }
         le_text_add(p->out, "%s%s", v->wanted ? " wanted" : "", v->moved ? " moved" : "");
         if (v->uses)
@@ -72,7 +94,7 @@ static void print_access(struct printer *p, const struct le_ir_access *a) {
     le_print_declare_of(p, a->subscripts, a->rank);
     le_print_begin(p, a->subscripts, a->rank);
     le_text_add(p->out, a->left ? "write " : "read ");
-    le_print_symbol(p->ir, a->symbol, p->out);
+    le_print_symbol(p, a->symbol);
     le_text_add(p->out, "[");
     le_print_list(p, a->subscripts, a->rank);
     le_text_add(p->out, "]%s%s", a->guarded ? " guarded" : "", a->has_edge ? " edge" : "");
@@ -94,14 +116,15 @@ static void print_statement_head(struct printer *p, const struct le_ir_statement
     le_text_add(p->out, "statement %s", kinds[st->kind]);
     if (st->symbol >= 0) {
         le_text_add(p->out, " ");
-        le_print_symbol(p->ir, st->symbol, p->out);
+        le_print_symbol(p, st->symbol);
     }
     if (st->array >= 0) {
         le_text_add(p->out, " array ");
-        le_print_symbol(p->ir, st->array, p->out);
+        le_print_symbol(p, st->array);
         le_text_add(p->out, " axis %d", st->axis);
     }
-    le_text_add(p->out, "%s%s", st->is_new ? " makes" : "", st->has_else ? " else" : "");
+    le_text_add(p->out, "%s%s%s", st->is_new ? " makes" : "", st->has_else ? " else" : "",
+                st->conditional ? " conditional" : "");
 }
 
 static void print_bracketed(struct printer *p, const char *word, struct le_node *const *nodes, int count) {
@@ -265,6 +288,7 @@ static void print_all(struct printer *p) {
     const struct le_ir *ir = p->ir;
     int done = 0;
     name_shapes(p);
+    find_namesakes(p);
     print_symbols(p);
     print_values(p);
     for (int k = 0; k < ir->locals.count; k++) {
@@ -287,10 +311,12 @@ void le_ir_print(const struct le_ir *ir, struct le_text *out) {
     struct printer p = {.ir = (struct le_ir *)(uintptr_t)ir, .out = out};
     p.shapes = le_alloc_zero((size_t)ir->tree->symbol_count * LEAT_RANK_MAX + 1, sizeof *p.shapes);
     p.declared = le_alloc_zero((size_t)ir->indices.count + 1, sizeof *p.declared);
-    if (p.shapes && p.declared)
+    p.namesakes = le_alloc_zero((size_t)ir->tree->symbol_count + 1, sizeof *p.namesakes);
+    if (p.shapes && p.declared && p.namesakes)
         print_all(&p);
     else
         out->failed = true;
+    le_free(p.namesakes);
     le_free(p.pending);
     le_free(p.declared);
     le_free(p.shapes);

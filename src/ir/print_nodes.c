@@ -62,12 +62,12 @@ static void print_const(const struct le_node *n, struct le_text *out) {
     le_text_add(out, ":%s", le_type_name(n->type));
 }
 
-void le_print_symbol(const struct le_ir *ir, int symbol, struct le_text *out) {
-    const char *name = ir->tree->symbols[symbol]->name;
-    if (name && *name)
-        le_text_add(out, "%s", name);
+void le_print_symbol(struct printer *p, int symbol) {
+    const char *name = p->ir->tree->symbols[symbol]->name;
+    if (p->namesakes[symbol])
+        le_text_add(p->out, "%s.%d", name && *name ? name : "fill", symbol);
     else
-        le_text_add(out, "fill.%d", symbol);
+        le_text_add(p->out, "%s", name);
 }
 
 void le_print_index(const struct le_ir *ir, int index, struct le_text *out) {
@@ -175,7 +175,7 @@ void le_print_node(struct printer *p, const struct le_node *n) {
         return;
     case LE_NODE_LEN:
         le_text_add(p->out, "(len ");
-        le_print_symbol(p->ir, n->symbol, p->out);
+        le_print_symbol(p, n->symbol);
         le_text_add(p->out, " %d)", n->axis);
         return;
     case LE_NODE_LOAD:
@@ -310,6 +310,7 @@ static void declare_index(struct printer *p, int index) {
             le_print_operand(p, bounds[k]);
         }
     le_text_add(p->out, "%s%s", ix->depends ? " depends" : "", ix->from_dots ? " dots" : "");
+    le_text_add(p->out, ix->stepped ? " stepped" : "");
     if (ix->host)
         le_text_add(p->out, " host %s", p->ir->values.at[ix->host_value].name);
     le_print_place(&ix->place, p->out);

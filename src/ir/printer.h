@@ -10,6 +10,7 @@ struct printer {
     struct le_ir *ir; /* its nodes' marks are written */
     struct le_text *out;
     const char **shapes; /* by symbol and axis: what its extent is called; NULL: nothing */
+    bool *namesakes;     /* by symbol: another one above has its name, or it has none */
     bool *declared;      /* by index */
     int *pending;        /* indices to declare */
     int pending_count, pending_capacity;
@@ -18,7 +19,7 @@ struct printer {
 };
 
 /* print_nodes.c */
-void le_print_symbol(const struct le_ir *ir, int symbol, struct le_text *out);
+void le_print_symbol(struct printer *p, int symbol);
 void le_print_index(const struct le_ir *ir, int index, struct le_text *out);
 void le_print_indices(const struct le_ir *ir, const int *indices, int count, struct le_text *out); /* {i.0, j.1} */
 void le_print_local(const struct le_ir *ir, int local, struct le_text *out);

@@ -173,6 +173,7 @@ static void index_line(struct reader *r) {
     }
     ix.depends = le_read_accept_word(r, "depends");
     ix.from_dots = le_read_accept_word(r, "dots");
+    ix.stepped = le_read_accept_word(r, "stepped");
     ix.host = le_read_accept_word(r, "host");
     if (ix.host)
         ix.host_value = le_read_find(r, &r->values, "value");
@@ -224,6 +225,7 @@ static void statement_line(struct reader *r) {
     }
     st.is_new = le_read_accept_word(r, "makes");
     st.has_else = le_read_accept_word(r, "else");
+    st.conditional = le_read_accept_word(r, "conditional");
     if (le_read_accept_word(r, "left"))
         st.left = le_read_nodes(r, &st.left_count);
     if (le_read_accept_word(r, "sizes"))
