@@ -42,6 +42,8 @@ static bool axis_is_safe(const struct gen *g, const struct le_layout *layout, st
 }
 
 bool le_gen_load_is_safe(struct gen *g, const struct le_node *node) {
+    if (g->fors.count > 0 && le_gen_is_loose(g, node))
+        return false;
     if (node->trusted)
         return true;
     for (int d = 0; d < node->operand_count; d++)
@@ -72,6 +74,15 @@ static const struct scope *lane_scope(const struct scope *scope) {
     return scope;
 }
 
+/* An index that differs from lane to lane, but is not the lanes'. */
+static bool by_lane(const struct access *a, const struct le_affine *f) {
+    for (const struct scope *s = a->scope; s; s = s->parent)
+        for (int k = 0; k < f->count && s->kind == SCOPE_REPEAT; k++)
+            if (f->index[k] == s->index)
+                return true;
+    return false;
+}
+
 static bool moves_with_lane(const struct access *a, int d, const struct scope *lane) {
     struct le_affine f;
     if (!lane || !le_affine(&a->g->space, a->subscripts[d], &f))
@@ -90,7 +101,7 @@ static void split_axes(struct access *a) {
         struct le_affine f;
         bool stretched = d < a->stretch && a->layout->shape[d] == 1;
         plain[d] = stretched || ((a->trusted || axis_is_safe(a->g, a->layout, a->subscripts[d], d, a->stretch)) &&
-                                 le_affine(&a->g->space, a->subscripts[d], &f));
+                                 le_affine(&a->g->space, a->subscripts[d], &f) && !by_lane(a, &f));
         all &= plain[d];
     }
     for (int d = 0; d < a->rank; d++) {
@@ -290,22 +301,26 @@ struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *s
 
 /* ---- stores */
 
+/* A temporary has exactly the elements that its indices reach. */
 static struct access left_side(struct gen *g) {
     const struct le_stage *stage = g->stage;
-    return (struct access){
-        .value = stage->target, .rank = stage->left_count, .number = stage->access, .subscripts = stage->left};
+    return (struct access){.value = stage->target,
+                           .rank = stage->left_count,
+                           .number = stage->access,
+                           .subscripts = stage->left,
+                           .trusted = g->ir->values.at[stage->target].symbol < 0};
 }
 
-/* The instruction that has just made the value may write it where it belongs. */
-static bool retarget(struct gen *g, const struct operand *value, struct scope *scope, int pointer) {
+bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, int reg) {
     if (value->scope != scope || scope->code.count == 0 || value->splat >= 0)
         return false;
     struct le_instr *last = &scope->code.at[scope->code.count - 1];
     enum le_reg_kind kind = g->regs.at[value->reg].kind;
-    if (last->code == LE_CODE_LOOP || last->code == LE_CODE_FAULT || last->code == LE_CODE_OUTSIDE ||
+    if (le_code_is_control(last->code) || last->code == LE_CODE_FAULT || last->code == LE_CODE_OUTSIDE ||
         last->code == LE_CODE_NOTE || last->d != value->reg || (kind != LE_REG_SLOT && kind != LE_REG_SCALAR))
         return false;
-    last->d = (uint16_t)pointer;
+    last->d = (uint16_t)reg;
+    value->gone = true;
     return true;
 }
 
@@ -316,15 +331,15 @@ static int64_t value_bytes(const struct access *a) {
     return bytes;
 }
 
-static void store_stream(struct access *a, struct operand *value) {
+static void store_stream(struct access *a, struct operand *value, bool is_last) {
     struct gen *g = a->g;
     enum le_type stored = g->ir->values.at[a->value].type, type = le_type_compute(stored);
     int pointer = make_pointer(a);
     int64_t stride = lane_stride(a), size = size_of(g, a->value);
     bool dense = !a->scope->in_lane || stride == size;
-    bool past_caches = a->scope->in_lane && value_bytes(a) >= STREAM_BYTES_MIN;
-    if (dense && stored == type && value->vector == a->scope->in_lane && !past_caches &&
-        retarget(g, value, a->scope, pointer))
+    bool past_caches = is_last && a->scope->in_lane && value_bytes(a) >= STREAM_BYTES_MIN;
+    if (is_last && dense && stored == type && value->vector == a->scope->in_lane && !past_caches &&
+        le_gen_retarget(g, value, a->scope, pointer))
         return;
     int reg = le_gen_use(g, value, a->scope);
     struct le_instr instr = {.code = LE_CODE_COPY,
@@ -372,9 +387,63 @@ void le_gen_store(struct gen *g, struct operand *value, struct scope *scope) {
     struct access a = left_side(g);
     begin(&a, g, scope, (struct condition){.outside = -1});
     if (a.offset == LE_NO_REG)
-        store_stream(&a, value);
+        store_stream(&a, value, true);
     else
         scatter(&a, value, LE_SCATTER_SET, make_pointer(&a));
+}
+
+/* Lanes without the mask keep what is there. */
+static void store_masked(struct access *a, struct operand *value) {
+    struct gen *g = a->g;
+    enum le_type stored = g->ir->values.at[a->value].type, type = le_type_compute(stored);
+    int pointer = make_pointer(a), now = pointer, made = le_gen_use(g, value, a->scope);
+    int64_t stride = lane_stride(a);
+    bool dense = !a->scope->in_lane || stride == size_of(g, a->value);
+    if (stored != type)
+        made = emit(a, LE_CODE_CAST, type, stored, made, LE_NO_REG, LE_NO_REG, LE_NO_REG, 0);
+    if (!dense)
+        now = emit(a, LE_CODE_LOAD, stored, stored, pointer, LE_NO_REG, LE_NO_REG, LE_NO_REG, stride);
+    int chosen = emit(a, LE_CODE_SELECT, stored, stored, a->mask, made, now, LE_NO_REG, 0);
+    struct le_instr *last = &a->scope->code.at[a->scope->code.count - 1];
+    if (dense) {
+        last->d = (uint16_t)pointer;
+        return;
+    }
+    le_gen_emit(g, a->scope,
+                (struct le_instr){.code = LE_CODE_STORE,
+                                  .type = (uint8_t)stored,
+                                  .type2 = (uint8_t)stored,
+                                  .d = (uint16_t)pointer,
+                                  .a = (uint16_t)chosen,
+                                  .b = LE_NO_REG,
+                                  .c = LE_NO_REG,
+                                  .e = LE_NO_REG,
+                                  .imm = stride});
+}
+
+/* Lanes that may meet at one place store one after the other. */
+void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *value, struct scope *scope,
+                       struct condition c) {
+    struct access a = {.value = to->value, .rank = to->rank, .number = to->access, .subscripts = to->subscripts};
+    if (to->own) {
+        begin(&a, g, scope, c);
+        if (a.offset != LE_NO_REG)
+            scatter(&a, value, LE_SCATTER_SET, make_pointer(&a));
+        else if (c.mask && scope->in_lane)
+            store_masked(&a, value);
+        else
+            store_stream(&a, value, false);
+        return;
+    }
+    a.g = g;
+    a.scope = scope;
+    a.c = c;
+    a.layout = &g->kernel->layouts[a.value];
+    a.inside = a.offset = LE_NO_REG;
+    a.mask = c.mask ? le_gen_use(g, c.mask, scope) : LE_NO_REG;
+    for (int d = 0; d < a.rank; d++)
+        add_axis(&a, d);
+    scatter(&a, value, to->op, make_pointer(&a));
 }
 
 /* Every axis is computed for every lane: different lanes may meet at one element. */

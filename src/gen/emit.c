@@ -1,8 +1,11 @@
 /* Scopes, registers and instructions. */
 #include "gen/gen.h"
 
+#define SKIPPED_COST_MIN 32 /* additions for one element that are worth being skipped */
+
 struct le_instr *le_gen_emit(struct gen *g, struct scope *scope, struct le_instr instr) {
-    struct le_instr *out = LE_PUSH(g->arena, &scope->code);
+    instr.single = scope->real != NULL;
+    struct le_instr *out = LE_PUSH(g->arena, scope->real ? &scope->real->code : &scope->code);
     *out = instr;
     return out;
 }
@@ -60,9 +63,63 @@ struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool l
         loop.high = (uint16_t)le_gen_const(g, LE_I64, (uint64_t)high);
     }
     *LE_PUSH(g->arena, &g->loops) = loop;
-    *scope = (struct scope){.parent = parent, .index = index, .loop = g->loops.count - 1, .lane = lane};
+    *scope =
+        (struct scope){.parent = parent, .kind = SCOPE_LOOP, .index = index, .loop = g->loops.count - 1, .lane = lane};
     scope->in_lane = lane || parent->in_lane;
     return scope;
+}
+
+void le_gen_open_hosts(struct gen *g) {
+    g->base = g->root;
+    for (int k = 0; k < g->hosts.count; k++) {
+        const struct le_ir_index *ix = &g->ir->indices.at[g->hosts.at[k]];
+        struct scope *scope = LE_NEW(g->arena, struct scope);
+        int reg = le_gen_reg(g, LE_REG_STREAM, LE_I64);
+        g->regs.at[reg].buffer = ix->host_value;
+        *LE_PUSH(g->arena, &g->loops) = (struct le_loop){.name = ix->name,
+                                                         .once = true,
+                                                         .low = (uint16_t)reg,
+                                                         .high = (uint16_t)reg,
+                                                         .by = 1,
+                                                         .by_reg = LE_NO_REG,
+                                                         .value = LE_NO_REG,
+                                                         .clip = -1};
+        *scope =
+            (struct scope){.parent = g->base, .kind = SCOPE_LOOP, .index = g->hosts.at[k], .loop = g->loops.count - 1};
+        g->base = scope;
+    }
+}
+
+static struct scope *open_body(struct gen *g, struct scope *parent, enum scope_kind kind, int index) {
+    struct scope *scope = LE_NEW(g->arena, struct scope);
+    *scope = (struct scope){.parent = parent, .kind = kind, .index = index, .loop = -1, .in_lane = parent->in_lane};
+    return scope;
+}
+
+struct scope *le_gen_open_repeat(struct gen *g, struct scope *parent, int index) {
+    return open_body(g, parent, SCOPE_REPEAT, index);
+}
+struct scope *le_gen_open_skip(struct gen *g, struct scope *parent) {
+    return open_body(g, parent, SCOPE_SKIP, -1);
+}
+
+static void append(struct gen *g, struct scope *scope) {
+    for (int k = 0; k < scope->code.count; k++)
+        *LE_PUSH(g->arena, &scope->parent->code) = scope->code.at[k];
+}
+
+void le_gen_close_body(struct gen *g, struct scope *scope, int mask) {
+    le_gen_emit(g, scope->parent,
+                (struct le_instr){.code = scope->kind == SCOPE_REPEAT ? LE_CODE_REPEAT : LE_CODE_SKIP,
+                                  .type = LE_BOOL,
+                                  .type2 = LE_BOOL,
+                                  .d = LE_NO_REG,
+                                  .a = mask < 0 ? LE_NO_REG : (uint16_t)mask,
+                                  .b = LE_NO_REG,
+                                  .c = LE_NO_REG,
+                                  .e = LE_NO_REG,
+                                  .imm = scope->code.count});
+    append(g, scope);
 }
 
 /* The loop's code follows its LOOP instruction; allocate.c makes of its length where it ends. */
@@ -70,8 +127,12 @@ void le_gen_close(struct gen *g, struct scope *scope) {
     struct scope *parent = scope->parent;
     g->loops.at[scope->loop].end = scope->code.count;
     le_gen_emit(g, parent, (struct le_instr){.code = LE_CODE_LOOP, .type = LE_I64, .imm = scope->loop});
-    for (int k = 0; k < scope->code.count; k++)
-        *LE_PUSH(g->arena, &parent->code) = scope->code.at[k];
+    append(g, scope);
+}
+
+void le_gen_close_all(struct gen *g, struct scope *scope) {
+    for (; scope != g->root; scope = scope->parent)
+        le_gen_close(g, scope);
 }
 
 static bool binds(const struct gen *g, const struct scope *scope, const struct le_node *node) {
@@ -81,10 +142,47 @@ static bool binds(const struct gen *g, const struct scope *scope, const struct l
     return false;
 }
 
+/* Out of a body that may be skipped comes only what is cheap. */
 struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope) {
-    while (scope->parent && !binds(g, scope, node))
+    bool costly = node->reduces || node->cost >= SKIPPED_COST_MIN;
+    while (scope->parent && !binds(g, scope, node) && !(costly && scope->kind == SCOPE_SKIP))
         scope = scope->parent;
     return scope;
+}
+
+/* ---- what is equal in all lanes */
+
+static bool varies(const struct gen *g, const struct le_node *node, const struct scope *scope) {
+    for (; scope->parent; scope = scope->parent)
+        if ((scope->lane || scope->kind == SCOPE_REPEAT) && binds(g, scope, node))
+            return true;
+    return false;
+}
+
+static bool is_simple(const struct le_node *node, int *budget) {
+    bool fits = node->kind == LE_NODE_CONST || node->kind == LE_NODE_INDEX || node->kind == LE_NODE_LEN ||
+                node->kind == LE_NODE_LOAD || node->kind == LE_NODE_OP || node->kind == LE_NODE_CAST ||
+                node->kind == LE_NODE_SELECT;
+    for (int k = 0; fits && k < node->operand_count; k++)
+        fits = --*budget > 0 && is_simple(node->operands[k], budget);
+    return fits;
+}
+
+bool le_gen_is_equal(struct gen *g, const struct le_node *node, const struct scope *scope) {
+    int budget = 32;
+    return !node->changes && !varies(g, node, scope) && is_simple(node, &budget) &&
+           le_gen_is_safe(g, (struct le_node *)(uintptr_t)node);
+}
+
+struct scope *le_gen_single(struct gen *g, struct scope *scope) {
+    if (!scope->in_lane || scope->real)
+        return scope;
+    if (!scope->single) {
+        scope->single = LE_NEW(g->arena, struct scope);
+        *scope->single = (struct scope){
+            .parent = scope->parent, .kind = scope->kind, .index = scope->index, .loop = scope->loop, .real = scope};
+    }
+    return scope->single;
 }
 
 int le_gen_vector(struct gen *g, struct operand *x) {
@@ -94,7 +192,7 @@ int le_gen_vector(struct gen *g, struct operand *x) {
         return x->splat;
     enum le_type type = g->regs.at[x->reg].type;
     x->splat = le_gen_reg(g, LE_REG_SLOT, type);
-    le_gen_emit(g, x->scope,
+    le_gen_emit(g, x->scope->real ? x->scope->real : x->scope,
                 (struct le_instr){.code = LE_CODE_SPLAT,
                                   .type = (uint8_t)type,
                                   .d = (uint16_t)x->splat,

@@ -10,8 +10,30 @@ static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, 
 
 /* ---- safety */
 
+/* A `while` that should not run might not end. */
+static bool has_while(const struct le_node *node) {
+    for (int k = 0; node->kind == LE_NODE_REGION && k < node->region->step_count; k++)
+        if (node->region->steps[k].kind == LE_REGION_WHILE)
+            return true;
+    return false;
+}
+
+/* An integer's divisor may be 0, or its exponent negative. */
+static bool may_note(const struct le_node *node) {
+    bool power = node->code == LE_OP_POW, divides = node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD;
+    if (node->kind != LE_NODE_OP || !(power || divides) || !le_type_is_int(node->type))
+        return false;
+    if (power && le_type_is_unsigned(node->type))
+        return false;
+    const struct le_node *right = node->operands[node->operand_count - 1];
+    return right->kind != LE_NODE_CONST || (power ? le_const_i64(right) < 0 : right->bits == 0);
+}
+
+/* In regions notes are only for what runs. */
 static bool find_safe(struct gen *g, struct le_node *node) {
     if (node->kind == LE_NODE_LOAD && !le_gen_load_is_safe(g, node))
+        return false;
+    if (has_while(node) || (g->regions && may_note(node)))
         return false;
     for (int k = 0; k < node->operand_count; k++)
         if (!le_gen_is_safe(g, node->operands[k]))
@@ -25,7 +47,7 @@ static bool find_safe(struct gen *g, struct le_node *node) {
 }
 
 bool le_gen_is_safe(struct gen *g, struct le_node *node) {
-    if (!node->loads && node->index_count == 0)
+    if (!node->loads && node->index_count == 0 && !g->regions)
         return true;
     if (node->safe_epoch == g->epoch)
         return node->safe;
@@ -37,9 +59,13 @@ bool le_gen_is_safe(struct gen *g, struct le_node *node) {
 
 /* ---- memo */
 
+static const struct scope *real(const struct scope *scope) {
+    return scope->real ? scope->real : scope;
+}
+
 static bool is_open(const struct scope *scope, const struct scope *inner) {
     for (; inner; inner = inner->parent)
-        if (inner == scope)
+        if (real(inner) == real(scope))
             return true;
     return false;
 }
@@ -48,7 +74,8 @@ static struct operand *recall(struct gen *g, struct le_node *node, const struct 
     if (node->code_epoch != g->epoch)
         return NULL;
     for (struct memo *m = node->code_memo; m; m = m->next)
-        if (m->mask == c.mask && m->outside == c.outside && is_open(m->operand.scope, scope))
+        if (m->mask == c.mask && m->outside == c.outside && !m->operand.gone &&
+            (!node->changes || m->moment == g->moment) && is_open(m->operand.scope, scope))
             return &m->operand;
     return NULL;
 }
@@ -59,21 +86,23 @@ static struct operand *remember(struct gen *g, struct le_node *node, const struc
         node->code_memo = NULL;
     }
     struct memo *m = LE_NEW(g->arena, struct memo);
-    *m = (struct memo){.next = node->code_memo, .operand = *x, .mask = c.mask, .outside = c.outside};
+    *m = (struct memo){
+        .next = node->code_memo, .operand = *x, .mask = c.mask, .outside = c.outside, .moment = g->moment};
     node->code_memo = m;
     return &m->operand;
 }
 
 /* ---- kinds of nodes */
 
-static struct operand *index_value(struct gen *g, int index, struct scope *scope) {
+static struct operand *index_value(struct gen *g, struct scope *scope) {
+    if (scope->value)
+        return scope->value;
     struct le_loop *loop = &g->loops.at[scope->loop];
     if (loop->value == LE_NO_REG) {
         int reg = le_gen_reg(g, LE_REG_SCALAR, LE_I64);
         loop = &g->loops.at[scope->loop];
         loop->value = (uint16_t)reg;
     }
-    (void)index;
     if (!scope->in_lane)
         return new_operand(g, loop->value, scope, false);
     int d = le_gen_result(g, scope, LE_I64);
@@ -86,16 +115,25 @@ static struct operand *index_value(struct gen *g, int index, struct scope *scope
     return new_operand(g, d, scope, true);
 }
 
-/* Lanes where an integer's divisor is 0, or its exponent negative, are worth a note, unless they may be computed in
- * vain. */
-static void add_note(struct gen *g, const struct le_node *node, struct scope *scope, struct operand *x) {
-    bool power = node->code == LE_OP_POW, divides = node->code == LE_OP_FLOORDIV || node->code == LE_OP_MOD;
+static struct operand *emit_bool(struct gen *g, struct scope *scope, int code, struct operand *a, struct operand *b) {
+    struct le_instr instr = {.code = (uint16_t)code,
+                             .type = LE_BOOL,
+                             .type2 = LE_BOOL,
+                             .a = (uint16_t)le_gen_use(g, a, scope),
+                             .b = b ? (uint16_t)le_gen_use(g, b, scope) : LE_NO_REG,
+                             .c = LE_NO_REG,
+                             .e = LE_NO_REG};
+    instr.d = (uint16_t)le_gen_result(g, scope, LE_BOOL);
+    le_gen_emit(g, scope, instr);
+    return new_operand(g, instr.d, scope, scope->in_lane);
+}
+
+/* Lanes where it happens are worth a note, unless they may be computed in vain. */
+static void add_note(struct gen *g, const struct le_node *node, struct scope *scope, struct operand *x,
+                     struct condition c) {
+    bool power = node->code == LE_OP_POW;
     const struct le_node *right = node->operands[node->operand_count - 1];
-    if (node->kind != LE_NODE_OP || !(power || divides) || !le_type_is_int(node->type) || g->branches > 0)
-        return;
-    if (power && le_type_is_unsigned(node->type))
-        return;
-    if (right->kind == LE_NODE_CONST && (power ? le_const_i64(right) >= 0 : right->bits != 0))
+    if (!may_note(node) || g->branches > 0)
         return;
     struct operand zero = {.reg = le_gen_const(g, right->type, 0), .scope = g->root, .splat = -1};
     struct le_instr instr = {.code = power ? LE_OP_LT : LE_OP_EQ,
@@ -107,6 +145,9 @@ static void add_note(struct gen *g, const struct le_node *node, struct scope *sc
                              .e = LE_NO_REG};
     instr.d = (uint16_t)le_gen_result(g, scope, LE_BOOL);
     le_gen_emit(g, scope, instr);
+    if (c.mask)
+        instr.d =
+            (uint16_t)emit_bool(g, scope, LE_OP_LAND, new_operand(g, instr.d, scope, scope->in_lane), c.mask)->reg;
     le_gen_emit(g, scope,
                 (struct le_instr){.code = LE_CODE_NOTE,
                                   .type = LE_BOOL,
@@ -140,21 +181,8 @@ static struct operand *generate_op(struct gen *g, struct le_node *node, struct s
         instr.b = (uint16_t)le_gen_use(g, x[1], scope);
     if (node->operand_count > 2)
         instr.c = (uint16_t)le_gen_use(g, x[2], scope);
-    add_note(g, node, scope, x[node->operand_count - 1]);
+    add_note(g, node, scope, x[node->operand_count - 1], c);
     instr.d = (uint16_t)le_gen_result(g, scope, node->type);
-    le_gen_emit(g, scope, instr);
-    return new_operand(g, instr.d, scope, scope->in_lane);
-}
-
-static struct operand *emit_bool(struct gen *g, struct scope *scope, int code, struct operand *a, struct operand *b) {
-    struct le_instr instr = {.code = (uint16_t)code,
-                             .type = LE_BOOL,
-                             .type2 = LE_BOOL,
-                             .a = (uint16_t)le_gen_use(g, a, scope),
-                             .b = b ? (uint16_t)le_gen_use(g, b, scope) : LE_NO_REG,
-                             .c = LE_NO_REG,
-                             .e = LE_NO_REG};
-    instr.d = (uint16_t)le_gen_result(g, scope, LE_BOOL);
     le_gen_emit(g, scope, instr);
     return new_operand(g, instr.d, scope, scope->in_lane);
 }
@@ -276,7 +304,7 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
         return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)g->space.shape[node->symbol][node->axis]), g->root,
                            false);
     case LE_NODE_INDEX:
-        return index_value(g, node->index, scope);
+        return index_value(g, scope);
     case LE_NODE_LOAD:
         return le_gen_load(g, node, scope, c);
     case LE_NODE_SELECT:
@@ -289,6 +317,10 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
         return generate_count(g, node, scope);
     case LE_NODE_ELSE:
         return generate_else(g, node, scope, c);
+    case LE_NODE_REGION:
+        return le_gen_region(g, node, scope, c);
+    case LE_NODE_LOCAL: /* has no code of its own */
+        break;
     case LE_NODE_OP:
         if (node->code == LE_OP_LAND || node->code == LE_OP_LOR)
             return generate_logic(g, node, scope, c);
@@ -301,10 +333,15 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
 }
 
 struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
-    if (le_gen_is_safe(g, node)) {
+    if (node->kind == LE_NODE_LOCAL)
+        return le_gen_local(g, node);
+    bool safe = le_gen_is_safe(g, node);
+    if (safe)
         c = (struct condition){.mask = NULL, .outside = -1};
+    if (safe && !node->changes)
         scope = le_gen_natural(g, node, scope);
-    }
+    if (scope->in_lane && le_gen_is_equal(g, node, scope))
+        scope = le_gen_single(g, scope);
     struct operand *known = recall(g, node, scope, c);
     return known ? known : remember(g, node, generate(g, node, scope, c), c);
 }

@@ -3,12 +3,17 @@
 #define LE_GEN_H
 #include "gen/kernel.h"
 
+enum scope_kind { SCOPE_ROOT, SCOPE_LOOP, SCOPE_REPEAT, SCOPE_SKIP };
 struct scope {
     struct scope *parent;
-    int index;    /* of the IR; -1: outside of all loops */
-    int loop;     /* in unit->loops */
-    bool lane;    /* this loop is the lanes' */
-    bool in_lane; /* this or one around it is */
+    enum scope_kind kind;
+    int index;             /* of the IR; -1: none */
+    int loop;              /* LOOP: in unit->loops */
+    struct operand *value; /* REPEAT with an index: its value, lane by lane */
+    bool lane;             /* this loop is the lanes' */
+    bool in_lane;          /* this or one around it is */
+    struct scope *single;  /* the same place, for code whose results are equal in all lanes; NULL: not made yet */
+    struct scope *real;    /* of a `single`: where its code goes; else NULL */
     struct {
         struct le_instr *at;
         int count, capacity;
@@ -20,6 +25,7 @@ struct operand {
     int reg;
     struct scope *scope;
     bool vector;
+    bool gone; /* the register that held it has been given up */
     int splat; /* its vector of equal lanes; -1: not made yet */
 };
 
@@ -34,7 +40,13 @@ struct memo {
     struct memo *next;
     struct operand operand;
     struct operand *mask;
-    int outside;
+    int outside, moment;
+};
+
+/* An index of a region's FOR. */
+struct for_index {
+    int index;
+    bool loose; /* its bounds may differ from lane to lane */
 };
 
 struct gen {
@@ -58,6 +70,19 @@ struct gen {
         int count, capacity;
     } loops;
     struct scope *root;
+    struct scope *base; /* inside the host's loops around the kernel */
+    struct {
+        int *at;
+        int count, capacity;
+    } hosts; /* indices of those */
+    struct {
+        struct for_index *at;
+        int count, capacity;
+    } fors;
+    bool regions;            /* there are some */
+    struct operand **locals; /* by number from first_local on: where their values are; NULL: not set yet */
+    int first_local, local_count;
+    int moment;            /* counts what changes variables or arrays: until then a node that changes has one value */
     int *merged_into;      /* by index: the index whose loop covers it too; itself if none */
     int64_t *merged_count; /* by index: iterations of its loop if it covers others; else 0 */
     int *all;              /* the stage's indices and those of its reductions */
@@ -69,6 +94,18 @@ struct gen {
     leat_status status;
 };
 
+/* What a SCAN stage's generator knows. */
+struct scan {
+    struct le_node *reduction;
+    struct le_node *term, *own;   /* what a turn of the loop adds, and which of the terms that is */
+    int index, scanned;           /* the loop's, of the stage; the reduction's */
+    bool suffix, down;            /* all from a term on; from the last turn on */
+    bool along, chunks;           /* the lanes go along the scan; tasks take chunks of it */
+    struct le_range range;        /* of index */
+    struct le_range turns, empty; /* those of its values that have terms, and that have none */
+    struct le_range head, terms;  /* terms before the first turn's own; all terms */
+};
+
 /* emit.c */
 struct le_instr *le_gen_emit(struct gen *g, struct scope *scope, struct le_instr instr);
 int le_gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type);
@@ -76,7 +113,15 @@ int le_gen_const(struct gen *g, enum le_type type, uint64_t bits);
 int le_gen_result(struct gen *g, const struct scope *scope, enum le_type type); /* a slot in lanes, else a scalar */
 bool le_gen_by_moves(const struct gen *g, int index); /* its step is known only as it runs: no lanes */
 struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip);
+void le_gen_open_hosts(struct gen *g); /* opens g->base */
 void le_gen_close(struct gen *g, struct scope *scope);
+void le_gen_close_all(struct gen *g, struct scope *scope); /* with those around it, but for the root */
+struct scope *le_gen_open_repeat(struct gen *g, struct scope *parent, int index);
+struct scope *le_gen_open_skip(struct gen *g, struct scope *parent);
+void le_gen_close_body(struct gen *g, struct scope *scope, int mask); /* of REPEAT, which has no mask, or SKIP */
+/* Whether a node that is needed in scope is the same for all its lanes, and takes a few instructions at most. */
+bool le_gen_is_equal(struct gen *g, const struct le_node *node, const struct scope *scope);
+struct scope *le_gen_single(struct gen *g, struct scope *scope);
 struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope);
 int le_gen_vector(struct gen *g, struct operand *operand); /* a register with one element a lane */
 int le_gen_use(struct gen *g, struct operand *operand, const struct scope *scope); /* as code in scope wants it */
@@ -86,10 +131,28 @@ void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t str
 struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 bool le_gen_is_safe(struct gen *g, struct le_node *node);
 
+/* region.c */
+struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+struct operand *le_gen_local(struct gen *g, const struct le_node *node);
+bool le_gen_has_value(enum le_region_kind kind);
+bool le_gen_in_any_order(const struct le_stage *stage); /* its elements write different places */
+bool le_gen_in_lanes(const struct gen *g);              /* several elements at once give what one by one would */
+
 /* access.c */
 struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 bool le_gen_load_is_safe(struct gen *g, const struct le_node *node);
 void le_gen_store(struct gen *g, struct operand *value, struct scope *scope);
+/* What a step of an EACH stage stores: op=, but only SET where it is the element's own place. */
+struct stored {
+    int value, rank, access;
+    struct le_node *const *subscripts;
+    enum le_scatter op;
+    bool own;
+};
+void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *value, struct scope *scope,
+                       struct condition c);
+/* The instruction that has just made a value may write it to another register. */
+bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, int reg);
 void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes);
 /* bytes from one value of index to the next in a load or store; false: not affine */
 bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
@@ -102,14 +165,29 @@ struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope 
 int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count);
 void le_gen_reduce_parts(struct gen *g, struct operand **totals); /* all of g->nodes in one loop */
 bool le_gen_drives_bounds(const struct gen *g, int index);        /* a dynamic range depends on it */
+/* The index cannot be the lanes': a loop that all lanes share would get bounds that differ. */
+bool le_gen_splits_bounds(const struct gen *g, int index);
+
+/* generate.c: one box of a map; scan: or the turns of a scan, whose stage has the kept indices alone, and its term */
+leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct le_launches *out);
+
+/* scan_code.c */
+bool le_gen_scan_stage(const struct le_kernel *kernel, struct le_launches *out, leat_status *status); /* false: a map */
+void le_gen_choose_scan_lane(struct gen *g, struct scan *scan);
+bool le_gen_cut_scan(struct gen *g, struct scan *scan, struct le_launch *launch); /* into chunks; false: it is not */
+void le_gen_scan(struct gen *g, const struct scan *scan, struct scope *scope);
+/* node with the reductions of scans that are not made in place of their loads */
+struct le_node *le_gen_readable(const struct le_kernel *kernel, struct le_node *node);
 
 /* schedule.c */
 void le_gen_find_indices(struct gen *g);
 void le_gen_merge(struct gen *g);
 void le_gen_choose_lane(struct gen *g);
 int64_t le_gen_extent(const struct gen *g, int index); /* iterations; 64 for a dynamic one of unknown bounds */
-int64_t le_gen_work(struct gen *g);                    /* of the whole stage: its time in additions */
-int64_t le_gen_operations(struct gen *g);              /* of the whole stage: arithmetic alone, one each */
+bool le_gen_is_loose(const struct gen *g, const struct le_node *node); /* depends on a FOR index that is */
+bool le_gen_by_host(const struct gen *g, int index); /* dynamic, but all bounds are known before the kernel starts */
+int64_t le_gen_work(struct gen *g);                  /* of the whole stage: its time in additions */
+int64_t le_gen_operations(struct gen *g);            /* of the whole stage: arithmetic alone, one each */
 
 /* allocate.c: code in order, slots packed */
 struct le_unit *le_gen_finish(struct gen *g);

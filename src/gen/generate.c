@@ -23,6 +23,7 @@ static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage 
     g.node_count = 1;
     g.root = LE_NEW(kernel->arena, struct scope);
     *g.root = (struct scope){.index = -1, .loop = -1};
+    g.base = g.root;
     le_gen_reg(&g, LE_REG_FAULT, LE_I64);
     return g;
 }
@@ -55,40 +56,45 @@ static int64_t round_up(int64_t x, int64_t to) {
     return (x + to - 1) / to * to;
 }
 
+/* Shares the loop of clip c out to so many tasks, or fewer. Gives how many. */
+static int64_t share(struct gen *g, struct le_launch *launch, int c, int index, int64_t tasks) {
+    int64_t count = le_gen_extent(g, index), grain = index == g->lane ? g->block : 1;
+    int64_t size = round_up((count + tasks - 1) / tasks, grain), pieces = (count + size - 1) / size;
+    if (le_gen_by_host(g, index)) {
+        launch->clip_pieces[c] = pieces;
+    } else {
+        launch->clip_count[c] = count;
+        launch->clip_size[c] = size;
+    }
+    return pieces;
+}
+
 static void cut(struct gen *g, struct le_launch *launch, int first, bool has_lane) {
     launch->tasks = 1;
     int64_t work = le_gen_work(g), target = (int64_t)g->kernel->threads * TASKS_PER_THREAD;
-    if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN)
+    if (first < 0 || g->kernel->threads == 1 || work < 2 * TASK_WORK_MIN || !le_gen_in_any_order(g->stage))
         return;
     if (target > work / TASK_WORK_MIN)
         target = work / TASK_WORK_MIN;
-    int64_t count = le_gen_extent(g, first), grain = first == g->lane ? g->block : 1;
-    launch->clip_count[0] = count;
-    launch->clip_size[0] = round_up((count + target - 1) / target, grain);
-    int64_t pieces = (count + launch->clip_size[0] - 1) / launch->clip_size[0];
-    launch->tasks = pieces;
-    if (!has_lane || pieces >= target)
-        return;
-    int64_t lanes = le_gen_extent(g, g->lane), parts = (target + pieces - 1) / pieces;
-    launch->clip_count[1] = lanes;
-    launch->clip_size[1] = round_up((lanes + parts - 1) / parts, g->block);
-    launch->tasks = pieces * ((lanes + launch->clip_size[1] - 1) / launch->clip_size[1]);
+    launch->tasks = share(g, launch, 0, first, target);
+    if (has_lane && launch->tasks < target)
+        launch->tasks *= share(g, launch, 1, g->lane, (target + launch->tasks - 1) / launch->tasks);
 }
 
 /* ---- one box of a map */
 
 static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
-    struct scope *scope = g->root;
+    struct scope *scope = g->base;
     *first = -1;
     *clipped_lane = false;
     for (int k = 0; k < g->stage->index_count; k++) {
         int index = g->stage->indices[k], clip = -1;
         if (g->merged_into[index] != index)
             continue;
-        bool dynamic = g->space.ranges[index].dynamic;
-        if (scope == g->root && !dynamic)
+        bool counts = !g->space.ranges[index].dynamic || le_gen_by_host(g, index);
+        if (scope == g->base && counts)
             clip = 0;
-        else if (index == g->lane && !dynamic && *first >= 0)
+        else if (index == g->lane && counts && *first >= 0)
             clip = 1;
         if (clip == 0)
             *first = index;
@@ -98,44 +104,55 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
     return scope;
 }
 
-static void close_all(struct gen *g, struct scope *scope) {
-    for (; scope != g->root; scope = scope->parent)
-        le_gen_close(g, scope);
-}
-
 static int64_t points(const struct gen *g) {
     int64_t n = 1;
     for (int k = 0; k < g->stage->index_count; k++) {
         const struct le_range *r = &g->space.ranges[g->stage->indices[k]];
-        int64_t count = r->dynamic ? 1 : le_range_count(r);
+        int64_t count = le_gen_by_host(g, g->stage->indices[k]) ? le_gen_extent(g, g->stage->indices[k])
+                        : r->dynamic                            ? 1
+                                                                : le_range_count(r);
         if (!le_mul_i64(n, count, &n))
             return INT64_MAX;
     }
     return n;
 }
 
-static void add_launch(struct gen *g, struct le_launches *out, struct le_launch launch) {
+static void add_launch(struct gen *g, struct le_launches *out, struct le_launch launch, int64_t turns) {
     launch.unit = le_gen_finish(g);
-    launch.elements = points(g);
+    if (!le_mul_i64(points(g), turns, &launch.elements))
+        launch.elements = INT64_MAX;
+    if (turns > 1)
+        launch.operations += launch.elements;
     *LE_PUSH(g->arena, out) = launch;
 }
 
-static leat_status generate_map(const struct le_kernel *kernel, struct le_launches *out) {
+leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct le_launches *out) {
     struct gen g = new_gen(kernel, kernel->stage);
     struct le_launch launch = {.tasks = 1};
     int first;
     bool lane_clip;
     le_gen_find_indices(&g);
     le_gen_merge(&g);
-    le_gen_choose_lane(&g);
+    if (scan)
+        le_gen_choose_scan_lane(&g, scan);
+    else
+        le_gen_choose_lane(&g);
     choose_block(&g);
     launch.operations = le_gen_operations(&g);
+    bool chunks = scan && le_gen_cut_scan(&g, scan, &launch);
+    le_gen_open_hosts(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
-    le_gen_store(&g, le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1}), scope);
-    cut(&g, &launch, first, lane_clip);
-    close_all(&g, scope);
+    if (scan)
+        le_gen_scan(&g, scan, scope);
+    else if (g.stage->kind == LE_STAGE_EACH)
+        le_gen_region(&g, g.stage->node, scope, (struct condition){.outside = -1});
+    else
+        le_gen_store(&g, le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1}), scope);
+    if (!chunks)
+        cut(&g, &launch, first, lane_clip);
+    le_gen_close_all(&g, scope);
     if (g.status == LEAT_OK)
-        add_launch(&g, out, launch);
+        add_launch(&g, out, launch, scan ? le_range_count(&scan->turns) : 1);
     release(&g);
     return g.status;
 }
@@ -156,7 +173,7 @@ static void store_total(struct gen *g, int k, const struct operand *total, int64
     g->regs.at[pointer].buffer = LE_PARTS;
     g->regs.at[pointer].offset = k * tasks * 8;
     g->regs.at[pointer].task_stride = (int64_t)le_type_size(type);
-    le_gen_emit(g, g->root,
+    le_gen_emit(g, g->base,
                 (struct le_instr){.code = LE_CODE_COPY,
                                   .type = (uint8_t)type,
                                   .d = (uint16_t)pointer,
@@ -167,7 +184,7 @@ static void store_total(struct gen *g, int k, const struct operand *total, int64
 }
 
 static bool all_safe(struct gen *g) {
-    for (int k = 0; k < g->node_count; k++)
+    for (int k = 0; k < g->node_count && !g->regions; k++)
         if (!le_gen_is_safe(g, g->nodes[k]))
             return false;
     return true;
@@ -190,11 +207,13 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
         launch.clip_count[0] = terms;
         launch.clip_size[0] = part_size(terms, kernel->threads);
         launch.tasks = (terms + launch.clip_size[0] - 1) / launch.clip_size[0];
+        le_gen_open_hosts(&g);
         le_gen_reduce_parts(&g, totals);
         for (int k = 0; k < g.node_count; k++)
             store_total(&g, k, totals[k], launch.tasks);
+        le_gen_close_all(&g, g.base);
         if (g.status == LEAT_OK)
-            add_launch(&g, out, launch);
+            add_launch(&g, out, launch, 1);
         *status = g.status;
     }
     release(&g);
@@ -231,6 +250,7 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     choose_block(&g);
     launch.operations = le_gen_operations(&g);
     int64_t copies = copies_of(&g, bytes > 0 ? bytes : 1);
+    le_gen_open_hosts(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
     struct operand *value = le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1});
     if (copies > 1 && first >= 0) {
@@ -240,9 +260,9 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
         launch.tasks = (launch.clip_count[0] + launch.clip_size[0] - 1) / launch.clip_size[0];
     }
     le_gen_scatter(&g, value, scope, launch.copies, bytes);
-    close_all(&g, scope);
+    le_gen_close_all(&g, scope);
     if (g.status == LEAT_OK)
-        add_launch(&g, out, launch);
+        add_launch(&g, out, launch, 1);
     release(&g);
     return g.status;
 }
@@ -320,7 +340,7 @@ static leat_status generate_box(const struct le_kernel *kernel, const struct box
         r->low = box->low[k];
         r->high = box->high[k];
     }
-    leat_status status = generate_map(kernel, out);
+    leat_status status = le_gen_map(kernel, NULL, out);
     for (int k = 0; k < stage->index_count; k++)
         kernel->space->ranges[stage->indices[k]] = saved[k];
     return status;
@@ -370,7 +390,7 @@ static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct
     return split;
 }
 
-leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
+static leat_status generate_stage(const struct le_kernel *kernel, struct le_launches *out) {
     const struct le_stage *stage = kernel->stage;
     struct box whole, interior;
     leat_status status = LEAT_OK;
@@ -383,9 +403,19 @@ leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launche
         return generate_scatter(kernel, out);
     if (stage->node->kind == LE_NODE_REDUCE && stage->index_count == 0 && generate_parts(kernel, out, &status))
         return status;
-    if (find_boxes(kernel, &whole, &interior))
+    if (stage->kind == LE_STAGE_SCAN && le_gen_scan_stage(kernel, out, &status))
+        return status;
+    if (le_gen_in_any_order(stage) && find_boxes(kernel, &whole, &interior))
         return generate_boxes(kernel, whole, &interior, out);
-    return generate_map(kernel, out);
+    return le_gen_map(kernel, NULL, out);
+}
+
+leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
+    struct le_stage stage = *kernel->stage;
+    struct le_kernel readable = *kernel;
+    stage.node = le_gen_readable(kernel, stage.node);
+    readable.stage = &stage;
+    return generate_stage(&readable, out);
 }
 
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
@@ -393,10 +423,11 @@ leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *nod
     struct le_stage stage = {.name = "a scalar", .node = node, .target = -1, .base = -1, .access = -1};
     struct gen g = new_gen(kernel, &stage);
     le_gen_find_indices(&g);
-    struct operand *x = le_gen_node(&g, node, g.root, (struct condition){.outside = -1});
+    le_gen_open_hosts(&g);
+    struct operand *x = le_gen_node(&g, node, g.base, (struct condition){.outside = -1});
     int pointer = le_gen_reg(&g, LE_REG_STREAM, stored);
     g.regs.at[pointer].buffer = LE_PARTS;
-    le_gen_emit(&g, g.root,
+    le_gen_emit(&g, g.base,
                 (struct le_instr){.code = node->type == stored ? LE_CODE_COPY : LE_CODE_CAST,
                                   .type = (uint8_t)node->type,
                                   .type2 = (uint8_t)stored,
@@ -405,6 +436,7 @@ leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *nod
                                   .b = LE_NO_REG,
                                   .c = LE_NO_REG,
                                   .e = LE_NO_REG});
+    le_gen_close_all(&g, g.base);
     *out = (struct le_launch){.unit = le_gen_finish(&g), .tasks = 1, .elements = 1};
     release(&g);
     return g.status;

@@ -20,6 +20,9 @@ struct le_launch {
     /* Each task writes one partial total (buffer LE_PARTS, 8 bytes apart at most), which le_acc_join then joins; those
      * of the stage's siblings follow, 8 * tasks bytes for each. */
     bool parts;
+    /* Each task scans a chunk and hands on its total: buffer LE_PARTS has tasks + 1 of struct le_scan_link, all open
+     * but the first, which is the start. */
+    bool links;
     /* Each task scatters into its own copy of the target (buffer LE_PARTS), added in order afterwards. */
     bool copies;
     int64_t operations, elements; /* for the ledger */

@@ -1,72 +1,8 @@
 /* Stages to launches: boxes, merged loops, lanes, tasks, slots. A stage is given as IR, with the extents of its arrays,
  * and its launches are told in a line each: points, tasks if there are several, loops from the outside in. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include "base/text.h"
-#include "gen/kernel.h"
-#include <stdlib.h>
-#include <string.h>
+#include "gen/kernel_testing.h"
 
 #define SLOTS_MAX 14 /* of any kernel here: values share them */
-
-static leat_status no_value(void *user, struct le_node *node, int64_t *value) {
-    (void)user, (void)node, (void)value;
-    return LEAT_MISSING;
-}
-
-/* "a 30 40 by 500 1, b 7": extents, and strides where they are not dense. Gives what stands behind the name. */
-static const char *find_array(const char *arrays, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = arrays; at; at = strchr(at, ',')) {
-        at += strspn(at, ", ");
-        if (strncmp(at, name, length) == 0 && at[length] == ' ')
-            return at + length;
-    }
-    return NULL;
-}
-
-static int read_numbers(const char *at, int64_t *out) {
-    char *end;
-    int count = 0;
-    for (; count < LEAT_RANK_MAX; count++, at = end) {
-        int64_t number = strtoll(at, &end, 10);
-        if (end == at)
-            break;
-        out[count] = number;
-    }
-    return count;
-}
-
-static void set_layout(const struct le_space *space, const struct le_value *v, const char *arrays,
-                       struct le_layout *out) {
-    const char *given = v->stage < 0 ? find_array(arrays, v->name) : NULL;
-    const char *by = given ? strstr(given, "by") : NULL, *comma = given ? strchr(given, ',') : NULL;
-    int64_t stride = 1;
-    for (int d = v->rank - 1; d >= 0; d--) {
-        out->shape[d] = space->shape[v->symbol][d];
-        out->strides[d] = stride;
-        stride *= out->shape[d];
-    }
-    if (by && (!comma || by < comma))
-        read_numbers(by + 2, out->strides);
-}
-
-static void find_ranges(struct le_space *space, const char *arrays) {
-    const struct le_ir *ir = space->ir;
-    space->shape = le_arena_array(space->arena, (size_t)ir->tree->symbol_count, sizeof *space->shape);
-    space->shaped = LE_NEW_ARRAY(space->arena, ir->tree->symbol_count, bool);
-    space->ranges = LE_NEW_ARRAY(space->arena, ir->indices.count, struct le_range);
-    for (int s = 0; s < ir->tree->symbol_count; s++) {
-        const char *given = find_array(arrays, ir->tree->symbols[s]->name);
-        space->shaped[s] = given && read_numbers(given, space->shape[s]) > 0;
-    }
-    for (int k = 0; k < ir->statements.count; k++)
-        if (le_ranges_find(space, &ir->statements.at[k]) != LEAT_OK)
-            fail_msg("%s", le_errors_text());
-}
 
 static void tell_launch(const struct le_launch *l, struct le_text *out) {
     int slots = 0;
@@ -90,23 +26,14 @@ static void tell_launch(const struct le_launch *l, struct le_text *out) {
 
 static void generates(const char *text, const char *arrays, int threads, const char *expected) {
     struct le_arena arena;
-    struct le_ir *ir;
+    struct le_space space;
+    struct le_kernel kernel;
     struct le_text found = {0};
     le_arena_init(&arena);
     if (setjmp(arena.failure))
         fail_msg("out of memory");
-    if (le_ir_read(&arena, text, strlen(text), &ir) != LEAT_OK || le_ir_verify(ir) != LEAT_OK)
-        fail_msg("%s", le_errors_text());
-    struct le_space space = {.ir = ir, .arena = &arena, .evaluate = no_value};
-    find_ranges(&space, arrays);
-    struct le_layout *layouts = LE_NEW_ARRAY(&arena, ir->values.count, struct le_layout);
-    for (int v = 0; v < ir->values.count; v++)
-        set_layout(&space, &ir->values.at[v], arrays, &layouts[v]);
-    struct le_kernel kernel = {.ir = ir, .space = &space, .layouts = layouts, .threads = threads, .arena = &arena};
-    kernel.merged_into = LE_NEW_ARRAY(&arena, ir->indices.count, int);
-    kernel.merged_count = LE_NEW_ARRAY(&arena, ir->indices.count, int64_t);
-    for (int k = 0; k < ir->indices.count; k++)
-        kernel.merged_into[k] = k;
+    set_up(&kernel, &space, &arena, text, arrays, threads);
+    const struct le_ir *ir = kernel.ir;
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_launches launches = {.at = NULL};
         kernel.stage = &ir->stages.at[k];

@@ -6,9 +6,56 @@
 struct find_inner {
     struct gen *g;
     const struct le_node *outer;
+    int last; /* its index that the lanes may be */
     int64_t extent;
     bool drives; /* one of its indices bounds a loop: it has no place inside of lanes */
 };
+
+static bool is_for(const struct gen *g, int index) {
+    for (int k = 0; k < g->fors.count; k++)
+        if (g->fors.at[k].index == index)
+            return true;
+    return false;
+}
+
+/* Whether the range's bounds differ from lane to lane if index is the lanes'. */
+static bool splits(const struct gen *g, int range, int index) {
+    const struct le_range_nodes *r = &g->ir->indices.at[range].range;
+    const struct le_node *bounds[] = {r->low, r->high, r->by};
+    for (size_t b = 0; r->low && g->space.ranges[range].dynamic && b < ARRAY_LEN(bounds); b++)
+        if (bounds[b] && (le_node_depends(bounds[b], index) || bounds[b]->changes || le_gen_is_loose(g, bounds[b])))
+            return true;
+    return false;
+}
+
+/* A FOR gets by with a mask. */
+bool le_gen_splits_bounds(const struct gen *g, int index) {
+    for (int k = 0; k < g->all_count; k++)
+        if (!is_for(g, g->all[k]) && splits(g, g->all[k], index))
+            return true;
+    return false;
+}
+
+static bool bounds(const struct gen *g, int range, int index) {
+    const struct le_range_nodes *r = &g->ir->indices.at[range].range;
+    return r->low && g->space.ranges[range].dynamic &&
+           (le_node_depends(r->low, index) || le_node_depends(r->high, index) ||
+            (r->by && le_node_depends(r->by, index)));
+}
+
+static bool bounds_others(const struct gen *g, int index) {
+    for (int k = 0; k < g->all_count; k++)
+        if (!is_for(g, g->all[k]) && bounds(g, g->all[k], index))
+            return true;
+    return false;
+}
+
+bool le_gen_drives_bounds(const struct gen *g, int index) {
+    for (int k = 0; k < g->all_count; k++)
+        if (bounds(g, g->all[k], index))
+            return true;
+    return false;
+}
 
 static void find_inner(struct le_node *node, void *user) {
     struct find_inner *f = user;
@@ -21,20 +68,7 @@ static void find_inner(struct le_node *node, void *user) {
     if (depends && extent > f->extent)
         f->extent = extent;
     for (int k = 0; k < node->index_count; k++)
-        f->drives |= le_gen_drives_bounds(f->g, node->indices[k]);
-}
-
-/* Bounds that change from lane to lane cannot drive a loop inside the lanes. */
-bool le_gen_drives_bounds(const struct gen *g, int index) {
-    for (int k = 0; k < g->all_count; k++) {
-        const struct le_range_nodes *r = &g->ir->indices.at[g->all[k]].range;
-        if (!r->low || !g->space.ranges[g->all[k]].dynamic)
-            continue;
-        if (le_node_depends(r->low, index) || le_node_depends(r->high, index) ||
-            (r->by && le_node_depends(r->by, index)))
-            return true;
-    }
-    return false;
+        f->drives |= bounds_others(f->g, node->indices[k]) || splits(f->g, node->indices[k], f->last);
 }
 
 /* Whether the reduction's last loop runs in lanes. */
@@ -42,9 +76,9 @@ static bool takes_lanes(struct gen *g, struct le_node *node, const struct scope 
     if (scope->in_lane || c.outside >= 0)
         return false;
     int last = node->indices[node->index_count - 1];
-    if (le_gen_drives_bounds(g, last) || le_gen_by_moves(g, last))
+    if (bounds_others(g, last) || le_gen_by_moves(g, last))
         return false;
-    struct find_inner f = {.g = g, .outer = node};
+    struct find_inner f = {.g = g, .outer = node, .last = last};
     le_node_walk(g->ir, node->operands[0], find_inner, &f);
     return !f.drives && (le_gen_extent(g, last) >= LANE_EXTENT_MIN || le_gen_extent(g, last) >= f.extent);
 }
@@ -124,7 +158,7 @@ struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope 
 }
 
 void le_gen_reduce_parts(struct gen *g, struct operand **totals) {
-    reduce(g, g->nodes, g->node_count, g->root, (struct condition){.outside = -1}, true, totals);
+    reduce(g, g->nodes, g->node_count, g->base, (struct condition){.outside = -1}, true, totals);
 }
 
 int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count) {
@@ -133,7 +167,7 @@ int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count)
     *row_count = 0;
     if (node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX)
         return 0;
-    if (!takes_lanes(g, node, g->root, (struct condition){.outside = -1}))
+    if (!takes_lanes(g, node, g->base, (struct condition){.outside = -1}))
         return 0;
     for (int k = 0; k < node->index_count; k++) {
         int index = node->indices[k];

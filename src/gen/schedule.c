@@ -1,8 +1,29 @@
 /* How a stage's loops run: which are merged into one, and which one is the lanes'. */
 #include "gen/gen.h"
 
+bool le_gen_by_host(const struct gen *g, int index) {
+    const struct le_range_nodes *r = &g->ir->indices.at[index].range;
+    const struct le_node *bounds[] = {r->low, r->high, r->by};
+    if (!g->space.ranges[index].dynamic)
+        return false;
+    for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+        for (int k = 0; bounds[b] && k < bounds[b]->free_count; k++)
+            if (!g->ir->indices.at[bounds[b]->free[k]].host || bounds[b]->changes)
+                return false;
+    return !(r->low->changes || r->high->changes);
+}
+
+bool le_gen_is_loose(const struct gen *g, const struct le_node *node) {
+    for (int k = 0; k < g->fors.count; k++)
+        if (g->fors.at[k].loose && le_node_depends(node, g->fors.at[k].index))
+            return true;
+    return false;
+}
+
 int64_t le_gen_extent(const struct gen *g, int index) {
     const struct le_range *r = &g->space.ranges[index];
+    if (r->dynamic && r->bounded && le_gen_by_host(g, index))
+        return r->high > r->low ? r->high - r->low : 1;
     if (r->dynamic)
         return r->bounded && r->high - r->low < 64 ? r->high - r->low : 64;
     return g->merged_count[index] ? g->merged_count[index] : le_range_count(r);
@@ -26,9 +47,52 @@ static void add_index(struct collect *c, int index) {
     g->merged_count[index] = 0;
 }
 
+static void add_local(struct gen *g, int local) {
+    if (g->local_count == 0)
+        g->first_local = local;
+    int end = g->first_local + g->local_count;
+    g->first_local = local < g->first_local ? local : g->first_local;
+    g->local_count = (local >= end ? local + 1 : end) - g->first_local;
+}
+
 static void add_node(struct le_node *node, void *user) {
-    for (int k = 0; k < node->index_count; k++)
-        add_index(user, node->indices[k]);
+    struct collect *c = user;
+    bool region = node->kind == LE_NODE_REGION;
+    for (int k = 0; k < node->index_count; k++) {
+        add_index(c, node->indices[k]);
+        if (region)
+            *LE_PUSH(c->g->arena, &c->g->fors) = (struct for_index){.index = node->indices[k]};
+    }
+    c->g->regions |= region;
+    for (int k = 0; region && k < node->region->step_count; k++)
+        if (node->region->steps[k].kind == LE_REGION_SET)
+            add_local(c->g, node->region->steps[k].local);
+}
+
+static void add_hosts(struct gen *g, const struct le_node *node) {
+    for (int k = 0; node && k < node->free_count; k++) {
+        bool known = !g->ir->indices.at[node->free[k]].host;
+        for (int q = 0; q < g->hosts.count; q++)
+            known |= g->hosts.at[q] == node->free[k];
+        if (known)
+            continue;
+        *LE_PUSH(g->arena, &g->hosts) = node->free[k];
+        g->merged_into[node->free[k]] = node->free[k];
+    }
+}
+
+/* Bounds of a kept index count as the host's indices that they use. */
+static void find_hosts(struct gen *g) {
+    for (int k = 0; k < g->node_count; k++)
+        add_hosts(g, g->nodes[k]);
+    for (int k = 0; k < g->stage->left_count; k++)
+        add_hosts(g, g->stage->left[k]);
+    for (int k = 0; k < g->stage->index_count; k++) {
+        const struct le_range_nodes *r = &g->ir->indices.at[g->stage->indices[k]].range;
+        add_hosts(g, r->low);
+        add_hosts(g, r->high);
+        add_hosts(g, r->by);
+    }
 }
 
 void le_gen_find_indices(struct gen *g) {
@@ -37,6 +101,10 @@ void le_gen_find_indices(struct gen *g) {
         add_index(&c, g->stage->indices[k]);
     for (int k = 0; k < g->node_count; k++)
         le_node_walk(g->ir, g->nodes[k], add_node, &c);
+    find_hosts(g);
+    for (int k = 0; k < g->fors.count; k++)
+        g->fors.at[k].loose = g->space.ranges[g->fors.at[k].index].dynamic && !le_gen_by_host(g, g->fors.at[k].index);
+    g->locals = LE_NEW_ARRAY(g->arena, g->local_count, struct operand *);
 }
 
 /* ---- merging: two loops that every access walks as one */
@@ -57,6 +125,26 @@ static bool accesses_merge(struct merge *m, int value, struct le_node *const *su
     return le_mul_i64(inner, le_gen_extent(m->g, m->inner), &whole) && outer == whole;
 }
 
+/* Gives which of a region's operands are subscripts of stores; NULL: none. */
+static bool *visit_stores(struct merge *m, const struct le_node *node) {
+    if (node->kind != LE_NODE_REGION)
+        return NULL;
+    bool *subscript = LE_NEW_ARRAY(m->g->arena, node->operand_count, bool);
+    for (int k = 0; k < node->region->step_count; k++) {
+        const struct le_region_step *s = &node->region->steps[k];
+        if (s->kind != LE_REGION_STORE)
+            continue;
+        m->fits = m->fits && accesses_merge(m, m->g->stage->pairs[s->target].target,
+                                            node->operands + s->first_subscript, s->subscript_count, 0);
+        for (int d = 0; d < s->subscript_count; d++)
+            subscript[s->first_subscript + d] = true;
+    }
+    for (int k = 0; k < node->region->step_count; k++)
+        if (le_gen_has_value(node->region->steps[k].kind))
+            subscript[node->region->steps[k].value] = false;
+    return subscript;
+}
+
 static void visit_merge(struct merge *m, struct le_node *node, int epoch) {
     struct gen *g = m->g;
     if (!m->fits || node->epoch == epoch ||
@@ -74,8 +162,10 @@ static void visit_merge(struct merge *m, struct le_node *node, int epoch) {
     }
     if (node->kind == LE_NODE_COUNT)
         return;
+    bool *subscript = visit_stores(m, node);
     for (int k = 0; k < node->operand_count; k++)
-        visit_merge(m, node->operands[k], epoch);
+        if (!subscript || !subscript[k])
+            visit_merge(m, node->operands[k], epoch);
 }
 
 static void try_merge(struct gen *g, int outer, int inner, bool kept) {
@@ -87,9 +177,9 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
         return; /* merged_count 0 says: not merged */
     int into = g->merged_into[inner];
     struct merge m = {.g = g, .outer = outer, .inner = into, .fits = true};
-    if (kept && g->stage->kind == LE_STAGE_SCATTER)
+    if (kept && !le_gen_in_any_order(g->stage))
         return;
-    if (kept)
+    if (kept && g->stage->kind != LE_STAGE_EACH)
         m.fits = accesses_merge(&m, g->stage->target, g->stage->left, g->stage->left_count, 0);
     int epoch = ++g->ir->epoch;
     for (int k = 0; k < g->node_count; k++)
@@ -175,9 +265,25 @@ static void score_load(struct le_node *node, void *user) {
         s->good++;
 }
 
+static void score_stores(struct score *s, const struct le_node *node) {
+    for (int k = 0; k < node->region->step_count; k++) {
+        const struct le_region_step *step = &node->region->steps[k];
+        int64_t stride;
+        if (step->kind != LE_REGION_STORE)
+            continue;
+        int target = s->g->stage->pairs[step->target].target;
+        s->loads++;
+        if (le_gen_stride(s->g, target, node->operands + step->first_subscript, step->subscript_count, 0, s->index,
+                          &stride))
+            s->good += stride == (int64_t)le_type_size(s->g->ir->values.at[target].type);
+    }
+}
+
 static double score(struct gen *g, struct le_node *node, int index) {
     struct score s = {.g = g, .index = index};
     le_node_walk(g->ir, node, score_load, &s);
+    if (node->kind == LE_NODE_REGION)
+        score_stores(&s, node);
     double extent = (double)le_gen_extent(g, index);
     return (extent >= 64 ? 1.0 : extent / 64) * (s.good + 1) / (s.loads + 1);
 }
@@ -208,7 +314,7 @@ static int best_kept(struct gen *g, double *best) {
     *best = -1;
     for (int k = g->stage->index_count - 1; k >= 0; k--) {
         int index = g->stage->indices[k];
-        if (g->merged_into[index] != index || le_gen_drives_bounds(g, index) || le_gen_by_moves(g, index))
+        if (g->merged_into[index] != index || le_gen_splits_bounds(g, index) || le_gen_by_moves(g, index))
             continue;
         double s = score(g, g->stage->node, index);
         if (s > *best * 1.5) {
@@ -224,11 +330,11 @@ static bool needs_kept(struct gen *g) {
 }
 
 static void choose_lane(struct gen *g) {
-    if (g->stage->index_count == 0)
+    if (g->stage->index_count == 0 || !le_gen_in_lanes(g))
         return;
     int last = g->merged_into[g->stage->indices[g->stage->index_count - 1]];
     if (g->stage->kind == LE_STAGE_SCATTER) {
-        if (!le_gen_drives_bounds(g, last) && !le_gen_by_moves(g, last))
+        if (!le_gen_splits_bounds(g, last) && !le_gen_by_moves(g, last))
             g->lane = last;
         return;
     }
@@ -241,7 +347,7 @@ static void choose_lane(struct gen *g) {
         return;
     }
     int inner = f.found->indices[f.found->index_count - 1];
-    double own = le_gen_drives_bounds(g, inner) ? -1 : score(g, f.found->operands[0], inner);
+    double own = le_gen_splits_bounds(g, inner) ? -1 : score(g, f.found->operands[0], inner);
     g->lane = kept > own ? lane : -1;
 }
 
@@ -256,12 +362,25 @@ static bool runs_inside(const struct gen *g, int index) {
     return g->merged_into[index] != g->lane;
 }
 
+/* Of the loops that index bounds. */
+static bool bounds_are_equal(struct gen *g, int index) {
+    for (int k = 0; k < g->all_count; k++) {
+        const struct le_range_nodes *r = &g->ir->indices.at[g->all[k]].range;
+        const struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (int b = 0; r->low && g->space.ranges[g->all[k]].dynamic && b < 3; b++)
+            if (bounds[b] && le_node_depends(bounds[b], index) &&
+                (le_gen_is_loose(g, bounds[b]) || !le_gen_is_equal(g, bounds[b], g->root)))
+                return false;
+    }
+    return true;
+}
+
 void le_gen_choose_lane(struct gen *g) {
     g->lane = -1;
     choose_lane(g);
-    /* inside of lanes all is computed for each of them: there is no one number that could bound a loop */
+    /* inside of lanes a loop's bounds are one number for all if they are simple */
     for (int k = 0; k < g->all_count && g->lane >= 0; k++)
-        if (runs_inside(g, g->all[k]) && le_gen_drives_bounds(g, g->all[k]))
+        if (runs_inside(g, g->all[k]) && le_gen_splits_bounds(g, g->all[k]) && !bounds_are_equal(g, g->all[k]))
             g->lane = -1;
 }
 
@@ -276,6 +395,8 @@ static double product(const struct gen *g, const int *indices, int count) {
     double points = 1;
     for (int k = 0; k < count; k++) {
         const struct le_range *r = &g->space.ranges[indices[k]];
+        if (g->ir->indices.at[indices[k]].host)
+            continue;
         points *= (double)(r->dynamic ? le_gen_extent(g, indices[k]) : le_range_count(r));
     }
     return points;

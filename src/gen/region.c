@@ -1,0 +1,629 @@
+/* Regions: structured code over private variables. In lanes, variables are slots, and a block's mask says which lanes
+ * are in it: an IF narrows it, a BREAK or RETURN takes lanes out of the masks of all blocks that they leave, a loop
+ * ends when its mask is empty. Outside of lanes the same code has one lane, and control flow is real: no masks, but one
+ * flag that says whether a RETURN has been met.
+ *
+ * Variables are registers that change, so each SET gives them a new operand, and so does each join of ways; g->moment
+ * counts those, and nodes that change are computed anew after each. */
+#include "gen/gen.h"
+
+struct reads {
+    struct reads *next;
+    int step;
+};
+struct variable {
+    struct reads *reads;
+    int first_set, first, last; /* steps that name it; -1: none */
+};
+
+struct region {
+    struct gen *g;
+    struct le_node *node;
+    const struct le_region_step *steps;
+    int count;
+    bool lanes;
+    int outside;
+    struct operand *running;    /* no RETURN yet, where one may end it early and there are no lanes */
+    int result;                 /* -1: none, or no RETURN yet */
+    bool keeps_result;          /* a RETURN may have given some lanes theirs */
+    struct variable *variables; /* from first_local on */
+    int first_local, local_count;
+};
+
+/* Steps under one mask. */
+struct block {
+    struct block *around;
+    struct scope *scope;
+    struct operand *mask; /* lanes; NULL: all, or there are none */
+    int loop;             /* step that opened it, if it is a loop's body; else -1 */
+};
+
+/* ---- what steps do */
+
+bool le_gen_has_value(enum le_region_kind kind) {
+    return kind == LE_REGION_SET || kind == LE_REGION_STORE || kind == LE_REGION_WHILE || kind == LE_REGION_IF ||
+           kind == LE_REGION_RETURN;
+}
+
+static bool is_loop(enum le_region_kind kind) {
+    return kind == LE_REGION_FOR || kind == LE_REGION_WHILE;
+}
+
+/* The innermost loop around step `at`; -1: none. */
+static int loop_around(const struct region *r, int at) {
+    for (int k = at - 1; k >= 0; k--)
+        if (is_loop(r->steps[k].kind) && r->steps[k].partner > at)
+            return k;
+    return -1;
+}
+
+/* Whether steps from..to-1 have a RETURN, or a BREAK out of a loop that began before `loops_from`. */
+static bool escapes(const struct region *r, int from, int to, int loops_from) {
+    for (int k = from; k < to; k++) {
+        if (r->steps[k].kind == LE_REGION_RETURN && k + 1 < r->count)
+            return true;
+        if (r->steps[k].kind == LE_REGION_BREAK && r->steps[k].partner < loops_from)
+            return true;
+    }
+    return false;
+}
+
+static bool returns_early(const struct region *r, int from, int to) {
+    for (int k = from; k < to; k++)
+        if (r->steps[k].kind == LE_REGION_RETURN && k + 1 < r->count)
+            return true;
+    return false;
+}
+
+/* ---- registers */
+
+static struct operand *new_operand(struct region *r, int reg, struct scope *scope) {
+    struct operand *x = LE_NEW(r->g->arena, struct operand);
+    *x = (struct operand){.reg = reg, .scope = scope, .vector = r->lanes, .splat = -1};
+    return x;
+}
+
+static void emit(struct region *r, struct scope *scope, int code, enum le_type type, int d, int a, int b, int c) {
+    le_gen_emit(r->g, scope,
+                (struct le_instr){.code = (uint16_t)code,
+                                  .type = (uint8_t)type,
+                                  .type2 = (uint8_t)type,
+                                  .d = d < 0 ? LE_NO_REG : (uint16_t)d,
+                                  .a = (uint16_t)a,
+                                  .b = b < 0 ? LE_NO_REG : (uint16_t)b,
+                                  .c = c < 0 ? LE_NO_REG : (uint16_t)c,
+                                  .e = LE_NO_REG});
+}
+
+static int constant(struct region *r, const struct scope *scope, enum le_type type, uint64_t bits) {
+    struct operand x = {.reg = le_gen_const(r->g, type, bits), .scope = r->g->root, .splat = -1};
+    return le_gen_use(r->g, &x, scope);
+}
+
+/* reg = the same number in all lanes */
+static void set_constant(struct region *r, struct scope *scope, int reg, enum le_type type, uint64_t bits) {
+    emit(r, scope, r->lanes ? LE_CODE_SPLAT : LE_CODE_COPY, type, reg, le_gen_const(r->g, type, bits), -1, -1);
+}
+
+static void move(struct region *r, struct scope *scope, int reg, enum le_type type, const struct operand *x) {
+    emit(r, scope, r->lanes && !x->vector ? LE_CODE_SPLAT : LE_CODE_COPY, type, reg, x->reg, -1, -1);
+}
+
+static struct operand **local(const struct gen *g, int number) {
+    return &g->locals[number - g->first_local];
+}
+
+struct operand *le_gen_local(struct gen *g, const struct le_node *node) {
+    struct operand *x = *local(g, node->local);
+    if (x)
+        return x;
+    if (g->status == LEAT_OK)
+        g->status = le_fail(LEAT_INTERNAL, "%s: variable %s has no value yet", g->stage->name,
+                            g->ir->locals.at[node->local].name);
+    x = LE_NEW(g->arena, struct operand);
+    *x = (struct operand){.reg = le_gen_const(g, node->type, 0), .scope = g->root, .splat = -1};
+    return x;
+}
+
+/* A mask of its own, which may change: a copy of the one given. */
+static struct operand *own_mask(struct region *r, struct scope *scope, struct operand *from) {
+    int reg = le_gen_result(r->g, scope, LE_BOOL);
+    if (from)
+        move(r, scope, reg, LE_BOOL, from);
+    else
+        set_constant(r, scope, reg, LE_BOOL, 1);
+    return new_operand(r, reg, scope);
+}
+
+static struct condition condition_of(const struct region *r, const struct block *b) {
+    return (struct condition){.mask = r->lanes ? b->mask : NULL, .outside = r->outside};
+}
+
+static struct operand *value(struct region *r, const struct block *b, int operand) {
+    return le_gen_node(r->g, r->node->operands[operand], b->scope, condition_of(r, b));
+}
+
+/* Variables that steps from..to-1 set have what they have from now on in scope. */
+static void join(struct region *r, int from, int to, struct scope *scope) {
+    for (int k = from; k < to; k++)
+        if (r->steps[k].kind == LE_REGION_SET) {
+            struct operand **x = local(r->g, r->steps[k].local);
+            if (*x)
+                *x = new_operand(r, (*x)->reg, scope);
+        }
+    r->g->moment++;
+}
+
+/* ---- variables */
+
+static struct variable *variable(const struct region *r, int number) {
+    return &r->variables[number - r->first_local];
+}
+
+static void add_read(struct region *r, int number, int step) {
+    if (number < r->first_local || number >= r->first_local + r->local_count)
+        return; /* another region's */
+    struct variable *v = variable(r, number);
+    if (v->reads && v->reads->step == step)
+        return;
+    struct reads *read = LE_NEW(r->g->arena, struct reads);
+    *read = (struct reads){.next = v->reads, .step = step};
+    v->reads = read;
+    v->first = v->first < 0 ? step : v->first;
+    v->last = step;
+}
+
+static void find_reads(struct region *r, struct le_node *node, int step, int epoch) {
+    if (!node || !node->changes || node->epoch == epoch)
+        return;
+    node->epoch = epoch;
+    if (node->kind == LE_NODE_LOCAL)
+        add_read(r, node->local, step);
+    find_reads(r, node->fill, step, epoch);
+    for (int k = 0; k < node->operand_count; k++)
+        find_reads(r, node->operands[k], step, epoch);
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range_nodes *range = &r->g->ir->indices.at[node->indices[k]].range;
+        find_reads(r, range->low, step, epoch);
+        find_reads(r, range->high, step, epoch);
+        find_reads(r, range->by, step, epoch);
+    }
+}
+
+static void find_locals(struct region *r) {
+    int first = -1, last = -1;
+    for (int k = 0; k < r->count; k++)
+        if (r->steps[k].kind == LE_REGION_SET) {
+            first = first < 0 || r->steps[k].local < first ? r->steps[k].local : first;
+            last = r->steps[k].local > last ? r->steps[k].local : last;
+        }
+    r->first_local = first;
+    r->local_count = first < 0 ? 0 : last + 1 - first;
+    r->variables = LE_NEW_ARRAY(r->g->arena, r->local_count, struct variable);
+    for (int k = 0; k < r->local_count; k++)
+        r->variables[k] = (struct variable){.first_set = -1, .first = -1, .last = -1};
+}
+
+static void find_variables(struct region *r) {
+    find_locals(r);
+    for (int k = 0; k < r->count; k++) {
+        const struct le_region_step *s = &r->steps[k];
+        int epoch = ++r->g->ir->epoch;
+        if (le_gen_has_value(s->kind))
+            find_reads(r, r->node->operands[s->value], k, epoch);
+        for (int d = 0; s->kind == LE_REGION_STORE && d < s->subscript_count; d++)
+            find_reads(r, r->node->operands[s->first_subscript + d], k, epoch);
+        if (s->kind == LE_REGION_FOR) {
+            const struct le_range_nodes *range = &r->g->ir->indices.at[r->node->indices[s->index]].range;
+            find_reads(r, range->low, k, epoch);
+            find_reads(r, range->high, k, epoch);
+        }
+        if (s->kind != LE_REGION_SET)
+            continue;
+        struct variable *v = variable(r, s->local);
+        v->first_set = v->first_set < 0 ? k : v->first_set;
+        v->first = v->first < 0 ? k : v->first;
+        v->last = k;
+    }
+}
+
+/* What would otherwise be first set in a loop, and be needed in its next turn or behind it, starts as 0. */
+static bool starts_outside(const struct region *r, const struct variable *v) {
+    int outer = -1;
+    for (int at = v->first_set; (at = loop_around(r, at)) >= 0;)
+        outer = at;
+    return v->first < v->first_set || (outer >= 0 && v->last > r->steps[outer].partner);
+}
+
+static void start_variables(struct region *r, struct scope *scope) {
+    for (int k = 0; k < r->count; k++) {
+        const struct le_region_step *s = &r->steps[k];
+        if (s->kind != LE_REGION_SET)
+            continue;
+        const struct variable *v = variable(r, s->local);
+        if (v->first_set != k)
+            continue;
+        *local(r->g, s->local) = NULL;
+        if (!starts_outside(r, v))
+            continue;
+        enum le_type type = r->g->ir->locals.at[s->local].type;
+        int reg = le_gen_result(r->g, scope, type);
+        set_constant(r, scope, reg, type, 0);
+        *local(r->g, s->local) = new_operand(r, reg, scope);
+    }
+}
+
+/* Whether lanes that are not in the block may still need what the variable was: not where only the loop that they have
+ * left reads it, and each turn of a loop around that begins anew. */
+static bool others_need(const struct region *r, const struct block *b, int step) {
+    const struct variable *v = variable(r, r->steps[step].local);
+    if (b->loop < 0)
+        return true;
+    for (const struct reads *read = v->reads; read; read = read->next)
+        if (read->step < b->loop || read->step > r->steps[b->loop].partner)
+            return true;
+    int outer = loop_around(r, b->loop);
+    return outer >= 0 && v->first_set < outer;
+}
+
+/* The instruction that made a node's value just now may write it where it belongs. */
+static bool made_in_place(struct region *r, struct scope *scope, struct operand *x, const struct le_node *node,
+                          int code_before, int reg) {
+    bool fresh = node->kind == LE_NODE_OP || node->kind == LE_NODE_CAST || node->kind == LE_NODE_ROUND ||
+                 node->kind == LE_NODE_SELECT || node->kind == LE_NODE_REDUCE || node->kind == LE_NODE_LOAD;
+    return fresh && scope->code.count > code_before && x->vector == r->lanes && le_gen_retarget(r->g, x, scope, reg);
+}
+
+/* reg = the node's value, of lanes in the block, or of all if that does no harm */
+static void assign(struct region *r, struct block *b, int reg, int operand, bool masked) {
+    struct le_node *node = r->node->operands[operand];
+    int before = b->scope->code.count;
+    struct operand *x = value(r, b, operand);
+    if (masked)
+        emit(r, b->scope, LE_CODE_SELECT, node->type, reg, b->mask->reg, le_gen_use(r->g, x, b->scope), reg);
+    else if (!made_in_place(r, b->scope, x, node, before, reg))
+        move(r, b->scope, reg, node->type, x);
+}
+
+static void run_set(struct region *r, struct block *b, int step) {
+    const struct le_region_step *s = &r->steps[step];
+    struct operand **x = local(r->g, s->local), *old = *x;
+    int reg = old ? old->reg : le_gen_result(r->g, b->scope, r->g->ir->locals.at[s->local].type);
+    bool masked = r->lanes && b->mask && old && others_need(r, b, step);
+    assign(r, b, reg, s->value, masked);
+    *x = new_operand(r, reg, b->scope);
+    r->g->moment++;
+}
+
+/* ---- stores */
+
+static struct le_node *updated(struct region *r, const struct stored *to, struct le_node *term) {
+    static const enum le_op ops[] = {
+        [LE_SCATTER_ADD] = LE_OP_ADD, [LE_SCATTER_SUB] = LE_OP_SUB, [LE_SCATTER_MUL] = LE_OP_MUL,
+        [LE_SCATTER_DIV] = LE_OP_DIV, [LE_SCATTER_MIN] = LE_OP_MIN, [LE_SCATTER_MAX] = LE_OP_MAX};
+    struct le_ir *ir = r->g->ir;
+    struct le_node *now = le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
+                                                             .type = term->type,
+                                                             .value = to->value,
+                                                             .access = to->access,
+                                                             .live = true,
+                                                             .operands = (struct le_node **)(uintptr_t)to->subscripts,
+                                                             .operand_count = to->rank});
+    struct le_node *x[] = {now, term}, *sum = le_node_op(ir, ops[to->op], term->type, x, 2);
+    enum le_type type = ir->values.at[to->value].type;
+    return le_type_compute(type) == type ? sum : le_node_round(ir, type, sum);
+}
+
+static void run_store(struct region *r, struct block *b, const struct le_region_step *s) {
+    struct stored to = {.value = r->g->stage->pairs[s->target].target,
+                        .rank = s->subscript_count,
+                        .access = s->access,
+                        .subscripts = r->node->operands + s->first_subscript,
+                        .op = s->scatter,
+                        .own = s->own};
+    struct le_node *node = r->node->operands[s->value];
+    struct condition c = condition_of(r, b);
+    if (to.own && to.op != LE_SCATTER_SET)
+        node = updated(r, &to, node);
+    le_gen_store_step(r->g, &to, le_gen_node(r->g, node, b->scope, c), b->scope, c);
+    r->g->moment++;
+}
+
+/* Several lanes may write one place: a SET is the last one's in order of the elements only if they come one by one, or
+ * all meet at one step. */
+bool le_gen_in_lanes(const struct gen *g) {
+    const struct le_node *node = g->stage->node;
+    if (g->stage->kind != LE_STAGE_EACH)
+        return true;
+    int shared = 0;
+    for (int k = 0, depth = 0; k < node->region->step_count; k++) {
+        const struct le_region_step *s = &node->region->steps[k];
+        if (is_loop(s->kind))
+            depth++;
+        if (s->kind == LE_REGION_END && is_loop(node->region->steps[s->partner].kind))
+            depth--;
+        if (s->kind == LE_REGION_STORE && !s->own)
+            shared += depth > 0 ? 2 : 1;
+    }
+    return shared <= 1;
+}
+
+bool le_gen_in_any_order(const struct le_stage *stage) {
+    if (stage->kind != LE_STAGE_EACH)
+        return stage->kind != LE_STAGE_SCATTER;
+    for (int k = 0; k < stage->node->region->step_count; k++)
+        if (stage->node->region->steps[k].kind == LE_REGION_STORE && !stage->node->region->steps[k].own)
+            return false;
+    return true;
+}
+
+/* ---- leaving */
+
+/* Takes the block's lanes out of the blocks around it, up to the body of `loop`, or all. */
+static void take_out(struct region *r, struct block *b, int loop) {
+    int others = -1;
+    for (struct block *p = b; p; p = p->around) {
+        if (p != b && p->mask) {
+            if (others < 0) {
+                others = le_gen_result(r->g, b->scope, LE_BOOL);
+                emit(r, b->scope, LE_OP_LNOT, LE_BOOL, others, b->mask->reg, -1, -1);
+            }
+            emit(r, b->scope, LE_OP_LAND, LE_BOOL, p->mask->reg, p->mask->reg, others, -1);
+        }
+        if (p->loop >= 0 && p->loop == loop)
+            break;
+    }
+    if (b->mask)
+        set_constant(r, b->scope, b->mask->reg, LE_BOOL, 0);
+}
+
+static void leave(struct region *r, struct block *b, int mask) {
+    emit(r, b->scope, LE_CODE_LEAVE, LE_BOOL, -1, mask, -1, -1);
+}
+
+static void run_break(struct region *r, struct block *b, const struct le_region_step *s) {
+    if (r->lanes) {
+        take_out(r, b, s->partner);
+        if (b->loop == s->partner)
+            leave(r, b, b->mask->reg);
+    } else {
+        leave(r, b, le_gen_const(r->g, LE_BOOL, 0));
+    }
+}
+
+static void run_return(struct region *r, struct block *b, int step) {
+    const struct le_region_step *s = &r->steps[step];
+    assign(r, b, r->result, s->value, r->lanes && b->mask && r->keeps_result);
+    r->keeps_result = true;
+    if (step + 1 >= r->count)
+        return;
+    if (r->lanes) {
+        take_out(r, b, -1);
+        if (b->loop >= 0)
+            leave(r, b, b->mask->reg);
+    } else {
+        set_constant(r, b->scope, r->running->reg, LE_BOOL, 0);
+        if (loop_around(r, step) >= 0)
+            leave(r, b, r->running->reg);
+    }
+}
+
+/* ---- blocks */
+
+static void run_steps(struct region *r, struct block *b, int from, int to);
+
+/* The rest of a block, behind steps that some lanes left it in. */
+static void run_rest(struct region *r, struct block *b, int from, int to) {
+    int go_on = r->lanes ? b->mask->reg : r->running->reg;
+    struct scope *outer = b->scope;
+    if (from >= to)
+        return;
+    if (b->loop >= 0 || (!r->lanes && loop_around(r, from) >= 0)) {
+        leave(r, b, go_on);
+        run_steps(r, b, from, to);
+        return;
+    }
+    b->scope = le_gen_open_skip(r->g, outer);
+    run_steps(r, b, from, to);
+    le_gen_close_body(r->g, b->scope, go_on);
+    b->scope = outer;
+    join(r, from, to, outer);
+}
+
+/* Lanes of the block where x holds, or does not. */
+static struct operand *narrowed(struct region *r, const struct block *b, struct operand *x, bool when) {
+    int reg = le_gen_result(r->g, b->scope, LE_BOOL), from = le_gen_use(r->g, x, b->scope);
+    if (when && !b->mask)
+        emit(r, b->scope, LE_CODE_COPY, LE_BOOL, reg, from, -1, -1);
+    if (!when)
+        emit(r, b->scope, LE_OP_LNOT, LE_BOOL, reg, from, -1, -1);
+    if (b->mask)
+        emit(r, b->scope, LE_OP_LAND, LE_BOOL, reg, b->mask->reg, when ? from : reg, -1);
+    return new_operand(r, reg, b->scope);
+}
+
+static void run_branch(struct region *r, struct block *b, struct operand *mask, int from, int to) {
+    struct block inner = {.around = b, .scope = le_gen_open_skip(r->g, b->scope), .loop = -1};
+    inner.mask = r->lanes ? mask : NULL;
+    run_steps(r, &inner, from, to);
+    le_gen_close_body(r->g, inner.scope, mask->reg);
+    join(r, from, to, b->scope);
+}
+
+static int run_if(struct region *r, struct block *b, int step) {
+    const struct le_region_step *s = &r->steps[step];
+    int middle = s->partner, end = r->steps[middle].kind == LE_REGION_ELSE ? r->steps[middle].partner : middle;
+    struct operand *x = value(r, b, s->value), *then = narrowed(r, b, x, true), *otherwise = NULL;
+    if (end != middle)
+        otherwise = narrowed(r, b, x, false);
+    run_branch(r, b, then, step + 1, middle);
+    if (otherwise)
+        run_branch(r, b, otherwise, middle + 1, end);
+    return end;
+}
+
+/* ---- loops */
+
+/* Lanes that go round: the block's own mask where they end it one by one. */
+static struct operand *loop_mask(struct region *r, const struct block *b, int step) {
+    bool one_by_one = r->steps[step].kind == LE_REGION_WHILE || escapes(r, step, r->steps[step].partner, step + 1);
+    if (!r->lanes)
+        return NULL;
+    return one_by_one ? own_mask(r, b->scope, b->mask) : b->mask;
+}
+
+/* Lanes where x does not hold leave the loop; and those whose reads fell outside, as nobody will ask for their value.
+ */
+static void stay(struct region *r, struct block *b, struct operand *x) {
+    if (!r->lanes) {
+        leave(r, b, x->reg);
+        return;
+    }
+    int mask = b->mask->reg;
+    emit(r, b->scope, LE_OP_LAND, LE_BOOL, mask, mask, le_gen_use(r->g, x, b->scope), -1);
+    if (r->outside >= 0) {
+        int inside = le_gen_result(r->g, b->scope, LE_BOOL);
+        emit(r, b->scope, LE_OP_LNOT, LE_BOOL, inside, r->outside, -1, -1);
+        emit(r, b->scope, LE_OP_LAND, LE_BOOL, mask, mask, inside, -1);
+    }
+    leave(r, b, mask);
+}
+
+static void run_while(struct region *r, struct block *b, int step) {
+    const struct le_region_step *s = &r->steps[step];
+    struct block inner = {.around = b, .mask = loop_mask(r, b, step), .loop = step};
+    inner.scope = le_gen_open_repeat(r->g, b->scope, -1);
+    join(r, step, s->partner, inner.scope);
+    stay(r, &inner, value(r, &inner, s->value));
+    if (!r->lanes && r->outside >= 0) {
+        int inside = le_gen_result(r->g, inner.scope, LE_BOOL);
+        emit(r, inner.scope, LE_OP_LNOT, LE_BOOL, inside, r->outside, -1, -1);
+        leave(r, &inner, inside);
+    }
+    run_steps(r, &inner, step + 1, s->partner);
+    le_gen_close_body(r->g, inner.scope, -1);
+}
+
+/* The bounds differ from lane to lane: so does the index, and lanes leave one by one. */
+static void run_for_by_lane(struct region *r, struct block *b, int step, int index) {
+    const struct le_range_nodes *range = &r->g->ir->indices.at[index].range;
+    struct condition c = condition_of(r, b);
+    struct operand *low = le_gen_node(r->g, range->low, b->scope, c);
+    struct operand *high = le_gen_node(r->g, range->high, b->scope, c);
+    int at = le_gen_result(r->g, b->scope, LE_I64), end = le_gen_result(r->g, b->scope, LE_I64);
+    move(r, b->scope, at, LE_I64, low);
+    move(r, b->scope, end, LE_I64, high);
+    struct block inner = {.around = b, .mask = own_mask(r, b->scope, b->mask), .loop = step};
+    inner.scope = le_gen_open_repeat(r->g, b->scope, index);
+    inner.scope->value = new_operand(r, at, inner.scope);
+    join(r, step, r->steps[step].partner, inner.scope);
+    int within = le_gen_result(r->g, inner.scope, LE_BOOL);
+    emit(r, inner.scope, LE_OP_LT, LE_I64, within, at, end, -1);
+    stay(r, &inner, new_operand(r, within, inner.scope));
+    run_steps(r, &inner, step + 1, r->steps[step].partner);
+    int by = constant(r, inner.scope, LE_I64, (uint64_t)r->g->space.ranges[index].by);
+    emit(r, inner.scope, LE_OP_ADD, LE_I64, at, at, by, -1);
+    le_gen_close_body(r->g, inner.scope, -1);
+}
+
+static bool bounds_are_equal(struct region *r, const struct block *b, int index) {
+    const struct le_range_nodes *range = &r->g->ir->indices.at[index].range;
+    if (!r->lanes || !r->g->space.ranges[index].dynamic)
+        return true;
+    struct scope *low = le_gen_natural(r->g, range->low, b->scope), *high = le_gen_natural(r->g, range->high, b->scope);
+    return (!low->in_lane || le_gen_is_equal(r->g, range->low, low)) && !range->low->changes &&
+           (!high->in_lane || le_gen_is_equal(r->g, range->high, high)) && !range->high->changes &&
+           le_gen_is_safe(r->g, range->low) && le_gen_is_safe(r->g, range->high);
+}
+
+static void run_for(struct region *r, struct block *b, int step) {
+    const struct le_region_step *s = &r->steps[step];
+    int index = r->node->indices[s->index];
+    if (!bounds_are_equal(r, b, index)) {
+        run_for_by_lane(r, b, step, index);
+        return;
+    }
+    struct block inner = {.around = b, .mask = loop_mask(r, b, step), .loop = step};
+    inner.scope = le_gen_open(r->g, b->scope, index, false, -1);
+    join(r, step, s->partner, inner.scope);
+    run_steps(r, &inner, step + 1, s->partner);
+    le_gen_close(r->g, inner.scope);
+}
+
+static int run_loop(struct region *r, struct block *b, int step) {
+    if (r->steps[step].kind == LE_REGION_WHILE)
+        run_while(r, b, step);
+    else
+        run_for(r, b, step);
+    join(r, step, r->steps[step].partner, b->scope);
+    return r->steps[step].partner;
+}
+
+static void run_steps(struct region *r, struct block *b, int from, int to) {
+    for (int k = from; k < to; k++) {
+        const struct le_region_step *s = &r->steps[k];
+        int first = k;
+        if (s->kind == LE_REGION_SET)
+            run_set(r, b, k);
+        else if (s->kind == LE_REGION_STORE)
+            run_store(r, b, s);
+        else if (s->kind == LE_REGION_BREAK)
+            run_break(r, b, s);
+        else if (s->kind == LE_REGION_RETURN)
+            run_return(r, b, k);
+        else if (s->kind == LE_REGION_IF)
+            k = run_if(r, b, k);
+        else if (is_loop(s->kind))
+            k = run_loop(r, b, k);
+        if (s->kind == LE_REGION_BREAK || s->kind == LE_REGION_RETURN)
+            return; /* nothing behind it is reached */
+        if (k > first && (r->lanes ? escapes(r, first, k, first) : returns_early(r, first, k))) {
+            run_rest(r, b, k + 1, to);
+            return;
+        }
+    }
+}
+
+/* ---- the whole */
+
+static void start_result(struct region *r, struct scope *scope) {
+    if (r->node->type == LE_NONE)
+        return;
+    r->result = le_gen_result(r->g, scope, r->node->type);
+    bool plain = r->steps[r->count - 1].kind == LE_REGION_RETURN;
+    for (int k = 0; k < r->count; k++)
+        plain &= r->steps[k].kind != LE_REGION_RETURN || loop_around(r, k) < 0;
+    if (plain)
+        return;
+    set_constant(r, scope, r->result, r->node->type, 0);
+    r->keeps_result = true;
+}
+
+/* Where it need not run for any lane, it must not: a loop might never end. */
+struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+    struct region r = {.g = g,
+                       .node = node,
+                       .steps = node->region->steps,
+                       .count = node->region->step_count,
+                       .lanes = scope->in_lane,
+                       .outside = c.outside,
+                       .result = -1};
+    struct block b = {.scope = scope, .mask = r.lanes ? c.mask : NULL, .loop = -1};
+    if (r.count == 0)
+        return NULL;
+    start_result(&r, scope);
+    if (c.mask)
+        b.scope = le_gen_open_skip(g, scope);
+    find_variables(&r);
+    start_variables(&r, b.scope);
+    g->moment++;
+    if (returns_early(&r, 0, r.count) && r.lanes)
+        b.mask = own_mask(&r, b.scope, b.mask);
+    else if (returns_early(&r, 0, r.count))
+        r.running = own_mask(&r, b.scope, NULL);
+    run_steps(&r, &b, 0, r.count);
+    if (c.mask)
+        le_gen_close_body(g, b.scope, le_gen_use(g, c.mask, scope));
+    g->moment++;
+    return r.result < 0 ? NULL : new_operand(&r, r.result, scope);
+}

@@ -1,0 +1,285 @@
+/* Regions, host indices and bounds known only as they run: stages given as IR are generated and run by the machine, and
+ * their results compared with the same in C. */
+#include "gen/kernel_testing.h"
+#include "device/cpu/execute.h"
+
+#define VALUES_MAX 16
+
+/* ---- running */
+
+struct machine {
+    struct le_arena arena;
+    struct le_space space;
+    struct le_kernel kernel;
+    struct le_pool *pool;
+    void *buffers[VALUES_MAX];
+    size_t bytes[VALUES_MAX];
+    struct le_fault faults[4];
+    struct le_text code;
+};
+
+static int number_of(const struct machine *m, const char *name) {
+    for (int v = 0; v < m->kernel.ir->values.count; v++)
+        if (strcmp(m->kernel.ir->values.at[v].name, name) == 0)
+            return v;
+    fail_msg("no value %s", name);
+    return -1;
+}
+static void *data(const struct machine *m, const char *name) {
+    return m->buffers[number_of(m, name)];
+}
+
+/* Numbers that are small, of both signs, and exact in every type. */
+static void put_number(enum le_type type, void *at, size_t k) {
+    int number = (int)(k * 7 % 23) - (le_type_is_unsigned(type) || type == LE_BOOL ? 0 : 9);
+    double twice = number / 4.0;
+    float single = (float)twice;
+    int64_t whole = type == LE_BOOL ? number % 2 : number;
+    if (type == LE_F64)
+        memcpy((char *)at + 8 * k, &twice, 8);
+    else if (type == LE_F32)
+        memcpy((char *)at + 4 * k, &single, 4);
+    else
+        memcpy((char *)at + le_type_size(type) * k, &whole, le_type_size(type));
+}
+
+static void start(struct machine *m, const char *text, const char *arrays, int threads) {
+    memset(m, 0, sizeof *m);
+    le_arena_init(&m->arena);
+    if (setjmp(m->arena.failure))
+        fail_msg("out of memory");
+    set_up(&m->kernel, &m->space, &m->arena, text, arrays, threads);
+    assert_int_equal(le_pool_new(threads, &m->pool), LEAT_OK);
+    const struct le_ir *ir = m->kernel.ir;
+    assert_true(ir->values.count <= VALUES_MAX);
+    for (int v = 0; v < ir->values.count; v++) {
+        size_t count = 1, size = le_type_size(ir->values.at[v].type);
+        for (int d = 0; d < ir->values.at[v].rank; d++)
+            count *= (size_t)m->kernel.layouts[v].shape[d];
+        m->bytes[v] = count * size;
+        m->buffers[v] = calloc(count + 1, size);
+        assert_non_null(m->buffers[v]);
+        for (size_t k = 0; k < count; k++)
+            put_number(ir->values.at[v].type, m->buffers[v], k);
+    }
+}
+
+static void finish(struct machine *m) {
+    for (int v = 0; v < m->kernel.ir->values.count; v++)
+        free(m->buffers[v]);
+    le_pool_free(m->pool);
+    le_text_finish(&m->code);
+    le_arena_finish(&m->arena);
+}
+
+static void run_launch(struct machine *m, const struct le_launch *launch, void *parts) {
+    struct le_cpu_code code;
+    le_unit_print(launch->unit, &m->code);
+    if (le_cpu_prepare(&m->arena, launch->unit, le_simd_best(), &code) != LEAT_OK)
+        fail_msg("%s", le_errors_text());
+    size_t stride = (code.scratch_bytes + 63) / 64 * 64;
+    char *scratch = aligned_alloc(64, stride * (size_t)m->kernel.threads);
+    struct le_cpu_job job = {.code = &code,
+                             .tasks = launch->tasks,
+                             .clip_count = {launch->clip_count[0], launch->clip_count[1]},
+                             .clip_size = {launch->clip_size[0], launch->clip_size[1]},
+                             .clip_pieces = {launch->clip_pieces[0], launch->clip_pieces[1]},
+                             .row_count = launch->row_count,
+                             .buffers = m->buffers,
+                             .parts = parts,
+                             .scratch = scratch,
+                             .scratch_stride = stride,
+                             .faults = m->faults};
+    assert_non_null(scratch);
+    memset(scratch, 0x5a, stride * (size_t)m->kernel.threads);
+    le_cpu_run(m->pool, &job);
+    free(scratch);
+}
+
+static void copy_base(struct machine *m, int target, int base) {
+    if (base >= 0)
+        memcpy(m->buffers[target], m->buffers[base], m->bytes[target]);
+}
+
+static void run_stage(struct machine *m, const struct le_stage *stage) {
+    struct le_launches launches = {.at = NULL};
+    const struct le_value *target = &m->kernel.ir->values.at[stage->target];
+    m->kernel.stage = stage;
+    if (stage->kind == LE_STAGE_FILL) {
+        struct le_launch one;
+        uint64_t bits = 0;
+        assert_int_equal(le_kernel_scalar(&m->kernel, stage->node, target->type, &one), LEAT_OK);
+        run_launch(m, &one, &bits);
+        for (size_t k = 0; k < m->bytes[stage->target]; k += le_type_size(target->type))
+            memcpy((char *)m->buffers[stage->target] + k, &bits, le_type_size(target->type));
+        return;
+    }
+    copy_base(m, stage->target, stage->base);
+    for (int k = 0; k < stage->pair_count; k++)
+        copy_base(m, stage->pairs[k].target, stage->pairs[k].source);
+    if (le_kernel_generate(&m->kernel, &launches) != LEAT_OK)
+        fail_msg("%s", le_errors_text());
+    for (int k = 0; k < launches.count; k++) {
+        const struct le_launch *launch = &launches.at[k];
+        char *parts = calloc((size_t)launch->tasks, 8);
+        run_launch(m, launch, parts);
+        if (launch->parts)
+            le_acc_join(le_simd_best(), stage->node->type, (enum le_reduction)stage->node->code, parts, launch->tasks,
+                        m->buffers[stage->target]);
+        free(parts);
+    }
+}
+
+static void run_all(struct machine *m) {
+    for (int k = 0; k < m->kernel.ir->stages.count; k++)
+        if (m->kernel.ir->stages.at[k].kind <= LE_STAGE_SCAN)
+            run_stage(m, &m->kernel.ir->stages.at[k]);
+}
+
+static bool faulted(const struct machine *m) {
+    return m->faults[0].set || m->faults[1].set || m->faults[2].set;
+}
+
+/* ---- a def with a `while`: Mandelbrot's counts, in lanes and one by one, under a condition, inside a sum */
+
+#define COUNT_REGION                                                                                                   \
+    "%0 = region.i64\n"                                                                                                \
+    "  $zr.0 = 0:f64\n  $zi.1 = 0:f64\n  $k.2 = 0:i64\n"                                                               \
+    "  while (&&.bool (<.i64 $k.2 30:i64) (<=.f64 (MULADD.f64 $zr.0 $zr.0 (*.f64 $zi.1 $zi.1)) 4:f64))\n"              \
+    "    $t.3 = (+.f64 (-.f64 (*.f64 $zr.0 $zr.0) (*.f64 $zi.1 $zi.1)) a[i.0])\n"                                      \
+    "    $zi.1 = (+.f64 (*.f64 (*.f64 2:f64 $zr.0) $zi.1) 0.25:f64)\n"                                                 \
+    "    $zr.0 = $t.3\n    $k.2 = (+.i64 $k.2 1:i64)\n  end\n"                                                         \
+    "  return $k.2\nend\n"
+#define COUNT_HEAD                                                                                                     \
+    "symbol a: f64[n]\nsymbol y: i64[n]\ninput a: f64[n] of a\nvalue y.1: i64[n] of y wanted\n"                        \
+    "local $zr.0: f64\nlocal $zi.1: f64\nlocal $k.2: i64\nlocal $t.3: f64\nindex i.0\n"                                \
+    "statement assign y makes left [i.0] free {i.0} all {i.0}\n  read a[i.0]\n"
+
+static int64_t count_turns(double cr) {
+    double zr = 0, zi = 0;
+    int64_t k = 0;
+    while (k < 30 && zr * zr + zi * zi <= 4) {
+        double t = zr * zr - zi * zi + cr;
+        zi = 2 * zr * zi + 0.25;
+        zr = t;
+        k++;
+    }
+    return k;
+}
+
+static void lanes_leave_a_while_one_by_one(void **state) {
+    (void)state;
+    struct machine m;
+    start(&m, COUNT_HEAD COUNT_REGION "map y.1[i.0] {i.0} = %0\n", "a 3000", 1);
+    run_all(&m);
+    for (int k = 0; k < 3000; k++)
+        assert_int_equal(((int64_t *)data(&m, "y.1"))[k], count_turns(((double *)data(&m, "a"))[k]));
+    finish(&m);
+}
+
+/* without an end for some elements: those must not run */
+static void a_while_runs_under_its_condition(void **state) {
+    (void)state;
+    struct machine m;
+    start(&m,
+          "symbol a: i64[n]\nsymbol y: i64[n]\ninput a: i64[n] of a\nvalue y.1: i64[n] of y wanted\n"
+          "local $k.0: i64\nindex i.0\nstatement assign y makes left [i.0] free {i.0} all {i.0}\n  read a[i.0]\n"
+          "%0 = region.i64\n  $k.0 = 0:i64\n  while (!=.i64 $k.0 a[i.0])\n    $k.0 = (+.i64 $k.0 1:i64)\n  end\n"
+          "  return $k.0\nend\n"
+          "map y.1[i.0] {i.0} = (select (>=.i64 a[i.0] 0:i64) %0 -1:i64)\n",
+          "a 100", 1);
+    run_all(&m);
+    for (int k = 0; k < 100; k++) {
+        int64_t a = ((int64_t *)data(&m, "a"))[k];
+        assert_int_equal(((int64_t *)data(&m, "y.1"))[k], a >= 0 ? a : -1);
+    }
+    finish(&m);
+}
+
+/* ---- a recurrence along each row: in lanes over rows, tasks share them */
+
+static const char recurrence[] =
+    "symbol x: f64[n, m]\nsymbol y: f64[n, m]\ninput x: f64[n, m] of x\nvalue y.1: f64[n, m] of y\n"
+    "value y.2: f64[n, m] of y wanted\nlocal $s.0: f64\nindex r.0\nindex j.1 in 0 .. (len x 1)\n"
+    "statement new y sizes [(len x 0), (len x 1)]\nfill y.1 = 0:f64\n"
+    "statement each free {r.0} all {r.0, j.1}\n  read x[r.0, j.1] around {j.1}\n  write y[r.0, j.1] around {j.1}\n"
+    "%0 = region\n  $s.0 = 0:f64\n  for j.1\n    $s.0 = (+.f64 (*.f64 0.5:f64 $s.0) x[r.0, j.1]?0)\n"
+    "    store 0[r.0, j.1] own access 1 = $s.0\n  end\nend\neach {r.0} y.2 over y.1 = %0\n";
+
+static void a_recurrence_runs_along_rows(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 3; threads += 2) {
+        struct machine m;
+        start(&m, recurrence, "x 1500 40", threads);
+        run_all(&m);
+        const double *x = data(&m, "x"), *y = data(&m, "y.2");
+        for (int r = 0; r < 1500; r++) {
+            double s = 0;
+            for (int j = 0; j < 40; j++) {
+                s = 0.5 * s + x[r * 40 + j];
+                assert_true(y[r * 40 + j] == s);
+            }
+        }
+        finish(&m);
+    }
+}
+
+/* ---- conditions, breaks and returns, in lanes and (where no lane can be chosen) one by one */
+
+#define FIND_HEAD                                                                                                      \
+    "symbol a: i64[n]\nsymbol y: i64[n]\ninput a: i64[n] of a\nvalue y.1: i64[n] of y wanted\n"                        \
+    "local $s.0: i64\nlocal $q.1: i64\nindex i.0\nindex j.1 in 0 .. (+ i.0 1)\nindex k.2 in 0 .. 5\n"                  \
+    "statement assign y makes left [i.0] free {i.0} all {i.0, j.1, k.2}\n  read a[i.0]\n"                              \
+    "  read a[j.1] guarded around {j.1}\n"
+
+/* s += a[j], but for j in 0..i+1 up to the first that is 13; a negative sum goes back at once; k adds up */
+static const char finds[] =
+    FIND_HEAD "%0 = region.i64\n  $s.0 = 0:i64\n  for j.1\n    if (==.i64 a[j.1]?1 13:i64)\n      break\n    end\n"
+              "    $s.0 = (+.i64 $s.0 a[j.1]?1)\n    if (<.i64 $s.0 -25:i64)\n      return $s.0\n    else\n"
+              "      $s.0 = (+.i64 $s.0 1:i64)\n    end\n  end\n"
+              "  for k.2\n    $q.1 = (*.i64 k.2 k.2)\n    if (>.i64 $q.1 $s.0)\n      break\n    end\n"
+              "    $s.0 = (+.i64 $s.0 (//.i64 100:i64 (- a[i.0] 3)))\n  end\n"
+              "  return (*.i64 $s.0 2:i64)\nend\nmap y.1[i.0] {i.0} = %0\n";
+
+static int64_t floor_div(int64_t a, int64_t b) {
+    return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t find(const int64_t *a, int i) {
+    int64_t s = 0;
+    for (int j = 0; j < i + 1; j++) {
+        if (a[j] == 13)
+            break;
+        s += a[j];
+        if (s < -25)
+            return s;
+        s += 1;
+    }
+    for (int64_t k = 0; k < 5; k++) {
+        if (k * k > s)
+            break;
+        s += floor_div(100, a[i] - 3);
+    }
+    return s * 2;
+}
+
+static void lanes_break_and_return(void **state) {
+    (void)state;
+    struct machine m;
+    start(&m, finds, "a 1300", 1);
+    run_all(&m);
+    assert_false(faulted(&m));
+    for (int k = 0; k < 1300; k++)
+        assert_int_equal(((int64_t *)data(&m, "y.1"))[k], find(data(&m, "a"), k));
+    finish(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lanes_leave_a_while_one_by_one),
+        cmocka_unit_test(a_while_runs_under_its_condition),
+        cmocka_unit_test(a_recurrence_runs_along_rows),
+        cmocka_unit_test(lanes_break_and_return),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
