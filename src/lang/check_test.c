@@ -51,6 +51,16 @@ static void fails(const char *text, int line, int column, const char *message) {
     le_arena_finish(&arena);
 }
 
+/* At a place that says little: where a limit was met. */
+static void is_too_much(const char *text, const char *message) {
+    struct le_arena arena;
+    assert_null(check(&arena, text));
+    assert_int_equal(le_errors_count(), 1);
+    if (!strstr(le_error_at(0)->message, message))
+        fail_msg("%s", le_error_at(0)->message);
+    le_arena_finish(&arena);
+}
+
 static void finds_inputs_and_indices(void **state) {
     (void)state;
     makes("y[i] = a[i] / sum(k: a[k])", "input  a  array, rank 1\nmake y[i] = (a[i] / sum(k: a[k])) for i");
@@ -167,9 +177,230 @@ static void blocks_become_steps(void **state) {
     makes("var y\nif a { y = 1 } else if b { y = 2 } else { y = 3 }",
           "if a\n  y = 1\nelse\n  if b\n    y = 2\n  else\n    y = 3\n  end\nend");
     makes("out y: f64[4]\nfor t in 0..2 { y[t] = x[t] }", "for t in 0..2\n  y[t] = x[t]\nend");
-    makes("out y: f64[4]\nfor t in 0..2 { y[t] = x[t,k] * sum(i: x[t,i]) }\nin k",
+    makes("out y: f64[4]\nin k\nfor t in 0..2 { y[t] = x[t,k] * sum(i: x[t,i]) }",
           "y[t] = (x[t, k] * sum(i: x[t, i]))");
-    makes("for t in 0..3 { in x: f32[n]\nu[i] += x[i] }", "bind n = len(x, 0)\nfor t");
+    makes("for t in 0..3 { if t { in x: f32[n]\nu[i] += x[i] } }", "bind n = len(x, 0)\nfor t");
+    makes("edge x wrap\nif a { edge x clamp; s = sum(i: x[i-1]) }\ny[i] = x[i-1]",
+          "  make s = sum(i: x[(i - 1)]:clamp)\nend\nmake y[i] = x[(i - 1)]:wrap for i");
+    makes("out y: f64[n]\neach i { s = x[i]; for k in 0..3 { s += k }; y[i] = s }\nin n",
+          "each i\n  make s = x[i]\n  for k in 0..3\n    s += k\n  end\n  y[i] = s\nend");
+    makes("out y: f64[n]\neach ..., i { y[...,i] = x[...,i] }\nin n", "each ..., i\n  y[..., i] = x[..., i]\nend");
+}
+
+static void names_of_blocks_end_with_them(void **state) {
+    (void)state;
+    makes("for t in 0..2 { q = 1 }\nif a { q[i] = x[i] }\nq2 = 3",
+          "block  q  scalar\nblock  q  array, rank 1\n  make q = 1\n  make q[i] = x[i] for i");
+    makes("var y\nif a { var y = 3; y = 4 }\ny = 5", "new y\nif a\n  new y = 3\n  y = 4\nend\ny = 5");
+    makes("u[i] = x[i]\nfor t in 0..2 { u[i] = u[i-1] else 0 }", "make u[i] = x[i] for i\nfor t in 0..2\n  u[i] = u[");
+    makes("for t in 0..2 { u[i] = u[i-1] else 0 }", "input  u  array, rank 1, assigned");
+    fails("for t in 0..3 { w = t }\ny = w", 2, 5, "'w' has no value here: it ended with its block");
+    fails("for t in 0..3 { w[i] = x[i] }\ny[i] = w[i]", 2, 8, "ended with its block");
+    fails("for t in 0..3 { w = t }\nw += 1", 2, 1, "w has no value");
+    fails("if a { def f(q) = q * 2 }\nz = f(3)", 2, 5, "unknown function 'f'");
+    fails("if a { out z = 3 }", 1, 12, "'z' would end with its block");
+    fails("out y\nfor t in 0..3 { y = t }", 1, 5, "'y' is set only in a block");
+    fails("for t in 0..3 { y[t] = 1 }", 1, 19, "'y' is new");
+    fails("for t in 0..3 { for t in 0..3 { y = 3 } }", 1, 21, "'t' is the index of an outer");
+    fails("for t in 0..3 { y[i] = x[i] where t in 0..3 }", 1, 35, "'t' is the index of an outer");
+    fails("for t in 0..3 { t = 4 }", 1, 5, "'t' is a value and an index");
+    fails("while x[i] { y = 1 }", 1, 9, "index 'i': a scalar is needed here");
+    fails("if x[...] { y = 1 }", 1, 4, "... is not on the left");
+}
+
+static void statements_stand_where_they_may(void **state) {
+    (void)state;
+    fails("y = 1\nreturn 3", 2, 1, "'return' stands in a def's block only");
+    fails("y = 1\nif y { break }", 2, 8, "'break' leaves a for or a while");
+    fails("out y: f64[4]\neach i { y[i] = x[i]; break }", 2, 23, "'break' leaves a for or a while");
+    fails("out y: f64[4]\nfor t in 0..2 { each i { break } }", 2, 26, "'break' leaves a for or a while");
+    fails("def f(a) { break; return a }", 1, 12, "'break' leaves");
+    fails("out y: f64[4]\neach i { each j { y[i] = 1 } }", 2, 10, "an 'each' does not stand in another");
+    fails("def f(a) { each i { q = 1 }; return a }", 1, 12, "an 'each' does not stand in a def");
+    fails("def f(a) { in b; return a }", 1, 12, "'in' does not stand in a def");
+    fails("def f(a) { if a { b = 1 } }", 1, 1, "'f' returns nothing");
+}
+
+static void each_keeps_to_its_element(void **state) {
+    (void)state;
+    makes("in h\neach i { h[b[i]] += 1 }", "each i\n  h[b[i]] += 1\nend");
+    makes("out y: f64[3,3]\neach i { for j in 1..3 { y[i,j] = y[i,j-1] + 1 } }", "y[i, j] = (y[i, (j - 1)] + 1)");
+    makes("out y: f64[3]\neach ... { y[...] = x[...]; y[...] += y[...] }", "y[...] += y[...]");
+    fails("out y: f64[2,2]\neach i { y[i,j] = m[i,j] }", 2, 14, "index 'j': inside an each");
+    fails("out y: f64[2,2]\neach i, j { y[i,j] = m[i,j] + y[j,i] }", 2, 31, "'y' is written in this each");
+    fails("out y: f64[2]\neach i { y[i] = y[i-1] }", 2, 17, "only with 'i' bare");
+    fails("out h: i64[2]\neach i { h[b[i]] += h[i] }", 2, 21, "only with 'i' bare");
+    fails("out y: f64[2]\nin n\neach ... { y[...] = y[0] + n }", 3, 21, "only with '...' bare");
+    fails("s = 0\nout y: f64[2]\neach i { s = 3; y[i] = s }", 3, 10, "'s' belongs outside the each");
+    fails("each i { s += x[i] }", 1, 10, "'s' belongs outside the each");
+    fails("each i { y[i] = x[i] }", 1, 10, "'y' is new: declare it before the each");
+    fails("each i { var q: f64[3] }", 1, 14, "'q' is an array");
+    fails("out y: f64[3]\neach i, i { y[i] = 1 }", 2, 9, "'i' is the index of an outer");
+    fails("out y: f64[3]\neach i in 0..k, j { y[i] = x[j] }\nz[k] = 1", 2, 14, "index 'k': an each binds");
+    fails("out y: f64[3]\neach i { y[i] = x[...] }", 2, 17, "... is not on the left");
+    fails("out y: f64[3]\neach i { y[...,i] = 1 }", 2, 10, "the each does not bind `...`");
+}
+
+static void blocks_of_defs_are_put_in_place(void **state) {
+    (void)state;
+    makes("t = 5\ndef f(a) { t = a; return t * 2 }\nu = f(3)\nv = t",
+          "make t = 5  # i64\nmake u = {make a = 3; make t = a; return (t * 2)}  # i64\nmake v = t");
+    makes("def f(a) { u = t + a; t = u; return t }\ny = f(2)", "input  t  scalar\nown    t  scalar");
+    makes("def f(a, n) { s = 0; for k in 0..n { s += a[k] }; return s }\ny = f(x, 3)",
+          "{make n = 3; make s = 0; for k in 0..n; s += x[k]; end; return s}");
+    makes("def g(f, i) = f[i] * 2\ndef h(f, n) { return g(f, n) + len(f, 0) }\ny = h(x, 3)",
+          "{make n = 3; return ((x[n] * 2) + len(x, 0))}");
+    makes("def f(a) { i = a; return i }\ny[i] = f(x[i])", "make y[i] = {make a = x[i]; make i = a; return i} for i");
+    makes("def f(a, i) { edge a clamp; return a[i-1] }\ny[i] = f(x, i) where i in 0..3\nz[i] = x[i-1] else 0",
+          "return x[(i - 1)]:clamp}\nmake z[i] = x[(i - 1)] else 0 for i");
+    makes("def f(a) { def g(b) { return a + b }; return g(1) * g(2) }\ny = f(3)",
+          "{make a = 3; return ({make b = 1; return (a + b)} * {make b = 2; return (a + b)})}");
+    makes("s = 1\ndef f(a) = a * s\nif s { var s = 2; y = f(s) }", "make y = (s * s)");
+    fails("def f(a) { return f(a) }\ny = f(1)", 1, 19, "unknown function 'f'");
+    fails("def f(a) { return x[i] + a }\ny[i] = x[i] + f(2)", 1, 21, "index 'i': a def's block has no indices");
+    fails("t = 3\ndef f(a) { t += a; return t }\ny = f(2)", 2, 12, "t has no value");
+    fails("def f(a) { q[0] = 1; return a }\ny = f(2)", 1, 12, "may read arrays, not write them");
+    fails("def f(a) { return a[0] }\ny = f(3)", 2, 7, "parameter 'a' must be the name of an array");
+    fails("def f(a) { a = 3; return a[0] }\ny = f(x)", 1, 12, "'a' is a parameter that names an array");
+    fails("def f(k) { for k in 0..3 { k = 2 }; return k }\ny = f(1)", 1, 28, "'k' is an index");
+    fails("def f(a) { return a + x[...] }\ny[...] = f(x[...])", 1, 23, "... is not on the left");
+}
+
+static const struct le_step *find_step(const struct le_tree *tree, enum le_step_kind kind) {
+    for (int k = 0; k < tree->step_count; k++)
+        if (tree->steps[k].kind == kind)
+            return &tree->steps[k];
+    fail_msg("no such step");
+    return NULL;
+}
+
+/* "x k, y !": the statement's reads and writes with the indices around them, ! for a guarded one. */
+static void accesses_are(const char *text, enum le_step_kind kind, const char *wanted) {
+    struct le_arena arena;
+    struct le_tree *tree = check(&arena, text);
+    if (!tree)
+        fail_msg("%s\n%s", text, le_errors_text());
+    const struct le_step *step = find_step(tree, kind);
+    struct le_text found = {0};
+    for (int k = 0; k < step->access_count; k++) {
+        const struct le_access *access = &step->accesses[k];
+        le_text_add(&found, "%s%s", k ? ", " : "", access->node->symbol->name);
+        for (int i = 0; i < access->around_count; i++)
+            le_text_add(&found, " %s", access->around[i]->name);
+        le_text_add(&found, "%s%s", access->left ? " =" : "", access->guarded ? " !" : "");
+        assert_int_equal(access->node->access, k);
+    }
+    if (strcmp(found.at ? found.at : "", wanted) != 0)
+        fail_msg("%s\nhas: %s\nnot: %s", text, found.at, wanted);
+    le_text_finish(&found);
+    le_arena_finish(&arena);
+}
+
+static void an_each_has_the_accesses_of_its_body(void **state) {
+    (void)state;
+    accesses_are("in y\neach i { a = x[i]; for k in 0..n[0] { a += sum(j: w[j]); y[i] = a } }", LE_STEP_EACH,
+                 "x, n, w k j, y k =");
+    accesses_are("in y\neach i { if c[i] { y[i] = p[i] } else if d[i] { y[i] = 1 }; y[i] = q[i] }", LE_STEP_EACH,
+                 "c, p !, y = !, d !, y = !, q, y =");
+    accesses_are("in y\neach i { while c[i] { y[i] = p[i] } }", LE_STEP_EACH, "c, p !, y = !");
+    accesses_are("in y\neach i { for k in 0..3 { y[i] = p[i]; if c[i] { break } }; z = q[i] }", LE_STEP_EACH,
+                 "p k !, y k = !, c k !, q");
+    accesses_are("def f(i) { if c[i] { return 1 }; return d[i] }\ny[i] = f(i) + x[i]", LE_STEP_ASSIGN, "c, d !, x");
+    accesses_are("def f(i) { for k in 0..3 { if c[k] { return 1 } }; return d[i] }\ny[i] = x[i] > 0 ? f(i) : 1",
+                 LE_STEP_ASSIGN, "x, c k !, d !");
+    accesses_are("for t in 0..x[0] { u[i] += 1 }", LE_STEP_FOR, "x");
+    accesses_are("for t in 0..3 { u[t] += x[t] }", LE_STEP_ASSIGN, "x, u =");
+}
+
+static void partners_are(const char *text, const int *wanted, int count) {
+    struct le_arena arena;
+    struct le_tree *tree = check(&arena, text);
+    assert_non_null(tree);
+    assert_int_equal(tree->step_count, count);
+    for (int k = 0; k < count; k++)
+        if (tree->steps[k].partner != wanted[k])
+            fail_msg("%s: step %d has partner %d, not %d", text, k, tree->steps[k].partner, wanted[k]);
+    le_arena_finish(&arena);
+}
+
+static void steps_know_their_partners(void **state) {
+    (void)state;
+    partners_are("var y\nwhile y { if y { break } }", (const int[]){0, 5, 4, 1, 2, 1}, 6);
+    partners_are("var y\nif y { y = 1 } else { y = 2 }", (const int[]){0, 3, 0, 5, 0, 3}, 6);
+    partners_are("var y\nif y { y = 1 } else if 1 { y = 2 }", (const int[]){0, 3, 0, 7, 6, 0, 4, 3}, 8);
+    partners_are("in y\neach i { for k in 0..2 { y[i] = k } }", (const int[]){4, 3, 0, 1, 0}, 5);
+}
+
+static void indices_know_what_they_hang_on(void **state) {
+    (void)state;
+    struct le_arena arena;
+    struct le_tree *tree = check(&arena, "out y: f64[9]\nfor t in 0..3 { s = sum(k in 0..t: x[k]) }\n"
+                                         "each i { m = i; for j in 0..m { y[i] += j }; for l in 0..9 { y[i] += l } }");
+    assert_non_null(tree);
+    const struct le_step *loop = find_step(tree, LE_STEP_FOR), *each = find_step(tree, LE_STEP_EACH);
+    assert_true(loop->index->host && loop->index->has_range && !loop->index->depends);
+    assert_int_equal(loop->all_count, 0);
+    const struct le_step *sum = find_step(tree, LE_STEP_ASSIGN);
+    assert_int_equal(sum->free_count, 0);
+    assert_int_equal(sum->all_count, 1);
+    assert_false(sum->all[0]->depends); /* t is fixed while the statement runs */
+    assert_int_equal(each->free_count, 1);
+    assert_int_equal(each->all_count, 3);
+    assert_true(each->all[1]->depends && !each->all[1]->host);
+    assert_false(each->all[2]->depends);
+    le_arena_finish(&arena);
+}
+
+static void steps_know_whether_a_loop_may_pass_them(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool conditional;
+    } rows[] = {
+        {"var y\nfor t in 0..3 { y = t }", false},
+        {"var y\nif y { for t in 0..3 { y = t } }", false},
+        {"var y\nfor t in 0..3 { if t { y = t } }", true},
+        {"var y\nfor t in 0..3 { y = t; if y { break } }", true},
+        {"var y\nfor t in 0..3 { for u in 0..t { y = t }; break }", true},
+        {"var y\nfor t in 0..3 { y = t; while y { break } }", false},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        struct le_arena arena;
+        struct le_tree *tree = check(&arena, rows[k].text);
+        assert_non_null(tree);
+        if (find_step(tree, LE_STEP_ASSIGN)->conditional != rows[k].conditional)
+            fail_msg("%s", rows[k].text);
+        le_arena_finish(&arena);
+    }
+}
+
+static void depth_and_size_have_limits(void **state) {
+    (void)state;
+    struct le_text text = {0};
+    le_text_add(&text, "var y = 0\n");
+    for (int k = 0; k < 10000; k++)
+        le_text_add(&text, "if 0 { y = 1 } else ");
+    le_text_add(&text, "{ y = 2 }");
+    is_too_much(text.at, "nested too deeply");
+    le_text_finish(&text);
+    le_text_add(&text, "def g0(a) { return a }\n");
+    for (int k = 0; k < 40; k++)
+        le_text_add(&text, "def g%d(a) { return g%d(a) + g%d(a) }\n", k + 1, k, k);
+    le_text_add(&text, "y = g40(1)");
+    is_too_much(text.at, "the program is too large");
+    le_text_finish(&text);
+    le_text_add(&text, "def g0(a) { return a }\n");
+    for (int k = 0; k < 3000; k++)
+        le_text_add(&text, "def g%d(a) { return g%d(a) + 1 }\n", k + 1, k);
+    le_text_add(&text, "y = g3000(1)");
+    is_too_much(text.at, "nested too deeply");
+    le_text_finish(&text);
+    fails("out y: f64[2]\neach a,b,c,d,e,f,g,h { for i in 0..1 { for j in 0..1 { for k in 0..1 { for l in 0..1 {\n"
+          "for m in 0..1 { for n in 0..1 { for o in 0..1 { for p in 0..1 { for q in 0..1 { y[a] += 1 }}}}}}}}}}",
+          3, 69, "17 indices in one statement");
+    makes("def f(a) { s = 0; for k in 0..3 { s += a }; for k in 0..4 { s += a }; return s }\n"
+          "y = f(1)+f(2)+f(3)+f(4)+f(5)+f(6)+f(7)+f(8)+f(9)",
+          "make y");
 }
 
 static void all_errors_come_at_once(void **state) {
@@ -226,7 +457,10 @@ static void release(void *memory, void *user) {
 }
 
 static bool try_check(int requests) {
-    static const char text[] = "in x[n]\ndef f(a) = a * a\ny[i] = f(x[i-1]) else 0\ns = sum(i: y[i])\nz[...] = w[...]";
+    static const char text[] =
+        "in x[n]\ndef f(a) = a * a\ny[i] = f(x[i-1]) else 0\ns = sum(i: y[i])\nz[...] = w[...]\n"
+        "def g(a) { for k in 0..3 { if a > k { return x[k] } }; return a }\nin v\neach i { v[i] = g(y[i]) }\n"
+        "for t in 0..2 { q = t; if q { u[i] = u[i] + 1 } else { break } }";
     struct budget budget = {requests};
     struct le_allocator allocator = {limited_allocate, limited_reallocate, release, &budget};
     struct le_arena arena;
@@ -258,6 +492,15 @@ int main(void) {
         cmocka_unit_test(knows_what_has_no_value),
         cmocka_unit_test(says_what_is_not_supported),
         cmocka_unit_test(blocks_become_steps),
+        cmocka_unit_test(names_of_blocks_end_with_them),
+        cmocka_unit_test(statements_stand_where_they_may),
+        cmocka_unit_test(each_keeps_to_its_element),
+        cmocka_unit_test(blocks_of_defs_are_put_in_place),
+        cmocka_unit_test(an_each_has_the_accesses_of_its_body),
+        cmocka_unit_test(steps_know_their_partners),
+        cmocka_unit_test(indices_know_what_they_hang_on),
+        cmocka_unit_test(steps_know_whether_a_loop_may_pass_them),
+        cmocka_unit_test(depth_and_size_have_limits),
         cmocka_unit_test(all_errors_come_at_once),
         cmocka_unit_test(finds_the_default_results),
         cmocka_unit_test(every_failed_allocation_is_survived),

@@ -216,8 +216,6 @@ static void print_assignment(struct le_text *out, const struct le_step *step) {
         le_text_add(out, " for ");
         print_ranges(out, step->free, step->free_count);
     }
-    if (step->term != LE_NONE)
-        le_text_add(out, "  # %s", le_type_name(step->term));
 }
 
 static void print_extent(struct le_text *out, const struct le_step *step) {
@@ -253,7 +251,7 @@ static void print_step(struct le_text *out, const struct le_step *step) {
         print_assignment(out, step);
         break;
     case LE_STEP_EACH:
-        le_text_add(out, "each ");
+        le_text_add(out, "each %s%s", step->dots ? "..." : "", step->dots && step->free_count ? ", " : "");
         print_ranges(out, step->free, step->free_count);
         break;
     case LE_STEP_FOR:
@@ -293,6 +291,8 @@ static void print_steps(struct le_text *out, const struct le_tree *tree) {
         depth -= back;
         le_text_add(out, "%*s", 2 * (depth < INDENT_MAX ? depth : INDENT_MAX), "");
         print_step(out, &tree->steps[k]);
+        if (tree->steps[k].term != LE_NONE)
+            le_text_add(out, "  # %s", le_type_name(tree->steps[k].term));
         le_text_add(out, "\n");
         depth += opens(kind) || kind == LE_STEP_ELSE;
     }

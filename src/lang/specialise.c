@@ -311,6 +311,7 @@ static void spell_out_statement(struct copier *c, const struct le_step *from) {
         memcpy(free, indices, (size_t)need * sizeof *free);
     for (int k = 0; k < from->free_count; k++)
         free[need + k] = c->indices[from->free[k]->id];
+    statement->dots = false;
     statement->free = free;
     statement->free_count = need + from->free_count;
 }

@@ -138,6 +138,11 @@ static void dots_become_indices(void **state) {
         {"y[j] = sum(..., k: x[...,j,k]) + w[j]", 4, 1,
          "make y[j] = (sum(...0, ...1, k: x[...0, ...1, j, k]) + w[j]) for j"},
         {"in w\nw[...] = x[...]", 1, 2, "w[...0, ...1] = x[...1] for ...0, ...1"},
+        {"in w\neach ..., j { q = x[...,j]; w[...,j] += q }", 1, 3,
+         "each ...0, ...1, j\n  make q = x[j]  # f64\n  w[...0, ...1, j] += q"},
+        {"in w\neach ... { q = sum(...: x[...]); w[...] = q }", 2, 1, "w[...0] = q"},
+        {"def f(a) { return a * sum(...: w[...]) }\ny[...] = f(x[...])", 2, 1,
+         "y[...0, ...1] = {make a = x[...0, ...1]; return (a * sum(...0: w[...0]))} for ...0, ...1"},
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct le_arena arena;
@@ -152,6 +157,43 @@ static void dots_become_indices(void **state) {
         le_text_finish(&printed);
         le_arena_finish(&arena);
     }
+}
+
+static void loops_and_calls_have_types(void **state) {
+    (void)state;
+    type_is("s = 0.0\nfor j in 0..3 { s = 0.5*s + x[j] }", INPUTS({"x", 1, LE_F32}), "s", LE_F32);
+    type_is("var a = 0\nvar b = 0\nfor j in 0..3 { b = a; a = x[j] }", INPUTS({"x", 1, LE_F32}), "b", LE_F32);
+    type_is("var k = 0\nwhile k < 5 { k += 1 }", NULL, "k", LE_WEAK_INT);
+    type_is("var k = 0\nif k { k = 0.5 } else { k = n }", INPUTS({"n", 0, LE_F16}), "k", LE_F16);
+    type_is("out y[3]\nfor t in 0..3 { y[t] = x[t] * 2 }", INPUTS({"x", 1, LE_I16}), "y", LE_I16);
+    type_is("var s = 0\nfor t in 0..3 { s = t * x[0] }", INPUTS({"x", 1, LE_I16}), "s", LE_I64);
+    type_is("def f(a) { s = 0.0; s += a; return s }\ny[i] = f(x[i])", INPUTS({"x", 1, LE_F32}), "y", LE_F32);
+    type_is("def f(a) { if a > 0 { return a }; return 0 }\ny[i] = f(x[i])", INPUTS({"x", 1, LE_U8}), "y", LE_U8);
+    type_is("def f(a) { if a > 0 { return 0.5 }; return f32(a) }\ny[i] = f(x[i])", INPUTS({"x", 1, LE_I16}), "y",
+            LE_F32);
+    type_is("def f(a) { return a > 1 }\ny = f(2)", NULL, "y", LE_BOOL);
+    type_is("def f(a) { b = a; for k in 0..2 { b = b * 2 }; return b }\ny = f(3)\nz = f(h)", INPUTS({"h", 0, LE_F16}),
+            "y", LE_WEAK_INT);
+    type_is("out y[4]\neach i { s = 0; for k in 0..2 { s += x[i] }; y[i] = s }", INPUTS({"x", 1, LE_I8}), "y", LE_I8);
+    fails("def f(a) { if a > 0 { return 300 }; return a }\ny[i] = f(x[i])", INPUTS({"x", 1, LE_U8}),
+          "the number 300 is out of the range of u8");
+    fails("in y\neach i { for k in 0..x[i] { y[i] = k } }", INPUTS({"x", 1, LE_F64}, {"y", 1, LE_F64}),
+          "a bound must be an integer");
+    fails("in y\neach i { y[i] = x[i] }", INPUTS({"x", 1, LE_F64}, {"y", 1, LE_I64}), "needs a cast");
+}
+
+static void long_chains_of_types_settle(void **state) {
+    (void)state;
+    struct le_text text = {0};
+    le_text_add(&text, "var a0 = f32(1)\n");
+    for (int k = 1; k < 300; k++)
+        le_text_add(&text, "var a%d = 0\n", k);
+    le_text_add(&text, "for t in 0..3 {\n");
+    for (int k = 299; k > 0; k--)
+        le_text_add(&text, "a%d = a%d\n", k, k - 1);
+    le_text_add(&text, "}");
+    type_is(text.at, NULL, "a299", LE_F32);
+    le_text_finish(&text);
 }
 
 static void tells_what_does_not_fit(void **state) {
@@ -171,6 +213,8 @@ static void tells_what_does_not_fit(void **state) {
     fails("z = len(m, 2)", INPUTS({"m", 2, LE_F64}), "m has 2 axes, no axis 2");
     fails("y[i] = x[i] where i in 0..n", INPUTS({"x", 1, LE_F64}, {"n", 0, LE_WEAK_FLOAT}),
           "a bound must be an integer");
+    fails("in w\neach i { w[i] = x[...,i] }", INPUTS({"x", 2, LE_F64}, {"w", 1, LE_F64}), "... is not on the left");
+    fails("in w\neach ..., i { w[...,i] = x[...,i] }", INPUTS({"x", 2, LE_F64}, {"w", 1, LE_F64}), "w has 1 axes");
     fails("y[...,a,b,c,d,e] = x[...] * w[a,b,c,d,e]", INPUTS({"x", 4, LE_F64}, {"w", 5, LE_F64}), "at most 8");
 }
 
@@ -248,16 +292,52 @@ static void accesses_follow_the_copy(void **state) {
     le_arena_finish(&arena);
 }
 
+static void an_each_and_its_calls_follow_the_copy(void **state) {
+    (void)state;
+    struct le_arena arena;
+    struct le_tree *tree = specialise(&arena,
+                                      "def f(a, n) { s = 0.0; for k in 0..n { if s < 9 { s += a[k] } }; return s }\n"
+                                      "in y\neach ..., i { for j in 0..i { y[...,i] = f(x, j) + y[...,i] } }",
+                                      INPUTS({"y", 2, LE_F64}, {"x", 1, LE_F64}));
+    assert_non_null(tree);
+    const struct le_step *each = &tree->steps[0];
+    assert_int_equal(each->kind, LE_STEP_EACH);
+    assert_int_equal(each->partner, 4);
+    assert_int_equal(each->free_count, 2);
+    assert_string_equal(each->free[0]->name, "...0");
+    assert_int_equal(each->all_count, 4); /* i, j, k and that of `...` */
+    const struct le_step *loop = &tree->steps[1], *assign = &tree->steps[2];
+    assert_int_equal(each->access_count, 3);
+    const struct le_access *in_call = &each->accesses[0];
+    assert_true(in_call->guarded);
+    assert_int_equal(in_call->around_count, 2);
+    assert_ptr_equal(in_call->around[0], loop->index);
+    const struct le_tree_node *call = assign->value->children[0];
+    assert_int_equal(call->kind, LE_TREE_CALL);
+    assert_int_equal(call->operand, LE_F64);
+    assert_ptr_equal(in_call->around[1], call->steps[2].index);
+    assert_ptr_equal(in_call->node->children[0]->index, call->steps[2].index);
+    assert_ptr_equal(in_call->node, call->steps[4].value);
+    assert_ptr_equal(call->steps[4].symbol, tree->symbols[call->steps[4].symbol->id]);
+    assert_ptr_equal(each->accesses[2].node, assign->left);
+    assert_ptr_equal(assign->left->children[0]->index, each->free[0]);
+    assert_int_equal(assign->access_count, 0);
+    le_arena_finish(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(promotes_as_numpy_does),
         cmocka_unit_test(functions_and_reductions_have_their_types),
         cmocka_unit_test(scalars_are_what_they_are_assigned),
+        cmocka_unit_test(loops_and_calls_have_types),
+        cmocka_unit_test(long_chains_of_types_settle),
         cmocka_unit_test(dots_become_indices),
         cmocka_unit_test(tells_what_does_not_fit),
         cmocka_unit_test(tells_what_is_missing),
         cmocka_unit_test(operands_have_the_types_that_they_are_converted_to),
         cmocka_unit_test(accesses_follow_the_copy),
+        cmocka_unit_test(an_each_and_its_calls_follow_the_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
