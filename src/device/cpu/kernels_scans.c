@@ -52,10 +52,10 @@ static void tell(struct le_scan_link *link, const void *total, size_t size_bytes
 
 #define SHUFFLE2(a, b, ...)   __builtin_shufflevector(a, b, __VA_ARGS__)
 #define SHUFFLE(a, b, places) SHUFFLE2(a, b, places)
-#define SAME_2(x)  x, x
-#define SAME_4(x)  SAME_2(x), SAME_2(x)
-#define SAME_8(x)  SAME_4(x), SAME_4(x)
-#define SAME_16(x) SAME_8(x), SAME_8(x)
+#define SAME_2(x)             x, x
+#define SAME_4(x)             SAME_2(x), SAME_2(x)
+#define SAME_8(x)             SAME_4(x), SAME_4(x)
+#define SAME_16(x)            SAME_8(x), SAME_8(x)
 /* STEPh of a vector of WIDTH lanes: what is joined to each lane, WIDTH being nothing; BACKh: from the last lane on. */
 #define STEP1_2  2, 0
 #define BACK1_2  1, 2
