@@ -65,6 +65,7 @@ void le_lower_number_accesses(struct lower *l, const struct le_step *step) {
 
 void le_lower_fill_accesses(struct lower *l, const struct le_step *step) {
     struct le_ir_statement *st = &l->ir->statements.at[l->statement];
+    l->as_written = true;
     for (int k = 0; k < step->access_count; k++) {
         const struct le_access *a = &step->accesses[k];
         struct le_node **x = LE_NEW_ARRAY(l->ir->arena, a->node->child_count, struct le_node *);
@@ -76,6 +77,7 @@ void le_lower_fill_accesses(struct lower *l, const struct le_step *step) {
         out->around = around;
         out->around_count = a->around_count;
     }
+    l->as_written = false;
 }
 
 void le_lower_finish_statement(struct lower *l, const struct le_step *step) {
@@ -110,12 +112,17 @@ struct le_stage *le_lower_stage(struct lower *l, enum le_stage_kind kind, const 
     return s;
 }
 
+bool le_lower_repeats(const struct le_node *node) {
+    bool product = node->kind == LE_NODE_OP && node->code == LE_OP_MUL && le_type_is_float(node->type);
+    return !product && !node->loads && !node->reduces && !node->changes && node->cost <= FIXED_COST_MAX;
+}
+
 void le_lower_set(struct lower *l, const struct le_symbol *symbol, struct le_node *node) {
     node = le_lower_stored(l, node, le_type_strong(symbol->type));
     struct le_stage *s = le_lower_stage(l, LE_STAGE_MAP, symbol);
     s->node = node;
     l->current[symbol->id] = s->target;
-    l->ir->fixed[symbol->id] = !node->loads && !node->reduces && node->cost <= FIXED_COST_MAX ? node : NULL;
+    l->ir->fixed[symbol->id] = le_lower_repeats(node) ? node : NULL;
 }
 
 /* The start value has to fit the type that the first assignment gives. */
@@ -256,6 +263,8 @@ static void add_inputs(struct lower *l) {
     l->local = LE_NEW_ARRAY(ir->arena, count, int);
     l->pair = LE_NEW_ARRAY(ir->arena, count, int);
     l->stamp = LE_NEW_ARRAY(ir->arena, count, int);
+    l->sets = LE_NEW_ARRAY(ir->arena, count, int);
+    l->known = LE_NEW_ARRAY(ir->arena, count, struct le_node *);
     l->index_nodes = LE_NEW_ARRAY(ir->arena, l->tree->index_count, struct le_node *);
     l->index_node_count = l->tree->index_count;
     ir->first = LE_NEW_ARRAY(ir->arena, count, int);

@@ -48,10 +48,13 @@ struct lower {
     struct le_ir *ir;
     const struct le_tree *tree;
     const struct le_input *inputs;
-    int *current; /* by symbol: its value now; -1: none */
-    int *local;   /* by symbol: its number in ir->locals; -1: none */
-    int *pair;    /* by symbol: its number in the pairs of the EACH that is lowered; -1: none */
-    int *stamp;   /* by symbol: the last look that met it */
+    int *current;           /* by symbol: its value now; -1: none */
+    int *local;             /* by symbol: its number in ir->locals; -1: none */
+    int *pair;              /* by symbol: its number in the pairs of the EACH that is lowered; -1: none */
+    int *sets;              /* by symbol: how many steps of a region set it */
+    struct le_node **known; /* by symbol of a region: what it always is; NULL */
+    bool as_written;        /* variables are read as such, whatever is known of them: the range rules see no more */
+    int *stamp;             /* by symbol: the last look that met it */
     int looks;
     struct le_node **index_nodes; /* by index: what its name stands for; NULL: itself */
     int index_node_count;
@@ -78,6 +81,10 @@ struct le_stage *le_lower_blank_stage(struct lower *l, enum le_stage_kind kind);
 struct le_stage *le_lower_stage(struct lower *l, enum le_stage_kind kind, const struct le_symbol *symbol);
 /* A scalar becomes `node`: a stage, and, where that needs no array, the node itself wherever it is read. */
 void le_lower_set(struct lower *l, const struct le_symbol *symbol, struct le_node *node);
+
+/* Whether it may be repeated wherever the scalar that it is assigned to is read: no product, which a sum there would
+ * take into a multiply-add. */
+bool le_lower_repeats(const struct le_node *node);
 
 /* lower_array.c */
 struct le_node *le_lower_term(struct lower *l, const struct le_step *step);

@@ -92,6 +92,8 @@ static struct le_node *load_value(struct lower *l, int value) {
 }
 
 struct le_node *le_lower_scalar(struct lower *l, const struct le_symbol *symbol) {
+    if (l->known[symbol->id] && !l->as_written)
+        return l->known[symbol->id];
     if (l->local[symbol->id] >= 0)
         return le_node_make(l->ir, &(struct le_node){.kind = LE_NODE_LOCAL,
                                                      .type = le_type_compute(le_type_strong(symbol->type)),
@@ -142,6 +144,8 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
                             .access = le_names_get(&l->accesses, (const char *)&n, sizeof n),
                             .live = l->pair[n->symbol->id] >= 0};
     model.trusted = n->edge == LE_EDGE_NONE && le_lower_is_bare(l, x, n->child_count);
+    for (int k = 0; k < n->child_count; k++)
+        model.trusted &= n->children[k]->kind == LE_TREE_INDEX; /* no variable that is known to be one */
     if (n->edge == LE_EDGE_FILL) {
         struct le_node *fill = le_node_cast(l->ir, l->ir->values.at[value].type, le_lower_scalar(l, n->fill));
         enum le_type stored = l->ir->values.at[value].type;

@@ -30,12 +30,18 @@ static void set_local(struct lower *l, int local, struct le_node *node, const st
     s->value = value;
 }
 
+/* One that is set once, to what may be repeated, is that wherever it is read; only the range rules see the variable. */
 static void set_scalar(struct lower *l, const struct le_step *step, struct le_node *node) {
     int *local = &l->local[step->symbol->id];
     const char *name = *step->symbol->name ? step->symbol->name : "fill";
+    enum le_type type = le_type_strong(step->symbol->type);
     if (*local < 0)
-        *local = new_local(l, name, le_type_strong(step->symbol->type));
-    set_local(l, *local, node, step);
+        *local = new_local(l, name, type);
+    node = le_lower_stored(l, node, type);
+    if (l->sets[step->symbol->id] == 1 && le_lower_repeats(node))
+        l->known[step->symbol->id] = node;
+    else
+        set_local(l, *local, node, step);
 }
 
 /* As it is now, whatever the steps after this one set. */
@@ -58,6 +64,12 @@ static void new_scalar(struct lower *l, const struct le_step *step) {
     enum le_type type = le_type_strong(step->symbol->type);
     set_scalar(l, step,
                step->value ? le_lower_as(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0));
+}
+
+static void count_sets(struct lower *l, const struct le_step *steps, int first, int end) {
+    for (int k = first; k < end; k++)
+        if (steps[k].symbol && !steps[k].left)
+            l->sets[steps[k].symbol->id]++;
 }
 
 /* ---- arrays */
@@ -239,6 +251,7 @@ struct le_node *le_lower_call(struct lower *l, const struct le_tree_node *n) {
     int loop = l->region_loop;
     l->region = &region;
     l->reached = true;
+    count_sets(l, n->steps, 0, n->step_count);
     lower_block(l, n->steps, 0, n->step_count);
     if (!has_return(&region)) {
         int zero = add_operand(l, le_node_const(l->ir, region.returns, 0));
@@ -319,6 +332,7 @@ int le_lower_each(struct lower *l, int number) {
     region.free_count = step->free_count;
     l->region = &region;
     find_pairs(l, number + 1, step->partner);
+    count_sets(l, l->tree->steps, number + 1, step->partner);
     lower_block(l, l->tree->steps, number + 1, step->partner);
     l->reached = true;
     le_lower_finish_statement(l, step);
