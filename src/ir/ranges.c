@@ -151,6 +151,23 @@ static leat_status rule_explicit(struct infer *in, int index) {
 
 /* ---- forms */
 
+struct computed {
+    const struct le_ir *ir;
+    bool found;
+};
+
+static void find_computed(struct le_node *node, void *user) {
+    struct computed *c = user;
+    c->found |= node->kind == LE_NODE_LOAD && c->ir->values.at[node->value].stage >= 0;
+}
+
+static bool is_computed(struct infer *in, struct le_node *subscript) {
+    struct computed c = {.ir = in->space->ir};
+    if (in->space->inside && !depends_on_hosts(in, subscript, false))
+        le_node_walk(in->space->ir, subscript, find_computed, &c);
+    return c.found;
+}
+
 static void collect(struct infer *in) {
     for (int k = 0; k < in->st->access_count; k++) {
         const struct le_ir_access *a = &in->space->ir->accesses.at[in->st->first_access + k];
@@ -162,7 +179,7 @@ static void collect(struct infer *in) {
             out->axis = d;
             out->length = in->space->shape[a->symbol][d];
             out->stretched = d < a->stretch && out->length == 1;
-            out->affine = le_affine(in->space, a->subscripts[d], &out->f);
+            out->affine = !is_computed(in, a->subscripts[d]) && le_affine(in->space, a->subscripts[d], &out->f);
         }
     }
 }

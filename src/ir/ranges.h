@@ -26,7 +26,9 @@ struct le_space {
     int64_t (*shape)[LEAT_RANK_MAX]; /* by symbol */
     bool *shaped;                    /* by symbol */
     struct le_range *ranges;         /* by index */
-    leat_status failure;             /* of an evaluation: le_ranges_find gives it back */
+    bool inside; /* a block: a subscript without indices that was computed may be another next time, and is checked as
+                    the statement runs */
+    leat_status failure; /* of an evaluation: le_ranges_find gives it back */
     /* An integer node without indices, but for the host's at their present values, that takes more than extents and
      * sums. Without a value it says why and sets failure. */
     leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);

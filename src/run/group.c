@@ -402,7 +402,10 @@ static leat_status plan_action(struct leat_call *call, struct le_group *g, struc
     for (int k = 0; k < stage->pair_count; k++)
         value_layout(s, stage->pairs[k].target);
     find_places(s, g, action);
-    return generate(call, g, action);
+    s->plan->asking = LE_ASKING_CODE;
+    leat_status status = generate(call, g, action);
+    s->plan->asking = LE_ASKING_RANGES;
+    return status;
 }
 
 static bool same_range(const struct le_range *a, const struct le_range *b) {
@@ -459,6 +462,7 @@ leat_status le_plan_group(struct leat_call *call, struct le_group *g) {
     }
     plan->space.arena = g->arena;
     plan->space.failure = LEAT_OK;
+    plan->space.inside = g->inside;
     plan->planning = g->inside ? g : NULL;
     leat_status status = plan_now(call, g);
     plan->planning = NULL;

@@ -19,7 +19,10 @@ static leat_status make_number(struct leat_call *call, struct le_number *n) {
                                .merged_into = s->merged_into,
                                .merged_count = s->merged_count};
     le_hold_on(&n->hold, &n->arena, s, n->node);
+    enum le_asking asking = s->plan->asking;
+    s->plan->asking = LE_ASKING_NUMBER;
     leat_status status = le_kernel_scalar(&kernel, n->node, n->stored, &n->launch);
+    s->plan->asking = asking;
     if (status == LEAT_OK)
         status = le_cpu_prepare(&n->arena, n->launch.unit, call->program->ctx->simd, &n->code);
     if (status == LEAT_OK)
@@ -129,11 +132,38 @@ static leat_status bring_about(struct leat_call *call, struct le_node *node, str
     return status;
 }
 
+/* Code in blocks stays good while numbers change: it computes all but those that the ranges hang on anyway. */
+struct known {
+    const struct le_specialised *s;
+    bool known;
+};
+
+static void find_unknown(struct le_node *node, void *user) {
+    struct known *k = user;
+    if (node->kind != LE_NODE_LOAD)
+        return;
+    const struct le_group *g = k->s->plan->planning;
+    bool found = k->s->plan->asking == LE_ASKING_CODE && k->s->ir->values.at[node->value].stage < 0;
+    for (int q = 0; g && q < g->used.count && !found; q++)
+        found = g->used.at[q].node == node || g->used.at[q].value == node->value;
+    k->known &= found;
+}
+
+static bool is_refused(const struct le_specialised *s, struct le_node *node) {
+    struct known k = {.s = s, .known = true};
+    bool asks = s->plan->asking == LE_ASKING_NUMBER || (s->plan->asking == LE_ASKING_CODE && s->plan->planning);
+    if (asks)
+        le_node_walk(s->ir, node, find_unknown, &k);
+    return !k.known;
+}
+
 leat_status le_evaluate(void *user, struct le_node *node, int64_t *value) {
     struct leat_call *call = user;
     struct le_specialised *s = call->specialised;
     struct needed n = {.s = s};
     uint64_t bits = 0;
+    if (is_refused(s, node))
+        return LEAT_UNSUPPORTED;
     leat_status status = bring_about(call, node, &n);
     if (status == LEAT_OK)
         status = le_number(call, node, LE_I64, &bits);

@@ -86,6 +86,7 @@ struct le_cell {
 };
 
 #define LE_NUMBER_TABLE 64
+enum le_asking { LE_ASKING_RANGES, LE_ASKING_CODE, LE_ASKING_NUMBER }; /* who wants to know a node's number */
 struct le_plan {
     struct le_arena arena;
     struct le_space space;
@@ -109,6 +110,7 @@ struct le_plan {
     uint64_t time, *shape_changed, *range_changed, *layout_changed;
     const struct le_stage *running;
     struct le_group *planning; /* NULL: none that stands in a block */
+    enum le_asking asking;
     struct le_number *numbers[LE_NUMBER_TABLE];
     leat_array **moving; /* room for the arrays of one MOVE */
     uint64_t *moving_scalars;
