@@ -61,7 +61,9 @@ typedef enum leat_dtype {
     LEAT_F16,
     LEAT_BF16,
     LEAT_F32,
-    LEAT_F64
+    LEAT_F64,
+    LEAT_C64, /* complex: a pair of f32 (c128: f64), the real part first */
+    LEAT_C128
 } leat_dtype;
 
 typedef struct leat_context leat_context;
@@ -259,8 +261,7 @@ LEAT_API void leat_array_free(leat_array *array);
 
 /* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one) and .png (grey 8 and 16 bit as u8
  * or u16 [h,w]; all else as [h,w,3] or [h,w,4]). declared: 0, or the type that the program declares: it tells bf16 from
- * two plain bytes. A large .npy is mapped, not copied: the array is read-only. Any failure is LEAT_FILE, but complex
- * elements are LEAT_UNSUPPORTED. */
+ * two plain bytes. A large .npy is mapped, not copied: the array is read-only. Any failure is LEAT_FILE. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
@@ -321,6 +322,7 @@ LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat
 LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
 LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);
 LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
+LEAT_API leat_status leat_call_set_c128(leat_call *call, const char *name, double re, double im);
 LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
 /* Asks for a result: into array (of its exact shape and type, and not read-only; it may be an input's own), or into a
  * new one (NULL). Without any call of this the program's default results are made. After a run that failed, the
@@ -340,13 +342,14 @@ LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char
 
 /* All of it at once; the program is cached in the context by its text. inputs and results end with a NULL name; results
  * come back in results[].array (owned by the caller), for a name that was asked for. */
-typedef enum leat_value_kind { LEAT_VALUE_ARRAY, LEAT_VALUE_F64, LEAT_VALUE_I64 } leat_value_kind;
+typedef enum leat_value_kind { LEAT_VALUE_ARRAY, LEAT_VALUE_F64, LEAT_VALUE_I64, LEAT_VALUE_C128 } leat_value_kind;
 typedef struct leat_binding {
     const char *name;
     leat_value_kind kind;
     leat_array *array;
-    double f64;
+    double f64; /* C128: the real part */
     int64_t i64;
+    double im; /* C128 */
 } leat_binding;
 LEAT_API leat_status leat_eval(leat_context *ctx, const char *text, const leat_binding *inputs, leat_binding *results);
 

@@ -56,6 +56,12 @@ leat_status leat_call_set_bool(leat_call *call, const char *name, bool value) {
     return set_number(call, name, LE_BOOL, &byte, sizeof byte);
 }
 
+leat_status leat_call_set_c128(leat_call *call, const char *name, double re, double im) {
+    LE_CHECK_CALL(call);
+    LE_CHECK_POINTER(name);
+    return le_call_set_complex(call, name, re, im);
+}
+
 leat_status leat_call_want(leat_call *call, const char *name, leat_array *array) {
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(name);
@@ -152,6 +158,8 @@ static leat_status bind(leat_call *call, const leat_binding *b) {
         return leat_call_set_array(call, b->name, b->array);
     case LEAT_VALUE_F64:
         return leat_call_set_f64(call, b->name, b->f64);
+    case LEAT_VALUE_C128:
+        return leat_call_set_c128(call, b->name, b->f64, b->im);
     case LEAT_VALUE_I64:
         return leat_call_set_i64(call, b->name, b->i64);
     }

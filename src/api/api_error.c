@@ -54,7 +54,7 @@ const char *leat_status_name(leat_status status) {
 }
 
 static bool is_dtype(leat_dtype dtype) {
-    return dtype >= LEAT_BOOL && dtype <= LEAT_F64;
+    return dtype >= LEAT_BOOL && dtype <= LEAT_C128;
 }
 
 const char *leat_dtype_name(leat_dtype dtype) {

@@ -129,7 +129,7 @@ static void test_names(void **state) {
     char version[40];
     snprintf(version, sizeof version, "%d.%d.%d", LEAT_VERSION_MAJOR, LEAT_VERSION_MINOR, LEAT_VERSION_PATCH);
     assert_string_equal(leat_version(), version);
-    for (int k = LEAT_BOOL; k <= LEAT_F64; k++) {
+    for (int k = LEAT_BOOL; k <= LEAT_C128; k++) {
         leat_dtype dtype = (leat_dtype)0;
         assert_ok(leat_dtype_parse(leat_dtype_name((leat_dtype)k), &dtype));
         assert_int_equal(dtype, k);

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int64_t *strides, size_t *size_bytes) {
-    if (dtype < LEAT_BOOL || dtype > LEAT_F64)
+    if (dtype < LEAT_BOOL || dtype > LEAT_C128)
         return le_fail(LEAT_INVALID, "%d is not an element type", (int)dtype);
     if (rank < 0 || rank > LEAT_RANK_MAX)
         return le_fail(LEAT_INVALID, "rank %d: an array has 0 to %d axes", rank, LEAT_RANK_MAX);
@@ -132,7 +132,7 @@ static leat_status check_description(const leat_description *d, int64_t *strides
             strides[k] = d->strides[k];
     if (!d->data)
         return le_fail(LEAT_INVALID, "data is NULL, and the array has elements");
-    if ((uintptr_t)d->data % le_type_size((enum le_type)d->dtype))
+    if ((uintptr_t)d->data % le_type_size(le_type_part((enum le_type)d->dtype)))
         return le_fail(LEAT_INVALID, "data is not aligned for its type, %s", le_type_name((enum le_type)d->dtype));
     uintptr_t at = (uintptr_t)d->data, end;
     if (!extent_bytes(d, &low, &high) || at < (uintptr_t)-low || __builtin_add_overflow(at, (uintptr_t)high, &end))

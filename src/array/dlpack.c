@@ -8,7 +8,7 @@ static const struct dl_type dl_types[LE_TYPES] = {
     [LE_I32] = {DL_INT, 32, 1},   [LE_I64] = {DL_INT, 64, 1},     [LE_U8] = {DL_UINT, 8, 1},
     [LE_U16] = {DL_UINT, 16, 1},  [LE_U32] = {DL_UINT, 32, 1},    [LE_U64] = {DL_UINT, 64, 1},
     [LE_F16] = {DL_FLOAT, 16, 1}, [LE_BF16] = {DL_BFLOAT, 16, 1}, [LE_F32] = {DL_FLOAT, 32, 1},
-    [LE_F64] = {DL_FLOAT, 64, 1},
+    [LE_F64] = {DL_FLOAT, 64, 1}, [LE_C64] = {DL_COMPLEX, 64, 1}, [LE_C128] = {DL_COMPLEX, 128, 1},
 };
 
 /* ---- out */

@@ -5,7 +5,7 @@
 #include "array/array.h"
 
 enum dl_device_type { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3 };
-enum dl_type_code { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_BOOL = 6 };
+enum dl_type_code { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
 
 struct dl_device {
     int32_t device_type, device_id;

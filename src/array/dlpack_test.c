@@ -80,7 +80,7 @@ static void test_in(void **state) {
 static void test_types(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
-    for (int dtype = LEAT_BOOL; dtype <= LEAT_F64; dtype++) {
+    for (int dtype = LEAT_BOOL; dtype <= LEAT_C128; dtype++) {
         leat_array *array = new_array(pool, (leat_dtype)dtype, 0, NULL), *back = NULL;
         struct DLManagedTensor *tensor = NULL;
         assert_ok(le_array_to_dlpack(array, NULL, &tensor));

@@ -27,7 +27,7 @@ static void swap_bytes(size_t size, uint8_t *at, size_t size_bytes) {
 void le_npy_normalise(const struct le_npy_header *header, void *data) {
     uint8_t *at = data;
     if (header->swapped)
-        swap_bytes(le_type_size((enum le_type)header->dtype), at, header->data_bytes);
+        swap_bytes(le_type_size(le_type_part((enum le_type)header->dtype)), at, header->data_bytes);
     if (header->dtype == LEAT_BOOL)
         for (size_t k = 0; k < header->data_bytes; k++)
             at[k] = at[k] != 0;
@@ -70,7 +70,7 @@ static bool clean_bools(const uint8_t *at, size_t count) {
 
 static bool usable_in_place(const struct le_npy_header *header, const uint8_t *bytes) {
     return header->data_bytes >= IN_PLACE_MIN_BYTES && !header->swapped &&
-           header->data_offset % le_type_size((enum le_type)header->dtype) == 0 &&
+           header->data_offset % le_type_size(le_type_part((enum le_type)header->dtype)) == 0 &&
            (header->dtype != LEAT_BOOL || clean_bools(bytes + header->data_offset, header->data_bytes));
 }
 

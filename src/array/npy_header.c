@@ -60,8 +60,6 @@ static bool take_string(struct parser *p, const char **text, size_t *length) {
 
 static const char *kind_name(char kind) {
     switch (kind) {
-    case 'c':
-        return "complex numbers, which Leat does not have yet";
     case 'O':
         return "Python objects";
     case 'S':
@@ -91,8 +89,7 @@ static leat_status fail_type(const struct parser *p, const char *text, size_t le
     for (int k = 0; k < shown; k++)
         if (text[k] < ' ' || text[k] > '~')
             return le_fail(LEAT_FILE, "%s: the element type is not text", p->name);
-    return kind ? le_fail(text[1] == 'c' ? LEAT_UNSUPPORTED : LEAT_FILE, "%s: its elements ('%.*s') are %s", p->name,
-                          shown, text, kind)
+    return kind ? le_fail(LEAT_FILE, "%s: its elements ('%.*s') are %s", p->name, shown, text, kind)
                 : le_fail(LEAT_FILE, "%s: the element type '%.*s' is not one that Leat reads", p->name, shown, text);
 }
 
@@ -105,11 +102,14 @@ static leat_status parse_type(struct parser *p) {
         return fail_header(p, "'descr' is not a string");
     const uint16_t one = 1;
     bool little_host = *(const uint8_t *)&one == 1;
-    if (length != 3 || !strchr("<>|=", text[0]))
+    if (length < 3 || !strchr("<>|=", text[0]))
         return fail_type(p, text, length);
-    for (int t = LEAT_BOOL; t <= LEAT_F64; t++)
-        if (memcmp(text + 1, le_type_npy((enum le_type)t), 2) == 0 && (t != LEAT_BF16 || p->declared == LEAT_BF16))
+    for (int t = LEAT_BOOL; t <= LEAT_C128; t++) {
+        const char *code = le_type_npy((enum le_type)t);
+        if (strlen(code) == length - 1 && memcmp(text + 1, code, length - 1) == 0 &&
+            (t != LEAT_BF16 || p->declared == LEAT_BF16))
             p->header->dtype = (leat_dtype)t;
+    }
     if (!p->header->dtype)
         return fail_type(p, text, length);
     bool wide = le_type_size((enum le_type)p->header->dtype) > 1;

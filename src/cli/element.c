@@ -27,6 +27,14 @@ static double brain_value(uint16_t bits) {
     return (double)value;
 }
 
+static struct le_element complex_element(const void *at, leat_dtype dtype) {
+    leat_dtype part = dtype == LEAT_C64 ? LEAT_F32 : LEAT_F64;
+    struct le_element element = le_element_get(at, part);
+    element.kind = 'c';
+    element.im = le_element_get((const char *)at + leat_dtype_size_bytes(part), part).f64;
+    return element;
+}
+
 #define ELEMENT(TYPE, KIND, FIELD)                                                                                     \
     {                                                                                                                  \
         TYPE value;                                                                                                    \
@@ -59,6 +67,9 @@ struct le_element le_element_get(const void *at, leat_dtype dtype) {
         ELEMENT(float, 'f', f64)
     case LEAT_F64:
         ELEMENT(double, 'f', f64)
+    case LEAT_C64:
+    case LEAT_C128:
+        return complex_element(at, dtype);
     case LEAT_F16:
     case LEAT_BF16:
         break;
@@ -138,13 +149,17 @@ static char *put_exponent(const struct decimal *decimal, char *to) {
     return to + snprintf(to, 8, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
 }
 
-bool le_element_wants_exponent(const struct le_element *element) {
-    double magnitude = fabs(element->f64);
-    return element->kind == 'f' && isfinite(magnitude) && magnitude != 0 && (magnitude >= 1e16 || magnitude < 1e-4);
+static bool wants_exponent(double value) {
+    double magnitude = fabs(value);
+    return isfinite(magnitude) && magnitude != 0 && (magnitude >= 1e16 || magnitude < 1e-4);
 }
 
-static void float_text(const struct le_element *element, leat_dtype dtype, enum le_style style, char *text) {
-    double value = element->f64;
+bool le_element_wants_exponent(const struct le_element *element) {
+    return (element->kind == 'f' || element->kind == 'c') &&
+           (wants_exponent(element->f64) || (element->kind == 'c' && wants_exponent(element->im)));
+}
+
+static void float_text(double value, leat_dtype dtype, enum le_style style, char *text) {
     if (!isfinite(value)) {
         strcpy(text, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
         return;
@@ -155,11 +170,21 @@ static void float_text(const struct le_element *element, leat_dtype dtype, enum 
         decimal.point = 1;
     if (signbit(value))
         *text++ = '-';
-    bool exponent = style == LE_STYLE_EXPONENT || (style == LE_STYLE_SHORTEST && le_element_wants_exponent(element));
+    bool exponent = style == LE_STYLE_EXPONENT || (style == LE_STYLE_SHORTEST && wants_exponent(value));
     text = exponent ? put_exponent(&decimal, text) : put_fixed(&decimal, text);
     if (style == LE_STYLE_SHORTEST && text[-1] == '.')
         *text++ = '0';
     *text = '\0';
+}
+
+static void complex_text(const struct le_element *element, leat_dtype dtype, enum le_style style, char *text) {
+    leat_dtype part = dtype == LEAT_C64 ? LEAT_F32 : LEAT_F64;
+    float_text(element->f64, part, style, text);
+    text += strlen(text);
+    if (!signbit(element->im) || isnan(element->im))
+        *text++ = '+';
+    float_text(element->im, part, style, text);
+    strcat(text, "j");
 }
 
 void le_element_text(const struct le_element *element, leat_dtype dtype, enum le_style style, char *text) {
@@ -173,8 +198,11 @@ void le_element_text(const struct le_element *element, leat_dtype dtype, enum le
     case 'u':
         snprintf(text, LE_ELEMENT_CHARS, "%llu", (unsigned long long)element->u64);
         break;
+    case 'c':
+        complex_text(element, dtype, style, text);
+        break;
     default:
-        float_text(element, dtype, style, text);
+        float_text(element->f64, dtype, style, text);
         break;
     }
 }

@@ -92,8 +92,33 @@ static void whole_types(void **state) {
     }
 }
 
+static void complex_numbers(void **state) {
+    (void)state;
+    static const struct {
+        double pair[2];
+        enum le_style style;
+        const char *text;
+    } CASES[] = {{{1, 2}, LE_STYLE_FIXED, "1.+2.j"},
+                 {{-0.0, -0.0}, LE_STYLE_SHORTEST, "-0.0-0.0j"},
+                 {{0.5, -1e-9}, LE_STYLE_EXPONENT, "5e-01-1e-09j"},
+                 {{(double)NAN, -(double)INFINITY}, LE_STYLE_SHORTEST, "nan-infj"},
+                 {{-(double)INFINITY, (double)NAN}, LE_STYLE_FIXED, "-inf+nanj"}};
+    char text[LE_ELEMENT_CHARS];
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+        struct le_element element = le_element_get(CASES[k].pair, LEAT_C128);
+        le_element_text(&element, LEAT_C128, CASES[k].style, text);
+        assert_string_equal(text, CASES[k].text);
+    }
+    float pair[2] = {0.1f, 1e-9f};
+    struct le_element element = le_element_get(pair, LEAT_C64);
+    assert_true(le_element_wants_exponent(&element));
+    le_element_text(&element, LEAT_C64, LE_STYLE_SHORTEST, text);
+    assert_string_equal(text, "0.1+1e-09j");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(known_texts), cmocka_unit_test(small_floats_read_back),
-                                       cmocka_unit_test(random_floats_read_back), cmocka_unit_test(whole_types)};
+                                       cmocka_unit_test(random_floats_read_back), cmocka_unit_test(whole_types),
+                                       cmocka_unit_test(complex_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,14 @@ void le_json_messages(struct le_json *json, const struct le_cli *cli) {
 }
 
 static void element(struct le_json *json, const struct le_element *value, leat_dtype dtype) {
+    if (value->kind == 'c') {
+        leat_dtype part = dtype == LEAT_C64 ? LEAT_F32 : LEAT_F64;
+        le_json_open(json, NULL, '[');
+        element(json, &(struct le_element){.kind = 'f', .f64 = value->f64}, part);
+        element(json, &(struct le_element){.kind = 'f', .f64 = value->im}, part);
+        le_json_close(json, ']');
+        return;
+    }
     char text[LE_ELEMENT_CHARS];
     bool quoted = value->kind == 'f' && !isfinite(value->f64);
     le_element_text(value, dtype, LE_STYLE_SHORTEST, text);

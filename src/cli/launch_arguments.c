@@ -142,6 +142,9 @@ static bool set_integer(const struct number *number, leat_dtype dtype, leat_argu
 
 static int set_number(struct le_cli *cli, const struct number *number, leat_dtype dtype, leat_argument *argument) {
     bool is_float = dtype >= LEAT_F16;
+    if (number->value.kind == LE_VALUE_C128 || dtype >= LEAT_C64)
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: a kernel takes complex numbers in arrays only", number->name,
+                           number->text);
     *argument = leat_i64(0);
     argument->dtype = dtype;
     if (is_float ? set_float(number, dtype, argument) : set_integer(number, dtype, argument))

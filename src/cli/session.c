@@ -179,6 +179,9 @@ static int bind(struct le_cli_session *session, const struct le_cli_binding *bin
     case LE_VALUE_F64:
         status = leat_call_set_f64(call, name, value.f64);
         break;
+    case LE_VALUE_C128:
+        status = leat_call_set_c128(call, name, value.f64, value.im);
+        break;
     }
     return le_cli_failed(session->cli, status);
 }

@@ -5,15 +5,20 @@
 
 struct summary {
     struct le_element least, greatest;
-    bool any; /* least and greatest are set */
-    double sum;
-    int64_t counted; /* that are no NaN */
+    bool any;           /* least and greatest are set */
+    double sum, sum_im; /* im: of complex numbers, which have no least and greatest */
+    int64_t counted;    /* that are no NaN */
 };
 
 static double real_of(const struct le_element *element) {
-    if (element->kind == 'f')
+    if (element->kind == 'f' || element->kind == 'c')
         return element->f64;
     return element->kind == 'u' ? (double)element->u64 : (double)element->i64;
+}
+
+static bool is_nan(const struct le_element *element) {
+    return (element->kind == 'f' || element->kind == 'c') &&
+           (isnan(element->f64) || (element->kind == 'c' && isnan(element->im)));
 }
 
 static bool is_below(const struct le_element *a, const struct le_element *b) {
@@ -35,12 +40,15 @@ static void add_row(struct summary *summary, const char *at, int64_t extent, int
     int64_t nans = 0;
     for (int64_t k = 0; k < extent; k++) {
         struct le_element element = le_element_get(at + k * step_bytes, dtype);
-        if (element.kind == 'f' && isnan(element.f64)) {
+        if (is_nan(&element)) {
             nans++;
             continue;
         }
         sum += real_of(&element);
-        add_bounds(summary, &element);
+        if (element.kind == 'c')
+            summary->sum_im += element.im;
+        else
+            add_bounds(summary, &element);
     }
     summary->sum += sum;
     summary->counted += extent - nans;
@@ -116,8 +124,11 @@ void le_summary_print(FILE *file, const leat_description *array) {
         print_value(file, "min", &summary.least, array->dtype);
         print_value(file, "max", &summary.greatest, array->dtype);
         fprintf(file, "mean %.6g", summary.sum / (double)summary.counted);
+    } else if (summary.counted) {
+        double count = (double)summary.counted;
+        fprintf(file, "mean %.6g%+.6gj", summary.sum / count, summary.sum_im / count);
     }
     if (nans)
-        fprintf(file, "%s%lld nan", summary.any ? ", " : "", (long long)nans);
+        fprintf(file, "%s%lld nan", summary.counted ? ", " : "", (long long)nans);
     fputc('\n', file);
 }

@@ -50,10 +50,30 @@ static struct le_cli_value real(double value, bool negative) {
     return (struct le_cli_value){.kind = LE_VALUE_F64, .f64 = negative ? -value : value};
 }
 
+/* "2j", or a sum "1-2.5j" of decimal numbers; no kind but PATH where it is neither. */
+static struct le_cli_value complex_value(const char *text) {
+    struct le_cli_value path = {.kind = LE_VALUE_PATH};
+    bool is_float, has_sign = *text == '-' || *text == '+';
+    const char *part = text, *end = scan_decimal(text + has_sign, &is_float);
+    if (end && (*end == '+' || *end == '-')) {
+        part = end;
+        end = scan_decimal(part + 1, &is_float);
+    }
+    if (!end || end[0] != 'j' || end[1])
+        return path;
+    struct le_cli_value value = {.kind = LE_VALUE_C128, .im = strtod(part, NULL)};
+    if (part != text)
+        value.f64 = strtod(text, NULL);
+    return isinf(value.im) || isinf(value.f64) ? (struct le_cli_value){.kind = LE_VALUE_RANGE} : value;
+}
+
 struct le_cli_value le_cli_value_parse(const char *text) {
     struct le_cli_value path = {.kind = LE_VALUE_PATH};
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         return (struct le_cli_value){.kind = LE_VALUE_BOOL, .boolean = *text == 't'};
+    size_t length = strlen(text);
+    if (length > 0 && text[length - 1] == 'j')
+        return complex_value(text);
     bool negative = *text == '-', is_float;
     if (*text == '-' || *text == '+')
         text++;

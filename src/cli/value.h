@@ -10,6 +10,7 @@ enum le_cli_value_kind {
     LE_VALUE_I64,
     LE_VALUE_U64, /* above the largest i64 */
     LE_VALUE_F64,
+    LE_VALUE_C128,
     LE_VALUE_RANGE /* a number that no type holds */
 };
 struct le_cli_value {
@@ -17,8 +18,8 @@ struct le_cli_value {
     bool boolean;
     int64_t i64;
     uint64_t u64;
-    double f64;
+    double f64, im; /* im: of C128 */
 };
-/* A number is one of the language's, with a sign, or inf, nan, true, false. */
+/* A number is one of the language's, with a sign, inf, nan, true or false, or a real and an imaginary one: 1-2.5j. */
 struct le_cli_value le_cli_value_parse(const char *text);
 #endif

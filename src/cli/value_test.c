@@ -9,10 +9,27 @@ static void paths_are_no_numbers(void **state) {
     (void)state;
     static const char *const TEXTS[] = {"",    "-",   "+",     ".",     "a.npy", "1.5x",    "1e",  "1e+",
                                         "0x",  "0xg", "--1",   "1 ",    " 1",    "1..2",    "e5",  ".e5",
-                                        "Inf", "NaN", "True",  "-true", "1j",    "1_000",   "5/x", "./5",
+                                        "Inf", "NaN", "True",  "-true", "j",     "1_000",   "5/x", "./5",
                                         "0b1", "1f",  "1.5.2", "-",     "0X10",  "infinity"};
     for (size_t k = 0; k < sizeof TEXTS / sizeof TEXTS[0]; k++)
         assert_int_equal(le_cli_value_parse(TEXTS[k]).kind, LE_VALUE_PATH);
+}
+
+static void complex_numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double re, im;
+    } CASES[] = {{"2j", 0, 2}, {"-2.5j", 0, -2.5}, {"1+2j", 1, 2}, {"-1-.5j", -1, -.5}, {"1e3-1e-3j", 1e3, -1e-3}};
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+        struct le_cli_value value = le_cli_value_parse(CASES[k].text);
+        assert_int_equal(value.kind, LE_VALUE_C128);
+        assert_true(value.f64 == CASES[k].re && value.im == CASES[k].im);
+    }
+    static const char *const PATHS[] = {"1j+2", "1+j", "1+2", "1++2j", "0x1j", "1+2jj", "infj", "a+1j"};
+    for (size_t k = 0; k < sizeof PATHS / sizeof PATHS[0]; k++)
+        assert_int_equal(le_cli_value_parse(PATHS[k]).kind, LE_VALUE_PATH);
+    assert_int_equal(le_cli_value_parse("1+1e999j").kind, LE_VALUE_RANGE);
 }
 
 static void whole_numbers(void **state) {
@@ -66,6 +83,6 @@ static void reals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(paths_are_no_numbers), cmocka_unit_test(whole_numbers),
-                                       cmocka_unit_test(reals)};
+                                       cmocka_unit_test(reals), cmocka_unit_test(complex_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include <string.h>
 
-enum { SIZES = 4, THREADS = 256, BLOCKS_MAX = 16384 };
+enum { SIZES = 5, THREADS = 256, BLOCKS_MAX = 16384 };
 
 static const char text[] =
     "struct axes { long long count, rank, extent[8], target[8], source[8]; };\n"
@@ -30,7 +30,9 @@ static const char text[] =
     "COPY(unsigned char, copy_1)\n"
     "COPY(unsigned short, copy_2)\n"
     "COPY(unsigned int, copy_4)\n"
-    "COPY(unsigned long long, copy_8)\n";
+    "COPY(unsigned long long, copy_8)\n"
+    "struct pair { unsigned long long first, second; };\n"
+    "COPY(pair, copy_16)\n";
 
 struct kernel_axes { /* as in the text */
     int64_t count, rank, extent[LE_AXES_MAX], target[LE_AXES_MAX], source[LE_AXES_MAX];
@@ -48,7 +50,7 @@ static void free_kernels(struct le_copy_kernels *k) {
 }
 
 static leat_status compile(struct le_device *device, struct le_copy_kernels *k) {
-    static const char *const names[SIZES] = {"copy_1", "copy_2", "copy_4", "copy_8"};
+    static const char *const names[SIZES] = {"copy_1", "copy_2", "copy_4", "copy_8", "copy_16"};
     const struct le_module_source source = {.text = text, .name = "strided copies"};
     leat_status status = le_device_module_new(device, &source, &k->module);
     for (int n = 0; n < SIZES && !status; n++)
@@ -84,7 +86,7 @@ struct le_device_kernel *le_copy_kernel(struct le_device *device, size_t element
     struct le_copy_kernels *kernels = kernels_of(device);
     if (!kernels || !kernels->module)
         return NULL;
-    return kernels->kernels[element_bytes == 1 ? 0 : element_bytes == 2 ? 1 : element_bytes == 4 ? 2 : 3];
+    return kernels->kernels[__builtin_ctzll(element_bytes)];
 }
 
 leat_status le_copy_kernel_launch(struct le_device *device, void *native_stream, struct le_device_kernel *kernel,

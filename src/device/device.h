@@ -136,7 +136,7 @@ void le_order_end(struct le_device_stream *stream, const struct le_use *uses, in
 /* What is in the block is the outcome of an error in the data: who reads it is told, until it is written anew. */
 void le_order_spoil(struct le_block *block, leat_status status);
 
-/* ---- copies. Strides in bytes; element_bytes 1, 2, 4, 8; axes of extent 1 or mergeable ones may remain. */
+/* ---- copies. Strides in bytes; element_bytes 1, 2, 4, 8, 16; axes of extent 1 or mergeable ones may remain. */
 #define LE_COPY_RANK_MAX 8
 struct le_copy {
     struct le_block *target,

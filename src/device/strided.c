@@ -64,6 +64,9 @@ int64_t le_axes_count(const struct le_axes *x) {
     return count;
 }
 
+struct pair {
+    uint64_t first, second;
+};
 #define COPY_RUN(name, type)                                                                                           \
     static void name(char *target, const char *source, int64_t count, int64_t target_stride, int64_t source_stride) {  \
         for (int64_t k = 0; k < count; k++)                                                                            \
@@ -73,6 +76,7 @@ COPY_RUN(copy_run_1, uint8_t)
 COPY_RUN(copy_run_2, uint16_t)
 COPY_RUN(copy_run_4, uint32_t)
 COPY_RUN(copy_run_8, uint64_t)
+COPY_RUN(copy_run_16, struct pair)
 #undef COPY_RUN
 
 static void copy_run(size_t size, char *target, const char *source, int64_t count, int64_t target_stride,
@@ -87,8 +91,11 @@ static void copy_run(size_t size, char *target, const char *source, int64_t coun
     case 4:
         copy_run_4(target, source, count, target_stride, source_stride);
         break;
-    default:
+    case 8:
         copy_run_8(target, source, count, target_stride, source_stride);
+        break;
+    default:
+        copy_run_16(target, source, count, target_stride, source_stride);
     }
 }
 

@@ -10,7 +10,7 @@
 /* Axes of a copy, outermost first; strides in bytes. Every extent is at least 1. */
 struct le_axes {
     int rank;
-    size_t size; /* of one element: 1, 2, 4, 8 */
+    size_t size; /* of one element: 1, 2, 4, 8, 16 */
     int64_t extent[LE_AXES_MAX], target[LE_AXES_MAX], source[LE_AXES_MAX];
 };
 /* Drops extents of 1, sorts by the target's strides, makes those positive (the first elements move), and joins axes

@@ -30,6 +30,8 @@ const char *le_lower_text(struct lower *l, const struct le_step *step) {
 
 struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step *step) {
     struct le_ir *ir = l->ir;
+    l->shared.count = 0;
+    l->shared_numbers = (struct le_names){0};
     l->statement = ir->statements.count;
     struct le_ir_statement *st = LE_PUSH(ir->arena, &ir->statements);
     *st = (struct le_ir_statement){.kind = step->kind,
@@ -215,6 +217,27 @@ static void lower_assign(struct lower *l, const struct le_step *step) {
         assign_scalar(l, step, term, free, step->free_count);
 }
 
+static void show_held(struct lower *l, const struct held *held) {
+    if (!held->symbol)
+        return;
+    l->current[held->symbol->id] = held->value;
+    l->ir->fixed[held->symbol->id] = held->fixed;
+}
+
+/* What a held step assigns is hidden until the next one, the other half of its statement, is done. */
+static void lower_halves(struct lower *l, const struct le_step *step) {
+    struct held before = l->held, old = {.symbol = step->symbol,
+                                         .value = l->current[step->symbol->id],
+                                         .fixed = l->ir->fixed[step->symbol->id]};
+    l->held = (struct held){0};
+    lower_assign(l, step);
+    if (step->held) {
+        l->held = (struct held){step->symbol, l->current[step->symbol->id], l->ir->fixed[step->symbol->id]};
+        show_held(l, &old);
+    }
+    show_held(l, &before);
+}
+
 /* Statements without blocks. */
 static void lower_plain(struct lower *l, const struct le_step *step) {
     switch (step->kind) {
@@ -233,7 +256,7 @@ static void lower_plain(struct lower *l, const struct le_step *step) {
         lower_value_step(l, step);
         return;
     case LE_STEP_ASSIGN:
-        lower_assign(l, step);
+        lower_halves(l, step);
         return;
     default:
         le_lower_break(l);

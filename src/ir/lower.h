@@ -64,6 +64,16 @@ struct lower {
     int statement, block, depth;
     bool reached;             /* no BREAK stands before in the block at hand */
     struct le_names accesses; /* READ node to number in ir->accesses */
+    struct {
+        struct le_node **at;
+        int count, capacity;
+    } shared;                       /* of the statement: what nodes with several parents became */
+    struct le_names shared_numbers; /* node of the tree to its number there */
+    struct held {
+        const struct le_symbol *symbol; /* NULL: none */
+        int value;
+        struct le_node *fixed;
+    } held; /* what a step assigned that shows after the next step */
     bool failed;
 };
 

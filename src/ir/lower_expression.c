@@ -301,7 +301,7 @@ static struct le_node *lower_cast(struct lower *l, const struct le_tree_node *n)
     return n->type == LE_F16 || n->type == LE_BF16 ? le_node_round(l->ir, n->type, x) : x;
 }
 
-static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
+static struct le_node *lower_kind(struct lower *l, const struct le_tree_node *n) {
     switch (n->kind) {
     case LE_TREE_CONST:
         return lower_const(l, n);
@@ -325,8 +325,25 @@ static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
         return lower_reduce(l, n);
     case LE_TREE_CALL:
         return le_lower_call(l, n);
+    case LE_TREE_PART: /* split */
+        break;
     }
     return NULL;
+}
+
+/* A node with several parents once. */
+static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
+    if (n->parents < 2)
+        return lower_kind(l, n);
+    int known = le_names_get(&l->shared_numbers, (const char *)&n, sizeof n);
+    if (known >= 0)
+        return l->shared.at[known];
+    struct le_node *x = lower_kind(l, n);
+    const struct le_tree_node **key = LE_NEW(l->ir->arena, const struct le_tree_node *);
+    *key = n;
+    le_names_put(l->ir->arena, &l->shared_numbers, (const char *)key, sizeof n, l->shared.count);
+    *LE_PUSH(l->ir->arena, &l->shared) = x;
+    return x;
 }
 
 struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum le_type type) {
@@ -340,6 +357,10 @@ struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum 
         x = lower(l, n);
     }
     l->depth--;
+    if (x->depth > DEPTH_MAX && !l->failed) {
+        le_fail_at(LEAT_PROGRAM, n->place, "several statements", "the expression is nested too deep");
+        l->failed = true;
+    }
     return le_node_cast(l->ir, le_type_strong(type), x);
 }
 

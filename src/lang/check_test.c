@@ -161,13 +161,6 @@ static void knows_what_has_no_value(void **state) {
     le_arena_finish(&arena);
 }
 
-static void says_what_is_not_supported(void **state) {
-    (void)state;
-    fails("y = 2j", 1, 5, "complex numbers are not supported yet");
-    fails("y[i] = re(z[i])", 1, 8, "complex numbers are not supported yet");
-    fails("in z: c64[n]\ny = z[0]", 1, 4, "complex numbers are not supported yet");
-}
-
 static void blocks_become_steps(void **state) {
     (void)state;
     makes("var c = 0\nfor t in n-1..-1 by -1 { c += t }",
@@ -490,7 +483,6 @@ int main(void) {
         cmocka_unit_test(tells_names_that_do_not_fit),
         cmocka_unit_test(tells_assignments_that_do_not_fit),
         cmocka_unit_test(knows_what_has_no_value),
-        cmocka_unit_test(says_what_is_not_supported),
         cmocka_unit_test(blocks_become_steps),
         cmocka_unit_test(names_of_blocks_end_with_them),
         cmocka_unit_test(statements_stand_where_they_may),

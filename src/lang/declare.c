@@ -155,10 +155,6 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
 
 void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
-    for (int k = 0; k < stmt->items.count; k++)
-        if (stmt->items.at[k].complex_type)
-            le_checker_fail(c, stmt->items.at[k].place, NULL, "'%s': complex numbers are not supported yet",
-                            stmt->items.at[k].name);
     if (stmt->decl == LE_DECL_IN) {
         if (!c->now.block) /* else it was declared before the block */
             declare_inputs(c, stmt);

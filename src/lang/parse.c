@@ -138,7 +138,6 @@ static void declared_type(struct le_parser *p, struct le_ast_item *item) {
     if (token->kind != LE_TOKEN_NAME || token->word->kind != LE_WORD_TYPE)
         le_parser_fail_wanted(p, "a type");
     item->type = (enum le_type)token->word->value;
-    item->complex_type = item->type == LE_NONE;
     le_parser_next(p);
 }
 

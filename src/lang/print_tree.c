@@ -51,8 +51,10 @@ static void print_const(struct le_text *out, const struct le_tree_node *node) {
         le_text_add(out, "%llu", (unsigned long long)node->integer);
     else if (node->type == LE_WEAK_INT)
         le_text_add(out, "%lld", (long long)node->integer);
-    else
+    else {
         le_text_add_f64(out, node->real);
+        le_text_add(out, node->type == LE_WEAK_COMPLEX ? "j" : "");
+    }
 }
 
 static void print_read(struct le_text *out, const struct le_tree_node *node) {
@@ -149,6 +151,9 @@ static void print_node(struct le_text *out, const struct le_tree_node *node) {
         break;
     case LE_TREE_CAST:
         print_call(out, le_type_name(node->type), node);
+        break;
+    case LE_TREE_PART:
+        print_call(out, le_part_name((enum le_part)node->op), node);
         break;
     case LE_TREE_RAND:
         print_call(out, node->op ? "randn" : "rand", node);

@@ -4,8 +4,6 @@
 #include <limits.h>
 #include <string.h>
 
-static const char *const complex_functions[] = {"re", "im", "conj", "c64", "c128"};
-
 void le_checker_start(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
     struct le_position *now = &c->now;
     now->stmt = stmt;
@@ -310,17 +308,13 @@ static const char *function_hint(struct le_checker *c, const char *name) {
             *LE_PUSH(c->arena, &known) = le_op_info((enum le_op)op)->name;
     for (int k = 0; k < LE_REDUCTIONS; k++)
         *LE_PUSH(c->arena, &known) = le_reduction_name((enum le_reduction)k);
+    for (int k = 0; k < LE_PARTS; k++)
+        *LE_PUSH(c->arena, &known) = le_part_name((enum le_part)k);
     for (int k = 0; k < c->names.count && k < 1000; k++)
         if (c->names.at[k]->definition)
             *LE_PUSH(c->arena, &known) = c->names.at[k]->text;
     const char *near = le_nearest(name, known.at, known.count);
     return near ? le_arena_format(c->arena, "did you mean %s?", near) : "write `def` for a function of your own above";
-}
-
-static void check_complex(struct le_checker *c, const struct le_ast *ast) {
-    for (size_t k = 0; k < ARRAY_LEN(complex_functions); k++)
-        if (strcmp(ast->name, complex_functions[k]) == 0)
-            le_checker_fail(c, ast->place, NULL, "'%s': complex numbers are not supported yet", ast->name);
 }
 
 static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
@@ -339,7 +333,7 @@ static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_a
     }
     enum le_type type = le_type_parse(ast->name, length);
     if (type != LE_NONE) {
-        check_arguments(c, ast, 1);
+        check_arguments(c, ast, le_type_is_complex(type) && ast->children.count == 2 ? 2 : 1);
         struct le_tree_node *node = resolve_children(c, ast, scope, LE_TREE_CAST);
         node->type = type;
         return node;
@@ -354,17 +348,21 @@ static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_a
         node->op = !is_rand;
         return node;
     }
-    check_complex(c, ast);
+    for (int part = 0; part < LE_PARTS; part++)
+        if (strcmp(ast->name, le_part_name((enum le_part)part)) == 0) {
+            check_arguments(c, ast, 1);
+            struct le_tree_node *node = resolve_children(c, ast, scope, LE_TREE_PART);
+            node->op = part;
+            return node;
+        }
     le_checker_fail(c, ast->place, function_hint(c, ast->name), "unknown function '%s'", ast->name);
 }
 
 /* ---- the rest */
 
 static struct le_tree_node *resolve_number(struct le_checker *c, const struct le_ast *ast) {
-    if (ast->imaginary)
-        le_checker_fail(c, ast->place, NULL, "complex numbers are not supported yet");
     struct le_tree_node *node = le_checker_node(c, LE_TREE_CONST, ast->place, 0);
-    node->type = (enum le_type)ast->op;
+    node->type = ast->imaginary ? LE_WEAK_COMPLEX : (enum le_type)ast->op;
     node->integer = (int64_t)ast->integer;
     node->is_u64 = ast->integer > INT64_MAX;
     node->real = ast->real;

@@ -21,27 +21,16 @@ struct scanner {
 };
 
 static const struct le_word reserved[] = {
-    {"in", LE_WORD_KEYWORD, LE_KEY_IN},
-    {"out", LE_WORD_KEYWORD, LE_KEY_OUT},
-    {"var", LE_WORD_KEYWORD, LE_KEY_VAR},
-    {"edge", LE_WORD_KEYWORD, LE_KEY_EDGE},
-    {"def", LE_WORD_KEYWORD, LE_KEY_DEF},
-    {"each", LE_WORD_KEYWORD, LE_KEY_EACH},
-    {"for", LE_WORD_KEYWORD, LE_KEY_FOR},
-    {"while", LE_WORD_KEYWORD, LE_KEY_WHILE},
-    {"if", LE_WORD_KEYWORD, LE_KEY_IF},
-    {"else", LE_WORD_KEYWORD, LE_KEY_ELSE},
-    {"where", LE_WORD_KEYWORD, LE_KEY_WHERE},
-    {"return", LE_WORD_KEYWORD, LE_KEY_RETURN},
-    {"break", LE_WORD_KEYWORD, LE_KEY_BREAK},
-    {"by", LE_WORD_KEYWORD, LE_KEY_BY},
-    {"true", LE_WORD_CONSTANT, LE_CONSTANT_TRUE},
-    {"false", LE_WORD_CONSTANT, LE_CONSTANT_FALSE},
-    {"inf", LE_WORD_CONSTANT, LE_CONSTANT_INF},
-    {"nan", LE_WORD_CONSTANT, LE_CONSTANT_NAN},
+    {"in", LE_WORD_KEYWORD, LE_KEY_IN},           {"out", LE_WORD_KEYWORD, LE_KEY_OUT},
+    {"var", LE_WORD_KEYWORD, LE_KEY_VAR},         {"edge", LE_WORD_KEYWORD, LE_KEY_EDGE},
+    {"def", LE_WORD_KEYWORD, LE_KEY_DEF},         {"each", LE_WORD_KEYWORD, LE_KEY_EACH},
+    {"for", LE_WORD_KEYWORD, LE_KEY_FOR},         {"while", LE_WORD_KEYWORD, LE_KEY_WHILE},
+    {"if", LE_WORD_KEYWORD, LE_KEY_IF},           {"else", LE_WORD_KEYWORD, LE_KEY_ELSE},
+    {"where", LE_WORD_KEYWORD, LE_KEY_WHERE},     {"return", LE_WORD_KEYWORD, LE_KEY_RETURN},
+    {"break", LE_WORD_KEYWORD, LE_KEY_BREAK},     {"by", LE_WORD_KEYWORD, LE_KEY_BY},
+    {"true", LE_WORD_CONSTANT, LE_CONSTANT_TRUE}, {"false", LE_WORD_CONSTANT, LE_CONSTANT_FALSE},
+    {"inf", LE_WORD_CONSTANT, LE_CONSTANT_INF},   {"nan", LE_WORD_CONSTANT, LE_CONSTANT_NAN},
     {"pi", LE_WORD_CONSTANT, LE_CONSTANT_PI},
-    {"c64", LE_WORD_TYPE, LE_NONE},
-    {"c128", LE_WORD_TYPE, LE_NONE},
 };
 
 /* Longer signs before those that they begin with. */

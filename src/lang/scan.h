@@ -54,7 +54,7 @@ enum le_constant { LE_CONSTANT_TRUE, LE_CONSTANT_FALSE, LE_CONSTANT_INF, LE_CONS
 struct le_word {
     const char *text; /* one address for all of its uses */
     enum le_word_kind kind;
-    int value; /* le_keyword, le_reduction, le_type (LE_NONE: complex), le_constant */
+    int value; /* le_keyword, le_reduction, le_type, le_constant */
 };
 
 struct le_token {

@@ -72,8 +72,12 @@ static void fit_input(struct le_symbol *symbol, const struct le_input *input) {
         symbol->is_array = input->is_array;
         symbol->rank = input->rank;
     }
+    bool real = symbol->declared != LE_NONE && !le_type_is_complex(symbol->declared);
     if (symbol->is_array)
         fit_array(symbol, input);
+    else if (real && le_type_is_complex(input->type))
+        le_fault_add(LEAT_MISMATCH, symbol->place, "bind a real number", "'%s' is complex, but declared %s",
+                     symbol->name, le_type_name(symbol->declared));
     else if (input->is_array)
         le_fault_add(LEAT_MISMATCH, symbol->place, "write it with subscripts, or bind a number",
                      "'%s' is an array: subscript it", symbol->name);

@@ -92,3 +92,8 @@ bool le_tree_any(const struct le_tree_node *node, bool (*holds)(const struct le_
     struct question q = {holds, user};
     return any(node, &q);
 }
+
+const char *le_part_name(enum le_part part) {
+    static const char *const names[LE_PARTS] = {"re", "im", "conj"};
+    return names[part];
+}

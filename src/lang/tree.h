@@ -86,7 +86,7 @@ struct le_ast_item {
     const char *name;
     struct le_place place;
     enum le_type type;
-    bool complex_type, is_array;
+    bool is_array;
     struct le_asts sizes;
     struct le_ast *value;
 };
@@ -144,7 +144,8 @@ struct le_symbol {
     bool any_rank;         /* its rank is only known from below: it is used, or made, with `...` */
     int rank;              /* the rank, or the least if any_rank (then exact after specialisation) */
     enum le_type declared; /* LE_NONE: not declared */
-    enum le_type type;     /* a scalar's may be weak; LE_NONE before specialisation where it depends on the inputs */
+    struct le_symbol *imaginary; /* after le_split: the symbol is the real part of a complex one, and this the other */
+    enum le_type type; /* a scalar's may be weak; LE_NONE before specialisation where it depends on the inputs */
 };
 
 /* An index of a statement or reduction; `...` becomes indices named "...0", "...1" from the left. */
@@ -163,19 +164,21 @@ struct le_index {
 };
 
 enum le_tree_kind {
-    LE_TREE_CONST,  /* integer or real, by type: bool, weak int, weak float */
+    LE_TREE_CONST,  /* integer or real, by type: bool, weak int, weak float; weak complex: real is the imaginary part */
     LE_TREE_INDEX,  /* index */
     LE_TREE_SCALAR, /* symbol */
     LE_TREE_READ,   /* symbol[children], edge and fill */
     LE_TREE_LEN,    /* len(symbol, children[0]) */
     LE_TREE_OP,     /* op over children; types of operands: `operand`, to which each child is converted */
     LE_TREE_SELECT, /* children: condition, then, else */
-    LE_TREE_CAST,   /* to `type` */
+    LE_TREE_CAST,   /* to `type`; of two children: the parts of a complex number */
+    LE_TREE_PART,   /* re, im or conj (op: le_part) of a number, which may be real */
     LE_TREE_RAND,   /* rand or randn (op 0 or 1) of children */
     LE_TREE_REDUCE, /* reduction over indices, children[0] */
     LE_TREE_CALL /* a def's block, for one element: `steps` run, the first of them assign the parameters; its value is
                     what the RETURN that is met gives, converted to `operand`; 0 if none is */
 };
+enum le_part { LE_PART_RE, LE_PART_IM, LE_PART_CONJ, LE_PARTS };
 struct le_step;
 struct le_tree_node {
     enum le_tree_kind kind;
@@ -201,6 +204,7 @@ struct le_tree_node {
     int index_count;
     struct le_step *steps; /* CALL; their accesses and indices are listed with the statement around it */
     int step_count;
+    int parents; /* after le_split: how many nodes and steps have it, if that was counted; above 1 it is shared */
 };
 
 /* One array access of a statement, for the range rules and the check (ranges.c). */
@@ -253,6 +257,7 @@ struct le_step {
     /* ASSIGN */
     enum le_assign op;
     bool is_new;               /* the assignment makes the symbol */
+    bool held;                 /* after le_split: what it assigns shows after the next step only */
     struct le_tree_node *left; /* a READ of symbol with the left side's subscripts; NULL for a scalar */
     enum le_type term;         /* value and otherwise are converted to it (after specialisation) */
     enum le_type update;       /* `op=` computes in it */
@@ -277,6 +282,7 @@ struct le_tree {
     struct le_place *index_places;
     int index_name_count;  /* distinct, for `leat check` */
     int index_count;       /* ids 0..index_count-1 are in use */
+    bool has_complex;      /* some number in it is complex (after specialisation) */
     struct le_names names; /* of the symbols, to their ids */
 };
 
@@ -293,6 +299,11 @@ struct le_input {
  * comes from the inputs, LEAT_MISSING for one that is not bound, LEAT_PROGRAM for the text). Symbols, steps and ids
  * keep their order and number; further indices may come. */
 struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs);
+/* split.c: the same program over real numbers: a complex symbol keeps its id as its real part, its imaginary part comes
+ * behind all others; its steps come in pairs. *inputs becomes what the parts are bound to. The tree itself where
+ * nothing is complex; NULL on error. Nodes may have several parents. */
+struct le_tree *le_split(struct le_arena *arena, struct le_tree *tree, const struct le_input **inputs);
+const char *le_part_name(enum le_part part);
 /* The default results' symbol ids, in order of appearance; *count may be 0. */
 int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count);
 int le_tree_find(const struct le_tree *tree, const char *name); /* symbol id of an outer name; -1: none */

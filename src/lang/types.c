@@ -50,6 +50,7 @@ static struct state *state_of(struct typer *t, const struct le_symbol *symbol) {
 }
 
 static void set_type(struct typer *t, struct le_symbol *symbol, enum le_type type) {
+    t->tree->has_complex |= le_type_is_complex(type);
     if (symbol->type != type && state_of(t, symbol)->read == t->pass)
         t->changed = true;
     symbol->type = type;
@@ -95,6 +96,7 @@ static void start_symbols(struct typer *t) {
             start_input(t, symbol);
         else
             symbol->type = symbol->declared != LE_NONE ? symbol->declared : symbol->is_array ? LE_F64 : LE_NONE;
+        t->tree->has_complex |= le_type_is_complex(symbol->type);
     }
 }
 
@@ -171,9 +173,17 @@ static enum le_type without_bool(enum le_type type) {
     return type == LE_BOOL ? LE_I64 : type;
 }
 
+static _Noreturn void fail_order(struct typer *t, const struct le_tree_node *node, const char *name,
+                                 enum le_type type) {
+    fail(t, node->place, "compare re(...), im(...) or abs(...)", "'%s' cannot order %s: complex numbers have no order",
+         name, le_type_name(type));
+}
+
 static enum le_type find_compare(struct typer *t, struct le_tree_node *node) {
     enum le_type a = find(t, node->children[0]), b = find(t, node->children[1]);
     node->operand = is_whole(a) && is_whole(b) ? LE_NONE : join(a, b);
+    if (le_type_is_complex(node->operand) && node->op != LE_OP_EQ && node->op != LE_OP_NE)
+        fail_order(t, node, le_op_info((enum le_op)node->op)->name, node->operand);
     return LE_BOOL;
 }
 
@@ -211,6 +221,22 @@ static enum le_type find_uniform(struct typer *t, const struct le_tree_node *nod
     }
 }
 
+/* What there is for complex numbers. */
+static void check_complex(struct typer *t, const struct le_tree_node *node, enum le_rule rule, enum le_type type) {
+    static const enum le_op known[] = {LE_OP_ADD, LE_OP_SUB, LE_OP_MUL, LE_OP_DIV, LE_OP_POW,
+                                       LE_OP_NEG, LE_OP_ABS, LE_OP_EXP, LE_OP_SQRT};
+    const char *name = le_op_info((enum le_op)node->op)->name;
+    if (!le_type_is_complex(type) || rule == LE_RULE_BITS || rule == LE_RULE_SHIFT || rule == LE_RULE_INTEGER)
+        return;
+    for (size_t k = 0; k < ARRAY_LEN(known); k++)
+        if (node->op == (int)known[k])
+            return;
+    if (rule == LE_RULE_CHOOSE)
+        fail_order(t, node, name, type);
+    fail(t, node->place, "take re(...), im(...) or abs(...) first", "'%s' takes no complex numbers, and this is %s",
+         name, le_type_name(type));
+}
+
 static enum le_type find_operation(struct typer *t, struct le_tree_node *node) {
     enum le_rule rule = le_op_info((enum le_op)node->op)->rule;
     if (rule == LE_RULE_COMPARE)
@@ -219,12 +245,13 @@ static enum le_type find_operation(struct typer *t, struct le_tree_node *node) {
         return find_logic(t, node);
     bool has_sign = node->op == LE_OP_NEG || node->op == LE_OP_NOT;
     enum le_type type = has_sign ? find(t, node->children[0]) : meet(t, node->children, node->child_count);
+    check_complex(t, node, rule, type);
     if (rule == LE_RULE_CLASSIFY) {
         node->operand = type;
         return LE_BOOL;
     }
     node->operand = find_uniform(t, node, rule, type);
-    return node->operand;
+    return node->op == LE_OP_ABS ? le_type_part(node->operand) : node->operand;
 }
 
 static void check_bounds(struct typer *t, const struct le_index *index) {
@@ -240,7 +267,11 @@ static enum le_type find_reduction(struct typer *t, struct le_tree_node *node) {
     for (int k = 0; k < node->index_count; k++)
         check_bounds(t, node->indices[k]);
     enum le_type type = find(t, node->children[0]);
-    switch ((enum le_reduction)node->op) {
+    enum le_reduction reduction = (enum le_reduction)node->op;
+    if (le_type_is_complex(type) && (reduction == LE_RED_MIN || reduction == LE_RED_MAX || reduction == LE_RED_ARGMIN ||
+                                     reduction == LE_RED_ARGMAX))
+        fail_order(t, node, le_reduction_name(reduction), type);
+    switch (reduction) {
     case LE_RED_SUM:
     case LE_RED_PROD:
         return node->operand = le_type_summed(type);
@@ -303,6 +334,31 @@ static enum le_type find_call(struct typer *t, struct le_tree_node *node) {
     return node->operand;
 }
 
+static enum le_type find_cast(struct typer *t, const struct le_tree_node *node) {
+    for (int k = 0; k < node->child_count; k++) {
+        enum le_type type = find(t, node->children[k]);
+        if (node->child_count == 2 && le_type_is_complex(type))
+            fail(t, node->children[k]->place, "take re(...) or im(...) of it", "a part of a %s must be real, not %s",
+                 le_type_name(node->type), le_type_name(type));
+    }
+    return node->type;
+}
+
+static enum le_type find_part(struct typer *t, const struct le_tree_node *node) {
+    enum le_type type = find(t, node->children[0]);
+    return node->op == LE_PART_CONJ ? without_bool(type) : le_type_part(le_type_to_float(type));
+}
+
+static enum le_type find_read(struct typer *t, const struct le_tree_node *node) {
+    for (int k = 0; k < node->child_count; k++)
+        check_whole(t, node->children[k], "a subscript");
+    enum le_type type = read_symbol(t, node->symbol), fill = node->fill ? read_symbol(t, node->fill) : LE_NONE;
+    if (le_type_is_complex(fill) && type != LE_NONE && !le_type_is_complex(type))
+        fail(t, node->place, "write re(...) in the edge's fill", "the edge of %s (%s) is filled with %s",
+             node->symbol->name, le_type_name(type), le_type_name(fill));
+    return type;
+}
+
 static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
     switch (node->kind) {
     case LE_TREE_INDEX:
@@ -310,9 +366,7 @@ static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
     case LE_TREE_SCALAR:
         return read_symbol(t, node->symbol);
     case LE_TREE_READ:
-        for (int k = 0; k < node->child_count; k++)
-            check_whole(t, node->children[k], "a subscript");
-        return read_symbol(t, node->symbol);
+        return find_read(t, node);
     case LE_TREE_LEN:
         return find_len(t, node);
     case LE_TREE_OP:
@@ -320,8 +374,9 @@ static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
     case LE_TREE_SELECT:
         return find_select(t, node);
     case LE_TREE_CAST:
-        find(t, node->children[0]);
-        return node->type;
+        return find_cast(t, node);
+    case LE_TREE_PART:
+        return find_part(t, node);
     case LE_TREE_RAND:
         for (int k = 0; k < node->child_count; k++)
             check_whole(t, node->children[k], "a seed");
@@ -338,13 +393,24 @@ static enum le_type find_kind(struct typer *t, struct le_tree_node *node) {
 static enum le_type find(struct typer *t, struct le_tree_node *node) {
     t->node_count++;
     node->type = find_kind(t, node);
+    t->tree->has_complex |= le_type_is_complex(node->type);
     return node->type;
 }
 
 /* ---- steps */
 
+/* Complex numbers go into complex ones, and, as any number, into bool. */
+static void check_complex_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol,
+                                 enum le_type type) {
+    enum le_type to = symbol->type;
+    if (le_type_is_complex(type) && to != LE_NONE && to != LE_BOOL && !le_type_is_complex(to))
+        fail(t, node->place, "write re(...), im(...) or abs(...)", "%s into %s (%s) needs a cast: complex into real",
+             le_type_name(type), symbol->name, le_type_name(to));
+}
+
 static void check_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol,
                          enum le_type type) {
+    check_complex_stored(t, node, symbol, type);
     if (le_type_is_int(symbol->type) && le_type_is_float(type)) {
         const char *cast = le_arena_format(t->arena, "write %s(...)", le_type_name(symbol->type));
         fail(t, node->place, cast, "%s into %s (%s) needs a cast", le_type_name(type), symbol->name,
@@ -375,6 +441,8 @@ static void type_assignment(struct typer *t, struct le_step *step) {
         set_type(t, symbol, le_type_strong(type));
     if (step->op != LE_ASSIGN_SET)
         update = update_type(step, type);
+    if (le_type_is_complex(update) && (step->op == LE_ASSIGN_MIN || step->op == LE_ASSIGN_MAX))
+        fail_order(t, step->value, step->op == LE_ASSIGN_MIN ? "min=" : "max=", update);
     if (!symbol->is_array)
         meet_scalar(t, symbol, update);
     step->term = type;
@@ -411,6 +479,9 @@ static void type_default(struct typer *t, struct le_step *step) {
 static void type_step(struct typer *t, struct le_step *step) {
     switch (step->kind) {
     case LE_STEP_AGREE:
+        if (le_type_is_complex(find(t, step->value)))
+            fail(t, step->value->place, NULL, "a size must be an integer, not %s", le_type_name(step->value->type));
+        break;
     case LE_STEP_WHILE:
     case LE_STEP_IF:
         find(t, step->value);

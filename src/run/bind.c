@@ -25,7 +25,7 @@ static leat_status convert_number(struct leat_call *call, const char *name, enum
 
 static leat_status bind_scalar(struct leat_call *call, int symbol, struct le_cell *cell) {
     struct le_specialised *s = call->specialised;
-    const struct le_bind *b = &call->binds[symbol];
+    const struct le_bind *b = &s->bound[symbol];
     const struct le_symbol *sym = s->tree->symbols[symbol];
     enum le_type from = b->kind == LE_BOUND_ARRAY ? (enum le_type)b->array->dtype : le_type_strong(b->type);
     cell->scalar = b->bits;
@@ -38,9 +38,9 @@ static leat_status bind_scalar(struct leat_call *call, int symbol, struct le_cel
 
 leat_status le_bind_inputs(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
-    leat_status status = LEAT_OK;
-    for (int k = 0; k < call->program->tree->symbol_count && status == LEAT_OK; k++) {
-        const struct le_bind *b = &call->binds[k];
+    leat_status status = le_bind_parts(call);
+    for (int k = 0; k < s->tree->symbol_count && status == LEAT_OK; k++) {
+        const struct le_bind *b = &s->bound[k];
         int value = s->ir->first[k];
         if (value < 0)
             continue;

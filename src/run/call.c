@@ -59,8 +59,10 @@ void le_call_unbind(leat_call *call) {
         le_array_free(call->binds[k].array);
         call->binds[k] = (struct le_bind){0};
     }
-    if (call->specialised)
+    if (call->specialised) {
+        le_unbind_parts(call->specialised);
         le_cells_clear(call->specialised);
+    }
 }
 
 void le_call_free(leat_call *call) {
@@ -97,6 +99,8 @@ static leat_status find_input(const leat_call *call, const char *name, int *symb
 /* What was made for the call holds the array that was bound, too, until the next run. */
 static void forget_array(leat_call *call, int symbol) {
     struct le_specialised *s = call->specialised;
+    if (s)
+        le_forget_part(s, symbol);
     int value = s ? s->ir->first[symbol] : -1;
     if (value < 0)
         return;
@@ -133,15 +137,26 @@ leat_status le_call_set_array(leat_call *call, const char *name, leat_array *arr
     return LEAT_OK;
 }
 
-leat_status le_call_set_number(leat_call *call, const char *name, enum le_type type, uint64_t bits) {
+static leat_status set_number(leat_call *call, const char *name, const struct le_bind *bind) {
     int symbol;
     leat_status status = find_input(call, name, &symbol);
     if (status != LEAT_OK)
         return status;
     forget_array(call, symbol);
     le_array_free(call->binds[symbol].array);
-    call->binds[symbol] = (struct le_bind){.kind = LE_BOUND_NUMBER, .type = type, .bits = bits};
+    call->binds[symbol] = *bind;
     return LEAT_OK;
+}
+
+leat_status le_call_set_number(leat_call *call, const char *name, enum le_type type, uint64_t bits) {
+    return set_number(call, name, &(struct le_bind){.kind = LE_BOUND_NUMBER, .type = type, .bits = bits});
+}
+
+leat_status le_call_set_complex(leat_call *call, const char *name, double re, double im) {
+    struct le_bind bind = {.kind = LE_BOUND_NUMBER, .type = LE_WEAK_COMPLEX};
+    memcpy(&bind.bits, &re, sizeof re);
+    memcpy(&bind.im_bits, &im, sizeof im);
+    return set_number(call, name, &bind);
 }
 
 void le_call_want_clear(leat_call *call) {
@@ -187,7 +202,7 @@ static leat_status check_targets(const leat_call *call) {
     const struct le_specialised *s = call->specialised;
     for (int k = 0; k < call->want_count; k++) {
         const struct le_want *w = &call->wants[k];
-        const struct le_symbol *symbol = s->tree->symbols[w->symbol];
+        const struct le_symbol *symbol = s->typed->symbols[w->symbol];
         const struct le_node *fixed = s->ir->fixed[w->symbol];
         if (s->ir->last[w->symbol] < 0 && !(fixed && fixed->kind == LE_NODE_LEN))
             return le_fail(LEAT_MISSING, "'%s' has no value: it is an input that is not bound", symbol->name);
@@ -244,6 +259,8 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
     int value = s->ir->last[w->symbol];
     if (value < 0)
         return hand_out_size(call, w);
+    if (le_is_complex_result(s, w->symbol))
+        return le_hand_out_complex(call, w);
     const struct le_value *v = &s->ir->values.at[value];
     struct le_cell *cell = &s->cells[value];
     if (cell->array && w->target && memcmp(w->target->shape, cell->array->shape, (size_t)v->rank * sizeof(int64_t)))
@@ -269,26 +286,31 @@ static bool is_shared(const leat_call *call, int want, leat_array *array) {
     return shared;
 }
 
-static leat_status separate(leat_call *call) {
+static leat_status separate_value(leat_call *call, int want, int value) {
     struct le_specialised *s = call->specialised;
+    if (value < 0 || s->ir->values.at[value].stage < 0 || !s->cells[value].array ||
+        !is_shared(call, want, s->cells[value].array))
+        return LEAT_OK;
+    leat_array *shared = s->cells[value].array, *own;
+    leat_status status =
+        le_array_new(call->program->ctx->memory, shared->dtype, shared->rank, shared->shape, false, &own);
+    if (status != LEAT_OK)
+        return status;
+    struct le_span span;
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, s->ir->values.at[value].name,
+                  "it shares its memory");
+    le_array_copy(own, shared);
+    le_span_end(&span, 2 * le_array_bytes(own), 0);
+    le_array_free(shared);
+    s->cells[value].array = own;
+    return LEAT_OK;
+}
+
+static leat_status separate(leat_call *call) {
+    const struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
-    for (int k = 0; k < call->want_count && status == LEAT_OK; k++) {
-        int value = s->ir->last[call->wants[k].symbol];
-        if (value < 0 || s->ir->values.at[value].stage < 0 || !s->cells[value].array ||
-            !is_shared(call, k, s->cells[value].array))
-            continue;
-        leat_array *shared = s->cells[value].array, *own;
-        status = le_array_new(call->program->ctx->memory, shared->dtype, shared->rank, shared->shape, false, &own);
-        if (status != LEAT_OK)
-            break;
-        struct le_span span;
-        le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, s->ir->values.at[value].name,
-                      "it shares its memory");
-        le_array_copy(own, shared);
-        le_span_end(&span, 2 * le_array_bytes(own), 0);
-        le_array_free(shared);
-        s->cells[value].array = own;
-    }
+    for (int k = 0; k < s->real_wanted_count && status == LEAT_OK; k++)
+        status = separate_value(call, s->real_want_of[k], s->ir->last[s->real_wanted[k]]);
     return status;
 }
 

@@ -10,8 +10,9 @@ enum le_bound { LE_BOUND_NOT, LE_BOUND_ARRAY, LE_BOUND_NUMBER };
 struct le_bind {
     enum le_bound kind;
     leat_array *array; /* retained */
-    enum le_type type; /* of a number: bool, weak int, weak float, or u64 */
-    uint64_t bits;     /* its bytes */
+    enum le_type type; /* of a number: bool, weak int, weak float, weak complex, or u64 */
+    uint64_t bits;     /* its bytes; of a complex one the real part's */
+    uint64_t im_bits;
 };
 struct le_want {
     int symbol;
@@ -34,11 +35,18 @@ leat_status le_call_new(leat_program *program, leat_call **call);
 void le_call_free(leat_call *call);
 leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array); /* NULL unbinds */
 leat_status le_call_set_number(leat_call *call, const char *name, enum le_type type, uint64_t bits);
+leat_status le_call_set_complex(leat_call *call, const char *name, double re, double im);
 leat_status le_call_want(leat_call *call, const char *name, leat_array *array);
 void le_call_want_clear(leat_call *call);
 void le_call_unbind(leat_call *call); /* all of it; what was made for it is kept */
 leat_status le_call_run(leat_call *call);
 /* The IR and the plan for what is bound, without running. */
 leat_status le_call_prepare(leat_call *call);
+/* parts.c: s->bound, what the symbols of a program of real parts are bound to; what nobody needs any more goes. */
+leat_status le_bind_parts(struct leat_call *call);
+void le_unbind_parts(struct le_specialised *s);
+void le_forget_part(struct le_specialised *s, int symbol);
+bool le_is_complex_result(const struct le_specialised *s, int symbol);
+leat_status le_hand_out_complex(struct leat_call *call, struct le_want *w);
 const struct le_want *le_call_result(const leat_call *call, const char *name);
 #endif

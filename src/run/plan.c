@@ -5,8 +5,8 @@
 static void shape_inputs(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
-    for (int k = 0; k < call->program->tree->symbol_count; k++) {
-        const struct le_bind *b = &call->binds[k];
+    for (int k = 0; k < s->tree->symbol_count; k++) {
+        const struct le_bind *b = &s->bound[k];
         if (b->kind != LE_BOUND_ARRAY || b->array->rank == 0 || s->ir->first[k] < 0)
             continue;
         struct le_layout *layout = &plan->layouts[s->ir->first[k]];
@@ -78,7 +78,8 @@ static void place_want(struct leat_call *call, int want) {
     struct le_specialised *s = call->specialised;
     const struct le_want *w = &call->wants[want];
     int value = s->ir->last[w->symbol];
-    if (!w->target || w->target->rank == 0 || !le_array_is_contiguous(w->target) || value < 0)
+    if (!w->target || w->target->rank == 0 || !le_array_is_contiguous(w->target) || value < 0 ||
+        le_is_complex_result(s, w->symbol))
         return;
     for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
         value = base;

@@ -118,14 +118,20 @@ struct le_plan {
 
 #define LE_SPARES_MAX 32
 struct leat_call;
+struct le_bind;
 struct le_specialised {
     struct le_arena arena;
-    const struct le_tree *tree;
+    const struct le_tree *typed; /* as the program is written */
+    const struct le_tree *tree;  /* the same over real numbers: what runs. The same one where nothing is complex */
     struct le_ir *ir;
-    struct le_input *inputs; /* by symbol: what it was made for */
+    struct le_input *inputs; /* by symbol of typed: what it was made for */
     int *wanted;             /* and the symbols that were asked for, in that order */
     int wanted_count;
-    int *merged_into; /* the generator's work space */
+    const struct le_input *real_inputs; /* both for tree */
+    int *real_wanted, *real_want_of;    /* the second: which of `wanted` it is a part of */
+    int real_wanted_count;
+    struct le_bind *bound; /* by symbol of tree: what is bound for this run */
+    int *merged_into;      /* the generator's work space */
     int64_t *merged_count;
     struct le_plan *plan; /* NULL: none */
     int64_t *extents;     /* what the plan was made for: shapes, strides and numbers, in order */

@@ -104,7 +104,7 @@ leat_status le_plan_show(struct leat_call *call, leat_form form, struct le_text 
     if (status != LEAT_OK)
         return status;
     if (form == LEAT_FORM_TREE)
-        le_tree_print(call->specialised->tree, out);
+        le_tree_print(call->specialised->typed, out);
     if (form == LEAT_FORM_IR)
         le_ir_print(call->specialised->ir, out);
     if (form == LEAT_FORM_TREE || form == LEAT_FORM_IR)
@@ -124,7 +124,7 @@ static leat_status show_after(const struct leat_call *call, const char *pass, st
     const struct le_specialised *s = call->specialised;
     if (setjmp(arena->failure))
         return le_fail_out_of_memory(0);
-    struct le_ir *ir = le_lower(arena, s->tree, s->inputs, s->wanted, s->wanted_count);
+    struct le_ir *ir = le_lower(arena, s->tree, s->real_inputs, s->real_wanted, s->real_wanted_count);
     leat_status status = ir ? le_passes_run_to(ir, pass) : le_error_at(0)->code;
     if (status == LEAT_OK)
         le_ir_print(ir, out);

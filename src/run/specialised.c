@@ -15,6 +15,23 @@ static void describe_inputs(struct leat_call *call, struct le_specialised *s) {
     }
 }
 
+/* What a program of real parts is asked for. */
+static void list_real(struct le_specialised *s) {
+    s->real_wanted = LE_NEW_ARRAY(&s->arena, 2 * s->wanted_count, int);
+    s->real_want_of = LE_NEW_ARRAY(&s->arena, 2 * s->wanted_count, int);
+    for (int k = 0; k < s->wanted_count; k++) {
+        const struct le_symbol *imaginary = s->tree->symbols[s->wanted[k]]->imaginary;
+        s->real_want_of[s->real_wanted_count] = k;
+        s->real_wanted[s->real_wanted_count++] = s->wanted[k];
+        if (!imaginary)
+            continue;
+        s->real_want_of[s->real_wanted_count] = k;
+        s->real_wanted[s->real_wanted_count++] = imaginary->id;
+    }
+    if (s->tree != s->typed)
+        s->bound = LE_NEW_ARRAY(&s->arena, s->tree->symbol_count, struct le_bind);
+}
+
 static leat_status specialise(struct leat_call *call, struct le_specialised *s) {
     if (setjmp(s->arena.failure))
         return le_fail_out_of_memory(0);
@@ -24,9 +41,14 @@ static leat_status specialise(struct leat_call *call, struct le_specialised *s) 
         s->wanted[k] = call->wants[k].symbol;
     describe_inputs(call, s);
     le_errors_clear();
-    s->tree = le_specialise(&s->arena, call->program->tree, s->inputs);
+    struct le_tree *typed = le_specialise(&s->arena, call->program->tree, s->inputs);
+    s->typed = typed;
+    s->real_inputs = s->inputs;
+    s->tree = typed ? le_split(&s->arena, typed, &s->real_inputs) : NULL;
     if (s->tree)
-        s->ir = le_lower(&s->arena, s->tree, s->inputs, s->wanted, s->wanted_count);
+        list_real(s);
+    if (s->tree)
+        s->ir = le_lower(&s->arena, s->tree, s->real_inputs, s->real_wanted, s->real_wanted_count);
     if (!s->ir)
         return le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
     leat_status status = le_passes_run(s->ir);
@@ -158,6 +180,7 @@ void le_cells_clear_computed(struct le_specialised *s) {
 void le_specialised_free(struct le_specialised *s) {
     if (!s)
         return;
+    le_unbind_parts(s);
     le_cells_clear(s);
     le_drop_spares(s);
     le_plan_free(s->plan);
@@ -172,8 +195,8 @@ void le_specialised_free(struct le_specialised *s) {
 
 static int extents_of(const struct leat_call *call, int64_t *out) {
     int n = 0;
-    for (int k = 0; k < call->program->tree->symbol_count; k++) {
-        const struct le_bind *b = &call->binds[k];
+    for (int k = 0; k < call->specialised->tree->symbol_count; k++) {
+        const struct le_bind *b = &call->specialised->bound[k];
         bool keyed = call->specialised->plan && call->specialised->plan->keyed[k];
         if (b->kind == LE_BOUND_NUMBER && keyed) {
             if (out)

@@ -3,7 +3,7 @@
 #include "spec/type.h"
 #include <string.h>
 
-enum kind { KIND_NONE, KIND_B, KIND_I, KIND_U, KIND_F };
+enum kind { KIND_NONE, KIND_B, KIND_I, KIND_U, KIND_F, KIND_C };
 struct info {
     const char *name, *npy;
     size_t size_bytes;
@@ -20,6 +20,7 @@ static const struct info infos[LE_TYPES_ALL] = {
     [LE_WEAK_INT] = {"i64", "i8", 8, KIND_I, 64, LE_I64, LE_I64},
     [LE_WEAK_INDEX] = {"i64", "i8", 8, KIND_I, 64, LE_I64, LE_I64},
     [LE_WEAK_FLOAT] = {"f64", "f8", 8, KIND_F, 53, LE_F64, LE_F64},
+    [LE_WEAK_COMPLEX] = {"c128", "c16", 16, KIND_C, 53, LE_C128, LE_C128},
 };
 
 static const struct info *info(enum le_type type) {
@@ -50,7 +51,7 @@ enum le_type le_type_compute(enum le_type type) {
 }
 
 bool le_type_is_weak(enum le_type type) {
-    return type == LE_WEAK_INT || type == LE_WEAK_INDEX || type == LE_WEAK_FLOAT;
+    return type == LE_WEAK_INT || type == LE_WEAK_INDEX || type == LE_WEAK_FLOAT || type == LE_WEAK_COMPLEX;
 }
 
 bool le_type_is_int(enum le_type type) {
@@ -65,6 +66,14 @@ bool le_type_is_float(enum le_type type) {
     return info(type)->kind == KIND_F;
 }
 
+bool le_type_is_complex(enum le_type type) {
+    return info(type)->kind == KIND_C;
+}
+
+enum le_type le_type_part(enum le_type type) {
+    return type == LE_C64 ? LE_F32 : type == LE_C128 ? LE_F64 : type == LE_WEAK_COMPLEX ? LE_WEAK_FLOAT : type;
+}
+
 int le_type_bits(enum le_type type) {
     return info(type)->bits;
 }
@@ -73,7 +82,16 @@ const char *le_type_npy(enum le_type type) {
     return info(type)->npy;
 }
 
+/* The complex type of a strong float's parts. */
+static enum le_type complex_of(enum le_type part) {
+    return part == LE_F64 ? LE_C128 : LE_C64;
+}
+
 static enum le_type promote_weak(enum le_type strong, enum le_type weak) {
+    if (le_type_is_complex(strong))
+        return strong;
+    if (weak == LE_WEAK_COMPLEX)
+        return complex_of(promote_weak(strong, LE_WEAK_FLOAT));
     if (le_type_is_float(strong))
         return strong;
     if (weak == LE_WEAK_FLOAT)
@@ -117,6 +135,8 @@ enum le_type le_type_promote(enum le_type a, enum le_type b) {
         return b;
     if (b == LE_BOOL)
         return a;
+    if (le_type_is_complex(a) || le_type_is_complex(b))
+        return complex_of(le_type_promote(le_type_part(a), le_type_part(b)));
     bool float_a = le_type_is_float(a), float_b = le_type_is_float(b);
     if (!float_a && !float_b)
         return promote_ints(a, b);
@@ -132,11 +152,11 @@ enum le_type le_type_promote(enum le_type a, enum le_type b) {
 enum le_type le_type_to_float(enum le_type type) {
     if (type == LE_WEAK_INT || type == LE_WEAK_INDEX)
         return LE_WEAK_FLOAT;
-    return type == LE_NONE || le_type_is_float(type) ? type : LE_F64;
+    return type == LE_NONE || le_type_is_float(type) || le_type_is_complex(type) ? type : LE_F64;
 }
 
 enum le_type le_type_summed(enum le_type type) {
-    if (type == LE_NONE || le_type_is_float(type))
+    if (type == LE_NONE || le_type_is_float(type) || le_type_is_complex(type))
         return le_type_strong(type);
     return le_type_is_unsigned(type) ? LE_U64 : LE_I64;
 }

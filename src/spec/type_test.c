@@ -162,6 +162,48 @@ static void promotes_indices(void **state) {
     assert_int_equal(le_type_summed(LE_WEAK_FLOAT), LE_F64);
 }
 
+static void promotes_complex(void **state) {
+    (void)state;
+    static const struct {
+        enum le_type with, c64, c128, weak;
+    } cases[] = {
+        {LE_BOOL, LE_C64, LE_C128, LE_C128},
+        {LE_I8, LE_C64, LE_C128, LE_C128},
+        {LE_U8, LE_C64, LE_C128, LE_C128},
+        {LE_I16, LE_C64, LE_C128, LE_C128},
+        {LE_U16, LE_C64, LE_C128, LE_C128},
+        {LE_I32, LE_C128, LE_C128, LE_C128},
+        {LE_U32, LE_C128, LE_C128, LE_C128},
+        {LE_I64, LE_C128, LE_C128, LE_C128},
+        {LE_U64, LE_C128, LE_C128, LE_C128},
+        {LE_F16, LE_C64, LE_C128, LE_C64},
+        {LE_BF16, LE_C64, LE_C128, LE_C64},
+        {LE_F32, LE_C64, LE_C128, LE_C64},
+        {LE_F64, LE_C128, LE_C128, LE_C128},
+        {LE_C64, LE_C64, LE_C128, LE_C64},
+        {LE_C128, LE_C128, LE_C128, LE_C128},
+        {LE_WEAK_INT, LE_C64, LE_C128, LE_WEAK_COMPLEX},
+        {LE_WEAK_INDEX, LE_C64, LE_C128, LE_WEAK_COMPLEX},
+        {LE_WEAK_FLOAT, LE_C64, LE_C128, LE_WEAK_COMPLEX},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        enum le_type with = cases[k].with;
+        assert_int_equal(le_type_promote(LE_C64, with), cases[k].c64);
+        assert_int_equal(le_type_promote(with, LE_C64), cases[k].c64);
+        assert_int_equal(le_type_promote(LE_C128, with), cases[k].c128);
+        assert_int_equal(le_type_promote(with, LE_C128), cases[k].c128);
+        assert_int_equal(le_type_promote(LE_WEAK_COMPLEX, with), cases[k].weak);
+        assert_int_equal(le_type_promote(with, LE_WEAK_COMPLEX), cases[k].weak);
+    }
+    assert_int_equal(le_type_to_float(LE_C64), LE_C64);
+    assert_int_equal(le_type_summed(LE_WEAK_COMPLEX), LE_C128);
+    assert_int_equal(le_type_part(LE_C64), LE_F32);
+    assert_int_equal(le_type_part(LE_WEAK_COMPLEX), LE_WEAK_FLOAT);
+    assert_int_equal(le_type_part(LE_I8), LE_I8);
+    assert_true(le_type_is_complex(LE_C128) && !le_type_is_float(LE_C128) && !le_type_is_complex(LE_F64));
+    assert_int_equal(le_type_size(LE_C64), 8);
+}
+
 static void nothing_promotes_to_the_other(void **state) {
     (void)state;
     for (enum le_type type = LE_NONE; type < LE_TYPES_ALL; type++) {
@@ -197,9 +239,9 @@ static void knows_names_and_sizes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promotes_as_numpy),     cmocka_unit_test(promotes_bf16),
-        cmocka_unit_test(promotes_indices),      cmocka_unit_test(nothing_promotes_to_the_other),
-        cmocka_unit_test(knows_names_and_sizes),
+        cmocka_unit_test(promotes_as_numpy), cmocka_unit_test(promotes_bf16),
+        cmocka_unit_test(promotes_indices),  cmocka_unit_test(nothing_promotes_to_the_other),
+        cmocka_unit_test(promotes_complex),  cmocka_unit_test(knows_names_and_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

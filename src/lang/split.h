@@ -1,0 +1,56 @@
+/* Inside the splitting of complex numbers: what split.c (statements) and split_expression.c share. */
+#ifndef LE_SPLIT_H
+#define LE_SPLIT_H
+#include "lang/complex.h"
+#include <setjmp.h>
+
+struct le_twin {
+    struct le_symbol *re, *im; /* im NULL: not complex */
+};
+struct le_splitter {
+    struct le_arena *arena;
+    const struct le_tree *from;
+    struct le_tree *tree;
+    struct le_twin *twins; /* by id of what they are made of */
+    struct {
+        struct le_symbol **at;
+        int count, capacity;
+    } symbols;
+    struct list {
+        struct le_step *at;
+        int count, capacity;
+    } * steps;                 /* the list at hand: the program's or a def's */
+    struct le_index **indices; /* the last copies, by id of what they copy */
+    int node_count;
+    bool element;                /* steps run for one element */
+    bool imaginary;              /* the part that a def returns */
+    const struct le_step *owner; /* has the lists of the statement that is copied */
+    struct {
+        struct le_index **at;
+        int count, capacity;
+    } all; /* of its copy */
+    struct {
+        struct le_access *at;
+        int count, capacity;
+    } accesses;
+    jmp_buf failure;
+};
+
+_Noreturn void le_split_fail(struct le_splitter *c, struct le_place place, const char *expected, const char *format,
+                             ...) __attribute__((format(printf, 4, 5)));
+struct le_twin le_twin_of(const struct le_splitter *c, const struct le_symbol *symbol); /* of NULL: none */
+
+/* split_expression.c: each call makes a copy; a part that is used becomes a child of something (le_make_child). */
+struct le_parts le_split_parts(struct le_splitter *c, const struct le_tree_node *node);
+struct le_parts le_split_both(struct le_splitter *c, const struct le_tree_node *node); /* as a complex number */
+/* Of a real number itself, of a complex one whether it is not zero. */
+struct le_tree_node *le_split_condition(struct le_splitter *c, const struct le_tree_node *node);
+struct le_tree_node *le_split_real(struct le_splitter *c,
+                                   const struct le_tree_node *node); /* as a child; NULL of NULL */
+struct le_tree_node *le_split_left(struct le_splitter *c, const struct le_tree_node *left, struct le_symbol *symbol);
+struct le_index *le_split_index(struct le_splitter *c, const struct le_index *index);
+struct le_index **le_split_indices(struct le_splitter *c, struct le_index *const *indices, int count);
+/* split.c: a def that returns a complex number runs once for each part. */
+struct le_tree_node *le_split_call(struct le_splitter *c, const struct le_tree_node *call, struct le_tree_node *copy,
+                                   bool imaginary);
+#endif

@@ -1,0 +1,254 @@
+/* Expressions of a program with complex numbers to expressions of real ones: copies in which every complex node is two,
+ * which share what is below them. Statements are split.c's, arithmetic is complex.c's. */
+#include "lang/split.h"
+
+/* ---- indices and accesses */
+
+struct le_tree_node *le_split_real(struct le_splitter *c, const struct le_tree_node *node) {
+    return node ? le_make_child(le_split_parts(c, node).re) : NULL;
+}
+
+/* The first copy keeps the number. */
+struct le_index *le_split_index(struct le_splitter *c, const struct le_index *from) {
+    struct le_index *index = LE_NEW(c->arena, struct le_index);
+    *index = *from;
+    if (c->indices[from->id])
+        index->id = c->tree->index_count++;
+    c->indices[from->id] = index;
+    *LE_PUSH(c->arena, &c->all) = index;
+    index->low = le_split_real(c, from->low);
+    index->high = le_split_real(c, from->high);
+    index->by = le_split_real(c, from->by);
+    return index;
+}
+
+struct le_index **le_split_indices(struct le_splitter *c, struct le_index *const *from, int count) {
+    struct le_index **indices = LE_NEW_ARRAY(c->arena, count, struct le_index *);
+    for (int k = 0; k < count; k++)
+        indices[k] = le_split_index(c, from[k]);
+    return indices;
+}
+
+static void add_access(struct le_splitter *c, const struct le_access *from, struct le_tree_node *read) {
+    struct le_index **around = LE_NEW_ARRAY(c->arena, from->around_count, struct le_index *);
+    for (int k = 0; k < from->around_count; k++)
+        around[k] = c->indices[from->around[k]->id];
+    struct le_access *access = LE_PUSH(c->arena, &c->accesses);
+    *access = *from;
+    access->node = read;
+    access->around = around;
+    read->access = c->accesses.count - 1;
+}
+
+/* ---- nodes */
+
+static struct le_maker maker(struct le_splitter *c, const struct le_tree_node *node, enum le_type type) {
+    return (struct le_maker){c->arena, node->place, le_type_part(type)};
+}
+
+static struct le_tree_node *shallow_copy(struct le_splitter *c, const struct le_tree_node *from) {
+    struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
+    *node = *from;
+    node->type = le_type_part(from->type);
+    node->operand = le_type_part(from->operand);
+    node->symbol = le_twin_of(c, from->symbol).re;
+    if (from->index)
+        node->index = c->indices[from->index->id];
+    if (from->child_count > 0)
+        node->children = LE_NEW_ARRAY(c->arena, from->child_count, struct le_tree_node *);
+    return node;
+}
+
+/* Whether it is not zero, of complex numbers; other nodes as they are. */
+struct le_tree_node *le_split_condition(struct le_splitter *c, const struct le_tree_node *node) {
+    struct le_parts parts = le_split_parts(c, node);
+    struct le_maker m = maker(c, node, node->type);
+    return parts.im ? le_parts_true(&m, parts) : parts.re;
+}
+
+static struct le_parts copy_real(struct le_splitter *c, const struct le_tree_node *from) {
+    struct le_tree_node *node = shallow_copy(c, from);
+    for (int k = 0; k < from->child_count; k++)
+        node->children[k] = le_make_child(le_split_condition(c, from->children[k]));
+    return (struct le_parts){.re = node};
+}
+
+/* As a complex number. */
+struct le_parts le_split_both(struct le_splitter *c, const struct le_tree_node *node) {
+    struct le_parts parts = le_split_parts(c, node);
+    struct le_maker m = maker(c, node, LE_WEAK_FLOAT);
+    return parts.im ? parts : (struct le_parts){parts.re, le_make_number(&m, 0)};
+}
+
+static struct le_parts split_const(struct le_splitter *c, const struct le_tree_node *from) {
+    struct le_maker m = maker(c, from, LE_WEAK_FLOAT);
+    if (!le_type_is_complex(from->type))
+        return (struct le_parts){.re = shallow_copy(c, from)};
+    return (struct le_parts){le_make_number(&m, 0), le_make_number(&m, from->real)};
+}
+
+static struct le_parts split_scalar(struct le_splitter *c, const struct le_tree_node *from) {
+    struct le_parts parts = {.re = shallow_copy(c, from)};
+    if (!le_type_is_complex(from->type))
+        return parts;
+    parts.im = shallow_copy(c, from);
+    parts.im->symbol = le_twin_of(c, from->symbol).im;
+    return parts;
+}
+
+/* The subscripts are shared. */
+static struct le_parts split_read(struct le_splitter *c, const struct le_tree_node *from) {
+    struct le_parts parts = copy_real(c, from);
+    const struct le_access *access = &c->owner->accesses[from->access];
+    parts.re->fill = le_twin_of(c, from->fill).re;
+    add_access(c, access, parts.re);
+    if (!le_type_is_complex(from->symbol->type))
+        return parts;
+    parts.im = shallow_copy(c, from);
+    parts.im->symbol = le_twin_of(c, from->symbol).im;
+    parts.im->fill = le_twin_of(c, from->fill).im;
+    for (int k = 0; k < from->child_count; k++)
+        parts.im->children[k] = le_make_child(parts.re->children[k]);
+    add_access(c, access, parts.im);
+    return parts;
+}
+
+static struct le_parts split_operation(struct le_splitter *c, const struct le_tree_node *from) {
+    enum le_op op = (enum le_op)from->op;
+    struct le_maker m = maker(c, from, from->operand);
+    if (!le_type_is_complex(from->operand))
+        return copy_real(c, from);
+    struct le_parts a = le_split_both(c, from->children[0]);
+    switch (op) {
+    case LE_OP_NEG:
+        return le_parts_negative(&m, a);
+    case LE_OP_ABS:
+        return (struct le_parts){.re = le_make_op(&m, LE_OP_HYPOT, a.re, a.im)};
+    case LE_OP_EXP:
+        return le_parts_exp(&m, a);
+    case LE_OP_SQRT:
+        return le_parts_sqrt(&m, a);
+    default:
+        break;
+    }
+    struct le_parts b = le_split_both(c, from->children[1]);
+    if (op != LE_OP_EQ && op != LE_OP_NE)
+        return le_parts_op(&m, op, a, b, from->children[1]);
+    struct le_tree_node *equal = le_parts_equal(&m, a, b);
+    return (struct le_parts){.re = op == LE_OP_EQ ? equal : le_make_op(&m, LE_OP_NOT, equal, NULL)};
+}
+
+static struct le_parts split_select(struct le_splitter *c, const struct le_tree_node *from) {
+    if (!le_type_is_complex(from->type))
+        return copy_real(c, from);
+    struct le_maker m = maker(c, from, from->type);
+    struct le_tree_node *condition = le_split_condition(c, from->children[0]);
+    struct le_parts a = le_split_both(c, from->children[1]), b = le_split_both(c, from->children[2]);
+    return (struct le_parts){le_make_select(&m, condition, a.re, b.re), le_make_select(&m, condition, a.im, b.im)};
+}
+
+static struct le_tree_node *cast_to(struct le_splitter *c, const struct le_tree_node *from, enum le_type type,
+                                    struct le_tree_node *child) {
+    struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
+    *node = (struct le_tree_node){.kind = LE_TREE_CAST, .place = from->place, .type = type, .child_count = 1};
+    node->children = LE_NEW_ARRAY(c->arena, 1, struct le_tree_node *);
+    node->children[0] = le_make_child(child);
+    return node;
+}
+
+/* A complex number as a real one is its real part, as a bool whether it is not zero. */
+static struct le_parts split_cast(struct le_splitter *c, const struct le_tree_node *from) {
+    enum le_type type = le_type_part(from->type);
+    if (from->type == LE_BOOL)
+        return copy_real(c, from);
+    struct le_parts parts = from->child_count == 2 ? (struct le_parts){le_split_parts(c, from->children[0]).re,
+                                                                       le_split_parts(c, from->children[1]).re}
+                                                   : le_split_both(c, from->children[0]);
+    struct le_parts out = {.re = cast_to(c, from, type, parts.re)};
+    if (le_type_is_complex(from->type))
+        out.im = cast_to(c, from, type, parts.im);
+    return out;
+}
+
+static struct le_parts split_part(struct le_splitter *c, const struct le_tree_node *from) {
+    struct le_parts parts = le_split_both(c, from->children[0]);
+    struct le_maker m = maker(c, from, from->type);
+    bool is_complex = le_type_is_complex(from->children[0]->type);
+    if (from->op == LE_PART_CONJ && is_complex)
+        return (struct le_parts){parts.re, le_make_op(&m, LE_OP_NEG, parts.im, NULL)};
+    struct le_tree_node *part = from->op == LE_PART_IM ? parts.im : parts.re;
+    if (from->type == part->type || le_type_is_weak(from->type))
+        return (struct le_parts){.re = part};
+    return (struct le_parts){.re = cast_to(c, from, from->type, part)};
+}
+
+static struct le_parts split_reduction(struct le_splitter *c, const struct le_tree_node *from) {
+    struct le_index **indices = le_split_indices(c, from->indices, from->index_count);
+    bool is_complex = le_type_is_complex(from->type);
+    if (is_complex && from->op == LE_RED_PROD)
+        le_split_fail(c, from->place, "multiply in a `for`", "prod over complex numbers is not there");
+    struct le_parts body = {.re = NULL};
+    if (is_complex)
+        body = le_split_both(c, from->children[0]);
+    else
+        body.re = le_split_condition(c, from->children[0]);
+    struct le_parts out = {.re = shallow_copy(c, from)};
+    out.re->indices = indices;
+    out.re->children[0] = le_make_child(body.re);
+    if (!is_complex)
+        return out;
+    out.im = shallow_copy(c, from);
+    out.im->indices = indices;
+    out.im->children[0] = le_make_child(body.im);
+    return out;
+}
+
+static struct le_parts split_call(struct le_splitter *c, const struct le_tree_node *from) {
+    struct le_parts parts = {.re = le_split_call(c, from, shallow_copy(c, from), false)};
+    if (le_type_is_complex(from->type))
+        parts.im = le_split_call(c, from, shallow_copy(c, from), true);
+    return parts;
+}
+
+static struct le_parts split_kind(struct le_splitter *c, const struct le_tree_node *node) {
+    switch (node->kind) {
+    case LE_TREE_CONST:
+        return split_const(c, node);
+    case LE_TREE_SCALAR:
+        return split_scalar(c, node);
+    case LE_TREE_READ:
+        return split_read(c, node);
+    case LE_TREE_OP:
+        return split_operation(c, node);
+    case LE_TREE_SELECT:
+        return split_select(c, node);
+    case LE_TREE_CAST:
+        return split_cast(c, node);
+    case LE_TREE_PART:
+        return split_part(c, node);
+    case LE_TREE_REDUCE:
+        return split_reduction(c, node);
+    case LE_TREE_CALL:
+        return split_call(c, node);
+    case LE_TREE_INDEX:
+    case LE_TREE_LEN:
+    case LE_TREE_RAND:
+        break;
+    }
+    return copy_real(c, node);
+}
+
+struct le_parts le_split_parts(struct le_splitter *c, const struct le_tree_node *node) {
+    if (++c->node_count > LE_NODES_MAX)
+        le_split_fail(c, node->place, NULL, "the program is too large, once its complex numbers are split (limit %d)",
+                      LE_NODES_MAX);
+    return split_kind(c, node);
+}
+
+struct le_tree_node *le_split_left(struct le_splitter *c, const struct le_tree_node *from, struct le_symbol *symbol) {
+    struct le_tree_node *left = copy_real(c, from).re;
+    left->symbol = symbol;
+    if (from->access < c->owner->access_count && c->owner->accesses[from->access].node == from)
+        add_access(c, &c->owner->accesses[from->access], left);
+    return left;
+}
