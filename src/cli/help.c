@@ -68,7 +68,7 @@ static const char SHOW[] =
     "\n"
     "usage: leat show PROGRAM.leat | -e TEXT | -  [NAME=VALUE ...] [--emit FORM] [options]\n"
     "  --emit FORM      tree (default), ir, plan or bytecode; all but tree need the program's inputs\n"
-    "                   ir:PASS is the IR after a pass: lower, sweep, inline, hoist or siblings\n"
+    "                   ir:PASS is the IR after a pass: lower, scan, sweep, inline, hoist, siblings or moves\n"
     "  --device D, --threads N, --json\n"
     "\n"
     "It runs nothing; for results see `leat run --help` and its -o.\n"

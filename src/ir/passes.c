@@ -3,7 +3,7 @@
 #include <string.h>
 
 const struct le_pass le_passes[] = {
-    {"sweep", le_pass_sweep}, {"scan", le_pass_scan},         {"inline", le_pass_inline}, {"hoist", le_pass_hoist},
+    {"scan", le_pass_scan},   {"sweep", le_pass_sweep},       {"inline", le_pass_inline}, {"hoist", le_pass_hoist},
     {"sweep", le_pass_sweep}, {"siblings", le_pass_siblings}, {"moves", le_pass_moves},   {NULL, NULL}};
 
 static leat_status run_pass(struct le_ir *ir, const struct le_pass *pass) {
@@ -26,7 +26,7 @@ leat_status le_passes_run_to(struct le_ir *ir, const char *last) {
     while (!none && end->name && strcmp(end->name, last) != 0)
         end++;
     if (!none && !end->name)
-        return le_fail(LEAT_INVALID, "there is no pass '%s': lower, sweep, scan, inline, hoist, siblings or moves",
+        return le_fail(LEAT_INVALID, "there is no pass '%s': lower, scan, sweep, inline, hoist, siblings or moves",
                        last);
     for (const struct le_pass *pass = le_passes; !none && pass <= end && status == LEAT_OK; pass++)
         status = run_pass(ir, pass);
