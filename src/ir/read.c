@@ -215,7 +215,8 @@ static void statement_line(struct reader *r) {
     struct le_ir_statement st = {.symbol = -1, .array = -1, .first_access = r->ir->accesses.count};
     st.kind = (enum le_step_kind)le_read_choose(r, kinds, (int)ARRAY_LEN(kinds), "kind of statement");
     struct word w = le_read_look(r);
-    st.symbol = le_names_get(&r->symbols, w.at, (size_t)w.length);
+    if (st.kind <= LE_STEP_ASSIGN)
+        st.symbol = le_names_get(&r->symbols, w.at, (size_t)w.length);
     if (st.symbol >= 0)
         r->at += w.length;
     if (le_read_accept_word(r, "array")) {

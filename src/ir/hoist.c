@@ -1,0 +1,161 @@
+/* hoist: a reduction stays in a kernel where it is computed once for each turn of the loops around it; else it becomes
+ * a stage of its own. What the host's conditions and bounds reduce always does. */
+#include "ir/path.h"
+
+static void find_untrusted(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted)
+        *(bool *)user = true;
+}
+
+static bool has_untrusted(struct le_ir *ir, struct le_node *node) {
+    bool found = false;
+    le_node_walk(ir, node, find_untrusted, &found);
+    return found;
+}
+
+static void find_condition(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REGION ||
+        (node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR)))
+        *(bool *)user = true;
+}
+
+static bool has_condition(struct le_ir *ir, struct le_node *node) {
+    bool found = false;
+    le_node_walk(ir, node, find_condition, &found);
+    return found;
+}
+
+struct hoist {
+    struct le_ir *ir;
+    struct {
+        struct le_stage *at;
+        int count, capacity;
+    } out;
+    const struct le_stage *stage;
+    bool conditions;
+};
+
+/* Within a region around it, it is another from step to step. */
+static bool moves_in_region(const struct le_node *node, const struct path *own, const struct path *path) {
+    for (int k = 0; k < own->count; k++)
+        if (!le_has_index(path->at, path->count, own->at[k]))
+            return true;
+    return node->changes;
+}
+
+static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
+    struct path own = le_path_of(h->ir, node);
+    if ((h->conditions && has_untrusted(h->ir, node)) || moves_in_region(node, &own, path))
+        return true;
+    if (path->count == 0)
+        return node == h->stage->node && h->stage->kind < LE_STAGE_MOVE;
+    if (own.count > LEAT_RANK_MAX)
+        return true;
+    for (int k = 0; k < own.count; k++)
+        if (h->ir->indices.at[own.at[k]].depends)
+            return true;
+    return own.count > 0 && le_path_begins(path, own.at, own.count);
+}
+
+/* A stage that computes the reduction for every point of the loops that it depends on; gives the load of its value. */
+static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path) {
+    struct le_ir *ir = h->ir;
+    int *indices = LE_NEW_ARRAY(ir->arena, node->free_count, int), count = 0;
+    for (int k = 0; k < path->count; k++)
+        if (le_node_depends(node, path->at[k]) && !le_has_index(indices, count, path->at[k]))
+            indices[count++] = path->at[k];
+    struct le_node **left = LE_NEW_ARRAY(ir->arena, count, struct le_node *);
+    for (int k = 0; k < count; k++)
+        left[k] = le_node_index(ir, indices[k]);
+    struct le_value *v = LE_PUSH(ir->arena, &ir->values);
+    int id = ir->values.count - 1;
+    *v = (struct le_value){
+        .id = id, .symbol = -1, .name = le_arena_format(ir->arena, "t.%d", id), .type = node->type, .rank = count};
+    v->wanted = h->stage->kind >= LE_STAGE_MOVE; /* the host reads it */
+    *LE_PUSH(ir->arena, &h->out) = (struct le_stage){.kind = LE_STAGE_MAP,
+                                                     .statement = h->stage->statement,
+                                                     .name = h->stage->name,
+                                                     .target = id,
+                                                     .base = -1,
+                                                     .leader = -1,
+                                                     .sibling = -1,
+                                                     .index = -1,
+                                                     .block = h->stage->block,
+                                                     .indices = indices,
+                                                     .index_count = count,
+                                                     .left = left,
+                                                     .left_count = count,
+                                                     .node = node,
+                                                     .access = -1};
+    return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
+                                              .type = node->type,
+                                              .value = id,
+                                              .operands = left,
+                                              .operand_count = count,
+                                              .access = -1,
+                                              .trusted = true});
+}
+
+static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, int epoch) {
+    if (!node->reduces)
+        return node;
+    if (node->epoch == epoch)
+        return node->memo;
+    struct path inner = *path;
+    int inner_epoch = epoch;
+    if (node->kind == LE_NODE_REDUCE) {
+        struct path own = le_path_of(h->ir, node);
+        le_path_enter_reduction(&inner, &own, node);
+        inner_epoch = ++h->ir->epoch;
+    }
+    struct le_node copy = *node;
+    copy.operands = LE_NEW_ARRAY(h->ir->arena, node->operand_count, struct le_node *);
+    for (int k = 0; k < node->operand_count; k++)
+        copy.operands[k] = hoist(h, node->operands[k], &inner, inner_epoch);
+    struct le_node *made = le_node_make(h->ir, &copy);
+    bool whole = node == h->stage->node && h->stage->kind < LE_STAGE_MOVE;
+    if (node->kind == LE_NODE_REDUCE && (made == node || !whole) && !stays(h, made, path))
+        made = own_stage(h, made, path);
+    node->epoch = epoch;
+    node->memo = made;
+    return made;
+}
+
+static void mark_read(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_LOAD)
+        ((struct le_ir *)user)->values.at[node->value].wanted = true;
+}
+
+static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
+    if (!root || !root->reduces)
+        return root;
+    struct path path = {0};
+    le_path_enter(&path, h->stage->indices, h->stage->index_count);
+    h->conditions = has_condition(h->ir, root);
+    struct le_node *made = hoist(h, root, &path, ++h->ir->epoch);
+    if (h->stage->kind >= LE_STAGE_MOVE)
+        le_node_walk(h->ir, made, mark_read, h->ir);
+    return made;
+}
+
+void le_pass_hoist(struct le_ir *ir) {
+    struct hoist h = {.ir = ir};
+    for (int k = 0; k < ir->stages.count; k++) {
+        struct le_stage stage = ir->stages.at[k];
+        h.stage = &stage;
+        if (!stage.dead)
+            stage.node = hoist_root(&h, stage.node);
+        if (!stage.dead && stage.kind == LE_STAGE_FOR) {
+            struct le_range_nodes range = ir->indices.at[stage.index].range;
+            range.low = hoist_root(&h, range.low);
+            range.high = hoist_root(&h, range.high);
+            range.by = hoist_root(&h, range.by);
+            ir->indices.at[stage.index].range = range;
+        }
+        *LE_PUSH(ir->arena, &h.out) = stage;
+    }
+    ir->stages.at = h.out.at;
+    ir->stages.count = h.out.count;
+    ir->stages.capacity = h.out.capacity;
+    le_ir_number_stages(ir);
+}
