@@ -58,12 +58,12 @@ enum le_code {
     LE_CODE_SCAN_INIT,  /* d = empty; a: a total to start from, or none */
     LE_CODE_SCAN,       /* d[k] (ARG*: i64) = total of c with terms a[0..k]; ARG*: b (i64) their indices */
     LE_CODE_SCAN_BACK,  /* d[k] = total of c with terms a[k..n); ARG*: of equal ones the last met wins */
-    LE_CODE_SCAN_LINK,  /* d, which holds one task's chunk, gets the total of the tasks before it; a: its le_scan_link */
+    LE_CODE_SCAN_LINK,  /* d, a task's own chunk, gets the total of the tasks before it; a: its le_scan_link */
     LE_CODE_SCAN_SHIFT, /* d[k] = that total of c joined to a[k] */
     /* the same lane by lane, for sums and products of floats */
     LE_CODE_SCAN_LANES_INIT,
     LE_CODE_SCAN_LANES, /* d[k] = total of lane k of c with term a[k] */
-    LE_CODE_LOOP,    /* imm: number in loops; its body follows, up to loop.end */
+    LE_CODE_LOOP,       /* imm: number in loops; its body follows, up to loop.end */
     /* control over lanes: blocks nest like loops; imm: index of the instruction after the body */
     LE_CODE_REPEAT, /* the body, again and again until a LEAVE */
     LE_CODE_LEAVE,  /* leaves the innermost REPEAT or LOOP if a (bool) holds for no lane */
@@ -119,7 +119,7 @@ struct le_loop {
     int64_t by;         /* positive */
     uint16_t by_reg;    /* scalar i64 register that holds it instead, or LE_NO_REG; a fault if it is not positive */
     uint16_t value;     /* scalar i64 register that holds the index's value (of the block's first lane), or LE_NO_REG */
-    bool down;          /* the last iterations first; lanes of a block still ascend, and blocks are full from the end on */
+    bool down;          /* the last iterations first; lanes of a block ascend, and blocks are full from the end on */
     bool once;          /* runs for `low` alone: the host's loop around the kernel gives it */
     int clip;           /* -1; or which of the task's ranges of iteration numbers applies */
     int end;            /* index of the instruction after its body */

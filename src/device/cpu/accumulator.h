@@ -20,8 +20,8 @@ struct le_acc {
 };
 
 /* A scan's, in an accumulator's memory. Sums and products of floats: `count` terms of the chunk at hand, whose total is
- * `inside`, after `before`. All others: `inside` is the total so far, or that of a task's own chunk, and `before` that of
- * the tasks before it; argmin and argmax: the best value and its index, -1 before the first. */
+ * `inside`, after `before`. All others: `inside` is the total so far, or that of a task's own chunk, and `before` that
+ * of the tasks before it; argmin and argmax: the best value and its index, -1 before the first. */
 struct le_scan {
     int64_t count, index;
     union {

@@ -62,7 +62,8 @@ static inline const void *le_kernel_apart(const void *operand, const void *d, si
 
 /* NULL: not one of theirs. */
 #define LE_FINDERS(X)                                                                                                  \
-    X(integers) X(floats) X(bools) X(casts) X(moves) X(accesses) X(functions) X(random) X(sums) X(folds) X(lanes) X(scans)
+    X(integers)                                                                                                        \
+    X(floats) X(bools) X(casts) X(moves) X(accesses) X(functions) X(random) X(sums) X(folds) X(lanes) X(scans)
 #define LE_FINDER(file)                                                                                                \
     le_cpu_op *le_##file##_find_baseline(const struct le_instr *instr);                                                \
     le_cpu_op *le_##file##_find_avx2(const struct le_instr *instr);                                                    \
