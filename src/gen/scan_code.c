@@ -7,8 +7,9 @@
  * then shifted by the total of the chunks before it. */
 #include "gen/gen.h"
 
-#define LANES_MIN 16 /* fewer lanes than that are not worth having */
-#define WORK_MIN  131072
+#define LANES_MIN    16     /* fewer lanes than that are not worth having */
+#define CHUNKED_MIN  131072 /* turns of a row worth cutting */
+#define CHUNKED_COST 8      /* of a term: the way through a chunk's room costs about what a second thread saves */
 
 /* ---- what is scanned */
 
@@ -301,8 +302,9 @@ bool le_gen_cut_scan(struct gen *g, struct scan *s, struct le_launch *launch) {
     for (int k = 0; k < g->stage->index_count; k++)
         rows *=
             g->merged_into[g->stage->indices[k]] == g->stage->indices[k] ? le_gen_extent(g, g->stage->indices[k]) : 1;
-    s->chunks = s->along && rows == 1 && g->kernel->threads > 1 && count >= WORK_MIN && s->head.low >= s->head.high &&
-                !is_arg(s->reduction);
+    bool pays = g->kernel->threads > 2 || (g->kernel->threads == 2 && s->term->cost >= CHUNKED_COST);
+    s->chunks =
+        s->along && rows == 1 && pays && count >= CHUNKED_MIN && s->head.low >= s->head.high && !is_arg(s->reduction);
     if (!s->chunks)
         return false;
     launch->links = true;
