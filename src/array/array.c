@@ -116,16 +116,6 @@ void le_array_renew(leat_array *array, leat_dtype dtype, int rank, const int64_t
     }
 }
 
-void le_array_renew(leat_array *array, leat_dtype dtype, int rank, const int64_t *shape) {
-    array->dtype = dtype;
-    array->rank = rank;
-    for (int64_t k = rank - 1, stride = 1; k >= 0; k--) {
-        array->shape[k] = shape[k];
-        array->strides[k] = stride;
-        stride *= shape[k] > 0 ? shape[k] : 1;
-    }
-}
-
 /* Where the elements lie, [low, high) in bytes from data; false on overflow. */
 static bool extent_bytes(const leat_description *d, int64_t *low, int64_t *high) {
     int64_t least = 0, most = 0, size = (int64_t)le_type_size((enum le_type)d->dtype);
