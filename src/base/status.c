@@ -133,6 +133,17 @@ add_entry(leat_status code, struct le_place place, const char *expected, const c
     record.rendered = false;
 }
 
+/* A def that is called twice has its errors twice. */
+static bool is_told(const leat_error *last) {
+    for (int k = 0; k < record.count - 1; k++) {
+        const leat_error *error = &record.entries[k].error;
+        if (last->line > 0 && error->line == last->line && error->column == last->column &&
+            strcmp(error->message, last->message) == 0)
+            return true;
+    }
+    return false;
+}
+
 void le_errors_add(leat_status code, struct le_place place, const char *expected, const char *format,
                    va_list arguments) {
     if (record.count == LE_ERRORS_MAX) {
@@ -141,6 +152,8 @@ void le_errors_add(leat_status code, struct le_place place, const char *expected
         return;
     }
     add_entry(code, place, expected, format, arguments);
+    if (is_told(&record.entries[record.count - 1].error))
+        record.count--;
 }
 
 /* Makes the error the only one. Clearing leaves the strings, which the arguments may be, as they are. */

@@ -22,7 +22,8 @@ leat_status le_fail_at(leat_status code, struct le_place place, const char *expe
 /* Puts "prefix: " before the message of the last failure. */
 leat_status le_fail_prefix(leat_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A program's errors come all at once: clear, add (at most LE_ERRORS_MAX are kept), sort by place. */
+/* A program's errors come all at once: clear, add (at most LE_ERRORS_MAX are kept, one that is there only once), sort
+ * by place. */
 void le_errors_clear(void);
 void le_errors_add(leat_status code, struct le_place place, const char *expected, const char *format, va_list arguments)
     __attribute__((format(printf, 4, 0)));

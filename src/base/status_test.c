@@ -88,6 +88,18 @@ static void sorts_stably_and_drops_the_rest(void **state) {
     assert_non_null(strstr(le_errors_text(), "3 more errors"));
 }
 
+static void tells_the_same_once(void **state) {
+    (void)state;
+    le_errors_clear();
+    for (int k = 0; k < 2; k++) {
+        add((struct le_place){1, 1, 1}, NULL, "one");
+        add((struct le_place){1, 2, 1}, NULL, "one");
+        add((struct le_place){1, 1, 1}, NULL, "two");
+        add((struct le_place){0}, NULL, "nowhere");
+    }
+    assert_int_equal(le_errors_count(), 5);
+}
+
 static void echoes_only_what_prints(void **state) {
     (void)state;
     static const char text[] = "a\x01"
@@ -172,11 +184,11 @@ static void threads_have_their_own(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_one_failure),       cmocka_unit_test(takes_its_own_strings),
-        cmocka_unit_test(shows_lines_and_carets),  cmocka_unit_test(sorts_stably_and_drops_the_rest),
-        cmocka_unit_test(echoes_only_what_prints), cmocka_unit_test(clips_long_lines),
-        cmocka_unit_test(bounds_messages),         cmocka_unit_test(places_may_be_nowhere),
-        cmocka_unit_test(threads_have_their_own),
+        cmocka_unit_test(keeps_one_failure),      cmocka_unit_test(takes_its_own_strings),
+        cmocka_unit_test(shows_lines_and_carets), cmocka_unit_test(sorts_stably_and_drops_the_rest),
+        cmocka_unit_test(tells_the_same_once),    cmocka_unit_test(echoes_only_what_prints),
+        cmocka_unit_test(clips_long_lines),       cmocka_unit_test(bounds_messages),
+        cmocka_unit_test(places_may_be_nowhere),  cmocka_unit_test(threads_have_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
