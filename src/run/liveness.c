@@ -287,9 +287,9 @@ void le_find_deaths(struct le_specialised *s) {
     struct liveness l = {.s = s, .plan = s->plan, .words = s->ir->values.count / 64 + 1};
     l.now = new_set(&l);
     list_reads(&l);
-    for (int k = 0; k < s->wanted_count; k++)
-        if (s->ir->last[s->wanted[k]] >= 0)
-            add(l.now, s->ir->last[s->wanted[k]]);
+    for (int k = 0; k < s->real_wanted_count; k++)
+        if (s->ir->last[s->real_wanted[k]] >= 0)
+            add(l.now, s->ir->last[s->real_wanted[k]]);
     for (int k = s->plan->action_count - 1; k >= 0; k--)
         walk_action(&l, k);
 }
