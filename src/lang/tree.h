@@ -282,7 +282,7 @@ struct le_tree {
     struct le_place *index_places;
     int index_name_count;  /* distinct, for `leat check` */
     int index_count;       /* ids 0..index_count-1 are in use */
-    bool has_complex;      /* some number in it is complex (after specialisation) */
+    bool has_complex;      /* le_split has something to do (after specialisation) */
     struct le_names names; /* of the symbols, to their ids */
 };
 

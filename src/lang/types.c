@@ -345,6 +345,7 @@ static enum le_type find_cast(struct typer *t, const struct le_tree_node *node) 
 }
 
 static enum le_type find_part(struct typer *t, const struct le_tree_node *node) {
+    t->tree->has_complex = true;
     enum le_type type = find(t, node->children[0]);
     return node->op == LE_PART_CONJ ? without_bool(type) : le_type_part(le_type_to_float(type));
 }
