@@ -394,6 +394,84 @@ static leat_status device_arrays(leat_context *ctx) {
     return status;
 }
 
+/* ---- loops and branches of the host's */
+
+static leat_status time_loop(leat_context *ctx) {
+    return run_text(
+        ctx,
+        "out u\nu[i,j] = x[i,j]\nfor t in 0..4 { w[i,j] = (u[i-1,j] + u[i,j+1]) / 2 else u[i,j]; u[i,j] = w[i,j] }");
+}
+
+static leat_status in_place_loop(leat_context *ctx) {
+    return run_text(ctx, "u[i,j] = x[i,j] + 1\nv[i,j] = u[i,j]\nfor t in 0..3 { u[i,j] = u[i,j] * 2; u[0,j] = 7 }");
+}
+
+static leat_status convergence(leat_context *ctx) {
+    return run_text(ctx, "out u\nu[i,j] = x[i,j]\nvar e = inf\nwhile e > 0.3 { w[i,j] = u[i,j] / 2\n"
+                         "e = max(i,j: abs(w[i,j] - u[i,j])); u[i,j] = w[i,j] }");
+}
+
+static leat_status branches(leat_context *ctx) {
+    return run_text(ctx,
+                    "var y: f32[40] = 1\nfor t in 0..5 { if sum(i: x[i,t]) > 0 { y[i] = y[i] + x[i,t] } else if t == 4 "
+                    "{ break } else { y[i] = y[i-1] else 0 } }\nz[i] = y[i] + 1");
+}
+
+static leat_status growing_arrays(leat_context *ctx) {
+    return run_text(ctx, "s = 0.0\nfor t in 1..6 { z[c] = x[c,0] * t where c in 0..3*t\n"
+                         "q[a,b] = z[a*t+b] where a in 0..3, b in 0..t; s += sum(a, b: q[a,b]) }");
+}
+
+static leat_status numbers_from_data(leat_context *ctx) {
+    return run_text(ctx, "m = 1\ns = 0.0\nfor t in 0..4 { m = m + i64(abs(x[t,0])) + 1\n"
+                         "z[c] = x[c,t] where c in 0..m; s += sum(c: z[c]) }\nr[c] = s where c in 0..m");
+}
+
+static leat_status triangles(leat_context *ctx) {
+    return run_text(ctx, "a[i,j] = x[i,j] + (i == j ? 9 : 0) where i in 0..20, j in 0..20\nfor k in 0..20 {\n"
+                         "a[i,k] = a[i,k] / a[k,k] where i in k+1..20\n"
+                         "a[i,j] -= a[i,k] * a[k,j] where i in k+1..20, j in k+1..20 }");
+}
+
+static leat_status nested_loops(leat_context *ctx) {
+    return run_text(ctx,
+                    "out h: f32[40]\nfor i in 0..6 { for j in i..6 by 2 { h[i] += x[i,j]; if h[i] > 100 { break } }\n"
+                    "if i == 4 { break } }");
+}
+
+static leat_status swapped_inputs(leat_context *ctx) {
+    return run_text(ctx, "in x\nout x\nv[i,j] = x[i,j] * 2\nfor t in 0..3 { w[i,j] = x[i,j]; x[i,j] = v[i,j]; "
+                         "v[i,j] = w[i,j] }");
+}
+
+static leat_status data_error_in_a_loop(leat_context *ctx) {
+    leat_status status = run_text(ctx, "out y: f32[4]\nfor t in 0..9 { y[i64(abs(x[t,0]) * t)] += 1 }");
+    return status == LEAT_DATA ? LEAT_OK : status ? status : LEAT_INTERNAL;
+}
+
+/* Plans in blocks, from one run to the next: of other extents, and of other numbers of steps. */
+static leat_status loops_again(leat_context *ctx) {
+    leat_program *program = NULL;
+    leat_call *call = NULL;
+    leat_array *x[2] = {NULL, NULL};
+    leat_status status;
+    (void)((status = ramp(ctx, 1, (int64_t[]){30}, &x[0])) || (status = ramp(ctx, 1, (int64_t[]){50}, &x[1])) ||
+           (status = leat_program_new(ctx, "u[i] = x[i]\nfor t in 0..n { u[i] = u[i] + u[i-1] else u[i] }", 0, NULL,
+                                      &program)) ||
+           (status = leat_call_new(program, &call)));
+    for (int k = 0; k < 6 && !status; k++) {
+        char *text = NULL;
+        (void)((status = leat_call_set_array(call, "x", x[k / 2 % 2])) || (status = leat_call_set_i64(call, "n", k)) ||
+               (status = leat_call_run(call, NULL, NULL)) || (status = leat_call_show(call, LEAT_FORM_PLAN, &text)));
+        leat_memory_free(text);
+    }
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_array_free(x[1]);
+    leat_array_free(x[0]);
+    return status;
+}
+
 static const struct scenario {
     const char *name;
     leat_status (*run)(leat_context *ctx);
@@ -420,6 +498,17 @@ static const struct scenario {
     {"dlpack", dlpack, NULL},
     {"streams", streams, NULL},
     {"ledger", ledger, NULL},
+    {"time loop", time_loop, NULL},
+    {"in-place loop", in_place_loop, NULL},
+    {"convergence", convergence, NULL},
+    {"branches", branches, NULL},
+    {"growing arrays", growing_arrays, NULL},
+    {"numbers from data", numbers_from_data, NULL},
+    {"triangles", triangles, NULL},
+    {"nested loops", nested_loops, NULL},
+    {"swapped inputs", swapped_inputs, NULL},
+    {"data error in a loop", data_error_in_a_loop, NULL},
+    {"loops again", loops_again, NULL},
     {"device arrays", device_arrays, "sim"},
 };
 
