@@ -232,6 +232,8 @@ static bool moves_with(const struct le_step *owner, const struct le_tree_node *n
 
 static void check_own(struct le_splitter *c, const struct le_step *from) {
     const struct le_step *owner = c->element ? c->owner : from;
+    if (c->element && !from->left)
+        return; /* the element's own */
     for (int k = 0; k < owner->free_count; k++) {
         bool found = false;
         for (int d = 0; from->left && d < from->left->child_count; d++)

@@ -9,7 +9,8 @@ DTYPES = {'bool': np.dtype(np.bool_), 'i8': np.dtype(np.int8), 'i16': np.dtype(n
           'i64': np.dtype(np.int64), 'u8': np.dtype(np.uint8), 'u16': np.dtype(np.uint16), 'u32': np.dtype(np.uint32),
           'u64': np.dtype(np.uint64), 'f16': np.dtype(np.float16), 'bf16': bf16, 'f32': np.dtype(np.float32),
           'f64': np.dtype(np.float64)}
-NAMES = {v: k for k, v in DTYPES.items()}
+COMPLEX = {'c64': np.dtype(np.complex64), 'c128': np.dtype(np.complex128)}
+NAMES = {v: k for k, v in {**DTYPES, **COMPLEX}.items()}
 TYPES = list(DTYPES)
 INTS = [t for t in TYPES if t[0] in 'iu']
 FLOATS = ['f16', 'bf16', 'f32', 'f64']
@@ -94,6 +95,7 @@ def lines(values, width=110):
 def array_lines(kind, name, a, rtol=None):
     a = np.asarray(a)
     head = ' '.join(['==', kind, name, NAMES[a.dtype], *map(str, a.shape)] + (['rtol', '%g' % rtol] if rtol else []))
+    if a.dtype.kind == 'c': a = np.ascontiguousarray(a).reshape(-1).view(DTYPES['f32' if a.dtype == COMPLEX['c64'] else 'f64'])
     return [head] + lines([number(v) for v in a.reshape(-1)])
 
 
@@ -107,6 +109,7 @@ def emit(text, ins, tail):
 def scalar(v):
     """A number as a caller gives it: whole ones without a point are integers."""
     if isinstance(v, bool): return 'true' if v else 'false'
+    if isinstance(v, complex): return '{!r}{}{!r}j'.format(v.real, '+' if math.copysign(1, v.imag) > 0 else '', v.imag)
     return str(v) if isinstance(v, int) else repr(float(v))
 
 

@@ -9,6 +9,7 @@
  *     == scalar k 0.5                 a weak number: 1 is whole, 0.5 and inf are real, true and false are bools
  *     == out y f32 3 rtol 1e-6        exact unless rtol or atol R is given; several may follow
  *     1.5 2.5 nan
+ *     == scalar k 1.0-0.5j           a complex one; a complex array has two words an element, re and im
  *     == results y                    instead of or beside outs: the default results' names
  *     == error 1 no range             instead of outs: exit code (1 program or mismatch, 2 missing, 6 data), words of
  * the message
@@ -101,6 +102,15 @@ static bool is_real(leat_dtype dtype) {
     return dtype >= LEAT_F16;
 }
 
+/* Complex numbers stand as two words each, re and im. */
+static bool is_complex(leat_dtype dtype) {
+    return dtype >= LEAT_C64;
+}
+
+static leat_dtype part_of(leat_dtype dtype) {
+    return dtype == LEAT_C64 ? LEAT_F32 : dtype == LEAT_C128 ? LEAT_F64 : dtype;
+}
+
 static double real_at(leat_dtype dtype, const void *at) {
     float f32;
     double f64;
@@ -151,13 +161,14 @@ static size_t item_count(const struct item *item) {
 
 /* An item's values, dense; the caller frees them. */
 static char *item_bytes(const struct test_case *test, const struct item *item) {
-    const size_t count = item_count(item), size = leat_dtype_size_bytes(item->dtype);
+    const leat_dtype dtype = part_of(item->dtype);
+    const size_t count = item_count(item) * (is_complex(item->dtype) ? 2 : 1), size = leat_dtype_size_bytes(dtype);
     char *bytes = calloc(count + 1, size), *text = strdup(item->values), *rest = NULL;
     size_t k = 0;
     if (!bytes || !text)
         die(test, item->name, "out of memory");
     for (char *word = strtok_r(text, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest), k++)
-        if (k >= count || !element_parse(item->dtype, word, bytes + k * size))
+        if (k >= count || !element_parse(dtype, word, bytes + k * size))
             die(test, item->name, word);
     if (k != count)
         die(test, item->name, "too few values");
@@ -200,6 +211,10 @@ static leat_status bind_scalar(leat_call *call, const struct item *item) {
     char *end;
     const char *text = item->values;
     errno = 0;
+    if (text[strlen(text) - 1] == 'j') {
+        const double re = strtod(text, &end);
+        return leat_call_set_c128(call, item->name, re, strtod(end, NULL));
+    }
     if (!strcmp(text, "true") || !strcmp(text, "false"))
         return leat_call_set_bool(call, item->name, text[0] == 't');
     const int64_t whole = strtoll(text, &end, 10);
@@ -308,16 +323,26 @@ static bool report(const struct test_case *test, const char *what, const char *d
     return false;
 }
 
-static bool near(const struct item *out, const char *got, const char *expected) {
-    const size_t size = leat_dtype_size_bytes(out->dtype);
-    if (!is_real(out->dtype))
-        return memcmp(got, expected, size) == 0;
-    const double a = real_at(out->dtype, got), b = real_at(out->dtype, expected);
+/* size: that the tolerance is relative to. */
+static bool near_real(const struct item *out, double a, double b, double size) {
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b);
     if (a == b)
         return signbit(a) == signbit(b) || out->rtol > 0 || out->atol > 0;
-    return fabs(a - b) <= out->rtol * fabs(b) + out->atol;
+    return fabs(a - b) <= out->rtol * size + out->atol;
+}
+
+static bool near(const struct item *out, const char *got, const char *expected) {
+    const size_t size = leat_dtype_size_bytes(out->dtype);
+    if (!is_real(out->dtype))
+        return memcmp(got, expected, size) == 0;
+    const leat_dtype part = part_of(out->dtype);
+    const double a = real_at(part, got), b = real_at(part, expected);
+    if (!is_complex(out->dtype))
+        return near_real(out, a, b, fabs(b));
+    const double c = real_at(part, got + size / 2), d = real_at(part, expected + size / 2), whole = hypot(b, d);
+    return near_real(out, a, b, isfinite(whole) ? whole : fabs(b)) &&
+           near_real(out, c, d, isfinite(whole) ? whole : fabs(d));
 }
 
 static bool same_value(const struct test_case *test, const struct outcome *outcome, int k) {
@@ -340,7 +365,12 @@ static bool same_value(const struct test_case *test, const struct outcome *outco
         right = near(out, got, expected + n * size);
         memcpy(&whole[0], got, is_real(out->dtype) ? 0 : size);
         memcpy(&whole[1], expected + n * size, is_real(out->dtype) ? 0 : size);
-        if (!right && is_real(out->dtype))
+        if (!right && is_complex(out->dtype))
+            snprintf(said, sizeof said, "element %zu is %.17g%+.17gj, expected %.17g%+.17gj", n,
+                     real_at(part_of(out->dtype), got), real_at(part_of(out->dtype), got + size / 2),
+                     real_at(part_of(out->dtype), expected + n * size),
+                     real_at(part_of(out->dtype), expected + n * size + size / 2));
+        else if (!right && is_real(out->dtype))
             snprintf(said, sizeof said, "element %zu is %.17g, expected %.17g", n, real_at(out->dtype, got),
                      real_at(out->dtype, expected + n * size));
         else if (!right)
