@@ -33,7 +33,7 @@ static const char RUN[] =
     "\n"
     "usage: leat run PROGRAM.leat | -e TEXT | -  [NAME=VALUE ...] [options]\n"
     "  NAME=FILE          an input from FILE.npy, FILE.npz:KEY or FILE.png; `-` is an .npy on stdin\n"
-    "  NAME=NUMBER        a number of the language: 3, -0.5, 1e-6, 0xff, inf, nan, true, false\n"
+    "  NAME=NUMBER        a number of the language: 3, -0.5, 1e-6, 0xff, 1-2j, inf, nan, true, false\n"
     "  -o NAME[=FILE]     this result, printed, or into FILE.npy, FILE.npz[:KEY] or FILE.png (`-`: npy on stdout);\n"
     "                     may be repeated; without -o the program's own results are printed\n"
     "  --colormap MAP     for .png: grey (default) or viridis\n"

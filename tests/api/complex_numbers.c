@@ -1,0 +1,105 @@
+/* Complex numbers from outside: arrays of them, numbers, results in the caller's arrays. */
+#include "support.h"
+
+static leat_array *complex_of(leat_context *ctx, int rank, const int64_t *shape, const double *parts) {
+    return array_of(ctx, LEAT_C128, rank, shape, parts);
+}
+
+static void assert_parts(const leat_array *array, size_t count, const double *parts) {
+    assert_f64(array, 2 * count, parts);
+}
+
+static void assert_complex(leat_call *call, const char *name, size_t count, const double *parts) {
+    leat_array *array = NULL;
+    assert_ok(leat_call_result(call, name, &array));
+    assert_parts(array, count, parts);
+    leat_array_free(array);
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_program *program = program_of(ctx, "y = a * b + 1");
+    leat_call *call = call_of(program);
+    leat_array *strong = complex_of(ctx, 0, NULL, LIST(0, 2));
+    assert_ok(leat_call_set_c128(call, "a", 1, 2));
+    assert_ok(leat_call_set_c128(call, "b", 0, 1));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_complex(call, "y", 1, LIST(-1, 1));
+    assert_ok(leat_call_set_c128(call, "b", 2, 0));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_complex(call, "y", 1, LIST(3, 4));
+    assert_ok(leat_call_set_array(call, "b", strong));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_complex(call, "y", 1, LIST(-3, 2));
+    assert_ok(leat_call_set_f64(call, "b", 2));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_complex(call, "y", 1, LIST(3, 4));
+    assert_ok(leat_call_set_i64(call, "a", 4));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_result_f64(call, "y", 1, LIST(9));
+    leat_array_free(strong);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+/* Dense, spread out and backwards targets, and an input's own array. */
+static void test_targets(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_program *program = program_of(ctx, "z[i] = z[i] * w[i]");
+    leat_call *call = call_of(program);
+    leat_array *z = complex_of(ctx, 1, SHAPE(3), LIST(1, 1, 2, 0, 0, 3)),
+               *w = complex_of(ctx, 1, SHAPE(3), LIST(0, 1, 1, 1, 2, 0));
+    leat_array *wide = NULL, *spread = NULL, *real = vector_f64(ctx, 3, LIST(0, 0, 0));
+    assert_ok(leat_array_new(ctx, LEAT_C128, 1, SHAPE(6), LEAT_MEMORY_DEVICE, &wide));
+    assert_ok(leat_array_slice(wide, SHAPE(4), SHAPE(-1), SHAPE(-2), &spread));
+    assert_ok(leat_call_set_array(call, "z", z));
+    assert_ok(leat_call_set_array(call, "w", w));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_complex(call, "z", 3, LIST(-1, 1, 2, 2, 0, 6));
+    assert_parts(z, 3, LIST(1, 1, 2, 0, 0, 3));
+    assert_ok(leat_call_want(call, "z", spread));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_parts(wide, 6, LIST(0, 6, 0, 0, 2, 2, 0, 0, -1, 1, 0, 0));
+    assert_ok(leat_call_want(call, "z", z));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_parts(z, 3, LIST(-1, 1, 2, 2, 0, 6));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_parts(z, 3, LIST(-1, -1, 0, 4, 0, 12));
+    assert_ok(leat_call_want(call, "z", real));
+    assert_status(leat_call_run(call, NULL, NULL), LEAT_MISMATCH);
+    leat_array_free(real);
+    leat_array_free(spread);
+    leat_array_free(wide);
+    leat_array_free(w);
+    leat_array_free(z);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+static void test_eval(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_array *z = complex_of(ctx, 1, SHAPE(2), LIST(1, 2, 3, 4));
+    const leat_binding inputs[] = {
+        {.name = "z", .array = z}, {.name = "a", .kind = LEAT_VALUE_C128, .f64 = 0, .im = 1}, {.name = NULL}};
+    leat_binding results[] = {{.name = "y"}, {.name = "s"}, {.name = NULL}};
+    for (int round = 0; round < 2; round++) {
+        assert_ok(leat_eval(ctx, "y[i] = z[i] * a\ns = sum(i: z[i])", inputs, results));
+        assert_parts(results[0].array, 2, LIST(-2, 1, -4, 3));
+        assert_parts(results[1].array, 1, LIST(4, 6));
+        leat_array_free(results[0].array);
+        leat_array_free(results[1].array);
+    }
+    leat_array_free(z);
+    leat_close(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_targets),
+                                       cmocka_unit_test(test_eval)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
