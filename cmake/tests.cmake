@@ -78,6 +78,11 @@ leat_program(faults ${PROJECT_SOURCE_DIR}/tests/faults/faults.c)
 target_link_libraries(faults PRIVATE Threads::Threads)
 leat_test(tests/faults faults)
 
+# Random programs: one thread against seven, whole against cut into pieces. `random_programs 100000` is the long run.
+leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c
+             ${PROJECT_SOURCE_DIR}/tests/random/generator.c)
+leat_test(tests/random random_programs 300)
+
 # What the fuzzers' corpora hold, without a fuzzer.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
 foreach(source ${fuzz_targets})
