@@ -163,7 +163,7 @@ enum le_stage_kind {
     LE_STAGE_EACH, /* node, a REGION, at every point: it stores into the targets of pairs, which start as their bases */
     LE_STAGE_SCAN, /* target[left] = node, a REDUCE over one index that ends (or starts) at one of left's: all its
                       totals at once, in linear time */
-    LE_STAGE_CONTRACT, /* target[left] = node, which holds a sum of products of two arrays: a library's matrix product
+    LE_STAGE_CONTRACT, /* target[left] = node, or in its stead product, which a library computes; the extents say which
                         */
     LE_STAGE_MOVE,     /* every target of pairs takes what its source holds, all at once; shares its memory */
     LE_STAGE_FOR,      /* index runs through its range; target: its host_value */
@@ -186,7 +186,8 @@ struct le_stage {
     int index_count;
     struct le_node **left; /* i64, one an axis */
     int left_count;
-    struct le_node *node; /* of the target's compute type */
+    struct le_node *node;    /* of the target's compute type */
+    struct le_node *product; /* CONTRACT: the same as sums of products of loads (ir/contract.h); else NULL */
     enum le_scatter scatter;
     struct le_pair *pairs; /* EACH: what it writes, and the base of each (target and base are the first's); MOVE */
     int pair_count;
@@ -293,6 +294,7 @@ leat_status le_passes_run(struct le_ir *ir);
 /* Up to the first pass of that name, and with it; "lower": none. LEAT_INVALID: there is no such pass. */
 leat_status le_passes_run_to(struct le_ir *ir, const char *last);
 leat_status le_ir_verify(const struct le_ir *ir); /* verify.c */
+void le_pass_contract(struct le_ir *ir);
 void le_pass_scan(struct le_ir *ir);
 void le_pass_inline(struct le_ir *ir);
 void le_pass_hoist(struct le_ir *ir);

@@ -242,14 +242,17 @@ static void print_dead(struct printer *p, const struct le_stage *s) {
 }
 
 static void print_live(struct printer *p, const struct le_stage *s) {
-    struct le_node *nodes[LEAT_RANK_MAX + 1];
+    struct le_node *nodes[LEAT_RANK_MAX + 2];
+    int count = 0;
     for (int k = 0; k < s->left_count; k++)
-        nodes[k] = s->left[k];
-    nodes[s->left_count] = s->node;
+        nodes[count++] = s->left[k];
+    nodes[count++] = s->node;
+    if (s->product && s->product != s->node)
+        nodes[count++] = s->product;
     le_print_declare(p, s->indices, s->index_count);
     le_print_declare(p, &s->index, s->kind == LE_STAGE_FOR);
-    le_print_declare_of(p, nodes, s->left_count + 1);
-    le_print_begin(p, nodes, s->left_count + 1);
+    le_print_declare_of(p, nodes, count);
+    le_print_begin(p, nodes, count);
     le_text_add(p->out, s->dead ? "dead " : "");
     if (is_control(s->kind))
         print_control_head(p, s);
@@ -278,6 +281,12 @@ static void print_stage(struct printer *p, const struct le_stage *s, int stateme
         le_print_indent(p);
         le_text_add(p->out, "    ");
         le_print_operand(p, s->node);
+    }
+    if (has_node && s->product && s->product != s->node) {
+        le_text_add(p->out, " as\n");
+        le_print_indent(p);
+        le_text_add(p->out, "    ");
+        le_print_operand(p, s->product);
     }
     le_text_add(p->out, "\n");
     if (opens(s))

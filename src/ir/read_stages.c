@@ -41,6 +41,16 @@ static void makes(struct reader *r, int value, int stage) {
         v->stage = stage;
 }
 
+/* On the next line, perhaps. */
+static struct le_node *node_below(struct reader *r) {
+    le_read_skip_spaces(r);
+    if (le_read_peek(r) == '\n' && r->at < r->end) {
+        r->line_start = ++r->at;
+        r->line++;
+    }
+    return le_read_node(r);
+}
+
 static void add_stage(struct reader *r, struct le_stage s) {
     if (le_read_accept_word(r, "statement"))
         s.statement = le_read_number(r, r->ir->statements.count - 1);
@@ -48,12 +58,9 @@ static void add_stage(struct reader *r, struct le_stage s) {
     s.block = block_at(r);
     if (s.kind < LE_STAGE_MOVE && !s.dead) {
         le_read_expect(r, '=');
-        le_read_skip_spaces(r);
-        if (le_read_peek(r) == '\n' && r->at < r->end) {
-            r->line_start = ++r->at;
-            r->line++;
-        }
-        s.node = le_read_node(r);
+        s.node = node_below(r);
+        if (s.kind == LE_STAGE_CONTRACT)
+            s.product = le_read_accept_word(r, "as") ? node_below(r) : s.node;
     }
     for (int k = 0; k < s.pair_count; k++)
         makes(r, s.pairs[k].target, r->ir->stages.count);

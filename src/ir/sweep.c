@@ -133,6 +133,7 @@ static void look_at_stage(struct sweep *s, int number) {
     for (int k = 0; k < stage->pair_count; k++)
         read_value(s, stage->pairs[k].source);
     read_node(s, stage->node);
+    read_node(s, stage->product);
     for (int d = 0; d < stage->left_count; d++)
         read_node(s, stage->left[d]);
     for (int k = 0; k < stage->index_count; k++)

@@ -1,6 +1,7 @@
 /* The verifier: what every stage and node has to be, so that later floors need not ask. It knows no ranges: whether an
  * access falls outside is theirs. Blocks nest, and what is read is made on every way that leads there. Dead stages are
  * left alone, and nobody may read what they made. */
+#include "ir/contract.h"
 #include "ir/verify.h"
 
 /* ---- what a stage makes */
@@ -236,6 +237,16 @@ static void verify_control(struct verify *v) {
     }
 }
 
+static const char *product_problem(const struct verify *v) {
+    const struct le_stage *s = v->stage;
+    struct le_contraction said;
+    if (s->kind != LE_STAGE_CONTRACT)
+        return s->product ? "a product in a stage that is no contraction" : NULL;
+    return s->product && s->product->type == s->node->type && le_contraction_of(s->product, &said)
+               ? NULL
+               : "a contraction's product";
+}
+
 static void verify_elements(struct verify *v) {
     static const char *(*const checks[])(const struct verify *) = {target_problem, base_problem, pairs_problem,
                                                                    sibling_problem};
@@ -245,6 +256,10 @@ static void verify_elements(struct verify *v) {
         le_verify_tree(v, v->stage->node);
     if (!v->problem)
         v->problem = stored_problem(v);
+    if (!v->problem)
+        v->problem = product_problem(v);
+    if (!v->problem && v->stage->product)
+        le_verify_tree(v, v->stage->product);
     verify_left(v);
     verify_bounds(v);
 }

@@ -1,5 +1,6 @@
 /* Walking through a plan's actions: in order, but for loops and branches. Nothing here knows kernels or memory. */
 #include "run/call.h"
+#include "run/contraction.h"
 
 #define WORK_KEPT_BYTES ((size_t)65536) /* from one run to the next */
 
@@ -65,7 +66,8 @@ static leat_status choose(struct leat_call *call, const struct le_action *a, int
 static leat_status compute(struct leat_call *call, struct le_action *a, int *at) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->stage->name, "");
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->stage->name,
+                  a->contract ? le_contract_cause(a->contract) : "");
     leat_status status = le_perform_action(call, a);
     le_span_end(&span, (uint64_t)a->bytes, a->operations);
     if (status != LEAT_OK)

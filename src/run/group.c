@@ -1,6 +1,7 @@
 /* Planning, statement by statement: which actions belong together, and the ranges, code and memory of each. A group in
  * a block is planned when it is reached, in memory of its own, and remembers what it hangs on. */
 #include "run/call.h"
+#include "run/contraction.h"
 #include <string.h>
 
 /* ---- actions and groups */
@@ -210,6 +211,8 @@ static void hold_stage(struct le_specialised *s, struct le_group *g, const struc
     struct holder h = {.hold = &g->hold, .arena = g->arena, .s = s};
     if (stage->node)
         le_hold_on(&g->hold, g->arena, s, stage->node);
+    if (stage->product)
+        le_hold_on(&g->hold, g->arena, s, stage->product);
     for (int d = 0; d < stage->left_count; d++)
         le_hold_on(&g->hold, g->arena, s, stage->left[d]);
     for (int k = 0; k < stage->index_count; k++) {
@@ -257,8 +260,8 @@ static void find_read(struct le_node *node, void *user) {
     struct reads *r = user;
     if (node->kind != LE_NODE_LOAD || node->live || node->value != r->value || !r->own)
         return;
-    r->own =
-        r->stage->kind == LE_STAGE_MAP && node->edge == LE_EDGE_NONE && node->operand_count == r->stage->left_count;
+    r->own = (r->stage->kind == LE_STAGE_MAP || r->stage->kind == LE_STAGE_CONTRACT) && node->edge == LE_EDGE_NONE &&
+             node->operand_count == r->stage->left_count;
     for (int d = 0; r->own && d < node->operand_count; d++)
         r->own = node->operands[d] == r->stage->left[d];
 }
@@ -388,12 +391,25 @@ static leat_status generate(struct leat_call *call, struct le_group *g, struct l
     return status;
 }
 
+/* What a library computes needs no kernel. */
+static bool contract(struct leat_call *call, struct le_group *g, struct le_action *action) {
+    if (action->stage->kind != LE_STAGE_CONTRACT)
+        return false;
+    action->contract = le_contract_plan(call, action->stage, g->arena);
+    if (!action->contract)
+        return false;
+    action->operations = (uint64_t)action->contract->operations;
+    action->bytes = bytes_of(call->specialised, action->stage);
+    return true;
+}
+
 static leat_status plan_action(struct leat_call *call, struct le_group *g, struct le_action *action) {
     struct le_specialised *s = call->specialised;
     const struct le_stage *stage = action->stage;
     if (!le_stage_computes(stage))
         return LEAT_OK;
     action->launches = (struct le_launches){0};
+    action->contract = NULL;
     action->operations = 0;
     hold_stage(s, g, stage);
     if (s->ir->values.at[stage->target].symbol < 0)
@@ -403,7 +419,7 @@ static leat_status plan_action(struct leat_call *call, struct le_group *g, struc
         value_layout(s, stage->pairs[k].target);
     find_places(s, g, action);
     s->plan->asking = LE_ASKING_CODE;
-    leat_status status = generate(call, g, action);
+    leat_status status = contract(call, g, action) ? LEAT_OK : generate(call, g, action);
     s->plan->asking = LE_ASKING_RANGES;
     return status;
 }

@@ -1,6 +1,7 @@
 /* Running one action: its launches, and what they find wrong. Which action comes next is control.c's, where values lie
  * place.c's. */
 #include "run/call.h"
+#include "run/contraction.h"
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ leat_status le_ensure_scratch(struct leat_call *call, size_t worker_bytes) {
 }
 
 /* Memory for partial results: what an action leaves in it the next one may overwrite. */
-static leat_status ensure_work(struct leat_call *call, size_t size_bytes) {
+leat_status le_ensure_work(struct leat_call *call, size_t size_bytes) {
     struct le_specialised *s = call->specialised;
     if (s->work && s->work_bytes >= size_bytes)
         return LEAT_OK;
@@ -129,7 +130,7 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
     size_t one = (size_t)launch->tasks * 8, all = one;
     for (int k = action->stage->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
         all += one;
-    leat_status status = ensure_work(call, all);
+    leat_status status = le_ensure_work(call, all);
     if (status != LEAT_OK)
         return status;
     char *parts = s->work;
@@ -202,7 +203,7 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
     size_t elements = le_array_count(s->cells[action->stage->target].array), size = le_type_size(type), bytes;
     if (!le_mul_size(elements * size, (size_t)launch->tasks, &bytes))
         return le_fail_out_of_memory(SIZE_MAX);
-    leat_status status = ensure_work(call, bytes + 1);
+    leat_status status = le_ensure_work(call, bytes + 1);
     if (status != LEAT_OK)
         return status;
     char *copies = s->work;
@@ -215,7 +216,7 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
 /* A scan's tasks hand on the totals of their chunks. */
 static leat_status run_links(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code) {
     size_t bytes = ((size_t)launch->tasks + 1) * sizeof(struct le_scan_link);
-    leat_status status = ensure_work(call, bytes);
+    leat_status status = le_ensure_work(call, bytes);
     if (status != LEAT_OK)
         return status;
     struct le_scan_link *links = (struct le_scan_link *)(void *)call->specialised->work;
@@ -248,6 +249,8 @@ leat_status le_perform_action(struct leat_call *call, struct le_action *action) 
     leat_status status = le_ensure_scratch(call, call->specialised->plan->scratch_bytes);
     if (status == LEAT_OK)
         status = le_place_targets(call, action, false);
+    if (status == LEAT_OK && action->contract)
+        return le_contract_run(call, action->contract);
     clear_faults(call, workers);
     for (int k = 0; k < action->launches.count && status == LEAT_OK; k++) {
         const struct le_launch *launch = &action->launches.at[k];

@@ -24,6 +24,7 @@ enum le_memory_plan {
 struct le_deaths {
     int first, count;
 };
+struct le_contract;
 struct le_action {
     const struct le_stage *stage;
     int group;
@@ -31,8 +32,9 @@ struct le_action {
     enum le_memory_plan *places; /* EACH: by pair */
     bool whole;                  /* it writes all of its target: a base that it cannot take need not be copied */
     struct le_launches launches;
-    struct le_cpu_code *codes; /* by launch */
-    int64_t bytes;             /* that it reads and writes, for the ledger */
+    struct le_cpu_code *codes;          /* by launch */
+    const struct le_contract *contract; /* contraction.h: a library runs it, not launches; or NULL */
+    int64_t bytes;                      /* that it reads and writes, for the ledger */
     uint64_t operations;
     unsigned noted;    /* notes of this run that were passed on */
     int partner;       /* action: FOR, LOOP, BREAK, TEST: the END; IF: the ELSE; ELSE: the END; END: what it ends */
@@ -191,6 +193,7 @@ bool le_hold_is_good(struct le_hold *hold, const struct le_plan *plan);
 /* perform.c, control.c: runs the actions that have not run yet, up to that one, which stands outside of all blocks. */
 leat_status le_perform(struct leat_call *call, int until);
 leat_status le_ensure_scratch(struct leat_call *call, size_t worker_bytes);
+leat_status le_ensure_work(struct leat_call *call, size_t size_bytes);
 leat_status le_perform_action(struct leat_call *call, struct le_action *action);
 leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
                               uint64_t *bits);

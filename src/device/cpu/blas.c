@@ -1,0 +1,91 @@
+/* Loading a BLAS, once for a process. */
+#include "device/cpu/blas.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    struct le_blas table;
+    bool found;
+    char state[192];
+} door;
+
+static const struct {
+    const char *name;
+    size_t offset; /* in the table */
+} symbols[] = {{"cblas_sgemm", offsetof(struct le_blas, sgemm)},
+               {"cblas_dgemm", offsetof(struct le_blas, dgemm)},
+               {"cblas_sgemv", offsetof(struct le_blas, sgemv)},
+               {"cblas_dgemv", offsetof(struct le_blas, dgemv)}};
+
+static bool fill_table(void *library, const char *name) {
+    for (size_t k = 0; k < ARRAY_LEN(symbols); k++) {
+        void *function = dlsym(library, symbols[k].name);
+        *(void **)((char *)&door.table + symbols[k].offset) = function;
+        if (!function) {
+            snprintf(door.state, sizeof door.state, "%.100s lacks %s", name, symbols[k].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* OpenBLAS tells what it is, and takes a number of threads. */
+static bool is_openblas(void *library) {
+    const char *(*config)(void);
+    void (*set_threads)(int count);
+    *(void **)&config = dlsym(library, "openblas_get_config");
+    *(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
+    if (!config || !set_threads)
+        return false;
+    set_threads(1);
+    snprintf(door.table.name, sizeof door.table.name, "%s", config());
+    for (size_t length = strlen(door.table.name); length && door.table.name[length - 1] == ' '; length--)
+        door.table.name[length - 1] = 0;
+    return true;
+}
+
+/* asked: it was named, and may be any BLAS. */
+static bool try_library(const char *name, bool asked) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char *text = dlerror();
+        snprintf(door.state, sizeof door.state, "%s", text ? text : name);
+        return false;
+    }
+    snprintf(door.table.name, sizeof door.table.name, "%s", name);
+    if (!is_openblas(library) && !asked)
+        snprintf(door.state, sizeof door.state, "%s is no OpenBLAS", name);
+    else if (fill_table(library, name))
+        return true;
+    dlclose(library);
+    return false;
+}
+
+static void load(void) {
+    static const char *const usual[] = {"libopenblas.so.0", "libblas.so.3"};
+    const char *asked = getenv("LEAT_BLAS");
+    if (asked && asked[0]) {
+        if (strcmp(asked, "none") == 0)
+            snprintf(door.state, sizeof door.state, "none (from LEAT_BLAS)");
+        else
+            door.found = try_library(asked, true);
+    } else {
+        for (size_t k = 0; k < ARRAY_LEN(usual) && !door.found; k++)
+            door.found = try_library(usual[k], false);
+    }
+    if (door.found)
+        snprintf(door.state, sizeof door.state, "%s", door.table.name);
+}
+
+const struct le_blas *le_blas_find(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return door.found ? &door.table : NULL;
+}
+
+const char *le_blas_state(void) {
+    return door.state;
+}

@@ -1,0 +1,30 @@
+/* A BLAS of the machine's, found and loaded when the first contraction wants it; without one Leat has kernels of its
+ * own. What is found stays for the process, so that all its contractions are computed alike.
+ *
+ * LEAT_BLAS: the library to load, by its soname or path, "none" for none. Unset: libopenblas.so.0, then libblas.so.3 if
+ * that is an OpenBLAS, too (the plain BLAS of that name is slower than Leat's own kernels). It is called by several
+ * threads at once, and must not start threads itself: an OpenBLAS that has threads is told to use one, which holds for
+ * whoever else uses that library in the process; a serial one has to be built with USE_LOCKING=1, as Debian's is. */
+#ifndef LE_CPU_BLAS_H
+#define LE_CPU_BLAS_H
+#include "base/status.h"
+
+enum { LE_BLAS_ROWS = 101, LE_BLAS_AS_IS = 111, LE_BLAS_TRANSPOSED = 112 }; /* CBLAS's enums */
+
+/* The interface of CBLAS, for matrices of rows. */
+struct le_blas {
+    void (*sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a,
+                  int lda, const float *b, int ldb, float beta, float *c, int ldc);
+    void (*dgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double *a,
+                  int lda, const double *b, int ldb, double beta, double *c, int ldc);
+    void (*sgemv)(int order, int transpose, int m, int n, float alpha, const float *a, int lda, const float *x,
+                  int incx, float beta, float *y, int incy);
+    void (*dgemv)(int order, int transpose, int m, int n, double alpha, const double *a, int lda, const double *x,
+                  int incx, double beta, double *y, int incy);
+    char name[128]; /* its own words: "OpenBLAS 0.3.21 ..." */
+};
+/* Loads it at the first call. NULL: there is none, or none is wanted. Any thread. */
+const struct le_blas *le_blas_find(void);
+/* Why not, or the name; after le_blas_find. */
+const char *le_blas_state(void);
+#endif
