@@ -79,7 +79,7 @@ struct gen {
         struct for_index *at;
         int count, capacity;
     } fors;
-    bool regions;            /* there are some */
+    bool regions, whiles;    /* there are some */
     struct operand **locals; /* by number from first_local on: where their values are; NULL: not set yet */
     int first_local, local_count;
     int moment;            /* counts what changes variables or arrays: until then a node that changes has one value */
@@ -184,6 +184,7 @@ void le_gen_find_indices(struct gen *g);
 void le_gen_merge(struct gen *g);
 void le_gen_choose_lane(struct gen *g);
 int64_t le_gen_extent(const struct gen *g, int index); /* iterations; 64 for a dynamic one of unknown bounds */
+bool le_gen_is_strided(struct gen *g);                 /* in lanes there are reads or stores with gaps between them */
 bool le_gen_is_loose(const struct gen *g, const struct le_node *node); /* depends on a FOR index that is */
 bool le_gen_by_host(const struct gen *g, int index); /* dynamic, but all bounds are known before the kernel starts */
 int64_t le_gen_work(struct gen *g);                  /* of the whole stage: its time in additions */

@@ -64,9 +64,11 @@ static void add_node(struct le_node *node, void *user) {
             *LE_PUSH(c->g->arena, &c->g->fors) = (struct for_index){.index = node->indices[k]};
     }
     c->g->regions |= region;
-    for (int k = 0; region && k < node->region->step_count; k++)
+    for (int k = 0; region && k < node->region->step_count; k++) {
+        c->g->whiles |= node->region->steps[k].kind == LE_REGION_WHILE;
         if (node->region->steps[k].kind == LE_REGION_SET)
             add_local(c->g, node->region->steps[k].local);
+    }
 }
 
 static void add_hosts(struct gen *g, const struct le_node *node) {
@@ -250,7 +252,7 @@ void le_gen_merge(struct gen *g) {
 struct score {
     struct gen *g;
     int index, last; /* candidate; last loop of the reduction looked at */
-    int loads, good;
+    int loads, good, strided;
 };
 
 static void score_load(struct le_node *node, void *user) {
@@ -263,6 +265,8 @@ static void score_load(struct le_node *node, void *user) {
         return;
     if (stride == 0 || stride == (int64_t)le_type_size(s->g->ir->values.at[node->value].type))
         s->good++;
+    else
+        s->strided++;
 }
 
 static void score_stores(struct score *s, const struct le_node *node) {
@@ -274,8 +278,11 @@ static void score_stores(struct score *s, const struct le_node *node) {
         int target = s->g->stage->pairs[step->target].target;
         s->loads++;
         if (le_gen_stride(s->g, target, node->operands + step->first_subscript, step->subscript_count, 0, s->index,
-                          &stride))
-            s->good += stride == (int64_t)le_type_size(s->g->ir->values.at[target].type);
+                          &stride)) {
+            bool dense = stride == (int64_t)le_type_size(s->g->ir->values.at[target].type);
+            s->good += dense;
+            s->strided += !dense;
+        }
     }
 }
 
@@ -382,6 +389,16 @@ void le_gen_choose_lane(struct gen *g) {
     for (int k = 0; k < g->all_count && g->lane >= 0; k++)
         if (runs_inside(g, g->all[k]) && le_gen_splits_bounds(g, g->all[k]) && !bounds_are_equal(g, g->all[k]))
             g->lane = -1;
+}
+
+bool le_gen_is_strided(struct gen *g) {
+    struct score s = {.g = g, .index = g->lane};
+    if (g->lane < 0)
+        return false;
+    le_node_walk(g->ir, g->stage->node, score_load, &s);
+    if (g->stage->node->kind == LE_NODE_REGION)
+        score_stores(&s, g->stage->node);
+    return s.strided > 0;
 }
 
 /* ---- work */

@@ -274,12 +274,106 @@ static void lanes_break_and_return(void **state) {
     finish(&m);
 }
 
+/* ---- each: masks, own updates, 16 bits, what several elements write, reads that fall outside */
+
+#define EACH_HEAD                                                                                                      \
+    "symbol a: i64[n]\nsymbol y: f64[n]\nsymbol h: i64[m]\nsymbol q: f16[n]\ninput a: i64[n] of a\n"                   \
+    "value y.1: f64[n] of y\nvalue y.2: f64[n] of y wanted\nvalue h.1: i64[m] of h\n"                                  \
+    "value h.2: i64[m] of h wanted\nvalue q.1: f16[n] of q\nvalue q.2: f16[n] of q wanted\n"                           \
+    "local $t.0: f64\nindex i.0\nstatement new y sizes [(len a 0)]\nfill y.1 = 0.5:f64\n"                              \
+    "statement new h sizes [10]\nfill h.1 = 0:i64\nstatement new q sizes [(len a 0)]\nfill q.1 = 1:f32\n"              \
+    "statement each free {i.0} all {i.0}\n  read a[i.0]\n  write y[i.0]\n  write h[a[i.0]]\n  write q[i.0]\n"
+
+static const char stores[] =
+    EACH_HEAD "%0 = region\n  $t.0 = (f64 a[i.0])\n  store add 0[i.0] own access 1 = $t.0\n"
+              "  if (>.f64 $t.0 0:f64)\n    store 0[i.0] own access 1 = (*.f64 $t.0 2:f64)\n"
+              "    store 2[i.0] own access 3 = (f32 $t.0)\n"
+              "    if (<.i64 a[i.0] 10:i64)\n      store add 1[a[i.0]] access 2 = 1:i64\n    end\n  end\nend\n"
+              "each {i.0} y.2 over y.1, h.2 over h.1, q.2 over q.1 = %0\n";
+
+static void stores_heed_masks(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 3; threads += 2) {
+        struct machine m;
+        int64_t counts[10] = {0};
+        start(&m, stores, "a 5000", threads);
+        run_all(&m);
+        assert_false(faulted(&m));
+        const int64_t *a = data(&m, "a");
+        for (int k = 0; k < 5000; k++) {
+            assert_true(((double *)data(&m, "y.2"))[k] == (a[k] > 0 ? 2.0 * (double)a[k] : (double)a[k] + 0.5));
+            if (a[k] <= 0)
+                assert_int_equal(((uint16_t *)data(&m, "q.2"))[k], 0x3c00);
+            if (a[k] > 0 && a[k] < 10)
+                counts[a[k]]++;
+        }
+        assert_memory_equal(data(&m, "h.2"), counts, sizeof counts);
+        finish(&m);
+    }
+}
+
+/* waits for a number that never comes: the first read outside ends it, with its fault */
+static void a_read_outside_ends_a_while(void **state) {
+    (void)state;
+    struct machine m;
+    start(&m,
+          "symbol a: i64[n]\nsymbol y: i64[n]\ninput a: i64[n] of a\nvalue y.1: i64[n] of y wanted\n"
+          "local $k.0: i64\nindex i.0\nstatement assign y makes left [i.0] free {i.0} all {i.0}\n  read a[i.0]\n"
+          "  read a[i.0] guarded\n"
+          "%0 = region.i64\n  $k.0 = i.0\n  while (!=.i64 a[$k.0]?1 99:i64)\n    $k.0 = (+.i64 $k.0 1:i64)\n  end\n"
+          "  return $k.0\nend\nmap y.1[i.0] {i.0} = (+.i64 %0 a[i.0])\n",
+          "a 100", 1);
+    run_all(&m);
+    assert_true(m.faults[0].set);
+    assert_int_equal(m.faults[0].value, 100);
+    finish(&m);
+}
+
+/* ---- the host's loops: streams begin at its index, triangles are cut as they run */
+
+static const char update[] =
+    "symbol a: f64[n, n]\nsymbol y: f64[n, n]\ninput a: f64[n, n] of a\nvalue k.1: i64 temporary\n"
+    "value y.2: f64[n, n] of y wanted\nindex k.0 in 0 .. (len a 0) host k.1\n"
+    "index i.1 in (+ k.0 1) .. (len a 0)\nindex j.2 in (+ k.0 1) .. (len a 0)\n"
+    "statement new y sizes [(len a 0), (len a 1)]\nstatement for all {k.0}\nfor k.0\n"
+    "  statement assign y left [i.1, j.2] free {i.1, j.2} all {i.1, j.2}\n    read a[i.1, j.2]\n    read a[k.0, j.2]\n"
+    "  map y.2[i.1, j.2] {i.1, j.2} over a = (-.f64 a[i.1, j.2]?0 (*.f64 a[i.1, k.0]?1 a[k.0, j.2]?1))\nend\n";
+
+static void a_triangle_of_the_hosts_is_cut(void **state) {
+    (void)state;
+    const int n = 600;
+    struct machine m;
+    start(&m, update, "a 600 600", 3);
+    int k = 0;
+    for (int step = 0; step < 3; step++) {
+        const int at[] = {0, 450, 599};
+        k = at[step];
+        int64_t host = k;
+        memcpy(data(&m, "k.1"), &host, sizeof host);
+        m.code.length = 0;
+        run_all(&m);
+        assert_false(faulted(&m));
+        const double *a = data(&m, "a"), *y = data(&m, "y.2");
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                assert_true(y[i * n + j] ==
+                            (i > k && j > k ? a[i * n + j] - a[i * n + k] * a[k * n + j] : a[i * n + j]));
+        assert_non_null(strstr(m.code.at, "LOOP once k"));
+        assert_non_null(strstr(m.code.at, "LOOP lanes j"));
+        assert_non_null(strstr(m.code.at, "task 0"));
+    }
+    finish(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_leave_a_while_one_by_one),
         cmocka_unit_test(a_while_runs_under_its_condition),
         cmocka_unit_test(a_recurrence_runs_along_rows),
         cmocka_unit_test(lanes_break_and_return),
+        cmocka_unit_test(stores_heed_masks),
+        cmocka_unit_test(a_read_outside_ends_a_while),
+        cmocka_unit_test(a_triangle_of_the_hosts_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

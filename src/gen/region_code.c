@@ -5,29 +5,19 @@
  *
  * Variables are registers that change, so each SET gives them a new operand, and so does each join of ways; g->moment
  * counts those, and nodes that change are computed anew after each. */
-#include "gen/gen.h"
-
-struct reads {
-    struct reads *next;
-    int step;
-};
-struct variable {
-    struct reads *reads;
-    int first_set, first, last; /* steps that name it; -1: none */
-};
+#include "gen/region_steps.h"
 
 struct region {
     struct gen *g;
     struct le_node *node;
+    struct region_steps text;
     const struct le_region_step *steps;
     int count;
     bool lanes;
     int outside;
-    struct operand *running;    /* no RETURN yet, where one may end it early and there are no lanes */
-    int result;                 /* -1: none, or no RETURN yet */
-    bool keeps_result;          /* a RETURN may have given some lanes theirs */
-    struct variable *variables; /* from first_local on */
-    int first_local, local_count;
+    struct operand *running; /* no RETURN yet, where one may end it early and there are no lanes */
+    int result;              /* -1: none, or no RETURN yet */
+    bool keeps_result;       /* a RETURN may have given some lanes theirs */
 };
 
 /* Steps under one mask. */
@@ -37,43 +27,6 @@ struct block {
     struct operand *mask; /* lanes; NULL: all, or there are none */
     int loop;             /* step that opened it, if it is a loop's body; else -1 */
 };
-
-/* ---- what steps do */
-
-bool le_gen_has_value(enum le_region_kind kind) {
-    return kind == LE_REGION_SET || kind == LE_REGION_STORE || kind == LE_REGION_WHILE || kind == LE_REGION_IF ||
-           kind == LE_REGION_RETURN;
-}
-
-static bool is_loop(enum le_region_kind kind) {
-    return kind == LE_REGION_FOR || kind == LE_REGION_WHILE;
-}
-
-/* The innermost loop around step `at`; -1: none. */
-static int loop_around(const struct region *r, int at) {
-    for (int k = at - 1; k >= 0; k--)
-        if (is_loop(r->steps[k].kind) && r->steps[k].partner > at)
-            return k;
-    return -1;
-}
-
-/* Whether steps from..to-1 have a RETURN, or a BREAK out of a loop that began before `loops_from`. */
-static bool escapes(const struct region *r, int from, int to, int loops_from) {
-    for (int k = from; k < to; k++) {
-        if (r->steps[k].kind == LE_REGION_RETURN && k + 1 < r->count)
-            return true;
-        if (r->steps[k].kind == LE_REGION_BREAK && r->steps[k].partner < loops_from)
-            return true;
-    }
-    return false;
-}
-
-static bool returns_early(const struct region *r, int from, int to) {
-    for (int k = from; k < to; k++)
-        if (r->steps[k].kind == LE_REGION_RETURN && k + 1 < r->count)
-            return true;
-    return false;
-}
 
 /* ---- registers */
 
@@ -156,114 +109,22 @@ static void join(struct region *r, int from, int to, struct scope *scope) {
 
 /* ---- variables */
 
-static struct variable *variable(const struct region *r, int number) {
-    return &r->variables[number - r->first_local];
-}
-
-static void add_read(struct region *r, int number, int step) {
-    if (number < r->first_local || number >= r->first_local + r->local_count)
-        return; /* another region's */
-    struct variable *v = variable(r, number);
-    if (v->reads && v->reads->step == step)
-        return;
-    struct reads *read = LE_NEW(r->g->arena, struct reads);
-    *read = (struct reads){.next = v->reads, .step = step};
-    v->reads = read;
-    v->first = v->first < 0 ? step : v->first;
-    v->last = step;
-}
-
-static void find_reads(struct region *r, struct le_node *node, int step, int epoch) {
-    if (!node || !node->changes || node->epoch == epoch)
-        return;
-    node->epoch = epoch;
-    if (node->kind == LE_NODE_LOCAL)
-        add_read(r, node->local, step);
-    find_reads(r, node->fill, step, epoch);
-    for (int k = 0; k < node->operand_count; k++)
-        find_reads(r, node->operands[k], step, epoch);
-    for (int k = 0; k < node->index_count; k++) {
-        const struct le_range_nodes *range = &r->g->ir->indices.at[node->indices[k]].range;
-        find_reads(r, range->low, step, epoch);
-        find_reads(r, range->high, step, epoch);
-        find_reads(r, range->by, step, epoch);
-    }
-}
-
-static void find_locals(struct region *r) {
-    int first = -1, last = -1;
-    for (int k = 0; k < r->count; k++)
-        if (r->steps[k].kind == LE_REGION_SET) {
-            first = first < 0 || r->steps[k].local < first ? r->steps[k].local : first;
-            last = r->steps[k].local > last ? r->steps[k].local : last;
-        }
-    r->first_local = first;
-    r->local_count = first < 0 ? 0 : last + 1 - first;
-    r->variables = LE_NEW_ARRAY(r->g->arena, r->local_count, struct variable);
-    for (int k = 0; k < r->local_count; k++)
-        r->variables[k] = (struct variable){.first_set = -1, .first = -1, .last = -1};
-}
-
-static void find_variables(struct region *r) {
-    find_locals(r);
-    for (int k = 0; k < r->count; k++) {
-        const struct le_region_step *s = &r->steps[k];
-        int epoch = ++r->g->ir->epoch;
-        if (le_gen_has_value(s->kind))
-            find_reads(r, r->node->operands[s->value], k, epoch);
-        for (int d = 0; s->kind == LE_REGION_STORE && d < s->subscript_count; d++)
-            find_reads(r, r->node->operands[s->first_subscript + d], k, epoch);
-        if (s->kind == LE_REGION_FOR) {
-            const struct le_range_nodes *range = &r->g->ir->indices.at[r->node->indices[s->index]].range;
-            find_reads(r, range->low, k, epoch);
-            find_reads(r, range->high, k, epoch);
-        }
-        if (s->kind != LE_REGION_SET)
-            continue;
-        struct variable *v = variable(r, s->local);
-        v->first_set = v->first_set < 0 ? k : v->first_set;
-        v->first = v->first < 0 ? k : v->first;
-        v->last = k;
-    }
-}
-
-/* What would otherwise be first set in a loop, and be needed in its next turn or behind it, starts as 0. */
-static bool starts_outside(const struct region *r, const struct variable *v) {
-    int outer = -1;
-    for (int at = v->first_set; (at = loop_around(r, at)) >= 0;)
-        outer = at;
-    return v->first < v->first_set || (outer >= 0 && v->last > r->steps[outer].partner);
-}
-
 static void start_variables(struct region *r, struct scope *scope) {
     for (int k = 0; k < r->count; k++) {
         const struct le_region_step *s = &r->steps[k];
         if (s->kind != LE_REGION_SET)
             continue;
-        const struct variable *v = variable(r, s->local);
+        const struct region_variable *v = le_gen_variable(&r->text, s->local);
         if (v->first_set != k)
             continue;
         *local(r->g, s->local) = NULL;
-        if (!starts_outside(r, v))
+        if (!le_gen_starts_outside(&r->text, v))
             continue;
         enum le_type type = r->g->ir->locals.at[s->local].type;
         int reg = le_gen_result(r->g, scope, type);
         set_constant(r, scope, reg, type, 0);
         *local(r->g, s->local) = new_operand(r, reg, scope);
     }
-}
-
-/* Whether lanes that are not in the block may still need what the variable was: not where only the loop that they have
- * left reads it, and each turn of a loop around that begins anew. */
-static bool others_need(const struct region *r, const struct block *b, int step) {
-    const struct variable *v = variable(r, r->steps[step].local);
-    if (b->loop < 0)
-        return true;
-    for (const struct reads *read = v->reads; read; read = read->next)
-        if (read->step < b->loop || read->step > r->steps[b->loop].partner)
-            return true;
-    int outer = loop_around(r, b->loop);
-    return outer >= 0 && v->first_set < outer;
 }
 
 /* The instruction that made a node's value just now may write it where it belongs. */
@@ -289,7 +150,7 @@ static void run_set(struct region *r, struct block *b, int step) {
     const struct le_region_step *s = &r->steps[step];
     struct operand **x = local(r->g, s->local), *old = *x;
     int reg = old ? old->reg : le_gen_result(r->g, b->scope, r->g->ir->locals.at[s->local].type);
-    bool masked = r->lanes && b->mask && old && others_need(r, b, step);
+    bool masked = r->lanes && b->mask && old && (b->loop < 0 || le_gen_others_need(&r->text, b->loop, step));
     assign(r, b, reg, s->value, masked);
     *x = new_operand(r, reg, b->scope);
     r->g->moment++;
@@ -338,9 +199,9 @@ bool le_gen_in_lanes(const struct gen *g) {
     int shared = 0;
     for (int k = 0, depth = 0; k < node->region->step_count; k++) {
         const struct le_region_step *s = &node->region->steps[k];
-        if (is_loop(s->kind))
+        if (le_gen_is_loop(s->kind))
             depth++;
-        if (s->kind == LE_REGION_END && is_loop(node->region->steps[s->partner].kind))
+        if (s->kind == LE_REGION_END && le_gen_is_loop(node->region->steps[s->partner].kind))
             depth--;
         if (s->kind == LE_REGION_STORE && !s->own)
             shared += depth > 0 ? 2 : 1;
@@ -403,7 +264,7 @@ static void run_return(struct region *r, struct block *b, int step) {
             leave(r, b, b->mask->reg);
     } else {
         set_constant(r, b->scope, r->running->reg, LE_BOOL, 0);
-        if (loop_around(r, step) >= 0)
+        if (le_gen_loop_around(&r->text, step) >= 0)
             leave(r, b, r->running->reg);
     }
 }
@@ -418,7 +279,7 @@ static void run_rest(struct region *r, struct block *b, int from, int to) {
     struct scope *outer = b->scope;
     if (from >= to)
         return;
-    if (b->loop >= 0 || (!r->lanes && loop_around(r, from) >= 0)) {
+    if (b->loop >= 0 || (!r->lanes && le_gen_loop_around(&r->text, from) >= 0)) {
         leave(r, b, go_on);
         run_steps(r, b, from, to);
         return;
@@ -466,7 +327,8 @@ static int run_if(struct region *r, struct block *b, int step) {
 
 /* Lanes that go round: the block's own mask where they end it one by one. */
 static struct operand *loop_mask(struct region *r, const struct block *b, int step) {
-    bool one_by_one = r->steps[step].kind == LE_REGION_WHILE || escapes(r, step, r->steps[step].partner, step + 1);
+    bool one_by_one =
+        r->steps[step].kind == LE_REGION_WHILE || le_gen_escapes(&r->text, step, r->steps[step].partner, step + 1);
     if (!r->lanes)
         return NULL;
     return one_by_one ? own_mask(r, b->scope, b->mask) : b->mask;
@@ -573,11 +435,12 @@ static void run_steps(struct region *r, struct block *b, int from, int to) {
             run_return(r, b, k);
         else if (s->kind == LE_REGION_IF)
             k = run_if(r, b, k);
-        else if (is_loop(s->kind))
+        else if (le_gen_is_loop(s->kind))
             k = run_loop(r, b, k);
         if (s->kind == LE_REGION_BREAK || s->kind == LE_REGION_RETURN)
             return; /* nothing behind it is reached */
-        if (k > first && (r->lanes ? escapes(r, first, k, first) : returns_early(r, first, k))) {
+        if (k > first &&
+            (r->lanes ? le_gen_escapes(&r->text, first, k, first) : le_gen_returns_early(&r->text, first, k))) {
             run_rest(r, b, k + 1, to);
             return;
         }
@@ -592,7 +455,7 @@ static void start_result(struct region *r, struct scope *scope) {
     r->result = le_gen_result(r->g, scope, r->node->type);
     bool plain = r->steps[r->count - 1].kind == LE_REGION_RETURN;
     for (int k = 0; k < r->count; k++)
-        plain &= r->steps[k].kind != LE_REGION_RETURN || loop_around(r, k) < 0;
+        plain &= r->steps[k].kind != LE_REGION_RETURN || le_gen_loop_around(&r->text, k) < 0;
     if (plain)
         return;
     set_constant(r, scope, r->result, r->node->type, 0);
@@ -611,15 +474,15 @@ struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope 
     struct block b = {.scope = scope, .mask = r.lanes ? c.mask : NULL, .loop = -1};
     if (r.count == 0)
         return NULL;
+    le_gen_find_steps(g, node, &r.text);
     start_result(&r, scope);
     if (c.mask)
         b.scope = le_gen_open_skip(g, scope);
-    find_variables(&r);
     start_variables(&r, b.scope);
     g->moment++;
-    if (returns_early(&r, 0, r.count) && r.lanes)
+    if (le_gen_returns_early(&r.text, 0, r.count) && r.lanes)
         b.mask = own_mask(&r, b.scope, b.mask);
-    else if (returns_early(&r, 0, r.count))
+    else if (le_gen_returns_early(&r.text, 0, r.count))
         r.running = own_mask(&r, b.scope, NULL);
     run_steps(&r, &b, 0, r.count);
     if (c.mask)

@@ -1,0 +1,36 @@
+/* What the text of a region says about its steps, before there is code: which loop they are in, who leaves it early,
+ * and where variables are set and read. */
+#ifndef LE_REGION_STEPS_H
+#define LE_REGION_STEPS_H
+#include "gen/gen.h"
+
+struct region_reads {
+    struct region_reads *next;
+    int step;
+};
+struct region_variable {
+    struct region_reads *reads;
+    int first_set, first, last; /* steps that name it; -1: none */
+};
+struct region_steps {
+    struct le_node *node;
+    const struct le_region_step *at;
+    int count;
+    struct region_variable *variables; /* by number, from first_local on */
+    int first_local, local_count;
+};
+
+void le_gen_find_steps(struct gen *g, struct le_node *node, struct region_steps *out);
+const struct region_variable *le_gen_variable(const struct region_steps *steps, int number);
+bool le_gen_is_loop(enum le_region_kind kind);
+int le_gen_loop_around(const struct region_steps *steps, int at); /* the innermost around that step; -1: none */
+/* Whether steps from..to-1 have a RETURN that is not the region's last step. */
+bool le_gen_returns_early(const struct region_steps *steps, int from, int to);
+/* That, or a BREAK out of a loop that began before step `loops_from`. */
+bool le_gen_escapes(const struct region_steps *steps, int from, int to, int loops_from);
+/* It would otherwise be first set in a loop, and be needed in its next turn or behind it. */
+bool le_gen_starts_outside(const struct region_steps *steps, const struct region_variable *v);
+/* Whether lanes that have left the loop whose body SET `step` is in may still need what the variable was: not where
+ * that loop alone reads it, and each turn of a loop around it begins anew. */
+bool le_gen_others_need(const struct region_steps *steps, int loop, int step);
+#endif
