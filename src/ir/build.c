@@ -418,6 +418,8 @@ static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const 
         memcpy(copy.indices, node->indices, (size_t)node->index_count * sizeof(int));
     if (node->index_count)
         substitute_indices(ir, &copy, from, to, count, epoch);
+    if (node->fill)
+        copy.fill = substitute(ir, node->fill, from, to, count, epoch);
     copy.trusted = copy.trusted && is_bare(ir, &copy);
     struct le_node *made = le_node_make(ir, &copy);
     node->epoch = epoch;
