@@ -71,6 +71,10 @@ file(GLOB program_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/programs/*
 foreach(cases ${program_files})
   get_filename_component(name ${cases} NAME_WE)
   leat_test(tests/programs/${name} run_programs ${cases})
+  if(name MATCHES "^contractions") # by our own kernels, too
+    leat_test(tests/programs/${name}_own run_programs ${cases})
+    set_property(TEST tests/programs/${name}_own APPEND PROPERTY ENVIRONMENT "LEAT_BLAS=none")
+  endif()
 endforeach()
 
 # Every allocation fails once.

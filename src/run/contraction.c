@@ -392,6 +392,8 @@ static bool choose(struct leat_call *call, struct le_contract *c) {
     if (!is_worth(c))
         return false;
     c->blas = real ? le_blas_find() : NULL;
+    if (real && le_blas_missing())
+        le_context_warn(call->program->ctx, "LEAT_BLAS: %s; Leat's own kernels are used", le_blas_missing());
     if (c->vector)
         return c->blas && (c->direct = find_vector_views(c));
     c->direct = c->blas && find_views(c);

@@ -24,6 +24,11 @@ static const char *const programs[] = {
     "y[i,j] = i64(a[i,j] * 100) // 7 + i64(b[i,j] * 100) % 5",
     "y[i,j] = rand(7, i, j) + randn(8, i, j) where i in 0..37, j in 0..1291",
     "y[i] = sum(k in 0..i+1: a[k,0])",
+    "y[i,l] = sum(j: a[i,j] * b[l,j])",
+    "y[i,l] = sum(j: a[i,j] * a[l,j])",
+    "y[j,l] = 0.5 * sum(i: a[i,j] * b[i,l]) + a[l,j] where l in 0..37",
+    "y[i] = sum(j: a[i,j] * b[0,j])\nz[j] = sum(i: a[i,j] * b[i,0])",
+    "y[i,l] = sum(j: i32(a[i,j] * 100) * i32(b[l,j] * 100))",
 };
 
 struct setting {

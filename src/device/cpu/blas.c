@@ -8,8 +8,8 @@
 
 static struct {
     struct le_blas table;
-    bool found;
-    char state[192];
+    bool found, missing; /* missing: what LEAT_BLAS names is not to be had */
+    char state[192];     /* why the last one that was tried will not do */
 } door;
 
 static const struct {
@@ -66,18 +66,15 @@ static bool try_library(const char *name, bool asked) {
 
 static void load(void) {
     static const char *const usual[] = {"libopenblas.so.0", "libblas.so.3"};
-    const char *asked = getenv("LEAT_BLAS");
+    const char *asked = secure_getenv("LEAT_BLAS");
     if (asked && asked[0]) {
-        if (strcmp(asked, "none") == 0)
-            snprintf(door.state, sizeof door.state, "none (from LEAT_BLAS)");
-        else
+        if (strcmp(asked, "none") != 0)
             door.found = try_library(asked, true);
+        door.missing = !door.found && strcmp(asked, "none") != 0;
     } else {
         for (size_t k = 0; k < ARRAY_LEN(usual) && !door.found; k++)
             door.found = try_library(usual[k], false);
     }
-    if (door.found)
-        snprintf(door.state, sizeof door.state, "%s", door.table.name);
 }
 
 const struct le_blas *le_blas_find(void) {
@@ -86,6 +83,6 @@ const struct le_blas *le_blas_find(void) {
     return door.found ? &door.table : NULL;
 }
 
-const char *le_blas_state(void) {
-    return door.state;
+const char *le_blas_missing(void) {
+    return door.missing ? door.state : NULL;
 }

@@ -25,6 +25,6 @@ struct le_blas {
 };
 /* Loads it at the first call. NULL: there is none, or none is wanted. Any thread. */
 const struct le_blas *le_blas_find(void);
-/* Why not, or the name; after le_blas_find. */
-const char *le_blas_state(void);
+/* Why the library that LEAT_BLAS names is not used; NULL: it is, or none is named. After le_blas_find. */
+const char *le_blas_missing(void);
 #endif
