@@ -296,6 +296,7 @@ leat_status le_passes_run_to(struct le_ir *ir, const char *last);
 leat_status le_ir_verify(const struct le_ir *ir); /* verify.c */
 void le_pass_contract(struct le_ir *ir);
 void le_pass_scan(struct le_ir *ir);
+void le_pass_loops(struct le_ir *ir);
 void le_pass_inline(struct le_ir *ir);
 void le_pass_hoist(struct le_ir *ir);
 void le_pass_siblings(struct le_ir *ir);

@@ -1,6 +1,6 @@
 /* sweep: what nobody reads is dead, and uses are counted. What lives is found from the results, and from loops that may
  * not end: a stage brings what it reads and the blocks around it, a block its conditions and bounds, a loop what may
- * leave it. A MOVE lives pair by pair. */
+ * leave it. A MOVE lives pair by pair. What is dead already stays so. */
 #include "ir/ir.h"
 #include <string.h>
 
@@ -70,6 +70,8 @@ static void list_moves(struct sweep *s) {
     for (int k = 0; k < ir->stages.count; k++)
         for (int q = 0; ir->stages.at[k].kind == LE_STAGE_MOVE && q < ir->stages.at[k].pair_count; q++) {
             int target = ir->stages.at[k].pairs[q].target;
+            if (ir->stages.at[k].dead)
+                continue;
             s->moves[at] = (struct move){.stage = k, .next = s->first_move[target]};
             s->first_move[target] = at++;
         }
@@ -85,7 +87,7 @@ static void need(struct sweep *s, int value) {
 }
 
 static void live(struct sweep *s, int stage) {
-    if (stage < 0 || s->lives[stage])
+    if (stage < 0 || s->lives[stage] || s->ir->stages.at[stage].dead)
         return;
     s->lives[stage] = true;
     *LE_PUSH(s->ir->arena, &s->stages) = stage;
