@@ -5,7 +5,8 @@
  * of the work on it, and may be memory that the host cannot read: whoever touches elements asks le_array_is_on_host, or
  * takes le_array_host.
  *
- * The fields of an array never change while anyone else holds it; its elements are the caller's to order. Any thread. */
+ * The fields of an array do not change while anyone else holds it; its elements are the caller's to order. Any thread.
+ */
 #ifndef LE_ARRAY_H
 #define LE_ARRAY_H
 #include "array/pool.h"

@@ -68,10 +68,11 @@ static const char SHOW[] =
     "\n"
     "usage: leat show PROGRAM.leat | -e TEXT | -  [NAME=VALUE ...] [--emit FORM] [options]\n"
     "  --emit FORM      tree (default), ir, plan or bytecode; all but tree need the program's inputs\n"
-    "                   ir:PASS is the IR after a pass: lower, scan, sweep, inline, hoist, siblings or moves\n"
+    "                   ir:PASS is the IR after a pass: lower, contract, scan, sweep, inline, hoist, siblings or "
+    "moves\n"
     "  --device D, --threads N, --json\n"
     "\n"
-    "It runs nothing; for results see `leat run --help` and its -o.\n"
+    "A program with loops is run for its plan and bytecode; for results see `leat run --help` and its -o.\n"
     "exit status: as of leat run\n";
 
 static const char LAUNCH[] =

@@ -101,15 +101,18 @@ struct numbers {
     const struct le_ir *ir;
 };
 
-/* Scalar inputs alone have values. */
+/* Scalar inputs alone have values, and the host's indices. */
 static leat_status evaluate(void *user, struct le_node *node, int64_t *value) {
     const struct numbers *n = user;
-    for (int k = 0; k < n->test->count && node->kind == LE_NODE_LOAD; k++) {
+    int read = node->kind == LE_NODE_LOAD    ? node->value
+               : node->kind == LE_NODE_INDEX ? n->ir->indices.at[node->index].host_value
+                                             : -1;
+    for (int k = 0; k < n->test->count && read >= 0; k++) {
         char name[32];
         long long number;
         if (strcmp(n->test->parts[k].name, "number") == 0 &&
             sscanf(n->test->parts[k].rest, "%31s %lld", name, &number) == 2 &&
-            strcmp(name, n->ir->values.at[node->value].name) == 0) {
+            strcmp(name, n->ir->values.at[read].name) == 0) {
             *value = number;
             return LEAT_OK;
         }
