@@ -5,13 +5,14 @@
 #include <string.h>
 
 #define OWN_NAME        "Leat's own kernel"
-#define WORK_MIN        32768  /* multiply-adds of a stage that are worth a call */
+#define WORK_MIN        16384  /* multiply-adds of a stage that are worth a call */
 #define MATRIX_WORK_MIN 4096   /* of one matrix product */
 #define VECTOR_WORK_MIN 2048   /* of one matrix times a vector */
 #define SHORT_MIN       4      /* rows, columns and terms of a matrix product */
 #define TILE            256    /* rows and columns of a tile, about */
 #define TILE_TERMS      512    /* terms that are packed at once */
 #define VECTOR_TILE     131072 /* elements of a matrix for one call */
+#define VECTOR_ROWS     1024   /* of such a call, at least: the matrix may lie either way */
 #define TILES_MIN       16     /* below, long sums are cut into parts */
 #define PART_TERMS_MIN  2048
 
@@ -316,7 +317,7 @@ static void cut(struct le_contract *c) {
     int64_t rows = c->blas ? 16 : c->products.rows, columns = c->blas ? 16 : c->products.columns;
     if (c->vector) {
         int64_t about = VECTOR_TILE / c->terms.total;
-        c->tile_rows = piece(c->rows.total, about < TILE ? TILE : about, 16);
+        c->tile_rows = piece(c->rows.total, about < VECTOR_ROWS ? VECTOR_ROWS : about, 16);
         c->tile_columns = 1;
     } else {
         int64_t least = c->rows.total < c->columns.total ? c->rows.total : c->columns.total;
@@ -327,7 +328,8 @@ static void cut(struct le_contract *c) {
     }
     c->row_tiles = pieces(c->rows.total, c->tile_rows);
     c->column_tiles = pieces(c->columns.total, c->tile_columns);
-    int64_t tiles = c->row_tiles * c->column_tiles * c->batch.total, parts = pieces(c->terms.total, PART_TERMS_MIN);
+    int64_t tiles = c->row_tiles * c->column_tiles * c->batch.total,
+            parts = pieces(c->terms.total, c->vector ? PART_TERMS_MIN / 2 : PART_TERMS_MIN);
     if (parts > pieces(TILES_MIN, tiles))
         parts = pieces(TILES_MIN, tiles);
     if (c->said.product_count > 1 || tiles >= TILES_MIN / 2)
