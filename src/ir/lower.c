@@ -3,7 +3,7 @@
 #include "ir/lower.h"
 #include <string.h>
 
-#define FIXED_COST_MAX 256 /* a scalar of more arithmetic is stored rather than repeated */
+#define FIXED_COST_MAX 64 /* a scalar of more arithmetic is stored rather than repeated */
 
 /* ---- values */
 

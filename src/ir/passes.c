@@ -2,11 +2,17 @@
 #include "ir/ir.h"
 #include <string.h>
 
-const struct le_pass le_passes[] = {{"contract", le_pass_contract}, {"scan", le_pass_scan},
-                                    {"sweep", le_pass_sweep},       {"loops", le_pass_loops},
-                                    {"inline", le_pass_inline},     {"hoist", le_pass_hoist},
-                                    {"sweep", le_pass_sweep},       {"siblings", le_pass_siblings},
-                                    {"moves", le_pass_moves},       {NULL, NULL}};
+const struct le_pass le_passes[] = {{"sweep", le_pass_sweep},
+                                    {"contract", le_pass_contract},
+                                    {"scan", le_pass_scan},
+                                    {"sweep", le_pass_sweep},
+                                    {"loops", le_pass_loops},
+                                    {"inline", le_pass_inline},
+                                    {"hoist", le_pass_hoist},
+                                    {"sweep", le_pass_sweep},
+                                    {"siblings", le_pass_siblings},
+                                    {"moves", le_pass_moves},
+                                    {NULL, NULL}};
 
 static leat_status run_pass(struct le_ir *ir, const struct le_pass *pass) {
     pass->run(ir);
