@@ -275,7 +275,8 @@ static bool may_fold(struct folder *f) {
     for (int k = 0; k < f->count && f->index_count == 0; k++) {
         const struct le_stage *s = f->body[k];
         f->index_count = s->index_count <= LEAT_RANK_MAX ? s->index_count : 0;
-        memcpy(f->indices, s->indices, (size_t)f->index_count * sizeof *f->indices);
+        if (f->index_count > 0)
+            memcpy(f->indices, s->indices, (size_t)f->index_count * sizeof *f->indices);
     }
     for (int q = 0; q < f->index_count; q++) {
         const struct le_ir_index *ix = &f->ir->indices.at[f->indices[q]];
