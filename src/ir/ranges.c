@@ -409,8 +409,11 @@ static bool reads_nothing(struct infer *in, const struct form *form) {
     return false;
 }
 
+/* A statement that a loop may pass does not run for all values of the loop's index. */
 static bool checked_now(struct infer *in, const struct form *form) {
     if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge)
+        return false;
+    if (in->st->conditional && !in->now && has_host(in, form))
         return false;
     if (in->st->has_else && !form->access->left)
         return false;
