@@ -117,6 +117,8 @@ static void find_free(struct le_ir *ir, struct le_node *node) {
         free_add(node, &node->index, 1, &count);
     for (int k = 0; k < node->operand_count; k++)
         free_add(node, node->operands[k]->free, node->operands[k]->free_count, &count);
+    if (node->fill)
+        free_add(node, node->fill->free, node->fill->free_count, &count);
     for (int k = 0; k < node->index_count; k++)
         for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
             free_add(node, bounds[b - 1]->free, bounds[b - 1]->free_count, &count);
