@@ -125,6 +125,8 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
     struct le_cell *cell = &s->cells[target];
     leat_status status = LEAT_OK;
     if (s->ir->values.at[target].rank == 0) {
+        if (base >= 0)
+            cell->scalar = s->cells[base].scalar;
         s->buffers[target] = &cell->scalar;
         return LEAT_OK;
     }
