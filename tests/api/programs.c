@@ -190,32 +190,11 @@ static void test_eval_forgets(void **state) {
     leat_close(ctx);
 }
 
-static void test_not_yet(void **state) {
-    (void)state;
-    static const char *const texts[] = {"for k in 0..3 { s = k }",
-                                        "while x > 0 { x = x - 1 }",
-                                        "if x { y = 1 }",
-                                        "each i { y[i] = a[i] }",
-                                        "def f(x) { return x }\ny[i] = f(a[i])",
-                                        "in z: c64[n]\ny[i] = z[i]",
-                                        "y = 2j"};
-    leat_context *ctx = open_context();
-    leat_program *program = NULL;
-    leat_error error;
-    for (size_t k = 0; k < ARRAY_LEN(texts); k++) {
-        assert_int_not_equal(leat_program_new(ctx, texts[k], 0, NULL, &program), LEAT_OK);
-        assert_ok(leat_error_get(ctx, &error));
-        assert_true(error.line > 0 && error.column > 0);
-        assert_non_null(strstr(leat_error_text(ctx), "not supported yet"));
-    }
-    leat_close(ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),          cmocka_unit_test(test_any_rank), cmocka_unit_test(test_forms),
         cmocka_unit_test(test_text_with_size), cmocka_unit_test(test_eval),     cmocka_unit_test(test_eval_again),
-        cmocka_unit_test(test_eval_forgets),   cmocka_unit_test(test_not_yet),
+        cmocka_unit_test(test_eval_forgets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

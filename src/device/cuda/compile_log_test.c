@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "device/cuda/compile_log.h"
+#include <stdio.h>
 #include <string.h>
 
 static const char SOURCE[] = "__global__ void f(float *x) { x[0] = y; \n"
@@ -104,7 +105,7 @@ static void test_many(void **state) {
     (void)state;
     char log[40 * 64] = "";
     for (int k = 0; k < 40; k++)
-        strcat(log, "k.cu(1): error: again\n");
+        sprintf(log + strlen(log), "k.cu(%d): error: again\n", k + 1);
     le_compile_log_fail(log, "k.cu", SOURCE);
     assert_int_equal(le_errors_count(), LE_ERRORS_MAX);
     assert_non_null(strstr(le_errors_text(), "20 more errors are not shown"));
