@@ -312,7 +312,7 @@ static struct access left_side(struct gen *g) {
 }
 
 bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, int reg) {
-    if (value->scope != scope || scope->code.count == 0 || value->splat >= 0)
+    if (value->scope != scope || scope->code.count == scope->bodies_end || value->splat >= 0)
         return false;
     struct le_instr *last = &scope->code.at[scope->code.count - 1];
     enum le_reg_kind kind = g->regs.at[value->reg].kind;

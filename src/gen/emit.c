@@ -106,6 +106,7 @@ struct scope *le_gen_open_skip(struct gen *g, struct scope *parent) {
 static void append(struct gen *g, struct scope *scope) {
     for (int k = 0; k < scope->code.count; k++)
         *LE_PUSH(g->arena, &scope->parent->code) = scope->code.at[k];
+    scope->parent->bodies_end = scope->parent->code.count;
 }
 
 void le_gen_close_body(struct gen *g, struct scope *scope, int mask) {

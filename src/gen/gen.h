@@ -18,6 +18,7 @@ struct scope {
         struct le_instr *at;
         int count, capacity;
     } code;
+    int bodies_end; /* code up to here ends with a body, which may not run */
 };
 
 /* A computed node: a register that holds it from `scope` inwards; a vector has one element a lane. */
