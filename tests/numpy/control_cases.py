@@ -50,6 +50,7 @@ def scalars():
     ok('var c = 0\nwhile true { c += 7; if c % 5 == 0 { break } }\nout c', {}, c=i64(35))
     ok('var y = 0\nif nan { y += 1 }\nif 0.0 { y += 10 }\nif 2.5 { y += 100 }\nif -1 { y += 1000 }\nout y', {}, y=i64(1101))
     ok('var s = 0\nfor t in 0..10 { s += t }\nfor t in 0..3 { s *= 2 }\nout s', {}, s=i64(360))
+    ok('var s = 45, r = 2.5\nfor t in 0..3 { s *= 2; r = r / 2 + s }\nfor t in 0..3 { s += 2; r += s }\nout s, r', {}, s=i64(366), r=f64(1564.8125))
     x = whole(1, 30, low=-9); ok('in x[n]\nvar best = x[0], at = 0\nfor t in 1..n { if x[t] > best { best = x[t]; at = t } }\nout best, at', dict(x=x), best=x.max(), at=i64(x.argmax()))
     x = data(2, 9).astype(f32); s = f64(0)
     for v in x: s = 0.5 * s + f64(v)
@@ -319,6 +320,8 @@ def functions():
     ok('def classify(v) {\n  if v < -3 { return -2 }\n  if v < 0 { return -1 }\n  if v == 0 { return 0 }\n  if v > 3 { return 2 } else { return 1 }\n}\ny[i] = classify(x[i])', dict(x=x), y=np.sign(x) * (1 + (abs(x) > 3)) )
     ok('def f(a, n) { s = 0; for k in 0..n { s += a * k }; return s }\ny[i] = f(x[i], 4)', dict(x=x), y=x * 6)
     ok('def first(a, n, v) { for k in 0..n { if a[k] == v { return k } }; return -1 }\nin v\nout y: i64[3]\ny[0] = first(x, len(x,0), v); y[1] = first(x, len(x,0), 99); y[2] = first(x, 0, v)', dict(x=x, v=int(x[4])), y=arr('i64', [x.tolist().index(x[4]), -1, -1]))
+    ok('def past(n) { for k in 0..9 { if k > n { return k } }; return -1 }\ny[i] = past(i) where i in 0..12', {}, y=np.where(np.arange(12) < 8, np.arange(12) + 1, -1))
+    ok('def past(n) { k = 0; while k < 9 { if k > n { return k * k }; k += 1 }; return -1 }\ny[i] = past(i) + past(4) where i in 0..12', {}, y=np.where(np.arange(12) < 8, (np.arange(12) + 1)**2, -1) + 25)
     ok('def g(f, i) = f[i] * 2\ndef h(f, n) { s = 0; for k in 0..n { s += g(f, k) }; return s }\ny = h(x, 5) + h(w, 2)', dict(x=x, w=arr('i64', [7, 8])), y=i64(2 * x[:5].sum() + 30))
     ok('def power(b, e) { p = 1; while e > 0 { if e & 1 { p *= b }; b *= b; e = e >> 1 }; return p }\ny[i] = power(x[i], i)', dict(x=x), y=arr('i64', [int(v)**i for i, v in enumerate(x)]))
     ok('def isqrt(n) { r = 0; while (r + 1)*(r + 1) <= n { r += 1 }; return r }\ny[i] = sum(k in 0..isqrt(i): x[k]) where i in 0..30', dict(x=x), y=arr('i64', [x[:math.isqrt(i)].sum() for i in range(30)]))
@@ -340,6 +343,19 @@ def crc16(data):
     for b in data:
         for _ in range(8): crc = (crc >> 1) ^ 0x8408 if (crc ^ b) & 1 else crc >> 1; b >>= 1
     crc = ~crc & 0xFFFF; return (crc << 8 | crc >> 8) & 0xFFFF
+
+
+def passed_over():
+    """What a loop does not run for all values of its index is not checked for all of them."""
+    x = whole(80, 4); y = np.zeros(4, i64)
+    for t in range(9):
+        if t < 4: y[t] = x[t] * t
+    ok('out y: i64[4]\nfor t in 0..9 { if t < 4 { y[t] = x[t] * t } }', dict(x=x), y=y)
+    ok('out y: i64[4]\nfor t in 0..9 { if t == 4 { break }; y[t] = x[t] * t }', dict(x=x), y=y)
+    ok('out y: i64[4]\nvar c = 0\nwhile c < 2 { for t in 0..9 { if t >= 4 { break }; y[t] += x[t] * t }; c += 1 }', dict(x=x), y=2 * y)
+    ok('out y: i64[4]\nfor t in 0..9 { if t > 2 && t < 4 { y[i] = x[i] + x[t-3] } }', dict(x=x), y=x + x[0])
+    bad('out y: i64[4]\nfor t in 0..9 { if t > 2 { y[t] = t } }', {}, 'y', '4', code=6)
+    bad('out y: i64[4]\nvar s = 0\nfor t in 0..9 { if t > 2 { s += y[t] } }\nout s', {}, 'y', '4', code=6)
 
 
 def errors():
@@ -370,4 +386,4 @@ def errors():
 
 def cases():
     begin('control', 'for, while, if, each and functions of several statements.')
-    scalars(); scopes(); linear_algebra(); grids(); tables(); recurrent(); elements(); functions(); errors()
+    scalars(); scopes(); linear_algebra(); grids(); tables(); recurrent(); elements(); functions(); passed_over(); errors()
