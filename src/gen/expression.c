@@ -342,6 +342,9 @@ struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *s
         scope = le_gen_natural(g, node, scope);
     if (scope->in_lane && le_gen_is_equal(g, node, scope))
         scope = le_gen_single(g, scope);
-    struct operand *known = recall(g, node, scope, c);
-    return known ? known : remember(g, node, generate(g, node, scope, c), c);
+    struct operand *x = recall(g, node, scope, c);
+    if (x)
+        return x;
+    x = safe && !node->changes ? le_gen_tile(g, node, scope) : NULL;
+    return remember(g, node, x ? x : generate(g, node, scope, c), c);
 }

@@ -1,6 +1,8 @@
 /* How a stage's loops run: which are merged into one, and which one is the lanes'. */
 #include "gen/gen.h"
 
+#define TILE_ELEMENTS 16384 /* that tile.c takes at once */
+
 bool le_gen_by_host(const struct gen *g, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[index].range;
     const struct le_node *bounds[] = {r->low, r->high, r->by};
@@ -251,9 +253,36 @@ void le_gen_merge(struct gen *g) {
 
 struct score {
     struct gen *g;
-    int index, last; /* candidate; last loop of the reduction looked at */
-    int loads, good, strided;
+    int index; /* the candidate */
+    int loads, strided;
+    double good;
 };
+
+static bool has_index(const int *set, int count, int index) {
+    for (int k = 0; k < count; k++)
+        if (set[k] == index)
+            return true;
+    return false;
+}
+
+/* Whether a tile of it will be read: some loop that is around those that it depends on computes it again. */
+static bool is_again(const struct score *s, const struct le_node *load) {
+    const struct gen *g = s->g;
+    int64_t elements = 1;
+    bool again = false;
+    for (int k = 0; k < g->all_count; k++) {
+        int index = g->all[k];
+        bool kept = has_index(g->stage->indices, g->stage->index_count, index);
+        if (has_index(load->free, load->free_count, index)) {
+            bool block = index == s->index && kept;
+            if (!le_mul_i64(elements, block ? g->block : le_gen_extent(g, index), &elements))
+                return false;
+        } else if (kept != has_index(g->stage->indices, g->stage->index_count, s->index)) {
+            again |= le_gen_extent(g, index) > 4;
+        }
+    }
+    return again && elements <= TILE_ELEMENTS;
+}
 
 static void score_load(struct le_node *node, void *user) {
     struct score *s = user;
@@ -263,10 +292,9 @@ static void score_load(struct le_node *node, void *user) {
     s->loads++;
     if (!le_gen_stride(s->g, node->value, node->operands, node->operand_count, node->stretch, s->index, &stride))
         return;
-    if (stride == 0 || stride == (int64_t)le_type_size(s->g->ir->values.at[node->value].type))
-        s->good++;
-    else
-        s->strided++;
+    bool strided = stride != 0 && stride != (int64_t)le_type_size(s->g->ir->values.at[node->value].type);
+    s->strided += strided;
+    s->good += !strided ? 1 : is_again(s, node) ? 0.9 : 0;
 }
 
 static void score_stores(struct score *s, const struct le_node *node) {
@@ -291,8 +319,8 @@ static double score(struct gen *g, struct le_node *node, int index) {
     le_node_walk(g->ir, node, score_load, &s);
     if (node->kind == LE_NODE_REGION)
         score_stores(&s, node);
-    double extent = (double)le_gen_extent(g, index);
-    return (extent >= 64 ? 1.0 : extent / 64) * (s.good + 1) / (s.loads + 1);
+    double extent = (double)le_gen_extent(g, index), fill = extent >= 64 ? 0.9 : extent / 64 * 0.9;
+    return (fill + (extent >= 512 ? 0.1 : extent / 512 * 0.1)) * (s.good + 1) / (s.loads + 1);
 }
 
 struct find_full {
