@@ -2,6 +2,7 @@
 #include "gen/gen.h"
 
 #define TILE_ELEMENTS 16384 /* that tile.c takes at once */
+#define FEW_LANES     128   /* that make an instruction dear */
 
 bool le_gen_by_host(const struct gen *g, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[index].range;
@@ -364,13 +365,31 @@ static bool needs_kept(struct gen *g) {
     return g->stage->node->reduces && !le_gen_is_safe(g, g->stage->node);
 }
 
+/* Whether it stands alone in a subscript on the left: its values write different elements. */
+static bool is_apart(const struct gen *g, int index) {
+    for (int d = 0; d < g->stage->left_count; d++)
+        if (g->stage->left[d]->kind == LE_NODE_INDEX && g->stage->left[d]->index == index)
+            return true;
+    return false;
+}
+
+/* The lanes go in the order of the indices: those of the last, or of one before, if each element that is written has
+ * one value of all that follow. */
+static int scatter_lane(const struct gen *g) {
+    int k = g->stage->index_count - 1;
+    while (k > 0 && le_gen_extent(g, g->stage->indices[k]) < FEW_LANES && is_apart(g, g->stage->indices[k]) &&
+           le_gen_extent(g, g->stage->indices[k - 1]) > le_gen_extent(g, g->stage->indices[k]))
+        k--;
+    int lane = g->stage->indices[k];
+    return le_gen_splits_bounds(g, lane) || le_gen_by_moves(g, lane) ? -1 : lane;
+}
+
 static void choose_lane(struct gen *g) {
     if (g->stage->index_count == 0 || !le_gen_in_lanes(g))
         return;
     int last = g->merged_into[g->stage->indices[g->stage->index_count - 1]];
     if (g->stage->kind == LE_STAGE_SCATTER) {
-        if (!le_gen_splits_bounds(g, last) && !le_gen_by_moves(g, last))
-            g->lane = last;
+        g->lane = scatter_lane(g);
         return;
     }
     double kept;
