@@ -139,7 +139,8 @@ bool le_gen_has_value(enum le_region_kind kind);
 bool le_gen_in_any_order(const struct le_stage *stage); /* its elements write different places */
 bool le_gen_in_lanes(const struct gen *g);              /* several elements at once give what one by one would */
 
-/* tile.c: node, which is safe, computed before a loop that would compute it again and again; NULL: it is not worth it */
+/* tile.c: node, which is safe, computed before a loop that would compute it again and again; NULL: it is not worth it
+ */
 struct operand *le_gen_tile(struct gen *g, struct le_node *node, struct scope *scope);
 
 /* access.c */
