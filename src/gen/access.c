@@ -74,11 +74,17 @@ static const struct scope *lane_scope(const struct scope *scope) {
     return scope;
 }
 
-/* An index that differs from lane to lane, but is not the lanes'. */
+static bool in_rows(const struct access *a) {
+    const struct scope *lane = a->scope->in_lane ? lane_scope(a->scope) : NULL;
+    return lane && a->g->loops.at[lane->loop].rows;
+}
+
+/* An index that differs from lane to lane, but is not the lanes'; in rows no index of lanes grows in steps. */
 static bool by_lane(const struct access *a, const struct le_affine *f) {
+    bool rows = in_rows(a);
     for (const struct scope *s = a->scope; s; s = s->parent)
-        for (int k = 0; k < f->count && s->kind == SCOPE_REPEAT; k++)
-            if (f->index[k] == s->index)
+        for (int k = 0; k < f->count && (s->kind == SCOPE_REPEAT || (rows && s->lane)); k++)
+            if (a->g->merged_into[f->index[k]] == s->index)
                 return true;
     return false;
 }
@@ -288,7 +294,7 @@ struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *s
         return load_stream(&a, node->type);
     enum le_type stored = g->ir->values.at[node->value].type;
     int mask = both(&a, a.mask, a.inside), pointer = make_pointer(&a);
-    int reg = emit(&a, LE_CODE_GATHER, stored, stored, pointer, a.offset, mask, LE_NO_REG, 0);
+    int reg = emit(&a, LE_CODE_GATHER, stored, stored, pointer, a.offset, mask, LE_NO_REG, in_rows(&a));
     struct operand *x = loaded(&a, reg, scope->in_lane, node->type);
     if (a.inside == LE_NO_REG)
         return x;

@@ -202,8 +202,8 @@ int le_gen_vector(struct gen *g, struct operand *x) {
     return x->splat;
 }
 
-int le_gen_use(struct gen *g, struct operand *x, const struct scope *scope) {
-    return scope->in_lane ? le_gen_vector(g, x) : x->reg;
+int le_gen_use(struct gen *g, struct operand *x, struct scope *scope) {
+    return scope->in_lane ? le_gen_fetch(g, x, scope) : x->reg;
 }
 
 void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t stride_bytes) {

@@ -103,8 +103,8 @@ static struct operand *index_value(struct gen *g, struct scope *scope) {
         loop = &g->loops.at[scope->loop];
         loop->value = (uint16_t)reg;
     }
-    if (!scope->in_lane)
-        return new_operand(g, loop->value, scope, false);
+    if (!scope->in_lane || loop->rows)
+        return new_operand(g, loop->value, scope, loop->rows);
     int d = le_gen_result(g, scope, LE_I64);
     struct le_instr instr = {.code = scope->lane ? LE_CODE_IOTA : LE_CODE_SPLAT,
                              .type = LE_I64,

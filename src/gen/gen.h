@@ -88,7 +88,8 @@ struct gen {
     int64_t *merged_count; /* by index: iterations of its loop if it covers others; else 0 */
     int *all;              /* the stage's indices and those of its reductions */
     int all_count;
-    int lane; /* kept index that is the lane; -1: reductions choose theirs */
+    int lane;  /* kept index that is the lane; -1: reductions choose theirs */
+    bool rows; /* inside its lanes there are loops of rows */
     int epoch;
     int block;
     int branches; /* of selects around what is generated now: it may be computed in vain */
@@ -125,7 +126,7 @@ bool le_gen_is_equal(struct gen *g, const struct le_node *node, const struct sco
 struct scope *le_gen_single(struct gen *g, struct scope *scope);
 struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope);
 int le_gen_vector(struct gen *g, struct operand *operand); /* a register with one element a lane */
-int le_gen_use(struct gen *g, struct operand *operand, const struct scope *scope); /* as code in scope wants it */
+int le_gen_use(struct gen *g, struct operand *operand, struct scope *scope); /* as code in scope wants it */
 void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t stride_bytes);
 
 /* expression.c */
@@ -138,6 +139,12 @@ struct operand *le_gen_local(struct gen *g, const struct le_node *node);
 bool le_gen_has_value(enum le_region_kind kind);
 bool le_gen_in_any_order(const struct le_stage *stage); /* its elements write different places */
 bool le_gen_in_lanes(const struct gen *g);              /* several elements at once give what one by one would */
+
+/* rows.c: sums over ranges that differ from lane to lane */
+bool le_gen_choose_rows(struct gen *g); /* the lane, if all ranges that differ in its lanes are such */
+bool le_gen_is_row_sum(const struct gen *g, const struct le_node *node);
+struct operand *le_gen_rows(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+int le_gen_fetch(struct gen *g, struct operand *x, struct scope *scope); /* one element a lane of scope */
 
 /* tile.c: node, which is safe, computed before a loop that would compute it again and again; NULL: it is not worth it
  */

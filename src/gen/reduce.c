@@ -153,6 +153,8 @@ static void reduce(struct gen *g, struct le_node *const *nodes, int count, struc
 
 struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *total;
+    if (scope->in_lane && le_gen_is_row_sum(g, node))
+        return le_gen_rows(g, node, scope, c);
     reduce(g, &node, 1, scope, c, false, &total);
     return total;
 }

@@ -431,6 +431,8 @@ static bool bounds_are_equal(struct gen *g, int index) {
 
 void le_gen_choose_lane(struct gen *g) {
     g->lane = -1;
+    if (le_gen_choose_rows(g))
+        return;
     choose_lane(g);
     /* inside of lanes a loop's bounds are one number for all if they are simple */
     for (int k = 0; k < g->all_count && g->lane >= 0; k++)

@@ -33,7 +33,7 @@ enum le_code {
     LE_CODE_LOAD,    /* d[k] = element at (char *)a + k * imm */
     LE_CODE_STORE,   /* element at (char *)d + k * imm = a[k] */
     LE_CODE_GATHER,  /* d[k] = a[b[k]]   b: i64 elements from a; c: bool, lanes without it give 0 and read nothing; or
-                        LE_NO_REG */
+                        LE_NO_REG; imm: whether b will often be a run of neighbours */
     LE_CODE_SCATTER, /* d[b[k]] = d[b[k]] op a[k], k ascending; imm: enum le_scatter; c as in GATHER */
     LE_CODE_INRANGE, /* d (bool) = (b or true if LE_NO_REG) && 0 <= a (i64) < e (i64)[0] */
     LE_CODE_FAULT, /* where (b or true if LE_NO_REG) && !c: record a data error: a (i64) is the subscript, imm = access
@@ -63,6 +63,10 @@ enum le_code {
     /* the same lane by lane, for sums and products of floats */
     LE_CODE_SCAN_LANES_INIT,
     LE_CODE_SCAN_LANES, /* d[k] = total of lane k of c with term a[k] */
+    /* sums and products of floats over a loop of rows (le_loop.rows): one total for each lane around it */
+    LE_CODE_ROWS_INIT,
+    LE_CODE_ROWS_ADD,   /* d takes n more terms a; lane k's are those from b[k] to c[k] (i64), one row after the other */
+    LE_CODE_ROWS_END,   /* d[k] = total of lane k of accumulator a */
     LE_CODE_LOOP,       /* imm: number in loops; its body follows, up to loop.end */
     /* control over lanes: blocks nest like loops; imm: index of the instruction after the body */
     LE_CODE_REPEAT, /* the body, again and again until a LEAVE */
@@ -95,6 +99,7 @@ enum le_reg_kind {
     LE_REG_STREAM, /* into buffer `buffer`, from byte `offset` on */
     LE_REG_ACC,    /* accumulator over lanes */
     LE_REG_VEC,    /* accumulator lane by lane; `levels` pending sums (float sums and products) */
+    LE_REG_ROWS,   /* totals of a block's lanes, whose terms come row after row */
     LE_REG_ROOM,   /* `bits` bytes per worker, which loops move in as in a stream: offset, task_stride */
     LE_REG_FAULT   /* the run's fault record: register 0 */
 };
@@ -115,6 +120,9 @@ struct le_loop_stream {
 struct le_loop {
     const char *name;
     bool lane;          /* runs in blocks of le_code_unit.block lanes */
+    bool rows;          /* inside of lanes, runs in lanes of its own: lane k's values low[k]..high[k], row after row; low,
+                           high and value are room for a block, and so is owner: which k each lane belongs to */
+    uint16_t owner;     /* or LE_NO_REG */
     uint16_t low, high; /* scalar i64 registers: index values low, low + by, ... below high */
     int64_t by;         /* positive */
     uint16_t by_reg;    /* scalar i64 register that holds it instead, or LE_NO_REG; a fault if it is not positive */

@@ -46,4 +46,19 @@ static inline uint8_t *le_vec_seen(struct le_vec *vec) {
 static inline void *le_vec_row(struct le_vec *vec, int row) {
     return (char *)vec + vec->rows_offset_bytes + row * vec->stride_bytes;
 }
+
+/* Totals row after row: that of `row` so far, whose first `taken` terms are in acc; behind this header the totals of
+ * those before. */
+struct le_rows {
+    int64_t row, taken;
+    struct le_acc acc;
+};
+/* Values from low to high; none where there are more than can be counted. */
+static inline int64_t le_row_length(int64_t low, int64_t high) {
+    int64_t length = high > low ? (int64_t)((uint64_t)high - (uint64_t)low) : 0;
+    return length > 0 ? length : 0;
+}
+static inline void *le_rows_totals(struct le_rows *rows) {
+    return (char *)rows + le_vec_round(sizeof *rows);
+}
 #endif

@@ -1,4 +1,5 @@
 #include "device/cpu/execute.h"
+#include "device/cpu/accumulator.h"
 #include <string.h>
 #ifdef __SSE2__
 #include <xmmintrin.h>
@@ -16,6 +17,8 @@ static size_t reg_size(const struct le_unit *unit, const struct le_reg *reg) {
         return le_acc_size();
     case LE_REG_VEC:
         return le_vec_size(unit->block, reg->levels);
+    case LE_REG_ROWS:
+        return le_rows_size(unit->block);
     case LE_REG_ROOM:
         return (size_t)reg->bits;
     case LE_REG_CONST:
@@ -120,7 +123,38 @@ static int64_t step_of(const struct frame *f, const struct le_loop *loop) {
     return by;
 }
 
+/* The next values of rows from `row` on, the first of which goes on at `at`; as many as fit in a block. */
+static int64_t gather_rows(const struct frame *f, const struct le_loop *loop, int64_t rows, int64_t *row, int64_t *at) {
+    const int64_t *low = f->regs[loop->low], *high = f->regs[loop->high], block = f->code->unit->block;
+    int64_t *value = f->regs[loop->value], *owner = loop->owner == LE_NO_REG ? NULL : f->regs[loop->owner], n = 0;
+    while (*row < rows && n < block) {
+        int64_t from = *at < low[*row] ? low[*row] : *at, rest = le_row_length(from, high[*row]);
+        int64_t count = rest < block - n ? rest : block - n;
+        for (int64_t k = 0; k < count; k++)
+            value[n + k] = from + k;
+        for (int64_t k = 0; owner && k < count; k++)
+            owner[n + k] = *row;
+        n += count;
+        *at = from + count;
+        if (count == rest) {
+            ++*row;
+            *at = INT64_MIN;
+        }
+    }
+    return n;
+}
+
+static void run_rows(struct frame *f, const struct le_loop *loop, int body, int64_t rows) {
+    int64_t row = 0, at = INT64_MIN;
+    for (int64_t n; (n = gather_rows(f, loop, rows, &row, &at)) > 0;)
+        run(f, body, loop->end, n);
+}
+
 static void run_loop(struct frame *f, const struct le_loop *loop, int body, int64_t lanes) {
+    if (loop->rows) {
+        run_rows(f, loop, body, lanes);
+        return;
+    }
     int64_t low = *(const int64_t *)f->regs[loop->low];
     int64_t high = loop->once ? low : *(const int64_t *)f->regs[loop->high];
     int64_t by = step_of(f, loop);

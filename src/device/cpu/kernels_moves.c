@@ -25,6 +25,14 @@ static void stream(char *d, const char *a, size_t size_bytes) {
 #endif
 }
 
+/* Neighbours, all wanted. */
+static bool is_run(const le_i64 *index, const le_bool *mask, int64_t n) {
+    uint64_t gaps = 0;
+    for (int64_t k = 0; k < n; k++)
+        gaps |= ((uint64_t)index[k] - (uint64_t)index[0]) ^ (uint64_t)k;
+    return gaps == 0 && (mask == NULL || memchr(mask, 0, (size_t)n) == NULL);
+}
+
 /* Reads and writes by size_bytes need no alignment: the fields of a strided array may lie anywhere. */
 #define MOVES(T, size_)                                                                                                \
     KERNEL(select_##size_) {                                                                                           \
@@ -75,7 +83,9 @@ static void stream(char *d, const char *a, size_t size_bytes) {
         const T *x = reg[instr->a];                                                                                    \
         const le_i64 *index = reg[instr->b];                                                                           \
         const le_bool *mask = le_kernel_optional(reg, instr->c);                                                       \
-        if (mask == NULL)                                                                                              \
+        if (instr->imm && is_run(index, mask, n))                                                                      \
+            memcpy(d, x + index[0], (size_t)n * sizeof(T));                                                            \
+        else if (mask == NULL)                                                                                         \
             for (int64_t k = 0; k < n; k++)                                                                            \
                 d[k] = x[index[k]];                                                                                    \
         else {                                                                                                         \

@@ -102,20 +102,29 @@ KERNEL(init) {
     acc->count = 0;
 }
 
+KERNEL(rows_init) {
+    struct le_rows *rows = reg[instr->d];
+    (void)n;
+    rows->row = rows->taken = rows->acc.count = 0;
+}
+
 // clang-format off
 #define ROW(name)                                                                                                                \
     {                                                                                                                            \
-        init, add_##name, end_##name                                                                                             \
+        init, add_##name, end_##name, rows_init, rows_add_##name, rows_end_##name                                                                                             \
     }
-static le_cpu_op *const tables[2][2][3] = {{ROW(sum_f32), ROW(sum_f64)}, {ROW(prod_f32), ROW(prod_f64)}};
+static le_cpu_op *const tables[2][2][6] = {{ROW(sum_f32), ROW(sum_f64)}, {ROW(prod_f32), ROW(prod_f64)}};
 // clang-format on
 
 le_cpu_op *LE_SET(le_sums_find)(const struct le_instr *instr) {
-    if (instr->code < LE_CODE_ACC_INIT || instr->code > LE_CODE_ACC_END)
+    const bool acc = instr->code >= LE_CODE_ACC_INIT && instr->code <= LE_CODE_ACC_END;
+    const bool rows = instr->code >= LE_CODE_ROWS_INIT && instr->code <= LE_CODE_ROWS_END;
+    if (!acc && !rows)
         return NULL;
     if (instr->type != LE_F32 && instr->type != LE_F64)
         return NULL;
     if (instr->imm != LE_RED_SUM && instr->imm != LE_RED_PROD)
         return NULL;
-    return tables[instr->imm == LE_RED_PROD][instr->type == LE_F64][instr->code - LE_CODE_ACC_INIT];
+    return tables[instr->imm == LE_RED_PROD][instr->type == LE_F64]
+                 [rows ? 3 + instr->code - LE_CODE_ROWS_INIT : instr->code - LE_CODE_ACC_INIT];
 }

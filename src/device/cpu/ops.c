@@ -81,6 +81,10 @@ size_t le_vec_size(int block, int levels) {
     return le_vec_round(sizeof(struct le_vec)) + le_vec_round((size_t)block) + rows * le_vec_round((size_t)block * 8);
 }
 
+size_t le_rows_size(int block) {
+    return le_vec_round(sizeof(struct le_rows)) + le_vec_round((size_t)block * 8);
+}
+
 void le_acc_join(enum le_simd simd, enum le_type type, enum le_reduction reduction, const void *parts, int64_t count,
                  void *result) {
     struct le_acc acc;

@@ -20,6 +20,7 @@ le_cpu_op *le_cpu_op_find(enum le_simd simd, const struct le_instr *instr);
  * of two below n; all others fold in order. Sizes in bytes, aligned to 64. */
 size_t le_acc_size(void);
 size_t le_vec_size(int block, int levels);
+size_t le_rows_size(int block);
 /* Joins partial totals of a lane accumulator that was cut at multiples of a power of two: total (ACC of type) takes the
  * complete subtree sums parts[0..count) of 2^k terms each, the last possibly of fewer. */
 void le_acc_join(enum le_simd simd, enum le_type type, enum le_reduction reduction, const void *parts, int64_t count,
