@@ -125,7 +125,7 @@ void le_gen_close_body(struct gen *g, struct scope *scope, int mask); /* of REPE
 bool le_gen_is_equal(struct gen *g, const struct le_node *node, const struct scope *scope);
 struct scope *le_gen_single(struct gen *g, struct scope *scope);
 struct scope *le_gen_natural(const struct gen *g, const struct le_node *node, struct scope *scope);
-int le_gen_vector(struct gen *g, struct operand *operand); /* a register with one element a lane */
+int le_gen_vector(struct gen *g, struct operand *operand);                   /* a register with one element a lane */
 int le_gen_use(struct gen *g, struct operand *operand, struct scope *scope); /* as code in scope wants it */
 void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t stride_bytes);
 

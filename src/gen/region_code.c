@@ -48,7 +48,7 @@ static void emit(struct region *r, struct scope *scope, int code, enum le_type t
                                   .e = LE_NO_REG});
 }
 
-static int constant(struct region *r, const struct scope *scope, enum le_type type, uint64_t bits) {
+static int constant(struct region *r, struct scope *scope, enum le_type type, uint64_t bits) {
     struct operand x = {.reg = le_gen_const(r->g, type, bits), .scope = r->g->root, .splat = -1};
     return le_gen_use(r->g, &x, scope);
 }

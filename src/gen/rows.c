@@ -102,7 +102,8 @@ static struct scope *open_rows(struct gen *g, struct scope *parent, int index) {
 struct operand *le_gen_rows(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     enum le_type type = node->operands[0]->type;
     struct scope *inner = open_rows(g, scope, node->indices[0]);
-    int acc = le_gen_reg(g, LE_REG_ROWS, type), low = g->loops.at[inner->loop].low, high = g->loops.at[inner->loop].high;
+    int acc = le_gen_reg(g, LE_REG_ROWS, type), low = g->loops.at[inner->loop].low,
+        high = g->loops.at[inner->loop].high;
     struct le_instr instr = instr_of(LE_CODE_ROWS_INIT, type, acc, LE_NO_REG);
     instr.imm = node->code;
     le_gen_emit(g, scope, instr);

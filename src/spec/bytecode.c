@@ -74,9 +74,8 @@ static const char *const fields[LE_CODES] = {
     [LE_CODE_SCAN_SHIFT] = "daci", [LE_CODE_SCAN_LANES_INIT] = "dai",
     [LE_CODE_SCAN_LANES] = "daci", [LE_CODE_LOOP] = "",
     [LE_CODE_ROWS_INIT] = "di",    [LE_CODE_ROWS_ADD] = "dabci",
-    [LE_CODE_ROWS_END] = "dai",
-    [LE_CODE_REPEAT] = "",         [LE_CODE_LEAVE] = "a",
-    [LE_CODE_SKIP] = "a",
+    [LE_CODE_ROWS_END] = "dai",    [LE_CODE_REPEAT] = "",
+    [LE_CODE_LEAVE] = "a",         [LE_CODE_SKIP] = "a",
 };
 static const char *const scatters[] = {
     [LE_SCATTER_SET] = "set", [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MUL] = "mul",
@@ -117,9 +116,8 @@ static void print_value(const struct le_reg *reg, struct le_text *out) {
 /* A letter for the kind and the register's number; a constant is its value. */
 static void print_reg(const struct le_unit *unit, int number, struct le_text *out) {
     static const char letters[] = {
-        [LE_REG_SLOT] = 'v', [LE_REG_SCALAR] = 's', [LE_REG_CONST] = '#', [LE_REG_STREAM] = 'm',
-        [LE_REG_ACC] = 'a',  [LE_REG_VEC] = 'A',    [LE_REG_FAULT] = '!', [LE_REG_ROOM] = 'r',
-        [LE_REG_ROWS] = 'R',
+        [LE_REG_SLOT] = 'v', [LE_REG_SCALAR] = 's', [LE_REG_CONST] = '#', [LE_REG_STREAM] = 'm', [LE_REG_ACC] = 'a',
+        [LE_REG_VEC] = 'A',  [LE_REG_FAULT] = '!',  [LE_REG_ROOM] = 'r',  [LE_REG_ROWS] = 'R',
     };
     if (number == LE_NO_REG) {
         le_text_add(out, "-");
@@ -201,7 +199,12 @@ static void print_instr(const struct le_unit *unit, const struct le_instr *instr
 }
 
 static void print_loop(const struct le_unit *unit, const struct le_loop *loop, struct le_text *out) {
-    le_text_add(out, "LOOP %s %s ", loop->once ? "once" : loop->rows ? "rows" : loop->lane ? "lanes" : "each", loop->name ? loop->name : "_");
+    le_text_add(out, "LOOP %s %s ",
+                loop->once   ? "once"
+                : loop->rows ? "rows"
+                : loop->lane ? "lanes"
+                             : "each",
+                loop->name ? loop->name : "_");
     print_reg(unit, loop->low, out);
     if (!loop->once) {
         le_text_add(out, "..");

@@ -65,9 +65,9 @@ enum le_code {
     LE_CODE_SCAN_LANES, /* d[k] = total of lane k of c with term a[k] */
     /* sums and products of floats over a loop of rows (le_loop.rows): one total for each lane around it */
     LE_CODE_ROWS_INIT,
-    LE_CODE_ROWS_ADD,   /* d takes n more terms a; lane k's are those from b[k] to c[k] (i64), one row after the other */
-    LE_CODE_ROWS_END,   /* d[k] = total of lane k of accumulator a */
-    LE_CODE_LOOP,       /* imm: number in loops; its body follows, up to loop.end */
+    LE_CODE_ROWS_ADD, /* d takes n more terms a; lane k's are those from b[k] to c[k] (i64), one row after the other */
+    LE_CODE_ROWS_END, /* d[k] = total of lane k of accumulator a */
+    LE_CODE_LOOP,     /* imm: number in loops; its body follows, up to loop.end */
     /* control over lanes: blocks nest like loops; imm: index of the instruction after the body */
     LE_CODE_REPEAT, /* the body, again and again until a LEAVE */
     LE_CODE_LEAVE,  /* leaves the innermost REPEAT or LOOP if a (bool) holds for no lane */
@@ -119,10 +119,10 @@ struct le_loop_stream {
 };
 struct le_loop {
     const char *name;
-    bool lane;          /* runs in blocks of le_code_unit.block lanes */
-    bool rows;          /* inside of lanes, runs in lanes of its own: lane k's values low[k]..high[k], row after row; low,
-                           high and value are room for a block, and so is owner: which k each lane belongs to */
-    uint16_t owner;     /* or LE_NO_REG */
+    bool lane;      /* runs in blocks of le_code_unit.block lanes */
+    bool rows;      /* inside of lanes, runs in lanes of its own: lane k's values low[k]..high[k], row after row; low,
+                       high and value are room for a block, and so is owner: which k each lane belongs to */
+    uint16_t owner; /* or LE_NO_REG */
     uint16_t low, high; /* scalar i64 registers: index values low, low + by, ... below high */
     int64_t by;         /* positive */
     uint16_t by_reg;    /* scalar i64 register that holds it instead, or LE_NO_REG; a fault if it is not positive */

@@ -9,7 +9,7 @@ LENGTHS = ([3, 0, 1, 16, 7, 0, 0, 40, 2] * 5, [600, 0, 1500, 1, 5, 0, 1023, 2, 3
 def ends(lengths): row = np.zeros(len(lengths) + 1, np.int64); np.cumsum(lengths, out=row[1:]); return row
 
 
-def fold(terms, t='f32', op=np.add, empty=0): return tree(terms, op) if len(terms) else DTYPES[t](empty)
+def fold(terms, t='f32', op=np.add, empty=0): return tree(terms, op) if len(terms) else DTYPES[t].type(empty)
 
 
 def each(f, low, high): return np.array([f(i, np.arange(a, max(a, b))) for i, (a, b) in enumerate(zip(low, high))])
@@ -19,11 +19,11 @@ def cases():
     begin('rows', __doc__.replace('\n', ' '))
     for t in ('f32', 'f64'):
         for lengths in LENGTHS:
-            row = ends(lengths); n = int(row[-1]); k = np.arange(n); x = arr(t, [(j * 31 % 97) / 8 for j in range(90)]); z = DTYPES[t]
-            val = ((k * 7919 % 1009) / 64).astype(z); col = (k * 53 % 90).astype(np.int32); low, high = row[:-1], row[1:]
+            row = ends(lengths); n = int(row[-1]); k = np.arange(n); x = arr(t, [(j * 31 % 97) / 8 for j in range(90)]); z = DTYPES[t].type
+            val = ((k * 7919 % 1009) / 64).astype(z); seventh = (val.astype(np.float64) / 7).astype(z); col = (k * 53 % 90).astype(np.int32); low, high = row[:-1], row[1:]
             if n > 2000 and t == 'f64': continue
             text = 'y[i] = sum(p in row[i]..row[i+1]: val[p] * x[col[p]]) where i in 0..len(row,0)-1'
-            ok(text, dict(row=row, val=val, col=col, x=x), y=each(lambda i, p: fold(val[p] * x[col[p]], t), low, high).astype(z))
+            ok(text, dict(row=row, val=seventh, col=col, x=x), y=each(lambda i, p: fold(seventh[p] * x[col[p]], t), low, high).astype(z))
             if n > 1000: continue
             w = arr(t, [1 + i % 5 for i in range(len(lengths))]); few = lengths if max(lengths) < 20 else [min(q, 6) for q in lengths]; high = low + few
             ok('y[i] = w[i] * sum(p in lo[i]..hi[i]: val[p] * w[i] + i) - 1', dict(lo=low, hi=high, val=val, w=w),
