@@ -25,7 +25,7 @@ def cases():
     ok('y[i,j] = a[i] * sqrt(sqrt(b[j]) + sqrt(b[j] + 1))', dict(a=a, b=b), y=a[:, None] * np.sqrt(np.sqrt(b) + np.sqrt(b + np.float32(1))))
     for width in (3, 20, 70):
         a, b = mixed((9, width), 4), mixed((40, width), 6)
-        ok('y[i,j] = sum(k: a[i,k] * b[j,k])', dict(a=a, b=b), y=tree(np.moveaxis(a[:, None] * b[None], 2, 0), np.add))
+        ok('y[i,j] = sum(k: abs(a[i,k] - b[j,k]))', dict(a=a, b=b), y=tree(np.moveaxis(abs(a[:, None] - b[None]), 2, 0), np.add))
     for rows, width in ((530, 3), (20, 2), (3, 140)):
         x = mixed((rows, width), 7); bin = (np.arange(rows) * 7 % 5); s = np.zeros((5, width), np.float32)
         for k in range(rows): s[bin[k]] += x[k]
