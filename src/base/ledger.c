@@ -342,6 +342,14 @@ static bool unwind(struct le_span *span) {
     return open != NULL;
 }
 
+struct le_span *le_span_innermost(void) {
+    return innermost;
+}
+
+void le_span_drop(struct le_span *outer) {
+    innermost = outer;
+}
+
 /* The time of a span that was closed with an outer one is in that one's, whose memory may be gone. */
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations) {
     leat_cost amount = {.bytes = bytes, .operations = operations};

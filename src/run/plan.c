@@ -56,19 +56,30 @@ static leat_status make_plan(struct leat_call *call) {
     return status == LEAT_OK ? le_keep_extents(call) : status;
 }
 
+/* The same work wherever memory runs out: nodes that are made while planning live in the IR's arena, all else in the
+ * plan's or its groups'. */
+static leat_status catch_out_of_memory(struct leat_call *call, leat_status (*work)(struct leat_call *call)) {
+    struct le_specialised *s = call->specialised;
+    struct le_span *const open = le_span_innermost();
+    if (setjmp(s->plan->arena.failure)) {
+        le_span_drop(open);
+        return le_fail_out_of_memory(0);
+    }
+    if (setjmp(s->arena.failure)) {
+        le_span_drop(open);
+        return le_fail_out_of_memory(0);
+    }
+    return work(call);
+}
+
 static leat_status plan_again(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
     const char *cause = s->plan ? (s->plan->once ? "ranges hang on data" : "new shapes or numbers") : "first run";
     if (!new_plan(s))
         return le_fail_out_of_memory(sizeof *s->plan);
-    /* nodes that are made while planning live in the IR's arena, all else in the plan's or its groups' */
-    if (setjmp(s->plan->arena.failure))
-        return le_fail_out_of_memory(0);
-    if (setjmp(s->arena.failure))
-        return le_fail_out_of_memory(0);
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_PLAN, call->program->name, cause);
-    leat_status status = make_plan(call);
+    leat_status status = catch_out_of_memory(call, make_plan);
     le_span_end(&span, 0, 0);
     return status;
 }
@@ -100,16 +111,15 @@ static void place_want(struct leat_call *call, int want) {
         le_errors_clear();
 }
 
+static leat_status perform_all(struct leat_call *call) {
+    return le_perform(call, call->specialised->plan->action_count);
+}
+
 static leat_status run_plan(struct leat_call *call, bool place) {
-    struct le_specialised *s = call->specialised;
-    if (setjmp(s->plan->arena.failure))
-        return le_fail_out_of_memory(0);
-    if (setjmp(s->arena.failure))
-        return le_fail_out_of_memory(0);
-    if (place && s->plan->done == 0)
+    if (place && call->specialised->plan->done == 0)
         for (int k = 0; k < call->want_count; k++)
             place_want(call, k);
-    return le_perform(call, s->plan->action_count);
+    return catch_out_of_memory(call, perform_all);
 }
 
 static void begin_again(struct le_plan *plan) {
