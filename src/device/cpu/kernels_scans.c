@@ -234,21 +234,7 @@ EXTREMES(f64, 0x7ff8000000000000)
         const T *x = reg[instr->a], before = *(const T *)&scan->before;                                                \
         LANES for (int64_t k = 0; k < n; k++) d[k] = join_##name(before, x[k]);                                        \
     }
-#define FOLDS(t, T, W, LEAST, GREATEST)                                                                                \
-    FOLD(sum_##t, T, 0, (W)m + (W)a)                                                                                   \
-    FOLD(prod_##t, T, 1, (W)m *(W)a)                                                                                   \
-    FOLD(min_##t, T, GREATEST, a < m ? a : m)                                                                          \
-    FOLD(max_##t, T, LEAST, a > m ? a : m)
-FOLDS(i8, le_i8, uint32_t, INT8_MIN, INT8_MAX)
-FOLDS(i16, le_i16, uint32_t, INT16_MIN, INT16_MAX)
-FOLDS(i32, le_i32, uint32_t, INT32_MIN, INT32_MAX)
-FOLDS(i64, le_i64, uint64_t, INT64_MIN, INT64_MAX)
-FOLDS(u8, le_u8, uint32_t, 0, UINT8_MAX)
-FOLDS(u16, le_u16, uint32_t, 0, UINT16_MAX)
-FOLDS(u32, le_u32, uint32_t, 0, UINT32_MAX)
-FOLDS(u64, le_u64, uint64_t, 0, UINT64_MAX)
-FOLD(any, le_bool, 0, m | a)
-FOLD(all, le_bool, 1, m &a)
+#include "device/cpu/folds.inc"
 
 /* ---- the place of the extreme so far: the first in the terms' own order, which is the last to be met going back; a
  * NaN wins over all */
