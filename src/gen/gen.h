@@ -140,6 +140,10 @@ bool le_gen_has_value(enum le_region_kind kind);
 bool le_gen_in_any_order(const struct le_stage *stage); /* its elements write different places */
 bool le_gen_in_lanes(const struct gen *g);              /* several elements at once give what one by one would */
 
+/* unroll.c: reductions of a few terms as their sum */
+bool le_gen_is_short(struct gen *g, const struct le_node *node);
+struct le_node *le_gen_unrolled(struct gen *g, const struct le_node *node);
+
 /* rows.c: sums over ranges that differ from lane to lane */
 bool le_gen_choose_rows(struct gen *g); /* the lane, if all ranges that differ in its lanes are such */
 bool le_gen_is_row_sum(const struct gen *g, const struct le_node *node);

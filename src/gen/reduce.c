@@ -155,6 +155,8 @@ struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope 
     struct operand *total;
     if (scope->in_lane && le_gen_is_row_sum(g, node))
         return le_gen_rows(g, node, scope, c);
+    if (scope->in_lane && le_gen_is_short(g, node))
+        return le_gen_node(g, le_gen_unrolled(g, node), scope, c);
     reduce(g, &node, 1, scope, c, false, &total);
     return total;
 }

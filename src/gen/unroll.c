@@ -1,0 +1,55 @@
+/* Short sums and products inside of lanes: all terms one after the other, added up by the sums' tree. What does not
+ * change from turn to turn of a loop around is then known for each term, and stays. */
+#include "gen/gen.h"
+
+#define TERMS_MAX 16
+#define COST_MAX  256 /* additions of all terms */
+
+bool le_gen_is_short(struct gen *g, const struct le_node *node) {
+    int64_t terms = 1;
+    if ((node->code != LE_RED_SUM && node->code != LE_RED_PROD) || !le_type_is_float(node->type))
+        return false;
+    if (node->operands[0]->reduces || node->operands[0]->changes || !le_gen_is_safe(g, node->operands[0]))
+        return false;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range *r = &g->space.ranges[node->indices[k]];
+        if (r->dynamic || g->ir->indices.at[node->indices[k]].host || le_range_count(r) < 1 ||
+            le_range_count(r) > TERMS_MAX)
+            return false;
+        terms *= le_range_count(r);
+        if (terms > TERMS_MAX)
+            return false;
+    }
+    return terms * (node->operands[0]->cost + 1) <= COST_MAX;
+}
+
+/* Term number at: the last index runs fastest. */
+static struct le_node *term(struct gen *g, const struct le_node *node, int64_t at) {
+    struct le_node *to[TERMS_MAX];
+    int from[TERMS_MAX], count = 0;
+    for (int k = node->index_count - 1; k >= 0; k--) {
+        const struct le_range *r = &g->space.ranges[node->indices[k]];
+        int64_t turns = le_range_count(r), value = r->low + at % turns * r->by;
+        at /= turns;
+        from[count] = node->indices[k];
+        to[count++] = le_node_i64(g->ir, value);
+    }
+    return le_node_substitute(g->ir, node->operands[0], from, to, count);
+}
+
+static struct le_node *tree(struct gen *g, const struct le_node *node, int64_t first, int64_t count) {
+    if (count == 1)
+        return term(g, node, first);
+    int64_t half = 1;
+    while (2 * half < count)
+        half *= 2;
+    struct le_node *x[] = {tree(g, node, first, half), tree(g, node, first + half, count - half)};
+    return le_node_op(g->ir, node->code == LE_RED_SUM ? LE_OP_ADD : LE_OP_MUL, node->type, x, 2);
+}
+
+struct le_node *le_gen_unrolled(struct gen *g, const struct le_node *node) {
+    int64_t terms = 1;
+    for (int k = 0; k < node->index_count; k++)
+        terms *= le_range_count(&g->space.ranges[node->indices[k]]);
+    return tree(g, node, 0, terms);
+}
