@@ -115,7 +115,9 @@ static void a_row_is_one_kernel(void **state) {
     (void)state;
     generates(rows, "a 100 4096, b 100 4096", 1, "409600: each i lanes k lanes j\n");
     generates(rows, "a 100 4096, b 100 4096", 2, "409600 in 8 tasks: each i/13 lanes k lanes j\n");
-    generates(rows, "a 100000 4, b 100000 4", 1, "400000: lanes i each k each j\n"); /* short rows: lane by lane */
+    generates(rows, "a 100000 20, b 100000 20", 1, "2000000: each i lanes k lanes j\n");
+    /* shorter ones: lane by lane, the sum written out */
+    generates(rows, "a 100000 4, b 100000 4", 1, "400000: lanes i each j\n");
 }
 
 static const char total[] = "symbol a: f64[n, m]\nsymbol s: f64\ninput a: f64[n, m] of a\nvalue s.1: f64 of s wanted\n"
