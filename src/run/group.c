@@ -250,65 +250,16 @@ static bool covers(const struct le_plan *plan, const struct le_ir *ir, const str
     return true;
 }
 
-struct reads {
-    const struct le_stage *stage;
-    int value;
-    bool own; /* no read but of the element that is written */
-};
-
-static void find_read(struct le_node *node, void *user) {
-    struct reads *r = user;
-    if (node->kind != LE_NODE_LOAD || node->live || node->value != r->value || !r->own)
-        return;
-    r->own = (r->stage->kind == LE_STAGE_MAP || r->stage->kind == LE_STAGE_CONTRACT) && node->edge == LE_EDGE_NONE &&
-             node->operand_count == r->stage->left_count;
-    for (int d = 0; r->own && d < node->operand_count; d++)
-        r->own = node->operands[d] == r->stage->left[d];
-}
-
-struct find_any {
-    int value;
-    bool found;
-};
-
-static void find_any(struct le_node *node, void *user) {
-    struct find_any *f = user;
-    f->found |= node->kind == LE_NODE_LOAD && node->value == f->value;
-}
-
-/* Bounds are looked at again and again while the stage writes. */
-static bool bounds_read(const struct le_specialised *s, const struct le_stage *stage, int value) {
-    struct find_any f = {.value = value};
-    for (int q = 0; q < stage->index_count; q++) {
-        const struct le_range_nodes *r = &s->ir->indices.at[stage->indices[q]].range;
-        struct le_node *bounds[] = {r->low, r->high, r->by};
-        for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
-            if (bounds[b])
-                le_node_walk(s->ir, bounds[b], find_any, &f);
-    }
-    return f.found;
-}
-
-/* Whether the stage may write into its base's memory: nobody reads the base later, and it reads what it writes, no
- * other place. */
-static bool in_place(const struct le_specialised *s, const struct le_action *action, int base) {
-    const struct le_stage *stage = action->stage;
-    if (s->ir->values.at[base].stage < 0 || !le_dies(s->plan, action->dying, base))
-        return false;
-    struct reads r = {.stage = stage, .value = base, .own = true};
-    le_node_walk(s->ir, stage->node, find_read, &r);
-    for (int d = 0; d < stage->left_count; d++)
-        le_node_walk(s->ir, stage->left[d], find_read, &r);
-    return r.own && !bounds_read(s, stage, base);
-}
-
 static enum le_memory_plan place_of(const struct le_specialised *s, const struct le_action *action, int target,
                                     int base) {
     if (base < 0 || s->ir->values.at[target].rank == 0)
         return LE_PLACE_NEW;
-    if (in_place(s, action, base))
+    bool ends = s->ir->values.at[base].stage >= 0 && le_dies(s->plan, action->dying, base);
+    if (ends && le_reads_apart(&s->plan->space, action->stage, base))
         return LE_PLACE_BASE;
-    return action->whole ? LE_PLACE_NEW : LE_PLACE_COPY;
+    if (action->whole)
+        return LE_PLACE_NEW;
+    return ends && le_writes_box(s->ir, action->stage) ? LE_PLACE_PART : LE_PLACE_COPY;
 }
 
 static void find_places(struct le_specialised *s, struct le_group *g, struct le_action *action) {

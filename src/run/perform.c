@@ -242,15 +242,9 @@ static leat_status fill_array(struct leat_call *call, const struct le_action *ac
     return LEAT_OK;
 }
 
-leat_status le_perform_action(struct leat_call *call, struct le_action *action) {
-    if (action->stage->kind == LE_STAGE_FILL)
-        return fill_array(call, action);
+static leat_status run_launches(struct leat_call *call, struct le_action *action) {
     int workers = workers_of(call, action->launches.at, action->launches.count);
-    leat_status status = le_ensure_scratch(call, call->specialised->plan->scratch_bytes);
-    if (status == LEAT_OK)
-        status = le_place_targets(call, action, false);
-    if (status == LEAT_OK && action->contract)
-        return le_contract_run(call, action->contract);
+    leat_status status = LEAT_OK;
     clear_faults(call, workers);
     for (int k = 0; k < action->launches.count && status == LEAT_OK; k++) {
         const struct le_launch *launch = &action->launches.at[k];
@@ -268,4 +262,17 @@ leat_status le_perform_action(struct leat_call *call, struct le_action *action) 
     if (status == LEAT_OK)
         tell_notes(call, action, workers);
     return status;
+}
+
+leat_status le_perform_action(struct leat_call *call, struct le_action *action) {
+    if (action->stage->kind == LE_STAGE_FILL)
+        return fill_array(call, action);
+    leat_status status = le_ensure_scratch(call, call->specialised->plan->scratch_bytes);
+    if (status == LEAT_OK)
+        status = le_place_targets(call, action, false);
+    if (status == LEAT_OK && action->contract)
+        return le_contract_run(call, action->contract);
+    if (status == LEAT_OK)
+        status = run_launches(call, action);
+    return le_put_back(call, action, status);
 }

@@ -13,7 +13,7 @@ int le_taken_base(const struct le_plan *plan, int value) {
     for (int k = 0; k < a->stage->pair_count; k++)
         if (a->stage->pairs[k].target == value)
             return a->places[k] == LE_PLACE_BASE ? a->stage->pairs[k].source : -1;
-    return a->place == LE_PLACE_BASE ? a->stage->base : -1;
+    return a->place == LE_PLACE_BASE || a->place == LE_PLACE_PART ? a->stage->base : -1;
 }
 
 /* ---- spares */
@@ -21,6 +21,8 @@ int le_taken_base(const struct le_plan *plan, int value) {
 void le_drop_spares(struct le_specialised *s) {
     for (; s->spare_count > 0; s->spare_count--)
         le_array_free(s->spares[s->spare_count - 1]);
+    le_array_free(s->part); /* of an action that was broken off */
+    s->part = NULL;
 }
 
 static bool is_ours_alone(const leat_array *array) {
@@ -108,6 +110,76 @@ static leat_status new_array(struct leat_call *call, int value, const int64_t *s
     return LEAT_OK;
 }
 
+/* ---- parts */
+
+/* As large as the target, so that one kernel serves for both; what is not written is not touched. */
+static leat_status new_part(struct leat_call *call, int target) {
+    struct le_specialised *s = call->specialised;
+    const struct le_value *v = &s->ir->values.at[target];
+    const int64_t *shape = s->plan->layouts[target].shape;
+    s->part = take_spare(s, v->type, v->rank, shape);
+    return s->part ? LEAT_OK : allocate(call, v, shape, false, &s->part);
+}
+
+static leat_status find_end(struct leat_call *call, struct le_node *node, int64_t known, int64_t *end) {
+    uint64_t bits = (uint64_t)known;
+    leat_status status = node ? le_number(call, node, LE_I64, &bits) : LEAT_OK;
+    *end = (int64_t)bits;
+    return status;
+}
+
+static leat_status find_box(struct leat_call *call, const struct le_stage *stage, int64_t *low, int64_t *high) {
+    const struct le_specialised *s = call->specialised;
+    leat_status status = LEAT_OK;
+    for (int d = 0; d < stage->left_count && status == LEAT_OK; d++) {
+        struct le_node *x = stage->left[d];
+        bool runs = x->kind == LE_NODE_INDEX && !s->ir->indices.at[x->index].host;
+        const struct le_range *known = runs ? &s->plan->space.ranges[x->index] : &(struct le_range){0};
+        const struct le_range_nodes bounds =
+            runs ? s->ir->indices.at[x->index].range : (struct le_range_nodes){.low = x};
+        status = find_end(call, bounds.low, known->low, &low[d]);
+        if (status == LEAT_OK)
+            status = find_end(call, bounds.high, runs ? known->high : low[d] + 1, &high[d]);
+    }
+    return status;
+}
+
+static void copy_box(const leat_array *to, const leat_array *from, const int64_t *low, const int64_t *high) {
+    leat_array target = *to, source = *from;
+    for (int d = 0; d < to->rank; d++) {
+        size_t skipped = (size_t)(low[d] * to->strides[d]) * leat_dtype_size_bytes(to->dtype);
+        if (high[d] <= low[d])
+            return;
+        target.shape[d] = source.shape[d] = high[d] - low[d];
+        target.data = (char *)target.data + skipped;
+        source.data = (char *)source.data + skipped;
+    }
+    le_array_copy(&target, &source);
+}
+
+leat_status le_put_back(struct leat_call *call, const struct le_action *action, leat_status status) {
+    struct le_specialised *s = call->specialised;
+    int64_t low[LEAT_RANK_MAX], high[LEAT_RANK_MAX];
+    const int target = action->stage->target;
+    struct le_span span;
+    if (!s->part)
+        return status;
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, action->stage->name, "what is assigned goes back");
+    if (status == LEAT_OK)
+        status = find_box(call, action->stage, low, high);
+    if (status == LEAT_OK)
+        copy_box(s->cells[target].array, s->part, low, high);
+    uint64_t bytes = 2 * le_type_size(s->ir->values.at[target].type);
+    for (int d = 0; status == LEAT_OK && d < action->stage->left_count; d++)
+        bytes *= high[d] > low[d] ? (uint64_t)(high[d] - low[d]) : 0;
+    le_span_end(&span, status == LEAT_OK ? bytes : 0, 0);
+    if (s->cells[target].array)
+        s->buffers[target] = s->cells[target].array->data;
+    keep_spare(s, s->part);
+    s->part = NULL;
+    return status;
+}
+
 /* ---- targets */
 
 static leat_status copy_base(struct leat_call *call, const struct le_action *action, int target, int base) {
@@ -130,7 +202,7 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
         s->buffers[target] = &cell->scalar;
         return LEAT_OK;
     }
-    if (plan == LE_PLACE_BASE && is_ours_alone(s->cells[base].array)) {
+    if (plan >= LE_PLACE_BASE && is_ours_alone(s->cells[base].array)) {
         le_array_free(cell->array);
         cell->array = s->cells[base].array;
         s->cells[base].array = NULL;
@@ -139,8 +211,10 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
         if (status == LEAT_OK && plan != LE_PLACE_NEW && !action->whole)
             status = copy_base(call, action, target, base);
     }
+    if (status == LEAT_OK && plan == LE_PLACE_PART)
+        status = new_part(call, target);
     if (status == LEAT_OK)
-        s->buffers[target] = cell->array->data;
+        s->buffers[target] = plan == LE_PLACE_PART ? s->part->data : cell->array->data;
     return status;
 }
 

@@ -18,7 +18,9 @@
 enum le_memory_plan {
     LE_PLACE_NEW,  /* memory of its own */
     LE_PLACE_COPY, /* the same, starting as a copy of the base */
-    LE_PLACE_BASE  /* the base's memory, if nobody else holds that when it runs: no action reads the base any more */
+    LE_PLACE_BASE, /* the base's memory, if nobody else holds that when it runs: no action reads the base any more */
+    LE_PLACE_PART  /* the same; as the action itself reads the base where it writes, what it writes, a box, is made in
+                      other memory and copied over when all of it is there */
 };
 /* A part of the plan's `deaths`. */
 struct le_deaths {
@@ -145,6 +147,7 @@ struct le_specialised {
     size_t scratch_bytes;
     char *work; /* for partial results of an action */
     size_t work_bytes;
+    leat_array *part; /* where an action at work makes what it writes of its target; NULL: in the target */
     leat_array *spares[LE_SPARES_MAX]; /* arrays that nobody holds any more, while a loop runs */
     int spare_count;
 };
@@ -177,6 +180,11 @@ int le_taken_base(const struct le_plan *plan, int value); /* the value whose mem
 void le_find_deaths(struct le_specialised *s);
 bool le_dies(const struct le_plan *plan, struct le_deaths deaths, int value);
 
+/* apart.c: what a stage reads of its base is what it writes at that moment, or apart from all that it writes; what it
+ * writes is a box, whose ends are numbers while it runs, and all of that. */
+bool le_reads_apart(const struct le_space *space, const struct le_stage *stage, int base);
+bool le_writes_box(const struct le_ir *ir, const struct le_stage *stage);
+
 /* group.c: lists the actions and groups; plans a group; sees to it that one in a block is planned for what is now. */
 void le_list_actions(struct le_specialised *s);
 leat_status le_plan_group(struct leat_call *call, struct le_group *group);
@@ -200,6 +208,7 @@ leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *la
 
 /* place.c, too */
 leat_status le_place_targets(struct leat_call *call, const struct le_action *action, bool zero);
+leat_status le_put_back(struct leat_call *call, const struct le_action *action, leat_status status); /* the part */
 leat_status le_move_values(struct leat_call *call, const struct le_action *action);
 void le_drop_values(struct leat_call *call, struct le_deaths deaths, bool in_loop);
 void le_drop_spares(struct le_specialised *s);

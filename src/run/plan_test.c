@@ -102,9 +102,9 @@ static const char *places(void) {
     text[0] = 0;
     for (int k = 0; k < plan->action_count; k++) {
         static const char *const names[] = {
-            [LE_PLACE_NEW] = "new ", [LE_PLACE_COPY] = "copy ", [LE_PLACE_BASE] = "base "};
+            [LE_PLACE_NEW] = "new ", [LE_PLACE_COPY] = "copy ", [LE_PLACE_BASE] = "base ", [LE_PLACE_PART] = "part "};
         const struct le_action *a = &plan->actions[k];
-        if (call->specialised->ir->values.at[a->stage->target].rank > 0)
+        if (le_stage_computes(a->stage) && call->specialised->ir->values.at[a->stage->target].rank > 0)
             strncat(text, names[a->place], sizeof text - strlen(text) - 1);
     }
     return text;
@@ -128,12 +128,41 @@ static void values_have_places(void **state) {
     puts_values("y[i] = x[i] * 2\ny[i] = y[i] + 1 where i in 0..3", "new base ", 3);
     puts_values("y[i] = x[i] * 2\ny[0] += 5", "new base ", 7);
     /* it reads elsewhere than it writes: the old values have to stay a while */
-    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..4", "new copy ", 2);
+    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..5", "new part ", 2);
+    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..4", "new base ", 2);
+    puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..8 by 2", "new copy ", 2);
     puts_values("y[i] = x[i] * 2\ny[i] = y[7-i] where i in 0..8", "new new ", 2);
     /* an input is the caller's */
     puts_values("x[i] = x[i] + 9 where i in 0..3\ny[i] = x[i] * exp(0)", "copy new ", 10);
     /* histogram: into what was zero */
     puts_values("out y: f64[4]\ny[i64(x[i]) % 4] += 1", "new base ", 1);
+}
+
+/* In loops of the host's, for all their steps; the last result tells whether what was read was old or new. */
+static void puts_in_loop(const char *body, const char *expected, double last) {
+    char text[256];
+    snprintf(text, sizeof text, "y[i] = x[i] * 2\nfor k in 1..8 { %s }", body);
+    begin(text);
+    give("x", 1, 8, 0);
+    assert_ok(le_call_want(call, "y", NULL));
+    assert_ok(le_call_run(call));
+    assert_string_equal(places(), expected);
+    if (result("y", 7) != last)
+        fail_msg("%s: %g, not %g", body, result("y", 7), last);
+    finish();
+}
+
+static void what_is_read_lies_apart(void **state) {
+    (void)state;
+    puts_in_loop("y[i] += y[k-1] where i in k..8", "new base ", 496);
+    puts_in_loop("y[k] += y[k-1]", "new base ", 58);
+    puts_in_loop("y[8-k-1] += y[8-k]", "new base ", 2);
+    puts_in_loop("y[k] = sum(j in 0..k: y[j])", "new base ", 128);
+    /* it meets what is written: all of that is old */
+    puts_in_loop("y[i] += y[k] where i in k..8", "new part ", 736);
+    puts_in_loop("y[i] += y[k-i] where i in 0..k+1", "new part ", 58);
+    puts_in_loop("y[i] += y[i-1] where i in k..8", "new part ", 1138);
+    puts_in_loop("y[k] = sum(j in 0..k+1: y[j])", "new part ", 496);
 }
 
 /* ---- when a plan serves again: a mark on it is there, or not */
@@ -243,8 +272,11 @@ static void fused_programs_stay_small(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_have_places),        cmocka_unit_test(plans_serve_again),
-        cmocka_unit_test(plans_by_data_serve_once),  cmocka_unit_test(extents_and_numbers_are_no_data),
+        cmocka_unit_test(values_have_places),
+        cmocka_unit_test(what_is_read_lies_apart),
+        cmocka_unit_test(plans_serve_again),
+        cmocka_unit_test(plans_by_data_serve_once),
+        cmocka_unit_test(extents_and_numbers_are_no_data),
         cmocka_unit_test(fused_programs_stay_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
