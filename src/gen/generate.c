@@ -41,10 +41,26 @@ static void release(struct gen *g) {
 
 #define BLOCK_WAITING 128
 #define BLOCK_STRIDED 32
+#define BLOCK_MIN     16
 
 static void find_wide(struct le_node *node, void *user) {
     if (node->free_count > 0 && le_type_size(node->type) == 8 && node->kind != LE_NODE_INDEX)
         *(bool *)user = true;
+}
+
+/* A block takes what is the same for all lanes once for each of its places: no more of those than any loop has turns.
+ * A power of two, as all blocks are, and one block still: nothing is added in another order. */
+static void cap_block(struct gen *g) {
+    int64_t most = BLOCK_MIN;
+    for (int k = 0; k < g->all_count; k++) {
+        const struct le_range *r = &g->space.ranges[g->all[k]];
+        if (!r->solved || (r->dynamic && !(r->bounded && le_gen_by_host(g, g->all[k]))))
+            return;
+        int64_t extent = le_gen_extent(g, g->all[k]);
+        most = extent > most ? extent : most;
+    }
+    while (g->block / 2 >= most)
+        g->block /= 2;
 }
 
 static void choose_block(struct gen *g) {
@@ -60,6 +76,7 @@ static void choose_block(struct gen *g) {
         g->block = wide ? BLOCK_WAITING / 2 : BLOCK_WAITING;
     if (g->fors.count > 0 && le_gen_is_strided(g))
         g->block = BLOCK_STRIDED;
+    cap_block(g);
 }
 
 /* ---- tasks */

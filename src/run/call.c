@@ -281,7 +281,7 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
  * lies where another result is wanted. */
 static bool is_shared(const leat_call *call, int want, leat_array *array) {
     bool shared = atomic_load(&array->refcount) > 1;
-    for (int k = 0; k < call->want_count && !shared; k++)
+    for (int k = 0; k < call->want_count && call->targeted && !shared; k++)
         shared = k != want && call->wants[k].target && le_array_overlaps(call->wants[k].target, array);
     return shared;
 }
@@ -309,6 +309,9 @@ static leat_status separate_value(leat_call *call, int want, int value) {
 static leat_status separate(leat_call *call) {
     const struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
+    call->targeted = false;
+    for (int k = 0; k < call->want_count; k++)
+        call->targeted |= call->wants[k].target != NULL;
     for (int k = 0; k < s->real_wanted_count && status == LEAT_OK; k++)
         status = separate_value(call, s->real_want_of[k], s->ir->last[s->real_wanted[k]]);
     return status;
@@ -371,8 +374,9 @@ leat_status le_call_run(leat_call *call) {
 }
 
 const struct le_want *le_call_result(const leat_call *call, const char *name) {
+    int symbol = le_tree_find(call->program->tree, name);
     for (int k = 0; k < call->want_count; k++)
-        if (!strcmp(call->program->tree->symbols[call->wants[k].symbol]->name, name))
+        if (call->wants[k].symbol == symbol)
             return &call->wants[k];
     return NULL;
 }

@@ -25,6 +25,7 @@ struct leat_call {
     struct le_bind *binds; /* by symbol */
     struct le_want *wants;
     int want_count, want_capacity;
+    bool targeted;                      /* some want has a target; known when results are handed out */
     bool default_wants;                 /* wants are the program's own results */
     struct le_specialised *specialised; /* NULL: none yet */
     bool has_blocks;                    /* some array is, or was, of another device's context */
