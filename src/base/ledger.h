@@ -29,8 +29,8 @@ struct le_span {
 void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kind kind, const char *what,
                    const char *cause);
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations);
-/* Where a failure jumps out of functions with open spans: those that were begun after `outer` was the thread's innermost
- * are forgotten, uncounted. */
+/* Where a failure jumps out of functions with open spans: those that were begun after `outer` was the thread's
+ * innermost are forgotten, uncounted. */
 struct le_span *le_span_innermost(void); /* NULL: none is open */
 void le_span_drop(struct le_span *outer);
 /* Host times are by this clock from now on, before other threads use the ledger; time goes on from where it is. NULL:
