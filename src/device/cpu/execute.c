@@ -29,15 +29,22 @@ static size_t reg_size(const struct le_unit *unit, const struct le_reg *reg) {
     return 0;
 }
 
+static bool lies_elsewhere(const struct le_reg *reg) {
+    return reg->kind == LE_REG_CONST || reg->kind == LE_REG_STREAM || reg->kind == LE_REG_FAULT ||
+           reg->kind == LE_REG_ROOM;
+}
+
 leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, enum le_simd simd,
                            struct le_cpu_code *code) {
     *code = (struct le_cpu_code){.unit = unit};
     code->ops = LE_NEW_ARRAY(arena, unit->instr_count, le_cpu_op *);
     code->offsets = LE_NEW_ARRAY(arena, unit->reg_count, size_t);
+    code->elsewhere = LE_NEW_ARRAY(arena, unit->reg_count, int);
     for (int k = 0; k < unit->instr_count; k++) {
         const struct le_instr *instr = &unit->instrs[k];
         if (le_code_is_control(instr->code))
             continue;
+        code->past_caches |= instr->code == LE_CODE_STREAM;
         code->ops[k] = le_cpu_op_find(simd, instr);
         if (!code->ops[k])
             return le_fail(LEAT_INTERNAL, "%s: the machine has no %s on %s, %s", unit->name, le_code_name(instr->code),
@@ -48,6 +55,8 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
     for (int k = 0; k < unit->reg_count; k++) {
         code->offsets[k] = code->scratch_bytes;
         code->scratch_bytes += (reg_size(unit, &unit->regs[k]) + 63) / 64 * 64;
+        if (lies_elsewhere(&unit->regs[k]))
+            code->elsewhere[code->elsewhere_count++] = k;
     }
     return LEAT_OK;
 }
@@ -267,7 +276,9 @@ static void run_task(void *user, int64_t task, int worker) {
     if (!fault->set)
         fault->task = task;
     for (int k = 0; k < job->code->unit->reg_count; k++)
-        f.regs[k] = reg_pointer(job, k, scratch, task, fault);
+        f.regs[k] = scratch + job->code->offsets[k];
+    for (int k = 0; k < job->code->elsewhere_count; k++)
+        f.regs[job->code->elsewhere[k]] = reg_pointer(job, job->code->elsewhere[k], scratch, task, fault);
     int64_t inner = pieces_of(job, 1);
     f.piece[0] = task / inner;
     f.piece[1] = task % inner;
@@ -282,7 +293,8 @@ static void run_task(void *user, int64_t task, int worker) {
         cut_rows(&f, job);
     run(&f, 0, job->code->unit->instr_count, 1);
 #ifdef __SSE2__
-    _mm_sfence(); /* stores past the caches are seen before the task is done */
+    if (job->code->past_caches)
+        _mm_sfence(); /* those stores are seen before the task is done */
 #endif
 }
 

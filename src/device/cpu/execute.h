@@ -10,8 +10,11 @@
 
 struct le_cpu_code {
     const struct le_unit *unit;
-    le_cpu_op **ops;      /* by instruction; NULL for a loop */
-    size_t *offsets;      /* by register: in a worker's scratch memory */
+    le_cpu_op **ops; /* by instruction; NULL for a loop */
+    size_t *offsets; /* by register: in a worker's scratch memory */
+    int *elsewhere;  /* registers that do not simply lie there */
+    int elsewhere_count;
+    bool past_caches;     /* some instruction stores past them */
     size_t scratch_bytes; /* that one worker needs */
 };
 leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, enum le_simd simd,
