@@ -133,7 +133,7 @@ void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t str
 struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 bool le_gen_is_safe(struct gen *g, struct le_node *node);
 
-/* region.c */
+/* region_code.c, region_steps.c */
 struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 struct operand *le_gen_local(struct gen *g, const struct le_node *node);
 bool le_gen_has_value(enum le_region_kind kind);
