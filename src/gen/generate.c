@@ -430,7 +430,8 @@ static leat_status generate_stage(const struct le_kernel *kernel, struct le_laun
     }
     if (stage->kind == LE_STAGE_SCATTER)
         return generate_scatter(kernel, out);
-    if (stage->node->kind == LE_NODE_REDUCE && stage->index_count == 0 && generate_parts(kernel, out, &status))
+    bool is_total = stage->node->kind == LE_NODE_REDUCE && stage->index_count == 0 && stage->left_count == 0;
+    if (is_total && generate_parts(kernel, out, &status))
         return status;
     if (stage->kind == LE_STAGE_SCAN && le_gen_scan_stage(kernel, out, &status))
         return status;

@@ -43,12 +43,20 @@ static bool moves_in_region(const struct le_node *node, const struct path *own, 
     return node->changes;
 }
 
+/* The reduction is the whole of a stage, which then is its kernel; one that goes into an element of an array is a
+ * scalar first, since a kernel's tasks share out the terms of scalars alone. */
+static bool is_whole(const struct hoist *h, const struct le_node *node) {
+    const struct le_stage *stage = h->stage;
+    return node == stage->node && stage->kind < LE_STAGE_MOVE &&
+           !(stage->kind == LE_STAGE_MAP && stage->index_count == 0 && stage->left_count > 0);
+}
+
 static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
     struct path own = le_path_of(h->ir, node);
     if ((h->conditions && has_untrusted(h->ir, node)) || moves_in_region(node, &own, path))
         return true;
     if (path->count == 0)
-        return node == h->stage->node && h->stage->kind < LE_STAGE_MOVE;
+        return is_whole(h, node);
     if (own.count > LEAT_RANK_MAX)
         return true;
     for (int k = 0; k < own.count; k++)
@@ -113,8 +121,7 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     for (int k = 0; k < node->operand_count; k++)
         copy.operands[k] = hoist(h, node->operands[k], &inner, inner_epoch);
     struct le_node *made = le_node_make(h->ir, &copy);
-    bool whole = node == h->stage->node && h->stage->kind < LE_STAGE_MOVE;
-    if (node->kind == LE_NODE_REDUCE && (made == node || !whole) && !stays(h, made, path))
+    if (node->kind == LE_NODE_REDUCE && (made == node || !is_whole(h, node)) && !stays(h, made, path))
         made = own_stage(h, made, path);
     node->epoch = epoch;
     node->memo = made;

@@ -190,10 +190,13 @@ struct le_node *le_lower_contracted(struct lower *l, int code, enum le_type type
     return le_lower_op2(l, code, type, a, b);
 }
 
+/* A number that is written there: not a scalar that happens to be known, which may be handed in as well. */
+static bool is_literal(const struct le_tree_node *n) {
+    return n->kind == LE_TREE_CONST || (n->kind == LE_TREE_OP && n->op == LE_OP_NEG && is_literal(n->children[0]));
+}
+
 /* x ** literal, where products, a root or a division say the same. */
 static struct le_node *power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
-    if (y->kind != LE_NODE_CONST)
-        return le_lower_op2(l, LE_OP_POW, type, x, y);
     double e = le_type_is_float(type) ? le_const_real(y) : (double)le_const_i64(y);
     if (e == 1.0)
         return x;
@@ -256,7 +259,7 @@ static struct le_node *lower_op(struct lower *l, const struct le_tree_node *n) {
     if (n->op == LE_OP_ADD || n->op == LE_OP_SUB)
         return le_lower_contracted(l, n->op, type, x[0], x[1]);
     if (n->op == LE_OP_POW)
-        return power(l, type, x[0], x[1]);
+        return is_literal(n->children[1]) ? power(l, type, x[0], x[1]) : le_lower_op2(l, n->op, type, x[0], x[1]);
     if (info->rule == LE_RULE_ROUND && !le_type_is_float(type))
         return x[0];
     return le_node_op(l->ir, n->op, type, x, n->child_count);

@@ -5,8 +5,9 @@
 #define SIBLINGS_MAX 8
 
 static bool is_whole_reduction(const struct le_stage *s) {
-    return !s->dead && s->kind == LE_STAGE_MAP && s->index_count == 0 && s->node->kind == LE_NODE_REDUCE &&
-           !s->node->operands[0]->reduces && s->node->code != LE_RED_ARGMIN && s->node->code != LE_RED_ARGMAX;
+    return !s->dead && s->kind == LE_STAGE_MAP && s->index_count == 0 && s->left_count == 0 &&
+           s->node->kind == LE_NODE_REDUCE && !s->node->operands[0]->reduces && s->node->code != LE_RED_ARGMIN &&
+           s->node->code != LE_RED_ARGMAX;
 }
 
 /* The place of each subscript's index among the reduction's own; false unless all are bare and every index is there. */

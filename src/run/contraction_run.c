@@ -414,8 +414,8 @@ static void run_tile(const struct job *j, int64_t number, char *scratch) {
     number /= c->row_tiles;
     t.part = number % c->parts;
     t.batch = number / c->parts;
-    if (c->symmetric && t.column > t.row)
-        return;
+    if (j->direct && c->symmetric && t.column > t.row)
+        return; /* its mirror writes it */
     t.rows = least(c->tile_rows, c->rows.total - t.row);
     t.columns = least(c->tile_columns, c->columns.total - t.column);
     t.term = t.part * c->part_terms;

@@ -47,7 +47,8 @@ static void keep_spare(struct le_specialised *s, leat_array *array) {
 static leat_array *take_spare(struct le_specialised *s, enum le_type type, int rank, const int64_t *shape) {
     size_t bytes = le_type_size(type);
     for (int d = 0; d < rank; d++)
-        bytes *= (size_t)shape[d];
+        if (!le_mul_size(bytes, (size_t)shape[d], &bytes))
+            return NULL;
     for (int k = s->spare_count - 1; k >= 0; k--) {
         leat_array *array = s->spares[k];
         if (le_array_bytes(array) != bytes)

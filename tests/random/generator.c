@@ -203,8 +203,15 @@ static bool leaf(struct generator *g, bool *weak) {
 }
 
 static bool binary(struct generator *g, int depth, bool *weak) {
-    const char *op = PICK(g, "+", "+", "-", "*", "*", "/", "//", "%");
+    const char *op = PICK(g, "+", "+", "-", "*", "*", "/", "//", "%", "**");
     add(g, "(");
+    if (op[1] == '*') {
+        bool base = expression(g, depth - 1, weak);
+        add(g, " ** ");
+        bool exponent = leaf(g, weak);
+        add(g, ")");
+        return base || exponent;
+    }
     bool a = expression(g, depth - 1, weak);
     add(g, " %s ", op);
     bool b = expression(g, depth - 1, weak);
@@ -574,7 +581,7 @@ static void each(struct generator *g) {
         add(g, chance(g, 40) ? "; if q > 9 { break } }; " : " }; ");
         break;
     case 1:
-        add(g, "while q > 1 { q = q / 2 - 0.25 }; ");
+        add(g, "c = 0; while q > 1 && c < 9 { q = q / 2 - 0.25; c += 1 }; ");
         break;
     default:
         add(g, "if ");
