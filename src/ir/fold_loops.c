@@ -360,7 +360,7 @@ static void add_step(struct folder *f, struct region_builder *b, const struct le
         .kind = LE_REGION_SET, .access = s->access, .text = ir->statements.at[s->statement].text};
     if (slot->head < 0) {
         *LE_PUSH(ir->arena, &ir->locals) =
-            (struct le_local){.name = ir->tree->symbols[slot->symbol]->name, .type = ir->values.at[s->target].type};
+            (struct le_local){.name = bare_name(ir, s->target), .type = ir->values.at[s->target].type};
         step->local = slot->local = ir->locals.count - 1;
     } else {
         step->kind = LE_REGION_STORE;
@@ -397,6 +397,12 @@ static struct le_node *make_region(struct folder *f) {
                                               .index_count = 1});
 }
 
+/* "u" of "u.7": symbols of several blocks that share a name are printed with numbers, their values are not. */
+static const char *bare_name(struct le_ir *ir, int value) {
+    const char *name = ir->values.at[value].name, *dot = strrchr(name, '.');
+    return dot ? le_arena_copy(ir->arena, name, (size_t)(dot - name)) : name;
+}
+
 /* What the EACH makes of each head; its value after the loop is moved from there. */
 static void make_targets(struct folder *f, struct le_pair *pairs, struct le_pair *moves) {
     struct le_ir *ir = f->ir;
@@ -404,7 +410,7 @@ static void make_targets(struct folder *f, struct le_pair *pairs, struct le_pair
         struct slot *slot = &f->slots[k];
         struct le_value v = ir->values.at[slot->head];
         v.id = ir->values.count;
-        v.name = le_arena_format(ir->arena, "%s.%d", ir->tree->symbols[slot->symbol]->name, v.id);
+        v.name = le_arena_format(ir->arena, "%s.%d", bare_name(ir, slot->head), v.id);
         v.wanted = v.moved = false;
         v.uses = 0;
         *LE_PUSH(ir->arena, &ir->values) = v;

@@ -162,7 +162,8 @@ static void what_is_read_lies_apart(void **state) {
     puts_in_loop("y[i] += y[k] where i in k..8", "new part ", 736);
     puts_in_loop("y[i] += y[k-i] where i in 0..k+1", "new part ", 58);
     puts_in_loop("y[i] += y[i-1] where i in k..8", "new part ", 1138);
-    puts_in_loop("y[k] = sum(j in 0..k+1: y[j])", "new part ", 496);
+    /* a sum that goes into one element is a scalar first */
+    puts_in_loop("y[k] = sum(j in 0..k+1: y[j])", "new base ", 496);
 }
 
 /* ---- when a plan serves again: a mark on it is there, or not */
