@@ -339,6 +339,12 @@ static struct le_node *as_element(struct folder *f, struct le_node *node) {
     return rewrite(f, node, ++f->ir->epoch);
 }
 
+/* "u" of "u.7": symbols of several blocks that share a name are printed with numbers, their values are not. */
+static const char *bare_name(struct le_ir *ir, int value) {
+    const char *name = ir->values.at[value].name, *dot = strrchr(name, '.');
+    return dot ? le_arena_copy(ir->arena, name, (size_t)(dot - name)) : name;
+}
+
 struct region_builder {
     struct le_region_step *steps;
     int step_count;
@@ -395,12 +401,6 @@ static struct le_node *make_region(struct folder *f) {
                                               .operand_count = b.operands.count,
                                               .indices = &f->inner,
                                               .index_count = 1});
-}
-
-/* "u" of "u.7": symbols of several blocks that share a name are printed with numbers, their values are not. */
-static const char *bare_name(struct le_ir *ir, int value) {
-    const char *name = ir->values.at[value].name, *dot = strrchr(name, '.');
-    return dot ? le_arena_copy(ir->arena, name, (size_t)(dot - name)) : name;
 }
 
 /* What the EACH makes of each head; its value after the loop is moved from there. */
