@@ -116,7 +116,8 @@ struct le_ir_access {
     int symbol, stretch, statement;
     struct le_node **subscripts;
     int rank;
-    bool guarded, left, has_edge;
+    bool guarded, left;
+    bool has_edge; /* or an `else`, in an element's assignment */
     int *around;
     int around_count;
     struct le_place place;

@@ -59,7 +59,7 @@ void le_lower_number_accesses(struct lower *l, const struct le_step *step) {
                                      .rank = a->node->child_count,
                                      .guarded = a->guarded,
                                      .left = a->left,
-                                     .has_edge = a->node->edge != LE_EDGE_NONE,
+                                     .has_edge = a->node->edge != LE_EDGE_NONE || a->has_else,
                                      .place = a->node->place};
         le_names_put(l->ir->arena, &l->accesses, (const char *)&a->node, sizeof a->node, l->ir->accesses.count - 1);
     }

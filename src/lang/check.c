@@ -231,8 +231,11 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     c->now.owner = target;
     struct le_tree_node *left = resolve_left(c, stmt, target);
     add_where(c, stmt);
+    int first_read = c->accesses.count;
     struct le_tree_node *value = le_resolve_top(c, stmt->value);
     struct le_tree_node *otherwise = stmt->otherwise ? le_resolve_top(c, stmt->otherwise) : NULL;
+    for (int k = first_read; c->now.element && otherwise && k < c->accesses.count; k++)
+        c->accesses.at[k].has_else = true;
     struct le_symbol *known = find_assigned(c, name); /* may have been read just now: an input */
     bool is_new = !known;
     if (known) {
@@ -323,8 +326,26 @@ static bool is_too_large(const struct le_checker *c) {
     return c->node_count > LE_NODES_MAX;
 }
 
+/* How much there is of what an element's statements make. */
+struct amount {
+    int steps, indices, accesses;
+};
+
+static struct amount amount_of(const struct le_checker *c) {
+    return (struct amount){c->now.steps->count, c->all.count, c->accesses.count};
+}
+
+static void forget_after(struct le_checker *c, const struct amount *reached) {
+    c->now.steps->count = reached->steps;
+    c->all.count = reached->indices;
+    c->accesses.count = reached->accesses;
+}
+
+/* In an element's blocks, what follows a statement that surely leaves is checked, and dropped. */
 void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
     struct le_position position = c->now;
+    struct amount reached = {0};
+    bool ends = false;
     for (int k = 0; k < stmts.count && !le_faults_full() && !is_too_large(c); k++) {
         if (c->now.in_call)
             check_statement(c, stmts.at[k]);
@@ -332,7 +353,13 @@ void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
             le_check_try(c, stmts.at[k], check_statement);
         position.guards += position.element && le_stmt_leaves(stmts.at[k], true); /* what follows may not run */
         c->now = position;
+        if (!ends && position.element && le_stmt_ends(stmts.at[k])) {
+            ends = true;
+            reached = amount_of(c);
+        }
     }
+    if (ends)
+        forget_after(c, &reached);
 }
 
 /* `out y` without more marks what is assigned later: but not in a block alone. */

@@ -212,6 +212,7 @@ struct le_access {
     struct le_tree_node *node; /* a READ; the left side is one, too */
     bool guarded; /* under ?:, && or ||, or in an element's own `if`, `while` or after its `break` or `return` */
     bool left;
+    bool has_else;            /* stands in an element's assignment that says what is outside */
     struct le_index **around; /* indices of the reductions and the element's own `for`s around it */
     int around_count;
 };
