@@ -90,6 +90,30 @@ static void note_makers(struct le_plan *plan, const struct le_ir *ir) {
     plan->moving_scalars = LE_NEW_ARRAY(&plan->arena, most, uint64_t);
 }
 
+static void mark_idle(struct le_plan *plan, const bool *lives, int first, int end) {
+    for (int k = first; k < end; k++)
+        if (lives[k])
+            return; /* the block has become a stage that lives */
+    for (int k = first; k < end; k++)
+        plan->idle[k] = true;
+}
+
+/* What stands in a block that nobody needs has no ranges: the block does not run, and its names have no values. */
+static void find_idle(struct le_plan *plan, const struct le_ir *ir) {
+    bool *lives = LE_NEW_ARRAY(&plan->arena, ir->statements.count, bool);
+    plan->idle = LE_NEW_ARRAY(&plan->arena, ir->statements.count, bool);
+    for (int k = 0; k < plan->action_count; k++)
+        if (le_stage_computes(plan->actions[k].stage))
+            lives[plan->actions[k].stage->statement] = true;
+    for (int k = 0, depth = 0, first = 0; k < ir->stages.count; k++) {
+        const struct le_stage *stage = &ir->stages.at[k];
+        if (stage->dead && opens(stage) && depth++ == 0)
+            first = stage->statement + 1;
+        if (stage->dead && stage->kind == LE_STAGE_END && --depth == 0)
+            mark_idle(plan, lives, first, stage->statement + 1);
+    }
+}
+
 void le_list_actions(struct le_specialised *s) {
     struct le_plan *plan = s->plan;
     struct lister l = {.plan = plan};
@@ -112,6 +136,7 @@ void le_list_actions(struct le_specialised *s) {
                               .statement_count = s->ir->statements.count - l.next_statement,
                               .first_action = plan->action_count};
     note_makers(plan, s->ir);
+    find_idle(plan, s->ir);
 }
 
 /* ---- layouts */
@@ -408,7 +433,8 @@ static leat_status plan_now(struct leat_call *call, struct le_group *g) {
     struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
     for (int k = 0; k < g->statement_count && status == LEAT_OK; k++)
-        status = find_ranges(call, g, &s->ir->statements.at[g->first_statement + k]);
+        if (!s->plan->idle[g->first_statement + k])
+            status = find_ranges(call, g, &s->ir->statements.at[g->first_statement + k]);
     for (int k = 0; k < g->action_count && status == LEAT_OK; k++)
         status = plan_action(call, g, &s->plan->actions[g->first_action + k]);
     return status;

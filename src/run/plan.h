@@ -100,6 +100,7 @@ struct le_plan {
     struct le_group *groups;
     int group_count;
     bool has_blocks;
+    bool *idle;  /* by statement: it stands in a block that is dead */
     int planned; /* groups that are planned, or passed if they stand in a block */
     struct {
         int *at;
