@@ -210,10 +210,13 @@ void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t str
     if (stride_bytes == 0)
         return;
     struct le_loop *loop = &g->loops.at[scope->loop];
-    struct le_loop_stream *streams = LE_NEW_ARRAY(g->arena, loop->stream_count + 1, struct le_loop_stream);
-    for (int k = 0; k < loop->stream_count; k++)
-        streams[k] = loop->streams[k];
-    streams[loop->stream_count] = (struct le_loop_stream){.reg = (uint16_t)reg, .stride = stride_bytes};
-    loop->streams = streams;
+    if ((loop->stream_count & (loop->stream_count - 1)) == 0) { /* full: it holds the next power of two */
+        int room = loop->stream_count ? 2 * loop->stream_count : 1;
+        struct le_loop_stream *streams = LE_NEW_ARRAY(g->arena, room, struct le_loop_stream);
+        for (int k = 0; k < loop->stream_count; k++)
+            streams[k] = loop->streams[k];
+        loop->streams = streams;
+    }
+    loop->streams[loop->stream_count] = (struct le_loop_stream){.reg = (uint16_t)reg, .stride = stride_bytes};
     loop->stream_count++;
 }

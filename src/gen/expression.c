@@ -85,6 +85,9 @@ static struct operand *remember(struct gen *g, struct le_node *node, const struc
         node->code_epoch = g->epoch;
         node->code_memo = NULL;
     }
+    struct memo *known = node->code_memo;
+    if (known && node->changes && known->moment != g->moment)
+        node->code_memo = NULL; /* no moment comes back */
     struct memo *m = LE_NEW(g->arena, struct memo);
     *m = (struct memo){
         .next = node->code_memo, .operand = *x, .mask = c.mask, .outside = c.outside, .moment = g->moment};

@@ -312,6 +312,31 @@ static void stores_heed_masks(void **state) {
     }
 }
 
+/* A step costs the same however many stand before it: memory for twice the steps is about twice as much. */
+static size_t bytes_of_updates(int count) {
+    struct le_text text = {.at = NULL};
+    struct machine m;
+    struct le_launches launches = {.at = NULL};
+    le_text_add(&text, EACH_HEAD "%%0 = region\n");
+    for (int k = 0; k < count; k++)
+        le_text_add(&text, "  store add 0[i.0] own access 1 = 3:f64\n");
+    le_text_add(&text, "end\neach {i.0} y.2 over y.1, h.2 over h.1, q.2 over q.1 = %%0\n");
+    start(&m, text.at, "a 100", 1);
+    m.kernel.stage = &m.kernel.ir->stages.at[m.kernel.ir->stages.count - 1];
+    size_t before = m.arena.size_bytes;
+    assert_int_equal(le_kernel_generate(&m.kernel, &launches), LEAT_OK);
+    size_t bytes = m.arena.size_bytes - before;
+    finish(&m);
+    le_text_finish(&text);
+    return bytes;
+}
+
+static void updates_cost_the_same(void **state) {
+    (void)state;
+    size_t once = bytes_of_updates(1000), twice = bytes_of_updates(2000);
+    assert_true(once > 0 && twice < once * 5 / 2);
+}
+
 /* waits for a number that never comes: the first read outside ends it, with its fault */
 static void a_read_outside_ends_a_while(void **state) {
     (void)state;
@@ -372,6 +397,7 @@ int main(void) {
         cmocka_unit_test(a_recurrence_runs_along_rows),
         cmocka_unit_test(lanes_break_and_return),
         cmocka_unit_test(stores_heed_masks),
+        cmocka_unit_test(updates_cost_the_same),
         cmocka_unit_test(a_read_outside_ends_a_while),
         cmocka_unit_test(a_triangle_of_the_hosts_is_cut),
     };

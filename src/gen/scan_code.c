@@ -171,7 +171,8 @@ void le_gen_choose_scan_lane(struct gen *g, struct scan *s) {
         return; /* lane by lane the first that is met wins */
     for (int k = 0; k < g->stage->index_count; k++) {
         int index = g->stage->indices[k];
-        if (g->merged_into[index] != index || g->space.ranges[index].dynamic || le_gen_extent(g, index) < LANES_MIN)
+        if (g->merged_into[index] != index || g->space.ranges[index].dynamic || le_gen_extent(g, index) < LANES_MIN ||
+            le_gen_splits_bounds(g, index))
             continue;
         int score = lane_score(g, index);
         if (score > best) {

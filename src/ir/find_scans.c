@@ -2,8 +2,8 @@
  * i, becomes a stage of its own, which makes the totals for all i at once in linear time; it is read where the
  * reduction stood. i is an index of the stage, or of a reduction around it, with a range of its own. All further
  * indices of the reduction are reduced inside of a term. What stays: i with another factor, bounds that depend on more
- * than i, bodies that hold a range that depends on the scanned index. Whether a reduction is a scan hangs on its own
- * statement alone, so that fusion changes no bits: this runs before it. */
+ * than i, bodies that hold a range that depends on the scanned index, or one whose bounds are read from arrays. Whether
+ * a reduction is a scan hangs on its own statement alone, so that fusion changes no bits: this runs before it. */
 #include "ir/ir.h"
 
 #define PATH_MAX 64
@@ -83,6 +83,36 @@ static bool bounds_depend(struct le_ir *ir, struct le_node *node, int index) {
     return b.found;
 }
 
+struct steadiness {
+    const struct le_ir *ir;
+    bool has_region, fails;
+};
+
+static void find_region(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_REGION)
+        *(bool *)user = true;
+}
+
+static void find_unsteady(struct le_node *node, void *user) {
+    struct steadiness *s = user;
+    for (int k = 0; k < node->index_count && node->kind != LE_NODE_REGION; k++) {
+        const struct le_range_nodes *r = &s->ir->indices.at[node->indices[k]].range;
+        const struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+            s->fails |= bounds[b] && (bounds[b]->changes || bounds[b]->loads ||
+                                      (s->has_region && (bounds[b]->free_count || bounds[b]->operand_count)));
+    }
+}
+
+/* The scan's lanes share every loop inside of its term: bounds are made once for all of them, before the lanes. What
+ * reads arrays may fail, so it stays where it stands; and beside regions so does all that is computed. */
+static bool is_steady(struct le_ir *ir, struct le_node *term) {
+    struct steadiness s = {.ir = ir};
+    le_node_walk(ir, term, find_region, &s.has_region);
+    le_node_walk(ir, term, find_unsteady, &s);
+    return !s.fails;
+}
+
 /* The range's end that moves with one index, by a factor of 1 or -1, while the other moves with none; NULL: it is no
  * such range. */
 static const struct le_node *moving_end(const struct le_ir *ir, int index) {
@@ -134,7 +164,8 @@ static bool match(const struct scans *s, struct le_node *n, const struct path *p
         if (ix->host || ix->depends || !is_among(path->at, path->count, p->index))
             continue;
         p->term = term_of(s->ir, n, p->scanned);
-        if (!le_node_depends(p->term, p->index) && !bounds_depend(s->ir, p->term, p->scanned) && find_kept(s, path, p))
+        if (!le_node_depends(p->term, p->index) && !bounds_depend(s->ir, p->term, p->scanned) &&
+            is_steady(s->ir, p->term) && find_kept(s, path, p))
             return true;
     }
     return false;
