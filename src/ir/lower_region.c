@@ -147,14 +147,22 @@ static void close_step(struct lower *l, enum le_region_kind kind, int opened) {
     l->region->steps.at[opened].partner = number;
 }
 
+static void for_range(struct lower *l, const struct le_step *step) {
+    bool stepped = step->index->by != NULL;
+    if (step->index->folds) {
+        le_lower_indices(l, (struct le_index *const *)&step->index, 1);
+        return;
+    }
+    struct le_node *low = le_lower_as(l, step->index->low, LE_I64);
+    struct le_node *by = stepped ? kept(l, le_lower_as(l, step->index->by, LE_I64), step) : NULL;
+    le_lower_for_range(l, step->index, stepped ? kept(l, low, step) : low, by);
+}
+
 static void lower_loop(struct lower *l, const struct le_step *steps, int number) {
     const struct le_step *step = &steps[number];
     int opened = 0, outer = l->region_loop;
     if (step->kind == LE_STEP_FOR) {
-        bool stepped = step->index->by != NULL;
-        struct le_node *low = le_lower_as(l, step->index->low, LE_I64);
-        struct le_node *by = stepped ? kept(l, le_lower_as(l, step->index->by, LE_I64), step) : NULL;
-        le_lower_for_range(l, step->index, stepped ? kept(l, low, step) : low, by);
+        for_range(l, step);
         *LE_PUSH(l->ir->arena, &l->region->indices) = step->index->id;
         opened = l->region->steps.count;
         add_step(l, LE_REGION_FOR, step)->index = l->region->indices.count - 1;

@@ -43,9 +43,10 @@ static const char *for_problem(const struct look *l) {
     if (l->step->index < 0 || l->step->index >= l->node->index_count)
         return "a for's index";
     int index = l->node->indices[l->step->index];
-    const struct le_range_nodes *range = &l->v->ir->indices.at[index].range;
+    const struct le_ir_index *ix = &l->v->ir->indices.at[index];
+    bool ranged = !ix->explicit_range || (ix->range.low && ix->range.high);
     bool twice = is_among(l->v->stage->indices, l->v->stage->index_count, index);
-    return !twice && range->low && range->high ? NULL : "a for's index";
+    return !twice && ranged ? NULL : "a for's index";
 }
 
 static const struct le_region_step *partner_of(const struct look *l) {

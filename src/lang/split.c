@@ -62,6 +62,11 @@ struct le_twin le_twin_of(const struct le_splitter *c, const struct le_symbol *s
     return symbol ? c->twins[symbol->id] : (struct le_twin){0};
 }
 
+struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum le_type type) {
+    return add_symbol(
+        c, &(struct le_symbol){.assigned = true, .read = true, .in_block = true, .local = true, .type = type}, name);
+}
+
 /* ---- statements */
 
 /* A copy of the step without what it holds; outside of elements its lists are collected until finish. */

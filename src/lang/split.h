@@ -53,4 +53,7 @@ struct le_index **le_split_indices(struct le_splitter *c, struct le_index *const
 /* split.c: a def that returns a complex number runs once for each part. */
 struct le_tree_node *le_split_call(struct le_splitter *c, const struct le_tree_node *call, struct le_tree_node *copy,
                                    bool imaginary);
+/* split_product.c: a product of complex numbers, as a block that multiplies both parts; once for each part. */
+struct le_tree_node *le_split_product(struct le_splitter *c, const struct le_tree_node *product, bool imaginary);
+struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum le_type type); /* split.c */
 #endif

@@ -183,10 +183,10 @@ static struct le_parts split_part(struct le_splitter *c, const struct le_tree_no
 }
 
 static struct le_parts split_reduction(struct le_splitter *c, const struct le_tree_node *from) {
-    struct le_index **indices = le_split_indices(c, from->indices, from->index_count);
     bool is_complex = le_type_is_complex(from->type);
     if (is_complex && from->op == LE_RED_PROD)
-        le_split_fail(c, from->place, "multiply in a `for`", "prod over complex numbers is not there");
+        return (struct le_parts){le_split_product(c, from, false), le_split_product(c, from, true)};
+    struct le_index **indices = le_split_indices(c, from->indices, from->index_count);
     struct le_parts body = {.re = NULL};
     if (is_complex)
         body = le_split_both(c, from->children[0]);

@@ -161,6 +161,7 @@ struct le_index {
     /* Its bounds use another index of the statement, or a private scalar, so they change as it runs. Indices that are
      * `host` do not count. */
     bool depends;
+    bool folds; /* of a FOR that stands for a reduction: its range is found as those of reductions are */
 };
 
 enum le_tree_kind {
