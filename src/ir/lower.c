@@ -65,7 +65,7 @@ void le_lower_number_accesses(struct lower *l, const struct le_step *step) {
     }
 }
 
-void le_lower_fill_accesses(struct lower *l, const struct le_step *step) {
+static void fill_accesses(struct lower *l, const struct le_step *step) {
     struct le_ir_statement *st = &l->ir->statements.at[l->statement];
     l->as_written = true;
     for (int k = 0; k < step->access_count; k++) {
@@ -84,7 +84,7 @@ void le_lower_fill_accesses(struct lower *l, const struct le_step *step) {
 
 void le_lower_finish_statement(struct lower *l, const struct le_step *step) {
     int *all = le_lower_indices(l, step->all, step->all_count);
-    le_lower_fill_accesses(l, step);
+    fill_accesses(l, step);
     struct le_ir_statement *st = &l->ir->statements.at[l->statement];
     st->all = all;
     st->all_count = step->all_count;

@@ -84,7 +84,6 @@ const char *le_lower_text(struct lower *l, const struct le_step *step); /* one l
 struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step *step);
 /* Numbers the accesses first, so that reads can name theirs; their subscripts follow once the indices are known. */
 void le_lower_number_accesses(struct lower *l, const struct le_step *step);
-void le_lower_fill_accesses(struct lower *l, const struct le_step *step);
 /* With all indices of the step, once what is in it has been lowered. */
 void le_lower_finish_statement(struct lower *l, const struct le_step *step);
 struct le_stage *le_lower_blank_stage(struct lower *l, enum le_stage_kind kind); /* without a target */
