@@ -236,7 +236,6 @@ static bool choose(struct generator *g, int depth, bool *weak) {
         condition(g, depth - 1);
     }
     add(g, " ? ");
-    *weak = false;
     bool a = expression(g, depth - 1, weak);
     add(g, " : ");
     bool b = expression(g, depth - 1, weak);
@@ -292,9 +291,9 @@ static bool function(struct generator *g, int depth, bool *weak) {
 static bool call(struct generator *g, int depth, bool *weak) {
     if (g->defs == 0)
         return leaf(g, weak);
-    add(g, "d%d(", (int)below(g, g->defs));
+    add(g, "d%d(f64(", (int)below(g, g->defs));
     expression(g, depth - 1, weak);
-    add(g, ", ");
+    add(g, "), ");
     expression(g, depth - 1, weak);
     add(g, ")");
     *weak = false;

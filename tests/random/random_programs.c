@@ -225,7 +225,7 @@ static bool same_array(const leat_array *a, const leat_array *b) {
 }
 
 static const char *find_difference(const struct run *a, const struct run *b) {
-    if (a->status != b->status)
+    if (!a->status != !b->status)
         return "the status";
     for (int k = 0; !a->status && k < a->program->variable_count; k++) {
         const struct value *x = &a->values[k], *y = &b->values[k];
