@@ -12,8 +12,11 @@ static const struct le_node *copied(const struct le_ir *ir, const struct le_stag
     if (!plain || load->operand_count != s->left_count || s->index_count != s->left_count)
         return NULL;
     for (int d = 0; d < s->left_count; d++) {
-        if (s->left[d] != load->operands[d] || ir->indices.at[s->left[d]->index].depends)
+        if (s->left[d] != load->operands[d])
             return NULL;
+        const struct le_ir_index *index = &ir->indices.at[s->left[d]->index];
+        if (index->depends || (index->explicit_range && s->base >= 0))
+            return NULL; /* a part of what is there */
         for (int q = 0; q < d; q++)
             if (s->left[q] == s->left[d])
                 return NULL;
