@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and says so. What: build (the library and the command), demo, check.
-# libopenblas0-serial is optional: matrix products are faster with it, and it has no threads that would start with it.
+# libopenblas0-pthread is optional: matrix products are faster with it; the serial one cannot be called by several threads at once.
 # Needs root or sudo only if something is missing. On other systems it says what to install and goes on.
 set -eu
 packages="gcc libc6-dev pkg-config cmake ninja-build libsleef-dev libzip-dev libpng-dev libcmocka-dev scdoc"
 case "${1:-build}" in
 build) ;;
-demo) packages="$packages python-matplotlib-data libopenblas0-serial" ;;
-check) packages="$packages libopenblas0-serial g++ clang libclang-rt-14-dev binutils" ;;
+demo) packages="$packages python-matplotlib-data libopenblas0-pthread" ;;
+check) packages="$packages libopenblas0-pthread g++ clang libclang-rt-14-dev binutils" ;;
 *)
     echo "usage: tools/setup.sh build|demo|check" >&2
     exit 2

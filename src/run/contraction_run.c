@@ -254,12 +254,14 @@ static void call_matrix(const struct le_contract *c, int64_t rows, int64_t colum
     const int m = (int)rows, n = (int)columns, k = (int)terms, stride = (int)target_stride;
     const void *left = a.at, *right = b.at;
     void *out = target;
+    le_blas_begin(c->blas);
     if (c->type == LE_F32)
         c->blas->sgemm(LE_BLAS_ROWS, a.transposed, b.transposed, m, n, k, (float)scale, left, a.stride, right, b.stride,
                        (float)kept, out, stride);
     else
         c->blas->dgemm(LE_BLAS_ROWS, a.transposed, b.transposed, m, n, k, scale, left, a.stride, right, b.stride, kept,
                        out, stride);
+    le_blas_end(c->blas);
 }
 
 static void call_vector(const struct le_contract *c, int64_t rows, int64_t terms, double scale, struct factor a,
@@ -268,11 +270,13 @@ static void call_vector(const struct le_contract *c, int64_t rows, int64_t terms
     const int m = (int)(as_is ? rows : terms), n = (int)(as_is ? terms : rows), stride = (int)target_stride;
     const void *left = a.at, *right = b.at;
     void *out = target;
+    le_blas_begin(c->blas);
     if (c->type == LE_F32)
         c->blas->sgemv(LE_BLAS_ROWS, a.transposed, m, n, (float)scale, left, a.stride, right, b.stride, (float)kept,
                        out, stride);
     else
         c->blas->dgemv(LE_BLAS_ROWS, a.transposed, m, n, scale, left, a.stride, right, b.stride, kept, out, stride);
+    le_blas_end(c->blas);
 }
 
 static void multiply_panels(const struct tile *t, int64_t terms) {

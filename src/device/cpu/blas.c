@@ -36,11 +36,14 @@ static bool fill_table(void *library, const char *name) {
 static bool is_openblas(void *library) {
     const char *(*config)(void);
     void (*set_threads)(int count);
+    int (*parallel)(void);
     *(void **)&config = dlsym(library, "openblas_get_config");
     *(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
+    *(void **)&parallel = dlsym(library, "openblas_get_parallel");
     if (!config || !set_threads)
         return false;
     set_threads(1);
+    door.table.takes_turns = !parallel || parallel() == 0;
     snprintf(door.table.name, sizeof door.table.name, "%s", config());
     for (size_t length = strlen(door.table.name); length && door.table.name[length - 1] == ' '; length--)
         door.table.name[length - 1] = 0;
@@ -56,6 +59,7 @@ static bool try_library(const char *name, bool asked) {
         return false;
     }
     snprintf(door.table.name, sizeof door.table.name, "%s", name);
+    door.table.takes_turns = true;
     if (!is_openblas(library) && !asked)
         snprintf(door.state, sizeof door.state, "%s is no OpenBLAS", name);
     else if (fill_table(library, name))
@@ -81,6 +85,18 @@ const struct le_blas *le_blas_find(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     return door.found ? &door.table : NULL;
+}
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+void le_blas_begin(const struct le_blas *blas) {
+    if (blas->takes_turns)
+        pthread_mutex_lock(&turn);
+}
+
+void le_blas_end(const struct le_blas *blas) {
+    if (blas->takes_turns)
+        pthread_mutex_unlock(&turn);
 }
 
 const char *le_blas_missing(void) {

@@ -2,9 +2,11 @@
  * own. What is found stays for the process, so that all its contractions are computed alike.
  *
  * LEAT_BLAS: the library to load, by its soname or path, "none" for none. Unset: libopenblas.so.0, then libblas.so.3 if
- * that is an OpenBLAS, too (the plain BLAS of that name is slower than Leat's own kernels). It is called by several
- * threads at once, and must not start threads itself: an OpenBLAS that has threads is told to use one, which holds for
- * whoever else uses that library in the process; a serial one has to be built with USE_LOCKING=1, as Debian's is. */
+ * that is an OpenBLAS, too (the plain BLAS of that name is slower than Leat's own kernels). It must not start
+ * threads itself: an OpenBLAS that has threads is told to use one, which holds for whoever else uses that library in
+ * the process. Several threads then call it at once. An OpenBLAS that was built without threads gives wrong numbers
+ * when they do (Debian's libopenblas0-serial was seen to), and of another BLAS nothing is known: calls of those take
+ * turns. */
 #ifndef LE_CPU_BLAS_H
 #define LE_CPU_BLAS_H
 #include "base/status.h"
@@ -21,8 +23,12 @@ struct le_blas {
                   int incx, float beta, float *y, int incy);
     void (*dgemv)(int order, int transpose, int m, int n, double alpha, const double *a, int lda, const double *x,
                   int incx, double beta, double *y, int incy);
-    char name[128]; /* its own words: "OpenBLAS 0.3.21 ..." */
+    char name[128];   /* its own words: "OpenBLAS 0.3.21 ..." */
+    bool takes_turns; /* one call at a time: between le_blas_begin and le_blas_end */
 };
+/* Around every call; they wait only where calls take turns. Any thread. */
+void le_blas_begin(const struct le_blas *blas);
+void le_blas_end(const struct le_blas *blas);
 /* Loads it at the first call. NULL: there is none, or none is wanted. Any thread. */
 const struct le_blas *le_blas_find(void);
 /* Why the library that LEAT_BLAS names is not used; NULL: it is, or none is named. After le_blas_find. */
