@@ -170,7 +170,7 @@ static struct le_node *updated(struct region *r, const struct stored *to, struct
                                                              .live = true,
                                                              .operands = (struct le_node **)(uintptr_t)to->subscripts,
                                                              .operand_count = to->rank});
-    struct le_node *x[] = {now, term}, *sum = le_node_op(ir, ops[to->op], term->type, x, 2);
+    struct le_node *x[] = {now, term}, *sum = le_node_op(ir, (int)ops[to->op], term->type, x, 2);
     enum le_type type = ir->values.at[to->value].type;
     return le_type_compute(type) == type ? sum : le_node_round(ir, type, sum);
 }
