@@ -4,14 +4,7 @@
  * indices of the reduction are reduced inside of a term. What stays: i with another factor, bounds that depend on more
  * than i, bodies that hold a range that depends on the scanned index, or one whose bounds are read from arrays. Whether
  * a reduction is a scan hangs on its own statement alone, so that fusion changes no bits: this runs before it. */
-#include "ir/ir.h"
-
-#define PATH_MAX 64
-
-struct path {
-    int at[PATH_MAX]; /* indices of the stage and of the reductions around */
-    int count;
-};
+#include "ir/path.h"
 
 struct scans {
     struct le_ir *ir;
@@ -36,13 +29,6 @@ struct pattern {
     int kept[LEAT_RANK_MAX]; /* what the term depends on but for the scanned index, in the order of the path */
     int kept_count;
 };
-
-static bool is_among(const int *set, int count, int index) {
-    for (int k = 0; k < count; k++)
-        if (set[k] == index)
-            return true;
-    return false;
-}
 
 /* ---- is it one */
 
@@ -138,13 +124,13 @@ static bool find_kept(const struct scans *s, const struct path *path, struct pat
     for (int k = 0; k < p->term->free_count; k++) {
         int index = p->term->free[k];
         const struct le_ir_index *ix = &s->ir->indices.at[index];
-        if (index != p->scanned && !ix->host && (ix->depends || !is_among(path->at, path->count, index)))
+        if (index != p->scanned && !ix->host && (ix->depends || !le_has_index(path->at, path->count, index)))
             return false;
     }
     for (int k = 0; k < path->count; k++) {
         int index = path->at[k];
         if (!le_node_depends(p->term, index) || s->ir->indices.at[index].host ||
-            is_among(p->kept, p->kept_count, index))
+            le_has_index(p->kept, p->kept_count, index))
             continue;
         if (p->kept_count + 1 == LEAT_RANK_MAX)
             return false;
@@ -161,7 +147,7 @@ static bool match(const struct scans *s, struct le_node *n, const struct path *p
             continue;
         *p = (struct pattern){.index = end->free[0], .scanned = n->indices[k]};
         const struct le_ir_index *ix = &s->ir->indices.at[p->index];
-        if (ix->host || ix->depends || !is_among(path->at, path->count, p->index))
+        if (ix->host || ix->depends || !le_has_index(path->at, path->count, p->index))
             continue;
         p->term = term_of(s->ir, n, p->scanned);
         if (!le_node_depends(p->term, p->index) && !bounds_depend(s->ir, p->term, p->scanned) &&
@@ -183,7 +169,7 @@ static bool is_whole_stage(const struct scans *s, const struct le_node *n, const
     if (stage->kind != LE_STAGE_MAP || stage->node != n || s->ir->indices.at[p->index].range.by)
         return false;
     for (int k = 0; k < stage->index_count; k++)
-        if (stage->indices[k] != p->index && !is_among(p->kept, p->kept_count, stage->indices[k]))
+        if (stage->indices[k] != p->index && !le_has_index(p->kept, p->kept_count, stage->indices[k]))
             return false;
     return stage->index_count == p->kept_count + 1;
 }
@@ -259,11 +245,6 @@ static struct le_node *count_points(struct le_ir *ir, struct le_node *n) {
 
 /* ---- the rewrite */
 
-static void enter(struct path *path, const struct le_node *n) {
-    for (int k = 0; n->kind == LE_NODE_REDUCE && k < n->index_count && path->count < PATH_MAX; k++)
-        path->at[path->count++] = n->indices[k];
-}
-
 static struct le_node *replace(struct scans *s, struct le_node *n, const struct path *path) {
     for (int k = 0; k < s->made.count; k++)
         if (s->made.at[k].reduction == n)
@@ -286,7 +267,8 @@ static struct le_node *rewrite(struct scans *s, struct le_node *n, const struct 
         return n->memo;
     struct le_node *made = n;
     struct path inner = *path;
-    enter(&inner, n);
+    if (n->kind == LE_NODE_REDUCE)
+        le_path_enter(&inner, n->indices, n->index_count);
     if (n->operand_count > 0 && n->kind != LE_NODE_REGION) {
         struct le_node copy = *n;
         copy.operands = LE_NEW_ARRAY(s->ir->arena, n->operand_count, struct le_node *);
@@ -333,8 +315,7 @@ void le_pass_scan(struct le_ir *ir) {
             struct path path = {.count = 0};
             s.stage = &stage;
             s.made.count = 0;
-            for (int q = 0; q < stage.index_count && q < PATH_MAX; q++)
-                path.at[path.count++] = stage.indices[q];
+            le_path_enter(&path, stage.indices, stage.index_count);
             s.epoch = ++ir->epoch;
             stage.node = rewrite(&s, stage.node, &path);
             find_guarded(&s, from);
