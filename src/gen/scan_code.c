@@ -109,7 +109,8 @@ static struct le_node *replace_loads(const struct le_kernel *kernel, struct le_n
         made = is_made(kernel, maker) ? node : maker->node;
     } else if (node->operand_count > 0) {
         struct le_node copy = *node;
-        copy.operands = LE_NEW_ARRAY(ir->arena, node->operand_count, struct le_node *);
+        copy.operands =
+            LE_NEW_ARRAY(kernel->arena, node->operand_count, struct le_node *); /* it is copied if it is new */
         for (int k = 0; k < node->operand_count; k++)
             copy.operands[k] = replace_loads(kernel, node->operands[k], epoch);
         made = le_node_make(ir, &copy);
