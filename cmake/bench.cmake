@@ -7,7 +7,9 @@ foreach(source ${bench_sources})
   set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
 endforeach()
 
-# bench/gpu: beside the driver itself
-add_executable(bench_gpu ${PROJECT_SOURCE_DIR}/bench/gpu/gpu.c)
-target_link_libraries(bench_gpu PRIVATE leat_flags leat_static m ${CMAKE_DL_LIBS})
-set_target_properties(bench_gpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
+# bench/gpu: beside the driver itself; calls of programs
+foreach(name gpu gpu_calls)
+  add_executable(bench_${name} ${PROJECT_SOURCE_DIR}/bench/gpu/${name}.c)
+  target_link_libraries(bench_${name} PRIVATE leat_flags leat_static m ${CMAKE_DL_LIBS})
+  set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
+endforeach()

@@ -30,6 +30,7 @@ foreach(source ${api_tests})
   get_filename_component(name ${source} NAME_WE)
   leat_program(test_api_${name} ${source})
   leat_test(tests/api/${name} test_api_${name})
+  set_tests_properties(tests/api/${name} PROPERTIES SKIP_RETURN_CODE 77) # where sim cannot compile
 endforeach()
 
 # The suite of devices: the same tests on each. cuda is for a machine with a GPU, and is skipped elsewhere. What a suite with a
@@ -64,6 +65,8 @@ endif()
 leat_test(tests/examples tests/examples/examples.sh ${CMAKE_CURRENT_BINARY_DIR}/examples)
 set_tests_properties(tests/examples PROPERTIES LABELS once)
 
+find_program(LEAT_CXX NAMES $ENV{CXX} c++ g++ clang++) # sim compiles CUDA C with it
+
 # Programs with expected results, as text: one test a file.
 leat_program(run_programs ${PROJECT_SOURCE_DIR}/tests/programs/run_programs.c)
 target_link_libraries(run_programs PRIVATE m)
@@ -76,6 +79,37 @@ foreach(cases ${program_files})
     set_property(TEST tests/programs/${name}_own APPEND PROPERTY ENVIRONMENT "LEAT_BLAS=none")
   endif()
 endforeach()
+
+# They compile some hundred kernels for sim: once is enough.
+foreach(name code map product reduce team)
+  set_tests_properties(gen/device_${name} PROPERTIES LABELS once)
+endforeach()
+
+# The same on devices. On sim each kernel takes the host's compiler about 0.3 s the first time, so that every run of the suite takes
+# some of the cases alone; LEAT_SIM_PART=1 takes all of them. cuda is for a machine with a GPU, and is skipped elsewhere.
+set(LEAT_SIM_PART 256 CACHE STRING "tests run one of so many of the programs on sim")
+foreach(part 0 1)
+  math(EXPR first "${part} * ${LEAT_SIM_PART} / 2")
+  set(parts ${LEAT_SIM_PART})
+  if(LEAT_SIM_PART EQUAL 1)
+    set(first ${part})
+    set(parts 2)
+  endif()
+  leat_test(tests/programs/sim_${part} run_programs --device sim --only ${first}/${parts} ${program_files})
+  set_tests_properties(tests/programs/sim_${part} PROPERTIES LABELS once)
+  if(NOT LEAT_CXX)
+    set_tests_properties(tests/programs/sim_${part} PROPERTIES DISABLED ON)
+  endif()
+endforeach()
+foreach(part RANGE 7)
+  leat_test(tests/programs/cuda_${part} run_programs --device cuda --only ${part}/8 ${program_files})
+  set_tests_properties(tests/programs/cuda_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()
+
+# Some of their kernels by NVRTC for several architectures; tests/kernels/kernels.sh BUILD all takes all, and writes its table.
+leat_program(kernel_table ${PROJECT_SOURCE_DIR}/tests/kernels/kernel_table.c)
+leat_test(tests/kernels tests/kernels/kernels.sh ${CMAKE_CURRENT_BINARY_DIR}/tests)
+set_tests_properties(tests/kernels PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 
 # Every allocation fails once.
 leat_program(faults ${PROJECT_SOURCE_DIR}/tests/faults/faults.c)
@@ -109,7 +143,6 @@ foreach(cases ${command_cases})
   get_filename_component(name ${cases} NAME_WE)
   leat_test(tests/cli/${name} tests/cli/run_tests.sh ${command_here} ${cases})
 endforeach()
-find_program(LEAT_CXX NAMES $ENV{CXX} c++ g++ clang++) # sim compiles CUDA C with it
 if(NOT LEAT_CXX)
   set_tests_properties(tests/cli/launch PROPERTIES DISABLED ON)
 endif()
@@ -142,9 +175,9 @@ set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 
 # What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
 set(thread_tests base/thread base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors
-    device/order device/block tests/device/streams/cpu)
+    tests/api/on_device     device/order device/block tests/device/streams/cpu)
 set(thread_targets test_base_thread test_base_ledger test_base_store_use test_array_pool test_api_sharing test_api_results test_api_streams
-    test_api_errors test_device_order test_device_block test_device_suite_streams)
+    test_api_errors test_api_on_device test_device_order test_device_block test_device_suite_streams)
 foreach(test target IN ZIP_LISTS thread_tests thread_targets)
   if(TEST ${test})
     set_property(TEST ${test} APPEND PROPERTY LABELS threads)
@@ -171,6 +204,8 @@ leat_fake(fake_driver_0 fake_driver FAKE_ENTRY=0)
 leat_fake(fake_nvrtc fake_nvrtc)
 leat_fake(fake_nvrtc_missing fake_nvrtc FAKE_MISSING)
 leat_fake(fake_builtins fake_builtins)
+leat_fake(fake_cublas fake_cublas)
+leat_fake(fake_cublas_missing fake_cublas FAKE_MISSING)
 set(door_emulator "")
 if(CMAKE_CROSSCOMPILING)
   list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " door_emulator)

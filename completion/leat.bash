@@ -74,14 +74,15 @@ _leat()
     -e | --threads | --repeat) return ;;
     --device) _leat_words 'auto cpu cuda sim' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
-    --emit) _leat_words 'tree ir ir:lower ir:sweep ir:inline ir:hoist ir:siblings plan bytecode' "$current"; return ;;
+    --emit) _leat_words 'tree ir ir:lower ir:sweep ir:inline ir:hoist ir:siblings plan bytecode cuda ptx sass' "$current"; return ;;
+    --arch) _leat_words 'sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120' "$current"; return ;;
     -o) _leat_words "$(_leat_names results)" "$current"; compopt -o nospace; return ;;
     esac
     if [[ $current == -* ]]; then
         case $command in
         run) line='-e -o --colormap --device --threads --repeat --explain --json --help' ;;
         check) line='-e --json --help' ;;
-        show) line='-e --emit --device --threads --json --help' ;;
+        show) line='-e --emit --arch --device --threads --json --help' ;;
         launch) line='--grid --block --shared -D -I -o --colormap --device --check --repeat --explain --json --help' ;;
         devices) line='--device --threads --json --help' ;;
         cache) line='--json --help' ;;

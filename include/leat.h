@@ -1,5 +1,5 @@
-/* Leat: arrays in index notation, for C. A program is prepared once, called with arrays, and run on the CPU; arrays,
- * streams and CUDA C kernels of your own also live on a CUDA GPU, or on `sim`, which simulates one.
+/* Leat: arrays in index notation, for C. A program is prepared once, called with arrays, and run on the CPU or on a
+ * CUDA GPU, or on `sim`, which simulates one. There kernels of your own in CUDA C run beside it.
  *
  *     leat_context *ctx;  leat_program *p;  leat_call *c;  leat_array *y;
  *     leat_open(NULL, &ctx);
@@ -106,12 +106,14 @@ typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
 
 typedef struct leat_options { /* {0} is a good default */
     /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cuda", "cuda:1" or "sim", a simulated CUDA device on the CPU.
-     * auto is the CPU. Programs run on the CPU only, for now; the others run CUDA C. */
+     * auto is the CPU. */
     const char *device;
     int threads;             /* 0: LEAT_THREADS, else the cores that this process may use */
     const char *simd;        /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
     size_t memory_cap_bytes; /* most bytes of array memory that Leat allocates at one time; 0: no cap */
     size_t cache_cap_bytes;  /* most bytes of released array memory that are kept for reuse, of each kind; 0: 1 GiB */
+    size_t code_cap_bytes;   /* most bytes of programs' compiled code that stay loaded on a device; 0: 256 MiB */
+    bool keep_code;          /* programs' compiled code is kept on disk and found there: the code cache, below */
     int ledger_level;        /* 0 counts, 1 times the host, 2 the device as well (leat_ledger_level_set) */
     int copy_threads;        /* most threads that copy pageable memory to and from a GPU; 0: the cores, at most 8 */
     bool sim_check;          /* sim: check kernels and their order (also LEAT_SIM_CHECK=1) */
@@ -163,6 +165,9 @@ LEAT_API leat_status leat_device_count(leat_context *ctx, size_t *count);
 /* measure: true measures the rates (the CPU's about 0.1 s, once a context; a CUDA device's about 0.4 s, each time; sim
  * has none, its clock is virtual), false gives what is known already. */
 LEAT_API leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_device_info *info);
+/* What computes products of matrices of floats on the CPU, in words that live to the end of the process: a BLAS and the
+ * CPU that it chose its kernels for, or Leat's own kernels and why. Loads the BLAS, as the first product does. */
+LEAT_API leat_status leat_products_get(leat_context *ctx, const char **words);
 
 /* What Leat looked for to use CUDA, and where: each once a process, at its first use or here. */
 typedef enum leat_search_kind {
@@ -222,8 +227,7 @@ LEAT_API leat_status leat_array_get(const leat_array *array, leat_description *d
 /* Copies elements in from, out to, dense row-major host memory of exactly size_bytes bytes, in stream (NULL: the
  * context's own), in order with all other work on the array. ticket NULL: returns when that is done. Else it is
  * enqueued: the memory must stay as it is, or is not there yet, until the ticket is reached. Memory that is not
- * page-locked is copied by threads of Leat's, and the stream's next operation first waits until they have it all under
- * way. */
+ * page-locked is copied by threads of Leat's; the stream's next operation first waits until all of it is under way. */
 LEAT_API leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes, leat_stream *stream,
                                       leat_ticket *ticket);
 LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
@@ -232,8 +236,7 @@ LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size
 LEAT_API leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_stream *stream,
                                      leat_ticket *ticket);
 /* Page-locks memory of the caller's, so that copies from and to it need no ring (about 0.3 ms a MiB), until it is
- * unpinned, which waits for the context's device. LEAT_INVALID: it is page-locked already, or was not by leat_host_pin.
- */
+ * unpinned, which waits for the context's device. LEAT_INVALID: it is page-locked already, or not by leat_host_pin. */
 LEAT_API leat_status leat_host_pin(leat_context *ctx, void *memory, size_t size_bytes);
 LEAT_API leat_status leat_host_unpin(leat_context *ctx, void *memory);
 
@@ -307,9 +310,18 @@ typedef struct leat_name_info {
 LEAT_API leat_status leat_program_count(const leat_program *program, leat_name_kind kind, size_t *count);
 LEAT_API leat_status leat_program_name(const leat_program *program, leat_name_kind kind, size_t k,
                                        leat_name_info *info);
-/* Prints one form of the program. tree: as checked; ir, plan, bytecode need a call that has all its inputs
- * (leat_call_show). *text is freed with leat_memory_free. */
-typedef enum leat_form { LEAT_FORM_TREE, LEAT_FORM_IR, LEAT_FORM_PLAN, LEAT_FORM_BYTECODE } leat_form;
+/* Prints one form of the program. tree: as checked; the others need a call that has all its inputs (leat_call_show).
+ * bytecode is the CPU's; cuda, ptx and sass, the kernels as CUDA C, as NVRTC's PTX and as the toolkit's nvdisasm shows
+ * them, are of a context of cuda or sim. *text is freed with leat_memory_free. */
+typedef enum leat_form {
+    LEAT_FORM_TREE,
+    LEAT_FORM_IR,
+    LEAT_FORM_PLAN,
+    LEAT_FORM_BYTECODE,
+    LEAT_FORM_CUDA,
+    LEAT_FORM_PTX,
+    LEAT_FORM_SASS
+} leat_form;
 LEAT_API leat_status leat_program_show(const leat_program *program, leat_form form, char **text);
 
 /* ---- calls: one thread's bindings of a program */
@@ -317,7 +329,9 @@ LEAT_API leat_status leat_program_show(const leat_program *program, leat_form fo
 LEAT_API leat_status leat_call_new(leat_program *program, leat_call **call);
 LEAT_API void leat_call_free(leat_call *call);
 /* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not
- * widen types); an array of rank 0 is a strong scalar. */
+ * widen types); an array of rank 0 is a strong scalar. On a device, arrays in its own or in mapped memory are read
+ * where they lie; those in host or pinned memory are copied to the device in each run, and must stay as they are until
+ * its ticket is reached. */
 LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
 LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);
@@ -329,16 +343,23 @@ LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool 
  * elements of such an array may have changed. */
 LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_want_clear(leat_call *call);
-/* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns. */
+/* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns.
+ *
+ * On a device it is enqueued, and its results, new arrays of the device's memory or those that were given, are there
+ * when the ticket is reached; what reads them is in order by itself. It waits where the host has to know a number
+ * first (a while's condition, a range that hangs on data: the ledger says which), and at its end if an element may be
+ * read or written out of range, or a note given (integer division by zero): such errors are told by this call, as on
+ * the CPU, and then there are no results. */
 LEAT_API leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *ticket);
 /* A result of the last run; the caller owns a reference (leat_array_free). */
 LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_array **array);
 LEAT_API leat_status leat_call_result_count(leat_call *call, size_t *count);
 LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char **name);
 LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text);
-/* The IR as it is after a pass: "lower" (as it starts), "sweep", "inline", "hoist" or "siblings". LEAT_FORM_IR is that
- * after the last one. */
+/* The IR after a pass: "lower" (as it starts), "sweep", "inline", "hoist" or "siblings". LEAT_FORM_IR: after all. */
 LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text);
+/* PTX and SASS for an architecture, "sm_90", of which no device need be here; NULL: the device's (sim's: sm_90). */
+LEAT_API leat_status leat_call_show_code(leat_call *call, leat_form form, const char *architecture, char **text);
 
 /* All of it at once; the program is cached in the context by its text. inputs and results end with a NULL name; results
  * come back in results[].array (owned by the caller), for a name that was asked for. */
@@ -378,10 +399,11 @@ LEAT_API leat_status leat_event_synchronize(leat_event *event);
  * 0.5 us on a GPU (CUDA's documentation of cuEventElapsedTime), CLOCK_MONOTONIC's on the CPU, virtual time on sim. */
 LEAT_API leat_status leat_event_elapsed_ms(leat_event *start, leat_event *stop, double *milliseconds);
 
-/* ---- the code cache: compiled code that is kept between processes, in LEAT_CACHE_DIR, else $XDG_CACHE_HOME/leat, else
- * $HOME/.cache/leat. The folder must be the user's own and closed to others (0700). Above LEAT_CACHE_CAP_BYTES (1 GiB;
- * 0: nothing is kept) what was used longest ago goes first. Where the cache cannot be used, code is compiled anew and a
- * note says so. These functions say why with LEAT_FILE; a folder that is not there is an empty cache. */
+/* ---- the code cache: compiled code that is kept between processes (leat_options.keep_code; the command does), in
+ * LEAT_CACHE_DIR, else $XDG_CACHE_HOME/leat, else $HOME/.cache/leat; not under AT_SECURE. The folder must be the user's
+ * own and closed to others (0700). Above LEAT_CACHE_CAP_BYTES (1 GiB; 0: nothing is kept) what was used longest ago
+ * goes first. Where the cache cannot be used, code is compiled anew and a note says so. These functions say why with
+ * LEAT_FILE; a folder that is not there is an empty cache. */
 
 typedef struct leat_cache_info {
     char folder[4096];
@@ -389,7 +411,7 @@ typedef struct leat_cache_info {
     uint64_t size_bytes, cap_bytes;
 } leat_cache_info;
 typedef struct leat_cache_entry {
-    char label[128]; /* what it is for: "matmul.cu:tile, sim, g++ 12.2"; "(damaged)" if that cannot be read */
+    char label[128]; /* "sm_90 blur.leat: y[i] = a[i] + 1; a f32[:], y f32[:]"; "(damaged)": cannot be read */
     uint64_t size_bytes;
     uint64_t uses;          /* how often it was read from disk, about */
     int64_t made_s, used_s; /* since 1970; used_s: read last, or made */
@@ -422,8 +444,7 @@ LEAT_API leat_status leat_module_log(const leat_module *module, const char **log
 LEAT_API leat_status leat_module_kernel(leat_module *module, const char *name, leat_kernel **kernel);
 LEAT_API leat_status leat_module_kernel_count(const leat_module *module, size_t *count);
 LEAT_API leat_status leat_module_kernel_at(leat_module *module, size_t k, leat_kernel **kernel);
-/* A __device__ or __constant__ variable as an array of its bytes, u8[n], of the device's memory; it keeps the module.
- */
+/* A __device__ or __constant__ variable as an array of its bytes, u8[n], in the device's memory; keeps the module. */
 LEAT_API leat_status leat_module_symbol(leat_module *module, const char *name, leat_array **array);
 
 typedef struct leat_kernel_info {
@@ -490,24 +511,16 @@ static inline leat_argument leat_out(leat_array *array) {
 static inline leat_argument leat_inout(leat_array *array) {
     LEAT_ARGUMENT_FILL_(argument.kind = LEAT_ARGUMENT_INOUT; argument.array = array);
 }
-static inline leat_argument leat_f32(float value) {
-    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_F32; argument.number.f32 = value);
-}
-static inline leat_argument leat_f64(double value) {
-    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_F64; argument.number.f64 = value);
-}
-static inline leat_argument leat_i32(int32_t value) {
-    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_I32; argument.number.i32 = value);
-}
-static inline leat_argument leat_u32(uint32_t value) {
-    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_U32; argument.number.u32 = value);
-}
-static inline leat_argument leat_i64(int64_t value) {
-    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_I64; argument.number.i64 = value);
-}
-static inline leat_argument leat_u64(uint64_t value) {
-    LEAT_ARGUMENT_FILL_(argument.dtype = LEAT_U64; argument.number.u64 = value);
-}
+#define LEAT_ARGUMENT_NUMBER_(name, type, dtype_of)                                                                    \
+    static inline leat_argument leat_##name(type value) {                                                              \
+        LEAT_ARGUMENT_FILL_(argument.dtype = dtype_of; argument.number.name = value);                                  \
+    }
+LEAT_ARGUMENT_NUMBER_(f32, float, LEAT_F32)
+LEAT_ARGUMENT_NUMBER_(f64, double, LEAT_F64)
+LEAT_ARGUMENT_NUMBER_(i32, int32_t, LEAT_I32)
+LEAT_ARGUMENT_NUMBER_(u32, uint32_t, LEAT_U32)
+LEAT_ARGUMENT_NUMBER_(i64, int64_t, LEAT_I64)
+LEAT_ARGUMENT_NUMBER_(u64, uint64_t, LEAT_U64)
 static inline leat_argument leat_bytes(const void *bytes, size_t size_bytes) {
     LEAT_ARGUMENT_FILL_(argument.kind = LEAT_ARGUMENT_BYTES; argument.bytes = bytes; argument.size_bytes = size_bytes);
 }
@@ -533,7 +546,9 @@ typedef enum leat_cost_kind {
     LEAT_COST_READ,
     LEAT_COST_CHECK,
     LEAT_COST_COMPILE,
-    LEAT_COST_MODULE, /* loading compiled code */
+    LEAT_COST_IN_MEMORY, /* compiled code that was asked for, found loaded in this process */
+    LEAT_COST_ON_DISK,   /* the same, found in the code cache */
+    LEAT_COST_MODULE,    /* loading compiled code */
     LEAT_COST_PLAN,
     LEAT_COST_ALLOCATE,
     LEAT_COST_PIN,

@@ -2,6 +2,7 @@
 #include "api/api_check.h"
 #include "base/text.h"
 #include "run/program_cache.h"
+#include "run/show_code.h"
 #include <string.h>
 
 #define LE_CHECK_CALL(call)                                                                                            \
@@ -81,11 +82,7 @@ leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *tic
     leat_context *ctx = call->program->ctx;
     if (stream && stream->ctx != ctx)
         return le_fail(LEAT_INVALID, "the stream is of another context");
-    if (!le_device_limits(ctx->device)->host_is_device)
-        return le_fail_at(LEAT_UNSUPPORTED, (struct le_place){0}, "a context opened with device \"cpu\"",
-                          "programs run on the CPU only, and this context is on %s",
-                          le_device_limits(ctx->device)->kind);
-    leat_status status = le_call_run(call);
+    leat_status status = le_call_run(call, le_context_stream(ctx, stream));
     if (status)
         return status;
     le_order_end(le_context_stream(ctx, stream), NULL, 0, true);
@@ -139,9 +136,20 @@ leat_status leat_call_show(leat_call *call, leat_form form, char **text) {
     struct le_text out = {0};
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(text);
-    if ((unsigned)form > LEAT_FORM_BYTECODE)
+    if ((unsigned)form > LEAT_FORM_SASS)
         return le_fail(LEAT_INVALID, "%d is not a form", (int)form);
+    if (form >= LEAT_FORM_CUDA)
+        return leat_call_show_code(call, form, NULL, text);
     return give_text(le_plan_show(call, form, &out), &out, text);
+}
+
+leat_status leat_call_show_code(leat_call *call, leat_form form, const char *architecture, char **text) {
+    struct le_text out = {0};
+    LE_CHECK_CALL(call);
+    LE_CHECK_POINTER(text);
+    if (form < LEAT_FORM_CUDA || form > LEAT_FORM_SASS)
+        return le_fail(LEAT_INVALID, "%d is no form of code", (int)form);
+    return give_text(le_code_show(call, form, architecture, &out), &out, text);
 }
 
 leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text) {
@@ -173,7 +181,7 @@ static leat_status run_once(leat_call *call, const leat_binding *inputs, leat_bi
     for (leat_binding *r = results; r->name && status == LEAT_OK; r++)
         status = le_call_want(call, r->name, NULL);
     if (status == LEAT_OK)
-        status = le_call_run(call);
+        status = le_call_run(call, le_context_stream(call->program->ctx, NULL));
     for (leat_binding *r = results; status == LEAT_OK && r->name; r++) {
         r->kind = LEAT_VALUE_ARRAY;
         r->array = le_array_retain(le_call_result(call, r->name)->result);

@@ -1,6 +1,7 @@
 /* leat.h: devices, and what was looked for to find them. Number 0 is the CPU, which is told of without looking for any
  * other. */
 #include "api/api_check.h"
+#include "device/cpu/blas.h"
 #include "device/cuda/door.h"
 #include "device/sim/sim.h"
 #include "run/gauge.h"
@@ -43,7 +44,7 @@ static void say_unusable(const char *reason, leat_device_info *info) {
     leat_error error;
     leat_error_get(NULL, &error);
     info->usable = false;
-    snprintf(info->reason, sizeof info->reason, "%s", reason[0] ? reason : error.message);
+    snprintf(info->reason, sizeof info->reason, "%.255s", reason[0] ? reason : error.message);
 }
 
 static void take_facts(const struct le_cuda_facts *facts, leat_device_info *info) {
@@ -133,6 +134,13 @@ leat_status leat_device_get(leat_context *ctx, size_t k, bool measure, leat_devi
         describe_sim(info);
     else
         describe_cuda((int)k - 1, measure, info);
+    return LEAT_OK;
+}
+
+leat_status leat_products_get(leat_context *ctx, const char **words) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(words);
+    *words = le_blas_words();
     return LEAT_OK;
 }
 

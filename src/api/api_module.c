@@ -63,6 +63,34 @@ static leat_status check_options(const leat_module_options *options) {
     return status ? status : check_list(options->names, "names");
 }
 
+/* Does the word stand in the text, a line's end after a backslash being nothing? */
+static bool says(const char *text, const char *word) {
+    for (; *text; text++) {
+        const char *at = text, *letter = word;
+        while (*letter) {
+            if (at[0] == '\\' && at[1 + (at[1] == '\r')] == '\n')
+                at += 2 + (at[1] == '\r');
+            else if (*at++ != *letter++)
+                break;
+        }
+        if (!*letter)
+            return true;
+    }
+    return false;
+}
+
+/* Nothing that may bring a file into it: then its code hangs on the text and the options alone. */
+static bool is_whole(const char *text, const leat_module_options *options) {
+    static const char *const words[] = {"include", "import", "embed", "pch", "optf", "options-file"};
+    bool whole = true;
+    for (size_t k = 0; k < ARRAY_LEN(words); k++) {
+        whole = whole && (k >= 3 || !says(text, words[k]));
+        for (const char *const *option = options->options; option && *option; option++)
+            whole = whole && !says(*option, words[k]);
+    }
+    return whole;
+}
+
 static leat_status fill(leat_module *module, const char *cuda_c, const leat_module_options *options) {
     struct le_module_source source = {.text = cuda_c,
                                       .name = options->name && *options->name ? options->name : "module.cu",
@@ -70,7 +98,8 @@ static leat_status fill(leat_module *module, const char *cuda_c, const leat_modu
                                       .include_paths = options->include_paths,
                                       .options = options->options,
                                       .names = options->names,
-                                      .line_info = options->line_info};
+                                      .line_info = options->line_info,
+                                      .is_whole = is_whole(cuda_c, options)};
     leat_status status = le_device_module_new(module->ctx->device, &source, &module->native);
     return status ? status : make_kernels(module);
 }

@@ -82,6 +82,7 @@ static void test_null(void **state) {
     REFUSES("ctx", leat_device_count(NULL, &size));
     REFUSES("count", leat_device_count(ctx, NULL));
     REFUSES("info", leat_device_get(ctx, 0, false, NULL));
+    REFUSES("words", leat_products_get(ctx, NULL));
     REFUSES("search", leat_search_get(ctx, LEAT_SEARCH_DRIVER, NULL));
     REFUSES("line", leat_search_line_get(ctx, LEAT_SEARCH_DRIVER, 0, NULL));
     REFUSES("ctx", leat_array_new(NULL, LEAT_F32, 0, NULL, LEAT_MEMORY_DEVICE, &out));
@@ -285,6 +286,9 @@ static void test_devices(void **state) {
     assert_ok(leat_device_get(ctx, count - 1, false, &info));
     assert_string_equal(info.device, "sim");
     assert_true(info.usable && info.capability >= 75 && info.cuda_version >= 12000 && info.memory_bytes > 0);
+    const char *words = NULL;
+    assert_ok(leat_products_get(ctx, &words));
+    assert_true(words && *words);
     assert_ok(leat_device_get(ctx, 0, false, &info));
     assert_string_equal(info.kind, "cpu");
     assert_string_equal(info.device, "cpu");

@@ -110,6 +110,9 @@ leat_status le_array_dense(leat_array *array, leat_array **dense);
 
 leat_status le_array_copy_in(const leat_array *target, const leat_array *source, struct le_device_stream *stream,
                              bool wait);
+/* The same with what the ledger says of it; only where one of them has a block. */
+leat_status le_array_copy_as(const leat_array *target, const leat_array *source, struct le_device_stream *stream,
+                             bool wait, const char *what, const char *cause);
 leat_status le_array_write_in(const leat_array *array, const void *source, struct le_device_stream *stream, bool wait);
 leat_status le_array_read_in(const leat_array *array, void *target, struct le_device_stream *stream, bool wait);
 

@@ -23,16 +23,22 @@ static void set_dense(struct le_copy *copy, int64_t *strides) {
 
 leat_status le_array_copy_in(const leat_array *target, const leat_array *source, struct le_device_stream *stream,
                              bool wait) {
+    if (target->buffer->block || source->buffer->block)
+        return le_array_copy_as(target, source, stream, wait, "between arrays", NULL);
+    le_array_copy(target, source);
+    return LEAT_OK;
+}
+
+leat_status le_array_copy_as(const leat_array *target, const leat_array *source, struct le_device_stream *stream,
+                             bool wait, const char *what, const char *cause) {
     struct le_copy copy = {.target = target->buffer->block,
                            .source = source->buffer->block,
                            .target_memory = target->data,
                            .source_memory = source->data,
-                           .what = "between arrays",
+                           .what = what,
+                           .cause = cause,
+                           .as_bool = target->dtype == LEAT_BOOL && le_array_is_on_host(source),
                            .wait = wait};
-    if (!copy.target && !copy.source) {
-        le_array_copy(target, source);
-        return LEAT_OK;
-    }
     set_axes(&copy, target, copy.target_strides);
     set_axes(&copy, source, copy.source_strides);
     return le_device_copy(stream, &copy);

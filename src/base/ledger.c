@@ -202,13 +202,14 @@ static void charge(struct le_ledger *ledger, const struct cost_key *key, const l
 
 const char *le_cost_kind_name(leat_cost_kind kind) {
     static const char *const names[LEAT_COST_KINDS] = {
-        [LEAT_COST_INIT] = "init",     [LEAT_COST_LIBRARY] = "library",   [LEAT_COST_READ] = "read",
-        [LEAT_COST_CHECK] = "check",   [LEAT_COST_COMPILE] = "compile",   [LEAT_COST_MODULE] = "module load",
-        [LEAT_COST_PLAN] = "plan",     [LEAT_COST_ALLOCATE] = "allocate", [LEAT_COST_PIN] = "pin",
-        [LEAT_COST_LAUNCH] = "launch", [LEAT_COST_KERNEL] = "kernel",     [LEAT_COST_COPY] = "copy",
-        [LEAT_COST_UPLOAD] = "upload", [LEAT_COST_DOWNLOAD] = "download", [LEAT_COST_WAIT] = "wait",
-        [LEAT_COST_IDLE] = "idle",     [LEAT_COST_UNLOAD] = "unload",     [LEAT_COST_EVICT] = "evict",
-        [LEAT_COST_WRITE] = "write",   [LEAT_COST_OTHER] = "other",
+        [LEAT_COST_INIT] = "init",           [LEAT_COST_LIBRARY] = "library", [LEAT_COST_READ] = "read",
+        [LEAT_COST_CHECK] = "check",         [LEAT_COST_COMPILE] = "compile", [LEAT_COST_MODULE] = "module load",
+        [LEAT_COST_IN_MEMORY] = "in memory", [LEAT_COST_ON_DISK] = "on disk", [LEAT_COST_PLAN] = "plan",
+        [LEAT_COST_ALLOCATE] = "allocate",   [LEAT_COST_PIN] = "pin",         [LEAT_COST_LAUNCH] = "launch",
+        [LEAT_COST_KERNEL] = "kernel",       [LEAT_COST_COPY] = "copy",       [LEAT_COST_UPLOAD] = "upload",
+        [LEAT_COST_DOWNLOAD] = "download",   [LEAT_COST_WAIT] = "wait",       [LEAT_COST_IDLE] = "idle",
+        [LEAT_COST_UNLOAD] = "unload",       [LEAT_COST_EVICT] = "evict",     [LEAT_COST_WRITE] = "write",
+        [LEAT_COST_OTHER] = "other",
     };
     return (unsigned)kind < LEAT_COST_KINDS ? names[kind] : "?";
 }

@@ -277,19 +277,44 @@ static void copy_label(char *target, const char *label) {
         target[k] = (unsigned char)label[k] < 0x20 || label[k] == 0x7f ? '?' : label[k];
 }
 
-/* A new file under a name of nobody's. */
+/* A name of nobody's, on the k-th try. */
+static void name_temporary(int k, char *name) {
+    uint64_t time_ns = le_clock_ns(), seed = le_hash(&time_ns, sizeof time_ns, (uint64_t)getpid() + (uintptr_t)&k);
+    snprintf(name, LE_DISK_NAME_BYTES, ".%016llx.tmp", (unsigned long long)le_hash(&k, sizeof k, seed));
+}
+
+/* A new file: without a name where the system has such, so that a process that is ended leaves nothing behind (*name
+ * is ""), else under a temporary one. */
 static int create_temporary(int folder, char *name) {
-    int fd = -1;
-    uint64_t seed = (uint64_t)getpid();
+    *name = 0;
+    int fd = access("/proc/self/fd", X_OK) == 0 ? openat(folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600) : -1;
     for (int k = 0; k < NAME_ATTEMPTS && fd < 0; k++) {
-        uint64_t time_ns = le_clock_ns();
-        seed = le_hash(&time_ns, sizeof time_ns, seed + (uintptr_t)&seed);
-        snprintf(name, LE_DISK_NAME_BYTES, ".%016llx.tmp", (unsigned long long)seed);
+        name_temporary(k, name);
         fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0 && errno != EEXIST)
             break;
     }
     return fd;
+}
+
+/* Gives a file without a name one. */
+static bool link_file(int folder, int fd, const char *name) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* In the place of what has that name. temporary: the file's name so far, "" if it has none. */
+static bool publish(int folder, int fd, char *temporary, const char *name) {
+    if (!*temporary && link_file(folder, fd, name))
+        return true;
+    for (int k = 0; k < NAME_ATTEMPTS && !*temporary && errno == EEXIST; k++) {
+        char other[LE_DISK_NAME_BYTES];
+        name_temporary(k, other);
+        if (link_file(folder, fd, other))
+            memcpy(temporary, other, sizeof other);
+    }
+    return *temporary && renameat(folder, temporary, folder, name) == 0;
 }
 
 static bool fill(int fd, const struct header *header, struct le_disk_key key, const void *value) {
@@ -315,16 +340,13 @@ bool le_disk_write(int folder, const char *label, struct le_disk_key key, const 
     file->size_bytes = sizeof header + key.size_bytes + value_bytes;
     int fd = create_temporary(folder, temporary), error = errno;
     if (fd >= 0) {
-        bool written = fill(fd, &header, key, value);
+        bool written = fill(fd, &header, key, value) && publish(folder, fd, temporary, file->name);
         error = errno;
-        if (close(fd) != 0 && written) {
-            written = false;
-            error = errno;
-        }
-        if (written && renameat(folder, temporary, folder, file->name) == 0)
+        close(fd); /* it is synced */
+        if (written)
             return true;
-        error = written ? errno : error;
-        le_disk_remove(folder, temporary);
+        if (*temporary)
+            le_disk_remove(folder, temporary);
     }
     snprintf(reason, LE_DISK_REASON_BYTES, "an entry cannot be written: %s", strerror(error));
     return false;

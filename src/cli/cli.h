@@ -38,6 +38,7 @@ struct le_cli {
     bool json, explain;
     bool color; /* stderr is a terminal that shows colours, and NO_COLOR is not set */
     leat_context *ctx;
+    bool on_device; /* ctx's: not the CPU, so that arrays may lie where this process cannot read them */
     struct le_cli_messages errors, notes;
     struct le_cli_progress *progress; /* NULL where nothing is drawn */
 };

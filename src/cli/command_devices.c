@@ -6,7 +6,8 @@
 
 /* ---- for people */
 
-static void print_cpu(const leat_device_info *info) {
+static void print_cpu(leat_context *ctx, const leat_device_info *info) {
+    const char *products;
     printf("  instructions  %s", info->simd);
     if (info->best_simd[0])
         printf(" (best here: %s)", info->best_simd);
@@ -15,6 +16,8 @@ static void print_cpu(const leat_device_info *info) {
     printf("  memory        %.1f GiB, last-level cache %.1f MiB\n", (double)info->memory_bytes / (1 << 30),
            (double)info->cache_bytes / (1 << 20));
     printf("  copy rate     %.1f GB/s measured, bytes read and written together\n", info->copy_bytes_per_second * 1e-9);
+    if (leat_products_get(ctx, &products) == LEAT_OK)
+        printf("  products      %s\n", products);
 }
 
 static void print_rates(const leat_device_info *info) {
@@ -49,12 +52,12 @@ static void print_device(const leat_device_info *info) {
         print_rates(info);
 }
 
-static void print_info(const leat_device_info *info) {
+static void print_info(leat_context *ctx, const leat_device_info *info) {
     printf("%s%s%s\n", info->device, info->name[0] ? "  " : "", info->name);
     if (!info->usable)
         printf("  not usable    %s\n", info->reason);
     if (strcmp(info->kind, "cpu") == 0)
-        print_cpu(info);
+        print_cpu(ctx, info);
     else
         print_device(info);
 }
@@ -70,7 +73,8 @@ static void print_search(leat_context *ctx, leat_search_kind kind, const leat_se
 
 /* ---- for programs */
 
-static void device_json(struct le_json *json, const leat_device_info *info) {
+static void device_json(leat_context *ctx, struct le_json *json, const leat_device_info *info) {
+    const char *products = NULL;
     le_json_open(json, NULL, '{');
     le_json_string(json, "kind", info->kind);
     le_json_string(json, "device", info->device);
@@ -84,6 +88,8 @@ static void device_json(struct le_json *json, const leat_device_info *info) {
         le_json_string(json, "best_simd", info->best_simd);
         le_json_integer(json, "threads", info->threads);
         le_json_integer(json, "cores", info->cores);
+        if (leat_products_get(ctx, &products) == LEAT_OK)
+            le_json_string(json, "products", products);
     } else {
         le_json_integer(json, "ordinal", info->ordinal);
         le_json_string(json, "uuid", info->uuid);
@@ -148,9 +154,9 @@ static int show_devices(struct le_cli *cli, const char *wanted, struct le_json *
         if (code)
             continue;
         if (cli->json)
-            device_json(json, &info);
+            device_json(cli->ctx, json, &info);
         else
-            print_info(&info);
+            print_info(cli->ctx, &info);
     }
     if (!code && !shown)
         code = le_cli_fail(cli, LEAT_DEVICE, "there is no device '%.100s': auto, cpu, cuda, cuda:N or sim", wanted);

@@ -88,6 +88,7 @@ static int open_device(struct launch *launch) {
     if (!automatic && (strcmp(device, "cpu") == 0 || strcmp(device, "cpu:0") == 0))
         return le_cli_fail(launch->session.cli, LEAT_DEVICE, "CUDA C runs on cuda and sim, not on the cpu");
     le_cli_progress_start(launch->session.cli);
+    launch->session.cli->on_device = true;
     int code = automatic ? open_auto(launch) : open_named(launch, device, false);
     if (!code)
         le_cli_explain_started(launch->session.cli);
@@ -220,30 +221,12 @@ static int run_all(struct launch *launch) {
 
 /* ---- results */
 
-static int deliver(struct launch *launch, const struct le_cli_output *output) {
-    struct le_cli *cli = launch->session.cli;
-    leat_array *array = le_cli_arguments_find(&launch->arguments, output->name), *host = NULL;
-    leat_description description;
-    leat_status status = leat_array_get(array, &description);
-    if (!status)
-        status =
-            leat_array_new(cli->ctx, description.dtype, description.rank, description.shape, LEAT_MEMORY_HOST, &host);
-    if (!status)
-        status = leat_array_copy(host, array, NULL, NULL);
-    if (!status)
-        status = leat_context_synchronize(cli->ctx);
-    int code = le_cli_failed(cli, status);
-    if (!code)
-        code = le_cli_deliver(&launch->outcome, output, host, launch->session.line.colormap);
-    leat_array_free(host);
-    return code;
-}
-
 static int deliver_all(struct launch *launch) {
     const struct le_cli_line *line = &launch->session.line;
     int code = le_cli_results_begin(&launch->outcome);
     for (size_t k = 0; k < line->output_count && !code; k++)
-        code = deliver(launch, &line->outputs[k]);
+        code = le_cli_deliver(&launch->outcome, &line->outputs[k],
+                              le_cli_arguments_find(&launch->arguments, line->outputs[k].name), line->colormap);
     return le_cli_results_end(&launch->outcome, code);
 }
 

@@ -113,7 +113,9 @@ static int set_colormap(struct parse *parse, char *value) {
 
 static int set_form(struct parse *parse, char *value) {
     static const char *const FORMS[] = {
-        [LEAT_FORM_TREE] = "tree", [LEAT_FORM_IR] = "ir", [LEAT_FORM_PLAN] = "plan", [LEAT_FORM_BYTECODE] = "bytecode"};
+        [LEAT_FORM_TREE] = "tree",         [LEAT_FORM_IR] = "ir",     [LEAT_FORM_PLAN] = "plan",
+        [LEAT_FORM_BYTECODE] = "bytecode", [LEAT_FORM_CUDA] = "cuda", [LEAT_FORM_PTX] = "ptx",
+        [LEAT_FORM_SASS] = "sass"};
     parse->line->pass = strncmp(value, "ir:", 3) == 0 ? value + 3 : NULL;
     for (size_t k = 0; k < sizeof FORMS / sizeof FORMS[0]; k++) {
         if (strcmp(parse->line->pass ? "ir" : value, FORMS[k]) != 0)
@@ -121,7 +123,12 @@ static int set_form(struct parse *parse, char *value) {
         parse->line->form = (leat_form)k;
         return LE_EXIT_OK;
     }
-    return le_cli_usage(parse->cli, "--emit %s: write tree, ir, plan or bytecode", value);
+    return le_cli_usage(parse->cli, "--emit %s: write tree, ir, plan, bytecode, cuda, ptx or sass", value);
+}
+
+static int set_architecture(struct parse *parse, char *value) {
+    parse->line->architecture = value;
+    return LE_EXIT_OK;
 }
 
 /* X, X,Y or X,Y,Z: whole numbers from 1. */
@@ -217,6 +224,7 @@ static const struct option {
     {"--repeat", LE_ACCEPTS_RUN, true, set_repeat},
     {"--colormap", LE_ACCEPTS_RUN, true, set_colormap},
     {"--emit", LE_ACCEPTS_FORM, true, set_form},
+    {"--arch", LE_ACCEPTS_FORM, true, set_architecture},
     {"--json", 0, false, set_json},
     {"--help", 0, false, set_help},
     {"-h", 0, false, set_help},

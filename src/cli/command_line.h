@@ -21,7 +21,7 @@ enum le_cli_accepts { /* what a subcommand takes */
                       LE_ACCEPTS_THREADS = 8, /* --threads */
                       LE_ACCEPTS_DEVICE = 32, /* --device */
                       LE_ACCEPTS_MACHINE = LE_ACCEPTS_THREADS | LE_ACCEPTS_DEVICE,
-                      LE_ACCEPTS_FORM = 16,  /* --emit */
+                      LE_ACCEPTS_FORM = 16,  /* --emit, --arch */
                       LE_ACCEPTS_KERNEL = 64 /* FILE.cu:KERNEL, --grid, --block, --shared, -D, -I, --check */
 };
 struct le_cli_line {
@@ -35,7 +35,8 @@ struct le_cli_line {
     uint64_t repeat;
     leat_colormap colormap;
     leat_form form;
-    char *pass; /* of ir:PASS; NULL: the last one */
+    char *pass;         /* of ir:PASS; NULL: the last one */
+    char *architecture; /* of ptx and sass; NULL: the device's */
     /* LE_ACCEPTS_KERNEL: */
     char *kernel; /* path is FILE.cu */
     leat_dim3 grid, block;

@@ -1,12 +1,26 @@
 /* `leat show`: one of the forms that a program takes on its way to the machine. The tree needs no inputs, the others
- * do. */
+ * do. The forms of a GPU's code are sim's where no device is named: none need be here. */
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include <stdlib.h>
 #include <string.h>
 
+static leat_status show(struct le_cli_session *session, char **text) {
+    const struct le_cli_line *line = &session->line;
+    if (line->pass)
+        return leat_call_show_pass(session->call, line->pass, text);
+    if (line->form >= LEAT_FORM_CUDA)
+        return leat_call_show_code(session->call, line->form, line->architecture, text);
+    return leat_call_show(session->call, line->form, text);
+}
+
 static int make_text(struct le_cli_session *session, char **text) {
+    static char sim[] = "sim";
     leat_form form = session->line.form;
+    const char *variable = getenv("LEAT_DEVICE");
+    if (form >= LEAT_FORM_CUDA && !session->line.device && !(variable && *variable))
+        session->line.device = sim;
     int code = le_cli_session_open(session);
     if (!code)
         code = le_cli_session_compile(session);
@@ -17,9 +31,9 @@ static int make_text(struct le_cli_session *session, char **text) {
     code = le_cli_session_bind(session);
     if (code)
         return code;
-    const char *pass = session->line.pass;
-    return le_cli_failed(session->cli, pass ? leat_call_show_pass(session->call, pass, text)
-                                            : leat_call_show(session->call, form, text));
+    leat_status status = show(session, text);
+    code = le_cli_failed(session->cli, status);
+    return status == LEAT_UNSUPPORTED && form > LEAT_FORM_CUDA ? LE_EXIT_DEVICE : code; /* no compiler, no tool */
 }
 
 static void print_json(const struct le_cli *cli, const char *text) {

@@ -94,7 +94,19 @@ static void describe_result(struct le_json *json, const struct le_cli_output *ou
     le_json_close(json, '}');
 }
 
-int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
+/* The same elements where this process can read them. */
+static int to_host(struct le_cli *cli, const leat_array *array, leat_array **host) {
+    leat_description description;
+    leat_status status = leat_array_get(array, &description);
+    if (!status)
+        status = leat_array_new_empty(cli->ctx, description.dtype, description.rank, description.shape,
+                                      LEAT_MEMORY_HOST, host);
+    if (!status)
+        status = leat_array_copy(*host, array, NULL, NULL);
+    return le_cli_failed(cli, status);
+}
+
+static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
                    leat_colormap colormap) {
     struct le_cli *cli = outcome->cli;
     bool to_stdout = output->path && strcmp(output->path, "-") == 0;
@@ -111,6 +123,18 @@ int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *o
     if (outcome->json.file && !code)
         describe_result(&outcome->json, output, array);
     le_cli_cost_end(cli, output->path ? array_bytes(array) : 0);
+    return code;
+}
+
+int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
+                   leat_colormap colormap) {
+    leat_array *host = NULL;
+    if (!outcome->cli->on_device)
+        return deliver(outcome, output, array, colormap);
+    int code = to_host(outcome->cli, array, &host);
+    if (!code)
+        code = deliver(outcome, output, host, colormap);
+    leat_array_free(host);
     return code;
 }
 

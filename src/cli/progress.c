@@ -1,6 +1,7 @@
 /* See progress.h. The mutex guards all of the bar, and the terminal while a message is written. */
 #include "cli/progress.h"
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,12 @@ static bool start_thread(struct le_cli_progress *bar) {
     pthread_cond_init(&bar->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&bar->mutex, NULL);
-    return pthread_create(&bar->thread, NULL, watch, bar) == 0;
+    sigset_t all, before; /* signals are the main thread's */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&bar->thread, NULL, watch, bar) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
 }
 
 void le_cli_progress_start(struct le_cli *cli) {

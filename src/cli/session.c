@@ -17,14 +17,23 @@ static void on_log(leat_log_level level, const char *text, void *user) {
 
 void le_cli_session_options(struct le_cli_session *session, leat_options *options) {
     options->threads = session->line.threads;
+    options->keep_code = true;
     options->log = on_log;
     options->log_user = session->cli;
+}
+
+/* Of the names that leat_open takes. */
+static bool is_device(const char *given) {
+    const char *variable = getenv("LEAT_DEVICE");
+    const char *name = given && strcmp(given, "auto") != 0 ? given : variable ? variable : "";
+    return strncmp(name, "cuda", 4) == 0 || strcmp(name, "sim") == 0;
 }
 
 int le_cli_session_open(struct le_cli_session *session) {
     struct le_cli *cli = session->cli;
     leat_options options = {.device = session->line.device, .ledger_level = cli->explain ? 1 : 0};
     le_cli_session_options(session, &options);
+    cli->on_device = is_device(session->line.device);
     le_cli_progress_start(cli);
     leat_status status = leat_open(&options, &cli->ctx);
     if (status)

@@ -89,7 +89,7 @@ static leat_cost_kind cost_of(bool to_host, bool from_host) {
 
 /* ---- on the calling thread */
 
-leat_status le_block_wait(struct le_block *block, enum le_use_access access) {
+leat_status le_block_wait_for(struct le_block *block, enum le_use_access access, const char *what, const char *cause) {
     struct le_device *device = block->device;
     struct le_point points[1 + LE_ORDER_READS];
     leat_status status = le_device_check(device);
@@ -104,10 +104,14 @@ leat_status le_block_wait(struct le_block *block, enum le_use_access access) {
     }
     pthread_mutex_unlock(&device->lock);
     for (int k = 0; k < count && !status; k++)
-        status = le_point_wait(device, points[k]);
+        status = le_point_wait_for(device, points[k], what, cause);
     if (!status && spoiled)
         status = le_fail(spoiled, "its data was spoiled by an error in the work that made it");
     return status;
+}
+
+leat_status le_block_wait(struct le_block *block, enum le_use_access access) {
+    return le_block_wait_for(block, access, "ticket", "");
 }
 
 /* Pageable blocks that the stager's or this thread will touch. */
@@ -381,7 +385,8 @@ static leat_status wait_for_end(const struct copying *c) {
         return LEAT_OK;
     if (c->source.reach == REACH_PAGEABLE || c->copy->as_bool)
         return le_stager_wait(stager, point.stream_id, point.number);
-    return le_point_wait(c->device, point);
+    return c->copy->cause ? le_point_wait_for(c->device, point, c->copy->what, c->copy->cause)
+                          : le_point_wait(c->device, point);
 }
 
 leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy) {
@@ -407,7 +412,7 @@ leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy
         c.uses[c.use_count++] = (struct le_use){.block = copy->source, .access = LE_ACCESS_READ};
     struct le_device_span span;
     le_device_span_begin(device, &span, cost_of(c.target.reach != REACH_DEVICE, c.source.reach != REACH_DEVICE),
-                         copy->what ? copy->what : "", "");
+                         copy->what ? copy->what : "", copy->cause ? copy->cause : "");
     status = copy_anyhow(&c);
     if (!status && copy->wait)
         status = wait_for_end(&c);

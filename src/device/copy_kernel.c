@@ -51,7 +51,7 @@ static void free_kernels(struct le_copy_kernels *k) {
 
 static leat_status compile(struct le_device *device, struct le_copy_kernels *k) {
     static const char *const names[SIZES] = {"copy_1", "copy_2", "copy_4", "copy_8", "copy_16"};
-    const struct le_module_source source = {.text = text, .name = "strided copies"};
+    const struct le_module_source source = {.text = text, .name = "strided copies", .is_whole = true};
     leat_status status = le_device_module_new(device, &source, &k->module);
     for (int n = 0; n < SIZES && !status; n++)
         status = le_device_module_kernel(k->module, names[n], &k->kernels[n]);

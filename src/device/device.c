@@ -4,9 +4,11 @@
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/memory.h"
+#include "base/store.h"
 #include "device/cpu/cpu_device.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/door.h"
+#include "device/cuda/nvrtc_warm.h"
 #include "device/device_state.h"
 #include "device/sim/sim.h"
 #include "device/stage.h"
@@ -20,9 +22,16 @@
 
 static leat_status open_cuda(struct le_device *device, int ordinal) {
     const struct le_cuda_driver *driver;
+    struct le_nvrtc_warm warm = {.runs = false};
     int version;
+    if (device->options.compiles)
+        le_nvrtc_warm_begin(&warm, device->options.store);
     leat_status status = le_cuda_door_open(&driver, &version);
-    return status ? status : le_cuda_device_new(driver, NULL, ordinal, "cuda", device);
+    if (!status)
+        status = le_cuda_device_new(driver, NULL, NULL, ordinal, "cuda", device);
+    if (le_nvrtc_warm_end(&warm) && device->options.ledger)
+        le_ledger_add(device->options.ledger, LEAT_COST_LIBRARY, "NVRTC", "while the context is made", 0);
+    return status;
 }
 
 static leat_status open_sim(struct le_device *device) {
@@ -31,7 +40,7 @@ static leat_status open_sim(struct le_device *device) {
     leat_status status = options->sim_check || options->sim_seed ? le_sim_configure(&sim) : LEAT_OK;
     if (!status && le_sim_driver()->Init(0))
         status = le_fail(LEAT_DEVICE, "the simulated driver cannot be started");
-    return status ? status : le_cuda_device_new(le_sim_driver(), le_sim_nvrtc(), 0, "sim", device);
+    return status ? status : le_cuda_device_new(le_sim_driver(), le_sim_nvrtc(), le_sim_cublas(), 0, "sim", device);
 }
 
 /* "cuda" and "cuda:N"; -1: it is neither. */
@@ -276,4 +285,24 @@ void le_device_span_begin(struct le_device *device, struct le_device_span *span,
 void le_device_span_end(struct le_device_span *span, uint64_t bytes) {
     if (span->open)
         le_span_end(&span->span, bytes, 0);
+}
+
+/* ---- the store of compiled code */
+
+struct le_store *le_device_store(struct le_device *device) {
+    return atomic_load(&device->closed) ? NULL : device->options.store;
+}
+
+void le_device_store_used(struct le_device *device) {
+    struct le_store *store = le_device_store(device);
+    struct le_ledger *ledger = atomic_load(&device->ledger);
+    struct le_store_counts counts;
+    if (!store)
+        return;
+    const char *note = le_store_note(store);
+    if (note && device->options.log)
+        device->options.log(LEAT_LOG_NOTE, note, device->options.log_user);
+    le_store_counts(store, &counts);
+    for (uint64_t told = atomic_exchange(&device->evicted, counts.evicted); ledger && told < counts.evicted; told++)
+        le_ledger_add(ledger, LEAT_COST_EVICT, "compiled code on disk", "the code cache's limit", 0);
 }

@@ -1,7 +1,8 @@
 /* A device and its front door: what the floors above call. A backend (device/cpu, device/cuda; sim is device/cuda over
  * another table) fills le_device_ops and assumes valid input; the front door (device.c, stream.c, order.c, block.c,
- * copy.c, stage.c, launch.c) checks once, keeps order by tickets, pools memory, stages pageable copies, latches the
- * first fatal error, and notes costs. Nothing is known here of arrays' shapes beyond strided copies, nor of programs.
+ * copy.c, stage.c, launch.c, product.c) checks once, keeps order by tickets, pools memory, stages pageable copies,
+ * latches the first fatal error, and notes costs. Nothing is known here of arrays' shapes beyond strided copies, nor of
+ * programs.
  *
  * Threads: a device may be used by several threads at once; a stream by one at a time, but any thread may wait for a
  * ticket of it. Owner: reference-counted; streams, blocks and modules retain their device. */
@@ -27,6 +28,8 @@ struct le_device_options {
     bool sim_check;
     uint64_t sim_seed; /* 0: LEAT_SIM_SEED */
     struct le_ledger *ledger;
+    bool compiles;          /* CUDA C will be compiled: the compiler is made ready while the device is opened */
+    struct le_store *store; /* where compiled code is kept until the device is closed; NULL: nowhere */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
 };
@@ -146,15 +149,17 @@ struct le_copy {
     size_t element_bytes;
     int rank;
     int64_t shape[LE_COPY_RANK_MAX], target_strides[LE_COPY_RANK_MAX], source_strides[LE_COPY_RANK_MAX];
-    const char *what; /* for the ledger */
-    bool as_bool;     /* bytes, of which those that are not 0 become 1 */
-    bool wait;        /* returns when memory that no block stands for may be used again, or has its elements */
+    const char *what, *cause; /* for the ledger; cause NULL: "" */
+    bool as_bool;             /* bytes, of which those that are not 0 become 1 */
+    bool wait;                /* returns when memory that no block stands for may be used again, or has its elements */
 };
 /* Enqueues it; pageable memory goes through the pinned ring, asynchronously: it must stay as it is until the point is
  * passed. */
 leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy);
 /* Returns when host threads may read, or write, what is in the block: all that it must come after is done. */
 leat_status le_block_wait(struct le_block *block, enum le_use_access access);
+/* The same; a wait is noted with what it was for. */
+leat_status le_block_wait_for(struct le_block *block, enum le_use_access access, const char *what, const char *cause);
 leat_status le_device_fill_zero(struct le_device_stream *stream, struct le_block *block, size_t size_bytes);
 
 /* ---- modules and kernels: CUDA C */
@@ -163,11 +168,18 @@ struct le_module_source {
     const char *const *macros, *const *include_paths, *const *options,
                                                           *const *names; /* each ends with NULL, or is NULL */
     bool line_info;
+    bool is_whole;     /* it includes nothing: what comes out may be kept, and be found in the device's store */
+    bool is_plain;     /* it uses nothing of CUDA's runtime, no textures: it is compiled faster */
+    const char *owner; /* whose it is, in the store: a program's name; NULL: nobody's */
+    const char *label; /* what it is for, in the ledger and in the store; NULL: name */
+    const char *cause; /* why it is asked for, in the ledger; NULL: "" */
 };
 leat_status le_device_module_new(struct le_device *device, const struct le_module_source *source,
                                  struct le_device_module **module);
 void le_device_module_free(struct le_device_module *module);
-const char *le_device_module_log(const struct le_device_module *module); /* warnings; "" */
+void le_device_module_unload(struct le_device_module *module, const char *cause); /* the same, with why */
+size_t le_device_module_size_bytes(const struct le_device_module *module);        /* that it takes while it is loaded */
+const char *le_device_module_log(const struct le_device_module *module);          /* warnings; "" */
 /* Lives with the module. name: "f", "ns::f", or one of source.names; LEAT_INVALID lists what there is. */
 leat_status le_device_module_kernel(struct le_device_module *module, const char *name,
                                     struct le_device_kernel **kernel);
@@ -206,9 +218,34 @@ struct le_kernel_launch {
     bool cooperative;
     const struct le_launch_argument *arguments;
     int argument_count;
+    const struct le_use *uses; /* of memory besides that of the arguments: whose address is in a struct */
+    int use_count;
+    const char *what; /* for the device's times; NULL: the kernel's name */
 };
 leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                              struct le_device_stream *stream);
+
+/* ---- products of matrices by a library of the device's (cuBLAS): target = scale * left * right + kept * target, f32
+ * or f64, in one fixed mode (no TF32) and with workspace of one size, so that the same product gives the same bits.
+ * Left is rows x terms, right terms x columns, the target rows x columns and not transposed; `batch` such products lie
+ * batch_stride elements apart. kept 0: what the target held is not looked at; nor are the factors where scale is 0. */
+struct le_matrix {
+    struct le_block *block;
+    uint64_t address;     /* of the first element */
+    int stride;           /* elements from one row to the next; transposed: from one column */
+    bool transposed;      /* columns lie one after the other */
+    int64_t batch_stride; /* 0: all use the same one */
+};
+struct le_product {
+    leat_dtype dtype;
+    int rows, columns, terms, batch; /* all at least 1 */
+    struct le_matrix left, right, target;
+    double scale, kept;
+    const char *what; /* for the ledger */
+};
+/* LEAT_UNSUPPORTED: there is no such library, with the reason. The first call loads it: cuBLAS is of half a GB. */
+leat_status le_device_product_open(struct le_device *device);
+leat_status le_device_product(struct le_device_stream *stream, const struct le_product *product);
 
 /* ---- what a backend fills: natives are its own handles. Every slot is required unless it says otherwise. */
 struct le_native_copy { /* at most 3 axes, the innermost contiguous on both sides; device addresses as integers */
@@ -247,6 +284,10 @@ struct le_device_ops {
     void (*module_free)(void *native, struct le_device_module *module);
     leat_status (*launch)(void *native, void *stream, struct le_device_kernel *kernel,
                           const struct le_kernel_launch *launch, void **parameters);
+    /* the two of products: NULL where there is no library for them (cpu) */
+    leat_status (*product_open)(void *native);
+    leat_status (*product)(void *native, void *stream, const struct le_product *product, uint64_t work,
+                           size_t work_bytes);
     uint64_t (*clock_ns)(void *native); /* optional: CLOCK_MONOTONIC */
 };
 #endif

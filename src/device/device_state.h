@@ -66,6 +66,7 @@ struct le_device {
     struct le_device_options options;
     _Atomic(struct le_ledger *) ledger; /* NULL once closed, or where there is none */
     atomic_bool closed;
+    atomic_uint_fast64_t evicted;                   /* of the store's entries, as far as they are in the ledger */
     _Atomic(struct le_copy_kernels *) copy_kernels; /* made once; NULL again from le_copy_kernels_close on */
     _Atomic(struct le_stager *) stager; /* copy.c makes it at the first pageable copy, under the lock; else NULL */
 
@@ -106,6 +107,7 @@ void le_stream_remember(struct le_device_stream *stream, uint64_t id, uint64_t n
 void le_stream_passed(struct le_device_stream *stream, uint64_t number);
 /* Waits on the host. Without the lock. */
 leat_status le_point_wait(struct le_device *device, struct le_point point);
+leat_status le_point_wait_for(struct le_device *device, struct le_point point, const char *what, const char *cause);
 /* The points of a block, of which none may be passed yet; at most 1 + LE_ORDER_READS. */
 int le_order_points(const struct le_order *order, struct le_point *points);
 /* Finishes streams that were freed, and forgets those whose work is done (ask: asks the driver). */
@@ -142,6 +144,10 @@ struct le_device_span {
 void le_device_span_begin(struct le_device *device, struct le_device_span *span, leat_cost_kind kind, const char *what,
                           const char *cause);
 void le_device_span_end(struct le_device_span *span, uint64_t bytes);
+/* Where compiled code is kept; NULL: nowhere, or the device is closed. */
+struct le_store *le_device_store(struct le_device *device);
+/* After the store was used: its note, if it has one, goes to the log; what it evicted, to the ledger. */
+void le_device_store_used(struct le_device *device);
 
 /* ---- copy_kernel.c: drops its modules, which retain the device: in le_device_close, before the owner's reference. */
 void le_copy_kernels_close(struct le_device *device);

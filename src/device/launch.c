@@ -157,6 +157,8 @@ static leat_status pass_arguments(const struct le_device_kernel *kernel, const s
             status = misfit(kernel, k, argument);
         }
     }
+    for (int k = 0; k < launch->use_count && passed->use_count < USES_MAX; k++)
+        passed->uses[passed->use_count++] = launch->uses[k];
     return status;
 }
 
@@ -195,7 +197,7 @@ static leat_status enqueue(struct le_device_kernel *kernel, const struct le_kern
     if (status)
         le_timing_drop(device, &timed);
     else
-        le_timing_end(device, stream->native, &timed, LEAT_COST_KERNEL, kernel->name, 0);
+        le_timing_end(device, stream->native, &timed, LEAT_COST_KERNEL, launch->what ? launch->what : kernel->name, 0);
     le_order_end(stream, passed->uses, passed->use_count, !status);
     if (!status)
         le_device_note_launch(stream, kernel->name, launch->grid, launch->block);

@@ -68,7 +68,7 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
         return le_fail_out_of_memory(sizeof *made);
     pthread_mutex_init(&made->lock, NULL);
     made->device = le_device_retain(device);
-    made->title = le_strdup(source->name);
+    made->title = le_strdup(source->label ? source->label : source->name);
     status = made->title ? device->ops->module_new(device->native, source, made) : le_fail_out_of_memory(0);
     if (status)
         free_parts(made);
@@ -108,17 +108,25 @@ static void wait_for_work(struct le_device_module *module) {
     le_device_span_end(&span, 0);
 }
 
-void le_device_module_free(struct le_device_module *module) {
+void le_device_module_unload(struct le_device_module *module, const char *cause) {
     if (!module || le_device_forked(module->device))
         return;
     struct le_device *device = module->device;
     struct le_device_span span;
-    le_device_span_begin(device, &span, LEAT_COST_UNLOAD, module->title, "");
+    le_device_span_begin(device, &span, LEAT_COST_UNLOAD, module->title, cause);
     wait_for_work(module);
     if (module->native)
         device->ops->module_free(device->native, module);
     le_device_span_end(&span, 0);
     free_parts(module);
+}
+
+void le_device_module_free(struct le_device_module *module) {
+    le_device_module_unload(module, "");
+}
+
+size_t le_device_module_size_bytes(const struct le_device_module *module) {
+    return sizeof *module + module->image_bytes + strlen(module->ptx);
 }
 
 const char *le_device_module_log(const struct le_device_module *module) {

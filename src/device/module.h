@@ -34,10 +34,11 @@ struct le_module_name { /* of le_module_source.names */
 
 struct le_device_module {
     struct le_device *device; /* retained */
-    char *title;              /* the source's name */
+    char *title;              /* the source's label, or its name */
     /* the backend's: */
     void *native;
     char *log, *ptx; /* from le_alloc */
+    size_t image_bytes;
     struct le_module_name *names;
     int name_count;
     /* le_module_read's: */

@@ -3,7 +3,7 @@
  * present, tests/cuda_headers compares every declaration and constant with it. */
 #ifndef LE_NVRTC_H
 #define LE_NVRTC_H
-#include <stddef.h>
+#include "base/text.h"
 
 typedef int le_nvrtc_result;
 typedef struct _nvrtcProgram *le_nvrtc_program;
@@ -50,5 +50,8 @@ struct le_nvrtc {
 #define X(name, symbol, need, type, parameters) type(*name) parameters;
     LE_NVRTC_SYMBOLS(X)
 #undef X
+    /* The simulator's: which compiler it is, so that code that it made is told from another's; false: it cannot say.
+     * NULL in a real one, which is told by its file. */
+    bool (*identify)(struct le_text *text);
 };
 #endif

@@ -356,7 +356,7 @@ static void leave_waited(struct le_device *device, struct le_point point, const 
     pthread_mutex_unlock(&device->lock);
 }
 
-leat_status le_point_wait(struct le_device *device, struct le_point point) {
+leat_status le_point_wait_for(struct le_device *device, struct le_point point, const char *what, const char *cause) {
     struct waited waited;
     if (point.stream_id == 0)
         return le_device_check(device);
@@ -366,7 +366,7 @@ leat_status le_point_wait(struct le_device *device, struct le_point point) {
     pthread_mutex_unlock(&device->lock);
     if (!status && (waited.mark || waited.stream)) {
         struct le_device_span span;
-        le_device_span_begin(device, &span, LEAT_COST_WAIT, "ticket", "");
+        le_device_span_begin(device, &span, LEAT_COST_WAIT, what, cause);
         status = waited.mark ? device->ops->event_synchronize(device->native, waited.mark->event)
                              : device->ops->stream_synchronize(device->native, waited.stream->native);
         le_device_span_end(&span, 0);
@@ -375,6 +375,10 @@ leat_status le_point_wait(struct le_device *device, struct le_point point) {
     struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     leat_status staged = stager ? le_stager_wait(stager, point.stream_id, point.number) : LEAT_OK;
     return status ? status : staged;
+}
+
+leat_status le_point_wait(struct le_device *device, struct le_point point) {
+    return le_point_wait_for(device, point, "ticket", "");
 }
 
 leat_status le_device_wait_point(struct le_device *device, uint64_t stream_id, uint64_t number) {

@@ -74,35 +74,93 @@ static void rename_slots(struct gen *g, const int *slot_of) {
     }
 }
 
-/* First fit over lives in order of their start; each slot is named by the first register that took it. An instruction
- * may write where it reads only if the elements are of one size. */
+/* Slots that are free, the lowest number on top; and those that became so at this very instruction, which may be
+ * written where they are read only if the elements are of one size. */
+struct slots {
+    int *free, free_count;
+    int *fresh, fresh_count;
+    int *owner, count; /* the first register that took it names a slot */
+    size_t *size;      /* of its last elements */
+    int *ends, *next;  /* by instruction, and by slot: lists of those that become free there */
+};
+
+static void put_free(struct slots *s, int slot) {
+    int k = s->free_count++;
+    for (; k > 0 && s->free[(k - 1) / 2] > slot; k = (k - 1) / 2)
+        s->free[k] = s->free[(k - 1) / 2];
+    s->free[k] = slot;
+}
+
+static int take_free(struct slots *s) {
+    int first = s->free[0], last = s->free[--s->free_count], k = 0;
+    for (int child = 1; child < s->free_count; child = 2 * k + 1) {
+        child += child + 1 < s->free_count && s->free[child + 1] < s->free[child];
+        if (s->free[child] >= last)
+            break;
+        s->free[k] = s->free[child];
+        k = child;
+    }
+    s->free[k] = last;
+    return first;
+}
+
+/* The first that fits. */
+static int take_slot(struct slots *s, int reg, size_t size) {
+    int found = -1;
+    for (int k = 0; k < s->fresh_count; k++)
+        if (s->size[s->fresh[k]] == size && (found < 0 || s->fresh[k] < s->fresh[found]))
+            found = k;
+    if (found >= 0 && (s->free_count == 0 || s->fresh[found] < s->free[0])) {
+        int slot = s->fresh[found];
+        s->fresh[found] = s->fresh[--s->fresh_count];
+        return slot;
+    }
+    if (s->free_count > 0)
+        return take_free(s);
+    s->owner[s->count] = reg;
+    return s->count++;
+}
+
+/* Registers get slots in order of their start. */
+static void give_slots(struct gen *g, struct slots *s, const struct life *lives, const int *starts, const int *next,
+                       int *slot_of) {
+    for (int k = 0; k < g->code.count; k++) {
+        for (int slot = s->ends[k]; slot >= 0; slot = s->next[slot])
+            s->fresh[s->fresh_count++] = slot;
+        for (int r = starts[k]; r >= 0; r = next[r]) {
+            size_t size = le_type_size(g->regs.at[r].type);
+            int slot = take_slot(s, r, size), end = lives[r].to > k ? lives[r].to : k + 1;
+            s->size[slot] = size;
+            s->next[slot] = s->ends[end];
+            s->ends[end] = slot;
+            slot_of[r] = s->owner[slot];
+        }
+        while (s->fresh_count > 0)
+            put_free(s, s->fresh[--s->fresh_count]);
+    }
+}
+
 static void pack_slots(struct gen *g, const struct life *lives) {
-    int *slot_of = LE_NEW_ARRAY(g->arena, g->regs.count, int);
-    int *free_at = LE_NEW_ARRAY(g->arena, g->regs.count, int), *owner = LE_NEW_ARRAY(g->arena, g->regs.count, int),
-        slots = 0;
-    size_t *size = LE_NEW_ARRAY(g->arena, g->regs.count, size_t); /* of the slot's present elements */
-    int *starts = LE_NEW_ARRAY(g->arena, g->code.count + 1, int), *next = LE_NEW_ARRAY(g->arena, g->regs.count, int);
-    memset(starts, -1, (size_t)(g->code.count + 1) * sizeof(int));
-    for (int r = g->regs.count - 1; r >= 0; r--) {
+    int regs = g->regs.count, places = g->code.count + 1;
+    int *slot_of = LE_NEW_ARRAY(g->arena, regs, int), *next = LE_NEW_ARRAY(g->arena, regs, int);
+    int *starts = LE_NEW_ARRAY(g->arena, places, int);
+    struct slots s = {.free = LE_NEW_ARRAY(g->arena, regs, int),
+                      .fresh = LE_NEW_ARRAY(g->arena, regs, int),
+                      .owner = LE_NEW_ARRAY(g->arena, regs, int),
+                      .size = LE_NEW_ARRAY(g->arena, regs, size_t),
+                      .ends = LE_NEW_ARRAY(g->arena, places, int),
+                      .next = LE_NEW_ARRAY(g->arena, regs, int)};
+    memset(starts, -1, (size_t)places * sizeof *starts);
+    memset(s.ends, -1, (size_t)places * sizeof *s.ends);
+    for (int r = regs - 1; r >= 0; r--) {
         slot_of[r] = -1;
         if (!is_slot(g, r) || lives[r].from < 0)
             continue;
         next[r] = starts[lives[r].from];
         starts[lives[r].from] = r;
     }
-    for (int k = 0; k < g->code.count; k++)
-        for (int r = starts[k]; r >= 0; r = next[r]) {
-            int s = 0;
-            size_t own = le_type_size(g->regs.at[r].type);
-            while (s < slots && (free_at[s] > k || (free_at[s] == k && size[s] != own)))
-                s++;
-            if (s == slots)
-                owner[slots++] = r;
-            size[s] = own;
-            free_at[s] = lives[r].to > k ? lives[r].to : k + 1;
-            slot_of[r] = owner[s];
-        }
-    for (int r = 0; r < g->regs.count; r++)
+    give_slots(g, &s, lives, starts, next, slot_of);
+    for (int r = 0; r < regs; r++)
         if (is_slot(g, r) && slot_of[r] != r)
             g->regs.at[r].kind = LE_REG_CONST; /* no memory of its own */
     rename_slots(g, slot_of);

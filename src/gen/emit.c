@@ -10,10 +10,16 @@ struct le_instr *le_gen_emit(struct gen *g, struct scope *scope, struct le_instr
     return out;
 }
 
+static leat_status fail_too_large(const struct gen *g) {
+    int statement = g->stage->statement;
+    struct le_place place = statement >= 0 ? g->ir->statements.at[statement].place : (struct le_place){0};
+    return le_fail_at(LEAT_PROGRAM, place, "several statements", "the statement is too large for one kernel");
+}
+
 int le_gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type) {
     if (g->regs.count >= LE_NO_REG) {
         if (g->status == LEAT_OK)
-            g->status = le_fail(LEAT_PROGRAM, "the statement is too large for one kernel: split it");
+            g->status = fail_too_large(g);
         return 1;
     }
     *LE_PUSH(g->arena, &g->regs) = (struct le_reg){.kind = kind, .type = type};

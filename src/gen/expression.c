@@ -10,12 +10,12 @@ static struct operand *new_operand(struct gen *g, int reg, struct scope *scope, 
 
 /* ---- safety */
 
-/* A `while` that should not run might not end. */
-static bool has_while(const struct le_node *node) {
+/* A region that must not run in vain: a `while` might not end. */
+static bool only_when_reached(const struct le_node *node) {
     for (int k = 0; node->kind == LE_NODE_REGION && k < node->region->step_count; k++)
         if (node->region->steps[k].kind == LE_REGION_WHILE)
             return true;
-    return false;
+    return le_region_fails(node);
 }
 
 /* An integer's divisor may be 0, or its exponent negative. */
@@ -33,7 +33,7 @@ static bool may_note(const struct le_node *node) {
 static bool find_safe(struct gen *g, struct le_node *node) {
     if (node->kind == LE_NODE_LOAD && !le_gen_load_is_safe(g, node))
         return false;
-    if (has_while(node) || (g->regions && may_note(node)))
+    if (only_when_reached(node) || (g->regions && may_note(node)))
         return false;
     for (int k = 0; k < node->operand_count; k++)
         if (!le_gen_is_safe(g, node->operands[k]))
@@ -336,6 +336,8 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
 }
 
 struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+    if (g->status != LEAT_OK) /* nobody will run it */
+        return new_operand(g, le_gen_const(g, node->type, 0), g->root, false);
     if (node->kind == LE_NODE_LOCAL)
         return le_gen_local(g, node);
     bool safe = le_gen_is_safe(g, node);

@@ -79,7 +79,10 @@ struct gen {
     struct {
         struct for_index *at;
         int count, capacity;
-    } fors;
+    } fors;         /* in ascending order */
+    bool loose;     /* one of them is */
+    int *splitting; /* those of `all` but for FORs whose ranges are dynamic */
+    int splitting_count;
     bool regions, whiles;    /* there are some */
     struct operand **locals; /* by number from first_local on: where their values are; NULL: not set yet */
     int first_local, local_count;
@@ -157,6 +160,9 @@ struct operand *le_gen_tile(struct gen *g, struct le_node *node, struct scope *s
 /* access.c */
 struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 bool le_gen_load_is_safe(struct gen *g, const struct le_node *node);
+/* Whether a subscript of axis d stays inside, whatever its indices are. */
+bool le_gen_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
+                         int stretch);
 void le_gen_store(struct gen *g, struct operand *value, struct scope *scope);
 /* What a step of an EACH stage stores: op=, but only SET where it is the element's own place. */
 struct stored {
@@ -184,11 +190,21 @@ bool le_gen_drives_bounds(const struct gen *g, int index);        /* a dynamic r
 /* The index cannot be the lanes': a loop that all lanes share would get bounds that differ. */
 bool le_gen_splits_bounds(const struct gen *g, int index);
 
-/* generate.c: one box of a map; scan: or the turns of a scan, whose stage has the kept indices alone, and its term */
+/* generate.c */
+/* How many copies of a target of so many elements so many terms of a scatter go to: by the extents alone, since it
+ * decides the order of additions. */
+int64_t le_gen_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size);
+int64_t le_gen_count_operations(const struct le_kernel *kernel); /* of the whole stage: arithmetic alone, one each */
+/* One box of a map; scan: or the turns of a scan, whose stage has the kept indices alone, and its term */
 leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct le_launches *out);
 
 /* scan_code.c */
 bool le_gen_scan_stage(const struct le_kernel *kernel, struct le_launches *out, leat_status *status); /* false: a map */
+bool le_gen_find_scan(const struct le_kernel *kernel, const struct le_stage *stage,
+                      struct scan *scan); /* false: the bounds are not known before it runs, or reach too far */
+/* Whether the stage is made: all that it reads, though no element may ask for it, lies inside. */
+bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage);
+struct le_node *le_gen_empty_total(struct le_ir *ir, const struct le_node *reduction); /* of no terms */
 void le_gen_choose_scan_lane(struct gen *g, struct scan *scan);
 bool le_gen_cut_scan(struct gen *g, struct scan *scan, struct le_launch *launch); /* into chunks; false: it is not */
 void le_gen_scan(struct gen *g, const struct scan *scan, struct scope *scope);
@@ -202,6 +218,7 @@ void le_gen_choose_lane(struct gen *g);
 int64_t le_gen_extent(const struct gen *g, int index); /* iterations; 64 for a dynamic one of unknown bounds */
 bool le_gen_is_strided(struct gen *g);                 /* in lanes there are reads or stores with gaps between them */
 bool le_gen_is_loose(const struct gen *g, const struct le_node *node); /* depends on a FOR index that is */
+bool le_gen_is_for(const struct gen *g, int index);
 bool le_gen_by_host(const struct gen *g, int index); /* dynamic, but all bounds are known before the kernel starts */
 int64_t le_gen_work(struct gen *g);                  /* of the whole stage: its time in additions */
 int64_t le_gen_operations(struct gen *g);            /* of the whole stage: arithmetic alone, one each */

@@ -69,10 +69,7 @@ static void choose_block(struct gen *g) {
         le_node_walk(g->ir, g->nodes[k], find_wide, &wide);
     if (wide)
         g->block = LE_BLOCK_MAX / 2;
-    bool waits = g->whiles;
-    for (int k = 0; k < g->fors.count; k++)
-        waits |= g->fors.at[k].loose;
-    if (waits)
+    if (g->whiles || g->loose)
         g->block = wide ? BLOCK_WAITING / 2 : BLOCK_WAITING;
     if (g->fors.count > 0 && le_gen_is_strided(g))
         g->block = BLOCK_STRIDED;
@@ -251,12 +248,10 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
 
 /* ---- scatters */
 
-/* How many copies of the target the terms go to: by the extents alone, since it decides the order of additions. */
-static int64_t copies_of(const struct gen *g, int64_t bytes) {
-    enum le_scatter op = g->stage->scatter;
-    int64_t terms = points(g), elements = bytes / (int64_t)le_type_size(g->ir->values.at[g->stage->target].type);
+int64_t le_gen_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size) {
     if (op != LE_SCATTER_ADD && op != LE_SCATTER_MIN && op != LE_SCATTER_MAX)
         return 1;
+    int64_t bytes = elements > 0 ? elements * size : 1;
     int64_t copies = terms / (elements * 4 > COPY_TERMS_MIN ? elements * 4 : COPY_TERMS_MIN);
     if (copies > COPIES_MAX)
         copies = COPIES_MAX;
@@ -271,14 +266,14 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     const struct le_value *target = &g.ir->values.at[g.stage->target];
     int first;
     bool lane_clip;
-    int64_t bytes = (int64_t)le_type_size(target->type);
+    int64_t size = (int64_t)le_type_size(target->type), elements = 1;
     for (int d = 0; d < target->rank; d++)
-        bytes *= kernel->layouts[target->id].shape[d];
+        elements *= kernel->layouts[target->id].shape[d];
     le_gen_find_indices(&g);
     le_gen_choose_lane(&g);
     choose_block(&g);
     launch.operations = le_gen_operations(&g);
-    int64_t copies = copies_of(&g, bytes > 0 ? bytes : 1);
+    int64_t copies = le_gen_copies(g.stage->scatter, points(&g), elements, size);
     le_gen_open_hosts(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
     struct operand *value = le_gen_node(&g, g.stage->node, scope, (struct condition){.outside = -1});
@@ -288,7 +283,7 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
         launch.clip_size[0] = (launch.clip_count[0] + copies - 1) / copies;
         launch.tasks = (launch.clip_count[0] + launch.clip_size[0] - 1) / launch.clip_size[0];
     }
-    le_gen_scatter(&g, value, scope, launch.copies, bytes);
+    le_gen_scatter(&g, value, scope, launch.copies, elements * size);
     le_gen_close_all(&g, scope);
     if (g.status == LEAT_OK)
         add_launch(&g, out, launch, 1);
@@ -440,6 +435,14 @@ static leat_status generate_stage(const struct le_kernel *kernel, struct le_laun
     return le_gen_map(kernel, NULL, out);
 }
 
+int64_t le_gen_count_operations(const struct le_kernel *kernel) {
+    struct gen g = new_gen(kernel, kernel->stage);
+    le_gen_find_indices(&g);
+    int64_t operations = le_gen_operations(&g);
+    release(&g);
+    return operations;
+}
+
 leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launches *out) {
     struct le_stage stage = *kernel->stage;
     struct le_kernel readable = *kernel;
@@ -450,7 +453,7 @@ leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launche
 
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
                              struct le_launch *out) {
-    struct le_stage stage = {.name = "a scalar", .node = node, .target = -1, .base = -1, .access = -1};
+    struct le_stage stage = {.name = "a scalar", .statement = -1, .node = node, .target = -1, .base = -1, .access = -1};
     struct gen g = new_gen(kernel, &stage);
     le_gen_find_indices(&g);
     le_gen_open_hosts(&g);

@@ -67,12 +67,9 @@ static inline void find_ranges(struct le_space *space, const char *arrays) {
             fail_msg("%s", le_errors_text());
 }
 
-/* Everything a kernel needs but its stage; the text's IR, verified. */
-static inline void set_up(struct le_kernel *kernel, struct le_space *space, struct le_arena *arena, const char *text,
-                          const char *arrays, int threads) {
-    struct le_ir *ir;
-    if (le_ir_read(arena, text, strlen(text), &ir) != LEAT_OK || le_ir_verify(ir) != LEAT_OK)
-        fail_msg("%s", le_errors_text());
+/* Everything a kernel needs but its stage. */
+static inline void set_up_kernel(struct le_kernel *kernel, struct le_space *space, struct le_arena *arena,
+                                 struct le_ir *ir, const char *arrays, int threads) {
     *space = (struct le_space){.ir = ir, .arena = arena, .evaluate = no_value};
     find_ranges(space, arrays);
     struct le_layout *layouts = LE_NEW_ARRAY(arena, ir->values.count, struct le_layout);
@@ -83,5 +80,14 @@ static inline void set_up(struct le_kernel *kernel, struct le_space *space, stru
     kernel->merged_count = LE_NEW_ARRAY(arena, ir->indices.count, int64_t);
     for (int k = 0; k < ir->indices.count; k++)
         kernel->merged_into[k] = k;
+}
+
+/* The same of the text's IR, verified. */
+static inline void set_up(struct le_kernel *kernel, struct le_space *space, struct le_arena *arena, const char *text,
+                          const char *arrays, int threads) {
+    struct le_ir *ir;
+    if (le_ir_read(arena, text, strlen(text), &ir) != LEAT_OK || le_ir_verify(ir) != LEAT_OK)
+        fail_msg("%s", le_errors_text());
+    set_up_kernel(kernel, space, arena, ir, arrays, threads);
 }
 #endif

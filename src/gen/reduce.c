@@ -11,13 +11,6 @@ struct find_inner {
     bool drives; /* one of its indices bounds a loop: it has no place inside of lanes */
 };
 
-static bool is_for(const struct gen *g, int index) {
-    for (int k = 0; k < g->fors.count; k++)
-        if (g->fors.at[k].index == index)
-            return true;
-    return false;
-}
-
 /* Whether the range's bounds differ from lane to lane if index is the lanes'. */
 static bool splits(const struct gen *g, int range, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[range].range;
@@ -30,8 +23,8 @@ static bool splits(const struct gen *g, int range, int index) {
 
 /* A FOR gets by with a mask. */
 bool le_gen_splits_bounds(const struct gen *g, int index) {
-    for (int k = 0; k < g->all_count; k++)
-        if (!is_for(g, g->all[k]) && splits(g, g->all[k], index))
+    for (int k = 0; k < g->splitting_count; k++)
+        if (splits(g, g->splitting[k], index))
             return true;
     return false;
 }
@@ -44,8 +37,8 @@ static bool bounds(const struct gen *g, int range, int index) {
 }
 
 static bool bounds_others(const struct gen *g, int index) {
-    for (int k = 0; k < g->all_count; k++)
-        if (!is_for(g, g->all[k]) && bounds(g, g->all[k], index))
+    for (int k = 0; k < g->splitting_count; k++)
+        if (bounds(g, g->splitting[k], index))
             return true;
     return false;
 }
@@ -55,6 +48,16 @@ bool le_gen_drives_bounds(const struct gen *g, int index) {
         if (bounds(g, g->all[k], index))
             return true;
     return false;
+}
+
+/* Inside of lanes the bounds come out as one number, not as one a lane: a read that may be skipped does not. */
+static bool bounds_are_single(struct gen *g, int index) {
+    const struct le_range_nodes *r = &g->ir->indices.at[index].range;
+    const struct le_node *bounds[] = {r->low, r->high, r->by};
+    for (size_t b = 0; r->low && g->space.ranges[index].dynamic && b < ARRAY_LEN(bounds); b++)
+        if (bounds[b] && !le_gen_is_equal(g, bounds[b], g->root))
+            return false;
+    return true;
 }
 
 static void find_inner(struct le_node *node, void *user) {
@@ -68,7 +71,8 @@ static void find_inner(struct le_node *node, void *user) {
     if (depends && extent > f->extent)
         f->extent = extent;
     for (int k = 0; k < node->index_count; k++)
-        f->drives |= bounds_others(f->g, node->indices[k]) || splits(f->g, node->indices[k], f->last);
+        f->drives |= bounds_others(f->g, node->indices[k]) || splits(f->g, node->indices[k], f->last) ||
+                     !bounds_are_single(f->g, node->indices[k]);
 }
 
 /* Whether the reduction's last loop runs in lanes. */

@@ -18,6 +18,7 @@ struct region {
     struct operand *running; /* no RETURN yet, where one may end it early and there are no lanes */
     int result;              /* -1: none, or no RETURN yet */
     bool keeps_result;       /* a RETURN may have given some lanes theirs */
+    struct operand **given;  /* by operand: made before the region, if it was; NULL */
 };
 
 /* Steps under one mask. */
@@ -26,6 +27,8 @@ struct block {
     struct scope *scope;
     struct operand *mask; /* lanes; NULL: all, or there are none */
     int loop;             /* step that opened it, if it is a loop's body; else -1 */
+    int rests;            /* that are open: scope is the innermost one's */
+    int rests_from;       /* the step that the first of them began at */
 };
 
 /* ---- registers */
@@ -93,6 +96,8 @@ static struct condition condition_of(const struct region *r, const struct block 
 }
 
 static struct operand *value(struct region *r, const struct block *b, int operand) {
+    if (r->given[operand])
+        return r->given[operand];
     return le_gen_node(r->g, r->node->operands[operand], b->scope, condition_of(r, b));
 }
 
@@ -264,31 +269,61 @@ static void run_return(struct region *r, struct block *b, int step) {
             leave(r, b, b->mask->reg);
     } else {
         set_constant(r, b->scope, r->running->reg, LE_BOOL, 0);
-        if (le_gen_loop_around(&r->text, step) >= 0)
+        if (r->text.around[step] >= 0)
             leave(r, b, r->running->reg);
     }
+}
+
+/* Lanes whose reads fell outside have lost their value already. */
+static void run_fail(struct region *r, struct block *b, const struct le_region_step *s) {
+    struct le_instr fault = {.code = LE_CODE_FAULT,
+                             .type = LE_I64,
+                             .type2 = LE_BOOL,
+                             .d = LE_NO_REG,
+                             .b = b->mask ? (uint16_t)b->mask->reg : LE_NO_REG,
+                             .e = LE_NO_REG,
+                             .imm = LE_FAULT_END};
+    int64_t place = le_fault_place(s->place.line, s->place.column);
+    fault.a = (uint16_t)constant(r, b->scope, LE_I64, (uint64_t)place);
+    fault.c = (uint16_t)(r->outside >= 0 ? r->outside : constant(r, b->scope, LE_BOOL, 0));
+    le_gen_emit(r->g, b->scope, fault);
 }
 
 /* ---- blocks */
 
 static void run_steps(struct region *r, struct block *b, int from, int to);
 
-/* The rest of a block, behind steps that some lanes left it in. */
-static void run_rest(struct region *r, struct block *b, int from, int to) {
-    int go_on = r->lanes ? b->mask->reg : r->running->reg;
-    struct scope *outer = b->scope;
-    if (from >= to)
+/* What a block does behind steps that some lanes left it in is skipped once no lane is left. Each such rest lies in the
+ * one before, so that what is computed in one serves in the next; but only so many, since the code of each is copied
+ * into what is around it. */
+#define RESTS_MAX 16
+
+static int who_goes_on(const struct region *r, const struct block *b) {
+    return r->lanes ? b->mask->reg : r->running->reg;
+}
+
+static void end_rests(struct region *r, struct block *b, int to) {
+    if (b->rests == 0)
         return;
-    if (b->loop >= 0 || (!r->lanes && le_gen_loop_around(&r->text, from) >= 0)) {
-        leave(r, b, go_on);
-        run_steps(r, b, from, to);
+    for (; b->rests > 0; b->rests--) {
+        struct scope *rest = b->scope;
+        b->scope = rest->parent;
+        le_gen_close_body(r->g, rest, who_goes_on(r, b));
+    }
+    join(r, b->rests_from, to, b->scope);
+}
+
+static void start_rest(struct region *r, struct block *b, int from) {
+    if (b->loop >= 0 || (!r->lanes && r->text.around[from] >= 0)) {
+        leave(r, b, who_goes_on(r, b));
         return;
     }
-    b->scope = le_gen_open_skip(r->g, outer);
-    run_steps(r, b, from, to);
-    le_gen_close_body(r->g, b->scope, go_on);
-    b->scope = outer;
-    join(r, from, to, outer);
+    if (b->rests == RESTS_MAX)
+        end_rests(r, b, from);
+    if (b->rests == 0)
+        b->rests_from = from;
+    b->scope = le_gen_open_skip(r->g, b->scope);
+    b->rests++;
 }
 
 /* Lanes of the block where x holds, or does not. */
@@ -421,30 +456,40 @@ static int run_loop(struct region *r, struct block *b, int step) {
     return r->steps[step].partner;
 }
 
+/* Gives the last step that it has run. */
+static int run_step(struct region *r, struct block *b, int step) {
+    const struct le_region_step *s = &r->steps[step];
+    if (s->kind == LE_REGION_SET)
+        run_set(r, b, step);
+    else if (s->kind == LE_REGION_STORE)
+        run_store(r, b, s);
+    else if (s->kind == LE_REGION_BREAK)
+        run_break(r, b, s);
+    else if (s->kind == LE_REGION_RETURN)
+        run_return(r, b, step);
+    else if (s->kind == LE_REGION_FAIL)
+        run_fail(r, b, s);
+    else if (s->kind == LE_REGION_IF)
+        return run_if(r, b, step);
+    else if (le_gen_is_loop(s->kind))
+        return run_loop(r, b, step);
+    return step;
+}
+
 static void run_steps(struct region *r, struct block *b, int from, int to) {
-    for (int k = from; k < to; k++) {
-        const struct le_region_step *s = &r->steps[k];
+    for (int k = from; k < to && r->g->status == LEAT_OK; k++) {
         int first = k;
-        if (s->kind == LE_REGION_SET)
-            run_set(r, b, k);
-        else if (s->kind == LE_REGION_STORE)
-            run_store(r, b, s);
-        else if (s->kind == LE_REGION_BREAK)
-            run_break(r, b, s);
-        else if (s->kind == LE_REGION_RETURN)
-            run_return(r, b, k);
-        else if (s->kind == LE_REGION_IF)
-            k = run_if(r, b, k);
-        else if (le_gen_is_loop(s->kind))
-            k = run_loop(r, b, k);
-        if (s->kind == LE_REGION_BREAK || s->kind == LE_REGION_RETURN)
-            return; /* nothing behind it is reached */
-        if (k > first &&
-            (r->lanes ? le_gen_escapes(&r->text, first, k, first) : le_gen_returns_early(&r->text, first, k))) {
-            run_rest(r, b, k + 1, to);
-            return;
-        }
+        k = run_step(r, b, first);
+        if (r->steps[first].kind == LE_REGION_BREAK || r->steps[first].kind == LE_REGION_RETURN)
+            break; /* nothing behind it is reached */
+        bool left = k > first &&
+                    (r->lanes ? le_gen_escapes(&r->text, first, k, first) : le_gen_returns_early(&r->text, first, k));
+        if (left && k + 1 < to)
+            start_rest(r, b, k + 1);
+        else if (left && !r->lanes && le_gen_is_loop(r->steps[first].kind) && r->text.around[first] >= 0)
+            leave(r, b, r->running->reg); /* a RETURN has left the inner loop only */
     }
+    end_rests(r, b, to);
 }
 
 /* ---- the whole */
@@ -455,11 +500,21 @@ static void start_result(struct region *r, struct scope *scope) {
     r->result = le_gen_result(r->g, scope, r->node->type);
     bool plain = r->steps[r->count - 1].kind == LE_REGION_RETURN;
     for (int k = 0; k < r->count; k++)
-        plain &= r->steps[k].kind != LE_REGION_RETURN || le_gen_loop_around(&r->text, k) < 0;
+        plain &= r->steps[k].kind != LE_REGION_RETURN || r->text.around[k] < 0;
     if (plain)
         return;
     set_constant(r, scope, r->result, r->node->type, 0);
     r->keeps_result = true;
+}
+
+/* What unsafe code gives the first variables is made outside, where other regions that are given it find it. */
+static void make_given(struct region *r, struct scope *scope, struct condition c) {
+    r->given = LE_NEW_ARRAY(r->g->arena, r->node->operand_count, struct operand *);
+    for (int k = 0; k < r->count && r->steps[k].kind == LE_REGION_SET; k++) {
+        struct le_node *node = r->node->operands[r->steps[k].value];
+        if (!node->changes && !le_gen_is_safe(r->g, node))
+            r->given[r->steps[k].value] = le_gen_node(r->g, node, scope, c);
+    }
 }
 
 /* Where it need not run for any lane, it must not: a loop might never end. */
@@ -475,6 +530,7 @@ struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope 
     if (r.count == 0)
         return NULL;
     le_gen_find_steps(g, node, &r.text);
+    make_given(&r, scope, c);
     start_result(&r, scope);
     if (c.mask)
         b.scope = le_gen_open_skip(g, scope);

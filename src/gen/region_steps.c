@@ -9,11 +9,17 @@ bool le_gen_is_loop(enum le_region_kind kind) {
     return kind == LE_REGION_FOR || kind == LE_REGION_WHILE;
 }
 
-int le_gen_loop_around(const struct region_steps *steps, int at) {
-    for (int k = at - 1; k >= 0; k--)
-        if (le_gen_is_loop(steps->at[k].kind) && steps->at[k].partner > at)
-            return k;
-    return -1;
+static void find_loops(struct gen *g, struct region_steps *out) {
+    int innermost = -1;
+    out->around = LE_NEW_ARRAY(g->arena, out->count, int);
+    for (int k = 0; k < out->count; k++) {
+        const struct le_region_step *s = &out->at[k];
+        if (s->kind == LE_REGION_END && le_gen_is_loop(out->at[s->partner].kind))
+            innermost = out->around[s->partner];
+        out->around[k] = innermost;
+        if (le_gen_is_loop(s->kind))
+            innermost = k;
+    }
 }
 
 bool le_gen_returns_early(const struct region_steps *steps, int from, int to) {
@@ -41,16 +47,15 @@ const struct region_variable *le_gen_variable(const struct region_steps *steps, 
 }
 
 bool le_gen_starts_outside(const struct region_steps *steps, const struct region_variable *v) {
-    int loop = le_gen_loop_around(steps, v->first_set);
+    int loop = steps->around[v->first_set];
     return v->first < v->first_set || (loop >= 0 && v->last > steps->at[loop].partner);
 }
 
 bool le_gen_others_need(const struct region_steps *steps, int loop, int step) {
     const struct region_variable *v = variable(steps, steps->at[step].local);
-    for (const struct region_reads *read = v->reads; read; read = read->next)
-        if (read->step < loop || read->step > steps->at[loop].partner)
-            return true;
-    int outer = le_gen_loop_around(steps, loop);
+    if (v->first_read >= 0 && (v->first_read < loop || v->last_read > steps->at[loop].partner))
+        return true;
+    int outer = steps->around[loop];
     return outer >= 0 && v->first_set < outer;
 }
 
@@ -64,9 +69,8 @@ static void add_read(const struct look *l, int number) {
     if (number < l->steps->first_local || number >= l->steps->first_local + l->steps->local_count)
         return; /* another region's */
     struct region_variable *v = variable(l->steps, number);
-    struct region_reads *read = LE_NEW(l->g->arena, struct region_reads);
-    *read = (struct region_reads){.next = v->reads, .step = l->step};
-    v->reads = read;
+    v->first_read = v->first_read < 0 ? l->step : v->first_read;
+    v->last_read = l->step;
     v->first = v->first < 0 ? l->step : v->first;
     v->last = l->step;
 }
@@ -119,11 +123,12 @@ static void make_variables(struct gen *g, struct region_steps *out) {
     out->local_count = first < 0 ? 0 : last + 1 - first;
     out->variables = LE_NEW_ARRAY(g->arena, out->local_count, struct region_variable);
     for (int k = 0; k < out->local_count; k++)
-        out->variables[k] = (struct region_variable){.first_set = -1, .first = -1, .last = -1};
+        out->variables[k] = (struct region_variable){-1, -1, -1, -1, -1};
 }
 
 void le_gen_find_steps(struct gen *g, struct le_node *node, struct region_steps *out) {
     *out = (struct region_steps){.node = node, .at = node->region->steps, .count = node->region->step_count};
+    find_loops(g, out);
     make_variables(g, out);
     for (int k = 0; k < out->count; k++)
         look_at(&(struct look){.g = g, .steps = out, .step = k, .epoch = ++g->ir->epoch});

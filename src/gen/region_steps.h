@@ -4,13 +4,8 @@
 #define LE_REGION_STEPS_H
 #include "gen/gen.h"
 
-struct region_reads {
-    struct region_reads *next;
-    int step;
-};
-struct region_variable {
-    struct region_reads *reads;
-    int first_set, first, last; /* steps that name it; -1: none */
+struct region_variable { /* steps that name it; -1: none */
+    int first_set, first_read, last_read, first, last;
 };
 struct region_steps {
     struct le_node *node;
@@ -18,12 +13,12 @@ struct region_steps {
     int count;
     struct region_variable *variables; /* by number, from first_local on */
     int first_local, local_count;
+    int *around; /* by step: the innermost loop around it; -1: none */
 };
 
 void le_gen_find_steps(struct gen *g, struct le_node *node, struct region_steps *out);
 const struct region_variable *le_gen_variable(const struct region_steps *steps, int number);
 bool le_gen_is_loop(enum le_region_kind kind);
-int le_gen_loop_around(const struct region_steps *steps, int at); /* the innermost around that step; -1: none */
 /* Whether steps from..to-1 have a RETURN that is not the region's last step. */
 bool le_gen_returns_early(const struct region_steps *steps, int from, int to);
 /* That, or a BREAK out of a loop that began before step `loops_from`. */

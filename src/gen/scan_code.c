@@ -39,8 +39,7 @@ static void find_turns(struct scan *s, const struct le_affine *end, int64_t othe
     }
 }
 
-/* false: the bounds are not known before it runs, or reach too far. */
-static bool find_scan(const struct le_kernel *kernel, const struct le_stage *stage, struct scan *s) {
+bool le_gen_find_scan(const struct le_kernel *kernel, const struct le_stage *stage, struct scan *s) {
     struct le_node *n = stage->node;
     const struct le_range_nodes *r = &kernel->ir->indices.at[n->indices[0]].range;
     struct le_affine end, other;
@@ -75,13 +74,12 @@ static void find_outside(struct le_node *node, void *user) {
     }
 }
 
-/* Whether the stage is made: all that it reads, though no element may ask for it, lies inside. */
-static bool is_made(const struct le_kernel *kernel, const struct le_stage *stage) {
+bool le_gen_is_made(const struct le_kernel *kernel, const struct le_stage *stage) {
     struct scan s;
     struct outside o = {.kernel = kernel};
     if (!stage->guarded)
         return true;
-    if (!find_scan(kernel, stage, &s))
+    if (!le_gen_find_scan(kernel, stage, &s))
         return false;
     struct le_range *scanned = &kernel->space->ranges[s.scanned], saved = *scanned;
     *scanned = s.terms;
@@ -106,7 +104,7 @@ static struct le_node *replace_loads(const struct le_kernel *kernel, struct le_n
     struct le_node *made = node;
     const struct le_stage *maker = guarded_maker(ir, node);
     if (maker) {
-        made = is_made(kernel, maker) ? node : maker->node;
+        made = le_gen_is_made(kernel, maker) ? node : maker->node;
     } else if (node->operand_count > 0) {
         struct le_node copy = *node;
         copy.operands =
@@ -325,8 +323,7 @@ static uint64_t integer_end(enum le_type type, bool greatest) {
     return greatest ? high : is_unsigned ? 0 : ~high;
 }
 
-/* The total of no terms. */
-static struct le_node *empty_total(struct le_ir *ir, const struct le_node *n) {
+struct le_node *le_gen_empty_total(struct le_ir *ir, const struct le_node *n) {
     double inf = __builtin_inf();
     bool is_float = le_type_is_float(n->type), is_bool = n->type == LE_BOOL;
     switch (n->code) {
@@ -350,7 +347,7 @@ static leat_status generate_empty(const struct le_kernel *kernel, const struct s
     struct le_stage stage = *kernel->stage;
     struct le_kernel own = *kernel;
     stage.kind = LE_STAGE_MAP;
-    stage.node = empty_total(kernel->ir, s->reduction);
+    stage.node = le_gen_empty_total(kernel->ir, s->reduction);
     own.stage = &stage;
     kernel->space->ranges[s->index] = s->empty;
     return le_kernel_generate(&own, out);
@@ -374,9 +371,9 @@ static leat_status generate_turns(const struct le_kernel *kernel, struct scan *s
 bool le_gen_scan_stage(const struct le_kernel *kernel, struct le_launches *out, leat_status *status) {
     struct scan s;
     *status = LEAT_OK;
-    if (!is_made(kernel, kernel->stage))
+    if (!le_gen_is_made(kernel, kernel->stage))
         return true;
-    if (!find_scan(kernel, kernel->stage, &s))
+    if (!le_gen_find_scan(kernel, kernel->stage, &s))
         return false;
     struct le_range index = kernel->space->ranges[s.index], scanned = kernel->space->ranges[s.scanned];
     if (s.empty.low < s.empty.high)

@@ -1,5 +1,6 @@
 /* How a stage's loops run: which are merged into one, and which one is the lanes'. */
 #include "gen/gen.h"
+#include <stdlib.h>
 
 #define TILE_ELEMENTS 16384 /* that tile.c takes at once */
 #define FEW_LANES     128   /* that make an instruction dear */
@@ -16,10 +17,26 @@ bool le_gen_by_host(const struct gen *g, int index) {
     return !(r->low->changes || r->high->changes);
 }
 
+static int by_index(const void *a, const void *b) {
+    const struct for_index *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static const struct for_index *find_for(const struct gen *g, int index) {
+    const struct for_index key = {.index = index};
+    return g->fors.count ? bsearch(&key, g->fors.at, (size_t)g->fors.count, sizeof key, by_index) : NULL;
+}
+
+bool le_gen_is_for(const struct gen *g, int index) {
+    return find_for(g, index) != NULL;
+}
+
 bool le_gen_is_loose(const struct gen *g, const struct le_node *node) {
-    for (int k = 0; k < g->fors.count; k++)
-        if (g->fors.at[k].loose && le_node_depends(node, g->fors.at[k].index))
+    for (int k = 0; k < node->free_count && g->loose; k++) {
+        const struct for_index *f = find_for(g, node->free[k]);
+        if (f && f->loose)
             return true;
+    }
     return false;
 }
 
@@ -34,6 +51,7 @@ int64_t le_gen_extent(const struct gen *g, int index) {
 
 /* ---- the indices in play */
 
+#define LISTED (-1) /* a merged_count, while they are collected */
 struct collect {
     struct gen *g;
     int capacity;
@@ -41,13 +59,12 @@ struct collect {
 
 static void add_index(struct collect *c, int index) {
     struct gen *g = c->g;
-    for (int k = 0; k < g->all_count; k++)
-        if (g->all[k] == index)
-            return;
+    if (g->merged_count[index] == LISTED)
+        return;
     g->all = le_arena_grow(g->arena, g->all, g->all_count, &c->capacity, sizeof *g->all);
     g->all[g->all_count++] = index;
     g->merged_into[index] = index;
-    g->merged_count[index] = 0;
+    g->merged_count[index] = LISTED;
 }
 
 static void add_local(struct gen *g, int local) {
@@ -100,6 +117,22 @@ static void find_hosts(struct gen *g) {
     }
 }
 
+static void find_fors(struct gen *g) {
+    if (g->fors.count)
+        qsort(g->fors.at, (size_t)g->fors.count, sizeof *g->fors.at, by_index);
+    for (int k = 0; k < g->fors.count; k++) {
+        struct for_index *f = &g->fors.at[k];
+        f->loose = g->space.ranges[f->index].dynamic && !le_gen_by_host(g, f->index);
+        g->loose |= f->loose;
+    }
+    g->splitting = LE_NEW_ARRAY(g->arena, g->all_count, int);
+    for (int k = 0; k < g->all_count; k++) {
+        g->merged_count[g->all[k]] = 0;
+        if (g->space.ranges[g->all[k]].dynamic && !le_gen_is_for(g, g->all[k]))
+            g->splitting[g->splitting_count++] = g->all[k];
+    }
+}
+
 void le_gen_find_indices(struct gen *g) {
     struct collect c = {.g = g};
     for (int k = 0; k < g->stage->index_count; k++)
@@ -107,8 +140,7 @@ void le_gen_find_indices(struct gen *g) {
     for (int k = 0; k < g->node_count; k++)
         le_node_walk(g->ir, g->nodes[k], add_node, &c);
     find_hosts(g);
-    for (int k = 0; k < g->fors.count; k++)
-        g->fors.at[k].loose = g->space.ranges[g->fors.at[k].index].dynamic && !le_gen_by_host(g, g->fors.at[k].index);
+    find_fors(g);
     g->locals = LE_NEW_ARRAY(g->arena, g->local_count, struct operand *);
 }
 

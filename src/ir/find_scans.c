@@ -268,7 +268,7 @@ static struct le_node *rewrite(struct scans *s, struct le_node *n, const struct 
     struct le_node *made = n;
     struct path inner = *path;
     if (n->kind == LE_NODE_REDUCE)
-        le_path_enter(&inner, n->indices, n->index_count);
+        inner = le_path_enter(s->ir->arena, *path, n->indices, n->index_count);
     if (n->operand_count > 0 && n->kind != LE_NODE_REGION) {
         struct le_node copy = *n;
         copy.operands = LE_NEW_ARRAY(s->ir->arena, n->operand_count, struct le_node *);
@@ -312,10 +312,9 @@ void le_pass_scan(struct le_ir *ir) {
         struct le_stage stage = ir->stages.at[k];
         int from = s.out.count;
         if (!stage.dead && stage.node) {
-            struct path path = {.count = 0};
+            struct path path = le_path_enter(ir->arena, (struct path){0}, stage.indices, stage.index_count);
             s.stage = &stage;
             s.made.count = 0;
-            le_path_enter(&path, stage.indices, stage.index_count);
             s.epoch = ++ir->epoch;
             stage.node = rewrite(&s, stage.node, &path);
             find_guarded(&s, from);

@@ -420,6 +420,14 @@ static void make_targets(struct folder *f, struct le_pair *pairs, struct le_pair
     }
 }
 
+/* The last that went into the stage: those after it may read arrays that are not there. */
+static int last_statement(const struct folder *f) {
+    int k = f->end;
+    while (f->ir->stages.at[k].dead || f->ir->stages.at[k].kind >= LE_STAGE_MOVE)
+        k--;
+    return f->ir->stages.at[k].statement;
+}
+
 /* Two stages take the place of the loop, which is left dead before them. */
 static void fold(struct folder *f, struct le_stage out[2]) {
     struct le_ir *ir = f->ir;
@@ -434,7 +442,7 @@ static void fold(struct folder *f, struct le_stage out[2]) {
     f->inner = indices;
     make_targets(f, pairs, moves);
     struct le_node *node = make_region(f);
-    le_ir_adopt_indices(ir, statement, indices);
+    le_ir_adopt_indices(ir, last_statement(f), indices);
     int *own = LE_NEW_ARRAY(ir->arena, f->index_count, int);
     memcpy(own, f->indices, (size_t)f->index_count * sizeof *own);
     out[0] = (struct le_stage){.kind = LE_STAGE_EACH,

@@ -3,7 +3,7 @@
 #include "ir/path.h"
 
 static void find_untrusted(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted)
+    if ((node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted) || le_region_fails(node))
         *(bool *)user = true;
 }
 
@@ -112,8 +112,7 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     struct path inner = *path;
     int inner_epoch = epoch;
     if (node->kind == LE_NODE_REDUCE) {
-        struct path own = le_path_of(h->ir, node);
-        le_path_enter_reduction(&inner, &own, node);
+        inner = le_path_enter_reduction(h->ir->arena, *path, le_path_of(h->ir, node), node);
         inner_epoch = ++h->ir->epoch;
     }
     struct le_node copy = *node;
@@ -136,8 +135,7 @@ static void mark_read(struct le_node *node, void *user) {
 static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
     if (!root || !root->reduces)
         return root;
-    struct path path = {0};
-    le_path_enter(&path, h->stage->indices, h->stage->index_count);
+    struct path path = le_path_enter(h->ir->arena, (struct path){0}, h->stage->indices, h->stage->index_count);
     h->conditions = has_condition(h->ir, root);
     struct le_node *made = hoist(h, root, &path, ++h->ir->epoch);
     if (h->stage->kind >= LE_STAGE_MOVE)

@@ -99,6 +99,7 @@ static void find_facts(struct le_node *node, void *user) {
         const struct le_range_nodes *r = &f->ir->indices.at[node->indices[k]].range;
         f->facts->bounds_read |= (r->low && r->low->loads) || (r->high && r->high->loads);
     }
+    f->facts->untrusted |= le_region_fails(node);
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
     f->facts->untrusted |= !node->trusted;
@@ -210,10 +211,11 @@ static void pin_range(struct inliner *in, int index, bool is_new) {
 static const struct path *inner_path(struct inliner *in, const struct piece *piece, const struct le_node *reduction,
                                      const struct path *path) {
     struct path *inner = LE_NEW(in->ir->arena, struct path), own = le_path_of(in->ir, reduction);
-    *inner = *path;
+    int *at = LE_NEW_ARRAY(in->ir->arena, own.count, int);
     for (int k = 0; k < own.count; k++)
-        own.at[k] = mapped(piece, own.at[k]);
-    le_path_enter_reduction(inner, &own, reduction);
+        at[k] = mapped(piece, own.at[k]);
+    own.at = at;
+    *inner = le_path_enter_reduction(in->ir->arena, *path, own, reduction);
     return inner;
 }
 
@@ -268,7 +270,7 @@ static void begin(struct inliner *in, struct le_stage *consumer) {
         in->seen[consumer->base].pinned = in->look;
     }
     struct path *path = LE_NEW(in->ir->arena, struct path);
-    le_path_enter(path, consumer->indices, consumer->index_count);
+    *path = le_path_enter(in->ir->arena, *path, consumer->indices, consumer->index_count);
     add_piece(in, (struct piece){.stage = consumer, .path = path});
 }
 

@@ -44,6 +44,7 @@ enum le_region_kind {
     LE_REGION_ELSE,
     LE_REGION_BREAK, /* leaves the innermost FOR or WHILE */
     LE_REGION_RETURN,
+    LE_REGION_FAIL, /* the last step of one that should have met a RETURN: an error in the data */
     LE_REGION_END
 };
 struct le_region_step {
@@ -57,6 +58,7 @@ struct le_region_step {
     int access;                           /* STORE: for messages */
     int index;                            /* FOR: number in the node's indices */
     int partner;                          /* as in le_step */
+    struct le_place place;                /* FAIL: of the def: line and column */
     const char *text;                     /* its statement's source, one line */
 };
 struct le_region {
@@ -267,6 +269,7 @@ struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, en
 struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model); /* any kind; finds the equal one */
 /* Whether it reads a variable that no REGION in it sets. */
 bool le_node_has_free_local(struct le_ir *ir, struct le_node *node);
+bool le_region_fails(const struct le_node *node); /* a REGION that may: region.c */
 bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* of a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);

@@ -225,6 +225,9 @@ static int lower_step(struct lower *l, const struct le_step *steps, int number) 
     case LE_STEP_BREAK:
         add_step(l, LE_REGION_BREAK, step)->partner = l->region_loop;
         break;
+    case LE_STEP_FAIL:
+        add_step(l, LE_REGION_FAIL, NULL)->place = step->place;
+        break;
     default:
         give_back(l, step);
     }
@@ -246,13 +249,6 @@ static struct le_node *finish(struct lower *l) {
 
 /* ---- calls */
 
-static bool has_return(const struct lower_region *r) {
-    for (int k = 0; k < r->steps.count; k++)
-        if (r->steps.at[k].kind == LE_REGION_RETURN)
-            return true;
-    return false;
-}
-
 struct le_node *le_lower_call(struct lower *l, const struct le_tree_node *n) {
     struct lower_region region = {.outer = l->region, .returns = le_type_compute(le_type_strong(n->operand))};
     bool reached = l->reached;
@@ -261,10 +257,6 @@ struct le_node *le_lower_call(struct lower *l, const struct le_tree_node *n) {
     l->reached = true;
     count_sets(l, n->steps, 0, n->step_count);
     lower_block(l, n->steps, 0, n->step_count);
-    if (!has_return(&region)) {
-        int zero = add_operand(l, le_node_const(l->ir, region.returns, 0));
-        add_step(l, LE_REGION_RETURN, NULL)->value = zero;
-    }
     struct le_node *node = finish(l);
     l->region = region.outer;
     l->region_loop = loop;

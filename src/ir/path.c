@@ -8,9 +8,13 @@ bool le_has_index(const int *set, int count, int index) {
     return false;
 }
 
-void le_path_enter(struct path *path, const int *indices, int count) {
-    for (int k = 0; k < count && path->count < PATH_MAX; k++)
-        path->at[path->count++] = indices[k];
+struct path le_path_enter(struct le_arena *arena, struct path path, const int *indices, int count) {
+    int *at = LE_NEW_ARRAY(arena, path.count + count, int);
+    for (int k = 0; k < path.count; k++)
+        at[k] = path.at[k];
+    for (int k = 0; k < count; k++)
+        at[path.count + k] = indices[k];
+    return (struct path){.at = at, .count = path.count + count};
 }
 
 bool le_path_begins(const struct path *path, const int *set, int count) {
@@ -23,15 +27,16 @@ bool le_path_begins(const struct path *path, const int *set, int count) {
 }
 
 struct path le_path_of(const struct le_ir *ir, const struct le_node *node) {
-    struct path out = {.count = 0};
+    int *at = LE_NEW_ARRAY(ir->arena, node->free_count, int), count = 0;
     for (int k = 0; k < node->free_count; k++)
         if (!ir->indices.at[node->free[k]].host)
-            le_path_enter(&out, &node->free[k], 1);
-    return out;
+            at[count++] = node->free[k];
+    return (struct path){.at = at, .count = count};
 }
 
-void le_path_enter_reduction(struct path *path, const struct path *own, const struct le_node *reduction) {
-    if (le_path_begins(path, own->at, own->count))
-        path->count = own->count;
-    le_path_enter(path, reduction->indices, reduction->index_count);
+struct path le_path_enter_reduction(struct le_arena *arena, struct path path, struct path own,
+                                    const struct le_node *reduction) {
+    if (le_path_begins(&path, own.at, own.count))
+        path.count = own.count;
+    return le_path_enter(arena, path, reduction->indices, reduction->index_count);
 }

@@ -49,6 +49,9 @@ static void print_step(struct printer *p, const struct le_node *n, const struct 
     case LE_REGION_BREAK:
         le_text_add(p->out, "break");
         return;
+    case LE_REGION_FAIL:
+        le_text_add(p->out, "fail %d:%d", s->place.line, s->place.column);
+        return;
     case LE_REGION_END:
         le_text_add(p->out, "end");
     }

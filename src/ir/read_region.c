@@ -1,5 +1,6 @@
 /* Regions from their lines (print_region.c says how they look): each node that a step names becomes an operand. */
 #include "ir/reader.h"
+#include <limits.h>
 #include <string.h>
 
 struct region_reader {
@@ -104,6 +105,14 @@ static void close_step(struct region_reader *g, struct le_region_step *s, int at
     g->open.count--;
 }
 
+/* 3:1 */
+static struct le_place read_place(struct reader *r) {
+    struct le_place place = {.line = le_read_number(r, INT_MAX)};
+    le_read_expect(r, ':');
+    place.column = le_read_number(r, INT_MAX);
+    return place;
+}
+
 static void read_step(struct region_reader *g, enum le_region_kind kind) {
     struct reader *r = g->r;
     struct le_region_step s = {.kind = kind, .access = -1};
@@ -118,6 +127,8 @@ static void read_step(struct region_reader *g, enum le_region_kind kind) {
         read_for(g, &s);
     else if (kind == LE_REGION_BREAK)
         s.partner = innermost(g, true);
+    else if (kind == LE_REGION_FAIL)
+        s.place = read_place(r);
     else if (kind != LE_REGION_ELSE && kind != LE_REGION_END)
         s.value = operand(g);
     if (kind == LE_REGION_ELSE || kind == LE_REGION_END)
@@ -133,7 +144,7 @@ static bool read_line(struct region_reader *g) {
     static const char *const words[] = {
         [LE_REGION_STORE] = "store",   [LE_REGION_FOR] = "for",   [LE_REGION_WHILE] = "while",
         [LE_REGION_IF] = "if",         [LE_REGION_ELSE] = "else", [LE_REGION_BREAK] = "break",
-        [LE_REGION_RETURN] = "return", [LE_REGION_END] = "end"};
+        [LE_REGION_RETURN] = "return", [LE_REGION_FAIL] = "fail", [LE_REGION_END] = "end"};
     next_line(g->r);
     if (le_read_accept(g->r, '$')) {
         read_step(g, LE_REGION_SET);

@@ -8,8 +8,9 @@
 uint64_t le_region_hash(const struct le_region *region, uint64_t seed) {
     for (int k = 0; k < region->step_count; k++) {
         const struct le_region_step *s = &region->steps[k];
-        int fields[] = {(int)s->kind, s->local,        s->value, s->first_subscript, s->subscript_count, s->target,
-                        s->index,     (int)s->scatter, s->own,   s->partner};
+        int fields[] = {
+            (int)s->kind, s->local,        s->value, s->first_subscript, s->subscript_count, s->target,
+            s->index,     (int)s->scatter, s->own,   s->partner,         s->place.line,      s->place.column};
         seed = le_hash(fields, sizeof fields, seed);
     }
     return seed;
@@ -25,7 +26,7 @@ bool le_region_equal(const struct le_region *a, const struct le_region *b) {
         if (x->kind != y->kind || x->local != y->local || x->value != y->value ||
             x->first_subscript != y->first_subscript || x->subscript_count != y->subscript_count ||
             x->target != y->target || x->index != y->index || x->scatter != y->scatter || x->own != y->own ||
-            x->partner != y->partner)
+            x->partner != y->partner || x->place.line != y->place.line || x->place.column != y->place.column)
             return false;
     }
     return true;
@@ -54,6 +55,11 @@ int64_t le_region_cost(const struct le_node *node) {
         cost += own * weight;
     }
     return cost;
+}
+
+bool le_region_fails(const struct le_node *node) {
+    return node->kind == LE_NODE_REGION && node->region->step_count > 0 &&
+           node->region->steps[node->region->step_count - 1].kind == LE_REGION_FAIL;
 }
 
 /* ---- open variables */

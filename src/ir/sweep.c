@@ -21,7 +21,7 @@ struct sweep {
     int reader, *last_reader; /* by value: so that a stage counts once */
 };
 struct move {
-    int stage, next;
+    int stage, pair, next;
 };
 
 /* ---- how stages lie in each other */
@@ -72,7 +72,7 @@ static void list_moves(struct sweep *s) {
             int target = ir->stages.at[k].pairs[q].target;
             if (ir->stages.at[k].dead)
                 continue;
-            s->moves[at] = (struct move){.stage = k, .next = s->first_move[target]};
+            s->moves[at] = (struct move){.stage = k, .pair = q, .next = s->first_move[target]};
             s->first_move[target] = at++;
         }
 }
@@ -153,9 +153,7 @@ static void look_at_value(struct sweep *s, int value) {
     for (int k = s->first_move[value]; k >= 0; k = s->moves[k].next) {
         const struct le_stage *stage = &s->ir->stages.at[s->moves[k].stage];
         live(s, s->moves[k].stage);
-        for (int q = 0; q < stage->pair_count; q++)
-            if (stage->pairs[q].target == value)
-                need(s, stage->pairs[q].source);
+        need(s, stage->pairs[s->moves[k].pair].source);
     }
 }
 

@@ -50,9 +50,9 @@ static const char *pairs_problem(const struct verify *v) {
         const struct le_value *source = &v->ir->values.at[s->pairs[k].source];
         if (source->type != target->type || source->rank != target->rank)
             return "a pair's types or ranks";
-        for (int q = 0; q < k; q++)
-            if (s->pairs[q].target == s->pairs[k].target)
-                return "a value that is made twice";
+        if (v->paired[s->pairs[k].target] == v->at)
+            return "a value that is made twice";
+        v->paired[s->pairs[k].target] = v->at;
         const char *problem = makes_problem(v, s->pairs[k].target);
         if (problem)
             return problem;
@@ -303,8 +303,11 @@ static void verify_stage(struct verify *v) {
 leat_status le_ir_verify(const struct le_ir *ir) {
     struct verify v = {.ir = (struct le_ir *)(uintptr_t)ir, .reached = true};
     v.defined = LE_NEW_ARRAY(ir->arena, ir->values.count, bool);
-    for (int k = 0; k < ir->values.count; k++)
+    v.paired = LE_NEW_ARRAY(ir->arena, ir->values.count, int);
+    for (int k = 0; k < ir->values.count; k++) {
         v.defined[k] = ir->values.at[k].stage < 0;
+        v.paired[k] = -1;
+    }
     for (int k = 0; k < ir->stages.count; k++) {
         v.stage = &ir->stages.at[k];
         v.at = k;

@@ -9,6 +9,7 @@ struct verify {
     int at;
     const char *problem; /* NULL: none yet */
     bool *defined;       /* by value: it is set on every way that leads here */
+    int *paired;         /* by value: the last stage that has a pair which sets it; -1: none */
     struct {
         int *at;
         int count, capacity;

@@ -94,6 +94,8 @@ static const char *step_problem(const struct look *l) {
         return value_of(l) && value_of(l)->type == LE_BOOL ? NULL : "a condition that is no bool";
     case LE_REGION_RETURN:
         return value_of(l) && l->node->type != LE_NONE && value_of(l)->type == l->node->type ? NULL : "a return";
+    case LE_REGION_FAIL:
+        return l->node->type != LE_NONE && l->at + 1 == l->node->region->step_count ? NULL : "a fail before the end";
     default:
         return NULL;
     }
@@ -122,7 +124,7 @@ const char *le_region_problem(const struct verify *v, const struct le_node *n) {
         if (problem)
             return problem;
         depth += depth_change(l.step->kind);
-        returns |= l.step->kind == LE_REGION_RETURN;
+        returns |= l.step->kind == LE_REGION_RETURN || l.step->kind == LE_REGION_FAIL;
         if (depth < 0)
             return "an end's partner";
     }

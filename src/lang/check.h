@@ -166,6 +166,7 @@ void le_check_structure(struct le_stmts stmts);
 /* Whether a return stands in them, or, if breaks, a break that leaves the loop around. */
 bool le_stmts_leave(struct le_stmts stmts, bool breaks);
 bool le_stmt_leaves(const struct le_stmt *stmt, bool breaks);
+bool le_stmts_end(struct le_stmts stmts);      /* one of them does */
 bool le_stmt_ends(const struct le_stmt *stmt); /* its block: what follows never runs */
 /* The next of a chain of else-ifs; NULL: there is none, and the `else`, if any, is a block. */
 const struct le_stmt *le_stmt_chained(const struct le_stmt *stmt);

@@ -107,7 +107,7 @@ static void add_parameter(struct le_checker *c, const char *text, struct le_tree
     le_checker_add_symbol(c, le_checker_name(c, text), symbol);
     struct le_step *step = le_checker_step(c, LE_STEP_ASSIGN, value->place);
     step->symbol = symbol;
-    step->is_new = true;
+    step->is_new = step->given = true;
     step->value = value;
 }
 
@@ -129,6 +129,8 @@ static void run_block(struct le_checker *c, const struct le_definition *definiti
         if (values[k])
             add_parameter(c, definition->stmt->names.at[k], values[k]);
     le_check_statements(c, definition->stmt->body);
+    if (!le_stmts_end(definition->stmt->body))
+        le_checker_step(c, LE_STEP_FAIL, definition->stmt->place);
     le_checker_close(c);
 }
 

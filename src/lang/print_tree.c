@@ -278,6 +278,9 @@ static void print_step(struct le_text *out, const struct le_step *step) {
     case LE_STEP_RETURN:
         print_value(out, "return", step);
         break;
+    case LE_STEP_FAIL:
+        le_text_add(out, "fail");
+        break;
     case LE_STEP_END:
         le_text_add(out, "end");
         break;

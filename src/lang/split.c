@@ -235,19 +235,19 @@ static bool moves_with(const struct le_step *owner, const struct le_tree_node *n
     return moves_with(owner, uses_index(a, index) ? a : b, index);
 }
 
-static void check_own(struct le_splitter *c, const struct le_step *from) {
+/* Whether different elements of the statement update different places. */
+static bool is_own(const struct le_splitter *c, const struct le_step *from) {
     const struct le_step *owner = c->element ? c->owner : from;
     if (c->element && !from->left)
-        return; /* the element's own */
+        return true;
     for (int k = 0; k < owner->free_count; k++) {
         bool found = false;
         for (int d = 0; from->left && d < from->left->child_count; d++)
             found |= moves_with(owner, from->left->children[d], owner->free[k]);
         if (!found)
-            le_split_fail(c, from->place, "write out what every element becomes, or go through them in a `for`",
-                          "'%s' of complex numbers must not scatter or reduce",
-                          from->op == LE_ASSIGN_MUL ? "*=" : "/=");
+            return false;
     }
+    return true;
 }
 
 static struct le_tree_node *updated(struct le_splitter *c, const struct le_step *from, struct le_tree_node *value) {
@@ -270,10 +270,7 @@ static struct le_tree_node *updated(struct le_splitter *c, const struct le_step 
 }
 
 /* z *= w as z = z * w. */
-static const struct le_step *spell_out(struct le_splitter *c, const struct le_step *from) {
-    if (from->op != LE_ASSIGN_MUL && from->op != LE_ASSIGN_DIV)
-        return from;
-    check_own(c, from);
+static struct le_step *spell_out(struct le_splitter *c, const struct le_step *from) {
     struct le_step *step = LE_NEW(c->arena, struct le_step);
     *step = *from;
     step->op = LE_ASSIGN_SET;
@@ -284,18 +281,89 @@ static const struct le_step *spell_out(struct le_splitter *c, const struct le_st
     return step;
 }
 
-static void split_assignment(struct le_splitter *c, const struct le_step *from) {
-    if (!le_twin_of(c, from->symbol).im) {
-        assign_real(c, from);
-        return;
-    }
-    from = spell_out(c, from);
-    if (c->element) {
-        assign_element(c, from);
-        return;
-    }
+/* A number takes the product of all terms. */
+static struct le_step *reduced(struct le_splitter *c, const struct le_step *from) {
+    struct le_step *step = LE_NEW(c->arena, struct le_step);
+    struct le_tree_node *product = LE_NEW(c->arena, struct le_tree_node);
+    *product = (struct le_tree_node){.kind = LE_TREE_REDUCE,
+                                     .place = from->place,
+                                     .op = LE_RED_PROD,
+                                     .type = from->update,
+                                     .operand = from->update,
+                                     .indices = from->free,
+                                     .index_count = from->free_count,
+                                     .child_count = 1};
+    product->children = LE_NEW_ARRAY(c->arena, 1, struct le_tree_node *);
+    product->children[0] = from->value;
+    *step = *from;
+    step->free_count = 0;
+    step->value = product;
+    return step;
+}
+
+static bool reads(const struct le_step *from) {
+    for (int k = 0; k < from->access_count; k++)
+        if (!from->accesses[k].left && from->accesses[k].node->symbol == from->symbol)
+            return true;
+    return false;
+}
+
+static void assign_parts(struct le_splitter *c, const struct le_step *from) {
     assign_part(c, from, false);
     assign_part(c, from, true);
+}
+
+static int split_each(struct le_splitter *c, const struct le_step *from);
+static void end_each(struct le_splitter *c, const struct le_step *from, int each);
+
+/* Element by element, so that each one finds what those before it have made of its place. */
+static void scatter(struct le_splitter *c, const struct le_step *from) {
+    struct le_step each = *from, end = {.kind = LE_STEP_END, .place = from->place};
+    each.kind = LE_STEP_EACH;
+    each.symbol = NULL;
+    each.left = each.value = each.otherwise = NULL;
+    each.is_new = false;
+    each.accesses = LE_NEW_ARRAY(c->arena, from->access_count, struct le_access);
+    for (int k = 0; k < from->access_count; k++) {
+        each.accesses[k] = from->accesses[k];
+        each.accesses[k].has_else = from->otherwise && !from->accesses[k].left;
+    }
+    int opened = split_each(c, &each);
+    struct le_step *step = spell_out(c, from);
+    step->free_count = step->all_count = step->access_count = 0;
+    assign_element(c, step);
+    end_each(c, &end, opened);
+    c->steps->at[opened].partner = c->steps->count - 1;
+    c->steps->at[c->steps->count - 1].partner = opened;
+}
+
+static void update(struct le_splitter *c, const struct le_step *from) {
+    const char *op = from->op == LE_ASSIGN_MUL ? "*=" : "/=";
+    if (c->element && is_own(c, from))
+        assign_element(c, spell_out(c, from));
+    else if (is_own(c, from))
+        assign_parts(c, spell_out(c, from));
+    else if (!from->left && !from->otherwise)
+        assign_parts(c, spell_out(c, reduced(c, from)));
+    else if (c->element || !from->left || reads(from))
+        le_split_fail(c, from->place, "write out what every element becomes, or go through them in a `for`",
+                      "'%s' of complex numbers must not scatter or reduce %s", op,
+                      c->element        ? "in an each"
+                      : from->otherwise ? "with an `else`"
+                                        : "what it reads");
+    else
+        scatter(c, from);
+}
+
+static void split_assignment(struct le_splitter *c, const struct le_step *from) {
+    if (!le_twin_of(c, from->symbol).im)
+        assign_real(c, from);
+    else if (from->op == LE_ASSIGN_MUL || from->op == LE_ASSIGN_DIV)
+        update(c, from);
+    else if (c->element)
+        assign_element(c, from);
+    else
+        assign_parts(c, from);
 }
 
 /* ---- control steps and defs */
@@ -332,6 +400,19 @@ static void end_each(struct le_splitter *c, const struct le_step *from, int each
     take_lists(c, &c->steps->at[each]);
 }
 
+/* Both copies of a def read what was made for the first one. */
+static void split_given(struct le_splitter *c, const struct le_step *from, struct le_parts *given) {
+    struct le_twin twin = le_twin_of(c, from->symbol);
+    if (!given->re)
+        *given = twin.im ? le_split_both(c, from->value) : (struct le_parts){.re = le_split_condition(c, from->value)};
+    for (int part = 0; part < (twin.im ? 2 : 1); part++) {
+        struct le_step *step = start(c, from);
+        step->symbol = part ? twin.im : twin.re;
+        step->value = le_make_child(part ? given->im : given->re);
+        finish(c, step);
+    }
+}
+
 static void split_step(struct le_splitter *c, const struct le_step *from) {
     switch (from->kind) {
     case LE_STEP_DEFAULT:
@@ -354,7 +435,7 @@ static void split_step(struct le_splitter *c, const struct le_step *from) {
 }
 
 static bool has_partner(enum le_step_kind kind) {
-    return kind >= LE_STEP_EACH && kind != LE_STEP_RETURN;
+    return kind >= LE_STEP_EACH && kind != LE_STEP_RETURN && kind != LE_STEP_FAIL;
 }
 
 static void split_steps(struct le_splitter *c, const struct le_step *from, int count) {
@@ -365,6 +446,8 @@ static void split_steps(struct le_splitter *c, const struct le_step *from, int c
             end_each(c, &from[k], each);
         else if (from[k].kind == LE_STEP_EACH)
             each = split_each(c, begun = &from[k]);
+        else if (from[k].given)
+            split_given(c, &from[k], &c->given[k]);
         else
             split_step(c, &from[k]);
         at[k] = c->steps->count - 1; /* a control step stays one step */
@@ -375,8 +458,9 @@ static void split_steps(struct le_splitter *c, const struct le_step *from, int c
 }
 
 struct le_tree_node *le_split_call(struct le_splitter *c, const struct le_tree_node *from, struct le_tree_node *node,
-                                   bool imaginary) {
+                                   bool imaginary, struct le_parts *given) {
     struct list *outer = c->steps, inner = {0};
+    struct le_parts *others = c->given;
     bool element = c->element, part = c->imaginary;
     for (int k = 0; imaginary && k < from->step_count; k++)
         if (from->steps[k].symbol && from->steps[k].symbol->local)
@@ -384,12 +468,14 @@ struct le_tree_node *le_split_call(struct le_splitter *c, const struct le_tree_n
     c->steps = &inner;
     c->element = true;
     c->imaginary = imaginary;
+    c->given = given;
     split_steps(c, from->steps, from->step_count);
     node->steps = inner.at;
     node->step_count = inner.count;
     c->steps = outer;
     c->element = element;
     c->imaginary = part;
+    c->given = others;
     return node;
 }
 

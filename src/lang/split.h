@@ -24,6 +24,7 @@ struct le_splitter {
     int node_count;
     bool element;                /* steps run for one element */
     bool imaginary;              /* the part that a def returns */
+    struct le_parts *given;      /* by step of that def: what its parameters are given, once it is known */
     const struct le_step *owner; /* has the lists of the statement that is copied */
     struct {
         struct le_index **at;
@@ -50,9 +51,9 @@ struct le_tree_node *le_split_real(struct le_splitter *c,
 struct le_tree_node *le_split_left(struct le_splitter *c, const struct le_tree_node *left, struct le_symbol *symbol);
 struct le_index *le_split_index(struct le_splitter *c, const struct le_index *index);
 struct le_index **le_split_indices(struct le_splitter *c, struct le_index *const *indices, int count);
-/* split.c: a def that returns a complex number runs once for each part. */
+/* split.c: a def that returns a complex number runs once for each part; both have the same parameters: given. */
 struct le_tree_node *le_split_call(struct le_splitter *c, const struct le_tree_node *call, struct le_tree_node *copy,
-                                   bool imaginary);
+                                   bool imaginary, struct le_parts *given);
 /* split_product.c: a product of complex numbers, as a block that multiplies both parts; once for each part. */
 struct le_tree_node *le_split_product(struct le_splitter *c, const struct le_tree_node *product, bool imaginary);
 struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum le_type type); /* split.c */

@@ -204,9 +204,10 @@ static struct le_parts split_reduction(struct le_splitter *c, const struct le_tr
 }
 
 static struct le_parts split_call(struct le_splitter *c, const struct le_tree_node *from) {
-    struct le_parts parts = {.re = le_split_call(c, from, shallow_copy(c, from), false)};
+    struct le_parts *given = LE_NEW_ARRAY(c->arena, from->step_count, struct le_parts);
+    struct le_parts parts = {.re = le_split_call(c, from, shallow_copy(c, from), false, given)};
     if (le_type_is_complex(from->type))
-        parts.im = le_split_call(c, from, shallow_copy(c, from), true);
+        parts.im = le_split_call(c, from, shallow_copy(c, from), true, given);
     return parts;
 }
 

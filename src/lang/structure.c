@@ -34,7 +34,7 @@ bool le_stmts_leave(struct le_stmts stmts, bool breaks) {
     return false;
 }
 
-static bool stmts_end(struct le_stmts stmts) {
+bool le_stmts_end(struct le_stmts stmts) {
     for (int k = 0; k < stmts.count; k++)
         if (le_stmt_ends(stmts.at[k]))
             return true;
@@ -43,10 +43,10 @@ static bool stmts_end(struct le_stmts stmts) {
 
 bool le_stmt_ends(const struct le_stmt *stmt) {
     for (const struct le_stmt *next; (next = le_stmt_chained(stmt)); stmt = next)
-        if (!stmts_end(stmt->body))
+        if (!le_stmts_end(stmt->body))
             return false;
     if (stmt->kind == LE_STMT_IF)
-        return stmts_end(stmt->body) && stmts_end(stmt->otherwise_body);
+        return le_stmts_end(stmt->body) && le_stmts_end(stmt->otherwise_body);
     return stmt->kind == LE_STMT_BREAK || stmt->kind == LE_STMT_RETURN;
 }
 

@@ -177,7 +177,7 @@ enum le_tree_kind {
     LE_TREE_RAND,   /* rand or randn (op 0 or 1) of children */
     LE_TREE_REDUCE, /* reduction over indices, children[0] */
     LE_TREE_CALL /* a def's block, for one element: `steps` run, the first of them assign the parameters; its value is
-                    what the RETURN that is met gives, converted to `operand`; 0 if none is */
+                    what the RETURN that is met gives, converted to `operand` */
 };
 enum le_part { LE_PART_RE, LE_PART_IM, LE_PART_CONJ, LE_PARTS };
 struct le_step;
@@ -236,6 +236,8 @@ enum le_step_kind {
     LE_STEP_ELSE,
     LE_STEP_BREAK,  /* leaves the innermost FOR or WHILE */
     LE_STEP_RETURN, /* leaves the CALL with value */
+    LE_STEP_FAIL,   /* the last of a CALL's whose block may end without a RETURN: an error in the data; place: the def's
+                     */
     LE_STEP_END
 };
 struct le_step {
@@ -258,8 +260,9 @@ struct le_step {
     int size_count;
     /* ASSIGN */
     enum le_assign op;
-    bool is_new;               /* the assignment makes the symbol */
-    bool held;                 /* after le_split: what it assigns shows after the next step only */
+    bool is_new; /* the assignment makes the symbol */
+    bool given;  /* one of a CALL's first: the symbol is a parameter, the value of what stands around it */
+    bool held;   /* after le_split: what it assigns shows after the next step only */
     struct le_tree_node *left; /* a READ of symbol with the left side's subscripts; NULL for a scalar */
     enum le_type term;         /* value and otherwise are converted to it (after specialisation) */
     enum le_type update;       /* `op=` computes in it */

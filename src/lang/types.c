@@ -500,6 +500,7 @@ static void type_step(struct typer *t, struct le_step *step) {
     case LE_STEP_BIND:
     case LE_STEP_ELSE:
     case LE_STEP_BREAK:
+    case LE_STEP_FAIL:
     case LE_STEP_END:
         break;
     case LE_STEP_DEFAULT:

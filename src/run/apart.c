@@ -5,6 +5,7 @@
  * A subscript is a sum of *terms*: indices of the stage, and whatever else is one number while the stage runs, which
  * nothing is known of but that it is the same on both sides. */
 #include "run/call.h"
+#include <stdlib.h>
 
 /* ---- sums of terms */
 
@@ -181,14 +182,14 @@ static void find_any(struct le_node *node, void *user) {
 }
 
 /* Bounds are looked at again and again while the stage writes. */
-static void find_bounds(struct reads *r) {
-    struct le_ir *ir = r->space->ir;
-    for (int q = 0; q < r->stage->index_count; q++) {
-        const struct le_range_nodes *range = &ir->indices.at[r->stage->indices[q]].range;
+static void walk_bounds(struct le_ir *ir, const struct le_stage *stage, void (*visit)(struct le_node *node, void *user),
+                        void *user) {
+    for (int q = 0; q < stage->index_count; q++) {
+        const struct le_range_nodes *range = &ir->indices.at[stage->indices[q]].range;
         struct le_node *bounds[] = {range->low, range->high, range->by};
         for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
             if (bounds[b])
-                le_node_walk(ir, bounds[b], find_any, r);
+                le_node_walk(ir, bounds[b], visit, user);
     }
 }
 
@@ -199,8 +200,52 @@ bool le_reads_apart(const struct le_space *space, const struct le_stage *stage, 
         le_node_walk(space->ir, stage->product, find_read, &r);
     for (int d = 0; d < stage->left_count; d++)
         le_node_walk(space->ir, stage->left[d], find_read, &r);
-    find_bounds(&r);
+    walk_bounds(space->ir, stage, find_any, &r);
     return r.harmless;
+}
+
+/* ---- the same for all bases of an EACH, which writes wherever it likes: any read of one is too near, but for that of
+ * what the element itself has written */
+
+struct base {
+    int value, pair;
+};
+
+struct bases {
+    struct base *at; /* by value */
+    int count;
+    bool *apart; /* by pair */
+};
+
+static int by_value(const void *a, const void *b) {
+    const struct base *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static void find_base(struct le_node *node, void *user) {
+    const struct bases *bases = user;
+    const struct base key = {.value = node->value}, *end = bases->at + bases->count, *found;
+    if (node->kind != LE_NODE_LOAD || node->live)
+        return;
+    found = bsearch(&key, bases->at, (size_t)bases->count, sizeof key, by_value);
+    while (found && found > bases->at && found[-1].value == key.value)
+        found--;
+    for (; found && found < end && found->value == key.value; found++)
+        bases->apart[found->pair] = false;
+}
+
+bool *le_bases_apart(const struct le_space *space, const struct le_stage *stage, struct le_arena *arena) {
+    struct bases bases = {.at = LE_NEW_ARRAY(arena, stage->pair_count, struct base),
+                          .count = stage->pair_count,
+                          .apart = LE_NEW_ARRAY(arena, stage->pair_count, bool)};
+    for (int k = 0; k < stage->pair_count; k++) {
+        bases.at[k] = (struct base){.value = stage->pairs[k].source, .pair = k};
+        bases.apart[k] = true;
+    }
+    qsort(bases.at, (size_t)bases.count, sizeof *bases.at, by_value);
+    le_node_walk(space->ir, stage->node, find_base, &bases);
+    walk_bounds(space->ir, stage, find_base, &bases);
+    return bases.apart;
 }
 
 /* ---- what is a box */

@@ -1,5 +1,5 @@
 /* Inputs to their cells: arrays as they are, numbers in the type that the program has for them. */
-#include "run/call.h"
+#include "run/device_run.h"
 #include <string.h>
 
 /* A number as an element of the type that the program declares for it. */
@@ -28,17 +28,25 @@ static leat_status bind_scalar(struct leat_call *call, int symbol, struct le_cel
     const struct le_bind *b = &s->bound[symbol];
     const struct le_symbol *sym = s->tree->symbols[symbol];
     enum le_type from = b->kind == LE_BOUND_ARRAY ? (enum le_type)b->array->dtype : le_type_strong(b->type);
+    bool bound = false;
+    leat_status status = call->device ? le_device_bind_scalar(call, symbol, cell, &bound) : LEAT_OK;
+    if (status != LEAT_OK || bound)
+        return status;
     cell->scalar = b->bits;
-    if (b->kind == LE_BOUND_ARRAY) {
+    if (cell->away.at) {
+        status = le_device_fetch(call, s->ir->first[symbol]);
+    } else if (b->kind == LE_BOUND_ARRAY) {
         cell->scalar = 0;
         memcpy(&cell->scalar, b->array->data, leat_dtype_size_bytes(b->array->dtype));
     }
-    return convert_number(call, sym->name, from, le_type_strong(sym->type), &cell->scalar);
+    return status ? status : convert_number(call, sym->name, from, le_type_strong(sym->type), &cell->scalar);
 }
 
 leat_status le_bind_inputs(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
-    leat_status status = le_bind_parts(call);
+    leat_status status = call->device ? le_device_bind(call) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = le_bind_parts(call);
     for (int k = 0; k < s->tree->symbol_count && status == LEAT_OK; k++) {
         const struct le_bind *b = &s->bound[k];
         int value = s->ir->first[k];

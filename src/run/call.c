@@ -1,9 +1,16 @@
-#include "run/call.h"
+#include "run/device_run.h"
 #include "base/text.h"
 #include <stdarg.h>
 #include <string.h>
 
 /* ---- making */
+
+/* There is room for it. */
+static void add_want(leat_call *call, int symbol, leat_array *target) {
+    call->wants[call->want_count++] =
+        (struct le_want){.symbol = symbol, .target = target ? le_array_retain(target) : NULL};
+    call->want_of[symbol] = call->want_count;
+}
 
 static leat_status default_wants(leat_call *call) {
     const leat_program *p = call->program;
@@ -17,21 +24,21 @@ static leat_status default_wants(leat_call *call) {
         call->want_capacity = p->result_count;
     }
     for (int k = 0; k < p->result_count; k++)
-        call->wants[call->want_count++] = (struct le_want){.symbol = p->results[k]};
+        add_want(call, p->results[k], NULL);
     return LEAT_OK;
 }
 
 leat_status le_call_new(leat_program *program, leat_call **call) {
-    if (le_context_home(program->ctx).device)
-        return le_fail_at(LEAT_UNSUPPORTED, (struct le_place){0}, "open the context with the device cpu",
-                          "programs run on the CPU for now, and this context is on %s",
-                          le_device_limits(program->ctx->device)->kind);
     leat_call *c = le_alloc_zero(1, sizeof *c);
     if (!c)
         return le_fail_out_of_memory(sizeof *c);
     c->program = le_program_retain(program);
     c->binds = le_alloc_zero((size_t)program->tree->symbol_count + 1, sizeof *c->binds);
-    leat_status status = c->binds ? default_wants(c) : le_fail_out_of_memory(sizeof *c->binds);
+    c->home = le_context_home(program->ctx);
+    c->want_of = le_alloc_zero((size_t)program->tree->symbol_count + 1, sizeof *c->want_of);
+    leat_status status = c->binds && c->want_of ? default_wants(c) : le_fail_out_of_memory(sizeof *c->binds);
+    if (status == LEAT_OK)
+        status = le_device_run_new(c);
     if (status != LEAT_OK) {
         le_call_free(c);
         return status;
@@ -49,8 +56,10 @@ static void drop_results(leat_call *call) {
 
 static void drop_wants(leat_call *call) {
     drop_results(call);
-    for (int k = 0; k < call->want_count; k++)
+    for (int k = 0; k < call->want_count; k++) {
         le_array_free(call->wants[k].target);
+        call->want_of[call->wants[k].symbol] = 0;
+    }
     call->want_count = 0;
 }
 
@@ -63,6 +72,7 @@ void le_call_unbind(leat_call *call) {
         le_unbind_parts(call->specialised);
         le_cells_clear(call->specialised);
     }
+    le_device_unbind(call);
 }
 
 void le_call_free(leat_call *call) {
@@ -71,8 +81,10 @@ void le_call_free(leat_call *call) {
     le_call_unbind(call);
     drop_wants(call);
     le_specialised_free(call->specialised);
+    le_device_run_free(call);
     le_free(call->binds);
     le_free(call->wants);
+    le_free(call->want_of);
     le_program_release(call->program);
     le_free(call);
 }
@@ -108,10 +120,15 @@ static void forget_array(leat_call *call, int symbol) {
     s->cells[value].array = NULL;
 }
 
-/* Arrays of another device's context are used where the host sees their memory; work on them is waited for. */
+/* On the CPU arrays of another device's context are used where the host sees their memory; work on them is waited for.
+ */
 static leat_status check_memory(leat_call *call, const char *name, const leat_array *array) {
     if (!array || !array->buffer->block)
         return LEAT_OK;
+    if (call->device)
+        return array->buffer->block->device == call->home.device
+                   ? LEAT_OK
+                   : le_fail(LEAT_INVALID, "'%s' is an array of another context", name);
     call->has_blocks = true;
     if (le_array_is_on_host(array))
         return LEAT_OK;
@@ -177,12 +194,13 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
         drop_wants(call);
         call->default_wants = false;
     }
-    for (int k = 0; k < call->want_count; k++)
-        if (call->wants[k].symbol == symbol) {
-            le_array_free(call->wants[k].target);
-            call->wants[k].target = array ? le_array_retain(array) : NULL;
-            return LEAT_OK;
-        }
+    if (call->want_of[symbol] > 0) {
+        struct le_want *known = &call->wants[call->want_of[symbol] - 1];
+        leat_array *old = known->target;
+        known->target = array ? le_array_retain(array) : NULL;
+        le_array_free(old);
+        return LEAT_OK;
+    }
     if (call->want_count == call->want_capacity) {
         int room = call->want_capacity * 2 + 4;
         struct le_want *more = le_realloc(call->wants, (size_t)room * sizeof *more);
@@ -191,8 +209,7 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
         call->wants = more;
         call->want_capacity = room;
     }
-    call->wants[call->want_count++] =
-        (struct le_want){.symbol = symbol, .target = array ? le_array_retain(array) : NULL};
+    add_want(call, symbol, array);
     return LEAT_OK;
 }
 
@@ -227,30 +244,44 @@ static leat_status hand_out_size(leat_call *call, struct le_want *w) {
     if (w->target)
         w->result = le_array_retain(w->target);
     else
-        status = le_array_new(call->program->ctx->memory, LEAT_I64, 0, NULL, false, &w->result);
-    if (status == LEAT_OK)
-        memcpy(w->result->data, &s->plan->space.shape[size->symbol][size->axis], sizeof(int64_t));
-    return status;
+        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, LEAT_I64, 0, NULL, false, &w->result);
+    if (status != LEAT_OK)
+        return status;
+    const struct le_cell cell = {.scalar = (uint64_t)s->plan->space.shape[size->symbol][size->axis]};
+    return le_call_store(call, w->result, &cell, s->tree->symbols[w->symbol]->name);
+}
+
+leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_array *source, const char *what,
+                         const char *cause) {
+    struct le_span span;
+    if (call->device) {
+        bool wait = !target->buffer->block || !source->buffer->block;
+        return le_array_copy_as(target, source, call->home.stream, wait, what, cause);
+    }
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, what, cause);
+    le_array_copy(target, source);
+    le_span_end(&span, 2 * le_array_bytes(target), 0);
+    return LEAT_OK;
+}
+
+leat_status le_call_store(leat_call *call, const leat_array *target, const struct le_cell *cell, const char *what) {
+    if (call->device)
+        return le_device_give(call, target, cell, what);
+    memcpy(target->data, &cell->scalar, leat_dtype_size_bytes(target->dtype));
+    return LEAT_OK;
 }
 
 static leat_status copy_out(leat_call *call, struct le_want *w, const struct le_value *v, const struct le_cell *cell) {
     leat_status status = LEAT_OK;
-    struct le_span span;
     if (w->target)
         w->result = le_array_retain(w->target);
     else
-        status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank,
-                              cell->array ? cell->array->shape : NULL, false, &w->result);
+        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank,
+                                 cell->array ? cell->array->shape : NULL, false, &w->result);
     if (status != LEAT_OK)
         return status;
-    if (!cell->array) {
-        memcpy(w->result->data, &cell->scalar, leat_dtype_size_bytes(w->result->dtype));
-        return LEAT_OK;
-    }
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, v->name, "to where it is wanted");
-    le_array_copy(w->result, cell->array);
-    le_span_end(&span, 2 * le_array_bytes(w->result), 0);
-    return LEAT_OK;
+    return cell->array ? le_call_copy(call, w->result, cell->array, v->name, "to where it is wanted")
+                       : le_call_store(call, w->result, cell, v->name);
 }
 
 /* The value's array for the caller, which nobody else holds by now. */
@@ -293,17 +324,14 @@ static leat_status separate_value(leat_call *call, int want, int value) {
         return LEAT_OK;
     leat_array *shared = s->cells[value].array, *own;
     leat_status status =
-        le_array_new(call->program->ctx->memory, shared->dtype, shared->rank, shared->shape, false, &own);
+        le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, shared->dtype, shared->rank, shared->shape, false, &own);
     if (status != LEAT_OK)
         return status;
-    struct le_span span;
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, s->ir->values.at[value].name,
-                  "it shares its memory");
-    le_array_copy(own, shared);
-    le_span_end(&span, 2 * le_array_bytes(own), 0);
-    le_array_free(shared);
-    s->cells[value].array = own;
-    return LEAT_OK;
+    status = le_call_copy(call, own, shared, s->ir->values.at[value].name, "it shares its memory");
+    le_array_free(status == LEAT_OK ? shared : own);
+    if (status == LEAT_OK)
+        s->cells[value].array = own;
+    return status;
 }
 
 static leat_status separate(leat_call *call) {
@@ -357,26 +385,37 @@ static leat_status wait_for_arrays(leat_call *call) {
     return status;
 }
 
-leat_status le_call_run(leat_call *call) {
+/* Nothing is handed out before faults were looked for. */
+static leat_status run(leat_call *call) {
+    leat_status status = le_plan_run(call, false);
+    if (status == LEAT_OK && call->device)
+        status = le_device_check_records(call, true);
+    if (status == LEAT_OK)
+        status = hand_out_all(call);
+    if (call->device)
+        le_device_end(call);
+    return status;
+}
+
+leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     drop_results(call);
     leat_status status = call->has_blocks ? wait_for_arrays(call) : LEAT_OK;
+    if (call->device)
+        call->home.stream = stream;
     if (status == LEAT_OK)
         status = le_call_prepare(call);
     if (status != LEAT_OK)
         return status;
-    status = le_plan_run(call, false);
-    if (status == LEAT_OK)
-        status = hand_out_all(call);
+    status = run(call);
     if (status != LEAT_OK)
         drop_results(call);
     le_cells_clear_computed(call->specialised);
+    call->home.stream = le_context_home(call->program->ctx).stream; /* the caller's may be freed */
     return status;
 }
 
 const struct le_want *le_call_result(const leat_call *call, const char *name) {
     int symbol = le_tree_find(call->program->tree, name);
-    for (int k = 0; k < call->want_count; k++)
-        if (call->wants[k].symbol == symbol)
-            return &call->wants[k];
-    return NULL;
+    int number = symbol >= 0 ? call->want_of[symbol] : 0;
+    return number > 0 ? &call->wants[number - 1] : NULL;
 }

@@ -20,14 +20,18 @@ struct le_want {
     leat_array *result; /* of the last run; retained */
 };
 
+struct le_device_run;
 struct leat_call {
     leat_program *program; /* retained */
     struct le_bind *binds; /* by symbol */
     struct le_want *wants;
     int want_count, want_capacity;
+    int *want_of;                       /* by symbol: 1 + its number in wants; 0: it is not asked for */
     bool targeted;                      /* some want has a target; known when results are handed out */
     bool default_wants;                 /* wants are the program's own results */
     struct le_specialised *specialised; /* NULL: none yet */
+    struct le_array_home home;          /* of new arrays; its stream is that of the run */
+    struct le_device_run *device;       /* device_run.h; NULL on the CPU */
     bool has_blocks;                    /* some array is, or was, of another device's context */
     bool stale;                         /* it ran out of memory in the middle of planning: make it anew */
 };
@@ -40,7 +44,14 @@ leat_status le_call_set_complex(leat_call *call, const char *name, double re, do
 leat_status le_call_want(leat_call *call, const char *name, leat_array *array);
 void le_call_want_clear(leat_call *call);
 void le_call_unbind(leat_call *call); /* all of it; what was made for it is kept */
-leat_status le_call_run(leat_call *call);
+/* stream: of the context's device, which matters where that is not the CPU. On another device it may return before the
+ * work is done: faults in the data, if there may be some, are waited for. */
+leat_status le_call_run(leat_call *call, struct le_device_stream *stream);
+/* Between arrays of a run, in its stream; with a cost of that name and cause. */
+leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_array *source, const char *what,
+                         const char *cause);
+/* A cell's number into an array of rank 0. */
+leat_status le_call_store(leat_call *call, const leat_array *target, const struct le_cell *cell, const char *what);
 /* The IR and the plan for what is bound, without running. */
 leat_status le_call_prepare(leat_call *call);
 /* parts.c: s->bound, what the symbols of a program of real parts are bound to; what nobody needs any more goes. */

@@ -1,5 +1,7 @@
 /* Opening a context: options, then the environment, then what is here. */
 #include "run/context.h"
+#include "base/store.h"
+#include "run/code.h"
 #include "run/machine.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,12 +83,20 @@ static leat_status new_memory(const leat_options *options, struct le_memory_pool
 /* Frees what a context holds, the pool of memory last: the allocator is the pool's. */
 static void free_parts(leat_context *ctx) {
     struct le_memory_pool *memory = ctx->memory;
+    le_code_table_free(ctx->code);
     le_device_close(ctx->device);
+    le_store_close(ctx->store);
     le_pool_free(ctx->threads);
     le_ledger_free(ctx->ledger);
     pthread_mutex_destroy(&ctx->lock);
     le_free(ctx);
     le_memory_pool_close(memory);
+}
+
+/* Loaded code has a limit of its own, so the store keeps nothing in memory. */
+static leat_status open_store(leat_context *ctx, const leat_options *options) {
+    static const struct le_store_options on_disk = {.memory_bytes = 1};
+    return options->keep_code ? le_store_open(&on_disk, &ctx->store) : LEAT_OK;
 }
 
 static leat_status open_device(leat_context *ctx, const leat_options *options) {
@@ -98,6 +108,8 @@ static leat_status open_device(leat_context *ctx, const leat_options *options) {
         .sim_check = options->sim_check,
         .sim_seed = options->sim_seed,
         .ledger = ctx->ledger,
+        .compiles = true,
+        .store = ctx->store,
         .log = options->log,
         .log_user = options->log_user,
     };
@@ -116,7 +128,11 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
         status = resolve_simd(options->simd, &ctx->simd);
     if (!status)
         status = le_pool_new(threads, &ctx->threads);
-    return status ? status : open_device(ctx, options);
+    if (!status)
+        status = open_store(ctx, options);
+    if (!status)
+        status = open_device(ctx, options);
+    return status ? status : le_code_table_new(ctx, options->code_cap_bytes, &ctx->code);
 }
 
 static leat_status fill(leat_context *ctx, const leat_options *options) {

@@ -9,7 +9,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct le_code_table;
 struct le_program_cache;
+struct le_store;
 
 struct leat_stream {
     leat_context *ctx;             /* retained; not so by the context's own */
@@ -24,8 +26,11 @@ struct leat_context {
     struct le_ledger *ledger;
     struct le_memory_pool *memory;
     struct le_device *device; /* the CPU's, too, where all is done at once */
+    struct le_store *store;   /* of compiled code; NULL: it is not kept */
+    struct le_code_table *code;
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
+    atomic_bool blas_warned;      /* of LEAT_BLAS */
     struct leat_stream stream;    /* where a call without a stream runs */
     pthread_mutex_t lock;         /* guards what follows */
     double copy_bytes_per_second; /* 0: not measured */

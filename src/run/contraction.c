@@ -5,14 +5,19 @@
 #include <string.h>
 
 #define OWN_NAME        "Leat's own kernel"
-#define WORK_MIN        16384  /* multiply-adds of a stage that are worth a call */
-#define MATRIX_WORK_MIN 4096   /* of one matrix product */
-#define VECTOR_WORK_MIN 2048   /* of one matrix times a vector */
-#define SHORT_MIN       4      /* rows, columns and terms of a matrix product */
-#define TILE            256    /* rows and columns of a tile, about */
+#define WORK_MIN        16384 /* multiply-adds of a stage that are worth a call */
+#define MATRIX_WORK_MIN 4096  /* of one matrix product */
+#define VECTOR_WORK_MIN 2048  /* of one matrix times a vector */
+#define SHORT_MIN       4     /* rows, columns and terms of a matrix product */
+#define TILE            256   /* rows and columns of a tile, about */
+#define OWN_TILE_MIN    64    /* of our own kernel's tiles */
+#define OWN_TILE_MAX    1024
+#define OWN_SIDE_MIN    128    /* of products that it is as good at as a BLAS: columns; of f64 rows, too */
 #define TILE_TERMS      512    /* terms that are packed at once */
 #define VECTOR_TILE     131072 /* elements of a matrix for one call */
 #define VECTOR_ROWS     1024   /* of such a call, at least: the matrix may lie either way */
+#define OWN_VECTOR_ROWS 4096   /* of our own kernel's, where rows lie side by side */
+#define VECTOR_GRAIN    64     /* rows: a multiple of a vector's elements */
 #define TILES_MIN       16     /* below, long sums are cut into parts */
 #define PART_TERMS_MIN  2048
 
@@ -253,7 +258,7 @@ static struct le_view view_of(int64_t rows, int64_t columns, int64_t row_stride,
     return (struct le_view){.fits = false};
 }
 
-static bool find_views(struct le_contract *c) {
+bool le_contract_find_views(struct le_contract *c) {
     bool all = c->rows.count <= 1 && c->columns.count <= 1 && c->terms.count <= 1;
     for (int k = 0; k < c->said.product_count && all; k++) {
         c->left_view[k] =
@@ -307,52 +312,123 @@ static int64_t pieces(int64_t total, int64_t one) {
     return (total + one - 1) / one;
 }
 
-/* Of large products: a BLAS packs its operands again for each tile, so that few tiles are best, yet all threads are to
- * have some. */
-static int64_t tile_side(const struct le_contract *c) {
-    return c->blas && (double)c->rows.total * (double)c->columns.total >= 16 * TILE * TILE ? 2 * TILE : TILE;
-}
-
-static void cut(struct le_contract *c) {
-    int64_t rows = c->blas ? 16 : c->products.rows, columns = c->blas ? 16 : c->products.columns;
-    if (c->vector) {
-        int64_t about = VECTOR_TILE / c->terms.total;
-        c->tile_rows = piece(c->rows.total, about < VECTOR_ROWS ? VECTOR_ROWS : about, 16);
-        c->tile_columns = 1;
-    } else {
-        int64_t least = c->rows.total < c->columns.total ? c->rows.total : c->columns.total;
-        int64_t about = least < TILE / 4 ? 4 * TILE : least < TILE ? TILE * TILE / least : tile_side(c);
-        c->tile_rows = piece(c->rows.total, about, rows);
-        c->tile_columns =
-            piece(c->columns.total, c->columns.total >= 8 * TILE && !c->symmetric ? 2 * about : about, columns);
-    }
+static void cut_tiles(struct le_contract *c, int64_t about_rows, int64_t about_columns) {
+    int64_t rows = c->vector ? VECTOR_GRAIN : c->blas ? 16 : c->products.rows;
+    int64_t columns = c->blas ? 16 : c->products.columns;
+    c->tile_rows = piece(c->rows.total, about_rows, rows);
+    c->tile_columns = c->vector ? 1 : piece(c->columns.total, about_columns, columns);
     c->row_tiles = pieces(c->rows.total, c->tile_rows);
     c->column_tiles = pieces(c->columns.total, c->tile_columns);
-    int64_t tiles = c->row_tiles * c->column_tiles * c->batch.total,
-            parts = pieces(c->terms.total, c->vector ? PART_TERMS_MIN / 2 : PART_TERMS_MIN);
+}
+
+/* Of large products a BLAS packs the operands again for each tile, so that few tiles are best, yet all threads are to
+ * have some. */
+static void cut_for_blas(struct le_contract *c) {
+    bool large = (double)c->rows.total * (double)c->columns.total >= 16 * TILE * TILE;
+    int64_t side = large ? 2 * TILE : TILE;
+    cut_tiles(c, side, c->columns.total >= 8 * TILE && !c->symmetric ? 2 * side : side);
+}
+
+/* So do we, but our own bits do not hang on tiles, whose size can hang on the threads. */
+static void fit_own(struct le_contract *c, int threads) {
+    int64_t side = TILE;
+    while (side < OWN_TILE_MAX &&
+           c->batch.total * (c->rows.total / side / 2) * (c->columns.total / side / 2) >= 2 * threads)
+        side *= 2;
+    while (side > OWN_TILE_MIN &&
+           c->batch.total * pieces(c->rows.total, side) * pieces(c->columns.total, side) < threads)
+        side /= 2;
+    if (side != TILE)
+        cut_tiles(c, side, side);
+}
+
+/* A few rows or columns: tiles are long, yet there are some. */
+static void cut_narrow(struct le_contract *c, int64_t least) {
+    int64_t longest = c->rows.total > c->columns.total ? c->rows.total : c->columns.total;
+    int64_t about = least < TILE / 4 ? 4 * TILE : TILE * TILE / least;
+    if (about > longest / 4)
+        about = longest / 4 < TILE ? TILE : longest / 4;
+    cut_tiles(c, about, c->blas && c->columns.total >= 8 * about ? 2 * about : about);
+}
+
+/* Long sums that make few tiles. */
+static void cut_terms(struct le_contract *c) {
+    int64_t tiles = c->row_tiles * c->column_tiles * c->batch.total;
+    int64_t parts = pieces(c->terms.total, c->vector ? PART_TERMS_MIN / 2 : PART_TERMS_MIN);
+    int64_t most = c->blas ? TILE_TERMS : c->products.terms;
     if (parts > pieces(TILES_MIN, tiles))
         parts = pieces(TILES_MIN, tiles);
     if (c->said.product_count > 1 || tiles >= TILES_MIN / 2)
         parts = 1;
     c->part_terms = parts > 1 ? round_up(pieces(c->terms.total, parts), TILE_TERMS) : c->terms.total;
     c->parts = pieces(c->terms.total, c->part_terms);
-    c->tile_terms = c->part_terms < TILE_TERMS ? c->part_terms : TILE_TERMS;
+    c->tile_terms = c->part_terms < most ? c->part_terms : most;
+}
+
+/* Of a call. Our own kernel takes rows that lie side by side in long lines, others one after the other. */
+static int64_t least_vector_rows(const struct le_contract *c) {
+    if (c->blas)
+        return VECTOR_ROWS;
+    return c->left_view[0].transposed == LE_BLAS_AS_IS ? VECTOR_GRAIN : OWN_VECTOR_ROWS;
+}
+
+static void cut(struct le_contract *c, int threads) {
+    int64_t least = c->rows.total < c->columns.total ? c->rows.total : c->columns.total;
+    if (c->vector) {
+        int64_t about = VECTOR_TILE / c->terms.total, least_rows = least_vector_rows(c);
+        cut_tiles(c, about < least_rows ? least_rows : about, 1);
+    } else if (least < TILE) {
+        cut_narrow(c, least);
+    } else if (c->blas) {
+        cut_for_blas(c);
+    } else {
+        cut_tiles(c, TILE, TILE);
+    }
+    cut_terms(c);
+    if (!c->blas && least >= TILE && c->parts == 1)
+        fit_own(c, threads);
 }
 
 static size_t bytes(int64_t count, enum le_type type) {
     return (size_t)round_up(count * (int64_t)le_type_size(type), 64);
 }
 
-static void measure(struct le_contract *c) {
-    bool scaled = c->said.kept_scale != NULL; /* by zero, perhaps, which is not left to a BLAS */
+static bool is_scaled(const struct le_contract *c) {
+    bool scaled = c->said.kept_scale != NULL;
     for (int k = 0; k < c->said.product_count; k++)
         scaled |= c->said.products[k].scale != NULL;
-    if (c->direct && !scaled)
+    return scaled;
+}
+
+/* Sums that are the target's elements, in rows. */
+static bool is_in_place(const struct le_contract *c) {
+    return !c->blas && c->said.product_count == 1 && !c->said.kept && !is_scaled(c) && !c->said.products[0].negative &&
+           c->rows.count <= 1 &&
+           (c->vector ? c->rows.at[0].target == 1 : c->columns.count == 1 && c->columns.at[0].target == 1);
+}
+
+/* The vectors' elements lie side by side. */
+static bool is_lined_up(const struct le_contract *c) {
+    bool all = true;
+    for (int k = 0; k < c->said.product_count; k++)
+        all &= c->right_view[k].stride == 1;
+    return all;
+}
+
+static void measure(struct le_contract *c) {
+    if (c->direct && !is_scaled(c)) /* by zero, perhaps, which is not left to a BLAS */
         return;
     int64_t rows = c->blas ? c->tile_rows : round_up(c->tile_rows, c->products.rows);
     int64_t columns = c->blas ? c->tile_columns : round_up(c->tile_columns, c->products.columns);
-    c->scratch_bytes = bytes(rows * c->tile_terms, c->factor_type) + bytes(c->tile_terms * columns, c->factor_type) +
-                       bytes(rows * columns, c->type) + 3 * bytes(rows + columns + c->tile_terms, LE_I64);
+    c->in_place = is_in_place(c);
+    const bool ours = c->vector && !c->blas; /* matrix and vector are read where they lie, if it can be */
+    int64_t left = ours ? 0 : rows * c->tile_terms;
+    int64_t right = ours ? is_lined_up(c) ? 0 : c->part_terms : columns * c->tile_terms;
+    c->left_bytes = bytes(left, c->factor_type) + LE_PANEL_SLACK;
+    c->right_bytes = bytes(right, c->factor_type) + LE_PANEL_SLACK;
+    c->total_bytes = c->in_place || c->parts > 1 ? 0 : bytes(rows * columns, c->type);
+    c->scratch_bytes =
+        c->left_bytes + c->right_bytes + c->total_bytes + 3 * bytes(rows + columns + c->tile_terms, LE_I64);
 }
 
 /* Both factors are one matrix, and nothing is added: the result is its own transpose. */
@@ -384,6 +460,12 @@ static void arrange(struct le_contract *c) {
     c->vector = c->columns.total == 1;
 }
 
+/* Products that our own kernels are as good at as a BLAS that is not asked for. */
+static bool is_ours(const struct le_contract *c) {
+    return le_blas_is_second() &&
+           (c->vector || (c->columns.total >= OWN_SIDE_MIN && (c->type == LE_F32 || c->rows.total >= OWN_SIDE_MIN)));
+}
+
 /* Who computes it, and from where; false: the vector machine does. */
 static bool choose(struct leat_call *call, struct le_contract *c) {
     bool real = c->type == LE_F32 || c->type == LE_F64;
@@ -393,17 +475,18 @@ static bool choose(struct leat_call *call, struct le_contract *c) {
         split_rows(c);
     if (!is_worth(c))
         return false;
-    c->blas = real ? le_blas_find() : NULL;
-    if (real && le_blas_missing())
-        le_context_warn(call->program->ctx, "LEAT_BLAS: %s; Leat's own kernels are used", le_blas_missing());
-    if (c->vector)
-        return c->blas && (c->direct = find_vector_views(c));
-    c->direct = c->blas && find_views(c);
-    return c->blas || le_products_find(call->program->ctx->simd, c->factor_type, c->type, &c->products);
+    c->blas = real && !is_ours(c) ? le_blas_find() : NULL;
+    if (real && !c->blas && le_blas_missing() && !atomic_exchange(&call->program->ctx->blas_warned, true))
+        le_context_warn(call->program->ctx, "LEAT_BLAS: %s; " LE_BLAS_NONE " are used", le_blas_missing());
+    bool products = le_products_find(call->program->ctx->simd, c->factor_type, c->type, &c->products);
+    bool views = c->vector ? find_vector_views(c) : c->blas && le_contract_find_views(c);
+    c->direct = c->blas && views;
+    return (views || !c->vector) && (products || c->blas);
 }
 
-static bool plan(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena, struct le_contract *c) {
-    struct loops l = {.s = call->specialised, .arena = arena, .c = c};
+bool le_contract_analyse(const struct le_specialised *s, const struct le_stage *stage, struct le_arena *arena,
+                         struct le_contract *c) {
+    struct loops l = {.s = s, .arena = arena, .c = c};
     struct strides strides;
     c->batch.total = c->rows.total = c->columns.total = c->terms.total = 1;
     if (!le_contraction_of(stage->product, &c->said) || !is_static(l.s->plan, stage, c->said.products[0].sum) ||
@@ -412,10 +495,14 @@ static bool plan(struct leat_call *call, const struct le_stage *stage, struct le
     c->factor_type = c->said.factor_type;
     c->type = c->said.products[0].sum->type;
     arrange(c);
-    if (c->batch.total == 0 || c->rows.total == 0 || c->columns.total == 0 || c->terms.total == 0 || !choose(call, c))
+    return c->batch.total > 0 && c->rows.total > 0 && c->columns.total > 0 && c->terms.total > 0;
+}
+
+static bool plan(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena, struct le_contract *c) {
+    if (!le_contract_analyse(call->specialised, stage, arena, c) || !choose(call, c))
         return false;
     c->symmetric = c->direct && is_symmetric(c);
-    cut(c);
+    cut(c, le_pool_threads(call->program->ctx->threads));
     c->symmetric &= c->parts == 1 && c->tile_rows == c->tile_columns;
     measure(c);
     c->operations = 2 * c->said.product_count * c->batch.total * c->rows.total * c->columns.total * c->terms.total;
@@ -449,5 +536,5 @@ void le_contract_show(const struct le_contract *c, struct le_text *out) {
     le_text_add(out, "; tiles of %lld x %lld", (long long)c->tile_rows, (long long)c->tile_columns);
     if (c->parts > 1)
         le_text_add(out, " in %lld parts of %lld terms", (long long)c->parts, (long long)c->part_terms);
-    le_text_add(out, "%s; %s\n", c->direct ? "" : ", packed", le_contract_cause(c));
+    le_text_add(out, "%s; %s\n", c->direct || (c->vector && !c->blas) ? "" : ", packed", le_contract_cause(c));
 }

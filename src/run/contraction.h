@@ -48,12 +48,14 @@ struct le_contract {
     struct le_view left_view[LE_TERMS_MAX], right_view[LE_TERMS_MAX];
     enum le_type factor_type, type; /* of the packed factors; of the sums, and the target */
     const struct le_blas *blas;     /* NULL: our own kernel, `products` */
-    struct le_products products;
-    bool vector;    /* one column: a matrix times a vector */
-    bool direct;    /* a BLAS works on the operands and the target where they lie */
-    bool symmetric; /* a matrix times its own transpose: tiles above the diagonal are copies */
+    struct le_products products;    /* for a BLAS, what packs its factors */
+    bool vector;                    /* one column: a matrix times a vector */
+    bool direct;                    /* a BLAS works on the operands and the target where they lie */
+    bool in_place;                  /* our own kernel works on packed factors and the target */
+    bool symmetric;                 /* a matrix times its own transpose: tiles above the diagonal are copies */
     int64_t tile_rows, tile_columns, tile_terms;        /* of a tile; terms that are packed at once */
     int64_t row_tiles, column_tiles, parts, part_terms; /* parts of the sums, added up in order */
+    size_t left_bytes, right_bytes, total_bytes;        /* of packed factors, and sums */
     size_t scratch_bytes;                               /* that one worker needs */
     int64_t operations;
 };
@@ -61,6 +63,14 @@ struct le_contract {
 /* NULL: the vector machine computes the stage's node, since the extents are small or the accesses too odd. */
 const struct le_contract *le_contract_plan(struct leat_call *call, const struct le_stage *stage,
                                            struct le_arena *arena);
+/* The first steps of that, which a device's plan shares: what is said, loops and operands. false: there is nothing to
+ * do, or the accesses are too odd. */
+bool le_contract_analyse(const struct le_specialised *s, const struct le_stage *stage, struct le_arena *arena,
+                         struct le_contract *contract);
+bool le_contract_find_views(struct le_contract *contract); /* false: no BLAS can work on what lies there */
+/* What a run knows: bytes from the value's first element to the operand's; a term's number, 1 for NULL. */
+int64_t le_contract_place(const struct le_specialised *s, const struct le_operand *operand);
+double le_contract_number(const struct le_specialised *s, const struct le_node *node, bool negative);
 /* Into the target's memory, which is there. */
 leat_status le_contract_run(struct leat_call *call, const struct le_contract *contract);
 /* Who computes it and how it is cut, for people. */

@@ -1,14 +1,16 @@
 /* Running a CONTRACT stage: tiles over threads.
  *
  * A tile is a range of rows and of columns of one product of the batch, and a part of its terms. Where a BLAS can work
- * on the operands where they lie, it is one call for each product. Else factors are packed, TILE_TERMS at a time: as
- * small matrices for a BLAS, as panels for our own kernel; the sums of a product lie in scratch memory, and are then
- * scaled and added to what the target held. */
+ * on the operands where they lie, it is one call for each product. Else factors are packed, tile_terms at a time: as
+ * small matrices for a BLAS, as panels for our own kernel, which reads a matrix that is multiplied by a vector where it
+ * lies, too. The sums of a product lie in scratch memory, and are then
+ * scaled and added to what the target held; those that need neither are made in place. */
 #include "base/memory.h"
 #include "run/contraction.h"
 #include <string.h>
 
 #define TASK_WORK_MIN ((int64_t)1 << 18) /* multiply-adds of a task */
+#define JOIN_WORK_MIN 8192               /* additions of a task */
 
 struct job {
     const struct le_contract *c;
@@ -26,8 +28,10 @@ struct tile {
     const struct job *job;
     int64_t batch, part, row, rows, column, columns, term, terms;
     int64_t left[LE_TERMS_MAX], right[LE_TERMS_MAX], target, kept; /* the batch's offsets, in elements */
+    char *totals;                                                  /* sums of a product: rows `stride` elements apart */
+    int64_t stride;
     /* scratch memory */
-    char *left_pack, *right_pack, *totals;
+    char *left_pack, *right_pack;
     int64_t *row_offsets, *column_offsets, *term_offsets;
 };
 
@@ -108,123 +112,42 @@ static char *part_sums(const struct tile *t) {
 STORE(store_f32, float)
 STORE(store_f64, double)
 
-/* count totals of row `row` of the tile, from its column `column` on. */
-static void store(const struct tile *t, int product, int64_t row, int64_t column, const char *total, int64_t count,
-                  const int64_t *old_rows) {
+/* The totals of row `row` of the tile. */
+static void store(const struct tile *t, int product, int64_t row, const int64_t *old_rows) {
     const struct job *j = t->job;
-    const int64_t *columns = t->column_offsets + column, *old_columns = columns;
-    const size_t size = le_type_size(j->c->type);
-    char *target = j->target + (t->target + t->row_offsets[row]) * (int64_t)size;
+    const int64_t *columns = t->column_offsets, *old_columns = columns;
+    const int64_t size = (int64_t)le_type_size(j->c->type);
+    const void *total = t->totals + row * t->stride * size;
+    char *target = j->target + (t->target + t->row_offsets[row]) * size;
     const char *old = product ? target : NULL;
     double old_scale = 1;
     if (product == 0 && j->kept) {
-        old = j->kept + (t->kept + old_rows[row]) * (int64_t)size;
-        old_columns = old_rows + t->rows + column;
+        old = j->kept + (t->kept + old_rows[row]) * size;
+        old_columns = old_rows + t->rows;
         old_scale = j->kept_scale;
     }
     if (j->c->type == LE_F32)
-        store_f32((float *)(void *)target, columns, (const float *)(const void *)total, count, j->scale[product],
+        store_f32((float *)(void *)target, columns, total, t->columns, j->scale[product],
                   (const float *)(const void *)old, old_columns, old_scale);
     else if (j->c->type == LE_F64)
-        store_f64((double *)(void *)target, columns, (const double *)(const void *)total, count, j->scale[product],
+        store_f64((double *)(void *)target, columns, total, t->columns, j->scale[product],
                   (const double *)(const void *)old, old_columns, old_scale);
     else
-        for (int64_t k = 0; k < count; k++)
-            memcpy(target + columns[k] * 8, total + k * 8, 8);
+        for (int64_t k = 0; k < t->columns; k++)
+            memcpy(target + columns[k] * 8, (const char *)total + k * 8, 8);
 }
 
-/* The totals of one row of the tile, in runs. */
-static void each_run(const struct tile *t, int64_t row, int64_t run,
-                     void (*visit)(const struct tile *t, int64_t row, int64_t column, const char *total, int64_t count,
-                                   void *user),
-                     void *user) {
+static void store_totals(const struct tile *t, int product) {
     const struct le_contract *c = t->job->c;
-    const int64_t size = (int64_t)le_type_size(c->type);
-    for (int64_t column = 0; column < t->columns; column += run) {
-        int64_t at = row * t->columns + column;
-        if (!c->blas) {
-            int64_t panels = round_up(t->columns, c->products.columns) / c->products.columns;
-            at = ((row / c->products.rows * panels + column / c->products.columns) * c->products.rows +
-                  row % c->products.rows) *
-                 c->products.columns;
-        }
-        visit(t, row, column, t->totals + at * size, least(run, t->columns - column), user);
-    }
-}
-
-struct storing {
-    int product;
-    const int64_t *old_rows;
-};
-
-static void visit_store(const struct tile *t, int64_t row, int64_t column, const char *total, int64_t count,
-                        void *user) {
-    const struct storing *s = user;
-    store(t, s->product, row, column, total, count, s->old_rows);
-}
-
-static void visit_sum(const struct tile *t, int64_t row, int64_t column, const char *total, int64_t count, void *user) {
-    const struct le_contract *c = t->job->c;
-    const size_t size = le_type_size(c->type);
-    (void)user;
-    memcpy(part_sums(t) + (size_t)(row * c->columns.total + column) * size, total, (size_t)count * size);
-}
-
-static void store_totals(struct tile *t, int product) {
-    const struct le_contract *c = t->job->c;
-    const int64_t run = c->blas ? t->columns : c->products.columns;
-    struct storing storing = {.product = product, .old_rows = t->term_offsets};
-    if (!t->job->sums) {
-        list_offsets(&c->rows, TARGET, 0, t->row, t->rows, t->row_offsets);
-        list_offsets(&c->columns, TARGET, 0, t->column, t->columns, t->column_offsets);
-        list_offsets(&c->rows, KEPT, 0, t->row, t->rows, t->term_offsets);
-        list_offsets(&c->columns, KEPT, 0, t->column, t->columns, t->term_offsets + t->rows);
-    }
+    list_offsets(&c->rows, TARGET, 0, t->row, t->rows, t->row_offsets);
+    list_offsets(&c->columns, TARGET, 0, t->column, t->columns, t->column_offsets);
+    list_offsets(&c->rows, KEPT, 0, t->row, t->rows, t->term_offsets);
+    list_offsets(&c->columns, KEPT, 0, t->column, t->columns, t->term_offsets + t->rows);
     for (int64_t row = 0; row < t->rows; row++)
-        each_run(t, row, run, t->job->sums ? visit_sum : visit_store, &storing);
+        store(t, product, row, t->term_offsets);
 }
 
 /* ---- packing */
-
-/* out[(i / group) * terms * group + k * group + i % group] = at[rows[i] + terms[k]]; what lacks in the last group is 0.
- */
-#define PACK(name, T)                                                                                                  \
-    static void name(T *out, const T *at, const int64_t *rows, int64_t row_count, const int64_t *terms,                \
-                     int64_t term_count, int64_t group) {                                                              \
-        for (int64_t first = 0; first < row_count; first += group, out += group * term_count) {                        \
-            int64_t count = least(group, row_count - first);                                                           \
-            for (int64_t k = 0; k < term_count; k++) {                                                                 \
-                for (int64_t i = 0; i < count; i++)                                                                    \
-                    out[k * group + i] = at[rows[first + i] + terms[k]];                                               \
-                for (int64_t i = count; i < group; i++)                                                                \
-                    out[k * group + i] = 0;                                                                            \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-PACK(pack_8, uint8_t)
-PACK(pack_16, uint16_t)
-PACK(pack_32, uint32_t)
-PACK(pack_64, uint64_t)
-
-static void pack(enum le_type type, char *out, const char *at, const int64_t *rows, int64_t row_count,
-                 const int64_t *terms, int64_t term_count, int64_t group) {
-    void *to = out;
-    const void *from = at;
-    switch (le_type_size(type)) {
-    case 1:
-        pack_8(to, from, rows, row_count, terms, term_count, group);
-        return;
-    case 2:
-        pack_16(to, from, rows, row_count, terms, term_count, group);
-        return;
-    case 4:
-        pack_32(to, from, rows, row_count, terms, term_count, group);
-        return;
-    default:
-        pack_64(to, from, rows, row_count, terms, term_count, group);
-        return;
-    }
-}
 
 /* A BLAS gets the left factor by rows and the right one by terms; our kernel panels of both. */
 static void pack_factors(struct tile *t, int product, int64_t term, int64_t terms) {
@@ -232,13 +155,16 @@ static void pack_factors(struct tile *t, int product, int64_t term, int64_t term
     const int64_t size = (int64_t)le_type_size(c->factor_type);
     const char *left = t->job->left[product] + t->left[product] * size;
     const char *right = t->job->right[product] + t->right[product] * size;
+    le_panel_pack *const pack = c->products.pack;
     list_offsets(&c->rows, LEFT, product, t->row, t->rows, t->row_offsets);
     list_offsets(&c->terms, LEFT, product, term, terms, t->term_offsets);
-    pack(c->factor_type, t->left_pack, left, t->row_offsets, t->rows, t->term_offsets, terms,
-         c->blas ? 1 : c->products.rows);
+    if (c->blas)
+        pack(t->left_pack, left, t->term_offsets, terms, t->row_offsets, t->rows, terms);
+    else
+        pack(t->left_pack, left, t->row_offsets, t->rows, t->term_offsets, terms, c->products.rows);
     list_offsets(&c->columns, RIGHT, product, t->column, t->columns, t->column_offsets);
     list_offsets(&c->terms, RIGHT, product, term, terms, t->term_offsets);
-    pack(c->factor_type, t->right_pack, right, t->column_offsets, t->columns, t->term_offsets, terms,
+    pack(t->right_pack, right, t->column_offsets, t->columns, t->term_offsets, terms,
          c->blas ? t->columns : c->products.columns);
 }
 
@@ -279,42 +205,117 @@ static void call_vector(const struct le_contract *c, int64_t rows, int64_t terms
     le_blas_end(c->blas);
 }
 
-static void multiply_panels(const struct tile *t, int64_t terms) {
+/* The product of two panels, of which rows x columns are the tile's. */
+static void multiply_edge(const struct le_products *p, int64_t terms, const char *left, const char *right, char *sums,
+                          int64_t stride, bool add, int64_t rows, int64_t columns, int64_t size) {
+    _Alignas(64) char whole[LE_PANEL_SUMS] = {0};
+    for (int64_t i = 0; i < rows && add; i++)
+        memcpy(whole + i * p->columns * size, sums + i * stride * size, (size_t)(columns * size));
+    p->run(terms, left, right, whole, p->columns, add);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(sums + i * stride * size, whole + i * p->columns * size, (size_t)(columns * size));
+}
+
+/* Some right panels at a time, with each left one. */
+static void multiply_panels(const struct tile *t, int64_t terms, bool add) {
     const struct le_contract *c = t->job->c;
     const struct le_products *p = &c->products;
-    const int64_t factor = (int64_t)le_type_size(c->factor_type), total = (int64_t)le_type_size(c->type);
-    char *sums = t->totals;
-    for (int64_t i = 0; i < t->rows; i += p->rows)
-        for (int64_t j = 0; j < t->columns; j += p->columns, sums += p->rows * p->columns * total)
-            p->run(terms, t->left_pack + i * terms * factor, t->right_pack + j * terms * factor, sums);
+    const int64_t factor = (int64_t)le_type_size(c->factor_type), size = (int64_t)le_type_size(c->type);
+    for (int64_t block = 0; block < t->columns; block += p->block)
+        for (int64_t i = 0; i < t->rows; i += p->rows)
+            for (int64_t j = block; j < least(block + p->block, t->columns); j += p->columns) {
+                const char *left = t->left_pack + i * terms * factor, *right = t->right_pack + j * terms * factor;
+                char *sums = t->totals + (i * t->stride + j) * size;
+                const int64_t rows = least(p->rows, t->rows - i), columns = least(p->columns, t->columns - j);
+                if (rows == p->rows && columns == p->columns)
+                    p->run(terms, left, right, sums, t->stride, add);
+                else
+                    multiply_edge(p, terms, left, right, sums, t->stride, add, rows, columns, size);
+            }
+}
+
+static int64_t first_stride(const struct le_axes *axes, enum who who, int product) {
+    return axes->count ? stride_of(&axes->at[0], who, product) : 0;
+}
+
+/* Where the sums of products are made; false: in scratch memory, to be stored. */
+static bool make_in_place(struct tile *t) {
+    const struct le_contract *c = t->job->c;
+    if (t->job->sums) {
+        t->totals = part_sums(t);
+        t->stride = c->columns.total;
+    } else if (c->in_place) {
+        t->stride = first_stride(&c->rows, TARGET, 0);
+        t->totals = t->job->target + (t->target + t->row * t->stride + t->column) * (int64_t)le_type_size(c->type);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 static void run_packed(struct tile *t) {
     const struct le_contract *c = t->job->c;
-    const int64_t total = (int64_t)le_type_size(c->type);
+    const bool in_place = make_in_place(t);
     for (int product = 0; product < c->said.product_count; product++) {
-        if (!c->blas)
-            memset(t->totals, 0,
-                   (size_t)(round_up(t->rows, c->products.rows) * round_up(t->columns, c->products.columns) * total));
         for (int64_t term = 0; term < t->terms; term += c->tile_terms) {
             int64_t terms = least(c->tile_terms, t->terms - term);
             pack_factors(t, product, t->term + term, terms);
             struct factor a = {t->left_pack, LE_BLAS_AS_IS, (int)terms};
             struct factor b = {t->right_pack, LE_BLAS_AS_IS, (int)t->columns};
             if (c->blas)
-                call_matrix(c, t->rows, t->columns, terms, 1, a, b, term > 0, t->totals, t->columns);
+                call_matrix(c, t->rows, t->columns, terms, 1, a, b, term > 0, t->totals, t->stride);
             else
-                multiply_panels(t, terms);
+                multiply_panels(t, terms, term > 0);
         }
-        store_totals(t, product);
+        if (!in_place)
+            store_totals(t, product);
+    }
+}
+
+/* ---- operands where they lie */
+
+static struct factor left_factor(const struct tile *t, int product) {
+    const struct le_contract *c = t->job->c;
+    const int64_t offset = t->left[product] + t->row * first_stride(&c->rows, LEFT, product) +
+                           t->term * first_stride(&c->terms, LEFT, product);
+    return (struct factor){t->job->left[product] + offset * (int64_t)le_type_size(c->type),
+                           c->left_view[product].transposed, c->left_view[product].stride};
+}
+
+static struct factor right_factor(const struct tile *t, int product) {
+    const struct le_contract *c = t->job->c;
+    const int64_t offset = t->right[product] + t->column * first_stride(&c->columns, RIGHT, product) +
+                           t->term * first_stride(&c->terms, RIGHT, product);
+    return (struct factor){t->job->right[product] + offset * (int64_t)le_type_size(c->type),
+                           c->right_view[product].transposed, c->right_view[product].stride};
+}
+
+/* ---- our own kernels: a matrix times a vector */
+
+/* The vector, its elements side by side. */
+static const char *line_up(const struct tile *t, const char *at, int64_t stride) {
+    const int64_t size = (int64_t)le_type_size(t->job->c->type);
+    for (int64_t k = 0; k < t->terms && stride != 1; k++)
+        memcpy(t->right_pack + k * size, at + k * stride * size, (size_t)size);
+    return stride == 1 ? at : t->right_pack;
+}
+
+static void run_vector(struct tile *t) {
+    const struct le_contract *c = t->job->c;
+    const bool in_place = make_in_place(t);
+    for (int product = 0; product < c->said.product_count; product++) {
+        const struct factor a = left_factor(t, product), x = right_factor(t, product);
+        const char *vector = line_up(t, x.at, x.stride);
+        if (a.transposed == LE_BLAS_TRANSPOSED)
+            c->products.by_columns(t->rows, t->terms, a.at, a.stride, vector, t->totals);
+        else
+            c->products.by_rows(t->rows, t->terms, a.at, a.stride, vector, t->totals);
+        if (!in_place)
+            store_totals(t, product);
     }
 }
 
 /* ---- a BLAS on the operands where they lie */
-
-static int64_t first_stride(const struct le_axes *axes, enum who who, int product) {
-    return axes->count ? stride_of(&axes->at[0], who, product) : 0;
-}
 
 static void copy_kept(const struct tile *t, char *target) {
     const struct le_contract *c = t->job->c;
@@ -351,22 +352,6 @@ static void mirror(const struct tile *t, const char *target, int64_t stride) {
         mirror_f64(at, to, t->rows, t->columns, stride);
 }
 
-static struct factor left_factor(const struct tile *t, int product) {
-    const struct le_contract *c = t->job->c;
-    const int64_t offset = t->left[product] + t->row * first_stride(&c->rows, LEFT, product) +
-                           t->term * first_stride(&c->terms, LEFT, product);
-    return (struct factor){t->job->left[product] + offset * (int64_t)le_type_size(c->type),
-                           c->left_view[product].transposed, c->left_view[product].stride};
-}
-
-static struct factor right_factor(const struct tile *t, int product) {
-    const struct le_contract *c = t->job->c;
-    const int64_t offset = t->right[product] + t->column * first_stride(&c->columns, RIGHT, product) +
-                           t->term * first_stride(&c->terms, RIGHT, product);
-    return (struct factor){t->job->right[product] + offset * (int64_t)le_type_size(c->type),
-                           c->right_view[product].transposed, c->right_view[product].stride};
-}
-
 static void run_direct(const struct tile *t) {
     const struct job *j = t->job;
     const struct le_contract *c = j->c;
@@ -397,14 +382,12 @@ static void run_direct(const struct tile *t) {
 
 static void lay_out_scratch(struct tile *t, char *at) {
     const struct le_contract *c = t->job->c;
-    const int64_t rows = c->blas ? c->tile_rows : round_up(c->tile_rows, c->products.rows);
-    const int64_t columns = c->blas ? c->tile_columns : round_up(c->tile_columns, c->products.columns);
-    const int64_t factor = (int64_t)le_type_size(c->factor_type), longest = rows + columns + c->tile_terms;
+    const int64_t longest = c->tile_rows + c->tile_columns + c->tile_terms;
     t->left_pack = at;
-    t->right_pack = t->left_pack + round_up(rows * c->tile_terms * factor, 64);
-    t->totals = t->right_pack + round_up(columns * c->tile_terms * factor, 64);
-    char *offsets = t->totals + round_up(rows * columns * (int64_t)le_type_size(c->type), 64);
-    t->row_offsets = (int64_t *)(void *)offsets;
+    t->right_pack = t->left_pack + c->left_bytes;
+    t->totals = t->right_pack + c->right_bytes;
+    t->stride = t->columns;
+    t->row_offsets = (int64_t *)(void *)(t->totals + c->total_bytes);
     t->column_offsets = t->row_offsets + round_up(longest, 8);
     t->term_offsets = t->column_offsets + round_up(longest, 8);
 }
@@ -430,7 +413,10 @@ static void run_tile(const struct job *j, int64_t number, char *scratch) {
         return;
     }
     lay_out_scratch(&t, scratch);
-    run_packed(&t);
+    if (c->vector && !c->blas)
+        run_vector(&t);
+    else
+        run_packed(&t);
 }
 
 static void run_task(void *user, int64_t task, int worker) {
@@ -461,13 +447,11 @@ JOIN(join_f32, float)
 JOIN(join_f64, double)
 JOIN(join_u64, uint64_t)
 
-static void join_row(void *user, int64_t row, int worker) {
-    const struct job *j = user;
+static void join_row(const struct job *j, int64_t row) {
     const struct le_contract *c = j->c;
     const int64_t size = (int64_t)le_type_size(c->type), batch = row / c->rows.total, at = row % c->rows.total;
     void *target = j->target + (offset_of(&c->batch, TARGET, 0, batch) + offset_of(&c->rows, TARGET, 0, at)) * size;
     const void *old = j->kept;
-    (void)worker;
     if (old)
         old = j->kept + (offset_of(&c->batch, KEPT, 0, batch) + offset_of(&c->rows, KEPT, 0, at)) * size;
     if (c->type == LE_F32)
@@ -478,16 +462,28 @@ static void join_row(void *user, int64_t row, int worker) {
         join_u64(j, row, target, old);
 }
 
+static int64_t rows_of_join(const struct le_contract *c) {
+    return JOIN_WORK_MIN / (c->columns.total * c->parts) + 1;
+}
+
+static void join_rows(void *user, int64_t task, int worker) {
+    const struct job *j = user;
+    const int64_t some = rows_of_join(j->c), rows = j->c->batch.total * j->c->rows.total;
+    (void)worker;
+    for (int64_t row = task * some; row < least((task + 1) * some, rows); row++)
+        join_row(j, row);
+}
+
 /* ---- one run */
 
-static int64_t place_of(const struct le_specialised *s, const struct le_operand *operand) {
+int64_t le_contract_place(const struct le_specialised *s, const struct le_operand *operand) {
     int64_t offset = operand->offset;
     for (int k = 0; k < operand->host_count; k++)
         offset += (int64_t)s->cells[operand->hosts[k].value].scalar * operand->hosts[k].factor;
     return offset * (int64_t)le_type_size(s->ir->values.at[operand->value].type);
 }
 
-static double number_of(const struct le_specialised *s, const struct le_node *node, bool negative) {
+double le_contract_number(const struct le_specialised *s, const struct le_node *node, bool negative) {
     uint64_t bits = !node ? 0 : node->kind == LE_NODE_CONST ? node->bits : s->cells[node->value].scalar;
     double real = 1;
     float single;
@@ -510,15 +506,15 @@ static bool has_zero(const struct job *j) {
 static void find_places(const struct le_specialised *s, struct job *j) {
     const struct le_contract *c = j->c;
     for (int k = 0; k < c->said.product_count; k++) {
-        j->left[k] = (const char *)s->buffers[c->left[k].value] + place_of(s, &c->left[k]);
-        j->right[k] = (const char *)s->buffers[c->right[k].value] + place_of(s, &c->right[k]);
-        j->scale[k] = number_of(s, c->said.products[k].scale, c->said.products[k].negative);
+        j->left[k] = (const char *)s->buffers[c->left[k].value] + le_contract_place(s, &c->left[k]);
+        j->right[k] = (const char *)s->buffers[c->right[k].value] + le_contract_place(s, &c->right[k]);
+        j->scale[k] = le_contract_number(s, c->said.products[k].scale, c->said.products[k].negative);
     }
-    j->target = (char *)s->buffers[c->target.value] + place_of(s, &c->target);
+    j->target = (char *)s->buffers[c->target.value] + le_contract_place(s, &c->target);
     if (!c->said.kept)
         return;
-    j->kept_scale = number_of(s, c->said.kept_scale, c->said.kept_negative);
-    j->kept = (const char *)s->buffers[c->kept.value] + place_of(s, &c->kept);
+    j->kept_scale = le_contract_number(s, c->said.kept_scale, c->said.kept_negative);
+    j->kept = (const char *)s->buffers[c->kept.value] + le_contract_place(s, &c->kept);
     j->kept_in_place = j->kept == j->target;
 }
 
@@ -544,6 +540,7 @@ leat_status le_contract_run(struct leat_call *call, const struct le_contract *c)
     j.tiles_of_task = work < TASK_WORK_MIN ? TASK_WORK_MIN / work + 1 : 1;
     le_pool_run(threads, run_task, &j, (j.tiles + j.tiles_of_task - 1) / j.tiles_of_task);
     if (j.sums)
-        le_pool_run(threads, join_row, &j, c->batch.total * c->rows.total);
+        le_pool_run(threads, join_rows, &j,
+                    round_up(c->batch.total * c->rows.total, rows_of_join(c)) / rows_of_join(c));
     return LEAT_OK;
 }

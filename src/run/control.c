@@ -1,6 +1,7 @@
 /* Walking through a plan's actions: in order, but for loops and branches. Nothing here knows kernels or memory. */
 #include "run/call.h"
 #include "run/contraction.h"
+#include "run/device_run.h"
 
 #define WORK_KEPT_BYTES ((size_t)65536) /* from one run to the next */
 
@@ -63,11 +64,17 @@ static leat_status choose(struct leat_call *call, const struct le_action *a, int
     return (uint8_t)holds ? go_on(call, a, at) : leave(call, a, a->partner + 1, at);
 }
 
+/* What computes it, where that is a library. */
+static const char *cause_of(const struct le_action *a) {
+    if (a->contract)
+        return le_contract_cause(a->contract);
+    return a->device && a->device->contract ? "cuBLAS" : "";
+}
+
 static leat_status compute(struct leat_call *call, struct le_action *a, int *at) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->stage->name,
-                  a->contract ? le_contract_cause(a->contract) : "");
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->stage->name, cause_of(a));
     leat_status status = le_perform_action(call, a);
     le_span_end(&span, (uint64_t)a->bytes, a->operations);
     if (status != LEAT_OK)

@@ -134,7 +134,7 @@ static leat_status gauge_kernel(struct le_device *device, struct le_device_kerne
 }
 
 static leat_status gauge_launches(struct le_device *device, struct le_gauge *gauge) {
-    struct le_module_source source = {.text = nothing, .name = "nothing.cu"};
+    struct le_module_source source = {.text = nothing, .name = "nothing.cu", .is_whole = true};
     struct le_device_module *module;
     struct le_device_kernel *kernel;
     leat_status status = le_device_module_new(device, &source, &module);

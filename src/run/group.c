@@ -2,6 +2,7 @@
  * a block is planned when it is reached, in memory of its own, and remembers what it hangs on. */
 #include "run/call.h"
 #include "run/contraction.h"
+#include "run/device_run.h"
 #include <string.h>
 
 /* ---- actions and groups */
@@ -20,8 +21,20 @@ struct lister {
     bool alone; /* the group at hand takes no more actions */
 };
 
+/* Statements before a block that have become part of others need their ranges, also when those are planned first. */
+static void add_bare_group(struct lister *l, int end) {
+    struct le_plan *plan = l->plan;
+    plan->groups[plan->group_count++] = (struct le_group){.arena = &plan->arena,
+                                                          .first_statement = l->next_statement,
+                                                          .statement_count = end - l->next_statement,
+                                                          .first_action = plan->action_count};
+    l->next_statement = end;
+}
+
 static void add_group(struct lister *l, const struct le_stage *stage) {
     struct le_plan *plan = l->plan;
+    if (is_control(stage) && l->depth == 0 && stage->statement > l->next_statement)
+        add_bare_group(l, stage->statement);
     struct le_group *g = &plan->groups[plan->group_count++];
     /* a LOOP leaves its statement to what computes the condition */
     int end = stage->kind == LE_STAGE_LOOP ? stage->statement : stage->statement + 1;
@@ -87,31 +100,7 @@ static void note_makers(struct le_plan *plan, const struct le_ir *ir) {
         most = stage->pair_count > most ? stage->pair_count : most;
     }
     plan->moving = LE_NEW_ARRAY(&plan->arena, most, leat_array *);
-    plan->moving_scalars = LE_NEW_ARRAY(&plan->arena, most, uint64_t);
-}
-
-static void mark_idle(struct le_plan *plan, const bool *lives, int first, int end) {
-    for (int k = first; k < end; k++)
-        if (lives[k])
-            return; /* the block has become a stage that lives */
-    for (int k = first; k < end; k++)
-        plan->idle[k] = true;
-}
-
-/* What stands in a block that nobody needs has no ranges: the block does not run, and its names have no values. */
-static void find_idle(struct le_plan *plan, const struct le_ir *ir) {
-    bool *lives = LE_NEW_ARRAY(&plan->arena, ir->statements.count, bool);
-    plan->idle = LE_NEW_ARRAY(&plan->arena, ir->statements.count, bool);
-    for (int k = 0; k < plan->action_count; k++)
-        if (le_stage_computes(plan->actions[k].stage))
-            lives[plan->actions[k].stage->statement] = true;
-    for (int k = 0, depth = 0, first = 0; k < ir->stages.count; k++) {
-        const struct le_stage *stage = &ir->stages.at[k];
-        if (stage->dead && opens(stage) && depth++ == 0)
-            first = stage->statement + 1;
-        if (stage->dead && stage->kind == LE_STAGE_END && --depth == 0)
-            mark_idle(plan, lives, first, stage->statement + 1);
-    }
+    plan->moving_cells = LE_NEW_ARRAY(&plan->arena, most, struct le_cell);
 }
 
 void le_list_actions(struct le_specialised *s) {
@@ -119,7 +108,7 @@ void le_list_actions(struct le_specialised *s) {
     struct lister l = {.plan = plan};
     int stages = s->ir->stages.count;
     plan->actions = LE_NEW_ARRAY(&plan->arena, stages, struct le_action);
-    plan->groups = LE_NEW_ARRAY(&plan->arena, stages + 1, struct le_group);
+    plan->groups = LE_NEW_ARRAY(&plan->arena, 2 * stages + 1, struct le_group);
     plan->maker = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, int);
     l.open = LE_NEW_ARRAY(&plan->arena, stages + 1, int);
     for (int k = 0; k < stages; k++)
@@ -130,13 +119,9 @@ void le_list_actions(struct le_specialised *s) {
         if (a->stage->kind == LE_STAGE_TEST || a->stage->kind == LE_STAGE_BREAK)
             a->partner = plan->actions[a->partner].partner;
     }
-    struct le_group *rest = &plan->groups[plan->group_count++];
-    *rest = (struct le_group){.arena = &plan->arena,
-                              .first_statement = l.next_statement,
-                              .statement_count = s->ir->statements.count - l.next_statement,
-                              .first_action = plan->action_count};
+    add_bare_group(&l, s->ir->statements.count);
     note_makers(plan, s->ir);
-    find_idle(plan, s->ir);
+    le_find_idle(plan, s->ir);
 }
 
 /* ---- layouts */
@@ -181,8 +166,11 @@ struct holder {
     struct le_specialised *s;
 };
 
+#define HELD_LOOKED_AT 32 /* the last of those that are held: one more than once does no harm */
+
 static void hold_one(const struct holder *h, const uint64_t *time) {
-    for (int k = 0; k < h->hold->on.count; k++)
+    int count = h->hold->on.count;
+    for (int k = count > HELD_LOOKED_AT ? count - HELD_LOOKED_AT : 0; k < count; k++)
         if (h->hold->on.at[k] == time)
             return;
     *LE_PUSH(h->arena, &h->hold->on) = time;
@@ -275,12 +263,13 @@ static bool covers(const struct le_plan *plan, const struct le_ir *ir, const str
     return true;
 }
 
+/* apart: whether the stage reads its base apart from what it writes; NULL: that is to be found out */
 static enum le_memory_plan place_of(const struct le_specialised *s, const struct le_action *action, int target,
-                                    int base) {
+                                    int base, const bool *apart) {
     if (base < 0 || s->ir->values.at[target].rank == 0)
         return LE_PLACE_NEW;
     bool ends = s->ir->values.at[base].stage >= 0 && le_dies(s->plan, action->dying, base);
-    if (ends && le_reads_apart(&s->plan->space, action->stage, base))
+    if (ends && (apart ? *apart : le_reads_apart(&s->plan->space, action->stage, base)))
         return LE_PLACE_BASE;
     if (action->whole)
         return LE_PLACE_NEW;
@@ -289,12 +278,16 @@ static enum le_memory_plan place_of(const struct le_specialised *s, const struct
 
 static void find_places(struct le_specialised *s, struct le_group *g, struct le_action *action) {
     const struct le_stage *stage = action->stage;
-    action->whole = s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
-                    stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, stage);
-    action->place = place_of(s, action, stage->target, stage->base);
+    action->whole = stage->kind != LE_STAGE_EACH &&
+                    (s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
+                     stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, stage));
+    action->place = place_of(s, action, stage->target, stage->base, NULL);
     action->places = LE_NEW_ARRAY(g->arena, stage->pair_count, enum le_memory_plan);
+    if (stage->pair_count == 0)
+        return;
+    const bool *apart = le_bases_apart(&s->plan->space, stage, g->arena);
     for (int k = 0; k < stage->pair_count; k++)
-        action->places[k] = place_of(s, action, stage->pairs[k].target, stage->pairs[k].source);
+        action->places[k] = place_of(s, action, stage->pairs[k].target, stage->pairs[k].source, &apart[k]);
 }
 
 /* ---- bytes, for the ledger */
@@ -351,7 +344,9 @@ static leat_status generate(struct leat_call *call, struct le_group *g, struct l
                                .merged_into = s->merged_into,
                                .merged_count = s->merged_count};
     leat_status status = LEAT_OK;
-    if (stage->kind == LE_STAGE_FILL)
+    if (le_device_takes(call, stage))
+        status = le_device_plan(call, g, action);
+    else if (stage->kind == LE_STAGE_FILL)
         status = le_kernel_scalar(&kernel, stage->node, s->ir->values.at[stage->target].type,
                                   LE_PUSH(g->arena, &action->launches));
     else if (!made_with_leader(plan, s->ir, stage))
@@ -363,13 +358,14 @@ static leat_status generate(struct leat_call *call, struct le_group *g, struct l
         if (action->codes[k].scratch_bytes > plan->scratch_bytes)
             plan->scratch_bytes = action->codes[k].scratch_bytes;
     }
-    action->bytes = stage->kind == LE_STAGE_FILL || action->launches.count == 0 ? 0 : bytes_of(s, stage);
+    bool computes = action->launches.count > 0 || action->device;
+    action->bytes = stage->kind == LE_STAGE_FILL || !computes ? 0 : bytes_of(s, stage);
     return status;
 }
 
 /* What a library computes needs no kernel. */
 static bool contract(struct leat_call *call, struct le_group *g, struct le_action *action) {
-    if (action->stage->kind != LE_STAGE_CONTRACT)
+    if (action->stage->kind != LE_STAGE_CONTRACT || call->device)
         return false;
     action->contract = le_contract_plan(call, action->stage, g->arena);
     if (!action->contract)
@@ -440,6 +436,11 @@ static leat_status plan_now(struct leat_call *call, struct le_group *g) {
     return status;
 }
 
+void le_plan_stop(struct le_plan *plan) {
+    plan->planning = NULL;
+    plan->asking = LE_ASKING_RANGES;
+}
+
 leat_status le_plan_group(struct leat_call *call, struct le_group *g) {
     struct le_plan *plan = call->specialised->plan;
     g->hold = (struct le_hold){0};
@@ -448,10 +449,14 @@ leat_status le_plan_group(struct leat_call *call, struct le_group *g) {
         g->arena = LE_NEW(&plan->arena, struct le_arena);
         le_arena_init(g->arena);
     }
+    for (int k = 0; k < g->action_count; k++)
+        le_device_forget(&plan->actions[g->first_action + k]);
     if (g->inside) {
         le_arena_finish(g->arena);
-        if (setjmp(g->arena->failure))
+        if (setjmp(g->arena->failure)) {
+            le_plan_stop(plan);
             return le_fail_out_of_memory(0);
+        }
     }
     plan->space.arena = g->arena;
     plan->space.failure = LEAT_OK;

@@ -1,6 +1,6 @@
 /* Numbers that the host needs: bounds and conditions of its loops, and what the range rules ask for. The code of each
  * node is made once and kept, until something that it hangs on has changed. */
-#include "run/call.h"
+#include "run/device_run.h"
 #include <string.h>
 
 /* ---- code */
@@ -9,8 +9,11 @@ static leat_status make_number(struct leat_call *call, struct le_number *n) {
     struct le_specialised *s = call->specialised;
     n->hold = (struct le_hold){0};
     le_arena_finish(&n->arena);
-    if (setjmp(n->arena.failure))
+    const enum le_asking asking = s->plan->asking;
+    if (setjmp(n->arena.failure)) {
+        s->plan->asking = asking;
         return le_fail_out_of_memory(0);
+    }
     struct le_kernel kernel = {.ir = s->ir,
                                .space = &s->plan->space,
                                .layouts = s->plan->layouts,
@@ -19,7 +22,6 @@ static leat_status make_number(struct leat_call *call, struct le_number *n) {
                                .merged_into = s->merged_into,
                                .merged_count = s->merged_count};
     le_hold_on(&n->hold, &n->arena, s, n->node);
-    enum le_asking asking = s->plan->asking;
     s->plan->asking = LE_ASKING_NUMBER;
     leat_status status = le_kernel_scalar(&kernel, n->node, n->stored, &n->launch);
     s->plan->asking = asking;
@@ -66,13 +68,24 @@ static bool lies_ready(const struct le_specialised *s, const struct le_node *nod
     }
 }
 
-leat_status le_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
+static leat_status work_out(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
     struct le_specialised *s = call->specialised;
     if (lies_ready(s, node, stored, bits))
         return LEAT_OK;
     struct le_number *n = find_number(s->plan, node, stored);
     leat_status status = le_hold_is_good(&n->hold, s->plan) ? LEAT_OK : make_number(call, n);
     return status == LEAT_OK ? le_perform_scalar(call, &n->launch, &n->code, bits) : status;
+}
+
+leat_status le_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
+    int mark;
+    if (!call->device)
+        return work_out(call, node, stored, bits);
+    leat_status status = le_device_bring(call, node, &mark);
+    if (status == LEAT_OK)
+        status = work_out(call, node, stored, bits);
+    le_device_leave(call, mark);
+    return status;
 }
 
 /* ---- numbers that planning uses */
@@ -181,6 +194,8 @@ bool le_used_are_same(struct leat_call *call, const struct le_group *group, leat
     const struct le_specialised *s = call->specialised;
     for (int k = 0; k < group->used.count; k++) {
         const struct le_used *u = &group->used.at[k];
+        if (!u->node && call->device)
+            *status = le_device_fetch(call, u->value);
         uint64_t bits = u->node ? 0 : s->cells[u->value].scalar;
         if (u->node)
             *status = le_number(call, u->node, LE_I64, &bits);

@@ -1,7 +1,7 @@
 /* Complex numbers at the edges of a run: the caller binds and wants whole ones, the program that runs has their parts
  * (lang/split.c). An array that is bound is seen as two of real numbers, with twice the strides, in the same memory; a
  * result is put together by copying its parts into such views of it. */
-#include "run/call.h"
+#include "run/device_run.h"
 #include <string.h>
 
 static leat_status view_part(leat_array *array, bool imaginary, leat_array **view) {
@@ -56,17 +56,18 @@ void le_unbind_parts(struct le_specialised *s) {
 
 leat_status le_bind_parts(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
+    struct le_bind *given = call->device ? call->device->binds : call->binds;
     leat_status status = LEAT_OK;
     if (s->tree == s->typed) {
-        s->bound = call->binds;
+        s->bound = given;
         return LEAT_OK;
     }
     le_unbind_parts(s);
     for (int k = 0; k < s->typed->symbol_count && status == LEAT_OK; k++) {
         const struct le_symbol *imaginary = s->tree->symbols[k]->imaginary;
-        s->bound[k] = call->binds[k];
+        s->bound[k] = given[k];
         if (imaginary)
-            status = split_bind(&call->binds[k], &s->bound[k], &s->bound[imaginary->id]);
+            status = split_bind(&given[k], &s->bound[k], &s->bound[imaginary->id]);
         else if (s->bound[k].array)
             le_array_retain(s->bound[k].array);
     }
@@ -89,17 +90,12 @@ bool le_is_complex_result(const struct le_specialised *s, int symbol) {
     return le_type_is_complex(s->typed->symbols[symbol]->type);
 }
 
-static void copy_part(struct leat_call *call, const leat_array *target, int value) {
+static leat_status copy_part(struct leat_call *call, const leat_array *target, int value) {
     const struct le_specialised *s = call->specialised;
     const struct le_cell *cell = &s->cells[value];
-    struct le_span span;
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, s->ir->values.at[value].name,
-                  "a part of complex numbers");
-    if (cell->array)
-        le_array_copy(target, cell->array);
-    else
-        memcpy(target->data, &cell->scalar, leat_dtype_size_bytes(target->dtype));
-    le_span_end(&span, 2 * le_array_bytes(target), 0);
+    const char *name = s->ir->values.at[value].name;
+    return cell->array ? le_call_copy(call, target, cell->array, name, "a part of complex numbers")
+                       : le_call_store(call, target, cell, name);
 }
 
 /* The target may be an input's own array: all parts of it that are read lie elsewhere by now, but for its own. */
@@ -114,15 +110,15 @@ leat_status le_hand_out_complex(struct leat_call *call, struct le_want *w) {
     if (w->target)
         w->result = le_array_retain(w->target);
     else
-        status =
-            le_array_new(call->program->ctx->memory, (leat_dtype)le_type_strong(s->typed->symbols[w->symbol]->type),
-                         like ? like->rank : 0, like ? like->shape : NULL, false, &w->result);
+        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE,
+                                 (leat_dtype)le_type_strong(s->typed->symbols[w->symbol]->type), like ? like->rank : 0,
+                                 like ? like->shape : NULL, false, &w->result);
     for (int part = 0; part < 2 && status == LEAT_OK; part++) {
         leat_array *view;
         status = view_part(w->result, part == 1, &view);
         if (status != LEAT_OK)
             break;
-        copy_part(call, view, values[part]);
+        status = copy_part(call, view, values[part]);
         le_array_free(view);
     }
     return status;

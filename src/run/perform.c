@@ -2,6 +2,7 @@
  * place.c's. */
 #include "run/call.h"
 #include "run/contraction.h"
+#include "run/device_run.h"
 #include <math.h>
 #include <string.h>
 
@@ -42,21 +43,33 @@ static void clear_faults(struct leat_call *call, int workers) {
 }
 
 /* A step that is not positive has no access: the statement has to do. */
-static leat_status report_step(struct leat_call *call, const struct le_fault *fault) {
+static leat_status report_step(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
     struct le_place place = {0};
-    if (s->plan->running)
-        place = s->ir->statements.at[s->plan->running->statement].place;
+    if (stage)
+        place = s->ir->statements.at[stage->statement].place;
     leat_status status =
         le_fail_at(LEAT_DATA, place, "a positive step", "by must be positive: it is %lld", (long long)fault->value);
     le_program_source(call->program);
     return status;
 }
 
-static leat_status report_fault(struct leat_call *call, const struct le_fault *fault) {
+static leat_status report_end(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
+    const struct le_specialised *s = call->specialised;
+    struct le_place def = {(int)(fault->value >> 32), (int)(fault->value & INT32_MAX), (int)strlen("def")};
+    leat_status status =
+        le_fail_at(LEAT_DATA, def, "end it with return expression", "line %d has met the def's end without a return",
+                   stage ? s->ir->statements.at[stage->statement].place.line : def.line);
+    le_program_source(call->program);
+    return status;
+}
+
+leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
     if (fault->access_axis == LE_FAULT_STEP)
-        return report_step(call, fault);
+        return report_step(call, stage, fault);
+    if (fault->access_axis == LE_FAULT_END)
+        return report_end(call, stage, fault);
     const struct le_ir_access *a = &s->ir->accesses.at[fault->access_axis / 8];
     int axis = (int)(fault->access_axis % 8);
     leat_status status = le_fail_at(LEAT_DATA, a->place, NULL, "%s%s axis %d (length %lld): subscript is %lld",
@@ -67,11 +80,8 @@ static leat_status report_fault(struct leat_call *call, const struct le_fault *f
 }
 
 /* Each kind of note once for a statement. */
-static void tell_notes(struct leat_call *call, struct le_action *action, int workers) {
+void le_tell_notes(struct leat_call *call, struct le_action *action, unsigned notes) {
     const struct le_ir_statement *st = &call->specialised->ir->statements.at[action->stage->statement];
-    unsigned notes = 0;
-    for (int k = 0; k < workers; k++)
-        notes |= call->specialised->faults[k].notes;
     notes &= ~action->noted;
     action->noted |= notes;
     if (notes & LE_NOTE_DIVISION)
@@ -82,6 +92,13 @@ static void tell_notes(struct leat_call *call, struct le_action *action, int wor
                         st->place.line, st->text);
 }
 
+static unsigned notes_of(const struct leat_call *call, int workers) {
+    unsigned notes = 0;
+    for (int k = 0; k < workers; k++)
+        notes |= call->specialised->faults[k].notes;
+    return notes;
+}
+
 static leat_status check_faults(struct leat_call *call, int workers) {
     const struct le_fault *first = NULL;
     for (int k = 0; k < workers; k++) {
@@ -89,7 +106,7 @@ static leat_status check_faults(struct leat_call *call, int workers) {
         if (f->set && (!first || f->task < first->task))
             first = f;
     }
-    return first ? report_fault(call, first) : LEAT_OK;
+    return first ? le_report_fault(call, call->specialised->plan->running, first) : LEAT_OK;
 }
 
 /* ---- launches */
@@ -260,11 +277,27 @@ static leat_status run_launches(struct leat_call *call, struct le_action *action
             status = check_faults(call, workers);
     }
     if (status == LEAT_OK)
-        tell_notes(call, action, workers);
+        le_tell_notes(call, action, notes_of(call, workers));
+    return status;
+}
+
+/* What the host works out in the context of a device: a number, whose operands are numbers. */
+static leat_status bring_operands(struct leat_call *call, const struct le_stage *stage) {
+    int mark;
+    leat_status status = le_device_bring(call, stage->node, &mark);
+    le_device_leave(call, mark);
+    if (status == LEAT_OK && stage->base >= 0)
+        status = le_device_fetch(call, stage->base);
+    le_device_drop(call, &call->specialised->cells[stage->target]);
     return status;
 }
 
 leat_status le_perform_action(struct leat_call *call, struct le_action *action) {
+    if (action->device)
+        return le_device_perform(call, action);
+    leat_status brought = call->device ? bring_operands(call, action->stage) : LEAT_OK;
+    if (brought != LEAT_OK)
+        return brought;
     if (action->stage->kind == LE_STAGE_FILL)
         return fill_array(call, action);
     leat_status status = le_ensure_scratch(call, call->specialised->plan->scratch_bytes);

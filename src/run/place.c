@@ -3,7 +3,7 @@
  *
  * An array belongs to the cells that hold it. The caller's have references of others besides, so nothing is ever
  * written into them; where the caller wants a result, a view of that array stands in the cell instead. */
-#include "run/call.h"
+#include "run/device_run.h"
 #include <string.h>
 
 int le_taken_base(const struct le_plan *plan, int value) {
@@ -30,7 +30,7 @@ static bool is_ours_alone(const leat_array *array) {
 }
 
 static void keep_spare(struct le_specialised *s, leat_array *array) {
-    if (!is_ours_alone(array) || array->buffer->kind != LE_BUFFER_POOL ||
+    if (!is_ours_alone(array) || (array->buffer->kind != LE_BUFFER_POOL && array->buffer->kind != LE_BUFFER_BLOCK) ||
         atomic_load_explicit(&array->buffer->refcount, memory_order_acquire) != 1) {
         le_array_free(array);
         return;
@@ -78,19 +78,41 @@ void le_drop_values(struct leat_call *call, struct le_deaths deaths, bool in_loo
 
 /* ---- new arrays */
 
+/* What nobody has written may be anything. Where tests look for faults it is nothing that a right result has in it:
+ * no number, or -1. */
+static void spoil(const struct leat_call *call, const leat_array *array) {
+#ifdef NDEBUG
+    (void)call;
+    (void)array;
+#else
+    if (!call->device)
+        memset(array->data, 0xff, le_array_bytes(array));
+#endif
+}
+
 static leat_status allocate(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
                             leat_array **array) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_ALLOCATE, v->name, "");
-    leat_status status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank, shape, zero, array);
+    leat_status status =
+        le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
     if (status == LEAT_OUT_OF_MEMORY && s->spare_count > 0) {
         le_drop_spares(s);
         le_errors_clear();
-        status = le_array_new(call->program->ctx->memory, (leat_dtype)v->type, v->rank, shape, zero, array);
+        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
     }
     le_span_end(&span, status == LEAT_OK ? le_array_bytes(*array) : 0, 0);
+    if (status == LEAT_OK && !zero)
+        spoil(call, *array);
     return status;
+}
+
+static leat_status make_zero(struct leat_call *call, const leat_array *array) {
+    if (call->device)
+        return le_device_fill_zero(call->home.stream, array->buffer->block, le_array_bytes(array));
+    memset(array->data, 0, le_array_bytes(array));
+    return LEAT_OK;
 }
 
 static leat_status new_array(struct leat_call *call, int value, const int64_t *shape, bool zero) {
@@ -99,16 +121,15 @@ static leat_status new_array(struct leat_call *call, int value, const int64_t *s
     struct le_cell *cell = &s->cells[value];
     leat_array *array = cell->wanted;
     cell->wanted = NULL;
-    if (!array)
-        array = take_spare(s, v->type, v->rank, shape);
-    if (array && zero)
-        memset(array->data, 0, le_array_bytes(array));
+    if (!array && (array = take_spare(s, v->type, v->rank, shape)))
+        spoil(call, array);
+    bool had = array != NULL;
     leat_status status = array ? LEAT_OK : allocate(call, v, shape, zero, &array);
     if (status != LEAT_OK)
         return status;
     le_array_free(cell->array);
     cell->array = array;
-    return LEAT_OK;
+    return had && zero ? make_zero(call, array) : LEAT_OK;
 }
 
 /* ---- parts */
@@ -119,7 +140,10 @@ static leat_status new_part(struct leat_call *call, int target) {
     const struct le_value *v = &s->ir->values.at[target];
     const int64_t *shape = s->plan->layouts[target].shape;
     s->part = take_spare(s, v->type, v->rank, shape);
-    return s->part ? LEAT_OK : allocate(call, v, shape, false, &s->part);
+    if (!s->part)
+        return allocate(call, v, shape, false, &s->part);
+    spoil(call, s->part);
+    return LEAT_OK;
 }
 
 static leat_status find_end(struct leat_call *call, struct le_node *node, int64_t known, int64_t *end) {
@@ -145,35 +169,30 @@ static leat_status find_box(struct leat_call *call, const struct le_stage *stage
     return status;
 }
 
-static void copy_box(const leat_array *to, const leat_array *from, const int64_t *low, const int64_t *high) {
+static leat_status copy_box(struct leat_call *call, const leat_array *to, const leat_array *from, const int64_t *low,
+                            const int64_t *high, const char *what) {
     leat_array target = *to, source = *from;
     for (int d = 0; d < to->rank; d++) {
         size_t skipped = (size_t)(low[d] * to->strides[d]) * leat_dtype_size_bytes(to->dtype);
         if (high[d] <= low[d])
-            return;
+            return LEAT_OK;
         target.shape[d] = source.shape[d] = high[d] - low[d];
         target.data = (char *)target.data + skipped;
         source.data = (char *)source.data + skipped;
     }
-    le_array_copy(&target, &source);
+    return le_call_copy(call, &target, &source, what, "what is assigned goes back");
 }
 
 leat_status le_put_back(struct leat_call *call, const struct le_action *action, leat_status status) {
     struct le_specialised *s = call->specialised;
     int64_t low[LEAT_RANK_MAX], high[LEAT_RANK_MAX];
     const int target = action->stage->target;
-    struct le_span span;
     if (!s->part)
         return status;
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, action->stage->name, "what is assigned goes back");
     if (status == LEAT_OK)
         status = find_box(call, action->stage, low, high);
     if (status == LEAT_OK)
-        copy_box(s->cells[target].array, s->part, low, high);
-    uint64_t bytes = 2 * le_type_size(s->ir->values.at[target].type);
-    for (int d = 0; status == LEAT_OK && d < action->stage->left_count; d++)
-        bytes *= high[d] > low[d] ? (uint64_t)(high[d] - low[d]) : 0;
-    le_span_end(&span, status == LEAT_OK ? bytes : 0, 0);
+        status = copy_box(call, s->cells[target].array, s->part, low, high, action->stage->name);
     if (s->cells[target].array)
         s->buffers[target] = s->cells[target].array->data;
     keep_spare(s, s->part);
@@ -185,11 +204,8 @@ leat_status le_put_back(struct leat_call *call, const struct le_action *action, 
 
 static leat_status copy_base(struct leat_call *call, const struct le_action *action, int target, int base) {
     const struct le_specialised *s = call->specialised;
-    struct le_span span;
-    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, action->stage->name, "what is not assigned stays");
-    le_array_copy(s->cells[target].array, s->cells[base].array);
-    le_span_end(&span, 2 * le_array_bytes(s->cells[target].array), 0);
-    return LEAT_OK;
+    return le_call_copy(call, s->cells[target].array, s->cells[base].array, action->stage->name,
+                        "what is not assigned stays");
 }
 
 static leat_status place(struct leat_call *call, const struct le_action *action, enum le_memory_plan plan, int target,
@@ -244,17 +260,24 @@ static leat_status share(struct leat_call *call, int source, leat_array **array)
     leat_status status = allocate(call, v, held->shape, false, array);
     if (status != LEAT_OK)
         return status;
+    if (call->device)
+        return le_device_clean_copy(call, *array, held, v->name);
     le_array_copy(*array, held);
     if (v->type == LE_BOOL)
         le_array_write(*array, (*array)->data);
     return LEAT_OK;
 }
 
-static void set_moved(struct le_specialised *s, const struct le_pair *pair, int k) {
+static void set_moved(struct leat_call *call, const struct le_pair *pair, int k) {
+    const struct le_specialised *s = call->specialised;
     struct le_cell *cell = &s->cells[pair->target];
     cell->ready = true;
     if (s->ir->values.at[pair->target].rank == 0) {
-        cell->scalar = s->plan->moving_scalars[k];
+        const struct le_cell *from = &s->plan->moving_cells[k];
+        if (call->device)
+            le_device_drop(call, cell);
+        cell->scalar = from->scalar;
+        cell->away = from->away;
         s->buffers[pair->target] = &cell->scalar;
         return;
     }
@@ -272,13 +295,15 @@ leat_status le_move_values(struct leat_call *call, const struct le_action *actio
     for (; count < stage->pair_count && status == LEAT_OK; count++) {
         int source = stage->pairs[count].source;
         moving[count] = NULL;
-        s->plan->moving_scalars[count] = s->cells[source].scalar;
+        s->plan->moving_cells[count] = s->cells[source];
+        if (call->device)
+            le_device_hold(call, &s->cells[source]);
         if (s->ir->values.at[source].rank > 0)
             status = share(call, source, &moving[count]);
     }
     for (int k = 0; k < count; k++) {
         if (status == LEAT_OK)
-            set_moved(s, &stage->pairs[k], k);
+            set_moved(call, &stage->pairs[k], k);
         else
             le_array_free(moving[k]);
     }

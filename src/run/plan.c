@@ -1,5 +1,5 @@
 /* A plan from its beginning to its run: made for what is bound, or found to serve again. */
-#include "run/call.h"
+#include "run/device_run.h"
 #include <string.h>
 
 static void shape_inputs(struct leat_call *call) {
@@ -63,10 +63,12 @@ static leat_status catch_out_of_memory(struct leat_call *call, leat_status (*wor
     struct le_span *const open = le_span_innermost();
     if (setjmp(s->plan->arena.failure)) {
         le_span_drop(open);
+        le_plan_stop(s->plan);
         return le_fail_out_of_memory(0);
     }
     if (setjmp(s->arena.failure)) {
         le_span_drop(open);
+        le_plan_stop(s->plan);
         return le_fail_out_of_memory(0);
     }
     return work(call);
@@ -90,7 +92,7 @@ static void place_want(struct leat_call *call, int want) {
     const struct le_want *w = &call->wants[want];
     int value = s->ir->last[w->symbol];
     if (!w->target || w->target->rank == 0 || !le_array_is_contiguous(w->target) || value < 0 ||
-        le_is_complex_result(s, w->symbol))
+        le_is_complex_result(s, w->symbol) || (call->device && !le_device_can_write(w->target)))
         return;
     for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
         value = base;

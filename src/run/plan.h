@@ -27,6 +27,7 @@ struct le_deaths {
     int first, count;
 };
 struct le_contract;
+struct le_device_work;
 struct le_action {
     const struct le_stage *stage;
     int group;
@@ -36,6 +37,7 @@ struct le_action {
     struct le_launches launches;
     struct le_cpu_code *codes;          /* by launch */
     const struct le_contract *contract; /* contraction.h: a library runs it, not launches; or NULL */
+    struct le_device_work *device;      /* device_plan.c: a device's kernels run it, not launches; or NULL */
     int64_t bytes;                      /* that it reads and writes, for the ledger */
     uint64_t operations;
     unsigned noted;    /* notes of this run that were passed on */
@@ -81,11 +83,17 @@ struct le_number {
     struct le_hold hold;
 };
 
+/* A number that lies in a device's memory: 8 bytes. */
+struct le_away {
+    uint64_t at; /* address; 0: nowhere */
+    struct le_block *block;
+};
 /* A value while a plan runs. */
 struct le_cell {
-    leat_array *array;  /* of rank > 0; retained */
-    leat_array *wanted; /* where the caller wants it, if it is made right there; retained */
-    uint64_t scalar;    /* of rank 0 */
+    leat_array *array;   /* of rank > 0; retained */
+    leat_array *wanted;  /* where the caller wants it, if it is made right there; retained */
+    uint64_t scalar;     /* of rank 0, unless it is away */
+    struct le_away away; /* of rank 0: the device alone has it */
     bool ready;
 };
 
@@ -117,8 +125,8 @@ struct le_plan {
     struct le_group *planning; /* NULL: none that stands in a block */
     enum le_asking asking;
     struct le_number *numbers[LE_NUMBER_TABLE];
-    leat_array **moving; /* room for the arrays of one MOVE */
-    uint64_t *moving_scalars;
+    leat_array **moving;          /* room for the arrays of one MOVE */
+    struct le_cell *moving_cells; /* the same for numbers */
 };
 
 #define LE_SPARES_MAX 32
@@ -142,6 +150,7 @@ struct le_specialised {
     int64_t *extents;     /* what the plan was made for: shapes, strides and numbers, in order */
     int extent_count;
     struct le_cell *cells;   /* by value */
+    bool *on_host;           /* by value of rank 0, for a device: the host has all that it takes. NULL: all are */
     void **buffers;          /* by value */
     struct le_fault *faults; /* by worker */
     void *scratch;
@@ -157,7 +166,7 @@ leat_status le_specialise_call(struct leat_call *call);
 void le_specialised_free(struct le_specialised *s);
 void le_plan_free(struct le_plan *plan); /* NULL is fine */
 /* Whether the plan was made for the extents and numbers that are bound now; remembers that it was. */
-bool le_same_extents(const struct leat_call *call);
+bool le_same_extents(struct leat_call *call);
 leat_status le_keep_extents(struct leat_call *call);
 /* Runs: plans if need be. The results are in their values' cells. */
 leat_status le_plan_run(struct leat_call *call, bool only_plan);
@@ -184,11 +193,14 @@ bool le_dies(const struct le_plan *plan, struct le_deaths deaths, int value);
 /* apart.c: what a stage reads of its base is what it writes at that moment, or apart from all that it writes; what it
  * writes is a box, whose ends are numbers while it runs, and all of that. */
 bool le_reads_apart(const struct le_space *space, const struct le_stage *stage, int base);
+bool *le_bases_apart(const struct le_space *space, const struct le_stage *stage, struct le_arena *arena); /* by pair */
 bool le_writes_box(const struct le_ir *ir, const struct le_stage *stage);
 
 /* group.c: lists the actions and groups; plans a group; sees to it that one in a block is planned for what is now. */
 void le_list_actions(struct le_specialised *s);
+void le_find_idle(struct le_plan *plan, struct le_ir *ir); /* idle.c: sets plan.idle */
 leat_status le_plan_group(struct leat_call *call, struct le_group *group);
+void le_plan_stop(struct le_plan *plan); /* memory ran out in the middle: nobody plans, nobody asks */
 leat_status le_reach_group(struct leat_call *call, struct le_group *group);
 
 /* number.c: nodes without indices, but for those of FOR stages. */
@@ -204,6 +216,9 @@ leat_status le_perform(struct leat_call *call, int until);
 leat_status le_ensure_scratch(struct leat_call *call, size_t worker_bytes);
 leat_status le_ensure_work(struct leat_call *call, size_t size_bytes);
 leat_status le_perform_action(struct leat_call *call, struct le_action *action);
+/* Of the stage, which may be NULL where none runs. */
+leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault);
+void le_tell_notes(struct leat_call *call, struct le_action *action, unsigned notes); /* each kind once a run */
 leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
                               uint64_t *bits);
 

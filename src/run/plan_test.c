@@ -114,7 +114,7 @@ static void puts_values(const char *text, const char *expected, double first) {
     begin(text);
     give("x", 1, 8, 0);
     assert_ok(le_call_want(call, "y", NULL));
-    assert_ok(le_call_run(call));
+    assert_ok(le_call_run(call, NULL));
     assert_string_equal(places(), expected);
     assert_true(result("y", 0) == first);
     assert_true(((const double *)call->binds[le_tree_find(program->tree, "x")].array->data)[0] == 1);
@@ -145,7 +145,7 @@ static void puts_in_loop(const char *body, const char *expected, double last) {
     begin(text);
     give("x", 1, 8, 0);
     assert_ok(le_call_want(call, "y", NULL));
-    assert_ok(le_call_run(call));
+    assert_ok(le_call_run(call, NULL));
     assert_string_equal(places(), expected);
     if (result("y", 7) != last)
         fail_msg("%s: %g, not %g", body, result("y", 7), last);
@@ -171,7 +171,7 @@ static void what_is_read_lies_apart(void **state) {
 #define MARK 123456789
 
 static bool reused(void) {
-    assert_ok(le_call_run(call));
+    assert_ok(le_call_run(call, NULL));
     struct le_action *first = &call->specialised->plan->actions[0];
     bool marked = first->bytes == MARK;
     first->bytes = MARK;
@@ -233,7 +233,7 @@ static void stays_small(const char *text, size_t (*bind)(void), size_t result_by
     begin(text);
     size_t bytes = bind();
     memory.peak_bytes = memory.live_bytes;
-    assert_ok(le_call_run(call));
+    assert_ok(le_call_run(call, NULL));
     if (memory.peak_bytes > bytes + result_bytes + 64 * MEBI)
         fail_msg("%s\n%zu MiB, inputs and results are %zu MiB", text, memory.peak_bytes / MEBI,
                  (bytes + result_bytes) / MEBI);

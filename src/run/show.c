@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "run/call.h"
 #include "run/contraction.h"
+#include "run/device_run.h"
 
 static void show_range(const struct le_plan *plan, const struct le_ir *ir, int index, struct le_text *out) {
     const struct le_range *r = &plan->space.ranges[index];
@@ -54,6 +55,8 @@ static void show_computation(const struct leat_call *call, const struct le_actio
     le_text_add(out, "; %lld bytes\n", (long long)action->bytes);
     if (action->contract)
         le_contract_show(action->contract, out);
+    if (action->device)
+        le_device_show(action, out);
     for (int q = 0; q < action->launches.count; q++) {
         const struct le_launch *l = &action->launches.at[q];
         le_text_add(out, "   launch %d: %lld points, %lld tasks%s%s\n", q, (long long)l->elements, (long long)l->tasks,

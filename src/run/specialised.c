@@ -1,6 +1,6 @@
 /* Specialising: the IR for the types and ranks that are bound, and what tells whether it, and its plan, still fit the
  * bindings. */
-#include "run/call.h"
+#include "run/device_run.h"
 #include <string.h>
 
 static void describe_inputs(struct leat_call *call, struct le_specialised *s) {
@@ -62,7 +62,7 @@ static leat_status specialise(struct leat_call *call, struct le_specialised *s) 
     s->cells = LE_NEW_ARRAY(&s->arena, values, struct le_cell);
     s->buffers = LE_NEW_ARRAY(&s->arena, values, void *);
     s->faults = LE_NEW_ARRAY(&s->arena, le_pool_threads(call->program->ctx->threads), struct le_fault);
-    return LEAT_OK;
+    return le_device_specialise(call, s);
 }
 
 static bool same_inputs(const struct leat_call *call) {
@@ -147,6 +147,8 @@ leat_status le_specialise_call(struct leat_call *call) {
 void le_plan_free(struct le_plan *plan) {
     if (!plan)
         return;
+    for (int k = 0; k < plan->action_count; k++)
+        le_device_forget(&plan->actions[k]);
     for (int k = 0; k < plan->group_count; k++)
         if (plan->groups[k].arena != &plan->arena)
             le_arena_finish(plan->groups[k].arena);
@@ -168,6 +170,7 @@ void le_cells_clear(struct le_specialised *s) {
 /* Computed arrays go back at once; what the caller bound stays bound. */
 void le_cells_clear_computed(struct le_specialised *s) {
     for (int k = 0; k < s->ir->values.count; k++) {
+        s->cells[k].away = (struct le_away){0};
         if (s->ir->values.at[k].stage < 0)
             continue;
         le_array_free(s->cells[k].array);
@@ -193,7 +196,15 @@ void le_specialised_free(struct le_specialised *s) {
 
 /* ---- what a plan is made for */
 
-static int extents_of(const struct leat_call *call, int64_t *out) {
+/* A number that is bound as an array; without it, what hangs on it is planned anew. */
+static uint64_t bound_bits(struct leat_call *call, int symbol) {
+    const struct le_specialised *s = call->specialised;
+    if (call->device && le_device_fetch(call, s->ir->first[symbol]) != LEAT_OK)
+        return ~s->cells[s->ir->first[symbol]].scalar;
+    return s->cells[s->ir->first[symbol]].scalar;
+}
+
+static int extents_of(struct leat_call *call, int64_t *out) {
     int n = 0;
     for (int k = 0; k < call->specialised->tree->symbol_count; k++) {
         const struct le_bind *b = &call->specialised->bound[k];
@@ -210,18 +221,21 @@ static int extents_of(const struct leat_call *call, int64_t *out) {
             }
             n += 2;
         }
-        if (b->kind == LE_BOUND_ARRAY && b->array->rank == 0 && keyed) {
-            uint64_t bits = 0;
-            memcpy(&bits, b->array->data, leat_dtype_size_bytes(b->array->dtype));
+        if (b->kind == LE_BOUND_ARRAY && call->device) {
             if (out)
-                out[n] = (int64_t)bits;
+                out[n] = le_device_address(b->array) % 16 == 0;
+            n++;
+        }
+        if (b->kind == LE_BOUND_ARRAY && b->array->rank == 0 && keyed) {
+            if (out)
+                out[n] = (int64_t)bound_bits(call, k);
             n++;
         }
     }
     return n;
 }
 
-bool le_same_extents(const struct leat_call *call) {
+bool le_same_extents(struct leat_call *call) {
     const struct le_specialised *s = call->specialised;
     int64_t few[64], *now = few;
     int n = extents_of(call, NULL);

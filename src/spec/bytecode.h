@@ -150,6 +150,7 @@ struct le_unit {
 /* The first error in the data: least task, and in it the first found. */
 enum le_note { LE_NOTE_DIVISION = 1, LE_NOTE_POWER = 2 };
 #define LE_FAULT_STEP (-1) /* access_axis of a step that is not positive */
+#define LE_FAULT_END  (-2) /* of a def's end that is reached without a `return`; value: le_fault_place(of the def) */
 struct le_fault {
     unsigned notes; /* of enum le_note */
     bool set;
@@ -165,6 +166,9 @@ struct le_text;
 void le_unit_print(const struct le_unit *unit, struct le_text *out);
 const char *le_code_name(int code);
 /* It has no function of its own: the machine does it between the others. */
+static inline int64_t le_fault_place(int line, int column) {
+    return (int64_t)line << 32 | column;
+}
 static inline bool le_code_is_control(int code) {
     return code >= LE_CODE_LOOP && code <= LE_CODE_SKIP;
 }

@@ -1,13 +1,21 @@
-/* Leat's own declarations of CUDA's driver interface and of NVRTC against the real cuda.h, cudaTypedefs.h and nvrtc.h:
- * what compiles is right. Everything is generated from the tables in src/device; there is no second list here. Types
- * that the two sides name differently (an enum that is an int to us) are first compared in size, alignment and sign;
- * then ours are renamed to theirs, and every function must be of exactly their type, which is that of the version that
- * the table asks the driver for. Each comparison counts one; main says how many there were. */
+/* Leat's own declarations of CUDA's driver interface, of NVRTC and of cuBLAS against the real cuda.h, cudaTypedefs.h,
+ * nvrtc.h and, where there is one, cublas_v2.h: what compiles is right. Everything is generated from the tables in
+ * src/device; there is no second list here. Types that the two sides name differently (an enum that is an int to us)
+ * are first compared in size, alignment and sign; then ours are renamed to theirs, and every function must be of
+ * exactly their type, which is that of the version that the table asks the driver for. Each comparison counts one; main
+ * says how many there were. */
+#include "device/cublas.h"
 #include "device/cuda_driver.h"
 #include "device/nvrtc.h"
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <nvrtc.h>
+#if __has_include(<cublas_v2.h>)
+#include <cublas_v2.h>
+#define HAS_CUBLAS 1
+#else
+#define HAS_CUBLAS 0
+#endif
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +28,11 @@ LE_CU_CONSTANTS(X)
 #define X(name, theirs, value) _Static_assert((long long)(theirs) == (long long)LE_NVRTC_##name, #theirs);
 LE_NVRTC_CONSTANTS(X)
 #undef X
+#if HAS_CUBLAS
+#define X(name, theirs, value) _Static_assert((long long)(theirs) == (long long)LE_CUBLAS_##name, #theirs);
+LE_CUBLAS_CONSTANTS(X)
+#undef X
+#endif
 
 /* ---- types. Handles are compatible as they are: the same structure tags. */
 #define SIZED(ours, theirs)                                                                                            \
@@ -38,6 +51,11 @@ SIZED(le_cu_jit_option, CUjit_option);
 SIZED(le_cu_memory_type, CUmemorytype);
 SIZED(le_cu_proc_address_result, CUdriverProcAddressQueryResult);
 SIZED(le_nvrtc_result, nvrtcResult);
+#if HAS_CUBLAS
+SIZED(le_cublas_status, cublasStatus_t);
+SIZED(le_cublas_operation, cublasOperation_t);
+SIZED(le_cublas_math, cublasMath_t);
+#endif
 SIZED(le_cu_uuid, CUuuid);
 _Static_assert(SAME(__typeof__(((le_cu_uuid *)0)->bytes[0]), unsigned char) && sizeof((CUuuid *)0)->bytes == 16,
                "CUuuid");
@@ -60,6 +78,9 @@ LE_CU_MEMCPY3D(X)
 #define le_cu_uuid                CUuuid
 #define le_cu_memcpy3d            CUDA_MEMCPY3D
 #define le_nvrtc_result           nvrtcResult
+#define le_cublas_status          cublasStatus_t
+#define le_cublas_operation       cublasOperation_t
+#define le_cublas_math            cublasMath_t
 
 /* LE_CU_ROWS: cuda_driver.def, less the functions that this toolkit is too old to know. */
 #define LE_CU(name, symbol, version, need, parameters)                                                                 \
@@ -74,6 +95,11 @@ LE_CU_ENTRIES(X)
     _Static_assert(SAME(type(*) parameters, __typeof__(&nvrtc##name)), symbol);
 LE_NVRTC_SYMBOLS(X)
 #undef X
+#if HAS_CUBLAS
+#define X(name, symbol, type, parameters) _Static_assert(SAME(type(*) parameters, __typeof__(&symbol)), #symbol);
+LE_CUBLAS_SYMBOLS(X)
+#undef X
+#endif
 
 /* The text that the symbol is looked up by is the name that was compared. */
 struct row {
@@ -90,7 +116,10 @@ static const struct row rows[] = {
 
 enum {
 #define X(a, b, c) +1
-    CONSTANTS = 0 LE_CU_CONSTANTS(X) LE_NVRTC_CONSTANTS(X),
+    CONSTANTS = 0 LE_CU_CONSTANTS(X) LE_NVRTC_CONSTANTS(X) + HAS_CUBLAS * (0 LE_CUBLAS_CONSTANTS(X)),
+#undef X
+#define X(a, b, c, d) +1
+    PRODUCTS = HAS_CUBLAS * (0 LE_CUBLAS_SYMBOLS(X)),
 #undef X
 #define X(a, b) +1
     MEMBERS = 0 LE_CU_MEMCPY3D(X)
@@ -104,6 +133,6 @@ int main(void) {
         if (strcmp(rows[k].name, rows[k].symbol) != 0)
             wrong++, printf("%s is looked up as %s\n", rows[k].name, rows[k].symbol);
     printf("CUDA %d.%d: %zu functions, %d constants and %d members are as declared\n", CUDA_VERSION / 1000,
-           CUDA_VERSION % 1000 / 10, count, (int)CONSTANTS, (int)MEMBERS);
+           CUDA_VERSION % 1000 / 10, count + PRODUCTS, (int)CONSTANTS, (int)MEMBERS);
     return wrong != 0;
 }

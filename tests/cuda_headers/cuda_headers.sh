@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles cuda_headers.c against a toolkit's headers: Leat's own declarations are those of cuda.h and nvrtc.h. A breach of each
-# kind in a copy of the tables must not compile. Exit status 77 where there is no toolkit. usage: cuda_headers.sh [SOURCE-FOLDER]
+# Compiles cuda_headers.c against a toolkit's headers: Leat's own declarations are those of cuda.h, nvrtc.h and cublas_v2.h. A
+# breach of each kind in a copy of the tables must not compile. Exit status 77 where there is no toolkit. usage: cuda_headers.sh [SOURCE-FOLDER]
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "${1:-$here/../..}" && pwd) || exit 2
@@ -30,7 +30,7 @@ left=$(($(grep -c '^LE_CU(' "$root/src/device/cuda_driver.def") - $(grep -c '^LE
 status=0
 # breach FILE SED-COMMAND WHAT
 breach() {
-    rm -rf "$scratch/src" && mkdir "$scratch/src" && cp -r "$root/src/device" "$scratch/src/device"
+    rm -rf "$scratch/src" && mkdir "$scratch/src" && cp -r "$root/src/device" "$root/src/base" "$scratch/src"
     sed "$2" "$root/src/device/$1" >"$scratch/src/device/$1"
     cmp -s "$root/src/device/$1" "$scratch/src/device/$1" && echo "$3: nothing was changed" && status=1
     if compare "$scratch/src"; then
@@ -50,4 +50,9 @@ breach cuda_driver.def 's/"cuMemAlloc", 3020/"cuMemAlloc", 2000/' "the version b
 breach cuda_driver.def 's/"cuStreamQuery"/"cuStreamSynchronize"/' "a symbol"
 breach nvrtc.h 's/(le_nvrtc_program program, char \*log)/(le_nvrtc_program program, const char *log)/' "a parameter of NVRTC"
 breach nvrtc.h 's/NVRTC_ERROR_COMPILATION, 6/NVRTC_ERROR_COMPILATION, 7/' "a constant of NVRTC"
+if [ -f "$headers/cublas_v2.h" ]; then
+    breach cublas.h 's/const T \*b, int ldb/T *b, int ldb/' "a parameter of cuBLAS"
+    breach cublas.h 's/CUBLAS_OP_T, 1/CUBLAS_OP_T, 2/' "a constant of cuBLAS"
+    breach cublas.h 's/cublasSetWorkspace_v2/cublasSetStream_v2/' "a symbol of cuBLAS"
+fi
 exit $status

@@ -472,6 +472,43 @@ static leat_status loops_again(leat_context *ctx) {
     return status;
 }
 
+static leat_status sum_of(leat_call *call, float *sum) {
+    leat_array *array = NULL;
+    leat_description d;
+    leat_status status = leat_call_run(call, NULL, NULL);
+    if (!status && !(status = leat_call_result(call, "s", &array)) && !(status = leat_array_get(array, &d)))
+        memcpy(sum, d.data, sizeof *sum);
+    leat_array_free(array);
+    return status;
+}
+
+/* A call that ran out of memory in the middle of planning or running may be run again, and gives what another gives. */
+static leat_status same_call_again(leat_context *ctx) {
+    leat_program *program = NULL;
+    leat_call *call[2] = {NULL, NULL};
+    leat_array *x = NULL;
+    leat_status status;
+    float sum[2] = {0, 1};
+    (void)((status = ramp(ctx, 1, (int64_t[]){30}, &x)) ||
+           (status = leat_program_new(ctx,
+                                      "var s = 0.0\nu[i] = x[i]\nfor t in 0..4 {\n c[i] = u[i] * 2 where i in 0..30-t\n"
+                                      " s = s + sum(i in 0..i64(abs(u[t]))+t: c[i])\n u[i] = u[i] + u[i-1] else 1\n"
+                                      " if s > 3 { u[i] = u[i] * 0.5 }\n}\nout s\n",
+                                      0, NULL, &program)));
+    for (int k = 0; k < 2 && !status; k++) {
+        (void)((status = leat_call_new(program, &call[k])) || (status = leat_call_set_array(call[k], "x", x)));
+        if (!status && (status = sum_of(call[k], &sum[k])) == LEAT_OUT_OF_MEMORY)
+            status = sum_of(call[k], &sum[k]);
+    }
+    if (!status && sum[0] != sum[1])
+        status = LEAT_INTERNAL;
+    leat_call_free(call[0]);
+    leat_call_free(call[1]);
+    leat_program_free(program);
+    leat_array_free(x);
+    return status;
+}
+
 static const struct scenario {
     const char *name;
     leat_status (*run)(leat_context *ctx);
@@ -509,6 +546,7 @@ static const struct scenario {
     {"swapped inputs", swapped_inputs, NULL},
     {"data error in a loop", data_error_in_a_loop, NULL},
     {"loops again", loops_again, NULL},
+    {"same call again", same_call_again, NULL},
     {"device arrays", device_arrays, "sim"},
 };
 

@@ -183,7 +183,6 @@ def errors():
     bad('edge x fill(2j)\ny[i] = x[i-1]', dict(x=np.zeros(3)), 'filled with c128')
     bad('in a: f64\ny = a', dict(a=1 + 2j), 'complex')
     bad('in z: f64[n]\ny[i] = z[i]', z, 'c128', 'declared f64')
-    bad('out h: c128[3]\nh[b[i]] *= z[i]', dict(z, b=np.zeros(3, np.int64)), 'must not scatter')
     bad('y[i] = z[i] * w[i]', dict(z, w=np.zeros(4)), 'axis')
     bad('y[i] = im(z[i+1]) where i in 0..3', z, 'z axis 0')
 

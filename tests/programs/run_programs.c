@@ -15,7 +15,14 @@
  * the message
  *     == end
  *
- * usage: run_programs [--device D] FILE...    Exit status 1: a case failed, 2: a file is not as above. */
+ * With --device D each case runs on D, its inputs in host memory, spread out in the device's, and backwards in the
+ * host's, which must give the same bits; and on the CPU, which must give them, too (a NaN is a NaN), unless the program
+ * has functions, contractions or scans: their results are held against what has to come out, with a tolerance.
+ *
+ * With --show cuda nothing is judged: the device's kernels of each case that is right are printed (leat show --emit).
+ *
+ * usage: run_programs [--device D] [--only N/M] [--show cuda] FILE...    N/M: of every M cases the Nth, from 0.
+ * Exit status 1: a case failed, 2: a file is not as above, 77: there is no such device. */
 #include "leat.h"
 #include <errno.h>
 #include <math.h>
@@ -23,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS_MAX = 64, RESULT_BYTES_MAX = 1 << 20, THREAD_KINDS = 3, LAYOUTS = 3 };
+enum { ITEMS_MAX = 64, RESULT_BYTES_MAX = 1 << 20, THREAD_KINDS = 3, LAYOUTS = 3, NO_DEVICE = 77 };
 enum layout { LAYOUT_DENSE, LAYOUT_SPREAD, LAYOUT_BACKWARDS };
 
 struct item { /* an input or an expected result */
@@ -45,8 +52,18 @@ struct test_case {
     int error_code;        /* 0: none expected */
 };
 
+/* On a device: the contexts, and how many programs were held against the CPU's bits, and how many not. */
+struct suite {
+    leat_context *contexts[THREAD_KINDS]; /* the CPU's, by number of threads */
+    leat_context *device;                 /* NULL: none */
+    int part, parts, seen;                /* of the cases */
+    bool shows;                           /* it only prints kernels */
+    int passed, failed, exact, free;
+};
+
 struct outcome {
     leat_status status;
+    bool is_free; /* functions, contractions, scans: other bits than the CPU's are right */
     char message[4096];
     leat_dtype dtypes[ITEMS_MAX];
     int ranks[ITEMS_MAX];
@@ -185,7 +202,8 @@ static char *lay_out(const struct item *item, const char *dense, enum layout lay
     const int64_t gap = layout == LAYOUT_SPREAD ? 3 : 1;
     char *memory = malloc((count * (size_t)gap + 1) * size);
     int64_t stride = gap, first = 0;
-    *description = (leat_description){.dtype = item->dtype, .rank = item->rank, .read_only = true};
+    *description =
+        (leat_description){.dtype = item->dtype, .rank = item->rank, .read_only = true, .memory = LEAT_MEMORY_HOST};
     if (!memory)
         abort();
     memset(memory, 0x5a, (count * (size_t)gap + 1) * size);
@@ -205,6 +223,33 @@ static char *lay_out(const struct item *item, const char *dense, enum layout lay
         memcpy((char *)description->data + place * (int64_t)size, dense + k * size, size);
     }
     return memory;
+}
+
+/* The same layout in the device's memory: strides, and what lies between. */
+static leat_status to_device(leat_context *ctx, const leat_description *of, leat_array *host, leat_array **array) {
+    leat_array *memory = NULL, *view = NULL;
+    leat_description whole;
+    int64_t shape[LEAT_RANK_MAX], start[LEAT_RANK_MAX], stop[LEAT_RANK_MAX], step[LEAT_RANK_MAX];
+    int axes[LEAT_RANK_MAX];
+    for (int k = 0; k < of->rank; k++) { /* the first axis runs fastest, with a step of 3 */
+        shape[k] = of->shape[of->rank - 1 - k] * (k == of->rank - 1 ? 3 : 1);
+        start[k] = 0;
+        stop[k] = shape[k];
+        step[k] = k == of->rank - 1 ? 3 : 1;
+        axes[k] = of->rank - 1 - k;
+    }
+    leat_status status = leat_array_new(ctx, of->dtype, of->rank, shape, LEAT_MEMORY_DEVICE, &memory);
+    if (!status)
+        status = leat_array_slice(memory, start, stop, step, &view);
+    if (!status)
+        status = leat_array_transpose(view, axes, array);
+    if (!status)
+        status = leat_array_get(*array, &whole);
+    if (!status)
+        status = leat_array_copy(*array, host, NULL, NULL);
+    leat_array_free(view);
+    leat_array_free(memory);
+    return status;
 }
 
 static leat_status bind_scalar(leat_call *call, const struct item *item) {
@@ -227,7 +272,8 @@ static leat_status bind_scalar(leat_call *call, const struct item *item) {
     return leat_call_set_f64(call, item->name, strtod(text, NULL));
 }
 
-static leat_status bind_inputs(const struct test_case *test, leat_context *ctx, leat_call *call, enum layout layout) {
+static leat_status bind_inputs(const struct test_case *test, leat_context *ctx, leat_call *call, enum layout layout,
+                               bool in_device) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < test->input_count && !status; k++) {
         const struct item *item = &test->inputs[k];
@@ -242,9 +288,14 @@ static leat_status bind_inputs(const struct test_case *test, leat_context *ctx, 
         status = leat_array_wrap(ctx, &description, free, memory, &array);
         if (status)
             free(memory);
-        else
+        leat_array *host = array;
+        if (!status && in_device && layout == LAYOUT_SPREAD)
+            status = to_device(ctx, &description, host, &array);
+        if (!status)
             status = leat_call_set_array(call, item->name, array);
-        leat_array_free(array);
+        if (array != host)
+            leat_array_free(array);
+        leat_array_free(host);
     }
     return status;
 }
@@ -269,7 +320,25 @@ static leat_status take_result(const struct item *out, leat_call *call, struct o
     return status;
 }
 
-static void run_case(const struct test_case *test, leat_context *ctx, enum layout layout, struct outcome *outcome) {
+/* Whether its bits hang on more than arithmetic: by its IR. */
+static bool has_freedom(leat_call *call) {
+    static const char *const words[] = {
+        "(rsqrt.",  "(cbrt.",  "(exp.",   "(exp2.",  "(expm1.", "(log.",       "(log2.", "(log10.",
+        "(log1p.",  "(sin.",   "(cos.",   "(tan.",   "(asin.",  "(acos.",      "(atan.", "(sinh.",
+        "(cosh.",   "(tanh.",  "(asinh.", "(acosh.", "(atanh.", "(erf.",       "(erfc.", "(lgamma.",
+        "(tgamma.", "(atan2.", "(hypot.", "(**.f",   "(randn",  "\ncontract ", "\nscan "};
+    char *text = NULL;
+    bool found = false;
+    if (leat_call_show(call, LEAT_FORM_IR, &text))
+        return false;
+    for (size_t k = 0; k < sizeof words / sizeof *words && !found; k++)
+        found = strstr(text, words[k]) != NULL;
+    leat_memory_free(text);
+    return found;
+}
+
+static void run_case(const struct test_case *test, leat_context *ctx, enum layout layout, bool in_device,
+                     struct outcome *outcome) {
     leat_program *program = NULL;
     leat_call *call = NULL;
     leat_ticket ticket;
@@ -278,7 +347,7 @@ static void run_case(const struct test_case *test, leat_context *ctx, enum layou
     if (!status)
         status = leat_call_new(program, &call);
     if (!status)
-        status = bind_inputs(test, ctx, call, layout);
+        status = bind_inputs(test, ctx, call, layout, in_device);
     for (int k = 0; k < test->out_count && !status; k++)
         status = leat_call_want(call, test->outs[k].name, NULL);
     if (!status)
@@ -289,6 +358,8 @@ static void run_case(const struct test_case *test, leat_context *ctx, enum layou
         status = take_result(&test->outs[k], call, outcome, k);
     if (status)
         fill_failure(outcome, ctx, status);
+    else
+        outcome->is_free = has_freedom(call);
     leat_call_free(call);
     leat_program_free(program);
 }
@@ -426,22 +497,88 @@ static bool right_results(const struct test_case *test, leat_context *ctx) {
     return !strcmp(names, test->results) || report(test, "default results", names);
 }
 
-static bool judge(const struct test_case *test, leat_context *const *contexts) {
+static bool judge_on_cpu(const struct test_case *test, leat_context *const *contexts) {
     static const char *const layouts[LAYOUTS] = {"dense", "inputs spread out", "inputs backwards"};
     struct outcome first, other;
-    bool right = !test->results || right_results(test, contexts[0]);
-    if (!test->error_code && test->out_count == 0)
-        return right;
-    run_case(test, contexts[0], LAYOUT_DENSE, &first);
-    right = right_outcome(test, &first) && right;
+    run_case(test, contexts[0], LAYOUT_DENSE, false, &first);
+    bool right = right_outcome(test, &first);
     for (int k = 1; k < THREAD_KINDS + LAYOUTS - 1 && right; k++) {
         const bool threads = k < THREAD_KINDS;
-        run_case(test, contexts[threads ? k : 0], threads ? LAYOUT_DENSE : (enum layout)(k - THREAD_KINDS + 1), &other);
+        run_case(test, contexts[threads ? k : 0], threads ? LAYOUT_DENSE : (enum layout)(k - THREAD_KINDS + 1), false,
+                 &other);
         right = same_bits(test, &first, &other, threads ? "another number of threads" : layouts[k - THREAD_KINDS + 1]);
         outcome_finish(&other);
     }
     outcome_finish(&first);
     return right;
+}
+
+/* All NaNs become one. */
+static void clean_nans(const struct test_case *test, struct outcome *outcome) {
+    for (int k = 0; k < test->out_count && !outcome->status; k++) {
+        const leat_dtype part = part_of(outcome->dtypes[k]);
+        const size_t size = leat_dtype_size_bytes(part);
+        for (size_t at = 0; is_real(part) && outcome->bytes[k] && at < outcome->sizes[k]; at += size)
+            if (isnan(real_at(part, (char *)outcome->bytes[k] + at)))
+                memset((char *)outcome->bytes[k] + at, 0xff, size);
+    }
+}
+
+static bool judge_on_device(const struct test_case *test, struct suite *suite) {
+    static const char *const layouts[LAYOUTS] = {"", "inputs in device memory, spread out", "inputs backwards"};
+    struct outcome cpu, first, other;
+    run_case(test, suite->contexts[0], LAYOUT_DENSE, false, &cpu);
+    run_case(test, suite->device, LAYOUT_DENSE, true, &first);
+    bool right = right_outcome(test, &first);
+    for (int k = 1; k < LAYOUTS && right; k++) {
+        run_case(test, suite->device, (enum layout)k, true, &other);
+        right = same_bits(test, &first, &other, layouts[k]);
+        outcome_finish(&other);
+    }
+    clean_nans(test, &cpu);
+    clean_nans(test, &first);
+    *(cpu.is_free ? &suite->free : &suite->exact) += !cpu.status;
+    if (right && !cpu.is_free)
+        right = same_bits(test, &cpu, &first, "not the CPU's");
+    outcome_finish(&first);
+    outcome_finish(&cpu);
+    return right;
+}
+
+static void show(const struct test_case *test, leat_context *ctx) {
+    leat_program *program = NULL;
+    leat_call *call = NULL;
+    char *text = NULL;
+    leat_status status = leat_program_new(ctx, test->program, 0, NULL, &program);
+    if (!status)
+        status = leat_call_new(program, &call);
+    if (!status)
+        status = bind_inputs(test, ctx, call, LAYOUT_DENSE, true);
+    for (int k = 0; k < test->out_count && !status; k++)
+        status = leat_call_want(call, test->outs[k].name, NULL);
+    if (!status)
+        status = leat_call_show(call, LEAT_FORM_CUDA, &text);
+    if (status)
+        fprintf(stderr, "%s:%d: %s\n", test->file, test->line, leat_error_text(ctx));
+    else
+        fputs(text, stdout);
+    leat_memory_free(text);
+    leat_call_free(call);
+    leat_program_free(program);
+}
+
+static void judge(const struct test_case *test, struct suite *suite) {
+    if (suite->seen++ % suite->parts != suite->part)
+        return;
+    if (suite->shows) {
+        if (!test->error_code)
+            show(test, suite->device);
+        return;
+    }
+    bool right = !test->results || right_results(test, suite->device ? suite->device : suite->contexts[0]);
+    if (test->error_code || test->out_count)
+        right = (suite->device ? judge_on_device(test, suite) : judge_on_cpu(test, suite->contexts)) && right;
+    *(right ? &suite->passed : &suite->failed) += 1;
 }
 
 /* ---- reading */
@@ -523,7 +660,7 @@ static char **open_section(struct test_case *test, char *heading) {
 }
 
 /* Runs all cases of one file; adds to the counts. */
-static void run_file(const char *path, leat_context *const *contexts, int *passed, int *failed) {
+static void run_file(const char *path, struct suite *suite) {
     char *text = read_file(path), *line, *next = text, **open = NULL;
     struct test_case test = {.file = path};
     for (int number = 1; *next; number++) {
@@ -544,7 +681,7 @@ static void run_file(const char *path, leat_context *const *contexts, int *passe
         if (!strcmp(line + 3, "end")) {
             if (!test.program)
                 die(&test, "case", "no program");
-            *(judge(&test, contexts) ? passed : failed) += 1;
+            judge(&test, suite);
             test = (struct test_case){.file = path};
             open = NULL;
             continue;
@@ -558,26 +695,56 @@ static void run_file(const char *path, leat_context *const *contexts, int *passe
     free(text);
 }
 
+/* Options go before files; gives the number of the first file. */
+static int parse_options(int argc, char **argv, const char **device, struct suite *suite) {
+    int first = 1;
+    for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
+        if (!strcmp(argv[first], "--device"))
+            *device = argv[first + 1];
+        else if (!strcmp(argv[first], "--show") && !strcmp(argv[first + 1], "cuda"))
+            suite->shows = true;
+        else if (strcmp(argv[first], "--only") != 0 ||
+                 sscanf(argv[first + 1], "%d/%d", &suite->part, &suite->parts) != 2 || suite->parts < 1)
+            exit(2);
+    }
+    return first;
+}
+
+static leat_context *open_or_exit(const leat_options *options, int code) {
+    leat_context *ctx = NULL;
+    if (leat_open(options, &ctx)) {
+        fprintf(stderr, "%s\n", leat_error_text(NULL));
+        exit(code);
+    }
+    return ctx;
+}
+
 int main(int argc, char **argv) {
     static const int threads[THREAD_KINDS] = {2, 1, 7};
-    leat_context *contexts[THREAD_KINDS] = {NULL};
-    leat_options options = {0};
-    int passed = 0, failed = 0, first = 1;
-    if (argc > 2 && !strcmp(argv[1], "--device")) {
-        options.device = argv[2];
-        first = 3;
-    }
+    struct suite suite = {.parts = 1};
+    const char *device = NULL;
+    int first = parse_options(argc, argv, &device, &suite);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what a crash follows is not lost */
+    /* few modules stay loaded: on sim each keeps stacks for its threads */
+    const leat_options there = {.device = device, .keep_code = true, .code_cap_bytes = 256 << 10};
+    if (device)
+        suite.device = open_or_exit(&there, strcmp(device, "cuda") || getenv("LEAT_TEST_CUDA") ? 2 : NO_DEVICE);
     for (int k = 0; k < THREAD_KINDS; k++) {
-        options.threads = threads[k];
-        if (leat_open(&options, &contexts[k])) {
-            fprintf(stderr, "%s\n", leat_error_text(NULL));
-            return 2;
-        }
+        const leat_options here = {.device = "cpu", .threads = threads[k]};
+        suite.contexts[k] = open_or_exit(&here, 2);
     }
     for (int k = first; k < argc; k++)
-        run_file(argv[k], contexts, &passed, &failed);
+        run_file(argv[k], &suite);
     for (int k = 0; k < THREAD_KINDS; k++)
-        leat_close(contexts[k]);
-    printf("%d cases passed, %d failed\n", passed, failed);
-    return failed || !passed ? 1 : 0;
+        leat_close(suite.contexts[k]);
+    if (suite.shows) {
+        leat_close(suite.device);
+        return 0;
+    }
+    if (device)
+        printf("%d programs have the CPU's bits, or were to; %d are held against a tolerance\n", suite.exact,
+               suite.free);
+    leat_close(suite.device);
+    printf("%d cases passed, %d failed\n", suite.passed, suite.failed);
+    return suite.failed || !suite.passed ? 1 : 0;
 }

@@ -3,9 +3,11 @@
 #define LE_ACCUMULATOR_H
 #include "device/cpu/ops.h"
 
+#define LE_NO_INDEX INT64_MIN /* no index of a program is that; what comes out is -1 */
+
 /* Sums and products of floats: after `count` terms, bit b of count says that pending[b] is the total of 2^b terms, the
- * later terms in the lower bits. All others: the total so far; argmin and argmax: the best value and its index, -1
- * before the first. */
+ * later terms in the lower bits. All others: the total so far; argmin and argmax: the best value and its index,
+ * LE_NO_INDEX before the first. */
 struct le_acc {
     int64_t count, index;
     union {
@@ -21,7 +23,7 @@ struct le_acc {
 
 /* A scan's, in an accumulator's memory. Sums and products of floats: `count` terms of the chunk at hand, whose total is
  * `inside`, after `before`. All others: `inside` is the total so far, or that of a task's own chunk, and `before` that
- * of the tasks before it; argmin and argmax: the best value and its index, -1 before the first. */
+ * of the tasks before it; argmin and argmax: the best value and its index, LE_NO_INDEX before the first. */
 struct le_scan {
     int64_t count, index;
     union {

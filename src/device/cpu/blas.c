@@ -1,15 +1,20 @@
 /* Loading a BLAS, once for a process. */
 #include "device/cpu/blas.h"
+#include "device/cpu/ops.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static struct {
     struct le_blas table;
     bool found, missing; /* missing: what LEAT_BLAS names is not to be had */
+    char asked[4096];    /* LEAT_BLAS */
+    char core[32];       /* whose kernels an OpenBLAS chose: "SkylakeX"; "": it does not say */
     char state[192];     /* why the last one that was tried will not do */
+    char words[384];     /* what came of it */
 } door;
 
 static const struct {
@@ -32,17 +37,54 @@ static bool fill_table(void *library, const char *name) {
     return true;
 }
 
+/* An OpenBLAS that is older than its CPU may take its oldest kernels, which are several times slower than ours. */
+static bool is_below_machine(const char *core) {
+    static const struct {
+        const char *core;
+        enum le_simd simd; /* of its kernels; less than AVX2 is the baseline */
+    } cores[] = {{"Prescott", 0},
+                 {"Northwood", 0},
+                 {"Katmai", 0},
+                 {"Coppermine", 0},
+                 {"Banias", 0},
+                 {"Atom", 0},
+                 {"Core2", 0},
+                 {"Penryn", 0},
+                 {"Dunnington", 0},
+                 {"Nehalem", 0},
+                 {"Athlon", 0},
+                 {"Opteron", 0},
+                 {"Opteron_SSE3", 0},
+                 {"Barcelona", 0},
+                 {"Nano", 0},
+                 {"Bobcat", 0},
+                 {"Bulldozer", 0},
+                 {"Piledriver", 0},
+                 {"Steamroller", 0},
+                 {"Sandybridge", 0},
+                 {"Excavator", LE_SIMD_AVX2},
+                 {"Haswell", LE_SIMD_AVX2},
+                 {"Zen", LE_SIMD_AVX2}};
+    for (size_t k = 0; k < ARRAY_LEN(cores); k++)
+        if (strcasecmp(core, cores[k].core) == 0)
+            return cores[k].simd < le_simd_best();
+    return false;
+}
+
 /* OpenBLAS tells what it is, and takes a number of threads. */
 static bool is_openblas(void *library) {
     const char *(*config)(void);
     void (*set_threads)(int count);
     int (*parallel)(void);
+    const char *(*core)(void);
+    *(void **)&core = dlsym(library, "openblas_get_corename");
     *(void **)&config = dlsym(library, "openblas_get_config");
     *(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
     *(void **)&parallel = dlsym(library, "openblas_get_parallel");
     if (!config || !set_threads)
         return false;
     set_threads(1);
+    snprintf(door.core, sizeof door.core, "%s", core ? core() : "");
     door.table.takes_turns = !parallel || parallel() == 0;
     snprintf(door.table.name, sizeof door.table.name, "%s", config());
     for (size_t length = strlen(door.table.name); length && door.table.name[length - 1] == ' '; length--)
@@ -62,23 +104,50 @@ static bool try_library(const char *name, bool asked) {
     door.table.takes_turns = true;
     if (!is_openblas(library) && !asked)
         snprintf(door.state, sizeof door.state, "%s is no OpenBLAS", name);
+    else if (!asked && is_below_machine(door.core))
+        snprintf(door.state, sizeof door.state, "%s chose its kernels for %s, and this machine has %s", name, door.core,
+                 le_simd_name(le_simd_best()));
     else if (fill_table(library, name))
         return true;
     dlclose(library);
     return false;
 }
 
+static void read_asked(void) {
+    const char *asked = secure_getenv("LEAT_BLAS");
+    snprintf(door.asked, sizeof door.asked, "%s", asked ? asked : "");
+}
+
+static bool is_none_asked(void) {
+    return strcmp(door.asked, "none") == 0;
+}
+
+bool le_blas_is_second(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_asked);
+    return (!door.asked[0] || is_none_asked()) && le_simd_best() == LE_SIMD_AVX512;
+}
+
+static void find_words(void) {
+    const char *kernels = door.core[0] ? ", kernels for " : "";
+    if (!door.found)
+        snprintf(door.words, sizeof door.words, LE_BLAS_NONE ": %s",
+                 is_none_asked() ? "LEAT_BLAS is none" : door.state);
+    else if (le_blas_is_second())
+        snprintf(door.words, sizeof door.words, LE_BLAS_NONE ", made for AVX-512; narrow products: %s%s%s",
+                 door.table.name, kernels, door.core);
+    else
+        snprintf(door.words, sizeof door.words, "%s%s%s", door.table.name, kernels, door.core);
+}
+
 static void load(void) {
     static const char *const usual[] = {"libopenblas.so.0", "libblas.so.3"};
-    const char *asked = secure_getenv("LEAT_BLAS");
-    if (asked && asked[0]) {
-        if (strcmp(asked, "none") != 0)
-            door.found = try_library(asked, true);
-        door.missing = !door.found && strcmp(asked, "none") != 0;
-    } else {
-        for (size_t k = 0; k < ARRAY_LEN(usual) && !door.found; k++)
-            door.found = try_library(usual[k], false);
-    }
+    le_blas_is_second(); /* reads what is asked for */
+    if (door.asked[0] && !is_none_asked())
+        door.missing = !(door.found = try_library(door.asked, true));
+    for (size_t k = 0; k < ARRAY_LEN(usual) && !door.asked[0] && !door.found && !door.core[0]; k++)
+        door.found = try_library(usual[k], false);
+    find_words();
 }
 
 const struct le_blas *le_blas_find(void) {
@@ -101,4 +170,9 @@ void le_blas_end(const struct le_blas *blas) {
 
 const char *le_blas_missing(void) {
     return door.missing ? door.state : NULL;
+}
+
+const char *le_blas_words(void) {
+    le_blas_find();
+    return door.words;
 }

@@ -36,12 +36,12 @@ END(8, le_u64)
 KERNEL(init_arg) {
     struct le_acc *acc = reg[instr->d];
     (void)n;
-    acc->index = -1;
+    acc->index = LE_NO_INDEX;
 }
 KERNEL(end_arg) {
     const struct le_acc *acc = reg[instr->a];
     (void)n;
-    *(le_i64 *)reg[instr->d] = acc->index;
+    *(le_i64 *)reg[instr->d] = acc->index == LE_NO_INDEX ? -1 : acc->index;
 }
 
 /* BEST(x, n): the extreme of a block, NaN if there is one. Looks for its place only where it beats what was found
@@ -55,7 +55,7 @@ KERNEL(end_arg) {
         if (n == 0)                                                                                                    \
             return;                                                                                                    \
         const T best = BEST(x, n);                                                                                     \
-        if (acc->index >= 0 && !(*total == *total && (best BEATS * total || best != best)))                            \
+        if (acc->index != LE_NO_INDEX && !(*total == *total && (best BEATS * total || best != best)))                  \
             return;                                                                                                    \
         int64_t k = 0;                                                                                                 \
         while (!(x[k] == best || (best != best && x[k] != x[k])))                                                      \

@@ -136,10 +136,12 @@ KERNEL(init_arg) {
     init_lanes(vec, n);
     le_i64 *at = le_vec_row(vec, 1);
     for (int64_t k = 0; k < n; k++)
-        at[k] = -1;
+        at[k] = LE_NO_INDEX;
 }
 KERNEL(end_arg) {
-    memcpy(reg[instr->d], le_vec_row(reg[instr->a], 1), (size_t)n * sizeof(int64_t));
+    const le_i64 *at = le_vec_row(reg[instr->a], 1);
+    le_i64 *d = reg[instr->d];
+    LANES for (int64_t k = 0; k < n; k++) d[k] = at[k] == LE_NO_INDEX ? -1 : at[k];
 }
 
 #define ARG(name, T, BEATS)                                                                                            \
@@ -156,7 +158,7 @@ KERNEL(end_arg) {
         LANES for (int64_t k = 0; k < n; k++) {                                                                        \
             const T m = best[k], a = x[k];                                                                             \
             const int64_t i = index[k], now = at[k];                                                                   \
-            const bool better = ((now < 0) | ((m == m) & ((a BEATS m) | (a != a)))) & !omitted[k];                     \
+            const bool better = ((now == LE_NO_INDEX) | ((m == m) & ((a BEATS m) | (a != a)))) & !omitted[k];          \
             best[k] = better ? a : m;                                                                                  \
             at[k] = better ? i : now;                                                                                  \
         }                                                                                                              \

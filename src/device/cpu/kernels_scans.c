@@ -242,14 +242,14 @@ EXTREMES(f64, 0x7ff8000000000000)
 KERNEL(init_arg) {
     struct le_scan *scan = reg[instr->d];
     (void)n;
-    scan->index = -1;
+    scan->index = LE_NO_INDEX;
 }
 
 #define ARG(name, T, BEATS, TIES)                                                                                      \
     static inline void step_##name(struct le_scan *scan, T a, int64_t index, bool back) {                              \
         const T m = *(T *)&scan->inside;                                                                               \
         const bool better = back ? (a != a) | ((m == m) & (a TIES m)) : (m == m) & ((a BEATS m) | (a != a));           \
-        if (scan->index < 0 || better) {                                                                               \
+        if (scan->index == LE_NO_INDEX || better) {                                                                    \
             *(T *)&scan->inside = a;                                                                                   \
             scan->index = index;                                                                                       \
         }                                                                                                              \

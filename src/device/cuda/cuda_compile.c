@@ -2,6 +2,7 @@
 #include "device/cuda/cuda_compile.h"
 #include "base/memory.h"
 #include "device/cuda/compile_log.h"
+#include "device/cuda/cuda_keep.h"
 #include "device/cuda/door.h"
 #include "device/cuda/nvrtc_headers.h"
 #include <stdio.h>
@@ -11,10 +12,12 @@
 
 enum { ARCHITECTURES_MAX = 128 };
 static const char STANDARD[] = "c++17";
+#define MINIMAL_VERSION 12040 /* NVRTC's that takes --minimal */
 
 struct job {
-    struct le_cuda_device *cuda;
     const struct le_nvrtc *nvrtc;
+    int version, capability; /* NVRTC's; the device's */
+    bool is_sim, is_kept;
     const struct le_module_source *source;
     struct le_device_module *module;
     le_nvrtc_program program;
@@ -40,7 +43,7 @@ static void add_option(struct job *job, const char *prefix, const char *text) {
 
 /* The newest architecture that NVRTC knows and the device runs; *exact: the device's own. 0: none. */
 static int choose_architecture(const struct job *job, bool *exact) {
-    int count = 0, known[ARCHITECTURES_MAX], capability = job->cuda->device->limits.capability, best = 0;
+    int count = 0, known[ARCHITECTURES_MAX], capability = job->capability, best = 0;
     bool told = job->nvrtc->GetNumSupportedArchs(&count) == LE_NVRTC_SUCCESS && count <= ARCHITECTURES_MAX &&
                 job->nvrtc->GetSupportedArchs(known) == LE_NVRTC_SUCCESS;
     for (int k = 0; told && k < count; k++)
@@ -54,8 +57,8 @@ static leat_status add_architecture(struct job *job) {
     bool exact;
     int architecture = choose_architecture(job, &exact);
     if (architecture == 0)
-        return le_fail(LEAT_UNSUPPORTED, "this NVRTC knows no architecture that runs on the device, %s",
-                       job->cuda->device->limits.architecture);
+        return le_fail(LEAT_UNSUPPORTED, "this NVRTC knows no architecture that runs on the device, sm_%d",
+                       job->capability);
     job->is_cubin = exact;
     char number[16];
     snprintf(number, sizeof number, "%d", architecture);
@@ -84,10 +87,11 @@ static void add_toolkit(struct job *job, const char *folder) {
         add_option(job, "-I", libraries);
 }
 
-/* The toolkit's headers come last, after the user's own; the simulator brings its own. */
+/* The toolkit's headers come last, after the user's own; the simulator brings its own. What stands here of `source` is
+ * in the key of code that is kept: cuda_keep.c. */
 static leat_status make_options(struct job *job) {
     const struct le_module_source *source = job->source;
-    const char *folder = job->cuda->is_sim ? NULL : le_cuda_include_folder();
+    const char *folder = job->is_sim || source->is_whole ? NULL : le_cuda_include_folder();
     if (setjmp(job->arena.failure))
         return le_fail_out_of_memory(0);
     leat_status status = add_architecture(job);
@@ -97,6 +101,10 @@ static leat_status make_options(struct job *job) {
         add_option(job, "--std=", STANDARD);
     if (source->line_info)
         add_option(job, "-lineinfo", "");
+    if (source->is_plain && job->version >= MINIMAL_VERSION)
+        add_option(job, "--minimal", "");
+    if (job->is_sim && job->is_kept) /* not twice */
+        add_option(job, "--no-cache", "");
     add_list(job, "-D", source->macros);
     add_list(job, "-I", source->include_paths);
     if (folder)
@@ -121,7 +129,8 @@ static leat_status take_log(struct job *job) {
 
 static leat_status take_code(struct job *job, const char *what,
                              le_nvrtc_result (*size)(le_nvrtc_program program, size_t *size_bytes),
-                             le_nvrtc_result (*get)(le_nvrtc_program program, char *code), char **code) {
+                             le_nvrtc_result (*get)(le_nvrtc_program program, char *code), char **code,
+                             size_t *code_bytes) {
     size_t size_bytes = 0;
     le_nvrtc_result result = size(job->program, &size_bytes);
     if (result != LE_NVRTC_SUCCESS)
@@ -132,6 +141,7 @@ static leat_status take_code(struct job *job, const char *what,
     result = get(job->program, memory);
     if (result == LE_NVRTC_SUCCESS) {
         *code = memory;
+        *code_bytes = size_bytes;
         return LEAT_OK;
     }
     le_free(memory);
@@ -199,11 +209,12 @@ static leat_status judge(struct job *job, le_nvrtc_result result) {
         return nvrtc_failed(job, result, job->source->name);
     if (result == LE_NVRTC_ERROR_OUT_OF_MEMORY)
         return le_fail(LEAT_OUT_OF_MEMORY, "%s: %s", job->source->name, log);
-    return le_fail(job->cuda->is_sim ? LEAT_UNSUPPORTED : LEAT_DEVICE, "%s", log); /* sim: there is no compiler */
+    return le_fail(job->is_sim ? LEAT_UNSUPPORTED : LEAT_DEVICE, "%s", log); /* sim: there is no compiler */
 }
 
-static leat_status compile(struct job *job, char **image) {
+static leat_status compile(struct job *job, struct le_cuda_image *image) {
     struct le_device_module *module = job->module;
+    size_t ptx_bytes = 0;
     leat_status status = add_names(job);
     if (status)
         return status;
@@ -211,21 +222,24 @@ static leat_status compile(struct job *job, char **image) {
     if (!status)
         status = take_names(job);
     if (!status)
-        status = take_code(job, "its PTX", job->nvrtc->GetPTXSize, job->nvrtc->GetPTX, &module->ptx);
+        status = take_code(job, "its PTX", job->nvrtc->GetPTXSize, job->nvrtc->GetPTX, &module->ptx, &ptx_bytes);
     if (status)
         return status;
     if (job->is_cubin)
-        return take_code(job, "its code", job->nvrtc->GetCUBINSize, job->nvrtc->GetCUBIN, image);
-    *image = le_strdup(module->ptx);
-    return *image ? LEAT_OK : le_fail_out_of_memory(strlen(module->ptx));
+        return take_code(job, "its code", job->nvrtc->GetCUBINSize, job->nvrtc->GetCUBIN, &image->bytes,
+                         &image->size_bytes);
+    image->size_bytes = strlen(module->ptx) + 1;
+    image->bytes = le_strdup(module->ptx);
+    return image->bytes ? LEAT_OK : le_fail_out_of_memory(image->size_bytes);
 }
 
-static leat_status run(struct job *job, char **image) {
+static leat_status run(struct job *job, struct le_cuda_image *image) {
     leat_status status = make_options(job);
     if (status)
         return status;
     const char *const *names = NULL, *const *headers = NULL;
-    int count = job->cuda->is_sim ? 0 : le_nvrtc_headers(&names, &headers);
+    bool alone = job->is_sim || job->source->is_whole;
+    int count = alone ? 0 : le_nvrtc_headers(&names, &headers);
     le_nvrtc_result result =
         job->nvrtc->CreateProgram(&job->program, job->source->text, job->source->name, count, headers, names);
     if (result != LE_NVRTC_SUCCESS)
@@ -235,31 +249,61 @@ static leat_status run(struct job *job, char **image) {
     return status;
 }
 
-static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc **nvrtc) {
-    int version;
+/* In an arena of its own. */
+static leat_status run_job(struct job *job, struct le_cuda_image *image) {
+    le_arena_init(&job->arena);
+    leat_status status = run(job, image);
+    le_arena_finish(&job->arena);
+    return status;
+}
+
+static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc **nvrtc, int *version) {
     *nvrtc = cuda->nvrtc;
     if (*nvrtc)
         return LEAT_OK;
     struct le_device_span span;
     le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, "NVRTC", "");
-    leat_status status = le_nvrtc_open(nvrtc, &version);
+    leat_status status = le_nvrtc_open(nvrtc, version);
     le_device_span_end(&span, 0);
     return status;
 }
 
+static leat_status compile_anew(struct le_cuda_device *cuda, const struct le_module_source *source, bool keeps,
+                                struct le_device_module *module, struct le_cuda_image *image) {
+    struct job job = {.capability = cuda->device->limits.capability,
+                      .is_sim = cuda->is_sim,
+                      .is_kept = keeps,
+                      .source = source,
+                      .module = module};
+    leat_status status = find_nvrtc(cuda, &job.nvrtc, &job.version);
+    return status ? status : run_job(&job, image);
+}
+
 leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_source *source,
-                            struct le_device_module *module, void **image) {
-    struct job job = {.cuda = cuda, .source = source, .module = module};
-    leat_status status = find_nvrtc(cuda, &job.nvrtc);
-    if (status)
-        return status;
+                            struct le_device_module *module, struct le_cuda_image *image) {
     struct le_device_span span;
-    char *code = NULL;
-    le_device_span_begin(cuda->device, &span, LEAT_COST_COMPILE, source->name, "");
-    le_arena_init(&job.arena);
-    status = run(&job, &code);
-    le_arena_finish(&job.arena);
-    le_device_span_end(&span, 0);
-    *image = code;
+    struct le_text key = {0};
+    *image = (struct le_cuda_image){0};
+    leat_status status = LEAT_OK;
+    const char *what = source->label ? source->label : source->name;
+    le_device_span_begin(cuda->device, &span, LEAT_COST_COMPILE, what, source->cause);
+    bool keeps = le_cuda_keep_key(cuda, source, &key);
+    if (keeps && le_cuda_keep_get(cuda, &key, module, image)) {
+        span.span.kind = LEAT_COST_ON_DISK;
+    } else {
+        status = compile_anew(cuda, source, keeps, module, image);
+        if (!status && keeps)
+            le_cuda_keep_put(cuda, source, &key, module, image);
+    }
+    le_device_span_end(&span, image->size_bytes);
+    le_text_finish(&key);
     return status;
+}
+
+leat_status le_cuda_compile_for(int capability, const struct le_module_source *source, struct le_device_module *module,
+                                struct le_cuda_image *image) {
+    struct job job = {.capability = capability, .source = source, .module = module};
+    *image = (struct le_cuda_image){0};
+    leat_status status = le_nvrtc_open(&job.nvrtc, &job.version);
+    return status ? status : run_job(&job, image);
 }

@@ -18,7 +18,7 @@ struct setting {
     struct fake *fake;
     struct le_cuda_device cuda;
     struct le_device_module module;
-    void *image;
+    struct le_cuda_image image;
 };
 
 static void begin(struct setting *setting, int capability) {
@@ -41,7 +41,7 @@ static void end(struct setting *setting) {
         le_ptx_finish(&module->contents);
     le_free(module->log);
     le_free(module->ptx);
-    le_free(setting->image);
+    le_free(setting->image.bytes);
     fake_finish(setting->cuda.device, setting->fake);
 }
 
@@ -64,7 +64,7 @@ static void test_module(void **state) {
     begin(&setting, 90);
     if (compile(&setting, &source))
         fail_msg("%s", le_errors_text());
-    assert_true(is_elf(setting.image));
+    assert_true(is_elf(setting.image.bytes));
     assert_non_null(strstr(setting.module.ptx, ".target sm_90"));
     assert_non_null(strstr(setting.module.log, "k.cu(4): warning"));
     assert_ok(le_module_read(&setting.module));
@@ -144,8 +144,8 @@ static void test_newer_device(void **state) {
     struct setting setting;
     begin(&setting, 990);
     assert_ok(compile(&setting, &source));
-    assert_false(is_elf(setting.image));
-    assert_string_equal(setting.image, setting.module.ptx);
+    assert_false(is_elf(setting.image.bytes));
+    assert_string_equal(setting.image.bytes, setting.module.ptx);
     end(&setting);
     begin(&setting, 10);
     assert_int_equal(compile(&setting, &source), LEAT_UNSUPPORTED);

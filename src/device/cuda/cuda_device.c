@@ -79,6 +79,7 @@ leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, lea
 
 static void cuda_close(void *native) {
     struct le_cuda_device *cuda = native;
+    le_cuda_product_close(cuda);
     cuda->driver->DevicePrimaryCtxRelease(cuda->handle);
     le_free(cuda);
 }
@@ -163,6 +164,8 @@ static const struct le_device_ops cuda_ops = {
     .module_new = le_cuda_module_new,
     .module_free = le_cuda_module_free,
     .launch = le_cuda_launch,
+    .product_open = le_cuda_product_open,
+    .product = le_cuda_product,
 };
 
 /* The same for a driver that is told what of its memory is in use, and has a clock of its own: the simulator's. */
@@ -186,8 +189,9 @@ static leat_status find(const struct le_cuda_driver *driver, int ordinal, struct
     return status;
 }
 
-leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct le_nvrtc *nvrtc, int ordinal,
-                               const char *kind, struct le_device *device) {
+leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct le_nvrtc *nvrtc,
+                               const struct le_cublas *cublas, int ordinal, const char *kind,
+                               struct le_device *device) {
     struct le_cuda_facts facts;
     leat_status status = find(driver, ordinal, &facts);
     if (status)
@@ -197,6 +201,7 @@ leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct
         return le_fail_out_of_memory(sizeof *cuda);
     *cuda = (struct le_cuda_device){.driver = driver,
                                     .nvrtc = nvrtc,
+                                    .cublas = cublas,
                                     .device = device,
                                     .ordinal = ordinal,
                                     .handle = facts.device,
@@ -208,6 +213,7 @@ leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct
         return status;
     }
     cuda->ops = driver->note_memory ? sim_ops() : cuda_ops;
+    pthread_mutex_init(&cuda->product_lock, NULL);
     fill_limits(cuda, &facts, kind, &device->limits);
     device->ops = &cuda->ops;
     device->native = cuda;

@@ -3,6 +3,7 @@
  * Any thread. */
 #ifndef LE_CUDA_DEVICE_H
 #define LE_CUDA_DEVICE_H
+#include "device/cublas.h"
 #include "device/cuda_driver.h"
 #include "device/device_state.h"
 #include "device/nvrtc.h"
@@ -15,13 +16,16 @@ struct le_cuda_device {
     le_cu_device handle;
     le_cu_context context; /* the primary one, retained; never reset */
     bool is_sim;
-    struct le_device_ops ops; /* the device's */
+    struct le_device_ops ops;        /* the device's */
+    const struct le_cublas *cublas;  /* NULL: le_cublas_open at the first product */
+    pthread_mutex_t product_lock;    /* guards the handle, which is of one stream at a time */
+    le_cublas_handle product_handle; /* NULL: not made yet */
 };
 
 /* Fills device->ops, native and limits. kind: "cuda" or "sim", for limits and messages. LEAT_DEVICE where there is no
  * such device or it is not usable, with the reason. */
-leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct le_nvrtc *nvrtc, int ordinal,
-                               const char *kind, struct le_device *device);
+leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct le_nvrtc *nvrtc,
+                               const struct le_cublas *cublas, int ordinal, const char *kind, struct le_device *device);
 
 /* Around driver calls: what was current is in *before. le_cuda_leave gives status back. */
 leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before);
@@ -62,4 +66,9 @@ leat_status le_cuda_module_new(void *native, const struct le_module_source *sour
 void le_cuda_module_free(void *native, struct le_device_module *module);
 leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *kernel,
                            const struct le_kernel_launch *launch, void **parameters);
+/* cuda_product.c */
+leat_status le_cuda_product_open(void *native);
+leat_status le_cuda_product(void *native, void *stream, const struct le_product *product, uint64_t work,
+                            size_t work_bytes);
+void le_cuda_product_close(struct le_cuda_device *cuda);
 #endif

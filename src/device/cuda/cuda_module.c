@@ -97,17 +97,18 @@ static leat_status load(struct le_cuda_device *cuda, const void *image, struct l
 
 leat_status le_cuda_module_new(void *native, const struct le_module_source *source, struct le_device_module *module) {
     struct le_cuda_device *cuda = native;
-    void *image = NULL;
+    struct le_cuda_image image;
     leat_status status = le_cuda_compile(cuda, source, module, &image);
     if (!status)
         status = le_module_read(module);
     if (!status) {
         struct le_device_span span;
-        le_device_span_begin(cuda->device, &span, LEAT_COST_MODULE, source->name, "");
-        status = load(cuda, image, module);
-        le_device_span_end(&span, 0);
+        le_device_span_begin(cuda->device, &span, LEAT_COST_MODULE, module->title, source->cause);
+        status = load(cuda, image.bytes, module);
+        le_device_span_end(&span, image.size_bytes);
+        module->image_bytes = image.size_bytes;
     }
-    le_free(image);
+    le_free(image.bytes);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* The door to CUDA: finds libcuda.so.1, NVRTC, cuBLAS and the toolkit's headers at run time, fills the symbol tables
- * of device/cuda_driver.h and device/nvrtc.h, and says what was looked for, where, and why something cannot be used. It
- * makes no context, runs nothing on a device, and knows nothing of the simulator, which fills such tables itself.
+ * of device/cuda_driver.h, device/nvrtc.h and device/cublas.h, and says what was looked for, where, and why something
+ * cannot be used. It makes no context, runs nothing on a device, and knows nothing of the simulator, which fills such
+ * tables itself.
  *
  * Each search is made once a process, at its first use, by whichever thread comes first; what it found stays valid and
  * unchanged to the end of the process: libraries are never closed. Results live in static memory. Any thread.
@@ -12,6 +13,7 @@
 #ifndef LE_CUDA_DOOR_H
 #define LE_CUDA_DOOR_H
 #include "base/status.h"
+#include "device/cublas.h"
 #include "device/cuda_driver.h"
 #include "device/nvrtc.h"
 
@@ -55,6 +57,9 @@ bool le_cuda_visible_fault(const char *value, char *why, size_t size_bytes);
 leat_status le_nvrtc_open(const struct le_nvrtc **nvrtc, int *version);
 /* The folder with the toolkit's headers (<cuda_fp16.h>) that belong to this NVRTC, absolute, for -I; NULL: none. */
 const char *le_cuda_include_folder(void);
+/* Loads cuBLAS at the first call, where it was located. LEAT_UNSUPPORTED, with the reason: there is none, or it cannot
+ * be loaded or lacks something. */
+leat_status le_cublas_open(const struct le_cublas **cublas);
 
 /* ---- what was looked for */
 
@@ -68,7 +73,7 @@ struct le_door_search {
     bool found;
     int version;      /* 1000 * major + 10 * minor; minor 0 where only the major is known; 0: unknown */
     char path[4096];  /* of the library, or the folder of the headers, absolute; "" where not found */
-    char reason[256]; /* why there is none, in words; "" where found */
+    char reason[400]; /* why there is none, in words; "" where found */
     int line_count;
     struct le_door_line lines[64];
 };

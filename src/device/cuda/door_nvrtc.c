@@ -99,7 +99,9 @@ static void search_nvrtc(void) {
     snprintf(
         door.search.reason, sizeof door.search.reason,
         "NVRTC, which compiles CUDA C, was not found: install a CUDA toolkit or the wheel nvidia-cuda-nvrtc (12 or "
-        "later%s), and name its folder in LEAT_CUDA_PATH if `leat devices` does not find it",
+        "later%s), and name its folder in LEAT_CUDA_PATH if `leat devices` does not find it; looked for by "
+        "LEAT_CUDA_PATH, the "
+        "dynamic loader, CUDA_PATH, /usr/local/cuda*, VIRTUAL_ENV and CONDA_PREFIX",
         newest);
 }
 

@@ -71,6 +71,19 @@ static int print_headers(void) {
     return 0;
 }
 
+static int print_products(void) {
+    const struct le_cublas *cublas = NULL, *again = NULL;
+    for (int k = 0; k < 2; k++) {
+        leat_error error = {0};
+        leat_status status = le_cublas_open(k ? &again : &cublas);
+        if (status)
+            leat_error_get(NULL, &error);
+        printf("open %s: %s\n", leat_status_name(status), status ? error.message : "");
+    }
+    printf("same %d calls %d\n", cublas == again, cublas ? cublas->SetWorkspace(NULL, NULL, 0) : -1);
+    return 0;
+}
+
 static int child(const char *what) {
     if (getenv("LOADED")) /* by soname, as another library of the process would */
         dlopen(getenv("LOADED"), RTLD_LAZY);
@@ -81,7 +94,7 @@ static int child(const char *what) {
     if (strcmp(what, "headers") == 0)
         return print_headers();
     print_search(le_cuda_door_search(LE_DOOR_CUBLAS));
-    return 0;
+    return strcmp(what, "cublas") == 0 ? 0 : print_products();
 }
 
 /* ---- the parent */
@@ -436,6 +449,20 @@ static void cublas_is_located(void **state) {
     expect("/newer/lib64/libcublas.so.13 | for CUDA 13, newer than the driver's 12");
 }
 
+static void cublas_is_loaded(void **state) {
+    (void)state;
+    shell("mkdir -p whole/lib64 && cp \"$F/fake_cublas.so\" whole/lib64/libcublas.so.12");
+    run("products", DRIVER "LEAT_CUDA_PATH=$PWD/whole");
+    expect("open ok: \nopen ok: \nsame 1 calls 1");
+    shell("mkdir -p lacking/lib64 && cp \"$F/fake_cublas_missing.so\" lacking/lib64/libcublas.so.12");
+    run("products", DRIVER "LEAT_CUDA_PATH=$PWD/lacking");
+    expect("/lacking/lib64/libcublas.so.12 lacks cublasSetWorkspace_v2");
+    expect("same 1 calls -1");
+    shell("mkdir -p text/lib64 && echo no library >text/lib64/libcublas.so.12");
+    run("products", DRIVER "LEAT_CUDA_PATH=$PWD/text");
+    expect("open unsupported: cuBLAS cannot be loaded: ");
+}
+
 /* ---- in this process */
 
 static void visible_devices(void **state) {
@@ -533,6 +560,7 @@ int main(int argc, char **argv) {
         CASE(nvrtc_of_wheels),
         CASE(headers_beside_nvrtc),
         CASE(cublas_is_located),
+        CASE(cublas_is_loaded),
         cmocka_unit_test(visible_devices),
         cmocka_unit_test(lines_run_out),
     };

@@ -1,10 +1,11 @@
-/* sim: a CUDA driver and an NVRTC on the CPU, as tables of the same shape as the real ones, so that device/cuda runs
- * unchanged over it. One simulated device for the process, as a driver has no handle of its own. Everything that the
- * driver table offers takes one lock; kernels run on one thread of sim's own (the executor), started at first use.
- * docs/SIM.md says which CUDA C it takes and what its checks find. */
+/* sim: a CUDA driver, an NVRTC and a cuBLAS on the CPU, as tables of the same shape as the real ones, so that
+ * device/cuda runs unchanged over it. One simulated device for the process, as a driver has no handle of its own.
+ * Everything that the driver table offers takes one lock; kernels run on one thread of sim's own (the executor),
+ * started at first use. docs/SIM.md says which CUDA C it takes and what its checks find. */
 #ifndef LE_SIM_H
 #define LE_SIM_H
 #include "base/status.h"
+#include "device/cublas.h"
 #include "device/cuda_driver.h"
 #include "device/nvrtc.h"
 
@@ -26,4 +27,5 @@ struct le_sim_options {
 leat_status le_sim_configure(const struct le_sim_options *options);
 const struct le_cuda_driver *le_sim_driver(void);
 const struct le_nvrtc *le_sim_nvrtc(void);
+const struct le_cublas *le_sim_cublas(void); /* its products are kernels of sim's own */
 #endif

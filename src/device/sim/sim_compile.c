@@ -259,9 +259,9 @@ static leat_status get_or_compile(struct sim_compilation *c, struct sim_compiled
     struct le_store *store = NULL;
     struct le_text key = {0};
     leat_status status = make_key(c, &key);
-    if (status == LEAT_OK)
+    if (status == LEAT_OK && !c->read.no_cache)
         status = le_store_open(NULL, &store);
-    if (status == LEAT_OK && le_store_get(store, key.at, key.length, &compiled->image, &compiled->image_bytes)) {
+    if (store && le_store_get(store, key.at, key.length, &compiled->image, &compiled->image_bytes)) {
         struct sim_image_parts parts;
         if (!le_sim_image_read(compiled->image, compiled->image_bytes, &parts)) {
             le_free(compiled->image);
@@ -272,7 +272,7 @@ static leat_status get_or_compile(struct sim_compilation *c, struct sim_compiled
         status = compile(c);
         if (status == LEAT_OK)
             status = make_image(c, compiled);
-        if (status == LEAT_OK)
+        if (status == LEAT_OK && store)
             le_store_put(
                 store, le_arena_format(c->arena, "sim%s %s", c->options->check ? " (checking)" : "", c->options->name),
                 key.at, key.length, compiled->image, compiled->image_bytes);
@@ -308,11 +308,13 @@ static leat_status all_steps(struct sim_compilation *c, struct sim_compiled *com
 
 leat_status le_sim_compile(const struct sim_compile_options *options, struct sim_compiled *compiled) {
     struct le_arena arena;
+    sigset_t before;
     struct sim_compilation *c = le_alloc_zero(1, sizeof *c);
     *compiled = (struct sim_compiled){0};
     if (!c)
         return le_fail_out_of_memory(sizeof *c);
     le_arena_init(&arena);
+    le_sim_signals_hold(&before);
     leat_status status = LEAT_OUT_OF_MEMORY;
     if (setjmp(arena.failure) == 0) {
         c->arena = &arena;
@@ -323,6 +325,7 @@ leat_status le_sim_compile(const struct sim_compile_options *options, struct sim
     if (status != LEAT_OK && !compiled->log)
         compiled->log = le_strdup(c->log.at ? c->log.at : "");
     le_sim_folder_remove(c->folder);
+    le_sim_signals_release(&before);
     struct le_text *texts[] = {&c->log, &c->preprocessed, &c->object, &c->ptx, &c->rewritten.text, &c->rewritten.log};
     for (size_t k = 0; k < ARRAY_LEN(texts); k++)
         le_text_finish(texts[k]);

@@ -6,6 +6,7 @@
  * time (the driver's executor), and always the same one for a module while one of its grids runs. */
 #ifndef LE_SIM_EXEC_H
 #define LE_SIM_EXEC_H
+#include "base/text.h"
 #include "device/sim/sim_abi.h"
 #include "device/sim/sim_check.h"
 
@@ -33,6 +34,8 @@ leat_status le_sim_compile(const struct sim_compile_options *options, struct sim
 void le_sim_compiled_finish(struct sim_compiled *compiled);
 /* sim_driver.c: whether what is compiled now is to be instrumented (le_sim_configure, LEAT_SIM_CHECK). */
 bool le_sim_checking(void);
+/* sim_identify.c: adds what tells this compiler's code from another's; false: there is none. */
+bool le_sim_identify(struct le_text *text);
 
 /* ---- modules */
 struct sim_module;

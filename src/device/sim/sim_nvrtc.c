@@ -225,6 +225,7 @@ const struct le_nvrtc *le_sim_nvrtc(void) {
                                           .GetCUBINSize = get_cubin_size,
                                           .GetCUBIN = get_cubin,
                                           .GetNumSupportedArchs = get_num_supported_archs,
-                                          .GetSupportedArchs = get_supported_archs};
+                                          .GetSupportedArchs = get_supported_archs,
+                                          .identify = le_sim_identify};
     return &table;
 }

@@ -12,7 +12,8 @@ enum what {
     WHAT_PREINCLUDE,
     WHAT_STANDARD,
     WHAT_ARCHITECTURE,
-    WHAT_QUIET
+    WHAT_QUIET,
+    WHAT_NO_CACHE
 };
 enum value { VALUE_NONE, VALUE_EQUALS, VALUE_MAYBE, VALUE_JOINED }; /* JOINED: -Dx, -D x, as well as --name=x */
 
@@ -35,6 +36,8 @@ static const struct row {
     {"--gpu-architecture", VALUE_EQUALS, WHAT_ARCHITECTURE},
     {"-w", VALUE_NONE, WHAT_QUIET},
     {"--disable-warnings", VALUE_NONE, WHAT_QUIET},
+    {"-no-cache", VALUE_NONE, WHAT_NO_CACHE},
+    {"--no-cache", VALUE_NONE, WHAT_NO_CACHE},
     {"-lineinfo", VALUE_MAYBE, WHAT_NOTHING},
     {"--generate-line-info", VALUE_MAYBE, WHAT_NOTHING},
     {"-G", VALUE_NONE, WHAT_NOTHING},
@@ -146,6 +149,9 @@ static leat_status take(struct le_arena *arena, const struct row *row, const cha
         return take_architecture(value, read, log);
     case WHAT_QUIET:
         read->quiet = true;
+        break;
+    case WHAT_NO_CACHE:
+        read->no_cache = true;
         break;
     default:
         break;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,18 +64,54 @@ leat_status le_sim_toolchain_find(struct le_arena *arena, struct sim_words *comm
                    "PATH: install one (Debian, Ubuntu: apt install g++), or set LEAT_CXX");
 }
 
-/* Messages in English, whatever the user's language. */
-static char **make_environment(struct le_arena *arena) {
+/* Messages in English, whatever the user's language. What a compiler that a signal ends leaves behind goes with the
+ * folder. */
+static char **make_environment(struct le_arena *arena, const char *folder) {
     int count = 0, kept = 0;
     while (environ[count])
         count++;
-    char **list = LE_NEW_ARRAY(arena, count + 2, char *);
+    char **list = LE_NEW_ARRAY(arena, count + 3, char *);
     for (int k = 0; k < count; k++)
-        if (strncmp(environ[k], "LC_ALL=", 7) != 0 && strncmp(environ[k], "LANGUAGE=", 9) != 0)
+        if (strncmp(environ[k], "LC_ALL=", 7) != 0 && strncmp(environ[k], "LANGUAGE=", 9) != 0 &&
+            !(folder && strncmp(environ[k], "TMPDIR=", 7) == 0))
             list[kept++] = environ[k];
     static char english[] = "LC_ALL=C";
-    list[kept] = english;
+    list[kept++] = english;
+    if (folder)
+        list[kept] = le_arena_format(arena, "TMPDIR=%s", folder);
     return list;
+}
+
+static void add_signals(sigset_t *set) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    for (size_t k = 0; k < ARRAY_LEN(signals); k++)
+        sigaddset(set, signals[k]);
+}
+
+void le_sim_signals_hold(sigset_t *before) {
+    sigset_t held;
+    sigemptyset(&held);
+    add_signals(&held);
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+void le_sim_signals_release(const sigset_t *before) {
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* What is held here is not held there. */
+static int start(pid_t *process, char **words, const posix_spawn_file_actions_t *actions, char **variables) {
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    int failure = posix_spawnattr_init(&attributes);
+    if (failure)
+        return failure;
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    failure = posix_spawn(process, words[0], actions, &attributes, words, variables);
+    posix_spawnattr_destroy(&attributes);
+    return failure;
 }
 
 struct child {
@@ -130,12 +167,12 @@ leat_status le_sim_process_run(struct le_arena *arena, const struct sim_words *c
     struct child child;
     pid_t process = -1;
     int status = 0, failure = ENOMEM;
-    char **words = LE_NEW_ARRAY(arena, command->count + 1, char *), **variables = make_environment(arena);
+    char **words = LE_NEW_ARRAY(arena, command->count + 1, char *), **variables = make_environment(arena, folder);
     for (int k = 0; k < command->count; k++)
         words[k] = (char *)(uintptr_t)command->at[k];
     posix_spawn_file_actions_init(&child.actions);
     if (prepare(&child, folder, input))
-        failure = posix_spawn(&process, words[0], &child.actions, NULL, words, variables);
+        failure = start(&process, words, &child.actions, variables);
     close_at(&child.output[1]);
     close_at(&child.errors[1]);
     if (failure == 0) {

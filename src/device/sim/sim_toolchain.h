@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include <signal.h>
 
 struct sim_words { /* of a command */
     const char **at;
@@ -21,6 +22,11 @@ leat_status le_sim_toolchain_find(struct le_arena *arena, struct sim_words *comm
  * and errors (may be NULL) what it writes. exit_code: 128 + signal where it was ended by one. */
 leat_status le_sim_process_run(struct le_arena *arena, const struct sim_words *command, const char *folder, int input,
                                struct le_text *output, struct le_text *errors, int *exit_code);
+
+/* Signals that end the process wait from hold to release, in this thread, so that what is between leaves no folder
+ * behind; the library's other threads take none. Programs that are run in between are ended by them as ever. */
+void le_sim_signals_hold(sigset_t *before);
+void le_sim_signals_release(const sigset_t *before);
 
 /* A folder of our own for one compilation; removed with all that is in it. */
 leat_status le_sim_folder_new(struct le_arena *arena, char **path);

@@ -1,0 +1,52 @@
+/* cuBLAS's interface as Leat declares it, as nvrtc.h does NVRTC's: matrix products of f32 and f64, batched by strides.
+ * Filled from libcublas (device/cuda) or by the simulator (device/sim). Names are cuBLAS's. Where a real cublas_v2.h is
+ * present, tests/cuda_headers compares every declaration and constant with it. */
+#ifndef LE_CUBLAS_H
+#define LE_CUBLAS_H
+#include <stddef.h>
+
+typedef int le_cublas_status;
+typedef int le_cublas_operation;
+typedef int le_cublas_math;
+typedef struct cublasContext *le_cublas_handle;
+typedef struct CUstream_st *le_cublas_stream;
+#define LE_CUBLAS_CONSTANTS(X)                                                                                         \
+    X(SUCCESS, CUBLAS_STATUS_SUCCESS, 0)                                                                               \
+    X(NOT_INITIALIZED, CUBLAS_STATUS_NOT_INITIALIZED, 1)                                                               \
+    X(ALLOC_FAILED, CUBLAS_STATUS_ALLOC_FAILED, 3)                                                                     \
+    X(INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE, 7)                                                                   \
+    X(EXECUTION_FAILED, CUBLAS_STATUS_EXECUTION_FAILED, 13)                                                            \
+    X(INTERNAL_ERROR, CUBLAS_STATUS_INTERNAL_ERROR, 14)                                                                \
+    X(OP_N, CUBLAS_OP_N, 0)                                                                                            \
+    X(OP_T, CUBLAS_OP_T, 1)                                                                                            \
+    X(DEFAULT_MATH, CUBLAS_DEFAULT_MATH, 0)
+
+enum le_cublas_constant {
+#define X(name, theirs, value) LE_CUBLAS_##name = value,
+    LE_CUBLAS_CONSTANTS(X)
+#undef X
+};
+
+#define LE_CUBLAS_PRODUCT(T)                                                                                           \
+    (le_cublas_handle handle, le_cublas_operation a_is, le_cublas_operation b_is, int m, int n, int k, const T *alpha, \
+     const T *a, int lda, long long a_stride, const T *b, int ldb, long long b_stride, const T *beta, T *c, int ldc,   \
+     long long c_stride, int count)
+
+/* X(name here, symbol, result, parameters); all of them are required */
+#define LE_CUBLAS_SYMBOLS(X)                                                                                           \
+    X(Create, cublasCreate_v2, le_cublas_status, (le_cublas_handle * handle))                                          \
+    X(Destroy, cublasDestroy_v2, le_cublas_status, (le_cublas_handle handle))                                          \
+    X(GetStatusString, cublasGetStatusString, const char *, (le_cublas_status status))                                 \
+    X(SetStream, cublasSetStream_v2, le_cublas_status, (le_cublas_handle handle, le_cublas_stream stream))             \
+    X(SetWorkspace, cublasSetWorkspace_v2, le_cublas_status,                                                           \
+      (le_cublas_handle handle, void *workspace, size_t size_bytes))                                                   \
+    X(SetMathMode, cublasSetMathMode, le_cublas_status, (le_cublas_handle handle, le_cublas_math mode))                \
+    X(SgemmStridedBatched, cublasSgemmStridedBatched, le_cublas_status, LE_CUBLAS_PRODUCT(float))                      \
+    X(DgemmStridedBatched, cublasDgemmStridedBatched, le_cublas_status, LE_CUBLAS_PRODUCT(double))
+
+struct le_cublas {
+#define X(name, symbol, type, parameters) type(*name) parameters;
+    LE_CUBLAS_SYMBOLS(X)
+#undef X
+};
+#endif

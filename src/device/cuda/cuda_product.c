@@ -1,0 +1,108 @@
+/* Products of matrices by cuBLAS: one handle for the device, made at the first product. Each product sets the handle's
+ * stream and workspace; the math mode stays what it is: no TF32, nothing emulated. cuBLAS's matrices are of columns, so
+ * that the transpose of the target is what it is asked for: right' * left'. */
+#include "device/cuda/cuda_device.h"
+#include "device/cuda/door.h"
+
+#define NAME "cuBLAS"
+
+static leat_status result_of(const struct le_cuda_device *cuda, le_cublas_status result, const char *what) {
+    if (result == LE_CUBLAS_SUCCESS)
+        return LEAT_OK;
+    return le_fail(result == LE_CUBLAS_ALLOC_FAILED ? LEAT_OUT_OF_MEMORY : LEAT_DEVICE, NAME ", %s: %s", what,
+                   cuda->cublas->GetStatusString(result));
+}
+
+static leat_status make_handle(struct le_cuda_device *cuda) {
+    const struct le_cublas *cublas = cuda->cublas;
+    le_cublas_handle handle = NULL;
+    le_cublas_status made = cublas->Create(&handle);
+    if (made && made != LE_CUBLAS_ALLOC_FAILED) /* it does not fit the driver or the device: as if there were none */
+        return le_fail(LEAT_UNSUPPORTED, NAME " does not start: %s", cublas->GetStatusString(made));
+    leat_status status = result_of(cuda, made, "making a handle");
+    if (!status)
+        status = result_of(cuda, cublas->SetMathMode(handle, LE_CUBLAS_DEFAULT_MATH), "setting the mode");
+    if (status && handle)
+        cublas->Destroy(handle);
+    else if (!status)
+        cuda->product_handle = handle;
+    return status;
+}
+
+/* With the lock held. */
+static leat_status ready(struct le_cuda_device *cuda) {
+    struct le_device_span span;
+    le_cu_context before;
+    if (cuda->product_handle)
+        return LEAT_OK;
+    le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, NAME, "the first large product of matrices");
+    leat_status status = cuda->cublas ? LEAT_OK : le_cublas_open(&cuda->cublas);
+    if (!status)
+        status = le_cuda_enter(cuda, &before);
+    if (!status)
+        status = le_cuda_leave(cuda, before, make_handle(cuda));
+    le_device_span_end(&span, 0);
+    return status;
+}
+
+leat_status le_cuda_product_open(void *native) {
+    struct le_cuda_device *cuda = native;
+    pthread_mutex_lock(&cuda->product_lock);
+    leat_status status = ready(cuda);
+    pthread_mutex_unlock(&cuda->product_lock);
+    return status;
+}
+
+void le_cuda_product_close(struct le_cuda_device *cuda) {
+    le_cu_context before;
+    if (cuda->product_handle && le_cuda_enter(cuda, &before) == LEAT_OK) {
+        cuda->cublas->Destroy(cuda->product_handle);
+        le_cuda_leave(cuda, before, LEAT_OK);
+    }
+    pthread_mutex_destroy(&cuda->product_lock);
+}
+
+static le_cublas_operation how(const struct le_matrix *matrix) {
+    return matrix->transposed ? LE_CUBLAS_OP_T : LE_CUBLAS_OP_N;
+}
+
+#define CALL(name, T)                                                                                                  \
+    static le_cublas_status call_##name(const struct le_cuda_device *cuda, const struct le_product *p) {               \
+        const T scale = (T)p->scale, kept = (T)p->kept;                                                                \
+        const struct le_matrix *l = &p->left, *r = &p->right, *t = &p->target;                                         \
+        return cuda->cublas->name(cuda->product_handle, how(r), how(l), p->columns, p->rows, p->terms, &scale,         \
+                                  (const T *)(uintptr_t)r->address, r->stride, r->batch_stride,                        \
+                                  (const T *)(uintptr_t)l->address, l->stride, l->batch_stride, &kept,                 \
+                                  (T *)(uintptr_t)t->address, t->stride, t->batch_stride, p->batch);                   \
+    }
+CALL(SgemmStridedBatched, float)
+CALL(DgemmStridedBatched, double)
+
+/* Setting the stream takes the workspace away, so that it comes second. */
+static leat_status enqueue(struct le_cuda_device *cuda, void *stream, const struct le_product *p, uint64_t work,
+                           size_t work_bytes) {
+    const struct le_cublas *cublas = cuda->cublas;
+    leat_status status = result_of(cuda, cublas->SetStream(cuda->product_handle, stream), "setting the stream");
+    if (!status)
+        status = result_of(cuda, cublas->SetWorkspace(cuda->product_handle, (void *)(uintptr_t)work, work_bytes),
+                           "setting the workspace");
+    if (!status)
+        status = result_of(cuda,
+                           p->dtype == LEAT_F32 ? call_SgemmStridedBatched(cuda, p) : call_DgemmStridedBatched(cuda, p),
+                           p->what);
+    return status;
+}
+
+leat_status le_cuda_product(void *native, void *stream, const struct le_product *product, uint64_t work,
+                            size_t work_bytes) {
+    struct le_cuda_device *cuda = native;
+    le_cu_context before;
+    pthread_mutex_lock(&cuda->product_lock);
+    leat_status status = ready(cuda);
+    if (!status)
+        status = le_cuda_enter(cuda, &before);
+    if (!status)
+        status = le_cuda_leave(cuda, before, enqueue(cuda, stream, product, work, work_bytes));
+    pthread_mutex_unlock(&cuda->product_lock);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* A stage as CUDA C. The text depends on operations, types, ranks and classes of layouts alone; all numbers of one run
+ * (lows, counts, strides, extents) are arguments, so that another shape of the same class has the same text, which is
+ * compiled once. Written for any CUDA C compiler: the prelude is in it, and nothing is included.
+ *
+ * Kernels of one launch list run in order in one stream; a kernel's memory for partial results starts as zeros if it
+ * says so. An element's own read out of range, and the notes of integer division, go into the run's le_device_fault. */
+#ifndef LE_DEVICE_CODE_H
+#define LE_DEVICE_CODE_H
+#include "gen/kernel.h"
+
+/* What an argument of a kernel is. In the text: of ARRAY, TARGET, WORK and FAULT a pointer, of NUMBER a long long, of
+ * SCALAR a le_scalar. */
+enum le_argument_kind {
+    LE_ARGUMENT_ARRAY,  /* address of the value's element that layout.offset counts from: element [i,j] lies at
+                           address + (offset + i * strides[0] + j * strides[1]) elements; never written here */
+    LE_ARGUMENT_TARGET, /* the same of a value that this stage makes, which is read, too, where it has a base */
+    LE_ARGUMENT_RESULT, /* address of the 8 bytes of a rank-0 value that this stage makes; its bytes come first */
+    LE_ARGUMENT_SCALAR, /* a rank-0 value that is there: struct le_scalar */
+    LE_ARGUMENT_NUMBER, /* number */
+    LE_ARGUMENT_WORK,   /* address of the launch list's work memory, plus number bytes */
+    LE_ARGUMENT_FAULT   /* address of the run's le_device_fault */
+};
+/* Passed by value, 16 bytes: a scalar that the host knows, or the place in the device's memory where a kernel before
+ * has left it. */
+struct le_scalar {
+    uint64_t bits; /* the type's bytes come first; of a rank-0 value as it is stored (a 16-bit float's 2 bytes) */
+    uint64_t at;   /* address; 0: bits */
+};
+struct le_argument {
+    enum le_argument_kind kind;
+    int value;
+    int64_t number;
+};
+
+struct le_device_launch {
+    const char *kernel; /* extern "C" name; valid C, made from the statement's names */
+    const char *text;   /* the whole unit; equal texts are one kernel */
+    struct le_argument *arguments;
+    int argument_count;
+    unsigned grid[3], block[3];   /* grid[0] 0: there is nothing to do */
+    size_t shared_bytes;          /* dynamic */
+    bool may_fault, may_note;     /* it takes FAULT, and may write a fault, or notes, there */
+    int64_t operations, elements; /* for the ledger */
+    const char *how; /* in a few words, for `--emit plan`: "a thread for 4 elements", "a block for each row" */
+};
+struct le_device_launches {
+    struct le_device_launch *at;
+    int count, capacity;
+    size_t work_bytes;   /* of all its kernels together */
+    size_t zeroed_bytes; /* the first so many of them are 0 when the first kernel starts */
+};
+
+/* Lies in memory that the host reads after the run. All zeros at the start, but for point. */
+struct le_device_fault {
+    uint64_t point; /* number of the element that found the fault, in the order of the stage's indices; the least wins;
+                       starts as UINT64_MAX */
+    int64_t access_axis, value;        /* as in le_fault */
+    uint32_t set, notes, lock, unused; /* set: 1 + the number of the action that was handed to the generator */
+};
+
+/* What is known of the device and of the memory at hand. */
+struct le_device_facts {
+    int multiprocessors, block_threads;
+    size_t shared_bytes, shared_most_bytes; /* of a block; and of one that asks for it (dynamic) */
+    int capability;
+    /* by value: whether element 0's address is a multiple of 16 bytes (a new array's always is) */
+    bool (*is_aligned)(void *user, int value);
+    void *user;
+};
+struct le_device_kernel_job {
+    struct le_kernel kernel; /* .threads is not used */
+    const struct le_device_facts *facts;
+    int action; /* its number in the plan, for the fault record */
+};
+/* LEAT_UNSUPPORTED, with the statement's place, where it cannot be written for a device. */
+leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_device_launches *out);
+#endif

@@ -1,0 +1,191 @@
+/* Inside the generator for devices: one kernel's text while it is made.
+ *
+ * A *block* is an open { } of the text. A node is computed once, as a variable of the outermost open block where all
+ * that it depends on is known; what may fault, or is dear, stays where it is needed. How threads come to their points
+ * (device_points.c) knows nothing of bodies, and bodies (device_expression.c and what it calls) know nothing of
+ * threads: a body needs an open block that binds its indices to names, and that is all.
+ *
+ * Where other kernels plug in: device_generate.c asks, kind by kind, who makes a stage. A kernel in which many threads
+ * share a reduction binds the kept indices as le_cuda_points does, opens the reduction's loop with a start and a step
+ * of its own (le_cuda_bind), lets le_cuda_node emit the term, joins what the threads have, and gives the total to the
+ * nodes around it with le_cuda_know. */
+#ifndef LE_DEVICE_GEN_H
+#define LE_DEVICE_GEN_H
+#include "base/hash.h"
+#include "gen/device_code.h"
+#include "gen/gen.h"
+
+/* Text that grows in the arena; at is NUL-terminated. */
+struct words {
+    char *at;
+    size_t length, capacity;
+};
+
+struct block {
+    struct block *parent;
+    struct words code;
+    const char *head; /* "for (...)"; NULL: no braces, its text goes on in the parent's */
+    const char *tail; /* behind the closing brace; NULL: nothing */
+    bool conditional; /* it may not run: what is dear stays inside */
+    struct {
+        int *at;
+        int count, capacity;
+    } binds; /* indices */
+};
+
+/* A node's value: an expression that costs nothing to repeat, in its block and inside of it. */
+struct held {
+    const char *text;
+    bool narrow; /* of an i64: the text is an int, which holds it */
+    struct block *block;
+    const char *outside; /* under which it was computed */
+    int moment;
+    struct held *next;
+};
+
+struct parameter {
+    const char *type, *name;
+    const char *wish; /* of a number: what it was asked for as */
+    struct le_argument argument;
+};
+
+struct cuda {
+    const struct le_device_kernel_job *job;
+    struct le_ir *ir;
+    const struct le_stage *stage;
+    struct le_space *space;
+    const struct le_layout *layouts;
+    struct le_arena *arena;
+    const char *kernel; /* its name */
+    int block_threads;  /* at most, if the compiler is to know; 0: it is not */
+    int blocks;         /* that a multiprocessor is to have room for; 0: as it comes */
+    struct block *root;
+    struct {
+        struct parameter *at;
+        int count, capacity;
+    } parameters;
+    struct le_names names;                   /* in use */
+    struct held *indices;                    /* by index: its value while it is bound */
+    const char **locals;                     /* by local: its variable */
+    const char **value_names, **index_names; /* by number; NULL: not in the text yet */
+    /* Not NULL: how many terms the reductions of a point have that threads share, and the number of the one that is
+     * made now (NULL: what comes after them all): of a point's faults the first one is told, too. */
+    const char *terms, *term;
+    int epoch, moment, branches;
+    bool may_fault, may_note;
+    leat_status status;
+};
+
+/* device_text.c: words, names, parameters, blocks, the unit */
+void le_words_add(struct le_arena *arena, struct words *words, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void le_cuda_begin(struct cuda *c, const struct le_device_kernel_job *job, const struct le_stage *stage,
+                   const char *suffix);
+const char *le_cuda_name(struct cuda *c, const char *wish); /* a C name like it that nobody has */
+const char *le_cuda_value_name(struct cuda *c, int value);  /* of its pointer, or its parameter; others begin with it */
+const char *le_cuda_index_name(struct cuda *c, int index);  /* of its variable */
+void le_cuda_line(struct cuda *c, struct block *block, const char *format, ...) __attribute__((format(printf, 3, 4)));
+struct block *le_cuda_open(struct cuda *c, struct block *parent, const char *head); /* NULL: without braces */
+void le_cuda_close(struct cuda *c, struct block *block);
+void le_cuda_close_all(struct cuda *c, struct block *block); /* with those around it, but for the root */
+const char *le_cuda_number(struct cuda *c, const char *name,
+                           int64_t value); /* a parameter; the same one for the same name */
+const char *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind, int value, int64_t number, const char *type,
+                              const char *wish);
+const char *le_cuda_fault(struct cuda *c);
+/* The launch, but for grid and block; root is closed. */
+struct le_device_launch *le_cuda_finish(struct cuda *c, struct le_device_launches *out);
+
+/* device_type.c: C's names of types, literals */
+const char *le_cuda_type(enum le_type type);   /* of variables: bool is bool, 16-bit floats are float */
+const char *le_cuda_stored(enum le_type type); /* in memory */
+const char *le_cuda_literal(struct cuda *c, enum le_type type, uint64_t bits);
+const char *le_cuda_i64(struct cuda *c, int64_t value, bool narrow);
+const char *le_cuda_wide(struct cuda *c, const struct held *x); /* as a long long, if it is an i64 */
+const char *le_cuda_cast(struct cuda *c, const char *x, enum le_type from, enum le_type to); /* between any two */
+const char *le_cuda_from_memory(struct cuda *c, const char *x, enum le_type stored, enum le_type type);
+const char *le_cuda_to_memory(struct cuda *c, const char *x, enum le_type type, enum le_type stored);
+bool le_cuda_fits_int(int64_t low, int64_t high);
+
+/* device_expression.c. outside: the bool that a read which falls outside sets; NULL: it is a fault. */
+const struct held *le_cuda_node(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+/* From block on the node has this value. */
+const struct held *le_cuda_know(struct cuda *c, struct le_node *node, struct block *block, const char *text);
+/* A variable of that block with this value. */
+const struct held *le_cuda_hold(struct cuda *c, struct block *block, enum le_type type, bool narrow, const char *wish,
+                                const char *text);
+const struct held *le_cuda_variable(struct cuda *c, struct block *block, const char *name); /* one that is there */
+bool le_cuda_is_narrow(const struct cuda *c, struct le_node *node); /* an i64 node whose values an int holds */
+bool le_cuda_is_safe(struct cuda *c,
+                     struct le_node *node); /* it can neither fault nor go on for ever, nor tell notes */
+bool le_cuda_is_cheap(const struct le_node *node);
+
+/* device_op.c: expressions of operations and casts */
+const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow);
+bool le_cuda_may_note(const struct le_node *node);
+
+/* device_access.c */
+const struct held *le_cuda_load(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+bool le_cuda_load_is_safe(const struct cuda *c, const struct le_node *node);
+struct destination {
+    int value, rank, access, stretch;
+    struct le_node *const *subscripts;
+    bool trusted;
+    const char *dense; /* not NULL: instead, a pointer to as many elements side by side */
+};
+/* Opens the block where the place is inside, if that has to be asked; *place is an element there. */
+struct block *le_cuda_place(struct cuda *c, const struct destination *to, struct block *block, const char *outside,
+                            const char **place);
+void le_cuda_store(struct cuda *c, const struct held *value, struct block *block); /* the stage's left side */
+/* Element number `number` of a value, as they would lie side by side. */
+const char *le_cuda_dense_element(struct cuda *c, int value, struct block *block, const char *number);
+
+/* device_loop.c: indices, ranges, points */
+void le_cuda_bind(struct cuda *c, struct block *block, int index, const char *text, bool narrow);
+struct block *le_cuda_loop(struct cuda *c, struct block *block, int index, const char *outside);
+/* A range that is known, by 1, upwards or from its last value down. */
+struct block *le_cuda_run(struct cuda *c, struct block *block, int index, bool down);
+/* The loop from turn part * size on, for at most size turns: both expressions. */
+struct block *le_cuda_part_loop(struct cuda *c, struct block *block, int index, const char *part, const char *size);
+/* All kept indices: those that threads share out and, in each thread, loops of the others. *points: threads that are
+ * needed; their number is a parameter. in_order: one thread makes all, one after the other. */
+struct block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points);
+const char *le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices */
+
+/* device_reduce.c */
+const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+
+const char *le_cuda_empty(struct cuda *c, enum le_reduction code, enum le_type type); /* the total of no terms */
+const char *le_cuda_fold(struct cuda *c, enum le_reduction code, enum le_type type, const char *m, const char *a);
+
+/* device_scatter.c */
+/* What is there, updated with x: now and x are expressions. */
+const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, const char *now, const char *x);
+/* Parts of a scatter that go to copies of the target, by the turns of its first index; count 1: there are none. */
+struct chunks {
+    int64_t count, size, elements; /* turns of the first index; of the target */
+    size_t work;                   /* where the copies are, side by side */
+};
+leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                            struct le_device_launches *out);
+
+/* device_ordered.c: false: its points cannot be counted */
+bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,
+                     struct le_device_launches *out, leat_status *status);
+
+/* device_scan.c */
+leat_status le_cuda_scan(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                         struct le_device_launches *out);
+
+/* device_generate.c: a thread for each point */
+leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                        struct le_device_launches *out);
+/* The grid for so many threads, one dimension. LEAT_UNSUPPORTED: too many. */
+leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *launch, int64_t threads);
+
+/* device_region.c */
+const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+
+/* device_prelude.c: the pieces that text uses, and those that they use */
+void le_prelude_add(struct le_arena *arena, struct words *unit, const char *text);
+#endif

@@ -1,0 +1,160 @@
+/* A stage to kernels, kind by kind. What is here is right for every stage; the makers of faster kernels are asked
+ * before it (see device_gen.h). */
+#include "gen/device_map.h"
+#include "gen/device_product.h"
+#include "gen/device_team.h"
+
+#define BLOCK 256 /* threads */
+
+leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *launch, int64_t threads) {
+    int64_t blocks = threads / BLOCK + (threads % BLOCK != 0);
+    launch->grid[0] = blocks > INT32_MAX ? INT32_MAX : (unsigned)blocks;
+    launch->grid[1] = launch->grid[2] = 1;
+    /* without points to share out there is nothing that tells the threads of a warp apart */
+    launch->block[0] = threads < BLOCK ? (unsigned)threads : BLOCK;
+    launch->block[1] = launch->block[2] = 1;
+    launch->elements = threads;
+    if (blocks <= INT32_MAX)
+        return c->status;
+    return le_fail_at(LEAT_UNSUPPORTED, c->ir->statements.at[c->stage->statement].place, NULL,
+                      "more elements than a kernel on a device can count");
+}
+
+/* ---- one value for each point, by itself */
+
+leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                        struct le_device_launches *out) {
+    struct cuda c;
+    int64_t threads;
+    le_cuda_begin(&c, job, stage, "");
+    struct block *block = le_cuda_points(&c, !le_gen_in_any_order(stage), &threads);
+    if (stage->kind == LE_STAGE_EACH)
+        le_cuda_region(&c, stage->node, block, NULL);
+    else
+        le_cuda_store(&c, le_cuda_node(&c, stage->node, block, NULL), block);
+    le_cuda_close_all(&c, block);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = threads > 1 ? "a thread for each element" : "one thread";
+    return le_cuda_set_grid(&c, launch, threads);
+}
+
+/* ---- new arrays of one value */
+
+static int64_t element_count(const struct le_device_kernel_job *job, int value) {
+    int64_t count = 1;
+    for (int d = 0; d < job->kernel.ir->values.at[value].rank; d++)
+        if (!le_mul_i64(count, job->kernel.layouts[value].shape[d], &count))
+            return INT64_MAX;
+    return count;
+}
+
+/* A value that takes a loop is found once, by one thread, and left in the work memory. */
+static leat_status find_value(const struct le_device_kernel_job *job, const struct le_stage *stage, size_t work,
+                              struct le_device_launches *out) {
+    struct cuda c;
+    enum le_type type = job->kernel.ir->values.at[stage->target].type;
+    le_cuda_begin(&c, job, stage, "_value");
+    const struct held *x = le_cuda_node(&c, stage->node, c.root, NULL);
+    const char *place = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work,
+                                          le_arena_format(c.arena, "%s *", le_cuda_stored(type)), "value");
+    le_cuda_line(&c, c.root, "*%s = %s;", place, le_cuda_to_memory(&c, le_cuda_wide(&c, x), stage->node->type, type));
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = "one thread";
+    return le_cuda_set_grid(&c, launch, 1);
+}
+
+/* Of a new array, which is dense. */
+static leat_status generate_fill(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                 struct le_device_launches *out) {
+    struct cuda c;
+    const struct le_value *target = &job->kernel.ir->values.at[stage->target];
+    int64_t count = element_count(job, stage->target);
+    const char *type = le_arena_format(job->kernel.arena, "%s *", le_cuda_stored(target->type)), *value;
+    bool apart = count > 1 && (stage->node->reduces || stage->node->kind == LE_NODE_REGION);
+    size_t work = out->work_bytes;
+    leat_status status = LEAT_OK;
+    if (apart) {
+        out->work_bytes += 8;
+        status = find_value(job, stage, work, out);
+    }
+    le_cuda_begin(&c, job, stage, "");
+    if (apart)
+        value =
+            le_arena_format(c.arena, "*%s", le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, type, "value"));
+    else
+        value = le_cuda_to_memory(&c, le_cuda_wide(&c, le_cuda_node(&c, stage->node, c.root, NULL)), stage->node->type,
+                                  target->type);
+    const char *array =
+        le_cuda_parameter(&c, target->rank ? LE_ARGUMENT_TARGET : LE_ARGUMENT_RESULT, target->id, 0, type, NULL);
+    const char *thread = le_cuda_name(&c, "thread");
+    le_cuda_line(&c, c.root,
+                 "const unsigned long long %s = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+                 "if (%s < (unsigned long long)%s)\n    %s[%s] = %s;",
+                 thread, thread, le_cuda_number(&c, "elements", count), array, thread, value);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = "a thread for each element";
+    return status == LEAT_OK ? le_cuda_set_grid(&c, launch, count) : status;
+}
+
+/* ---- */
+
+static leat_status unsupported(const struct le_device_kernel_job *job, const char *what) {
+    const struct le_kernel *k = &job->kernel;
+    return le_fail_at(LEAT_UNSUPPORTED, k->ir->statements.at[k->stage->statement].place, NULL,
+                      "%s cannot run on a device yet", what);
+}
+
+static bool is_empty(const struct le_kernel *k) {
+    for (int q = 0; q < k->stage->index_count; q++) {
+        const struct le_range *r = &k->space->ranges[k->stage->indices[q]];
+        if (!r->dynamic && r->low >= r->high)
+            return true;
+    }
+    return false;
+}
+
+static leat_status generate(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                            struct le_device_launches *out) {
+    leat_status status;
+    switch (stage->kind) {
+    case LE_STAGE_MAP:
+    case LE_STAGE_CONTRACT:
+        if (le_product_stage(job, stage, out, &status) || le_team_stage(job, stage, out, &status) ||
+            le_map_stage(job, stage, out, &status))
+            return status;
+        return le_cuda_map(job, stage, out);
+    case LE_STAGE_EACH:
+        return le_cuda_map(job, stage, out);
+    case LE_STAGE_SCATTER:
+        return le_cuda_scatter(job, stage, out);
+    case LE_STAGE_SCAN:
+        return le_cuda_scan(job, stage, out);
+    case LE_STAGE_FILL:
+        return generate_fill(job, stage, out);
+    default:
+        return unsupported(job, "this statement");
+    }
+}
+
+/* Who made the kernels may have counted better what they do. */
+static void count_operations(const struct le_kernel *kernel, int first, struct le_device_launches *out) {
+    for (int k = first; k < out->count; k++)
+        if (out->at[k].operations > 0)
+            return;
+    if (out->count > first)
+        out->at[out->count - 1].operations = le_gen_count_operations(kernel);
+}
+
+leat_status le_device_generate(const struct le_device_kernel_job *job, struct le_device_launches *out) {
+    struct le_stage stage = *job->kernel.stage;
+    struct le_device_kernel_job own = *job;
+    int first = out->count;
+    own.kernel.stage = &stage;
+    if (is_empty(&own.kernel))
+        return LEAT_OK;
+    stage.node = le_gen_readable(&job->kernel, stage.node);
+    leat_status status = generate(&own, &stage, out);
+    if (status == LEAT_OK)
+        count_operations(&own.kernel, first, out);
+    return status;
+}

@@ -1,0 +1,228 @@
+/* Which of a stage's reductions a team can make: those that run over fixed ranges and that every point needs, whatever
+ * the values are. All others stay where they are, in one thread each. */
+#include "gen/device_team.h"
+#include <string.h>
+
+struct find {
+    struct cuda *c;
+    struct team_stage *t;
+    int epoch;
+    bool fits;
+};
+
+static bool is_kept(const struct le_stage *stage, int index) {
+    for (int k = 0; k < stage->index_count; k++)
+        if (stage->indices[k] == index)
+            return true;
+    return false;
+}
+
+static bool is_fixed(const struct cuda *c, int index) {
+    const struct le_range *r = &c->space->ranges[index];
+    return !r->dynamic && !c->ir->indices.at[index].host;
+}
+
+/* Its value hangs on the kept indices alone, and its terms can be counted. */
+static bool is_shared(const struct cuda *c, const struct le_node *node) {
+    int64_t terms = 1;
+    bool arg = node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
+    if (node->changes || node->index_count > (arg ? 1 : AXES_MAX))
+        return false;
+    for (int k = 0; k < node->free_count; k++)
+        if (!is_kept(c->stage, node->free[k]) && !c->ir->indices.at[node->free[k]].host)
+            return false;
+    for (int k = 0; k < node->index_count; k++)
+        if (!is_fixed(c, node->indices[k]) ||
+            !le_mul_i64(terms, le_range_count(&c->space->ranges[node->indices[k]]), &terms))
+            return false;
+    return true;
+}
+
+struct uses {
+    const struct group *group;
+    bool found;
+};
+
+static void find_use(struct le_node *node, void *user) {
+    struct uses *u = user;
+    for (int k = 0; k < u->group->node_count; k++)
+        u->found |= u->group->nodes[k] == node;
+    for (int k = 0; k < u->group->same_count; k++)
+        u->found |= u->group->same[k] == node;
+}
+
+static bool uses(const struct cuda *c, struct le_node *node, const struct group *group) {
+    struct uses u = {.group = group};
+    le_node_walk(c->ir, node, find_use, &u);
+    return u.found;
+}
+
+struct inner {
+    const struct le_node *outer;
+    bool found;
+};
+
+static void find_inner(struct le_node *node, void *user) {
+    struct inner *i = user;
+    for (int k = 0; node->index_count > 0 && k < i->outer->index_count; k++)
+        i->found |= le_node_depends(node, i->outer->indices[k]);
+}
+
+/* Loops inside of the term that know its indices have ranges of their own for each name of these. */
+static bool can_rename(const struct cuda *c, const struct le_node *node) {
+    struct inner i = {.outer = node};
+    le_node_walk(c->ir, node->operands[0], find_inner, &i);
+    return !i.found;
+}
+
+/* The node may run over the group's indices in place of its own. */
+static bool same_ranges(const struct cuda *c, const struct group *g, const struct le_node *node) {
+    bool same = g->index_count == node->index_count;
+    if (same && memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
+        return true;
+    same = same && can_rename(c, node);
+    for (int k = 0; same && k < g->index_count; k++) {
+        const struct le_range *a = &c->space->ranges[g->indices[k]], *b = &c->space->ranges[node->indices[k]];
+        same = a->low == b->low && a->high == b->high && a->by == b->by;
+    }
+    return same;
+}
+
+/* The term over the group's indices. */
+static struct le_node *body_in(struct cuda *c, const struct group *g, const struct le_node *node) {
+    struct le_node *to[AXES_MAX];
+    if (memcmp(g->indices, node->indices, (size_t)g->index_count * sizeof(int)) == 0)
+        return node->operands[0];
+    for (int k = 0; k < g->index_count; k++)
+        to[k] = le_node_index(c->ir, g->indices[k]);
+    return le_node_substitute(c->ir, node->operands[0], node->indices, to, g->index_count);
+}
+
+/* The group makes the same total already, for a node that names its indices otherwise. */
+static bool is_made(struct group *g, struct le_node *node, const struct le_node *body) {
+    for (int k = 0; k < g->node_count; k++)
+        if (g->nodes[k]->code == node->code && g->bodies[k] == body && g->same_count < GROUP_NODES) {
+            g->same[g->same_count] = node;
+            g->same_as[g->same_count++] = k;
+            return true;
+        }
+    return false;
+}
+
+static bool is_known(const struct team_stage *t, const struct le_node *node) {
+    for (int g = 0; g < t->group_count; g++) {
+        for (int k = 0; k < t->groups[g].node_count; k++)
+            if (t->groups[g].nodes[k] == node)
+                return true;
+        for (int k = 0; k < t->groups[g].same_count; k++)
+            if (t->groups[g].same[k] == node)
+                return true;
+    }
+    return false;
+}
+
+static struct group *new_group(struct find *f, const struct le_node *node) {
+    struct team_stage *t = f->t;
+    if (t->group_count == GROUPS_MAX) {
+        f->fits = false;
+        return NULL;
+    }
+    struct group *g = &t->groups[t->group_count++];
+    bool as_before = t->group_count > 1 && same_ranges(f->c, &t->groups[0], node);
+    *g = (struct group){.terms = 1, .indices = as_before ? t->groups[0].indices : node->indices};
+    g->index_count = node->index_count;
+    for (int k = 0; k < node->index_count; k++)
+        g->terms *= le_range_count(&f->c->space->ranges[node->indices[k]]);
+    return g;
+}
+
+/* Into the last group, if that runs over the same and it uses none of its totals; else into one of its own. */
+static void add(struct find *f, struct le_node *node) {
+    struct team_stage *t = f->t;
+    if (is_known(t, node))
+        return;
+    for (int k = 0; k < t->group_count; k++)
+        if (same_ranges(f->c, &t->groups[k], node) && is_made(&t->groups[k], node, body_in(f->c, &t->groups[k], node)))
+            return;
+    struct group *g = t->group_count ? &t->groups[t->group_count - 1] : NULL;
+    if (!g || g->node_count == GROUP_NODES || !same_ranges(f->c, g, node) || uses(f->c, node, g))
+        g = new_group(f, node);
+    if (!g)
+        return;
+    g->bodies[g->node_count] = body_in(f->c, g, node);
+    g->nodes[g->node_count++] = node;
+}
+
+/* always: nothing decides whether it is needed. */
+static void find(struct find *f, struct le_node *node, bool always) {
+    if (!node->reduces || node->epoch == f->epoch)
+        return;
+    node->epoch = f->epoch;
+    if (node->kind == LE_NODE_REGION) {
+        f->fits = false;
+        return;
+    }
+    bool logic = node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR);
+    bool decides = node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REDUCE || logic;
+    for (int k = 0; k < node->operand_count && f->fits; k++)
+        find(f, node->operands[k], always && !decides);
+    if (f->fits && node->kind == LE_NODE_REDUCE && is_shared(f->c, node) && (always || le_cuda_is_safe(f->c, node)))
+        add(f, node);
+}
+
+static bool some_depends(const struct team_stage *t, int index) {
+    for (int g = 0; g < t->group_count; g++)
+        for (int k = 0; k < t->groups[g].node_count; k++)
+            if (le_node_depends(t->groups[g].nodes[k], index))
+                return true;
+    return false;
+}
+
+static bool find_points(struct cuda *c, const struct le_stage *stage, struct team_stage *t) {
+    t->points = t->rest = 1;
+    if (stage->index_count > POINTS_MAX)
+        return false;
+    for (int k = 0; k < stage->index_count; k++) {
+        int index = stage->indices[k];
+        bool point = some_depends(t, index);
+        if (!is_fixed(c, index))
+            return false;
+        int64_t count = le_range_count(&c->space->ranges[index]);
+        if (!le_mul_i64(point ? t->points : t->rest, count, point ? &t->points : &t->rest))
+            return false;
+        if (point)
+            t->points_at[t->points_count++] = index;
+        else
+            t->rest_at[t->rest_count++] = index;
+    }
+    return true;
+}
+
+/* Reductions of the same array: what is one of a pass is made in it. */
+static void add_siblings(struct find *f, const struct le_stage *stage) {
+    for (int k = stage->sibling; k >= 0 && f->t->group_count == 1; k = f->c->ir->stages.at[k].sibling) {
+        const struct le_stage *s = &f->c->ir->stages.at[k];
+        struct group *g = &f->t->groups[0];
+        if (g->node_count == GROUP_NODES || !is_shared(f->c, s->node) || !same_ranges(f->c, g, s->node))
+            return;
+        add(f, s->node);
+        f->t->siblings[f->t->sibling_count++] = s;
+    }
+}
+
+bool le_team_find(struct cuda *c, const struct le_stage *stage, struct team_stage *t) {
+    *t = (struct team_stage){0};
+    if (!stage->node->reduces)
+        return false;
+    struct find f = {.c = c, .t = t, .epoch = ++c->ir->epoch, .fits = true};
+    find(&f, stage->node, true);
+    add_siblings(&f, stage);
+    if (!f.fits || t->group_count == 0 || !find_points(c, stage, t))
+        return false;
+    for (int g = 0; g < t->group_count; g++)
+        le_group_shape(c, &t->groups[g]);
+    t->are_columns = t->points_count > 0;
+    for (int g = 0; g < t->group_count && t->are_columns; g++)
+        t->are_columns = le_group_is_across(c, &t->groups[g], t->points_at[t->points_count - 1]);
+    return true;
+}

@@ -1,0 +1,285 @@
+/* What the tests of kernels for devices share: a program is generated for the simulated device and for the CPU's
+ * machine, and both run: the bytes are the same. What is asked of each is also how it is made. */
+#ifndef LE_DEVICE_KERNEL_TESTING_H
+#define LE_DEVICE_KERNEL_TESTING_H
+#include "gen/kernel_testing.h"
+#include "device/cpu/execute.h"
+#include "device/device.h"
+#include "gen/device_code.h"
+#include <stdio.h>
+
+#define VALUES_MAX 16
+
+struct run {
+    struct le_arena arena;
+    struct le_space space;
+    struct le_kernel kernel;
+    struct le_pool *pool;
+    struct le_device *device;
+    void *buffers[VALUES_MAX];
+    size_t bytes[VALUES_MAX];
+    const char *program, *how;
+    bool aligned;
+};
+
+static inline void ok(leat_status status) {
+    if (status)
+        print_error("%s\n", le_errors_text());
+    assert_int_equal(status, LEAT_OK);
+}
+
+/* ---- a program, its arrays and their bytes */
+
+/* Declared inputs keep their type, all others are f32. */
+static inline struct le_ir *lower(struct le_arena *arena, const char *text) {
+    struct le_tree *tree = le_check(arena, text, strlen(text));
+    if (!tree)
+        return NULL;
+    int count, *wanted = le_tree_results(arena, tree, &count);
+    struct le_input *inputs = LE_NEW_ARRAY(arena, tree->symbol_count, struct le_input);
+    for (int k = 0; k < tree->symbol_count; k++) {
+        const struct le_symbol *s = tree->symbols[k];
+        if (s->is_input && !s->optional)
+            inputs[k] = (struct le_input){true, s->is_array, s->declared != LE_NONE ? s->declared : LE_F32,
+                                          s->is_array ? s->rank : 0};
+    }
+    tree = le_specialise(arena, tree, inputs);
+    struct le_ir *ir = tree ? le_lower(arena, tree, inputs, wanted, count) : NULL;
+    return ir && le_passes_run(ir) == LEAT_OK ? ir : NULL;
+}
+
+/* Of both signs, and not exact; a few zeros of both signs. */
+static inline void put_number(enum le_type type, void *at, size_t k) {
+    uint32_t mixed = (uint32_t)k * 2654435761u;
+    mixed ^= mixed >> 15;
+    double real = k % 97 == 5 ? -0.0 : ((double)(mixed >> 8) - (1 << 23)) / (1 << 22);
+    float single = (float)real;
+    int64_t whole = type == LE_BOOL ? mixed >> 9 & 1 : (int64_t)(mixed >> 7);
+    if (type == LE_F64)
+        memcpy((char *)at + 8 * k, &real, 8);
+    else if (type == LE_F32)
+        memcpy((char *)at + 4 * k, &single, 4);
+    else if (type == LE_F16 || type == LE_BF16)
+        ((uint16_t *)at)[k] = (uint16_t)(0x3000 + (mixed & 0xbff));
+    else
+        memcpy((char *)at + le_type_size(type) * k, &whole, le_type_size(type));
+}
+
+static inline size_t extent_of(const struct run *r, int v) { /* of the memory, in elements */
+    const struct le_layout *layout = &r->kernel.layouts[v];
+    size_t count = 1;
+    for (int d = 0; d < r->kernel.ir->values.at[v].rank; d++) {
+        if (layout->shape[d] == 0)
+            return 0;
+        count += (size_t)(llabs(layout->strides[d]) * (layout->shape[d] - 1));
+    }
+    return count;
+}
+
+static inline void set_kernel(struct run *r, struct le_ir *ir, const char *arrays) {
+    struct le_kernel *k = &r->kernel;
+    r->space = (struct le_space){.ir = ir, .arena = &r->arena, .evaluate = no_value};
+    find_ranges(&r->space, arrays);
+    struct le_layout *layouts = LE_NEW_ARRAY(&r->arena, ir->values.count, struct le_layout);
+    for (int v = 0; v < ir->values.count; v++)
+        set_layout(&r->space, &ir->values.at[v], arrays, &layouts[v]);
+    for (int v = 0; v < ir->values.count; v++) /* all of it lies from the memory's start on */
+        for (int d = 0; d < ir->values.at[v].rank; d++)
+            layouts[v].offset += layouts[v].strides[d] < 0 ? -layouts[v].strides[d] * (layouts[v].shape[d] - 1) : 0;
+    *k = (struct le_kernel){.ir = ir, .space = &r->space, .layouts = layouts, .threads = 1, .arena = &r->arena};
+    k->merged_into = LE_NEW_ARRAY(&r->arena, ir->indices.count, int);
+    k->merged_count = LE_NEW_ARRAY(&r->arena, ir->indices.count, int64_t);
+    for (int q = 0; q < ir->indices.count; q++)
+        k->merged_into[q] = q;
+}
+
+static inline void start(struct run *r, const char *program, const char *arrays, bool check) {
+    *r = (struct run){.program = program, .aligned = true};
+    struct le_device_options options = {.sim_check = check};
+    le_arena_init(&r->arena);
+    if (setjmp(r->arena.failure))
+        fail_msg("out of memory");
+    ok(le_device_open("sim", &options, &r->device));
+    ok(le_pool_new(1, &r->pool));
+    struct le_ir *ir = lower(&r->arena, program);
+    if (!ir)
+        fail_msg("%s\n%s", program, le_errors_text());
+    set_kernel(r, ir, arrays);
+    assert_true(ir->values.count <= VALUES_MAX);
+    for (int v = 0; v < ir->values.count; v++) {
+        size_t count = extent_of(r, v), size = le_type_size(ir->values.at[v].type);
+        r->bytes[v] = count * size;
+        r->buffers[v] = calloc(count + 1, size < 8 ? 8 : size);
+        for (size_t q = 0; q < count; q++)
+            put_number(ir->values.at[v].type, r->buffers[v], q);
+    }
+}
+
+static inline void finish(struct run *r) {
+    for (int v = 0; v < r->kernel.ir->values.count; v++)
+        free(r->buffers[v]);
+    le_pool_free(r->pool);
+    le_device_close(r->device);
+    le_arena_finish(&r->arena);
+}
+
+/* ---- by the CPU's machine */
+
+static inline void run_launch(struct run *r, const struct le_launch *launch, void *parts) {
+    struct le_cpu_code code;
+    struct le_fault faults[4] = {{0}};
+    ok(le_cpu_prepare(&r->arena, launch->unit, le_simd_best(), &code));
+    size_t stride = (code.scratch_bytes + 63) / 64 * 64;
+    char *scratch = aligned_alloc(64, stride + 64);
+    struct le_cpu_job job = {.code = &code,
+                             .tasks = launch->tasks,
+                             .clip_count = {launch->clip_count[0], launch->clip_count[1]},
+                             .clip_size = {launch->clip_size[0], launch->clip_size[1]},
+                             .row_count = launch->row_count,
+                             .buffers = r->buffers,
+                             .parts = parts,
+                             .scratch = scratch,
+                             .scratch_stride = stride,
+                             .faults = faults};
+    le_cpu_run(r->pool, &job);
+    free(scratch);
+}
+
+static inline void run_on_cpu(struct run *r, const struct le_stage *stage) {
+    struct le_launches launches = {.at = NULL};
+    r->kernel.stage = stage;
+    ok(le_kernel_generate(&r->kernel, &launches));
+    for (int k = 0; k < launches.count; k++) {
+        const struct le_launch *launch = &launches.at[k];
+        char *parts = calloc((size_t)launch->tasks + 1, 8 * 8);
+        run_launch(r, launch, parts);
+        if (launch->parts)
+            le_acc_join(le_simd_best(), stage->node->type, (enum le_reduction)stage->node->code, parts, launch->tasks,
+                        r->buffers[stage->target]);
+        free(parts);
+    }
+}
+
+/* ---- by the device */
+
+static inline bool is_aligned(void *user, int value) {
+    (void)value;
+    return ((struct run *)user)->aligned;
+}
+
+static const struct le_device_facts facts = {.multiprocessors = 4,
+                                             .block_threads = 1024,
+                                             .shared_bytes = 48 * 1024,
+                                             .shared_most_bytes = 227 * 1024,
+                                             .capability = 90,
+                                             .is_aligned = is_aligned};
+
+struct memory {
+    struct le_block *values[VALUES_MAX], *work, *fault;
+};
+
+static inline struct le_launch_argument argument(struct run *r, struct memory *m, const struct le_argument *a,
+                                                 uint64_t *bits) {
+    struct le_block *block = a->kind == LE_ARGUMENT_WORK ? m->work : a->kind == LE_ARGUMENT_FAULT ? m->fault : NULL;
+    if (a->kind == LE_ARGUMENT_SCALAR) {
+        memcpy(bits, r->buffers[a->value], r->bytes[a->value]);
+        return (struct le_launch_argument){.value = bits, .size_bytes = 16};
+    }
+    if (a->kind == LE_ARGUMENT_NUMBER) {
+        *bits = (uint64_t)a->number;
+        return (struct le_launch_argument){.value = bits, .size_bytes = 8, .dtype = LEAT_I64};
+    }
+    block = block ? block : m->values[a->value];
+    *bits = block->address + (a->kind == LE_ARGUMENT_WORK ? (uint64_t)a->number : 0);
+    return (struct le_launch_argument){.value = bits, .size_bytes = 8, .block = block, .access = LE_ACCESS_BOTH};
+}
+
+static inline void launch_on_device(struct run *r, struct memory *m, const struct le_device_launch *l) {
+    struct le_device_module *module;
+    struct le_device_kernel *kernel;
+    struct le_launch_argument arguments[64] = {{0}};
+    uint64_t bits[64][2] = {{0}};
+    struct le_module_source source = {.text = l->text, .name = l->kernel};
+    assert_true(l->argument_count <= 64);
+    leat_status status = le_device_module_new(r->device, &source, &module);
+    if (status)
+        print_message("%s\n", l->text);
+    ok(status);
+    ok(le_device_module_kernel(module, l->kernel, &kernel));
+    for (int k = 0; k < l->argument_count; k++)
+        arguments[k] = argument(r, m, &l->arguments[k], bits[k]);
+    struct le_kernel_launch how = {
+        .shared_bytes = l->shared_bytes, .arguments = arguments, .argument_count = l->argument_count};
+    memcpy(how.grid, l->grid, sizeof how.grid);
+    memcpy(how.block, l->block, sizeof how.block);
+    ok(le_device_launch(kernel, &how, le_device_stream_own(r->device)));
+    ok(le_device_synchronize(r->device));
+    le_device_module_free(module);
+}
+
+static inline void run_on_device(struct run *r, const struct le_stage *stage, void *result) {
+    struct le_device_launches launches = {.at = NULL};
+    struct memory m = {.work = NULL};
+    struct le_device_facts own = facts;
+    own.user = r;
+    struct le_device_kernel_job job = {.kernel = r->kernel, .facts = &own};
+    job.kernel.stage = stage;
+    ok(le_device_generate(&job, &launches));
+    for (int v = 0; v < r->kernel.ir->values.count; v++) {
+        ok(le_block_new(r->device, LE_MEMORY_PINNED, r->bytes[v] + 64, NULL, &m.values[v]));
+        memcpy(m.values[v]->host, r->buffers[v], r->bytes[v]);
+    }
+    ok(le_block_new(r->device, LE_MEMORY_PINNED, sizeof(struct le_device_fault), NULL, &m.fault));
+    memset(m.fault->host, 0, sizeof(struct le_device_fault));
+    ok(le_block_new(r->device, LE_MEMORY_DEVICE, launches.work_bytes + 1, NULL, &m.work));
+    ok(le_device_fill_zero(le_device_stream_own(r->device), m.work, launches.zeroed_bytes));
+    r->how = launches.count ? launches.at[0].how : "";
+    for (int k = 0; k < launches.count; k++)
+        if (launches.at[k].grid[0] > 0)
+            launch_on_device(r, &m, &launches.at[k]);
+    memcpy(result, m.values[stage->target]->host, r->bytes[stage->target]);
+    for (int v = 0; v < r->kernel.ir->values.count; v++)
+        le_block_free(m.values[v]);
+    le_block_free(m.fault);
+    le_block_free(m.work);
+}
+
+/* ---- */
+
+static inline void compare(const struct run *r, const struct le_stage *stage, const char *found) {
+    const char *wanted = r->buffers[stage->target];
+    size_t size = le_type_size(r->kernel.ir->values.at[stage->target].type);
+    for (size_t k = 0; k < r->bytes[stage->target]; k += size)
+        if (memcmp(wanted + k, found + k, size) != 0) {
+            double want = size == 8 ? *(const double *)(wanted + k) : (double)*(const float *)(wanted + k);
+            double got = size == 8 ? *(const double *)(found + k) : (double)*(const float *)(found + k);
+            fail_msg("%s\n%s: element %zu is %.17g, not %.17g (%s)", r->program, stage->name, k / size, got, want,
+                     r->how);
+        }
+}
+
+/* All its stages; one of them is made as `how` says. */
+static inline void same_checked(const char *program, const char *arrays, const char *how, bool aligned, bool check) {
+    struct run r;
+    start(&r, program, arrays, check);
+    bool made = false;
+    r.aligned = aligned;
+    for (int k = 0; k < r.kernel.ir->stages.count; k++) {
+        const struct le_stage *stage = &r.kernel.ir->stages.at[k];
+        if (stage->dead || (stage->kind != LE_STAGE_MAP && stage->kind != LE_STAGE_CONTRACT))
+            continue;
+        char *found = calloc(r.bytes[stage->target] + 8, 1);
+        run_on_device(&r, stage, found);
+        run_on_cpu(&r, stage);
+        compare(&r, stage, found);
+        made |= r.how && strcmp(r.how, how) == 0;
+        free(found);
+    }
+    if (!made)
+        fail_msg("%s\n%s: %s, not %s", program, arrays, r.how, how);
+    finish(&r);
+}
+static inline void same(const char *program, const char *arrays, const char *how) {
+    same_checked(program, arrays, how, true, false);
+}
+#endif

@@ -1,0 +1,432 @@
+/* What a fast kernel of one value for each point is: its axes, what it reads ahead, and how much a thread takes. No
+ * text is made here. */
+#include "gen/device_map.h"
+#include <stdlib.h>
+
+#define PLACES_MAX  ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
+#define ITEMS_MAX   ((int64_t)INT32_MAX - 65536)
+#define DEAR_COST   256 /* additions that one thread makes */
+#define AHEAD_BYTES 64  /* that a thread reads before it computes */
+#define SHIFT_MAX   8   /* elements between reads that share what they read */
+#define TILE_SIDE   32
+#define TILES_MAX   4
+#define FEW_ROWS    8
+
+static const struct le_range *range_of(const struct map *m, int index) {
+    return &m->c.space->ranges[index];
+}
+
+static int size_of(const struct map *m, int value) {
+    return (int)le_type_size(m->c.ir->values.at[value].type);
+}
+
+const struct map_axis *le_map_inner(const struct map *m) {
+    return &m->axes[m->axis_count - 1];
+}
+
+int64_t le_map_parts(const struct map *m, int axis) {
+    bool inner = axis == m->axis_count - 1, row = axis == m->row;
+    int64_t part = 1, count = m->axes[axis].count + (inner ? m->phase : 0);
+    if (m->way == MAP_TILE)
+        part = inner ? m->tile_columns : row ? m->tile_rows : 1;
+    else if (m->way == MAP_ROWS)
+        part = inner ? 32 * m->width : row ? MAP_THREADS / 32 * m->unroll : 1;
+    else if (inner)
+        part = m->width;
+    return count / part + (count % part != 0);
+}
+
+/* ---- places of loads and stores */
+
+/* Elements that a subscript's step along an index makes, wrapping as addresses do. */
+static int64_t times(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static void add_index(const struct map *m, struct map_place *p, int index, int64_t elements) {
+    for (int a = 0; a < m->axis_count; a++)
+        if (m->axes[a].index == index) {
+            p->start += times(elements, range_of(m, index)->low);
+            p->strides[a] += times(elements, range_of(m, index)->by);
+            return;
+        }
+    for (int k = 0; k < m->covered_count; k++)
+        if (m->covered[k] == index) {
+            p->start += times(elements, range_of(m, index)->low);
+            return;
+        }
+    p->known = false;
+}
+
+/* false: not affine. */
+static bool find_place(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch,
+                       struct map_place *p) {
+    const struct le_layout *layout = &m->c.layouts[value];
+    *p = (struct map_place){.start = layout->offset, .known = true};
+    for (int d = 0; d < rank; d++) {
+        struct le_affine f;
+        if (d < stretch && layout->shape[d] == 1)
+            continue;
+        if (!le_affine(m->c.space, subscripts[d], &f))
+            return false;
+        p->start += times(f.constant, layout->strides[d]);
+        for (int k = 0; k < f.count; k++)
+            add_index(m, p, f.index[k], times(f.factor[k], layout->strides[d]));
+    }
+    return true;
+}
+
+static bool is_inside(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
+    for (int d = 0; d < rank; d++)
+        if (!le_gen_axis_is_safe(m->c.space, &m->c.layouts[value], subscripts[d], d, stretch))
+            return false;
+    return true;
+}
+
+/* A load of places that can be counted and are all inside. */
+static bool is_plain(const struct map *m, struct le_node *load, struct map_place *p) {
+    return !load->live && load->operand_count > 0 &&
+           (load->trusted || is_inside(m, load->value, load->operands, load->operand_count, load->stretch)) &&
+           find_place(m, load->value, load->operands, load->operand_count, load->stretch, p);
+}
+
+/* ---- axes */
+
+static bool find_axes(struct map *m) {
+    const struct le_stage *stage = m->stage;
+    if (stage->index_count == 0 || stage->index_count > MAP_AXES_MAX)
+        return false;
+    for (int k = 0; k < stage->index_count; k++) {
+        const struct le_range *r = range_of(m, stage->indices[k]);
+        if (r->dynamic || m->c.ir->indices.at[stage->indices[k]].host)
+            return false;
+        if (le_range_count(r) == 1)
+            m->covered[m->covered_count++] = stage->indices[k];
+        else
+            m->axes[m->axis_count++] = (struct map_axis){.index = stage->indices[k], .count = le_range_count(r)};
+    }
+    return m->axis_count > 0;
+}
+
+static bool find_target(struct map *m) {
+    const struct le_stage *stage = m->stage;
+    const struct le_value *target = &m->c.ir->values.at[stage->target];
+    return target->rank > 0 && (target->symbol < 0 || is_inside(m, target->id, stage->left, stage->left_count, 0)) &&
+           find_place(m, target->id, stage->left, stage->left_count, 0, &m->target) && m->target.known;
+}
+
+/* By how far apart neighbours lie in the target, the farthest first. What may fault stays in order. */
+static void sort_axes(struct map *m) {
+    for (int k = 1; k < m->axis_count && m->safe; k++)
+        for (int q = k; q > 0 && llabs(m->target.strides[q - 1]) < llabs(m->target.strides[q]); q--) {
+            struct map_axis axis = m->axes[q];
+            int64_t stride = m->target.strides[q];
+            m->axes[q] = m->axes[q - 1];
+            m->target.strides[q] = m->target.strides[q - 1];
+            m->axes[q - 1] = axis;
+            m->target.strides[q - 1] = stride;
+        }
+}
+
+static bool node_merges(struct map *m, struct le_node *node, int outer, int epoch) {
+    const struct map_axis *a = &m->axes[outer], *b = a + 1;
+    struct map_place p;
+    if (node->epoch == epoch || (!le_node_depends(node, a->index) && !le_node_depends(node, b->index)))
+        return true;
+    node->epoch = epoch;
+    if (node->kind == LE_NODE_INDEX)
+        return false;
+    if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p))
+        return p.strides[outer] == times(p.strides[outer + 1], b->count);
+    for (int k = 0; k < node->operand_count; k++)
+        if (!node_merges(m, node->operands[k], outer, epoch))
+            return false;
+    return node->kind != LE_NODE_LOAD || !node->fill || node_merges(m, node->fill, outer, epoch);
+}
+
+static void merge(struct map *m, int outer) {
+    struct map_axis *a = &m->axes[outer], *b = a + 1;
+    int64_t count;
+    if (range_of(m, a->index)->by != 1 || range_of(m, b->index)->by != 1 || !le_mul_i64(a->count, b->count, &count) ||
+        m->target.strides[outer] != times(m->target.strides[outer + 1], b->count) ||
+        !node_merges(m, m->stage->node, outer, ++m->c.ir->epoch))
+        return;
+    m->covered[m->covered_count++] = a->index;
+    b->count = count;
+    b->merged = true;
+    m->axis_count--;
+    for (int k = outer; k < m->axis_count; k++) {
+        m->axes[k] = m->axes[k + 1];
+        m->target.strides[k] = m->target.strides[k + 1];
+    }
+}
+
+static void merge_axes(struct map *m) {
+    sort_axes(m);
+    for (int k = m->axis_count - 2; k >= 0; k--)
+        merge(m, k);
+    find_target(m); /* where the axes now are */
+    for (int k = 0; k < m->axis_count; k++) {
+        struct map_axis *a = &m->axes[k];
+        const struct le_range *r = range_of(m, a->index);
+        a->narrow = a->merged ? a->count <= PLACES_MAX && le_cuda_fits_int(r->low - PLACES_MAX, r->low + PLACES_MAX)
+                              : le_cuda_fits_int(r->low - PLACES_MAX / 2, r->high + PLACES_MAX / 2) &&
+                                    r->by < PLACES_MAX / 8192;
+    }
+}
+
+/* ---- streams */
+
+static bool moves(const struct map *m, const struct le_node *load) {
+    for (int a = 0; a < m->axis_count; a++)
+        if (le_node_depends(load, m->axes[a].index))
+            return true;
+    return false;
+}
+
+static bool same_strides(const struct map *m, const struct map_place *a, const struct map_place *b) {
+    bool same = a->known && b->known;
+    for (int k = 0; k < m->axis_count; k++)
+        same &= a->strides[k] == b->strides[k];
+    return same;
+}
+
+/* What two reads are apart: some columns, or rows of the row axis and columns. */
+static bool find_shift(const struct map *m, const struct map_stream *s, const struct map_place *p, int *row,
+                       int *column) {
+    int64_t apart = p->start - s->place.start, pitch = m->row >= 0 ? s->place.strides[m->row] : 0;
+    *row = 0;
+    if (s->place.strides[m->axis_count - 1] != 1)
+        return false;
+    if (pitch > 2 * SHIFT_MAX && llabs(apart) > SHIFT_MAX)
+        *row = (int)((apart + (apart > 0 ? pitch / 2 : -pitch / 2)) / pitch);
+    apart -= *row * pitch;
+    *column = (int)apart;
+    return llabs(apart) <= SHIFT_MAX && abs(*row) <= SHIFT_MAX;
+}
+
+#define SEEN_MAX 8 /* places that others are compared with */
+struct neighbours {
+    struct map *m;
+    struct map_place at[SEEN_MAX];
+    int value[SEEN_MAX], count;
+};
+
+static bool is_rows_apart(const struct map_place *a, const struct map_place *b, int axis) {
+    int64_t pitch = llabs(a->strides[axis]), apart = llabs(a->start - b->start), rows;
+    if (pitch <= 2 * SHIFT_MAX || apart <= SHIFT_MAX || apart > SHIFT_MAX * pitch)
+        return false;
+    rows = (apart + pitch / 2) / pitch;
+    return llabs(apart - rows * pitch) <= SHIFT_MAX;
+}
+
+/* Looks for reads of one array that are some rows apart, and for those that may fall outside. */
+static void find_neighbour(struct le_node *node, void *user) {
+    struct neighbours *n = user;
+    struct map *m = n->m;
+    struct map_place p, unused;
+    if (node->kind != LE_NODE_LOAD || node->live || node->operand_count == 0 || !moves(m, node) ||
+        !find_place(m, node->value, node->operands, node->operand_count, node->stretch, &p))
+        return;
+    m->asks |= !is_plain(m, node, &unused);
+    for (int k = 0; k < n->count; k++)
+        for (int a = 0; a < m->axis_count - 1; a++)
+            if (n->value[k] == node->value && same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
+                m->row = a;
+    if (n->count < SEEN_MAX) {
+        n->at[n->count] = p;
+        n->value[n->count++] = node->value;
+    }
+}
+
+static void find_rows(struct map *m) {
+    struct neighbours n = {.m = m};
+    le_node_walk(m->c.ir, m->stage->node, find_neighbour, &n);
+    if (m->row >= 0)
+        m->way = MAP_ROWS;
+}
+
+static void widen(struct map_stream *s, int row, int column) {
+    s->row_low = row < s->row_low ? row : s->row_low;
+    s->row_high = row > s->row_high ? row : s->row_high;
+    s->column_low = column < s->column_low ? column : s->column_low;
+    s->column_high = column > s->column_high ? column : s->column_high;
+}
+
+static void add_load(struct map *m, struct le_node *load, const struct map_place *p) {
+    int row, column;
+    for (int k = 0; k < m->stream_count; k++) {
+        struct map_stream *s = &m->streams[k];
+        if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX || !same_strides(m, &s->place, p) ||
+            !find_shift(m, s, p, &row, &column))
+            continue;
+        s->loads[s->load_count] = load;
+        s->row[s->load_count] = row;
+        s->column[s->load_count++] = column;
+        widen(s, row, column);
+        return;
+    }
+    if (m->stream_count == MAP_STREAMS_MAX) {
+        m->loose = true;
+        return;
+    }
+    m->streams[m->stream_count++] = (struct map_stream){.loads = {load},
+                                                        .load_count = 1,
+                                                        .place = *p,
+                                                        .along = le_node_depends(load, le_map_inner(m)->index) &&
+                                                                 p->strides[m->axis_count - 1] != 0};
+}
+
+static void find_streams(struct map *m, struct le_node *node, int epoch) {
+    struct map_place p;
+    if (node->epoch == epoch || !node->loads)
+        return;
+    node->epoch = epoch;
+    if (node->kind == LE_NODE_LOAD && is_plain(m, node, &p)) {
+        if (moves(m, node))
+            add_load(m, node, &p);
+        return;
+    }
+    m->loose |= node->kind == LE_NODE_LOAD && moves(m, node);
+    for (int k = 0; k < node->operand_count; k++)
+        find_streams(m, node->operands[k], epoch);
+}
+
+/* ---- tiles: what lies side by side along another axis than the target */
+
+static int row_of_tile(const struct map *m, const struct map_stream *s) {
+    int inner = m->axis_count - 1;
+    if (llabs(s->place.strides[inner]) <= 1)
+        return -1;
+    for (int a = 0; a < inner; a++)
+        if (s->place.strides[a] == 1)
+            return a;
+    return -1;
+}
+
+static bool find_tiles(struct map *m) {
+    int tiles = 0;
+    size_t bytes = 0;
+    for (int k = 0; k < m->stream_count; k++) {
+        int row = row_of_tile(m, &m->streams[k]);
+        if (row < 0 || (m->row >= 0 && m->row != row) || tiles == TILES_MAX)
+            continue;
+        m->row = row;
+        m->streams[k].tile = true;
+        bytes += (size_t)size_of(m, m->streams[k].loads[0]->value) * TILE_SIDE * (TILE_SIDE + 1);
+        tiles++;
+    }
+    if (tiles == 0)
+        return false;
+    bool few = m->axes[m->row].count <= FEW_ROWS;
+    m->tile_rows = few ? (int)m->axes[m->row].count : TILE_SIDE;
+    m->tile_columns = few ? MAP_THREADS : TILE_SIDE;
+    m->unroll = m->tile_rows * m->tile_columns / MAP_THREADS;
+    m->way = MAP_TILE;
+    if (le_map_inner(m)->count >= (few ? TILE_SIDE : FEW_ROWS) && bytes <= 3 * m->c.job->facts->shared_bytes / 4)
+        return true;
+    for (int k = 0; k < m->stream_count; k++)
+        m->streams[k].tile = false;
+    m->way = MAP_FLAT;
+    m->row = -1;
+    return false;
+}
+
+/* ---- vectors */
+
+/* Columns from its first place to one that is a multiple of `width` elements; -1: rows differ. */
+static int columns_to_vector(const struct map *m, int value, const struct map_place *p, int width) {
+    const struct le_device_facts *facts = m->c.job->facts;
+    int inner = m->axis_count - 1;
+    if (!p->known || p->strides[inner] != 1 || !facts->is_aligned(facts->user, value))
+        return -1;
+    for (int a = 0; a < inner; a++)
+        if (p->strides[a] % width != 0)
+            return -1;
+    return (int)(((-p->start) % width + width) % width);
+}
+
+static int widest(const struct map *m, int *least) {
+    int most = *least = size_of(m, m->stage->target);
+    for (int k = 0; k < m->stream_count; k++) {
+        int size = size_of(m, m->streams[k].loads[0]->value);
+        if (m->streams[k].place.strides[m->axis_count - 1] != 1)
+            continue;
+        most = size > most ? size : most;
+        *least = size < *least ? size : *least;
+    }
+    return most;
+}
+
+/* Vectors begin where the target's do. */
+static void align(struct map *m) {
+    int first;
+    while ((first = columns_to_vector(m, m->stage->target, &m->target, m->width)) < 0 && m->width > 1)
+        m->width /= 2;
+    m->phase = first > 0 ? m->width - first : 0;
+    for (int k = 0; k < m->stream_count; k++) {
+        struct map_stream *s = &m->streams[k];
+        s->align = m->width > 1 ? columns_to_vector(m, s->loads[0]->value, &s->place, m->width) : -1;
+        if (s->align >= 0)
+            s->align = (s->align + m->phase) % m->width;
+    }
+}
+
+static void find_width(struct map *m) {
+    int least, bytes = widest(m, &least);
+    int64_t cost = m->stage->node->cost + 1;
+    m->width = m->asks ? 1 : 16 / bytes;
+    if (!m->asks && m->width * least < 4)
+        m->width = 4 / least;
+    while (m->width > 1 && m->width * cost > DEAR_COST)
+        m->width /= 2;
+    align(m);
+}
+
+static void find_unroll(struct map *m) {
+    int ahead = 1, least, bytes = widest(m, &least);
+    int64_t cost = m->stage->node->cost + 1;
+    for (int k = 0; k < m->stream_count; k++)
+        ahead += m->streams[k].along;
+    if (ahead > 1)
+        ahead--;
+    m->unroll = m->way == MAP_ROWS ? 4 : 8;
+    while (m->unroll > 1 && (m->unroll * m->width * cost > DEAR_COST ||
+                             (m->way == MAP_FLAT && m->unroll * m->width * bytes * ahead > AHEAD_BYTES)))
+        m->unroll /= 2;
+}
+
+/* ---- */
+
+static bool find_items(struct map *m) {
+    m->items = 1;
+    for (int a = 0; a < m->axis_count; a++)
+        if (!le_mul_i64(m->items, le_map_parts(m, a), &m->items))
+            return false;
+    return m->items <= ITEMS_MAX;
+}
+
+static void find_region(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->changes)
+        *(bool *)user = true;
+}
+
+bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage) {
+    bool region = false;
+    *m = (struct map){.stage = stage, .row = -1};
+    le_cuda_begin(&m->c, job, stage, "");
+    le_node_walk(m->c.ir, stage->node, find_region, &region);
+    if (region || stage->node->reduces || !find_axes(m) || !find_target(m))
+        return false;
+    m->safe = le_cuda_is_safe(&m->c, stage->node);
+    merge_axes(m);
+    find_rows(m);
+    find_streams(m, stage->node, ++m->c.ir->epoch);
+    if (m->way == MAP_FLAT && find_tiles(m)) {
+        m->width = 1;
+    } else {
+        find_width(m);
+        find_unroll(m);
+    }
+    return find_items(m);
+}

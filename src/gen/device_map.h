@@ -1,0 +1,82 @@
+/* Kernels of one value for each point that go at the speed of memory. How they come to their points is here; what a
+ * value is comes from the expressions of device_gen.h.
+ *
+ * The kept indices are put in the order in which the target lies in memory, and neighbours that every access walks as
+ * one become one *axis*; the last axis is the *inner* one. A thread makes `width` elements side by side along the inner
+ * axis, and that `unroll` times. All that it needs of arrays whose places it can count (*streams*) it reads before it
+ * computes, so that many reads are under way. */
+#ifndef LE_DEVICE_MAP_H
+#define LE_DEVICE_MAP_H
+#include "gen/device_gen.h"
+
+enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 12, MAP_THREADS = 256 };
+
+struct map_axis {
+    int index;
+    int64_t count; /* with those of the indices that it covers */
+    bool merged, narrow;
+};
+/* The place of a load or store: elements from the array's first, with all axes at place 0; and by axis. */
+struct map_place {
+    int64_t start, strides[MAP_AXES_MAX];
+    bool known; /* nothing else moves it */
+};
+/* What loads read that differ by a few elements: rows (along the map's row axis) and columns (along the inner one). */
+struct map_stream {
+    struct le_node *loads[MAP_LOADS_MAX];
+    int row[MAP_LOADS_MAX], column[MAP_LOADS_MAX]; /* beyond the first load's */
+    int load_count;
+    struct map_place place; /* of the first */
+    int row_low, row_high, column_low, column_high;
+    int align;  /* columns beyond the first load's place that lie at a multiple of width elements; -1: none do */
+    bool along; /* it moves with the inner axis */
+    bool tile;  /* read along the row axis, through shared memory */
+    const char *name;
+};
+enum map_way {
+    MAP_FLAT, /* threads take neighbouring places, all axes counted as one */
+    MAP_ROWS, /* a block takes 32 * width columns of some rows; threads read neighbouring rows once */
+    MAP_TILE  /* a block takes tile_rows rows of tile_columns columns */
+};
+struct map {
+    struct cuda c;
+    const struct le_stage *stage;
+    enum map_way way;
+    struct map_axis axes[MAP_AXES_MAX];
+    int axis_count, row;                      /* row: an axis; -1: none */
+    int covered[MAP_AXES_MAX], covered_count; /* indices that stay at their low */
+    struct map_place target;
+    struct map_stream streams[MAP_STREAMS_MAX];
+    int stream_count;
+    int width, unroll, phase; /* phase: columns of a row's first vector that lie before the row */
+    bool safe;                /* what its elements are made of can neither fault nor tell notes */
+    bool loose;               /* some is read as it is needed, and only for elements that count */
+    bool asks;                /* it reads places that may lie outside */
+    int tile_rows, tile_columns;
+    int64_t items; /* FLAT: threads' parts; else blocks */
+};
+
+/* device_map.c; false: another kernel has to make it */
+bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage);
+const struct map_axis *le_map_inner(const struct map *m);
+int64_t le_map_parts(const struct map *m, int axis); /* of an axis: FLAT: vectors, or places; else blocks */
+
+/* device_map_places.c: what a thread knows before it reads */
+struct map_names {
+    const char *place[MAP_AXES_MAX]; /* along each axis; FLAT: arrays, by turn, unless each thread has one element */
+    const char *from, *to, *whole;   /* elements that count, by turn, and whether all do; NULL: 0, all, not asked */
+    const char *row_start, *column_start; /* TILE: the block's */
+};
+void le_map_places(struct map *m, struct map_names *names);
+/* Binds all indices but the inner axis's in the turn'th turn; row: the place along the row axis, NULL: the turn's. */
+void le_map_bind_outer(struct map *m, const struct map_names *names, struct block *block, const char *turn,
+                       const char *row);
+void le_map_bind(struct map *m, struct block *block, int axis, const char *place);
+const char *le_map_place(struct map *m, const struct map_names *names, int axis, const char *turn);
+const char *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* a parameter */
+bool le_map_is_simple(const struct map *m); /* a thread has one element, and ends where there is none */
+
+/* device_map_code.c: false: another kernel has to make it */
+bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
+                  leat_status *status);
+#endif

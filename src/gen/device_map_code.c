@@ -1,0 +1,354 @@
+/* The text of a map's kernel: what it reads ahead, the elements, and how they are written. */
+#include "gen/device_map.h"
+
+struct maker {
+    struct map *m;
+    struct cuda *c;
+    struct map_names names;
+    const char *turn, *element; /* names of the loops' variables */
+    const char *made;           /* the array of the elements, as they are stored */
+};
+
+static struct block *open_loop(struct maker *k, struct block *block, const char *name, int count) {
+    return le_cuda_open(
+        k->c, block,
+        le_arena_format(k->c->arena, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)", name, name, count, name));
+}
+
+static struct block *open_turns(struct maker *k, struct block *block) {
+    struct block *inner = open_loop(k, block, k->turn, k->m->unroll);
+    le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
+    return inner;
+}
+
+/* Whether an element counts, as an expression; NULL: it does. */
+static const char *counts(const struct maker *k) {
+    struct le_arena *arena = k->c->arena;
+    if (le_map_is_simple(k->m))
+        return NULL;
+    if (k->m->width == 1)
+        return le_arena_format(arena, "%s[%s]", k->names.to, k->turn);
+    const char *below = le_arena_format(arena, "%s < %s[%s]", k->element, k->names.to, k->turn);
+    if (!k->names.from)
+        return below;
+    return le_arena_format(arena, "%s >= %s[%s] && %s", k->element, k->names.from, k->turn, below);
+}
+
+/* "place + 3" along the inner axis */
+static void bind_inner(struct maker *k, struct block *block, const char *more) {
+    int inner = k->m->axis_count - 1;
+    const char *place = le_map_place(k->m, &k->names, inner, k->turn);
+    le_map_bind(k->m, block, inner, more ? le_arena_format(k->c->arena, "%s + %s", place, more) : place);
+}
+
+static const char *element_of(struct maker *k, const struct map_stream *s) {
+    if (!s->along)
+        return "0";
+    return k->m->width > 1 ? k->element : "0";
+}
+
+static const char *place_of(struct maker *k, const struct le_node *load, struct block *block) {
+    const char *place;
+    struct destination from = {.value = load->value,
+                               .rank = load->operand_count,
+                               .access = load->access,
+                               .stretch = load->stretch,
+                               .subscripts = load->operands,
+                               .trusted = true};
+    le_cuda_place(k->c, &from, block, NULL, &place);
+    return place;
+}
+
+/* ---- reading ahead */
+
+static int columns_of(const struct maker *k, const struct map_stream *s) {
+    return (s->along ? k->m->width : 1) + s->column_high - s->column_low;
+}
+
+static const char *stored_of(const struct maker *k, const struct map_stream *s) {
+    return le_cuda_stored(k->c->ir->values.at[s->loads[0]->value].type);
+}
+
+static const char *wish_of(struct maker *k, const struct map_stream *s, const char *what) {
+    return le_arena_format(k->c->arena, "%s_%s", le_cuda_value_name(k->c, s->loads[0]->value), what);
+}
+
+static bool is_ahead(const struct map_stream *s) {
+    return !s->tile;
+}
+
+static void declare(struct maker *k) {
+    for (int q = 0; q < k->m->stream_count; q++) {
+        struct map_stream *s = &k->m->streams[q];
+        if (!is_ahead(s))
+            continue;
+        s->name = le_cuda_name(k->c, wish_of(k, s, "near"));
+        le_cuda_line(k->c, k->c->root, "%s %s[%d][%d] = {};", stored_of(k, s), s->name,
+                     k->m->unroll + s->row_high - s->row_low, columns_of(k, s));
+    }
+}
+
+/* One row of a stream: vectors where they are aligned, else elements. */
+static void read_row(struct maker *k, const struct map_stream *s, struct block *block, const char *row) {
+    struct cuda *c = k->c;
+    int end = s->column_low + columns_of(k, s), width = k->m->width;
+    for (int at = s->column_low, step; at < end; at += step) {
+        bool wide = s->along && s->align >= 0 && (at - s->align) % width == 0 && at + width <= end;
+        step = wide ? width : 1;
+        struct block *base = le_cuda_open(c, block, NULL);
+        bind_inner(k, base, le_arena_format(c->arena, "(%d)", at));
+        const char *place = place_of(k, s->loads[0], base);
+        if (wide)
+            le_cuda_line(c, base, "le_read_at<%d>(&%s[%s][%d], &%s);", width, s->name, row, at - s->column_low, place);
+        else
+            le_cuda_line(c, base, "%s[%s][%d] = %s;", s->name, row, at - s->column_low, place);
+        le_cuda_close(c, base);
+    }
+}
+
+static void read_rows(struct maker *k, const struct map_stream *s, struct block *block) {
+    struct cuda *c = k->c;
+    if (s->row_low == s->row_high) {
+        struct block *inner = open_turns(k, block);
+        read_row(k, s, inner, k->turn);
+        le_cuda_close(c, inner);
+        return;
+    }
+    const char *row = le_cuda_name(c, "row");
+    struct block *inner = open_loop(k, block, row, k->m->unroll + s->row_high - s->row_low);
+    le_map_bind_outer(k->m, &k->names, inner, k->turn,
+                      le_arena_format(c->arena, "%s + (%s - %d)", k->names.place[k->m->row], row, -s->row_low));
+    read_row(k, s, inner, row);
+    le_cuda_close(c, inner);
+}
+
+/* Every load by itself, where its element counts. */
+static void read_some(struct maker *k, struct block *block) {
+    struct cuda *c = k->c;
+    struct block *turns = open_turns(k, block);
+    struct block *elements = open_loop(k, turns, k->element, k->m->width);
+    const char *asks = counts(k);
+    struct block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
+    bind_inner(k, inner, k->element);
+    for (int q = 0; q < k->m->stream_count; q++) {
+        const struct map_stream *s = &k->m->streams[q];
+        for (int x = 0; x < s->load_count && is_ahead(s); x++)
+            le_cuda_line(c, inner, "%s[%s + %d][%s + %d] = %s;", s->name, k->turn, s->row[x] - s->row_low,
+                         element_of(k, s), s->column[x] - s->column_low, place_of(k, s->loads[x], inner));
+    }
+    if (inner != elements)
+        le_cuda_close(c, inner);
+    le_cuda_close(c, elements);
+    le_cuda_close(c, turns);
+}
+
+static void read_ahead(struct maker *k) {
+    struct cuda *c = k->c;
+    bool some = false;
+    for (int q = 0; q < k->m->stream_count; q++)
+        some |= is_ahead(&k->m->streams[q]);
+    if (!some)
+        return;
+    declare(k);
+    if (!k->names.whole) {
+        read_some(k, c->root);
+        return;
+    }
+    struct block *all = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s)", k->names.whole));
+    for (int q = 0; q < k->m->stream_count; q++)
+        if (is_ahead(&k->m->streams[q]))
+            read_rows(k, &k->m->streams[q], all);
+    struct block *rest = le_cuda_open(c, c->root, "else");
+    read_some(k, rest);
+    le_cuda_close(c, all); /* what is hoisted out of either comes before both */
+    le_cuda_close(c, rest);
+}
+
+/* ---- tiles in shared memory, by columns */
+
+static int pitch_of(const struct map *m) {
+    return m->tile_rows | 1;
+}
+
+static void read_tile(struct maker *k, struct map_stream *s, struct block *block, const char *row, const char *column) {
+    struct map *m = k->m;
+    struct cuda *c = k->c;
+    int inner = m->axis_count - 1;
+    struct block *base = le_cuda_open(c, block, NULL);
+    le_map_bind_outer(m, &k->names, base, k->turn, le_arena_format(c->arena, "%s + %s", k->names.row_start, row));
+    le_map_bind(m, base, inner, le_arena_format(c->arena, "%s + %s", k->names.column_start, column));
+    le_cuda_line(c, base, "%s[%s * %d + %s] = %s;", s->name, column, pitch_of(m), row, place_of(k, s->loads[0], base));
+    le_cuda_close(c, base);
+}
+
+static void read_tiles(struct maker *k) {
+    struct map *m = k->m;
+    struct cuda *c = k->c;
+    int inner = m->axis_count - 1;
+    const char *at = le_cuda_name(c, "at"), *row = le_cuda_name(c, "row"), *column = le_cuda_name(c, "column");
+    for (int q = 0; q < m->stream_count; q++) {
+        struct map_stream *s = &m->streams[q];
+        if (!s->tile)
+            continue;
+        s->name = le_cuda_name(c, wish_of(k, s, "tile"));
+        le_cuda_line(c, c->root, "__shared__ %s %s[%d];", stored_of(k, s), s->name, m->tile_columns * pitch_of(m));
+    }
+    struct block *turns = open_loop(k, c->root, k->turn, m->unroll);
+    le_cuda_line(c, turns, "const int %s = (int)threadIdx.x + %s * %d;", at, k->turn, MAP_THREADS);
+    le_cuda_line(c, turns, "const int %s = %s %% %d, %s = %s / %d;", row, at, m->tile_rows, column, at, m->tile_rows);
+    struct block *within = le_cuda_open(
+        c, turns,
+        le_arena_format(c->arena, "if (%s + %s < %s && %s + %s < %s)", k->names.row_start, row,
+                        le_map_axis_number(m, m->row, "count", m->axes[m->row].count), k->names.column_start, column,
+                        le_map_axis_number(m, inner, "count", m->axes[inner].count)));
+    for (int q = 0; q < m->stream_count; q++)
+        if (m->streams[q].tile)
+            read_tile(k, &m->streams[q], within, row, column);
+    le_cuda_close(c, within);
+    le_cuda_close(c, turns);
+    le_cuda_line(c, c->root, "__syncthreads();");
+}
+
+/* ---- the elements */
+
+/* What was read ahead, from now on: in the outermost block where the loads' nodes may stand. */
+static void know_stream(struct maker *k, const struct map_stream *s, struct block *turns, struct block *element) {
+    struct map *m = k->m;
+    struct cuda *c = k->c;
+    for (int x = 0; x < s->load_count; x++) {
+        struct le_node *load = s->loads[x];
+        enum le_type stored = c->ir->values.at[load->value].type;
+        const char *text;
+        if (s->tile)
+            text = le_arena_format(c->arena, "(%s ? %s[threadIdx.x %% %d * %d + (threadIdx.x / %d + %s * %d)] : (%s)0)",
+                                   counts(k), s->name, m->tile_columns, pitch_of(m), m->tile_columns, k->turn,
+                                   MAP_THREADS / m->tile_columns, stored_of(k, s));
+        else
+            text = le_arena_format(c->arena, "%s[%s + %d][%s + %d]", s->name, k->turn, s->row[x] - s->row_low,
+                                   element_of(k, s), s->column[x] - s->column_low);
+        bool inner = le_node_depends(load, le_map_inner(m)->index);
+        struct block *block = inner ? element : turns;
+        const char *x_text = le_cuda_from_memory(c, text, stored, load->type);
+        le_cuda_know(c, load, block,
+                     le_cuda_hold(c, block, load->type, false, le_cuda_value_name(c, load->value), x_text)->text);
+    }
+}
+
+static const char *target_place(struct maker *k, struct block *block) {
+    const struct le_stage *stage = k->m->stage;
+    const char *place;
+    struct destination to = {.value = stage->target,
+                             .rank = stage->left_count,
+                             .access = stage->access,
+                             .subscripts = stage->left,
+                             .trusted = true};
+    le_cuda_place(k->c, &to, block, NULL, &place);
+    return place;
+}
+
+/* Turns of which some element counts: what they read lies inside. */
+static struct block *open_counted(struct maker *k) {
+    struct cuda *c = k->c;
+    struct block *turns = open_loop(k, c->root, k->turn, k->m->unroll);
+    struct block *inner = le_cuda_open(c, turns, le_arena_format(c->arena, "if (%s[%s] > 0)", k->names.to, k->turn));
+    inner->conditional = true;
+    le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
+    return inner;
+}
+
+static void make_elements(struct maker *k) {
+    struct cuda *c = k->c;
+    const struct le_stage *stage = k->m->stage;
+    enum le_type stored = c->ir->values.at[stage->target].type;
+    k->made = le_cuda_name(c, "made");
+    le_cuda_line(c, c->root, "%s %s[%d][%d];", le_cuda_stored(stored), k->made, k->m->unroll, k->m->width);
+    bool asks = !le_map_is_simple(k->m) && (!k->m->safe || k->m->loose);
+    struct block *turns = asks ? open_counted(k) : open_turns(k, c->root);
+    struct block *loop = open_loop(k, turns, k->element, k->m->width), *element = loop;
+    if (asks) {
+        element = le_cuda_open(c, loop, le_arena_format(c->arena, "if (%s)", counts(k)));
+        element->conditional = true;
+    }
+    bind_inner(k, element, k->m->width > 1 ? k->element : NULL);
+    for (int q = 0; q < k->m->stream_count; q++)
+        know_stream(k, &k->m->streams[q], turns, element);
+    const struct held *x = le_cuda_node(c, stage->node, element, NULL);
+    le_cuda_line(c, element, "%s[%s][%s] = %s;", k->made, k->turn, k->element,
+                 le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(stored), stored));
+    le_cuda_close_all(c, element);
+}
+
+/* ---- writing */
+
+static void write_some(struct maker *k, struct block *block) {
+    struct cuda *c = k->c;
+    struct block *turns = open_turns(k, block);
+    struct block *elements = open_loop(k, turns, k->element, k->m->width);
+    const char *asks = counts(k);
+    struct block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
+    bind_inner(k, inner, k->m->width > 1 ? k->element : NULL);
+    le_cuda_line(c, inner, "%s = %s[%s][%s];", target_place(k, inner), k->made, k->turn, k->element);
+    if (inner != elements)
+        le_cuda_close(c, inner);
+    le_cuda_close(c, elements);
+    le_cuda_close(c, turns);
+}
+
+static void write_all(struct maker *k) {
+    struct cuda *c = k->c;
+    if (!k->names.whole) {
+        write_some(k, c->root);
+        return;
+    }
+    struct block *all = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s)", k->names.whole));
+    struct block *turns = open_turns(k, all);
+    bind_inner(k, turns, NULL);
+    le_cuda_line(c, turns, "le_write<%d>(&%s, %s[%s]);", k->m->width, target_place(k, turns), k->made, k->turn);
+    le_cuda_close(c, turns);
+    struct block *rest = le_cuda_open(c, c->root, "else");
+    write_some(k, rest);
+    le_cuda_close(c, all);
+    le_cuda_close(c, rest);
+}
+
+/* ---- */
+
+static const char *how(const struct map *m) {
+    if (m->way == MAP_TILE)
+        return "tiles through shared memory";
+    if (m->way == MAP_ROWS)
+        return "a thread for some rows and columns";
+    return le_map_is_simple(m) ? "a thread for each element"
+           : m->width > 1      ? "a thread for vectors of elements"
+                               : "a thread for some elements";
+}
+
+bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
+                  leat_status *status) {
+    struct map m;
+    if (!le_map_find(&m, job, stage))
+        return false;
+    struct maker k = {.m = &m, .c = &m.c};
+    m.c.block_threads = MAP_THREADS;
+    le_map_places(&m, &k.names);
+    k.turn = le_cuda_name(k.c, "u");
+    k.element = le_cuda_name(k.c, "e");
+    read_ahead(&k);
+    if (m.way == MAP_TILE)
+        read_tiles(&k);
+    make_elements(&k);
+    write_all(&k);
+    struct le_device_launch *launch = le_cuda_finish(k.c, out);
+    int64_t blocks = m.items;
+    if (m.way == MAP_FLAT)
+        blocks = (m.items + MAP_THREADS * m.unroll - 1) / (MAP_THREADS * m.unroll);
+    launch->grid[0] = (unsigned)blocks;
+    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
+    launch->block[0] = MAP_THREADS;
+    launch->how = how(&m);
+    launch->elements = 1;
+    for (int a = 0; a < m.axis_count; a++)
+        launch->elements *= m.axes[a].count;
+    *status = m.c.status;
+    return true;
+}

@@ -1,0 +1,105 @@
+/* Scatters whose order shows: sums of floats, and what has no atomic form. A block goes through its points in order, so
+ * many at once as it has threads: each thread makes one point's term, then each takes, in order, the terms of the
+ * places that are its own. So every element gets its terms in the order of the stage's indices, whatever the number of
+ * threads.
+ */
+#include "gen/device_team.h"
+
+#define BLOCK 256 /* threads, points at once, and owners of places */
+
+static bool is_countable(const struct le_kernel *k, const struct le_stage *stage) {
+    for (int q = 0; q < stage->index_count; q++)
+        if (k->space->ranges[stage->indices[q]].dynamic)
+            return false;
+    return stage->index_count > 0 && stage->index_count <= POINTS_MAX;
+}
+
+static int64_t count_points(const struct le_kernel *k, const struct le_stage *stage, int from) {
+    int64_t points = 1;
+    for (int q = from; q < stage->index_count; q++)
+        if (!le_mul_i64(points, le_range_count(&k->space->ranges[stage->indices[q]]), &points))
+            return INT64_MAX;
+    return points;
+}
+
+/* The names of one kernel. */
+struct ordered {
+    const char *array, *places, *terms, *point, *end;
+};
+
+/* A point's term and its place, which is -1 where there is none. */
+static void make_terms(struct cuda *c, struct block *block, const struct ordered *o, const char *copies) {
+    const struct le_stage *stage = c->stage;
+    enum le_type type = c->ir->values.at[stage->target].type;
+    const char *term = le_cuda_name(c, "term"), *place = le_cuda_name(c, "place"), *element;
+    le_cuda_line(c, block, "%s %s = 0;\nlong long %s = -1;", le_cuda_type(type), term, place);
+    struct block *inner = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s < %s)", o->point, o->end));
+    inner->conditional = true;
+    le_team_bind(c, inner, stage->indices, stage->index_count, o->point, false);
+    const char *x = le_cuda_wide(c, le_cuda_node(c, stage->node, inner, NULL));
+    struct destination to = {.value = stage->target,
+                             .rank = stage->left_count,
+                             .access = stage->access,
+                             .subscripts = stage->left,
+                             .dense = copies};
+    struct block *inside = le_cuda_place(c, &to, inner, NULL, &element);
+    le_cuda_line(c, inside, "%s = %s;\n%s = &%s - %s;", term, x, place, element, o->array);
+    if (inside != inner)
+        le_cuda_close(c, inside);
+    le_cuda_close(c, inner);
+    le_cuda_line(c, block, "%s[threadIdx.x] = %s;\n%s[threadIdx.x] = %s;", o->terms, term, o->places, place);
+}
+
+/* Places beside each other have different owners, and so have those that are a row apart. */
+static void take_terms(struct cuda *c, struct block *block, const struct ordered *o, const char *base) {
+    enum le_type type = c->ir->values.at[c->stage->target].type;
+    const char *k = le_cuda_name(c, "k"), *at = le_cuda_name(c, "at"), *element = le_cuda_name(c, "element");
+    const char *term = le_arena_format(c->arena, "%s[%s]", o->terms, k);
+    le_cuda_line(c, block, "__syncthreads();\nfor (int %s = 0; %s < %d; %s++) {", k, k, BLOCK, k);
+    le_cuda_line(c, block, "    const long long %s = %s[%s];", at, o->places, k);
+    le_cuda_line(c, block, "    if (%s >= 0 && (unsigned char)(%s ^ %s >> 8) == threadIdx.x) {", at, at, at);
+    le_cuda_line(c, block, "        %s &%s = %s[%s%s];", le_cuda_stored(type), element, o->array, base, at);
+    le_cuda_line(c, block, "        %s = %s;\n    }\n}\n__syncthreads();", element,
+                 le_cuda_updated(c, c->stage->scatter, type, element, term));
+}
+
+bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,
+                     struct le_device_launches *out, leat_status *status) {
+    struct cuda c;
+    const struct le_kernel *k = &job->kernel;
+    const struct le_value *target = &k->ir->values.at[stage->target];
+    bool copied = chunks->count > 1;
+    if (!is_countable(k, stage) || target->rank == 0)
+        return false;
+    int64_t points = count_points(k, stage, 0), chunk = copied ? chunks->size * count_points(k, stage, 1) : points;
+    le_cuda_begin(&c, job, stage, copied ? "_chunks" : "");
+    const char *stored = le_arena_format(c.arena, "%s *", le_cuda_stored(target->type));
+    const char *base = "";
+    struct ordered o = {.places = le_cuda_name(&c, "places"), .terms = le_cuda_name(&c, "terms")};
+    if (copied) {
+        o.array = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work, stored, "copies");
+        base = le_arena_format(c.arena, "blockIdx.x * %s + ", le_cuda_number(&c, "elements", chunks->elements));
+    } else {
+        o.array = le_cuda_parameter(&c, LE_ARGUMENT_TARGET, target->id, 0, stored, NULL);
+    }
+    const char *begin = le_cuda_name(&c, "begin"), *some = le_cuda_name(&c, "some");
+    const char *size = le_cuda_number(&c, "chunk", chunk), *all = le_cuda_number(&c, "points", points);
+    o.point = le_cuda_name(&c, "point");
+    o.end = le_cuda_name(&c, "end");
+    le_cuda_line(&c, c.root, "__shared__ long long %s[%d];\n__shared__ %s %s[%d];", o.places, BLOCK,
+                 le_cuda_type(target->type), o.terms, BLOCK);
+    le_cuda_line(&c, c.root, "const long long %s = blockIdx.x * %s, %s = %s + %s < %s ? %s + %s : %s;", begin, size,
+                 o.end, begin, size, all, begin, size, all);
+    struct block *loop = le_cuda_open(
+        &c, c.root,
+        le_arena_format(c.arena, "for (long long %s = %s; %s < %s; %s += %d)", some, begin, some, o.end, some, BLOCK));
+    le_cuda_line(&c, loop, "const long long %s = %s + threadIdx.x;", o.point, some);
+    make_terms(&c, loop, &o, copied ? o.array : NULL);
+    take_terms(&c, loop, &o, base);
+    le_cuda_close(&c, loop);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = copied ? "a block for each chunk, in order, into a copy" : "one block, in order";
+    *status = le_cuda_set_grid(&c, launch, chunks->count * BLOCK);
+    launch->elements = points;
+    return true;
+}

@@ -1,0 +1,391 @@
+//: le_across le_from_lane
+template <class T> __device__ inline T le_across(T x, int lanes) { return (T)__shfl_xor_sync(0xffffffffu, x, lanes); }
+template <class T> __device__ inline T le_from_lane(T x, int lane) { return (T)__shfl_sync(0xffffffffu, x, lane); }
+//: le_is_real
+template <class T> __device__ constexpr inline bool le_is_real() { return (T)0.5 != (T)0; }
+// Totals, as reductions put them together. none(): of no terms, which changes nothing that it is joined to; of(x): of one
+// term; value(empty): the result. a.join(b) is b.join(a); ORDERED: which two are joined first shows in the result.
+//: le_sum
+template <class T> struct le_sum {
+    enum { ORDERED = le_is_real<T>() };
+    T total;
+    __device__ static inline le_sum none() { return {(T)-0.0}; }
+    __device__ static inline le_sum of(T x) { return {x}; }
+    __device__ inline le_sum join(le_sum b) const {
+        return {ORDERED ? (T)(total + b.total) : (T)((unsigned long long)total + (unsigned long long)b.total)};
+    }
+    __device__ inline le_sum across(int lanes) const { return {le_across(total, lanes)}; }
+    __device__ inline le_sum from_lane(int lane) const { return {le_from_lane(total, lane)}; }
+    __device__ inline T value(bool empty) const { return empty ? (T)0 : total; }
+};
+//: le_product
+template <class T> struct le_product {
+    enum { ORDERED = le_is_real<T>() };
+    T total;
+    __device__ static inline le_product none() { return {(T)1}; }
+    __device__ static inline le_product of(T x) { return {x}; }
+    __device__ inline le_product join(le_product b) const {
+        return {ORDERED ? (T)(total * b.total) : (T)((unsigned long long)total * (unsigned long long)b.total)};
+    }
+    __device__ inline le_product across(int lanes) const { return {le_across(total, lanes)}; }
+    __device__ inline le_product from_lane(int lane) const { return {le_from_lane(total, lane)}; }
+    __device__ inline T value(bool) const { return total; }
+};
+//: le_top le_bottom
+template <class T> __device__ inline T le_top() {
+    return (T)-1 < (T)0 ? (T)(~0ull >> (65 - 8 * sizeof(T))) : (T)~0ull;
+}
+template <> __device__ inline float le_top<float>() { return le_infinity<float>(); }
+template <> __device__ inline double le_top<double>() { return le_infinity<double>(); }
+template <class T> __device__ inline T le_bottom() { return (T)-1 < (T)0 ? (T)~le_top<T>() : (T)0; }
+template <> __device__ inline float le_bottom<float>() { return -le_infinity<float>(); }
+template <> __device__ inline double le_bottom<double>() { return -le_infinity<double>(); }
+//: le_least
+template <class T> struct le_least {
+    enum { ORDERED = 0 };
+    T best;
+    __device__ static inline le_least none() { return {le_top<T>()}; }
+    __device__ static inline le_least of(T x) { return {x}; }
+    __device__ inline le_least join(le_least b) const { return {b.best < best || b.best != b.best ? b.best : best}; }
+    __device__ inline le_least across(int lanes) const { return {le_across(best, lanes)}; }
+    __device__ inline le_least from_lane(int lane) const { return {le_from_lane(best, lane)}; }
+    __device__ inline T value(bool) const { return le_canonical(best); }
+};
+//: le_greatest
+template <class T> struct le_greatest {
+    enum { ORDERED = 0 };
+    T best;
+    __device__ static inline le_greatest none() { return {le_bottom<T>()}; }
+    __device__ static inline le_greatest of(T x) { return {x}; }
+    __device__ inline le_greatest join(le_greatest b) const { return {b.best > best || b.best != b.best ? b.best : best}; }
+    __device__ inline le_greatest across(int lanes) const { return {le_across(best, lanes)}; }
+    __device__ inline le_greatest from_lane(int lane) const { return {le_from_lane(best, lane)}; }
+    __device__ inline T value(bool) const { return le_canonical(best); }
+};
+//: le_any
+struct le_any {
+    enum { ORDERED = 0 };
+    bool found;
+    __device__ static inline le_any none() { return {false}; }
+    __device__ static inline le_any of(bool x) { return {x}; }
+    __device__ inline le_any join(le_any b) const { return {found || b.found}; }
+    __device__ inline le_any across(int lanes) const { return {le_across(found, lanes)}; }
+    __device__ inline le_any from_lane(int lane) const { return {le_from_lane(found, lane)}; }
+    __device__ inline bool value(bool) const { return found; }
+};
+//: le_all
+struct le_all {
+    enum { ORDERED = 0 };
+    bool hold;
+    __device__ static inline le_all none() { return {true}; }
+    __device__ static inline le_all of(bool x) { return {x}; }
+    __device__ inline le_all join(le_all b) const { return {hold && b.hold}; }
+    __device__ inline le_all across(int lanes) const { return {le_across(hold, lanes)}; }
+    __device__ inline le_all from_lane(int lane) const { return {le_from_lane(hold, lane)}; }
+    __device__ inline bool value(bool) const { return hold; }
+};
+//: le_first
+// The least (or greatest) term's place, the first of several; a NaN's before all. at -1: there was none.
+template <class T, class N, bool GREATEST> struct le_first {
+    enum { ORDERED = 0 };
+    T best;
+    N at;
+    __device__ static inline le_first none() { return {(T)0, (N)-1}; }
+    __device__ static inline le_first of(T x, N at) { return {x, at}; }
+    __device__ static inline bool beats(T a, T b) { return b == b && ((GREATEST ? a > b : a < b) || a != a); }
+    __device__ inline le_first join(le_first b) const {
+        const bool takes = at < 0 || beats(b.best, best) || (b.at < at && !beats(best, b.best));
+        return b.at >= 0 && takes ? b : *this;
+    }
+    __device__ inline le_first across(int lanes) const { return {le_across(best, lanes), le_across(at, lanes)}; }
+    __device__ inline le_first from_lane(int lane) const { return {le_from_lane(best, lane), le_from_lane(at, lane)}; }
+    __device__ inline N value(bool) const { return at; }
+};
+//: le_both
+template <class A, class B> struct le_both {
+    enum { ORDERED = A::ORDERED || B::ORDERED };
+    A a;
+    B b;
+    __device__ static inline le_both none() { return {A::none(), B::none()}; }
+    __device__ inline le_both join(const le_both &o) const { return {a.join(o.a), b.join(o.b)}; }
+    __device__ inline le_both across(int lanes) const { return {a.across(lanes), b.across(lanes)}; }
+    __device__ inline le_both from_lane(int lane) const { return {a.from_lane(lane), b.from_lane(lane)}; }
+};
+//: le_read le_chunk
+// W neighbours from an address that is a multiple of their size, or of 16 bytes.
+template <int BYTES> struct le_chunk { typedef uint4 type; };
+template <> struct le_chunk<8> { typedef uint2 type; };
+template <> struct le_chunk<4> { typedef unsigned type; };
+template <> struct le_chunk<2> { typedef unsigned short type; };
+template <> struct le_chunk<1> { typedef unsigned char type; };
+template <int W, class T> __device__ inline void le_read(T (&to)[W], const T *from) {
+    typedef typename le_chunk<W * sizeof(T)>::type chunk;
+    union { chunk chunks[W * sizeof(T) / sizeof(chunk)]; T at[W]; } all;
+#pragma unroll
+    for (int k = 0; k < (int)(W * sizeof(T) / sizeof(chunk)); k++)
+        all.chunks[k] = ((const chunk *)from)[k];
+#pragma unroll
+    for (int k = 0; k < W; k++)
+        to[k] = all.at[k];
+}
+//: le_joined le_neighbours
+// W neighbours' total, W a power of two.
+template <class M, int W> struct le_neighbours {
+    __device__ static inline M join(const M *t) {
+        return le_neighbours<M, W / 2>::join(t).join(le_neighbours<M, W / 2>::join(t + W / 2));
+    }
+};
+template <class M> struct le_neighbours<M, 1> {
+    __device__ static inline M join(const M *t) { return *t; }
+};
+template <class M, int W> __device__ inline M le_joined(const M (&t)[W]) { return le_neighbours<M, W>::join(t); }
+//: le_warp_tree le_warp_trees
+// All lanes' total, in all lanes.
+template <class M> __device__ inline M le_warp_tree(M t) {
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2)
+        t = t.join(t.across(d));
+    return t;
+}
+// The same of U totals that each lane has, U a power of two: lane k gets that of t[k % U].
+template <class M, int U> __device__ inline M le_warp_trees(M (&t)[U]) {
+    const int lane = threadIdx.x & 31;
+#pragma unroll
+    for (int level = 0; level < 5; level++) {
+        const int d = 1 << level, n = U >> (level + 1);
+        if (n == 0)
+            t[0] = t[0].join(t[0].across(d));
+#pragma unroll
+        for (int k = 0; k < U / 2; k++) {
+            if (k >= n)
+                continue;
+            const M own = lane & d ? t[2 * k + 1] : t[2 * k], other = lane & d ? t[2 * k] : t[2 * k + 1];
+            t[k] = own.join(other.across(d));
+        }
+    }
+    return t[0];
+}
+//: le_warp_lines le_warp_total le_warp_keep
+// A complete subtree, in all lanes: LINES (a power of two up to 32) lines of 32 * W terms from `first` on; what stands at
+// count or behind it is none. U lines (a power of two up to LINES) are read at once. terms(at): the total of W neighbours.
+template <class M, int U> __device__ inline M le_warp_keep(M kept, M (&t)[U], int line) {
+    if (!M::ORDERED)
+        return kept.join(le_joined<M, U>(t));
+    const M total = le_warp_trees<M, U>(t);
+    return (int)(threadIdx.x & 31) / U == line / U ? total : kept;
+}
+template <class M, int LINES, int U, int W, class N, class Terms>
+__device__ inline M le_warp_lines(N first, N count, const Terms &terms) {
+    const N at = first + (N)(threadIdx.x & 31) * W;
+    M kept = M::none();
+#pragma unroll 1
+    for (int line = 0; line < LINES && first + (N)line * 32 * W < count; line += U) {
+        M t[U];
+        if (first + (N)(line + U) * 32 * W <= count) {
+#pragma unroll
+            for (int k = 0; k < U; k++)
+                t[k] = terms(at + (N)(line + k) * 32 * W);
+        } else {
+#pragma unroll
+            for (int k = 0; k < U; k++)
+                t[k] = at + (N)(line + k) * 32 * W < count ? terms(at + (N)(line + k) * 32 * W) : M::none();
+        }
+        kept = le_warp_keep<M, U>(kept, t, line);
+    }
+    return le_warp_tree(kept);
+}
+// The same where count may be no multiple of W; term(at): of one.
+template <class M, int LINES, int U, int W, class N, class Terms, class Term>
+__device__ inline M le_warp_total(N first, N count, const Terms &terms, const Term &term) {
+    if (W == 1 || first + (N)LINES * 32 * W <= count)
+        return le_warp_lines<M, LINES, U, W, N>(first, count, terms);
+    M kept = M::none();
+#pragma unroll 1
+    for (int part = 0; part < W; part++) {
+        const M t = le_warp_lines<M, LINES, U, 1, N>(first + (N)part * LINES * 32, count, term);
+        kept = (int)(threadIdx.x & 31) == part ? t : kept;
+    }
+    return le_warp_tree(kept);
+}
+//: le_pending
+// Totals of equal numbers of terms, one after the other, each in all lanes: a binary counter, whose digit b is lane b's.
+template <class M> struct le_pending {
+    M digit;
+    unsigned count;
+    __device__ inline le_pending() : digit(M::none()), count(0) {}
+    __device__ inline void add(M t) {
+        int b = 0;
+        for (; count >> b & 1; b++)
+            t = digit.from_lane(b).join(t);
+        digit = (int)(threadIdx.x & 31) == b ? t : digit;
+        count++;
+    }
+    __device__ inline M total() const {
+        M t = M::none();
+        for (int b = 0; count >> b != 0; b++)
+            t = count >> b & 1 ? digit.from_lane(b).join(t) : t;
+        return t;
+    }
+};
+//: le_room
+template <class M> struct le_room { M at[2][256]; };
+//: le_block_total
+// Of any number of terms by a block, in all its threads: its warps take turns at subtrees, and every warp joins those of
+// le_room. Its threads meet.
+template <class M, int LINES, int U, int W, class N, class Terms, class Term>
+__device__ inline M le_block_total(N count, const Terms &terms, const Term &term, le_room<M> &room) {
+    enum { ROOM = 256, STEP = LINES * 32 * W };
+    const int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32;
+    le_pending<M> pending;
+    int turn = 0;
+    __syncthreads();
+#pragma unroll 1
+    for (N first = 0; first < count; first += (N)ROOM * STEP) {
+        const N left = (count - first - 1) / STEP + 1;
+        const int steps = left < ROOM ? (int)left : ROOM;
+#pragma unroll 1
+        for (int step = warp; step < steps; step += warps) {
+            const M t = le_warp_total<M, LINES, U, W, N>(first + (N)step * STEP, count, terms, term);
+            if ((threadIdx.x & 31) == 0)
+                room.at[turn][step] = t;
+        }
+        __syncthreads();
+        const M *at = room.at[turn];
+        pending.add(le_warp_lines<M, 8, 8, 1, int>(0, steps, [=](int k) { return at[k]; }));
+        turn ^= 1;
+    }
+    return pending.total();
+}
+//: le_grid_parts
+// The total of each step of a block, of which there are `steps`; gridDim.x blocks share them.
+template <class M, int LINES, int U, int W, class N, class Terms, class Term>
+__device__ inline void le_grid_parts(N count, int steps, const Terms &terms, const Term &term, M *parts,
+                                     le_room<M> &room) {
+    const int lane = (int)(threadIdx.x & 31), warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32;
+    int turn = 0;
+#pragma unroll 1
+    for (int step = (int)blockIdx.x; step < steps; step += (int)gridDim.x) {
+        const N first = ((N)step * warps + warp) * (LINES * 32 * W);
+        const M t = le_warp_total<M, LINES, U, W, N>(first, count, terms, term);
+        if (lane == 0)
+            room.at[turn][warp] = t;
+        __syncthreads();
+        if (warp == 0) {
+            const M total = le_warp_tree(lane < warps ? room.at[turn][lane] : M::none());
+            if (lane == 0)
+                parts[step] = total;
+        }
+        turn ^= 1;
+    }
+}
+//: le_is_last
+// Whether this block is the last of so many to come here, which then sees what all have written. arrived: 0 at first.
+__device__ inline bool le_is_last(unsigned *arrived, unsigned blocks) {
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(arrived, 1u) == blocks - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+//: le_thread_total
+// Of the terms from first to end by one thread, at most U << LEVELS, U at a time; both powers of two.
+template <class M, int LEVELS, int U, class N, class Term>
+__device__ inline M le_thread_total(N first, N end, const Term &term) {
+    M pending[LEVELS + 1], all = M::none();
+    unsigned count = 0; /* bit b: pending[b] is the total of U << b terms */
+#pragma unroll 1
+    for (N at = first; at < end; at += U, count++) {
+        M t[U];
+        if (at + U <= end) {
+#pragma unroll
+            for (int k = 0; k < U; k++)
+                t[k] = term(at + k);
+        } else {
+#pragma unroll
+            for (int k = 0; k < U; k++)
+                t[k] = at + k < end ? term(at + k) : M::none();
+        }
+        M x = le_joined<M, U>(t);
+        if (!M::ORDERED) {
+            all = all.join(x);
+            continue;
+        }
+        bool carries = true;
+#pragma unroll
+        for (int b = 0; b <= LEVELS; b++) {
+            if (carries && (count >> b & 1)) {
+                x = pending[b].join(x);
+            } else if (carries) {
+                pending[b] = x;
+                carries = false;
+            }
+        }
+    }
+#pragma unroll
+    for (int b = 0; M::ORDERED && b <= LEVELS; b++)
+        if (count >> b & 1)
+            all = pending[b].join(all);
+    return all;
+}
+//: le_write
+template <int W, class T> __device__ inline void le_write(T *to, const T (&from)[W]) {
+    typedef typename le_chunk<W * sizeof(T)>::type chunk;
+    union { chunk chunks[W * sizeof(T) / sizeof(chunk)]; T at[W]; } all;
+#pragma unroll
+    for (int k = 0; k < W; k++)
+        all.at[k] = from[k];
+#pragma unroll
+    for (int k = 0; k < (int)(W * sizeof(T) / sizeof(chunk)); k++)
+        ((chunk *)to)[k] = all.chunks[k];
+}
+//: le_kept
+// W elements of each of a thread's lines: of the first NEAR lines in registers, of the others in shared memory, where
+// `far` is the thread's place for one line, and the next line's is blockDim.x places behind it.
+template <class T, int W, int NEAR> struct le_kept {
+    T near[NEAR * W], *far;
+    __device__ inline void put(int line, const T (&x)[W]) {
+        if (line >= NEAR) {
+            le_write<W>(far + (line - NEAR) * (int)blockDim.x * W, x);
+            return;
+        }
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            near[line * W + k] = x[k];
+    }
+    __device__ inline void get(int line, T (&x)[W]) const {
+        if (line >= NEAR) {
+            le_read<W>(x, far + (line - NEAR) * (int)blockDim.x * W);
+            return;
+        }
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            x[k] = near[line * W + k];
+    }
+};
+//: le_row_total
+// Of a warp's LINES lines, in all its lanes; U lines at once, both powers of two. line(k): what the lane has of line k.
+template <class M, int LINES, int U, class Line> __device__ inline M le_row_total(const Line &line) {
+    M kept = M::none();
+#pragma unroll
+    for (int first = 0; first < LINES; first += U) {
+        M t[U];
+#pragma unroll
+        for (int k = 0; k < U; k++)
+            t[k] = line(first + k);
+        kept = le_warp_keep<M, U>(kept, t, first);
+    }
+    return le_warp_tree(kept);
+}
+//: le_block_join
+// Of all warps' totals, in all threads. Its threads meet; room: of this call alone.
+template <class M> __device__ inline M le_block_join(M t, M (&room)[32]) {
+    const int lane = (int)threadIdx.x & 31;
+    if (lane == 0)
+        room[threadIdx.x / 32] = t;
+    __syncthreads();
+    return le_warp_tree(lane < (int)(blockDim.x / 32) ? room[lane] : M::none());
+}

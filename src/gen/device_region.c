@@ -1,0 +1,181 @@
+/* Regions: structured code over private variables, which is plain C. Variables are C's; a RETURN that is not the last
+ * step leaves by goto. What changes from step to step is computed anew after each (cuda.moment counts them). */
+#include "gen/device_gen.h"
+
+struct region {
+    struct cuda *c;
+    struct le_node *node;
+    const struct le_region_step *steps;
+    int count;
+    const char *outside, *result, *done; /* result: NULL in an EACH stage; done: the label behind it, once used */
+};
+
+static void run_steps(struct region *r, struct block *block, int from, int to);
+
+static const struct held *value(struct region *r, struct block *block, int operand) {
+    return le_cuda_node(r->c, r->node->operands[operand], block, r->outside);
+}
+
+/* ---- variables */
+
+static void declare_variables(struct region *r, struct block *block) {
+    struct cuda *c = r->c;
+    for (int k = 0; k < r->count; k++)
+        if (r->steps[k].kind == LE_REGION_SET)
+            c->locals[r->steps[k].local] = NULL;
+    for (int k = 0; k < r->count; k++) {
+        int local = r->steps[k].local;
+        if (r->steps[k].kind != LE_REGION_SET || c->locals[local])
+            continue;
+        const struct le_local *l = &c->ir->locals.at[local];
+        c->locals[local] = le_cuda_name(c, l->name);
+        le_cuda_line(c, block, "%s %s = 0;", le_cuda_type(l->type), c->locals[local]);
+    }
+}
+
+static void run_set(struct region *r, struct block *block, const struct le_region_step *s) {
+    const struct held *x = value(r, block, s->value);
+    le_cuda_line(r->c, block, "%s = %s;", r->c->locals[s->local], x->text);
+}
+
+/* ---- stores */
+
+/* Elements that several may update come one after the other (device_loop.c). */
+static void run_store(struct region *r, struct block *block, const struct le_region_step *s) {
+    struct cuda *c = r->c;
+    const struct le_value *target = &c->ir->values.at[c->stage->pairs[s->target].target];
+    struct destination to = {.value = target->id,
+                             .rank = s->subscript_count,
+                             .access = s->access,
+                             .subscripts = r->node->operands + s->first_subscript};
+    const struct held *x = value(r, block, s->value);
+    const char *place;
+    struct block *inner = le_cuda_place(c, &to, block, r->outside, &place);
+    enum le_type type = le_type_compute(target->type);
+    if (s->scatter == LE_SCATTER_SET)
+        le_cuda_line(c, inner, "%s = %s;", place, le_cuda_to_memory(c, le_cuda_wide(c, x), type, target->type));
+    else
+        le_cuda_line(c, inner, "%s = %s;", place,
+                     le_cuda_updated(c, s->scatter, target->type, place, le_cuda_wide(c, x)));
+    if (inner != block)
+        le_cuda_close(c, inner);
+}
+
+/* ---- ways through it */
+
+static void run_return(struct region *r, struct block *block, int step) {
+    const struct le_region_step *s = &r->steps[step];
+    if (r->result)
+        le_cuda_line(r->c, block, "%s = %s;", r->result, value(r, block, s->value)->text);
+    if (step + 1 >= r->count)
+        return;
+    if (!r->done)
+        r->done = le_cuda_name(r->c, "done");
+    le_cuda_line(r->c, block, "goto %s;", r->done);
+}
+
+/* An element one of whose reads fell outside has lost its value already. */
+static void run_fail(struct region *r, struct block *block, const struct le_region_step *s) {
+    struct cuda *c = r->c;
+    c->may_fault = true;
+    if (r->outside)
+        le_cuda_line(c, block, "if (!%s)", r->outside);
+    le_cuda_line(c, block, "%sle_fault(%s, %s, %s, %d, %lldll);", r->outside ? "    " : "", le_cuda_fault(c),
+                 le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_END,
+                 (long long)le_fault_place(s->place.line, s->place.column));
+}
+
+/* The block is still open: what is hoisted out of it comes before it. */
+static struct block *run_branch(struct region *r, struct block *block, const char *head, int from, int to) {
+    struct block *inner = le_cuda_open(r->c, block, head);
+    inner->conditional = true;
+    r->c->moment++;
+    run_steps(r, inner, from, to);
+    r->c->moment++;
+    return inner;
+}
+
+static int run_if(struct region *r, struct block *block, int step) {
+    int middle = r->steps[step].partner;
+    int end = r->steps[middle].kind == LE_REGION_ELSE ? r->steps[middle].partner : middle;
+    const char *x = value(r, block, r->steps[step].value)->text;
+    struct block *then = run_branch(r, block, le_arena_format(r->c->arena, "if (%s)", x), step + 1, middle);
+    struct block *otherwise = end != middle ? run_branch(r, block, "else", middle + 1, end) : NULL;
+    le_cuda_close(r->c, then);
+    if (otherwise)
+        le_cuda_close(r->c, otherwise);
+    return end;
+}
+
+/* An element one of whose reads fell outside will not be asked for its value: it need not go on. */
+static int run_loop(struct region *r, struct block *block, int step) {
+    const struct le_region_step *s = &r->steps[step];
+    struct block *inner;
+    bool loops = s->kind == LE_REGION_WHILE;
+    inner = loops ? le_cuda_open(r->c, block, "while (true)")
+                  : le_cuda_loop(r->c, block, r->node->indices[s->index], r->outside);
+    inner->conditional = true;
+    r->c->moment++;
+    if (loops) {
+        const char *x = value(r, inner, s->value)->text;
+        le_cuda_line(r->c, inner, "if (!%s)\n    break;", x);
+        if (r->outside)
+            le_cuda_line(r->c, inner, "if (%s)\n    break;", r->outside);
+    }
+    run_steps(r, inner, step + 1, s->partner);
+    le_cuda_close(r->c, inner);
+    r->c->moment++;
+    return s->partner;
+}
+
+static void run_steps(struct region *r, struct block *block, int from, int to) {
+    for (int k = from; k < to && r->c->status == LEAT_OK; k++) {
+        const struct le_region_step *s = &r->steps[k];
+        switch (s->kind) {
+        case LE_REGION_SET:
+            run_set(r, block, s);
+            break;
+        case LE_REGION_STORE:
+            run_store(r, block, s);
+            break;
+        case LE_REGION_IF:
+            k = run_if(r, block, k);
+            break;
+        case LE_REGION_FOR:
+        case LE_REGION_WHILE:
+            k = run_loop(r, block, k);
+            break;
+        case LE_REGION_BREAK:
+            le_cuda_line(r->c, block, "break;");
+            return; /* nothing behind it is reached */
+        case LE_REGION_RETURN:
+            run_return(r, block, k);
+            return;
+        case LE_REGION_FAIL:
+            run_fail(r, block, s);
+            break;
+        case LE_REGION_ELSE:
+        case LE_REGION_END:
+            break;
+        }
+        r->c->moment++;
+    }
+}
+
+const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+    struct region r = {
+        .c = c, .node = node, .steps = node->region->steps, .count = node->region->step_count, .outside = outside};
+    if (node->type != LE_NONE) {
+        r.result = le_cuda_name(c, "result");
+        le_cuda_line(c, block, "%s %s = 0;", le_cuda_type(node->type), r.result);
+    }
+    struct block *inner = le_cuda_open(c, block, "");
+    c->moment++;
+    declare_variables(&r, inner);
+    run_steps(&r, inner, 0, r.count);
+    le_cuda_close(c, inner);
+    if (r.done)
+        le_cuda_line(c, block, "%s:;", r.done);
+    c->moment++;
+    return r.result ? le_cuda_variable(c, block, r.result) : NULL;
+}

@@ -1,0 +1,476 @@
+/* Rows that several passes run over (softmax, layer norms, variances): each is read once, and kept in the registers of
+ * a warp or a block, and beyond these in shared memory. The terms of a warp are a complete subtree: its lines of 32 *
+ * width. */
+#include "gen/device_team.h"
+#include <string.h>
+
+#define WARP      32
+#define LATE_COST 8    /* additions, for which a value is rather kept than made again */
+#define NEAR_BITS 1024 /* of a thread's registers hold rows */
+
+struct row {
+    struct cuda *c;
+    struct team_stage *t;
+    struct group all;      /* the groups' terms and, last, the value */
+    struct le_node *value; /* over the groups' index; NULL: there is one a row */
+    struct le_node *loads[LOADS_MAX];
+    int load_count;
+    bool kept[LOADS_MAX];
+    const char *names[LOADS_MAX];
+    int kept_bytes; /* of an element */
+    /* A dear node of a group's terms that the value uses, too: from that group on it has the place of a load that
+     * nobody needs then. */
+    struct le_node *late;
+    int late_load, late_group;
+    int lines, near, threads, rows; /* threads: of a block, which makes so many rows */
+    const char *base, *count;
+};
+
+/* ---- whether, and how */
+
+static bool is_one_axis(struct row *r) {
+    const struct team_stage *t = r->t;
+    const struct le_range *k = &r->c->space->ranges[t->groups[0].indices[0]];
+    int bodies = t->rest_count;
+    for (int g = 0; g < t->group_count; g++) {
+        bodies += t->groups[g].node_count;
+        if (t->groups[g].index_count != 1 || t->groups[g].indices[0] != t->groups[0].indices[0])
+            return false;
+    }
+    if (bodies > GROUP_NODES || k->by != 1 || t->rest_count > 1 || t->group_count + t->rest_count < 2)
+        return false;
+    const struct le_range *j = t->rest_count ? &r->c->space->ranges[t->rest_at[0]] : k;
+    return j->low == k->low && j->high == k->high && j->by == 1;
+}
+
+struct inner {
+    int index;
+    bool found;
+};
+
+static void find_inner(struct le_node *node, void *user) {
+    struct inner *i = user;
+    i->found |= node->index_count > 0 && le_node_depends(node, i->index);
+}
+
+/* The stage's value over the groups' index; false: it cannot be named so. */
+static bool find_value(struct row *r) {
+    struct le_ir *ir = r->c->ir;
+    struct le_node *to = le_node_index(ir, r->t->groups[0].indices[0]);
+    if (r->t->rest_count == 0)
+        return true;
+    struct inner i = {.index = r->t->rest_at[0]};
+    le_node_walk(ir, r->c->stage->node, find_inner, &i);
+    r->value = i.found ? NULL : le_node_substitute(ir, r->c->stage->node, &i.index, &to, 1);
+    return !i.found;
+}
+
+static void gather(struct row *r) {
+    const struct group *first = &r->t->groups[0];
+    r->all = (struct group){.indices = first->indices, .index_count = 1, .axis_count = 1, .terms = first->terms};
+    r->all.axes[0] = first->axes[0];
+    r->all.narrow = first->narrow;
+    for (int g = 0; g < r->t->group_count; g++)
+        for (int k = 0; k < r->t->groups[g].node_count; k++)
+            r->all.bodies[r->all.node_count++] = r->t->groups[g].bodies[k];
+    if (r->value)
+        r->all.bodies[r->all.node_count++] = r->value;
+    r->all.width = le_group_width(r->c, &r->all);
+}
+
+static void count_pass(struct row *r, struct le_node *const *bodies, int count, int *passes) {
+    struct group pass = r->all;
+    struct le_node *loads[LOADS_MAX];
+    memcpy(pass.bodies, bodies, (size_t)count * sizeof *bodies);
+    pass.node_count = count;
+    int found = le_group_loads(r->c, &pass, loads);
+    for (int k = 0; k < found; k++)
+        for (int q = 0; q < r->load_count; q++)
+            passes[q] += r->loads[q] == loads[k];
+}
+
+/* What more than one pass reads is kept. */
+static bool find_loads(struct row *r) {
+    int passes[LOADS_MAX] = {0};
+    r->load_count = le_group_loads(r->c, &r->all, r->loads);
+    if (r->load_count <= 0)
+        return false;
+    for (int g = 0; g < r->t->group_count; g++)
+        count_pass(r, r->t->groups[g].bodies, r->t->groups[g].node_count, passes);
+    if (r->value)
+        count_pass(r, &r->value, 1, passes);
+    for (int k = 0; k < r->load_count; k++) {
+        int bytes = (int)le_type_size(r->c->ir->values.at[r->loads[k]->value].type);
+        r->kept[k] = passes[k] > 1;
+        if (r->kept[k])
+            r->kept_bytes += bytes < 4 ? 4 : bytes;
+    }
+    return r->kept_bytes > 0;
+}
+
+struct reach {
+    const struct row *r;
+    const struct le_node *without, *node;
+    bool found;
+};
+
+static void reach(struct reach *s, struct le_node *node, int epoch) {
+    if (s->found || node == s->without || node->epoch == epoch || !le_node_depends(node, s->r->all.indices[0]))
+        return;
+    node->epoch = epoch;
+    s->found = node == s->node;
+    for (int k = 0; k < node->operand_count; k++)
+        reach(s, node->operands[k], epoch);
+}
+
+/* Whether passes behind the group's use the node where they do not use it through the other one. */
+static bool uses(struct row *r, int group, const struct le_node *node, const struct le_node *without) {
+    struct reach s = {.r = r, .without = without, .node = node};
+    int epoch = ++r->c->ir->epoch;
+    for (int g = group + 1; g < r->t->group_count; g++)
+        for (int k = 0; k < r->t->groups[g].node_count; k++)
+            reach(&s, r->t->groups[g].bodies[k], epoch);
+    reach(&s, r->value, epoch);
+    return s.found;
+}
+
+struct dear {
+    const struct row *r;
+    struct le_node *at[LOADS_MAX];
+    int count;
+};
+
+static void find_dear(struct le_node *node, void *user) {
+    struct dear *d = user;
+    if (node->kind == LE_NODE_OP && node->cost >= LATE_COST && d->count < LOADS_MAX &&
+        le_node_depends(node, d->r->all.indices[0]))
+        d->at[d->count++] = node;
+}
+
+static void try_late(struct row *r, int group, struct le_node *node) {
+    for (int k = 0; k < r->load_count; k++) {
+        enum le_type stored = r->c->ir->values.at[r->loads[k]->value].type;
+        bool fits = r->kept[k] && node->type == stored && (stored == LE_F32 || stored == LE_F64);
+        if (!fits || (r->late && r->late->cost >= node->cost) || !le_cuda_is_safe(r->c, node))
+            continue;
+        if (!uses(r, group, node, NULL) || uses(r, group, r->loads[k], node))
+            continue;
+        r->late = node;
+        r->late_load = k;
+        r->late_group = group;
+    }
+}
+
+static void find_late(struct row *r) {
+    for (int g = 0; r->value && g < r->t->group_count; g++)
+        for (int k = 0; k < r->t->groups[g].node_count; k++) {
+            struct dear d = {.r = r};
+            le_node_walk(r->c->ir, r->t->groups[g].bodies[k], find_dear, &d);
+            for (int q = 0; q < d.count; q++)
+                try_late(r, g, d.at[q]);
+        }
+}
+
+/* The fewest threads that keep a row in registers; else the largest block, which keeps the rest in shared memory. */
+static bool find_lines(struct row *r) {
+    const struct le_device_facts *facts = r->c->job->facts;
+    int64_t reads = (r->all.terms + r->all.width - 1) / r->all.width;
+    int most = NEAR_BITS / 8 / (r->kept_bytes * r->all.width);
+    int most_threads = r->kept_bytes > 4 ? 512 : 1024; /* beyond half of them each has 64 registers at most */
+    while (most & (most - 1))
+        most &= most - 1;
+    for (r->threads = WARP; r->threads < most_threads && reads > (int64_t)r->threads * most; r->threads *= 2)
+        ;
+    for (r->lines = 1; r->lines < WARP && reads > (int64_t)r->threads * r->lines; r->lines *= 2)
+        ;
+    r->near = r->lines < most ? r->lines : most;
+    if (most == 0 || reads > (int64_t)r->threads * r->lines)
+        return false;
+    r->threads = (int)((reads + r->lines - 1) / r->lines + WARP - 1) / WARP * WARP;
+    r->rows = r->threads == WARP ? 8 : 1;
+    size_t far = (size_t)((r->lines - r->near) * r->kept_bytes * r->all.width) * (size_t)r->threads;
+    return far <= facts->shared_most_bytes && (int64_t)r->threads * r->rows <= facts->block_threads;
+}
+
+static bool find_row(struct row *r) {
+    if (!is_one_axis(r) || r->t->groups[0].terms == 0 || !r->t->groups[0].narrow || !find_value(r))
+        return false;
+    gather(r);
+    if (!find_loads(r) || !find_lines(r))
+        return false;
+    find_late(r);
+    return true;
+}
+
+/* ---- lines */
+
+static const char *stored_of(const struct row *r, int load) {
+    return le_cuda_stored(r->c->ir->values.at[r->loads[load]->value].type);
+}
+
+/* The place of a line's first element that the thread has. */
+static const char *bind_line(struct row *r, struct block *block, const char *line) {
+    const char *at = le_cuda_name(r->c, "at");
+    le_cuda_line(r->c, block, "const int %s = %s + %s * %d;", at, r->base, line, WARP * r->all.width);
+    return at;
+}
+
+static struct block *open_inside(struct row *r, struct block *block, const char *at) {
+    return le_cuda_open(r->c, block, le_arena_format(r->c->arena, "if (%s < %s)", at, r->count));
+}
+
+static struct block *open_lines(struct row *r, const char **line) {
+    *line = le_cuda_name(r->c, "line");
+    le_cuda_line(r->c, r->c->root, "#pragma unroll");
+    return le_cuda_open(r->c, r->c->root,
+                        le_arena_format(r->c->arena, "for (int %s = 0; %s < %d; %s++)", *line, *line, r->lines, *line));
+}
+
+/* From memory, the thread's elements of a line, in an array of its own. */
+static const char *read_line(struct row *r, int load, struct block *block, const char *at) {
+    struct cuda *c = r->c;
+    struct block *first = le_cuda_open(c, block, NULL);
+    const char *name =
+        le_cuda_name(c, le_arena_format(c->arena, "%s_line", le_cuda_value_name(c, r->loads[load]->value)));
+    le_team_bind_one(c, first, r->all.indices[0], at, 0);
+    const char *place = le_team_place(c, r->loads[load], first);
+    le_cuda_line(c, first, "%s %s[%d];\nle_read<%d>(%s, &%s);", stored_of(r, load), name, r->all.width, r->all.width,
+                 name, place);
+    le_cuda_close(c, first);
+    return name;
+}
+
+static const char *get_line(struct row *r, int load, struct block *block, const char *line, const char *at) {
+    struct cuda *c = r->c;
+    if (!r->kept[load])
+        return read_line(r, load, block, at);
+    const char *name =
+        le_cuda_name(c, le_arena_format(c->arena, "%s_line", le_cuda_value_name(c, r->loads[load]->value)));
+    le_cuda_line(c, block, "%s %s[%d];\n%s.get(%s, %s);", stored_of(r, load), name, r->all.width, r->names[load], line,
+                 name);
+    return name;
+}
+
+static void keep_rows(struct row *r) {
+    struct cuda *c = r->c;
+    const char *line, *far = NULL;
+    int64_t far_bytes = 0; /* for a thread, so far */
+    if (r->near < r->lines) {
+        far = le_cuda_name(c, "far");
+        le_cuda_line(c, c->root, "extern __shared__ uint4 %s[];", far);
+    }
+    for (int k = 0; k < r->load_count; k++) {
+        if (!r->kept[k])
+            continue;
+        const char *name = le_cuda_value_name(c, r->loads[k]->value);
+        r->names[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_kept", name));
+        le_cuda_line(c, c->root, "le_kept<%s, %d, %d> %s;", stored_of(r, k), r->all.width, r->near, r->names[k]);
+        if (far)
+            le_cuda_line(c, c->root, "%s.far = (%s *)((char *)%s + %lld * blockDim.x) + threadIdx.x * %d;", r->names[k],
+                         stored_of(r, k), far, (long long)far_bytes, r->all.width);
+        far_bytes += (int64_t)(r->lines - r->near) * r->all.width *
+                     (int64_t)le_type_size(c->ir->values.at[r->loads[k]->value].type);
+    }
+    struct block *lines = open_lines(r, &line);
+    const char *at = bind_line(r, lines, line);
+    struct block *inside = open_inside(r, lines, at);
+    for (int k = 0; k < r->load_count; k++)
+        if (r->kept[k])
+            le_cuda_line(c, inside, "%s.put(%s, %s);", r->names[k], line, read_line(r, k, inside, at));
+    le_cuda_close(c, inside);
+    le_cuda_close(c, lines);
+}
+
+static bool is_late(const struct row *r, int group, int load) {
+    return r->late && load == r->late_load && group > r->late_group;
+}
+
+/* Opens the loop over a line's elements, binds their index, and tells the values of what the pass reads of them; group:
+ * its number, or that of all. */
+static struct block *open_elements(struct row *r, const struct group *pass, int group, struct block *block,
+                                   const char *line, const char *at, const char **e) {
+    struct cuda *c = r->c;
+    struct le_node *loads[LOADS_MAX];
+    const char *names[LOADS_MAX] = {NULL};
+    int count = le_group_loads(c, pass, loads);
+    for (int k = 0; k < r->load_count; k++)
+        for (int q = 0; q < count; q++)
+            if (loads[q] == r->loads[k])
+                names[k] = get_line(r, k, block, line, at);
+    *e = le_cuda_name(c, "e");
+    le_cuda_line(c, block, "#pragma unroll");
+    struct block *each =
+        le_cuda_open(c, block, le_arena_format(c->arena, "for (int %s = 0; %s < %d; %s++)", *e, *e, r->all.width, *e));
+    le_team_bind_one(c, each, r->all.indices[0], le_arena_format(c->arena, "%s + %s", at, *e), 0);
+    for (int k = 0; k < r->load_count; k++) {
+        const struct le_value *v = &c->ir->values.at[r->loads[k]->value];
+        if (!names[k])
+            continue;
+        const char *x = le_arena_format(c->arena, "%s[%s]", names[k], *e);
+        if (is_late(r, group, k)) {
+            le_cuda_know(c, r->late, each, x);
+            continue;
+        }
+        x = le_cuda_from_memory(c, x, v->type, r->loads[k]->type);
+        x = le_cuda_hold(c, each, r->loads[k]->type, false, le_cuda_value_name(c, v->id), x)->text;
+        le_cuda_know(c, r->loads[k], each, x);
+    }
+    return each;
+}
+
+/* ---- passes */
+
+static void join_lines(struct row *r, struct group *g, const char *lines) {
+    struct cuda *c = r->c;
+    const char *total = le_cuda_name(c, "all");
+    int unroll = le_group_bytes(g) > 4 ? 4 : 8;
+    const char *text = le_arena_format(c->arena, "le_row_total<%s, %d, %d>(%s)", g->type, r->lines,
+                                       r->lines < unroll ? r->lines : unroll, lines);
+    if (r->rows == 1) {
+        const char *room = le_cuda_name(c, "room");
+        le_cuda_line(c, c->root, "__shared__ %s %s[32];", g->type, room);
+        text = le_arena_format(c->arena, "le_block_join(%s, %s)", text, room);
+    }
+    le_cuda_line(c, c->root, "const %s %s = %s;", g->type, total, text);
+    le_group_know(c, g, c->root, total);
+}
+
+static void emit_group(struct row *r, int number) {
+    struct cuda *c = r->c;
+    struct group *g = &r->t->groups[number], pass = r->all;
+    const char *name = le_cuda_name(c, "line_total"), *line = le_cuda_name(c, "line"), *some = le_cuda_name(c, "some");
+    const char *e, *late = r->late && r->late_group == number ? le_cuda_name(c, "kept") : NULL;
+    memcpy(pass.bodies, g->bodies, sizeof pass.bodies);
+    pass.node_count = g->node_count;
+    le_group_declare(c, g);
+    struct block *lambda =
+        le_cuda_open(c, c->root, le_arena_format(c->arena, "const auto %s = [&](int %s) -> %s", name, line, g->type));
+    lambda->tail = ";";
+    const char *at = bind_line(r, lambda, line);
+    le_cuda_line(c, lambda, "if (%s >= %s)\n    return %s::none();\n%s %s[%d];", at, r->count, g->type, g->type, some,
+                 r->all.width);
+    if (late)
+        le_cuda_line(c, lambda, "%s %s[%d];", stored_of(r, r->late_load), late, r->all.width);
+    struct block *each = open_elements(r, &pass, number, lambda, line, at, &e);
+    le_cuda_line(c, each, "%s[%s] = %s;", some, e,
+                 le_group_total(c, g, each, le_arena_format(c->arena, "%s + %s", at, e)));
+    if (late)
+        le_cuda_line(c, each, "%s[%s] = %s;", late, e, le_cuda_node(c, r->late, each, NULL)->text);
+    le_cuda_close(c, each);
+    if (late)
+        le_cuda_line(c, lambda, "%s.put(%s, %s);", r->names[r->late_load], line, late);
+    le_cuda_line(c, lambda, "return le_joined<%s, %d>(%s);", g->type, r->all.width, some);
+    le_cuda_close(c, lambda);
+    join_lines(r, g, name);
+}
+
+/* The place that the stage writes, as a node. */
+static struct le_node target_of(const struct cuda *c) {
+    const struct le_stage *stage = c->stage;
+    return (struct le_node){.kind = LE_NODE_LOAD,
+                            .value = stage->target,
+                            .access = stage->access,
+                            .operands = stage->left,
+                            .operand_count = stage->left_count,
+                            .trusted = c->ir->values.at[stage->target].symbol < 0};
+}
+
+static void store_line(struct row *r, struct block *block, const char *at, const char *out) {
+    struct cuda *c = r->c;
+    struct le_node target = target_of(c);
+    struct block *first = le_cuda_open(c, block, NULL);
+    le_team_bind_one(c, first, r->t->rest_at[0], at, 0);
+    le_cuda_line(c, first, "le_write<%d>(&%s, %s);", r->all.width, le_team_place(c, &target, first), out);
+    le_cuda_close(c, first);
+}
+
+static void emit_value(struct row *r) {
+    struct cuda *c = r->c;
+    struct group pass = r->all;
+    struct le_node target = target_of(c);
+    const struct le_value *v = &c->ir->values.at[target.value];
+    const char *line, *e, *out = NULL;
+    pass.bodies[0] = r->value;
+    pass.node_count = 1;
+    struct block *lines = open_lines(r, &line);
+    const char *at = bind_line(r, lines, line);
+    struct block *inside = open_inside(r, lines, at);
+    if (r->all.width > 1 && le_team_is_wide(c, &target, r->t->rest_at, r->all.width)) {
+        out = le_cuda_name(c, "out");
+        le_cuda_line(c, inside, "%s %s[%d];", le_cuda_stored(v->type), out, r->all.width);
+    }
+    struct block *each = open_elements(r, &pass, r->t->group_count, inside, line, at, &e);
+    le_team_bind_one(c, each, r->t->rest_at[0], le_arena_format(c->arena, "%s + %s", at, e), 0);
+    const struct held *x = le_cuda_node(c, r->value, each, NULL);
+    if (out)
+        le_cuda_line(c, each, "%s[%s] = %s;", out, e,
+                     le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(v->type), v->type));
+    else
+        le_cuda_store(c, x, each);
+    le_cuda_close(c, each);
+    if (out)
+        store_line(r, inside, at, out);
+    le_cuda_close(c, inside);
+    le_cuda_close(c, lines);
+}
+
+/* One value a row. */
+static void emit_one(struct row *r, const char *own) {
+    struct cuda *c = r->c;
+    le_cuda_line(c, c->root, "if (%s != 0)\n    return;", own);
+    le_cuda_store(c, le_cuda_node(c, c->stage->node, c->root, NULL), c->root);
+}
+
+/* ---- the kernel */
+
+static const char *begin(struct row *r) {
+    struct cuda *c = r->c;
+    const struct team_stage *t = r->t;
+    const char *point = le_cuda_name(c, "point"), *lane = le_cuda_name(c, "lane");
+    r->base = le_cuda_name(c, "base");
+    r->count = le_group_count(c, &t->groups[0]);
+    le_cuda_line(c, c->root, "const int %s = (int)threadIdx.x %% 32;", lane);
+    if (r->rows > 1) {
+        le_cuda_line(c, c->root,
+                     "const long long %s = (long long)blockIdx.x * %d + threadIdx.x / 32;\n"
+                     "if (%s >= %s)\n    return;\nconst int %s = %s * %d;",
+                     point, r->rows, point, le_cuda_number(c, "points", t->points), r->base, lane, r->all.width);
+    } else {
+        le_cuda_line(c, c->root,
+                     "const long long %s = blockIdx.x;\n"
+                     "const int %s = ((int)threadIdx.x / 32 * %d + %s) * %d;",
+                     point, r->base, WARP * r->lines, lane, r->all.width);
+    }
+    le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
+    return r->rows > 1 ? lane : "(int)threadIdx.x";
+}
+
+static void set_launch(struct row *r, struct le_device_launches *out) {
+    struct le_device_launch *launch = le_cuda_finish(r->c, out);
+    launch->grid[0] = (unsigned)((r->t->points + r->rows - 1) / r->rows);
+    launch->block[0] = (unsigned)(r->threads * r->rows);
+    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
+    launch->shared_bytes = (size_t)((r->lines - r->near) * r->kept_bytes * r->all.width) * (size_t)r->threads;
+    launch->elements = r->t->points * r->t->rest;
+    launch->how = r->rows > 1 ? "a warp for each row, which it keeps" : "a block for each row, which it keeps";
+}
+
+bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
+    struct row r = {.c = c, .t = t};
+    if (!find_row(&r))
+        return false;
+    int threads = 64;
+    while (threads < r.threads * r.rows)
+        threads *= 2;
+    le_team_bounds(c, t, threads);
+    const char *own = begin(&r);
+    keep_rows(&r);
+    for (int g = 0; g < t->group_count; g++)
+        emit_group(&r, g);
+    if (r.value)
+        emit_value(&r);
+    else
+        emit_one(&r, own);
+    set_launch(&r, out);
+    return true;
+}

@@ -1,0 +1,259 @@
+/* Scatters: several points may meet at one element of the target. Where the order does not show, or can be put right
+ * (integers, minima and maxima, the last that sets), all threads go at once; sums and products of floats keep the order
+ * of NUMERICS: in chunks, whose totals are joined in order (device_ordered.c; where points cannot be counted, one
+ * thread goes through them). */
+#include "gen/device_gen.h"
+
+const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, const char *now, const char *x) {
+    static const char *const signs[] = {
+        [LE_SCATTER_ADD] = "+", [LE_SCATTER_SUB] = "-", [LE_SCATTER_MUL] = "*", [LE_SCATTER_DIV] = "/"};
+    struct le_arena *arena = c->arena;
+    const char *t = le_cuda_type(type), *w = le_type_size(type) == 8 ? "unsigned long long" : "unsigned";
+    if (op == LE_SCATTER_SET)
+        return x;
+    if (type == LE_BOOL)
+        return le_arena_format(arena, op == LE_SCATTER_ADD || op == LE_SCATTER_MAX ? "%s | %s" : "%s & %s", now, x);
+    if (op == LE_SCATTER_MIN || op == LE_SCATTER_MAX)
+        return le_arena_format(arena, "%s<%s>(%s, %s)", op == LE_SCATTER_MIN ? "le_min" : "le_max", t, now, x);
+    if (le_type_is_float(type))
+        return le_arena_format(arena, "%s %s %s", now, signs[op], x);
+    return le_arena_format(arena, "(%s)((%s)%s %s (%s)%s)", t, w, now, signs[op], w, x);
+}
+
+/* ---- at once */
+
+static bool has_atomic_form(enum le_type type, enum le_scatter op) {
+    size_t size = le_type_size(type);
+    if (op == LE_SCATTER_SET)
+        return false;
+    if (type == LE_BOOL)
+        return true;
+    if (le_type_is_float(type))
+        return op == LE_SCATTER_MIN || op == LE_SCATTER_MAX;
+    return size > 1;
+}
+
+/* Adds the update of place by x; where it lies is the text's. */
+static void add_atomic(struct cuda *c, struct block *block, enum le_scatter op, enum le_type type, const char *place,
+                       const char *x) {
+    static const char *const names[] = {[LE_SCATTER_ADD] = "le_atomic_add",
+                                        [LE_SCATTER_SUB] = "le_atomic_sub",
+                                        [LE_SCATTER_MUL] = "le_atomic_mul",
+                                        [LE_SCATTER_MIN] = "le_atomic_min",
+                                        [LE_SCATTER_MAX] = "le_atomic_max"};
+    if (type == LE_BOOL) { /* all who change it write the same */
+        bool raises = op == LE_SCATTER_ADD || op == LE_SCATTER_MAX;
+        le_cuda_line(c, block, "if (%s%s)\n    %s = %d;", raises ? "" : "!", x, place, raises);
+        return;
+    }
+    le_cuda_line(c, block, "%s<%s>(&%s, %s);", names[op], le_cuda_type(type), place, x);
+}
+
+static struct destination left_side(const struct cuda *c) {
+    return (struct destination){.value = c->stage->target,
+                                .rank = c->stage->left_count,
+                                .access = c->stage->access,
+                                .subscripts = c->stage->left};
+}
+
+/* What a thread in block does for its point, in the target or in the copy `dense`; closes block and those around it. */
+static void update_place(struct cuda *c, struct block *block, bool atomic, const char *dense) {
+    const struct le_stage *stage = c->stage;
+    enum le_type type = c->ir->values.at[stage->target].type;
+    const char *x = le_cuda_wide(c, le_cuda_node(c, stage->node, block, NULL)), *place;
+    struct destination to = left_side(c);
+    to.dense = dense;
+    struct block *inner = le_cuda_place(c, &to, block, NULL, &place);
+    if (atomic)
+        add_atomic(c, inner, stage->scatter, type, place, x);
+    else
+        le_cuda_line(c, inner, "%s = %s;", place, le_cuda_updated(c, stage->scatter, type, place, x));
+    if (inner != block)
+        le_cuda_close(c, inner);
+    le_cuda_close_all(c, block);
+}
+
+static leat_status scatter_at_once(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                   struct le_device_launches *out) {
+    struct cuda c;
+    int64_t threads;
+    le_cuda_begin(&c, job, stage, "");
+    update_place(&c, le_cuda_points(&c, false, &threads), true, NULL);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = "a thread for each point, atomically";
+    return le_cuda_set_grid(&c, launch, threads);
+}
+
+/* ---- the last in order sets: first all tell their numbers where they would write, then the greatest one writes */
+
+static leat_status set_pass(const struct le_device_kernel_job *job, const struct le_stage *stage, size_t work,
+                            bool writes, struct le_device_launches *out) {
+    struct cuda c;
+    int64_t threads;
+    const char *place, *number;
+    le_cuda_begin(&c, job, stage, writes ? "" : "_claim");
+    enum le_type type = c.ir->values.at[stage->target].type;
+    const char *winners = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, "unsigned long long *", "winners");
+    struct block *block = le_cuda_points(&c, false, &threads);
+    struct destination to = left_side(&c), told = to;
+    told.dense = winners;
+    struct block *inner = le_cuda_place(&c, &told, block, NULL, &number);
+    const char *own = le_arena_format(c.arena, "%s + 1", le_cuda_point(&c));
+    if (writes) {
+        struct block *winner = le_cuda_open(&c, inner, le_arena_format(c.arena, "if (%s == %s)", number, own));
+        winner->conditional = true;
+        to.trusted = true;
+        le_cuda_place(&c, &to, winner, NULL, &place);
+        const struct held *x = le_cuda_node(&c, stage->node, winner, NULL);
+        le_cuda_line(&c, winner, "%s = %s;", place,
+                     le_cuda_to_memory(&c, le_cuda_wide(&c, x), le_type_compute(type), type));
+        le_cuda_close(&c, winner);
+    } else {
+        if (!le_cuda_is_safe(&c, stage->node)) /* its faults count, whoever wins */
+            le_cuda_node(&c, stage->node, block, NULL);
+        le_cuda_line(&c, inner, "atomicMax(&%s, %s);", number, own);
+    }
+    if (inner != block)
+        le_cuda_close(&c, inner);
+    le_cuda_close_all(&c, block);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = writes ? "a thread for each point: the last one writes" : "a thread for each point claims its place";
+    return le_cuda_set_grid(&c, launch, threads);
+}
+
+static leat_status scatter_set(const struct le_device_kernel_job *job, const struct le_stage *stage, int64_t elements,
+                               struct le_device_launches *out) {
+    size_t work = out->work_bytes;
+    out->work_bytes += (size_t)elements * 8;
+    out->zeroed_bytes = out->work_bytes;
+    leat_status status = set_pass(job, stage, work, false, out);
+    return status == LEAT_OK ? set_pass(job, stage, work, true, out) : status;
+}
+
+/* ---- in order, in chunks */
+
+static leat_status scatter_in_order(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                    struct le_device_launches *out) {
+    struct cuda c;
+    int64_t threads;
+    const struct chunks whole = {.count = 1};
+    leat_status status;
+    if (le_cuda_ordered(job, stage, &whole, out, &status))
+        return status;
+    le_cuda_begin(&c, job, stage, "");
+    update_place(&c, le_cuda_points(&c, true, &threads), false, NULL);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = "one thread, in order";
+    return le_cuda_set_grid(&c, launch, threads);
+}
+
+static const char *copies(struct cuda *c, const struct chunks *chunks) {
+    enum le_type type = c->ir->values.at[c->stage->target].type;
+    return le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)chunks->work,
+                             le_arena_format(c->arena, "%s *", le_cuda_stored(type)), "copies");
+}
+
+static const char *open_threads(struct cuda *c, const char *name, int64_t count) {
+    const char *most = le_cuda_number(c, name, count), *thread = le_cuda_name(c, "thread");
+    le_cuda_line(c, c->root,
+                 "const long long %s = (long long)blockIdx.x * blockDim.x + threadIdx.x;\nif (%s >= %s)\n    return;",
+                 thread, thread, most);
+    return thread;
+}
+
+/* -0.0, which changes no sum, in all copies. */
+static leat_status clear_copies(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                const struct chunks *chunks, struct le_device_launches *out) {
+    struct cuda c;
+    le_cuda_begin(&c, job, stage, "_clear");
+    const char *thread = open_threads(&c, "elements", chunks->count * chunks->elements);
+    le_cuda_line(&c, c.root, "%s[%s] = -0.0;", copies(&c, chunks), thread);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = "a thread for each element of the copies";
+    return le_cuda_set_grid(&c, launch, chunks->count * chunks->elements);
+}
+
+static leat_status scatter_chunks(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                  const struct chunks *chunks, struct le_device_launches *out) {
+    struct cuda c;
+    le_cuda_begin(&c, job, stage, "_chunks");
+    const char *thread = open_threads(&c, "chunks", chunks->count);
+    const char *size = le_cuda_number(&c, "chunk_size", chunks->size);
+    struct block *block = le_cuda_part_loop(&c, c.root, stage->indices[0], thread, size);
+    for (int k = 1; k < stage->index_count; k++)
+        block = le_cuda_loop(&c, block, stage->indices[k], NULL);
+    const char *copy = le_arena_format(c.arena, "(%s + %s * %s)", copies(&c, chunks), thread,
+                                       le_cuda_number(&c, "elements", chunks->elements));
+    update_place(&c, block, false, copy);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = "a thread for each chunk, into a copy";
+    return le_cuda_set_grid(&c, launch, chunks->count);
+}
+
+/* target[e] += each copy's, in their order. */
+static leat_status join_copies(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                               const struct chunks *chunks, struct le_device_launches *out) {
+    struct cuda c;
+    le_cuda_begin(&c, job, stage, "");
+    enum le_type type = c.ir->values.at[stage->target].type;
+    const char *elements = le_cuda_number(&c, "elements", chunks->elements);
+    const char *thread = open_threads(&c, "elements", chunks->elements);
+    const char *place = le_cuda_dense_element(&c, stage->target, c.root, thread);
+    le_cuda_line(&c, c.root, "%s total = %s;\nfor (long long k = 0; k < %s; k++)\n    total = total + %s[k * %s + %s];",
+                 le_cuda_type(type), place, le_cuda_number(&c, "chunks", chunks->count), copies(&c, chunks), elements,
+                 thread);
+    le_cuda_line(&c, c.root, "%s = total;", place);
+    struct le_device_launch *launch = le_cuda_finish(&c, out);
+    launch->how = "a thread for each element joins the copies";
+    return le_cuda_set_grid(&c, launch, chunks->elements);
+}
+
+/* As on the CPU: by the extents alone, since it decides the order of additions. */
+static struct chunks find_chunks(const struct le_kernel *k, const struct le_stage *stage, int64_t elements) {
+    struct gen g = {.kernel = k, .ir = k->ir, .stage = stage, .space = *k->space, .merged_count = k->merged_count};
+    struct chunks chunks = {.count = 1, .elements = elements};
+    const struct le_range *first = stage->index_count ? &k->space->ranges[stage->indices[0]] : NULL;
+    int64_t terms = 1, size = (int64_t)le_type_size(k->ir->values.at[stage->target].type);
+    for (int q = 0; q < stage->index_count; q++) {
+        const struct le_range *r = &k->space->ranges[stage->indices[q]];
+        bool by_host = le_gen_by_host(&g, stage->indices[q]);
+        if (!le_mul_i64(terms, by_host || !r->dynamic ? le_gen_extent(&g, stage->indices[q]) : 1, &terms))
+            terms = INT64_MAX;
+    }
+    int64_t count = le_gen_copies(stage->scatter, terms, elements, size);
+    if (count < 2 || !first || (first->dynamic && !le_gen_by_host(&g, stage->indices[0])))
+        return chunks;
+    int64_t turns = le_gen_extent(&g, stage->indices[0]);
+    chunks.size = (turns + count - 1) / count;
+    chunks.count = (turns + chunks.size - 1) / chunks.size;
+    return chunks;
+}
+
+static leat_status scatter_floats(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                                  int64_t elements, struct le_device_launches *out) {
+    struct chunks chunks = find_chunks(&job->kernel, stage, elements);
+    if (chunks.count < 2)
+        return scatter_in_order(job, stage, out);
+    chunks.work = out->work_bytes;
+    out->work_bytes += (size_t)(chunks.count * elements) * 8;
+    leat_status status = clear_copies(job, stage, &chunks, out);
+    if (status == LEAT_OK && !le_cuda_ordered(job, stage, &chunks, out, &status))
+        status = scatter_chunks(job, stage, &chunks, out);
+    return status == LEAT_OK ? join_copies(job, stage, &chunks, out) : status;
+}
+
+leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                            struct le_device_launches *out) {
+    const struct le_kernel *k = &job->kernel;
+    enum le_type type = k->ir->values.at[stage->target].type;
+    int64_t elements = 1;
+    for (int d = 0; d < k->ir->values.at[stage->target].rank; d++)
+        elements *= k->layouts[stage->target].shape[d];
+    if (has_atomic_form(type, stage->scatter))
+        return scatter_at_once(job, stage, out);
+    if (stage->scatter == LE_SCATTER_SET)
+        return scatter_set(job, stage, elements, out);
+    if (stage->scatter == LE_SCATTER_ADD && le_type_is_float(type))
+        return scatter_floats(job, stage, elements, out);
+    return scatter_in_order(job, stage, out);
+}

@@ -1,0 +1,28 @@
+/* Compiled kernels of a context's device, by their text: each text is compiled once in a process, and not at all where
+ * the store on disk has it. Modules stay loaded up to a limit of bytes; the one that was used longest ago, and that no
+ * plan holds, is unloaded first. Any thread. */
+#ifndef LE_CODE_H
+#define LE_CODE_H
+#include "gen/device_code.h"
+#include "run/context.h"
+
+struct le_code_table;  /* the context's */
+struct le_loaded_code; /* one kernel, loaded; held by plans */
+
+/* cap_bytes: of modules that stay loaded though no plan holds them; 0: 256 MiB. */
+leat_status le_code_table_new(leat_context *ctx, size_t cap_bytes, struct le_code_table **table);
+void le_code_table_free(struct le_code_table *table); /* NULL is fine; all that was held has been released */
+
+struct le_code_source {
+    const char *kernel, *text; /* as of a le_device_launch: equal texts are one kernel */
+    const char *program;       /* whose it is, and */
+    const char *what, *cause;  /* its statement and types, and why it is asked for: "first use with these types" */
+};
+/* Found in memory, or on disk, or compiled; the ledger says which. Held until le_code_release. Threads that ask for one
+ * text at a time wait for one compilation. */
+leat_status le_code_get(leat_context *ctx, const struct le_code_source *source, struct le_loaded_code **code);
+/* What generated code is compiled with, ends with NULL. */
+const char *const *le_code_options(void);
+void le_code_release(struct le_loaded_code *code); /* NULL is fine */
+struct le_device_kernel *le_code_kernel(const struct le_loaded_code *code);
+#endif

@@ -1,0 +1,479 @@
+/* Programs in a context of a device: where results and inputs may lie, streams and tickets, numbers that the host needs
+ * in between, errors in the data, what is refused. On sim, whose calls can be made to fail, each once. Skipped where no
+ * C++ compiler is, without which sim compiles nothing. */
+#include "support.h"
+#include "device/sim/sim.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXTENT = 100, THREADS = 2, ROUNDS = 20, FAULTS = 16, SKIPPED = 77 };
+
+static char notes[4000];
+
+static void keep_note(leat_log_level level, const char *text, void *user) {
+    (void)level;
+    (void)user;
+    strncat(notes, text, sizeof notes - strlen(notes) - 1);
+}
+
+static leat_context *open_sim(void) {
+    const leat_options options = {.device = "sim", .keep_code = true, .log = keep_note};
+    leat_context *ctx = NULL;
+    notes[0] = '\0';
+    assert_ok(leat_open(&options, &ctx));
+    return ctx;
+}
+
+static leat_array *counted(leat_context *ctx, leat_memory memory) {
+    double values[EXTENT];
+    leat_array *array = NULL;
+    for (int k = 0; k < EXTENT; k++)
+        values[k] = k;
+    assert_ok(leat_array_new(ctx, LEAT_F64, 1, SHAPE(EXTENT), memory, &array));
+    assert_ok(leat_array_write(array, values, sizeof values, NULL, NULL));
+    return array;
+}
+
+static void assert_counted(const leat_array *array, double factor) {
+    double values[EXTENT];
+    assert_ok(leat_array_read(array, values, sizeof values, NULL, NULL));
+    for (int k = 0; k < EXTENT; k++)
+        assert_true(values[k] == factor * k);
+}
+
+/* ---- where arrays lie */
+
+static void test_memories(void **state) {
+    (void)state;
+    static const leat_memory memories[] = {LEAT_MEMORY_DEVICE, LEAT_MEMORY_HOST, LEAT_MEMORY_PINNED,
+                                           LEAT_MEMORY_MAPPED};
+    leat_context *ctx = open_sim();
+    leat_program *program = program_of(ctx, "y[i] = x[i] * 2");
+    leat_call *call = call_of(program);
+    for (size_t from = 0; from < ARRAY_LEN(memories); from++)
+        for (size_t to = 0; to < ARRAY_LEN(memories); to++) {
+            leat_array *x = counted(ctx, memories[from]), *y = counted(ctx, memories[to]), *result = NULL;
+            assert_ok(leat_call_set_array(call, "x", x));
+            assert_ok(leat_call_want(call, "y", y));
+            assert_ok(leat_call_run(call, NULL, NULL));
+            assert_ok(leat_call_result(call, "y", &result));
+            assert_ptr_equal(result, y);
+            assert_counted(y, 2);
+            assert_counted(x, 1);
+            leat_array_free(x);
+            leat_array_free(y);
+            leat_array_free(result);
+        }
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+/* A result in the input's own memory; a part of another array; an array of the CPU's context. */
+static void test_shared_memory(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim(), *cpu = NULL;
+    const leat_options options = {.device = "cpu"};
+    assert_ok(leat_open(&options, &cpu));
+    leat_program *program = program_of(ctx, "y[i] = x[i] * 2");
+    leat_call *call = call_of(program);
+    leat_array *x = counted(ctx, LEAT_MEMORY_DEVICE), *every = NULL, *other = counted(cpu, LEAT_MEMORY_HOST);
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_want(call, "y", x));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_counted(x, 2);
+    assert_ok(leat_array_slice(x, SHAPE(1), SHAPE(EXTENT), SHAPE(33), &every)); /* 2, 68, 134 */
+    assert_ok(leat_call_set_array(call, "x", every));
+    assert_ok(leat_call_want_clear(call));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_result_f64(call, "y", 3, LIST(4, 136, 268));
+    assert_ok(leat_call_set_array(call, "x", other));
+    leat_array_free(other);
+    assert_ok(leat_call_run(call, NULL, NULL));
+    leat_array *y = NULL;
+    assert_ok(leat_call_result(call, "y", &y));
+    assert_counted(y, 2);
+    leat_array_free(y);
+    leat_array_free(x);
+    leat_array_free(every);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+    leat_close(cpu);
+}
+
+static void test_other_device(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim(), *other = open_sim();
+    leat_program *program = program_of(ctx, "y[i] = x[i] * 2");
+    leat_call *call = call_of(program);
+    leat_array *x = counted(other, LEAT_MEMORY_DEVICE);
+    assert_status(leat_call_set_array(call, "x", x), LEAT_INVALID);
+    assert_status(leat_call_want(call, "y", x), LEAT_INVALID);
+    leat_array_free(x);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+    leat_close(other);
+}
+
+/* ---- streams and tickets */
+
+/* What one stream makes another one reads; the stream and the call are freed while the work is under way. */
+static void test_streams(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim();
+    leat_program *program = program_of(ctx, "y[i] = x[i] * 2");
+    leat_call *first = call_of(program), *second = call_of(program);
+    leat_stream *one = NULL, *two = NULL;
+    leat_ticket ticket = {0};
+    leat_array *x = counted(ctx, LEAT_MEMORY_HOST), *middle = NULL, *y = NULL;
+    assert_ok(leat_stream_new(ctx, &one));
+    assert_ok(leat_stream_new(ctx, &two));
+    assert_ok(leat_call_set_array(first, "x", x));
+    leat_array_free(x);
+    assert_ok(leat_call_run(first, one, NULL));
+    assert_ok(leat_call_result(first, "y", &middle));
+    assert_ok(leat_call_set_array(second, "x", middle));
+    leat_array_free(middle);
+    leat_call_free(first);
+    assert_ok(leat_call_run(second, two, &ticket));
+    leat_stream_free(one);
+    leat_stream_free(two);
+    assert_ok(leat_ticket_wait(ctx, ticket));
+    assert_ok(leat_call_result(second, "y", &y));
+    assert_counted(y, 4);
+    leat_array_free(y);
+    leat_call_free(second);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+/* The same call in turns: the memory that it keeps is one stream's after the other's. */
+static void test_turns(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim();
+    leat_program *program = program_of(ctx, "s = sum(i: x[i])\ny[i] = x[i] * 2 + (s - s)");
+    leat_call *call = call_of(program);
+    leat_stream *streams[2] = {NULL, NULL};
+    leat_array *x = counted(ctx, LEAT_MEMORY_DEVICE), *y[8] = {NULL};
+    assert_ok(leat_stream_new(ctx, &streams[0]));
+    assert_ok(leat_stream_new(ctx, &streams[1]));
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_want(call, "y", NULL));
+    for (size_t k = 0; k < ARRAY_LEN(y); k++) {
+        assert_ok(leat_call_run(call, streams[k % 2], NULL));
+        assert_ok(leat_call_result(call, "y", &y[k]));
+    }
+    for (size_t k = 0; k < ARRAY_LEN(y); k++) {
+        assert_counted(y[k], 2);
+        leat_array_free(y[k]);
+    }
+    leat_stream_free(streams[0]);
+    leat_stream_free(streams[1]);
+    leat_array_free(x);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+/* ---- numbers */
+
+/* A number that is in the device's memory, one that kernels make, one that the host compares, one element of an array.
+ */
+static void test_numbers(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim();
+    leat_program *program = program_of(ctx, "var s = a\n"
+                                            "var n = 0\n"
+                                            "while s < limit[1] {\n"
+                                            "  s = s + sum(i: x[i])\n"
+                                            "  n += 1\n"
+                                            "}\n"
+                                            "z[k] = x[k] where k in 0..n");
+    leat_call *call = call_of(program);
+    leat_array *a = array_of(ctx, LEAT_F64, 0, NULL, LIST(1)), *x = vector_f64(ctx, 3, LIST(1, 2, 3)),
+               *limit = vector_f64(ctx, 2, LIST(0, 10));
+    for (int round = 0; round < 2; round++) {
+        assert_ok(leat_call_set_array(call, "a", a));
+        assert_ok(leat_call_set_array(call, "x", x));
+        assert_ok(leat_call_set_array(call, "limit", limit));
+        assert_ok(leat_call_want(call, "s", NULL));
+        assert_ok(leat_call_want(call, "n", NULL));
+        assert_ok(leat_call_want(call, "z", NULL));
+        assert_ok(leat_call_run(call, NULL, NULL));
+        int64_t n = 0;
+        leat_array *count = NULL;
+        assert_result_f64(call, "s", 1, LIST(13));
+        assert_ok(leat_call_result(call, "n", &count));
+        assert_ok(leat_array_read(count, &n, sizeof n, NULL, NULL));
+        assert_int_equal(n, 2);
+        leat_array_free(count);
+        assert_result_f64(call, "z", 2, LIST(1, 2));
+    }
+    leat_array_free(a);
+    leat_array_free(x);
+    leat_array_free(limit);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+static bool has_cost(leat_context *ctx, leat_cost_kind kind, const char *cause) {
+    size_t count = 0;
+    leat_cost cost;
+    assert_ok(leat_ledger_count(ctx, &count));
+    for (size_t k = 0; k < count; k++)
+        if (!leat_ledger_get(ctx, k, &cost) && cost.kind == kind && strcmp(cost.cause, cause) == 0)
+            return true;
+    return false;
+}
+
+static void test_ledger(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim();
+    leat_array *x = counted(ctx, LEAT_MEMORY_HOST);
+    leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {0}},
+                 results[] = {{.name = "s"}, {0}};
+    assert_ok(leat_eval(ctx, "var s = 0.0\nwhile s < 1000 { s = s + sum(i: x[i]) }", inputs, results));
+    assert_true(has_cost(ctx, LEAT_COST_UPLOAD, "it lies in host memory"));
+    assert_true(has_cost(ctx, LEAT_COST_DOWNLOAD, "the while's condition"));
+    assert_true(has_cost(ctx, LEAT_COST_WAIT, "the while's condition"));
+    assert_f64(results[0].array, 1, LIST(4950));
+    leat_array_free(results[0].array);
+    leat_array_free(x);
+    leat_close(ctx);
+}
+
+/* ---- errors in the data, and notes */
+
+static void run_gather(leat_context *ctx, int64_t place, char message[400]) {
+    leat_error error;
+    leat_program *program = program_of(ctx, "y[i] = x[p[i]]\nz[i] = y[i] + 1");
+    leat_call *call = call_of(program);
+    leat_array *x = vector_f64(ctx, 3, LIST(1, 2, 3)), *target = vector_f64(ctx, 2, LIST(7, 7)), *result = NULL,
+               *p = array_of(ctx, LEAT_I64, 1, SHAPE(2), (const int64_t[]){0, place});
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_set_array(call, "p", p));
+    assert_ok(leat_call_want(call, "z", target));
+    assert_status(leat_call_run(call, NULL, NULL), LEAT_DATA);
+    assert_ok(leat_error_get(ctx, &error));
+    assert_int_equal(error.line, 1);
+    snprintf(message, 400, "%s", error.message);
+    assert_status(leat_call_result(call, "z", &result), LEAT_INVALID);
+    assert_ok(leat_array_write(p, (const int64_t[]){0, 2}, 16, NULL, NULL));
+    assert_ok(leat_call_run(call, NULL, NULL)); /* and it is forgotten */
+    assert_f64(target, 2, LIST(2, 4));
+    leat_array_free(x);
+    leat_array_free(p);
+    leat_array_free(target);
+    leat_call_free(call);
+    leat_program_free(program);
+}
+
+static void test_faults(void **state) {
+    (void)state;
+    char here[400], there[400];
+    leat_context *ctx = open_sim(), *cpu = NULL;
+    const leat_options options = {.device = "cpu"};
+    assert_ok(leat_open(&options, &cpu));
+    run_gather(ctx, -1, there);
+    run_gather(cpu, -1, here);
+    assert_string_equal(here, there);
+    leat_close(ctx);
+    leat_close(cpu);
+}
+
+static void test_notes(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim();
+    leat_array *x = array_of(ctx, LEAT_I64, 1, SHAPE(2), (const int64_t[]){0, 2});
+    leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {0}},
+                 results[] = {{.name = "y"}, {0}};
+    assert_ok(leat_eval(ctx, "y[i] = 6 // x[i]", inputs, results));
+    assert_non_null(strstr(notes, "line 1: y[i] = 6 // x[i]: an integer was divided by zero, which gives 0"));
+    leat_array_free(results[0].array);
+    leat_array_free(x);
+    leat_close(ctx);
+}
+
+/* ---- what runs out, and what fails */
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    const leat_options options = {.device = "sim", .keep_code = true, .memory_cap_bytes = 1 << 20};
+    leat_context *ctx = NULL;
+    leat_error error;
+    assert_ok(leat_open(&options, &ctx));
+    leat_program *program = program_of(ctx, "y[i] = i * 2.0 where i in 0..n");
+    leat_call *call = call_of(program);
+    assert_ok(leat_call_set_i64(call, "n", 1 << 20));
+    assert_status(leat_call_run(call, NULL, NULL), LEAT_OUT_OF_MEMORY);
+    assert_ok(leat_error_get(ctx, &error));
+    assert_non_null(strstr(error.message, "8388608 bytes"));
+    assert_ok(leat_call_set_i64(call, "n", 3));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_result_f64(call, "y", 3, LIST(0, 2, 4));
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+static leat_status try_once(void) {
+    const leat_options options = {.device = "sim", .keep_code = true};
+    leat_context *ctx = NULL;
+    leat_program *program = NULL;
+    leat_call *call = NULL;
+    leat_array *x = NULL, *s = NULL;
+    double values[EXTENT] = {1, 2, 3}, sum = 0;
+    leat_status status = leat_open(&options, &ctx);
+    if (!status)
+        status = leat_array_new(ctx, LEAT_F64, 1, SHAPE(EXTENT), LEAT_MEMORY_HOST, &x);
+    if (!status)
+        status = leat_array_write(x, values, sizeof values, NULL, NULL);
+    if (!status)
+        status = leat_program_new(ctx, "y[i] = x[i] * 2\ns = sum(i: y[i] / (1 + y[i]))", 0, NULL, &program);
+    if (!status)
+        status = leat_call_new(program, &call);
+    if (!status)
+        status = leat_call_set_array(call, "x", x);
+    for (int k = 0; k < 2 && !status; k++)
+        status = leat_call_run(call, NULL, NULL);
+    if (!status)
+        status = leat_call_result(call, "s", &s);
+    if (!status)
+        status = leat_array_read(s, &sum, sizeof sum, NULL, NULL);
+    assert_true(status || sum > 0);
+    leat_array_free(s);
+    leat_array_free(x);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+    return status;
+}
+
+/* The Nth call of a kind fails: an error that says so, and nothing else; or none, where it is tried again and goes
+ * well. In a process of its own, since a device that has failed stays so. Gives how many of them end in an error. */
+static int fail_each(size_t kind) {
+    int failed = 0;
+    for (uint64_t n = 1; n <= FAULTS; n++) {
+        struct le_sim_options options = {0};
+        uint64_t *const faults[] = {&options.faults.launch, &options.faults.copy, &options.faults.sticky_launch,
+                                    &options.faults.allocation, &options.faults.module};
+        *faults[kind] = n;
+        pid_t child = fork();
+        if (child == 0) {
+            if (le_sim_configure(&options))
+                _exit(3);
+            leat_status status = try_once();
+            leat_error error;
+            leat_error_get(NULL, &error);
+            _exit(status == LEAT_OK ? 0 : *error.message ? 1 : 2);
+        }
+        int code = 0;
+        waitpid(child, &code, 0);
+        assert_true(WIFEXITED(code) && WEXITSTATUS(code) < 2);
+        failed += WEXITSTATUS(code);
+    }
+    return failed;
+}
+
+static void test_driver_faults(void **state) {
+    (void)state;
+    for (size_t kind = 0; kind < 5; kind++) {
+        int failed = fail_each(kind);
+        assert_true(kind > 2 || failed > 0); /* memory and modules are tried again */
+        assert_true(failed < FAULTS);
+    }
+}
+
+static void test_fork(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim();
+    leat_program *program = program_of(ctx, "y[i] = x[i] * 2");
+    leat_call *call = call_of(program);
+    leat_array *x = counted(ctx, LEAT_MEMORY_DEVICE), *y = NULL;
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    pid_t child = fork();
+    if (child == 0) {
+        bool right = leat_call_run(call, NULL, NULL) == LEAT_INVALID;
+        leat_call_free(call);
+        _exit(right ? 0 : 1);
+    }
+    int code = 1;
+    waitpid(child, &code, 0);
+    assert_int_equal(code, 0);
+    assert_ok(leat_call_result(call, "y", &y));
+    assert_counted(y, 2);
+    leat_array_free(y);
+    leat_array_free(x);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+/* ---- threads */
+
+struct worker {
+    leat_context *ctx;
+    leat_program *program;
+    leat_array *x;
+    bool right;
+};
+
+static void *call_often(void *argument) {
+    struct worker *worker = argument;
+    leat_call *call = NULL;
+    leat_stream *stream = NULL;
+    bool right = !leat_call_new(worker->program, &call) && !leat_call_set_array(call, "x", worker->x) &&
+                 !leat_stream_new(worker->ctx, &stream);
+    for (int k = 0; k < ROUNDS && right; k++) {
+        double values[EXTENT];
+        leat_array *y = NULL;
+        right = !leat_call_run(call, stream, NULL) && !leat_call_result(call, "y", &y) &&
+                !leat_array_read(y, values, sizeof values, NULL, NULL);
+        for (int q = 0; q < EXTENT && right; q++)
+            right = values[q] == 2 * q;
+        leat_array_free(y);
+    }
+    leat_call_free(call);
+    leat_stream_free(stream);
+    worker->right = right;
+    return NULL;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    struct worker workers[THREADS];
+    pthread_t threads[THREADS];
+    leat_context *ctx = open_sim();
+    leat_program *program = program_of(ctx, "y[i] = x[i] * 2");
+    leat_array *x = counted(ctx, LEAT_MEMORY_DEVICE);
+    for (int k = 0; k < THREADS; k++) {
+        workers[k] = (struct worker){.ctx = ctx, .program = program, .x = x};
+        assert_int_equal(pthread_create(&threads[k], NULL, call_often, &workers[k]), 0);
+    }
+    for (int k = 0; k < THREADS; k++)
+        assert_int_equal(pthread_join(threads[k], NULL), 0);
+    for (int k = 0; k < THREADS; k++)
+        assert_true(workers[k].right);
+    leat_array_free(x);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_driver_faults), /* first: it forks before sim has begun */
+        cmocka_unit_test(test_memories),      cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_other_device),
+        cmocka_unit_test(test_streams),       cmocka_unit_test(test_turns),         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ledger),        cmocka_unit_test(test_faults),        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_fork),
+    };
+    if (system("c++ --version >/dev/null 2>&1 || g++ --version >/dev/null 2>&1"))
+        return SKIPPED;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

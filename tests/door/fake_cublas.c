@@ -1,0 +1,21 @@
+/* A libcublas that multiplies nothing, for the tests of the door. FAKE_MISSING, when compiled: without
+ * cublasSetWorkspace. */
+#include "device/cublas.h"
+
+#define OUT __attribute__((visibility("default")))
+
+#define NOTHING(symbol)                                                                                                \
+    OUT le_cublas_status symbol(void);                                                                                 \
+    OUT le_cublas_status symbol(void) {                                                                                \
+        return LE_CUBLAS_NOT_INITIALIZED;                                                                              \
+    }
+NOTHING(cublasCreate_v2)
+NOTHING(cublasDestroy_v2)
+NOTHING(cublasGetStatusString)
+NOTHING(cublasSetStream_v2)
+NOTHING(cublasSetMathMode)
+NOTHING(cublasSgemmStridedBatched)
+NOTHING(cublasDgemmStridedBatched)
+#ifndef FAKE_MISSING
+NOTHING(cublasSetWorkspace_v2)
+#endif

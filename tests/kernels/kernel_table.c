@@ -1,0 +1,216 @@
+/* Generated kernels, as `leat show --emit cuda` prints them, compiled by NVRTC for each architecture as Leat compiles
+ * them: whether they compile, and what registers, spills and local memory they take.
+ *
+ * usage: kernel_table [--every N] < KERNELS    N: only each Nth of the kernels that differ
+ * Prints a summary, then a line for each kernel that spills or has local memory on some architecture. Exit status 1:
+ * some kernel does not compile, 77: there is no NVRTC. */
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "device/cuda/cuda_compile.h"
+#include "device/cuda/door.h"
+#include "run/code.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARCHITECTURES = 3, REGISTERS_MAX = 256, OPTIONS_MAX = 16, NO_NVRTC = 77 };
+static const int architectures[ARCHITECTURES] = {75, 90, 100};
+
+struct costs {
+    int registers, stack, spill_stores, spill_loads;
+};
+struct kernel {
+    char *heading, *text; /* "NAME: STATEMENT"; the unit */
+    struct costs costs[ARCHITECTURES];
+    bool compiled[ARCHITECTURES];
+};
+struct table {
+    struct kernel *at;
+    size_t count, capacity, seen;
+    uint64_t *hashes; /* of the seen */
+    size_t every;
+};
+
+/* ---- reading */
+
+static void *need(void *memory) {
+    if (!memory) {
+        fputs("out of memory\n", stderr);
+        exit(2);
+    }
+    return memory;
+}
+
+static char *read_all(FILE *file) {
+    size_t length = 0, capacity = 1 << 20;
+    char *text = need(malloc(capacity));
+    for (size_t got; (got = fread(text + length, 1, capacity - length - 1, file)) > 0;) {
+        length += got;
+        if (length + 1 == capacity)
+            text = need(realloc(text, capacity *= 2));
+    }
+    text[length] = '\0';
+    return text;
+}
+
+static bool is_new(struct table *table, const char *text) {
+    uint64_t hash = le_hash(text, strlen(text), 0);
+    for (size_t k = 0; k < table->seen; k++)
+        if (table->hashes[k] == hash)
+            return false;
+    if (table->seen % 1024 == 0)
+        table->hashes = need(realloc(table->hashes, (table->seen + 1024) * sizeof hash));
+    table->hashes[table->seen++] = hash;
+    return true;
+}
+
+static void add_kernel(struct table *table, char *heading, char *text) {
+    if (!is_new(table, text) || (table->seen - 1) % table->every != 0)
+        return;
+    if (table->count == table->capacity) {
+        table->capacity = table->capacity ? 2 * table->capacity : 256;
+        table->at = need(realloc(table->at, table->capacity * sizeof *table->at));
+    }
+    table->at[table->count++] = (struct kernel){.heading = heading, .text = text};
+}
+
+/* Cuts the text where lines begin with the mark. */
+static void split(struct table *table, char *text) {
+    static const char mark[] = "// kernel ";
+    char *at = strncmp(text, mark, strlen(mark)) == 0 ? text : NULL;
+    while (at) {
+        char *heading = at + strlen(mark), *body = heading + strcspn(heading, "\n");
+        if (*body)
+            *body++ = '\0';
+        char *next = body;
+        do
+            next = strstr(next, mark);
+        while (next && next[-1] != '\n' && *next++);
+        if (next)
+            next[-1] = '\0';
+        add_kernel(table, heading, body);
+        at = next;
+    }
+}
+
+/* ---- compiling */
+
+static int number_before(const char *log, const char *words) {
+    const char *at = strstr(log, words);
+    while (at && at > log && (at[-1] == ' ' || (at[-1] >= '0' && at[-1] <= '9')))
+        at--;
+    return at ? atoi(at) : 0;
+}
+
+static struct costs read_costs(const char *log) {
+    return (struct costs){.registers = number_before(log, "registers"),
+                          .stack = number_before(log, "bytes stack frame"),
+                          .spill_stores = number_before(log, "bytes spill stores"),
+                          .spill_loads = number_before(log, "bytes spill loads")};
+}
+
+/* Its unit's options, and the assembler's report in the log. */
+static void fill_options(const char *list[OPTIONS_MAX]) {
+    const char *const *theirs = le_code_options();
+    int count = 0;
+    for (; theirs[count] && count < OPTIONS_MAX - 2; count++)
+        list[count] = theirs[count];
+    list[count++] = "--ptxas-options=-v";
+    list[count] = NULL;
+}
+
+static void compile(struct kernel *kernel, int a) {
+    const char *list[OPTIONS_MAX];
+    const struct le_module_source source = {
+        .text = kernel->text, .name = "kernel.cu", .options = list, .is_whole = true, .is_plain = true};
+    fill_options(list);
+    struct le_device_module module = {0};
+    struct le_cuda_image image;
+    leat_status status = le_cuda_compile_for(architectures[a], &source, &module, &image);
+    if (status)
+        fprintf(stderr, "sm_%d: %s\n%s\n%s\n", architectures[a], kernel->heading, le_errors_text(), kernel->text);
+    else
+        kernel->costs[a] = read_costs(module.log);
+    kernel->compiled[a] = !status;
+    le_free(image.bytes);
+    le_free(module.ptx);
+    le_free(module.log);
+}
+
+static void compile_one(void *table, int64_t task, int worker) {
+    (void)worker;
+    compile(&((struct table *)table)->at[task / ARCHITECTURES], (int)(task % ARCHITECTURES));
+}
+
+/* By as many threads as there are cores. Do all compile? */
+static bool compile_all(struct table *table) {
+    struct le_pool *pool = NULL;
+    bool all = le_pool_new(le_cores(), &pool) == LEAT_OK;
+    if (all)
+        le_pool_run(pool, compile_one, table, (int64_t)table->count * ARCHITECTURES);
+    le_pool_free(pool);
+    for (size_t k = 0; k < table->count; k++)
+        for (int a = 0; a < ARCHITECTURES; a++)
+            all = all && table->at[k].compiled[a];
+    return all;
+}
+
+/* ---- telling */
+
+static void summarise(const struct table *table, int a) {
+    size_t by_registers[REGISTERS_MAX] = {0}, compiled = 0, spill = 0, local = 0, below = 0;
+    int median = 0, most = 0;
+    for (size_t k = 0; k < table->count; k++) {
+        const struct costs *costs = &table->at[k].costs[a];
+        if (!table->at[k].compiled[a])
+            continue;
+        compiled++;
+        by_registers[costs->registers % REGISTERS_MAX]++;
+        most = costs->registers > most ? costs->registers : most;
+        spill += costs->spill_stores > 0 || costs->spill_loads > 0;
+        local += costs->stack > 0;
+    }
+    while (median < REGISTERS_MAX - 1 && (below += by_registers[median]) * 2 < compiled)
+        median++;
+    printf("sm_%-4d %7zu %9d %6d %10zu %14zu\n", architectures[a], compiled, median, most, spill, local);
+}
+
+static void list_costly(const struct table *table) {
+    for (size_t k = 0; k < table->count; k++) {
+        const struct kernel *kernel = &table->at[k];
+        bool costly = false;
+        for (int a = 0; a < ARCHITECTURES; a++)
+            costly = costly || kernel->costs[a].stack > 0 || kernel->costs[a].spill_stores > 0;
+        for (int a = 0; costly && a < ARCHITECTURES; a++)
+            printf("%s%3d/%d/%d", a ? "  " : "", kernel->costs[a].registers, kernel->costs[a].stack,
+                   kernel->costs[a].spill_stores);
+        if (costly)
+            printf("  %.90s\n", kernel->heading);
+    }
+}
+
+int main(int argc, char **argv) {
+    struct table table = {.every = 1};
+    const struct le_nvrtc *nvrtc;
+    int version;
+    if (argc == 3 && strcmp(argv[1], "--every") == 0 && atoi(argv[2]) > 0)
+        table.every = (size_t)atoi(argv[2]);
+    if (le_nvrtc_open(&nvrtc, &version) != LEAT_OK) {
+        printf("%s\n", le_errors_text());
+        return NO_NVRTC;
+    }
+    char *text = read_all(stdin);
+    split(&table, text);
+    bool all = compile_all(&table);
+    printf("%zu of %zu kernels, NVRTC %d.%d\n", table.count, table.seen, version / 1000, version % 1000 / 10);
+    printf("%-7s %7s %9s %6s %10s %14s\n", "", "compile", "registers", "most", "that spill", "with a stack");
+    for (int a = 0; a < ARCHITECTURES; a++)
+        summarise(&table, a);
+    printf("registers/stack/spilled bytes for sm_75, sm_90 and sm_100 of those with a stack\n");
+    list_costly(&table);
+    free(table.at);
+    free(table.hashes);
+    free(text);
+    return all && table.count ? 0 : 1;
+}
