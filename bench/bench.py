@@ -30,6 +30,13 @@ class Copy:
     def __call__(self): list(self.pool.map(lambda q: np.copyto(self.o[q], self.a[q]), self.halves))
 
 
+def settle():
+    """Waits until the process's threads rest: a BLAS's spin for some 50 ms after its last call, on cores that the next peer needs."""
+    for _ in range(100):
+        t = time.process_time(); time.sleep(.002)
+        if time.process_time() - t < .0005: return
+
+
 def lasted(f): t = time.perf_counter(); f(); return (time.perf_counter() - t) * 1e3
 
 
@@ -71,7 +78,7 @@ def measure(cases, o, leat, copy):
         v = c.inputs(o.log2); c.bytes = c.moved(v); here, call, c.refused = prepare(c, v, leat, o.peers); here['copy'] = copy; here = {p: here[p] for p in PEERS + ['copy'] if p in here}; c.times = {p: [] for p in here}
         for f in here.values(): f()
         for _ in range(o.repetitions):
-            for p, f in here.items(): c.times[p].append(lasted(f))
+            for p, f in here.items(): settle(); c.times[p].append(lasted(f))
         if call: call.free()
         if leat: leat.forget()
         print('%-32s %s' % (c.label, c.refused or ', '.join('%s %.2f' % (p, min(q)) for p, q in c.times.items())), file=sys.stderr, flush=True)

@@ -1,14 +1,16 @@
-"""The part of leat.h that the benchmark needs, through ctypes: NumPy arrays in, prepared calls, results. Not a binding for users."""
-import ctypes
-from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
+"""The part of leat.h that the benchmarks need, through ctypes: arrays in host or device memory, prepared calls, results; for a GPU
+also kernels, events, waits. Not a binding for users."""
+import ctypes, os, re
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
 RANK_MAX = 8
+MEMORY = {'device': 0, 'host': 1, 'pinned': 2, 'mapped': 3}
 DTYPES = {'bool': 1, 'int8': 2, 'int16': 3, 'int32': 4, 'int64': 5, 'uint8': 6, 'float32': 12, 'float64': 13}
 NAMES = {number: name for name, number in DTYPES.items()}
 
 
 class Description(ctypes.Structure):
-    _fields_ = [('dtype', c_int), ('rank', c_int), ('shape', c_int64 * RANK_MAX), ('strides', c_int64 * RANK_MAX), ('data', c_void_p), ('read_only', c_bool)]
+    _fields_ = [('dtype', c_int), ('rank', c_int), ('shape', c_int64 * RANK_MAX), ('strides', c_int64 * RANK_MAX), ('data', c_void_p), ('read_only', c_bool), ('memory', c_int)]
 
 
 class Error(ctypes.Structure):
@@ -16,8 +18,8 @@ class Error(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    _fields_ = [('device', c_char_p), ('threads', c_int), ('simd', c_char_p), ('memory_cap_bytes', c_size_t), ('cache_cap_bytes', c_size_t), ('ledger_level', c_int),
-                ('copy_threads', c_int), ('sim_check', c_bool), ('sim_seed', c_uint64), ('allocate', c_void_p), ('reallocate', c_void_p), ('release', c_void_p), ('allocator_user', c_void_p),
+    _fields_ = [('device', c_char_p), ('threads', c_int), ('simd', c_char_p), ('memory_cap_bytes', c_size_t), ('cache_cap_bytes', c_size_t), ('code_cap_bytes', c_size_t),
+                ('keep_code', c_bool), ('ledger_level', c_int), ('copy_threads', c_int), ('sim_check', c_bool), ('sim_seed', c_uint64), ('allocate', c_void_p), ('reallocate', c_void_p), ('release', c_void_p), ('allocator_user', c_void_p),
                 ('log', c_void_p), ('log_user', c_void_p)]
 
 
@@ -28,24 +30,52 @@ class DeviceInfo(ctypes.Structure):
                 ('upload_bytes_per_second', c_double), ('download_bytes_per_second', c_double), ('launch_ns', c_double), ('round_trip_ns', c_double)]
 
 
+class Number(ctypes.Union):
+    _fields_ = [('f32', ctypes.c_float), ('f64', c_double), ('i64', c_int64), ('u64', c_uint64)]
+
+
+class Argument(ctypes.Structure):
+    _fields_ = [('kind', c_int), ('dtype', c_int), ('array', c_void_p), ('bytes', c_void_p), ('size_bytes', c_size_t), ('number', Number)]
+
+
+class Ticket(ctypes.Structure):
+    _fields_ = [('stream_id', c_uint64), ('number', c_uint64)]
+
+
+class Dim3(ctypes.Structure):
+    _fields_ = [('x', c_uint), ('y', c_uint), ('z', c_uint)]
+
+
 class Refused(Exception): pass
 
 
+def check_options():
+    """That Options has the fields of leat.h: a struct that grew would be read wrongly."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'include', 'leat.h')) as f: text = f.read()
+    body = re.sub(r'/\*.*?\*/', '', re.search(r'typedef struct leat_options \{(.*?)\} leat_options;', text, re.S).group(1), flags=re.S)
+    names = [re.search(r'(?:\(\*)?(\w+)(?:\)\(.*)?$', part.strip(), re.S).group(1) for part in body.split(';') if part.strip()]
+    if names != [name for name, _ in Options._fields_]: raise RuntimeError('leatlib.Options is not leat_options: ' + ', '.join(names))
+
+
 class Leat:
-    def __init__(self, path, threads):
-        self.lib = ctypes.CDLL(path)
+    def __init__(self, path, threads=0, device=None, keep_code=False):
+        check_options(); self.lib = ctypes.CDLL(path)
         self.lib.leat_version.restype = c_char_p
         for name in ('leat_array_free', 'leat_call_free', 'leat_program_free', 'leat_close'): getattr(self.lib, name).restype = None; getattr(self.lib, name).argtypes = [c_void_p]
         for name, types in dict(leat_call_run=[c_void_p] * 3, leat_call_result=[c_void_p, c_char_p, POINTER(c_void_p)], leat_call_want=[c_void_p, c_char_p, c_void_p],
                                 leat_call_set_array=[c_void_p, c_char_p, c_void_p], leat_call_set_i64=[c_void_p, c_char_p, c_int64], leat_call_set_f64=[c_void_p, c_char_p, c_double],
-                                leat_array_get=[c_void_p, POINTER(Description)], leat_array_read=[c_void_p, c_void_p, c_size_t, c_void_p, c_void_p]).items():
+                                leat_array_get=[c_void_p, POINTER(Description)], leat_array_read=[c_void_p, c_void_p, c_size_t, c_void_p, c_void_p],
+                                leat_array_write=[c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], leat_array_copy=[c_void_p] * 4, leat_event_record=[c_void_p] * 2, leat_context_synchronize=[c_void_p],
+                                leat_event_elapsed_ms=[c_void_p, c_void_p, POINTER(c_double)], leat_kernel_launch=[c_void_p, Dim3, Dim3, c_size_t, c_void_p, c_void_p, c_size_t]).items():
             getattr(self.lib, name).argtypes = types
         self.ctx = c_void_p(); self.kept = []
-        self.must(self.lib.leat_open(byref(Options(threads=threads)), byref(self.ctx)))
+        self.must(self.lib.leat_open(byref(Options(device=device and device.encode(), threads=threads, keep_code=keep_code)), byref(self.ctx)))
 
     def must(self, status):
         if status:
             e = Error(); self.lib.leat_error_get(None, byref(e)); raise Refused(e.message.decode())
+
+    def close(self): self.forget(); self.lib.leat_close(self.ctx)
 
     def forget(self):
         """Lets go of the wrapped arrays."""
@@ -59,19 +89,75 @@ class Leat:
 
     def wrap(self, a):
         """A handle to a NumPy array's memory, which must stay."""
-        d = Description(dtype=DTYPES[a.dtype.name], rank=a.ndim, data=a.ctypes.data, read_only=not a.flags.writeable); h = c_void_p()
+        d = Description(dtype=DTYPES[a.dtype.name], rank=a.ndim, data=a.ctypes.data, read_only=not a.flags.writeable, memory=MEMORY['host']); h = c_void_p()
         for k in range(a.ndim): d.shape[k] = a.shape[k]; d.strides[k] = a.strides[k] // a.itemsize
         self.must(self.lib.leat_array_wrap(self.ctx, byref(d), None, None, byref(h))); self.kept.append((h, a))
         return h
 
+    def empty(self, dtype, shape, memory='device'):
+        """A handle to a new array of Leat's; its elements are anything."""
+        h = c_void_p(); self.must(self.lib.leat_array_new_empty(self.ctx, c_int(DTYPES[dtype]), c_int(len(shape)), (c_int64 * RANK_MAX)(*shape), c_int(MEMORY[memory]), byref(h)))
+        self.kept.append((h, None)); return h
+
+    def upload(self, a):
+        """A handle to a copy of a NumPy array in the device's memory."""
+        h = self.empty(a.dtype.name, a.shape); self.write(h, a); return h
+
+    def reshape(self, h, shape): v = c_void_p(); self.must(self.lib.leat_array_reshape(h, c_int(len(shape)), (c_int64 * RANK_MAX)(*shape), byref(v))); self.kept.append((v, None)); return v
+
+    def transpose(self, h, axes): v = c_void_p(); self.must(self.lib.leat_array_transpose(h, (c_int * RANK_MAX)(*axes), byref(v))); self.kept.append((v, None)); return v
+
+    def part(self, h, start, stop):
+        """Of an array of one axis."""
+        v = c_void_p(); self.must(self.lib.leat_array_slice(h, (c_int64 * 1)(start), (c_int64 * 1)(stop), (c_int64 * 1)(1), byref(v))); self.kept.append((v, None)); return v
+
+    def write(self, h, a, later=False):
+        """later: a must stay as it is until something waits for what comes after."""
+        self.must(self.lib.leat_array_write(h, a.ctypes.data, a.nbytes, None, byref(Ticket()) if later else None))
+
+    def copy(self, target, source):
+        """Enqueues it."""
+        self.must(self.lib.leat_array_copy(target, source, None, byref(Ticket())))
+
+    def read(self, np, h):
+        """The elements as a new NumPy array."""
+        d = Description(); self.must(self.lib.leat_array_get(h, byref(d))); out = np.empty(tuple(d.shape[:d.rank]), NAMES[d.dtype])
+        self.read_into(h, out); return out
+
+    def read_into(self, h, out): self.must(self.lib.leat_array_read(h, out.ctypes.data, out.nbytes, None, None))
+
+    def wait(self): self.must(self.lib.leat_context_synchronize(self.ctx))
+
+    def events(self, count):
+        made = [c_void_p() for _ in range(count)]
+        for e in made: self.must(self.lib.leat_event_new(self.ctx, byref(e)))
+        return made
+
+    def record(self, event): self.must(self.lib.leat_event_record(event, None))
+
+    def elapsed_us(self, start, stop): ms = c_double(); self.must(self.lib.leat_event_elapsed_ms(start, stop, byref(ms))); return ms.value * 1e3
+
+    def kernel(self, text, name):
+        """A kernel in CUDA C; its module stays to the end."""
+        m, k = c_void_p(), c_void_p(); self.must(self.lib.leat_module_new(self.ctx, c_char_p(text.encode()), None, byref(m))); self.must(self.lib.leat_module_kernel(m, c_char_p(name.encode()), byref(k)))
+        return k
+
+    def launcher(self, kernel, grid, block, *arguments):
+        """A function that launches it. arguments: ('in' or 'out', handle) or an integer, which is an i64."""
+        a = (Argument * len(arguments))(); grid, block, count = Dim3(grid, 1, 1), Dim3(block, 1, 1), len(arguments)
+        for k, v in enumerate(arguments):
+            if isinstance(v, int): a[k].kind, a[k].dtype = 4, DTYPES['int64']; a[k].number.i64 = v
+            else: a[k].kind, a[k].array = {'in': 1, 'out': 2}[v[0]], v[1]
+        return lambda: self.must(self.lib.leat_kernel_launch(kernel, grid, block, 0, None, a, count))
+
     def call(self, text, results, inputs):
-        """inputs: {name: array or number}."""
+        """inputs: {name: array, handle or number}; a NumPy array is wrapped, its memory being the host's."""
         p, c = c_void_p(), c_void_p()
         self.must(self.lib.leat_program_new(self.ctx, c_char_p(text.encode()), c_size_t(0), None, byref(p))); self.must(self.lib.leat_call_new(p, byref(c)))
         for k, v in inputs.items():
             if isinstance(v, int): self.must(self.lib.leat_call_set_i64(c, k.encode(), c_int64(v)))
             elif isinstance(v, float): self.must(self.lib.leat_call_set_f64(c, k.encode(), c_double(v)))
-            else: self.must(self.lib.leat_call_set_array(c, k.encode(), self.wrap(v)))
+            else: self.must(self.lib.leat_call_set_array(c, k.encode(), v if isinstance(v, c_void_p) else self.wrap(v)))
         return Call(self, p, c, [r.encode() for r in results])
 
 
@@ -85,20 +171,32 @@ class Call:
 
     def fresh(self):
         """Runs it; the results are new each time and released at once, as a NumPy expression's are."""
-        self.run([None] * len(self.results)); array = c_void_p()
-        for r in self.results: self.leat.must(self.lib.leat_call_result(self.handle, r, byref(array))); self.lib.leat_array_free(array)
+        for h in self.made(): self.lib.leat_array_free(h)
 
     def into(self, arrays):
         """A function that runs it into the same arrays."""
-        handles = [self.leat.wrap(a) for a in arrays]
-        return lambda: self.run(handles)
+        return self.into_handles([self.leat.wrap(a) for a in arrays])
+
+    def into_handles(self, handles): return lambda: self.run(handles)
+
+    def again(self):
+        """A function that runs it as it was run last, and does nothing besides."""
+        run, handle = self.lib.leat_call_run, self.handle
+        def once():
+            status = run(handle, None, None)
+            if status: self.leat.must(status)
+        return once
+
+    def made(self):
+        """Handles, the caller's to free, to the results of a run that makes new ones."""
+        self.run([None] * len(self.results)); handles = [c_void_p() for _ in self.results]
+        for r, h in zip(self.results, handles): self.leat.must(self.lib.leat_call_result(self.handle, r, byref(h)))
+        return handles
 
     def values(self, np):
         """The results as new NumPy arrays."""
-        self.run([None] * len(self.results)); array, out = c_void_p(), []
-        for r in self.results:
-            d = Description(); self.leat.must(self.lib.leat_call_result(self.handle, r, byref(array))); self.leat.must(self.lib.leat_array_get(array, byref(d)))
-            out.append(np.empty(tuple(d.shape[:d.rank]), NAMES[d.dtype])); self.leat.must(self.lib.leat_array_read(array, out[-1].ctypes.data, out[-1].nbytes, None, None)); self.lib.leat_array_free(array)
+        out = []
+        for h in self.made(): out.append(self.leat.read(np, h)); self.lib.leat_array_free(h)
         return out
 
     def free(self): self.lib.leat_call_free(self.handle); self.lib.leat_program_free(self.program)

@@ -1,12 +1,15 @@
 #!/bin/sh
-# `make gpu-bench`: Leat on a GPU beside the driver and Numba, in one run. Needs a GPU; builds what it needs. Writes
-# bench/results/DATE-GPU.txt (or $BENCH_TO/gpu-bench.txt).
+# `make gpu-bench`: Leat on a GPU beside the driver and Numba, then its programs beside CuPy, Numba, PyTorch and JAX, each in one
+# run. Needs a GPU; builds what it needs. Writes bench/results/DATE-GPU.txt and DATE-gpu-programs.txt (or
+# $BENCH_TO/gpu-bench.txt and gpu-programs.txt, with their figures in gpu-programs.jsonl).
+#
+#     bench/gpu/run.sh [OPTIONS OF programs.py]      GPU_BENCH: all, driver or programs
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/packages.sh
 build=${GPU_BUILD:-build/gpu}
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_BENCH=ON -DLEAT_EXAMPLES=ON -DBUILD_TESTING=OFF >/dev/null
-cmake --build "$build" --target leat_product bench_gpu example_normalise example_matmul >/dev/null
+cmake --build "$build" --target leat_product bench_gpu bench_gpu_calls example_normalise example_matmul >/dev/null
 
 if ! command -v nvidia-smi >/dev/null 2>&1; then
     echo "gpu-bench: no nvidia-smi, and so no GPU" >&2
@@ -18,8 +21,9 @@ slug=$(echo "$gpu" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 to=${BENCH_TO:+$BENCH_TO/gpu-bench.txt}
 to=${to:-bench/results/$(date +%Y-%m-%d)-$slug.txt}
 python=${PYTHON:-python3}
+parts=${GPU_BENCH:-all}
 
-{
+[ "$parts" = programs ] || {
     echo "$(date +%Y-%m-%d), $gpu, driver $driver, $(nproc) cores"
     echo
     echo "== leat devices"
@@ -40,3 +44,7 @@ python=${PYTHON:-python3}
     echo "== a tiled product: naive host timing beside the ledger"
     "$build/examples/matmul" device=cuda
 } 2>&1 | tee "$to"
+
+to=${BENCH_TO:+$BENCH_TO/gpu-programs.txt}
+to=${to:-bench/results/$(date +%Y-%m-%d)-gpu-programs.txt}
+[ "$parts" = driver ] || "$python" bench/gpu/programs.py --build "$build" --json "${BENCH_TO:-$build}/gpu-programs.jsonl" "$@" | tee "$to"

@@ -1,0 +1,131 @@
+/* What calls of a program cost on a device, measured in C: programs.py starts it. It prints numbers alone.
+ *
+ * usage: bench_gpu_calls warm DEVICE               us to enqueue a call of 1,000 numbers; us for one with a wait
+ *        bench_gpu_calls first DEVICE START_NS     ms from START_NS (CLOCK_MONOTONIC) to the first result
+ *        bench_gpu_calls context DEVICE START_NS   ms from there to cuInit and a context, without Leat */
+#include "leat.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { N = 1000, BATCH = 200, BATCHES = 41 };
+
+static void must(leat_status status) {
+    if (status == LEAT_OK)
+        return;
+    fprintf(stderr, "bench_gpu_calls: %s", leat_error_text(NULL));
+    exit(1);
+}
+
+static uint64_t now_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double *values) {
+    qsort(values, BATCHES, sizeof *values, by_value);
+    return values[BATCHES / 2];
+}
+
+/* The driver alone: what nobody's first result can do without. */
+static void context(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *made;
+    int (*init)(unsigned), (*get)(int *, int), (*retain)(void **, int), device;
+    if (library) {
+        *(void **)&init = dlsym(library, "cuInit");
+        *(void **)&get = dlsym(library, "cuDeviceGet");
+        *(void **)&retain = dlsym(library, "cuDevicePrimaryCtxRetain");
+    }
+    if (!library || init(0) || get(&device, 0) || retain(&made, device)) {
+        fprintf(stderr, "bench_gpu_calls: no driver, or no device\n");
+        exit(1);
+    }
+}
+
+/* A prepared call of x+x+x+x+x, whose result is there. */
+static leat_call *prepared(leat_context *ctx) {
+    const int64_t shape[] = {N};
+    float ones[N];
+    leat_array *x, *y;
+    leat_program *program;
+    leat_call *call;
+    for (int k = 0; k < N; k++)
+        ones[k] = 1;
+    must(leat_array_new_empty(ctx, LEAT_F32, 1, shape, LEAT_MEMORY_DEVICE, &x));
+    must(leat_array_new_empty(ctx, LEAT_F32, 1, shape, LEAT_MEMORY_DEVICE, &y));
+    must(leat_array_write(x, ones, sizeof ones, NULL, NULL));
+    must(leat_program_new(ctx, "y[i] = x[i] + x[i] + x[i] + x[i] + x[i]", 0, NULL, &program));
+    must(leat_call_new(program, &call));
+    must(leat_call_set_array(call, "x", x));
+    must(leat_call_want(call, "y", y));
+    must(leat_call_run(call, NULL, NULL));
+    must(leat_array_read(y, ones, sizeof ones, NULL, NULL));
+    if (ones[0] != 5 || ones[N - 1] != 5) {
+        fprintf(stderr, "bench_gpu_calls: a wrong result\n");
+        exit(1);
+    }
+    leat_array_free(x);
+    leat_array_free(y);
+    leat_program_free(program);
+    return call;
+}
+
+static double enqueue_us(leat_context *ctx, leat_call *call) {
+    double times[BATCHES];
+    for (int b = 0; b < BATCHES; b++) { /* each batch begins with an empty queue, which holds it */
+        uint64_t start = now_ns();
+        for (int k = 0; k < BATCH; k++)
+            must(leat_call_run(call, NULL, NULL));
+        times[b] = (double)(now_ns() - start) / BATCH / 1e3;
+        must(leat_context_synchronize(ctx));
+    }
+    return median(times);
+}
+
+static double wait_us(leat_context *ctx, leat_call *call) {
+    double times[BATCHES];
+    for (int b = 0; b < BATCHES; b++) {
+        uint64_t start = now_ns();
+        for (int k = 0; k < BATCH; k++) {
+            leat_ticket ticket;
+            must(leat_call_run(call, NULL, &ticket));
+            must(leat_ticket_wait(ctx, ticket));
+        }
+        times[b] = (double)(now_ns() - start) / BATCH / 1e3;
+    }
+    return median(times);
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    if (argc < 3 || (strcmp(what, "warm") != 0 && argc < 4)) {
+        fprintf(stderr, "usage: bench_gpu_calls warm DEVICE | first DEVICE START_NS | context DEVICE START_NS\n");
+        return 2;
+    }
+    leat_options options = {.device = argv[2], .keep_code = true};
+    leat_context *ctx = NULL;
+    leat_call *call = NULL;
+    if (strcmp(what, "context") == 0) {
+        context();
+    } else {
+        must(leat_open(&options, &ctx));
+        call = prepared(ctx);
+    }
+    if (strcmp(what, "warm") == 0)
+        printf("%.3f %.3f\n", enqueue_us(ctx, call), wait_us(ctx, call));
+    else
+        printf("%.3f\n", (double)(now_ns() - strtoull(argv[3], NULL, 10)) / 1e6);
+    if (ctx) {
+        leat_call_free(call);
+        leat_close(ctx);
+    }
+    return 0;
+}

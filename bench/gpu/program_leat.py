@@ -1,0 +1,230 @@
+"""Leat's share of the benchmark of programs, and the limits: what the device takes to copy, or read, a case's bytes."""
+import time
+
+import numpy as np
+
+import leatlib
+
+LIMITS = '''
+extern "C" __global__ void copy(float4 *y, const float4 *x, long long n) {
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+extern "C" __global__ void copy4(float4 *y, const float4 *x, long long n) {
+    long long i = (long long)blockIdx.x * blockDim.x * 4 + threadIdx.x, b = blockDim.x;
+    if (i + 3 * b < n) {
+        float4 p = x[i], q = x[i + b], r = x[i + 2 * b], s = x[i + 3 * b];
+        y[i] = p; y[i + b] = q; y[i + 2 * b] = r; y[i + 3 * b] = s;
+    } else for (int k = 0; k < 4; k++) if (i + k * b < n) y[i + k * b] = x[i + k * b];
+}
+extern "C" __global__ void read(float4 *y, const float4 *x, long long n) {
+    long long step = (long long)gridDim.x * blockDim.x, i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (; i + 3 * step < n; i += 4 * step) {
+        float4 p = x[i], q = x[i + step], r = x[i + 2 * step], s = x[i + 3 * step];
+        sum += p.x + p.y + p.z + p.w + q.x + q.y + q.z + q.w + r.x + r.y + r.z + r.w + s.x + s.y + s.z + s.w;
+    }
+    for (; i < n; i += step) sum += x[i].x + x[i].y + x[i].z + x[i].w;
+    if (sum == -1.5f) y[0] = x[0];  // never
+}
+'''
+BLOCK = 256
+
+
+def number_of_bytes(a): return int(np.prod(a.shape[:a.rank], dtype=np.int64)) * np.dtype(leatlib.NAMES[a.dtype]).itemsize
+
+
+class Leat:
+    is_leat = True
+
+    def __init__(self, o, z):
+        self.leat = leatlib.Leat(o.library, device=o.device, keep_code=True)
+        self.version = 'leat ' + self.leat.version()
+        self.call, self.kernels = None, None
+        self.big = 1 << 26 if not o.tiny else 1 << 10  # of each of the buffers that are copied to keep the device busy
+        self.buffers, self.made = [self.lasting(self.leat.empty('uint8', (self.big,))) for _ in range(2)], None
+
+    # ---- arrays
+
+    def lasting(self, h):
+        """A handle that done() does not let go of."""
+        self.leat.kept = [(k, a) for k, a in self.leat.kept if k is not h]
+        return h
+
+    def own(self, h):
+        """A handle that done() lets go of."""
+        self.leat.kept.append((h, None))
+        return h
+
+    def load(self, a): return self.lasting(self.leat.upload(np.ascontiguousarray(a)))
+
+    def view(self, pool, spec):
+        v = self.leat.reshape(self.leat.part(pool, spec.start, spec.start + spec.count), spec.shape)
+        return v if spec.axes is None else self.leat.transpose(v, spec.axes)
+
+    def description(self, h):
+        d = leatlib.Description()
+        self.leat.must(self.leat.lib.leat_array_get(h, leatlib.byref(d)))
+        return d
+
+    def fetch(self, handles): return [self.leat.read(np, h) for h in handles]
+
+    def done(self):
+        """Lets go of the case's arrays."""
+        if self.call:
+            self.call.free()
+        self.call = self.made = None
+        self.leat.forget()
+
+    # ---- a case
+
+    def ways(self, case, v):
+        if case.clock == 'memory':
+            yield 'written, run, read', self.from_memory(case, v)
+            return
+        self.inputs = {name: value for name, value in v.items() if not isinstance(value, (int, float))}
+        yield '', Runs(self, case, v)
+
+    def from_memory(self, case, v):
+        """Up, the program, down; the device's arrays are made once."""
+        held = {name: self.leat.empty(a.dtype.name, a.shape) for name, a in v.items()}
+        call = self.call = self.leat.call(case.text, case.results, held)
+        out = np.empty(case.expected(np, v).shape)
+        made = [None]
+
+        def run():
+            for name, a in v.items():
+                self.leat.write(held[name], a, later=True)
+            if made[0] is None:
+                made[0] = self.own(call.made()[0])
+                call.run(made)
+            else:
+                again()
+            self.leat.read_into(made[0], out)
+            return made
+        again = call.again()
+        return run
+
+    # ---- time
+
+    def wait(self): self.leat.wait()
+
+    def ahead(self):
+        for _ in range(16 if self.big > 1 << 20 else 1):
+            self.leat.copy(*self.buffers)
+
+    def mark(self):
+        e = self.leat.events(1)[0]
+        self.leat.record(e)
+        return e
+
+    def between_us(self, a, b): return self.leat.elapsed_us(a, b)
+
+    # ---- limits
+
+    def limit(self, case, timer):
+        """What the case's bytes take to copy, or to read where the results are small; from host memory, up and down, pinned."""
+        if case.clock == 'memory':
+            return self.pinned(case, timer)
+        if not case.bounded or self.made is None:
+            return None
+        moved_in = sum(number_of_bytes(self.description(h)) * case.passes.get(name, 1) for name, h in self.inputs.items())
+        moved_out = sum(number_of_bytes(self.description(h)) for h in self.made)
+        if moved_out * 50 < moved_in:
+            return min(timer.device(f) for f in self.reads(moved_in))
+        return min(timer.device(f) for f in self.copies((moved_in + moved_out) // 2))
+
+    def kernel(self, name):
+        if self.kernels is None:
+            self.kernels = {k: self.leat.kernel(LIMITS, k) for k in ('copy', 'copy4', 'read')}
+        return self.kernels[name]
+
+    def pair(self, size_bytes):
+        """Two buffers of at least that size."""
+        if self.big < size_bytes:
+            for h in self.buffers:
+                self.leat.lib.leat_array_free(h)
+            self.buffers, self.big = [self.lasting(self.leat.empty('uint8', (size_bytes,))) for _ in range(2)], size_bytes
+        return [self.leat.part(h, 0, size_bytes) for h in self.buffers]
+
+    def copies(self, size_bytes):
+        y, x = self.pair(size_bytes)
+        n = size_bytes // 16
+        yield lambda: self.leat.copy(y, x)
+        for name, each in ('copy', BLOCK), ('copy4', 4 * BLOCK):
+            yield self.leat.launcher(self.kernel(name), -(-n // each), BLOCK, ('out', y), ('in', x), n)
+
+    def reads(self, size_bytes):
+        y, x = self.pair(size_bytes)
+        n = size_bytes // 16
+        for blocks in 132 * 8, 132 * 16, 132 * 32:
+            yield self.leat.launcher(self.kernel('read'), min(blocks, -(-n // BLOCK)), BLOCK, ('out', y), ('in', x), n)
+
+    def pinned(self, case, timer):
+        sizes = [v.count * 8 for v in case.inputs.values()]
+        up, down = sum(sizes), max(sizes)
+        host, device = self.leat.empty('uint8', (up,), 'pinned'), self.leat.empty('uint8', (up,))
+        back = self.leat.part(host, 0, down), self.leat.part(device, 0, down)
+
+        def both():
+            self.leat.copy(device, host)
+            self.leat.copy(*back)
+        return timer.one(both)
+
+    # ---- a new expression in a warm process
+
+    def new_expressions(self):
+        """Milliseconds to the first result of a text that was never seen; where this process has a cache of code that another one
+        filled, from disk."""
+        x = self.leat.upload(np.ones(1000, np.float32))
+        rows = self.leat.upload(np.ones((8, 128), np.float32))
+        self.first('y[i] = x[i] * 3', {'x': x})  # NVRTC is loaded
+        for what, text, results, inputs in (
+                ('arithmetic', 'y[i] = (x[i] * 1.25 + 7) / (x[i] + 0.75) - x[i]', ('y',), {'x': x}),
+                ('softmax', 'e[i,j] = exp(x[i,j] * 1.25 - max(k: x[i,k]))\ny[i,j] = e[i,j] / sum(k: e[i,k])', ('y',), {'x': rows}),
+                ('Black-Scholes', 'def cdf(z) = 0.5 * (1 + erf(z * 0.7071067811865476))\n'
+                 'd[i] = (log(x[i]/1.25) + (0.05 + v*v/2)*x[i]) / (v*sqrt(x[i]))\n'
+                 'call[i] = x[i]*cdf(d[i]) - 1.25*exp(-0.05*x[i])*cdf(d[i] - v*sqrt(x[i]))', ('call',), {'x': x, 'v': 0.3})):
+            try:
+                yield what, self.first(text, inputs, results)
+            except leatlib.Refused as e:
+                yield what + ': ' + str(e)[:120], None
+
+    def first(self, text, inputs, results=('y',)):
+        start = time.perf_counter()
+        call = self.leat.call(text, results, inputs)
+        made = call.made()
+        self.wait()
+        took = (time.perf_counter() - start) * 1e3
+        for h in made:
+            self.own(h)
+        call.free()
+        return took
+
+
+class Runs:
+    """A call into results that were made by its first run."""
+
+    def __init__(self, peer, case, v):
+        self.peer, self.case = peer, case
+        self.call = peer.call = peer.leat.call(case.text, case.results, v)
+        self.handles = None
+
+    def __call__(self):
+        if self.handles is None:
+            leat = self.peer.leat
+            made = [self.peer.own(h) for h in self.call.made()]
+            if self.case.axes:  # the result lies in memory as the transposed inputs do
+                d = self.peer.description(made[0])
+                inverse = [self.case.axes.index(k) for k in range(d.rank)]
+                natural = [d.shape[k] for k in inverse]
+                made = [leat.transpose(leat.empty(leatlib.NAMES[d.dtype], natural), self.case.axes)]
+            self.handles = self.peer.made = made
+            self.call.run(made)
+            self.again = self.call.again()
+        else:
+            self.again()
+        return self.handles
+
+
+def open_peer(o, z): return Leat(o, z)
