@@ -1,0 +1,138 @@
+/* Frames to sources: what was seen before is found by one hash over the whole chain of frames. What is new is looked at
+ * in the calling thread (Python: its frames stay only as long as the call) or by the writer (symbols). */
+#include "trace/recorder/source.h"
+#include "trace/recorder/source_native.h"
+#include "trace/recorder/source_python.h"
+#include "trace/recorder/source_symbols.h"
+#include <errno.h>
+#include <sys/mman.h>
+
+struct le_sources {
+    unsigned kinds;
+    struct le_source_table *table;
+    struct le_python python;
+    struct le_native native;
+};
+
+static const char unreadable_note[] = "The frames of this Python cannot be read: its lines are left out.";
+
+/* Memory of the system, as the table's. */
+struct le_sources *le_sources_new(unsigned kinds, _Atomic uint32_t *texts) {
+    struct le_sources *sources =
+        mmap(NULL, sizeof *sources, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (sources == MAP_FAILED)
+        return NULL;
+    sources->kinds = kinds;
+    sources->table = le_source_table_new(texts);
+    if (!sources->table) {
+        munmap(sources, sizeof *sources);
+        return NULL;
+    }
+    le_python_find(&sources->python);
+    le_native_init(&sources->native);
+    if (kinds & LE_SOURCE_PYTHON && sources->python.language[0] && !sources->python.is_readable)
+        le_source_table_note(sources->table, unreadable_note);
+    return sources;
+}
+
+void le_sources_free(struct le_sources *sources) {
+    if (!sources)
+        return;
+    le_native_finish(&sources->native);
+    le_source_table_free(sources->table);
+    munmap(sources, sizeof *sources);
+}
+
+const char *le_sources_language(const struct le_sources *sources) {
+    return sources->python.language[0] ? sources->python.language : NULL;
+}
+
+static uint32_t python_place(struct le_sources *sources, const struct le_python_frame *frame) {
+    uint32_t number = le_source_table_find(sources->table, frame->key);
+    if (number)
+        return number;
+    struct le_source_place place;
+    le_python_describe(&sources->python, frame, &place);
+    return le_source_table_place(sources->table, frame->key, &place);
+}
+
+/* False: the thread runs no Python. */
+static bool capture_python(struct le_sources *sources, uint32_t *source) {
+    struct le_python_frame frames[LE_SOURCE_FRAMES];
+    uint64_t keys[LE_SOURCE_FRAMES];
+    uint32_t places[LE_SOURCE_FRAMES];
+    int count = le_python_frames(&sources->python, frames);
+    if (!count)
+        return false;
+    for (int k = 0; k < count; k++)
+        keys[k] = frames[k].key;
+    uint64_t key = le_source_key(LE_KEY_CHAIN, keys, (size_t)count * sizeof *keys);
+    *source = le_source_table_find(sources->table, key);
+    if (*source || le_source_table_is_full(sources->table))
+        return true;
+    for (int k = 0; k < count; k++)
+        if (!(places[k] = python_place(sources, &frames[k])))
+            return true;
+    *source = le_source_table_chain(sources->table, key, places, count);
+    return true;
+}
+
+static uint32_t capture_native(struct le_sources *sources, uintptr_t at, uintptr_t stack) {
+    uintptr_t addresses[LE_SOURCE_ADDRESSES];
+    int count = le_native_addresses(&sources->native, sources->table, at, stack, addresses);
+    if (!count)
+        return 0;
+    uint64_t key = le_source_key(LE_KEY_CHAIN, addresses, (size_t)count * sizeof *addresses);
+    uint32_t source = le_source_table_find(sources->table, key);
+    return source || le_source_table_is_full(sources->table)
+               ? source
+               : le_source_table_defer(sources->table, key, addresses, count);
+}
+
+/* A frame of its own: the native chain begins at what called this. */
+__attribute__((noinline)) uint32_t le_sources_capture(struct le_sources *sources) {
+    int error = errno;
+    uint32_t source = 0;
+    bool is_python =
+        sources->kinds & LE_SOURCE_PYTHON && sources->python.is_readable && capture_python(sources, &source);
+    if (!is_python && sources->kinds & LE_SOURCE_NATIVE && sources->native.is_usable) {
+        uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+        source = capture_native(sources, (uintptr_t)__builtin_return_address(0), frame + 2 * sizeof(void *));
+    }
+    errno = error;
+    return source;
+}
+
+/* An address's place; is_runtime: it says nothing of the program. */
+static uint32_t native_place(struct le_source_table *table, uintptr_t address, bool *is_runtime) {
+    uint64_t key = le_source_key(LE_KEY_ADDRESS, &address, sizeof address);
+    uint32_t known = le_source_table_find(table, key);
+    if (!known) {
+        struct le_source_place place;
+        le_symbol_find(address, &place);
+        uint32_t number = le_source_table_place(table, le_source_key(LE_KEY_PLACE, &address, sizeof address), &place);
+        known = number << 1 | le_symbol_is_runtime(&place.function);
+        le_source_table_set(table, key, known);
+    }
+    *is_runtime = known & 1;
+    return known >> 1;
+}
+
+static void define(struct le_source_table *table, const struct le_source_deferred *deferred) {
+    uint32_t places[LE_SOURCE_ADDRESSES];
+    int count = 0;
+    for (uint32_t k = 0; k < deferred->count; k++) {
+        bool is_runtime = false;
+        uint32_t number = native_place(table, deferred->addresses[k], &is_runtime);
+        if (!is_runtime || count || k + 1 == deferred->count)
+            places[count++] = number;
+    }
+    le_source_table_define(table, deferred->source, places, count);
+}
+
+size_t le_sources_take(struct le_sources *sources, size_t most_bytes, const void **records) {
+    struct le_source_deferred deferred;
+    while (le_source_table_deferred(sources->table, &deferred))
+        define(sources->table, &deferred);
+    return le_source_table_take(sources->table, most_bytes, records);
+}

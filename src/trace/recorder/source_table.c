@@ -1,0 +1,260 @@
+/* The table of places: open addressing, written under a lock, read without. A slot's value is there before its key is;
+ * keys never leave. The log is only appended to; what lies below `used` never changes. Places and what was deferred
+ * stand in arrays of their own. */
+#include "trace/recorder/source_table.h"
+#include "base/hash.h"
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { SLOTS = 1 << 18, PLACES = 1 << 16, DEFERRED = 1 << 14, LOG_BYTES = 24 << 20, LOG_NOTES_BYTES = 64 << 10 };
+
+struct slot {
+    _Atomic uint64_t key; /* 0: empty */
+    _Atomic uint32_t value;
+};
+
+struct place {
+    uint32_t function, file, line, language;
+};
+
+struct le_source_table {
+    _Atomic uint32_t *texts;
+    pthread_mutex_t lock;
+    _Atomic bool is_full;
+    uint32_t slots_used, places_used, sources, deferred_used, deferred_taken;
+    size_t log_used, log_taken;
+    struct slot slots[SLOTS];
+    struct place places[PLACES]; /* by number; 0 is none */
+    struct le_source_deferred deferred[DEFERRED];
+    _Alignas(8) char log[LOG_BYTES];
+};
+
+static const char full_note[] = "The memory for source lines is full: later places are not told.";
+
+/* Memory of the system, not of base/memory.h: the program's own allocator has no part in a recording. */
+struct le_source_table *le_source_table_new(_Atomic uint32_t *texts) {
+    struct le_source_table *table =
+        mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table == MAP_FAILED)
+        return NULL;
+    table->texts = texts;
+    table->places_used = 1;
+    pthread_mutex_init(&table->lock, NULL);
+    return table;
+}
+
+void le_source_table_free(struct le_source_table *table) {
+    if (!table)
+        return;
+    pthread_mutex_destroy(&table->lock);
+    munmap(table, sizeof *table);
+}
+
+uint64_t le_source_key(enum le_source_key kind, const void *bytes, size_t length) {
+    uint64_t key = le_hash(bytes, length, (uint64_t)kind);
+    return key ? key : 1;
+}
+
+uint32_t le_source_table_find(const struct le_source_table *table, uint64_t key) {
+    for (size_t k = (size_t)key % SLOTS;; k = (k + 1) % SLOTS) {
+        uint64_t there = atomic_load_explicit(&table->slots[k].key, memory_order_acquire);
+        if (there == key)
+            return atomic_load_explicit(&table->slots[k].value, memory_order_relaxed);
+        if (!there)
+            return 0;
+    }
+}
+
+bool le_source_table_is_full(const struct le_source_table *table) {
+    return atomic_load_explicit(&table->is_full, memory_order_relaxed);
+}
+
+/* Under the lock: a record of a head, a structure and a text after it. */
+static void log_record(struct le_source_table *table, enum le_trace_kind kind, const void *body, size_t body_bytes,
+                       const char *text, size_t text_bytes) {
+    size_t bytes = (sizeof(struct le_trace_record) + body_bytes + text_bytes + 7) / 8 * 8;
+    struct le_trace_record head = {.kind = (uint16_t)kind, .bytes = (uint32_t)bytes};
+    char *to = table->log + table->log_used;
+    memcpy(to, &head, sizeof head);
+    memcpy(to + sizeof head, body, body_bytes);
+    if (text_bytes)
+        memcpy(to + sizeof head + body_bytes, text, text_bytes);
+    table->log_used += bytes;
+}
+
+static uint32_t log_text(struct le_source_table *table, const char *text, uint32_t length) {
+    uint32_t id = atomic_fetch_add(table->texts, 1) + 1;
+    log_record(table, LE_TRACE_STRING, &(struct le_trace_string){.id = id, .length = length},
+               sizeof(struct le_trace_string), text, length);
+    return id;
+}
+
+/* Under the lock, in the part of the log that is kept for notes. */
+static void log_note(struct le_source_table *table, const char *text) {
+    size_t length = strlen(text);
+    if (table->log_used + length + 64 > LOG_BYTES)
+        return;
+    struct le_trace_note note = {.text = log_text(table, text, (uint32_t)length)};
+    log_record(table, LE_TRACE_NOTE, &note, sizeof note, NULL, 0);
+}
+
+static bool has_room(struct le_source_table *table) {
+    enum { MOST_BYTES = (LE_SOURCE_FRAMES + 2) * 64 + 2 * LE_SOURCE_TEXT_BYTES };
+    if (table->slots_used + LE_SOURCE_FRAMES + 8 < SLOTS / 4 * 3 && table->places_used + 1 < PLACES &&
+        table->deferred_used + 1 < DEFERRED && table->log_used + MOST_BYTES < LOG_BYTES - LOG_NOTES_BYTES)
+        return true;
+    if (!le_source_table_is_full(table)) {
+        atomic_store(&table->is_full, true);
+        log_note(table, full_note);
+    }
+    return false;
+}
+
+static void put(struct le_source_table *table, uint64_t key, uint32_t value) {
+    size_t k = (size_t)key % SLOTS;
+    uint64_t there;
+    while ((there = atomic_load_explicit(&table->slots[k].key, memory_order_relaxed)) && there != key)
+        k = (k + 1) % SLOTS;
+    atomic_store_explicit(&table->slots[k].value, value, memory_order_relaxed);
+    if (there)
+        return;
+    atomic_store_explicit(&table->slots[k].key, key, memory_order_release);
+    table->slots_used++;
+}
+
+void le_source_table_set(struct le_source_table *table, uint64_t key, uint32_t value) {
+    pthread_mutex_lock(&table->lock);
+    if (has_room(table))
+        put(table, key, value);
+    pthread_mutex_unlock(&table->lock);
+}
+
+static uint32_t intern_text(struct le_source_table *table, const struct le_source_text *text) {
+    if (!text->length)
+        return 0;
+    uint64_t key = le_source_key(LE_KEY_TEXT, text->bytes, text->length);
+    uint32_t id = le_source_table_find(table, key);
+    if (!id) {
+        id = log_text(table, text->bytes, text->length);
+        put(table, key, id);
+    }
+    return id;
+}
+
+uint32_t le_source_table_place(struct le_source_table *table, uint64_t key, const struct le_source_place *place) {
+    pthread_mutex_lock(&table->lock);
+    uint32_t number = le_source_table_find(table, key); /* another thread may have been faster */
+    if (!number && has_room(table)) {
+        number = table->places_used++;
+        table->places[number] = (struct place){.function = intern_text(table, &place->function),
+                                               .file = intern_text(table, &place->file),
+                                               .line = place->line,
+                                               .language = place->language};
+        put(table, key, number);
+    }
+    pthread_mutex_unlock(&table->lock);
+    return number;
+}
+
+static void log_source(struct le_source_table *table, uint32_t id, uint32_t parent, const struct place *place) {
+    struct le_trace_source source = {.id = id,
+                                     .parent = parent,
+                                     .function = place->function,
+                                     .file = place->file,
+                                     .line = place->line,
+                                     .language = place->language};
+    log_record(table, LE_TRACE_SOURCE, &source, sizeof source, NULL, 0);
+}
+
+/* The source of a place with this caller. Two places of the same words are one. */
+static uint32_t intern_node(struct le_source_table *table, uint32_t parent, const struct place *place) {
+    struct {
+        struct place place;
+        uint32_t parent;
+    } node = {.place = *place, .parent = parent};
+    uint64_t key = le_source_key(LE_KEY_NODE, &node, sizeof node);
+    uint32_t source = le_source_table_find(table, key);
+    if (!source) {
+        source = ++table->sources;
+        log_source(table, source, parent, place);
+        put(table, key, source);
+    }
+    return source;
+}
+
+uint32_t le_source_table_chain(struct le_source_table *table, uint64_t key, const uint32_t *places, int count) {
+    pthread_mutex_lock(&table->lock);
+    uint32_t source = 0;
+    if (has_room(table)) {
+        for (int k = count - 1; k >= 0; k--)
+            source = intern_node(table, source, &table->places[places[k]]);
+        put(table, key, source);
+    }
+    pthread_mutex_unlock(&table->lock);
+    return source;
+}
+
+uint32_t le_source_table_defer(struct le_source_table *table, uint64_t key, const uintptr_t *addresses, int count) {
+    pthread_mutex_lock(&table->lock);
+    uint32_t source = le_source_table_find(table, key);
+    if (!source && has_room(table)) {
+        source = ++table->sources;
+        struct le_source_deferred *deferred = &table->deferred[table->deferred_used++];
+        *deferred = (struct le_source_deferred){.key = key, .source = source, .count = (uint32_t)count};
+        memcpy(deferred->addresses, addresses, (size_t)count * sizeof *addresses);
+        put(table, key, source);
+    }
+    pthread_mutex_unlock(&table->lock);
+    return source;
+}
+
+bool le_source_table_deferred(struct le_source_table *table, struct le_source_deferred *deferred) {
+    pthread_mutex_lock(&table->lock);
+    bool is_there = table->deferred_taken < table->deferred_used;
+    if (is_there)
+        *deferred = table->deferred[table->deferred_taken++];
+    pthread_mutex_unlock(&table->lock);
+    return is_there;
+}
+
+void le_source_table_define(struct le_source_table *table, uint32_t source, const uint32_t *places, int count) {
+    pthread_mutex_lock(&table->lock);
+    if (has_room(table)) {
+        uint32_t parent = 0;
+        for (int k = count - 1; k > 0; k--)
+            parent = intern_node(table, parent, &table->places[places[k]]);
+        log_source(table, source, parent, &table->places[count > 0 ? places[0] : 0]);
+    }
+    pthread_mutex_unlock(&table->lock);
+}
+
+void le_source_table_note(struct le_source_table *table, const char *text) {
+    uint64_t key = le_source_key(LE_KEY_NOTE, text, strlen(text));
+    if (le_source_table_find(table, key))
+        return;
+    pthread_mutex_lock(&table->lock);
+    if (!le_source_table_find(table, key) && has_room(table)) {
+        log_note(table, text);
+        put(table, key, 1);
+    }
+    pthread_mutex_unlock(&table->lock);
+}
+
+size_t le_source_table_take(struct le_source_table *table, size_t most_bytes, const void **records) {
+    pthread_mutex_lock(&table->lock);
+    size_t used = table->log_used;
+    pthread_mutex_unlock(&table->lock);
+    size_t end = table->log_taken;
+    *records = table->log + end;
+    while (end < used) {
+        struct le_trace_record head;
+        memcpy(&head, table->log + end, sizeof head);
+        if (end + head.bytes - table->log_taken > most_bytes)
+            break;
+        end += head.bytes;
+    }
+    size_t bytes = end - table->log_taken;
+    table->log_taken = end;
+    return bytes;
+}
