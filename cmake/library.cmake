@@ -11,7 +11,8 @@ function(leat_sources out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-leat_sources(library_sources base spec lang ir device gen array run api)
+leat_sources(library_sources base spec lang trace ir device gen array run api)
+list(FILTER library_sources EXCLUDE REGEX "/trace/recorder/") # a shared object of its own
 # The simulator carries the text that kernels are compiled with.
 file(GLOB prelude_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/sim/prelude/*.inc)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/sim/sim_prelude.c PROPERTIES

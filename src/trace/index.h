@@ -4,7 +4,10 @@
  * *Operations* are what devices did: kernels, copies, sets, whole graphs, sorted by start. *Calls* are what the host
  * asked of the driver or the runtime; only outermost ones (a runtime call's driver calls are inside of it, and not
  * told), sorted by start. An operation knows its call, a call the first of its operations (others of a graph follow in
- * `next`). */
+ * `next`).
+ *
+ * Texts hold no control characters; equal ones are one position. A function's is without CUPTI's version ("_v7000").
+ * What has no times is left out, and no time ends before it starts. */
 #ifndef LE_INDEX_H
 #define LE_INDEX_H
 #include "trace/format.h"
@@ -24,7 +27,7 @@ struct le_shape {
 struct le_operation {
     uint64_t start_ns, end_ns;
     uint64_t bytes; /* of copies and sets */
-    int32_t name;   /* text; of copies and sets: "[copy host to device]", ... */
+    int32_t name;   /* text; of all but kernels: "[copy host to device]", "[set]", "[graph]", ... */
     int32_t shape, stream, call, next;
     uint32_t graph; /* 0: none */
     uint8_t kind;
@@ -96,6 +99,11 @@ struct le_memory_event {
     uint8_t operation, where, is_async;
 };
 
+struct le_pause { /* when a process was not recorded, between two times when it was */
+    uint64_t start_ns, end_ns;
+    int32_t process;
+};
+
 struct le_wait { /* a SYNC record: whom the host, or a stream, waited for */
     uint64_t start_ns, end_ns;
     int32_t call, stream; /* stream: LE_NONE for a whole context */
@@ -123,6 +131,7 @@ struct le_index {
     LE_TABLE(struct le_wait) waits;
     LE_TABLE(struct le_memory_event) memory;
     LE_TABLE(struct le_host_span) overheads, jits, ranges;
+    LE_TABLE(struct le_pause) pauses;
     LE_TABLE(const char *) notes; /* the recorder's, and the reader's own on what it could not read */
     uint64_t start_ns, end_ns;    /* of all that was recorded */
     uint64_t lost;                /* records */

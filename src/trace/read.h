@@ -1,5 +1,5 @@
-/* Reads files of traces into an index. Bad input is told or skipped, never trusted: a damaged block is left out, a file cut
- * anywhere gives what is whole before the cut, each with a note; a file that is no trace is LEAT_FILE_ERROR. */
+/* Reads files of traces into an index. Bad input is told or skipped, never trusted: a damaged block is left out, a file
+ * cut anywhere gives what is whole before the cut, each with a note; a file that is no trace is LEAT_FILE. */
 #ifndef LE_READ_H
 #define LE_READ_H
 #include "base/status.h"

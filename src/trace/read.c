@@ -1,0 +1,329 @@
+/* See read.h. Parts are read one after the other; what is damaged or missing is counted and told once for each. */
+#include "trace/read.h"
+#include "base/memory.h"
+#include "trace/block_file.h"
+#include "trace/reader.h"
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Clocks of processes that differ by less are one: reading two clocks one after the other takes that long. */
+#define SAME_CLOCK_NS 1000000
+/* Further apart than a hundred years no two clocks are. */
+#define CLOCK_APART_MOST_NS ((int64_t)3155760000 * 1000000000)
+
+struct trace_store {
+    struct le_index index; /* first: what the caller knows */
+    struct le_arena arena;
+};
+
+/* ---- memory, texts and notes */
+
+_Noreturn void le_reader_leave(struct le_reader *reader, leat_status status) {
+    reader->status = status;
+    longjmp(reader->arena->failure, 1);
+}
+
+void *le_reader_grow(struct le_reader *reader, void *at, int32_t count, int64_t *capacity, size_t size_bytes) {
+    if (count < *capacity)
+        return at;
+    if (count > INT32_MAX / 2)
+        le_reader_leave(reader, le_fail(LEAT_UNSUPPORTED, "more than 2^30 records of one kind"));
+    int64_t larger = count < 8 ? 16 : 2 * (int64_t)count;
+    void *grown = le_realloc(at, (size_t)larger * size_bytes);
+    if (!grown)
+        le_reader_leave(reader, le_fail_out_of_memory((size_t)larger * size_bytes));
+    *capacity = larger;
+    return grown;
+}
+
+void le_reader_put(struct le_reader *reader, struct le_id_map *map, uint64_t id, int32_t position) {
+    if (!le_id_map_put(map, id, position))
+        le_reader_leave(reader, le_fail_out_of_memory((size_t)map->capacity * sizeof *map->slots));
+}
+
+/* Bytes of the UTF-8 character at text that has left bytes; 0 where they are none. */
+static size_t character_bytes(const unsigned char *text, size_t left) {
+    static const struct {
+        unsigned char mask, lead;
+        unsigned least;
+    } forms[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    for (size_t more = 0; more < ARRAY_LEN(forms) && more < left; more++) {
+        if ((text[0] & forms[more].mask) != forms[more].lead)
+            continue;
+        unsigned code = text[0] & (0xffu ^ forms[more].mask);
+        for (size_t k = 1; k <= more; k++) {
+            if ((text[k] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (text[k] & 0x3fu);
+        }
+        bool is_text = code >= forms[more].least && code < 0x110000 && (code < 0xd800 || code >= 0xe000) &&
+                       (code < 0x80 || code >= 0xa0);
+        return is_text ? more + 1 : 0;
+    }
+    return 0;
+}
+
+/* Into to, which has room for three bytes for each of from; gives the length. */
+static size_t make_printable(const char *from, size_t length, char *to) {
+    const unsigned char *text = (const unsigned char *)from;
+    size_t out = 0;
+    for (size_t k = 0; k < length;) {
+        size_t bytes = character_bytes(text + k, length - k);
+        if (bytes == 1 && (text[k] < 0x20 || text[k] == 0x7f)) {
+            to[out++] = ' ';
+        } else if (bytes) {
+            memcpy(to + out, text + k, bytes);
+            out += bytes;
+        } else {
+            memcpy(to + out, "\xef\xbf\xbd", 3);
+            out += 3;
+        }
+        k += bytes ? bytes : 1;
+    }
+    return out;
+}
+
+static bool is_printable(const char *text, size_t length) {
+    for (size_t k = 0; k < length; k++)
+        if ((unsigned char)text[k] < 0x20 || (unsigned char)text[k] >= 0x7f)
+            return false;
+    return true;
+}
+
+int32_t le_reader_text(struct le_reader *reader, const char *text, size_t length) {
+    if (!is_printable(text, length)) {
+        char *printable = le_arena_alloc(reader->arena, 3 * length + 1);
+        length = make_printable(text, length, printable);
+        text = printable;
+    }
+    int known = le_names_get(&reader->names, text, length);
+    if (known >= 0)
+        return known;
+    struct le_index *index = reader->index;
+    const char *copy = le_arena_copy(reader->arena, text, length);
+    int32_t position = index->texts.count;
+    *LE_READER_PUSH(reader, &index->texts) = copy;
+    le_names_put(reader->arena, &reader->names, copy, length, position);
+    return position;
+}
+
+void le_reader_note(struct le_reader *reader, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const char *note = le_arena_copy(reader->arena, text, strlen(text));
+    *LE_READER_PUSH(reader, &reader->index->notes) = note;
+}
+
+/* ---- parts */
+
+static void part_finish(struct le_reader_part *part) {
+    le_id_map_finish(&part->texts);
+    le_id_map_finish(&part->sources);
+    le_id_map_finish(&part->threads);
+    le_id_map_finish(&part->contexts);
+    le_id_map_finish(&part->streams);
+    le_id_map_finish(&part->devices);
+    le_free(part->context_list.at);
+    le_free(part->origins.at);
+    *part = (struct le_reader_part){0};
+}
+
+/* Added to the part's times: nothing for the first, and for those whose clock is the same. */
+static int64_t clock_offset(struct le_reader *reader, const struct le_trace_header *header) {
+    if (!header)
+        return 0;
+    int64_t base = (int64_t)(header->unix_ns - header->time_ns), difference;
+    if (!reader->has_base) {
+        reader->has_base = true;
+        reader->clock_base_ns = base;
+    }
+    if (__builtin_sub_overflow(base, reader->clock_base_ns, &difference))
+        return 0;
+    bool is_same = difference > -SAME_CLOCK_NS && difference < SAME_CLOCK_NS;
+    return is_same || difference > CLOCK_APART_MOST_NS || difference < -CLOCK_APART_MOST_NS ? 0 : difference;
+}
+
+/* header: NULL where it is damaged. */
+static void part_begin(struct le_reader *reader, const struct le_trace_header *header) {
+    struct le_index *index = reader->index;
+    struct le_process *process = LE_READER_PUSH(reader, &index->processes);
+    *process = (struct le_process){.unix_offset_ns = clock_offset(reader, header)};
+    if (header) {
+        process->id = header->process;
+        process->parent = header->parent;
+    }
+    reader->part = (struct le_reader_part){.is_open = true,
+                                           .process = index->processes.count - 1,
+                                           .first_operation = index->operations.count,
+                                           .first_call = index->calls.count,
+                                           .first_transfer = index->transfers.count,
+                                           .first_wait = index->waits.count,
+                                           .first_memory = index->memory.count,
+                                           .first_stream = index->streams.count,
+                                           .first_range = index->ranges.count,
+                                           .start_ns = UINT64_MAX};
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+static void tell_part(struct le_reader *reader) {
+    const struct le_reader_part *part = &reader->part;
+    const struct le_process *process = &reader->index->processes.at[part->process];
+    unsigned id = (unsigned)process->id;
+    if (part->damaged_bytes)
+        le_reader_note(reader, "process %u: %llu byte%s of its records are damaged or cut off, and left out", id,
+                       (unsigned long long)part->damaged_bytes, plural(part->damaged_bytes));
+    else if (part->blocks_missing)
+        le_reader_note(reader, "process %u: %llu block%s of records missing: part of the file is not here", id,
+                       (unsigned long long)part->blocks_missing, part->blocks_missing == 1 ? "" : "s");
+    if (part->malformed)
+        le_reader_note(reader, "process %u: %llu record%s make no sense, and are left out", id,
+                       (unsigned long long)part->malformed, plural(part->malformed));
+    if (part->timeless)
+        le_reader_note(reader, "process %u: %llu record%s without times are left out", id,
+                       (unsigned long long)part->timeless, plural(part->timeless));
+    if (!process->ended)
+        le_reader_note(reader, "process %u did not end in order, or is still running: its last records may be missing",
+                       id);
+}
+
+/* Pauses at both ends are no part of what was recorded; ranges that were never closed last to its end. */
+static void bound_part(struct le_reader *reader) {
+    struct le_reader_part *part = &reader->part;
+    struct le_process *process = &reader->index->processes.at[part->process];
+    if (part->start_ns == UINT64_MAX)
+        part->start_ns = part->end_ns = part->on_ns;
+    process->start_ns = part->on_ns && part->on_ns < part->start_ns ? part->on_ns : part->start_ns;
+    process->end_ns = part->off_ns > part->end_ns ? part->off_ns : part->end_ns;
+    for (int32_t k = part->first_range; k < reader->index->ranges.count; k++) {
+        struct le_host_span *range = &reader->index->ranges.at[k];
+        range->end_ns = range->end_ns ? range->end_ns : process->end_ns;
+    }
+}
+
+static void part_end(struct le_reader *reader) {
+    struct le_reader_part *part = &reader->part;
+    if (!part->is_open)
+        return;
+    struct le_process *process = &reader->index->processes.at[part->process];
+    process->is_cut = part->damaged_bytes || part->blocks_missing;
+    bound_part(reader);
+    le_reader_link(reader);
+    tell_part(reader);
+    part_finish(part);
+}
+
+/* ---- the file */
+
+static void read_block(struct le_reader *reader, const struct le_block_file *file) {
+    struct le_reader_part *part = &reader->part;
+    if (!part->is_open || file->head.number < part->next_block) { /* whose header is damaged */
+        part_end(reader);
+        part_begin(reader, NULL);
+    }
+    part->blocks_missing += file->head.number - part->next_block;
+    part->next_block = file->head.number + 1;
+    le_reader_records(reader, file->records, file->head.bytes);
+}
+
+/* What is damaged before the first part begins is its header's. */
+static void pass_damage(struct le_reader *reader, const struct le_block_file *file) {
+    if (!reader->part.is_open)
+        part_begin(reader, NULL);
+    reader->part.damaged_bytes += file->skipped_bytes;
+}
+
+static leat_status read_file(struct le_reader *reader, struct le_block_file *file) {
+    enum le_block_step step;
+    leat_status status;
+    while (!(status = le_block_file_next(file, &step)) && step != LE_STEP_END) {
+        switch (step) {
+        case LE_STEP_PART:
+            part_end(reader);
+            part_begin(reader, &file->header);
+            break;
+        case LE_STEP_RECORDS:
+            read_block(reader, file);
+            break;
+        case LE_STEP_DAMAGE:
+            pass_damage(reader, file);
+            break;
+        case LE_STEP_END:
+            break;
+        }
+    }
+    if (!status)
+        part_end(reader);
+    return status;
+}
+
+static void bound_all(struct le_index *index) {
+    for (int32_t k = 0; k < index->processes.count; k++) {
+        const struct le_process *process = &index->processes.at[k];
+        if (!process->start_ns)
+            continue;
+        if (!index->start_ns || process->start_ns < index->start_ns)
+            index->start_ns = process->start_ns;
+        if (process->end_ns > index->end_ns)
+            index->end_ns = process->end_ns;
+    }
+}
+
+/* Everything that may leave by longjmp; the caller gives back what is held. */
+static leat_status read_guarded(struct le_reader *reader, struct le_block_file *file) {
+    reader->status = LEAT_OUT_OF_MEMORY;
+    if (setjmp(reader->arena->failure))
+        return reader->status == LEAT_OUT_OF_MEMORY ? le_fail_out_of_memory(reader->arena->size_bytes) : reader->status;
+    le_reader_text(reader, "", 0);
+    leat_status status = read_file(reader, file);
+    if (status)
+        return status;
+    le_reader_sort(reader, reader->index->processes.count);
+    bound_all(reader->index);
+    return LEAT_OK;
+}
+
+leat_status le_trace_read(const char *path, struct le_index **index) {
+    struct le_block_file file;
+    struct trace_store *store = le_alloc_zero(1, sizeof *store);
+    *index = NULL;
+    if (!store)
+        return le_fail_out_of_memory(sizeof *store);
+    le_arena_init(&store->arena);
+    struct le_reader reader = {.index = &store->index, .arena = &store->arena};
+    leat_status status = le_block_file_open(&file, path);
+    if (!status)
+        status = read_guarded(&reader, &file);
+    le_block_file_finish(&file);
+    part_finish(&reader.part);
+    le_id_map_finish(&reader.functions);
+    le_id_map_finish(&reader.kinds);
+    le_id_map_finish(&reader.shapes);
+    if (status)
+        le_trace_free(&store->index);
+    else
+        *index = &store->index;
+    return status;
+}
+
+void le_trace_free(struct le_index *index) {
+    if (!index)
+        return;
+    void *const tables[] = {index->texts.at,     index->processes.at, index->devices.at, index->streams.at,
+                            index->threads.at,   index->shapes.at,    index->sources.at, index->operations.at,
+                            index->calls.at,     index->transfers.at, index->waits.at,   index->memory.at,
+                            index->overheads.at, index->jits.at,      index->ranges.at,  index->pauses.at,
+                            index->notes.at};
+    for (size_t k = 0; k < ARRAY_LEN(tables); k++)
+        le_free(tables[k]);
+    struct trace_store *store = (struct trace_store *)(void *)index;
+    le_arena_finish(&store->arena);
+    le_free(store);
+}

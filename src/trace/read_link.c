@@ -1,0 +1,251 @@
+/* Once a part is read: its calls are sorted and those inside of others dropped, its operations sorted, and whatever had
+ * a correlation gets the position of its call. After the last part, whole tables are sorted, and positions follow. */
+#include "base/memory.h"
+#include "trace/reader.h"
+#include "trace/sort_start.h"
+#include <string.h>
+
+/* What stands in every table's rows first. */
+struct row_times {
+    uint64_t start_ns, end_ns;
+};
+
+static struct le_sort_key *new_keys(struct le_reader *reader, int32_t count) {
+    size_t size_bytes = (size_t)(count ? count : 1) * sizeof(struct le_sort_key);
+    struct le_sort_key *keys = le_alloc(size_bytes);
+    if (!keys)
+        le_reader_leave(reader, le_fail_out_of_memory(size_bytes));
+    return keys;
+}
+
+static void sort_keys(struct le_reader *reader, struct le_sort_key *keys, int32_t count) {
+    if (le_sort_keys(keys, count))
+        return;
+    le_free(keys);
+    le_reader_leave(reader, le_fail_out_of_memory((size_t)count * sizeof *keys));
+}
+
+/* Of rows that start together the longer comes first. */
+static uint32_t shorter_last(const struct row_times *times) {
+    uint64_t duration_ns = times->end_ns - times->start_ns;
+    return UINT32_MAX / 2 - (duration_ns < UINT32_MAX / 2 ? (uint32_t)duration_ns : UINT32_MAX / 2);
+}
+
+/* Sorts rows by their times. where: NULL, or count positions, that each row's new place is written to. */
+static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t size_bytes, int32_t *where) {
+    struct le_sort_key *keys = new_keys(reader, count);
+    for (int32_t k = 0; k < count; k++) {
+        struct row_times times;
+        memcpy(&times, (const char *)at + (size_t)k * size_bytes, sizeof times);
+        keys[k] = (struct le_sort_key){.key = times.start_ns, .tie = shorter_last(&times), .index = (uint32_t)k};
+    }
+    sort_keys(reader, keys, count);
+    for (int32_t k = 0; where && k < count; k++)
+        where[keys[k].index] = k;
+    le_sort_apply(keys, count, at, size_bytes);
+    le_free(keys);
+}
+
+/* ---- calls */
+
+/* Runtime calls before driver calls of the same times, which are inside of them. */
+static void sort_calls(struct le_reader *reader, struct le_call *calls, int32_t count) {
+    struct le_sort_key *keys = new_keys(reader, count);
+    for (int32_t k = 0; k < count; k++) {
+        struct row_times times = {calls[k].start_ns, calls[k].end_ns};
+        keys[k] = (struct le_sort_key){.key = times.start_ns,
+                                       .tie = 2 * shorter_last(&times) + (calls[k].library == LE_TRACE_DRIVER),
+                                       .index = (uint32_t)k};
+    }
+    sort_keys(reader, keys, count);
+    le_sort_apply(keys, count, calls, sizeof *calls);
+    le_free(keys);
+}
+
+static bool is_inside(const struct le_call *outer, const struct le_call *call) {
+    bool may_be = outer->library == LE_TRACE_RUNTIME && call->library == LE_TRACE_DRIVER;
+    return call->end_ns <= outer->end_ns && (call->start_ns < outer->end_ns || may_be);
+}
+
+/* Drops calls that are inside of others of their thread, and gives correlations (keys) with the positions of the
+ * outermost calls, sorted by correlation; equal ones: the first made comes first. */
+static struct le_sort_key *outermost(struct le_reader *reader, int32_t *key_count) {
+    struct le_index *index = reader->index;
+    int32_t first = reader->part.first_call, count = index->calls.count - first, kept = first;
+    sort_calls(reader, index->calls.at + first, count);
+    struct le_sort_key *keys = new_keys(reader, count);
+    int32_t *open = le_alloc_zero((size_t)index->threads.count + 1, sizeof *open); /* a thread's last call, plus one */
+    if (!open) {
+        le_free(keys);
+        le_reader_leave(reader, le_fail_out_of_memory(((size_t)index->threads.count + 1) * sizeof *open));
+    }
+    for (int32_t k = first; k < first + count; k++) {
+        struct le_call call = index->calls.at[k];
+        int32_t *last = &open[call.thread];
+        if (*last == 0 || !is_inside(&index->calls.at[*last - 1], &call)) {
+            index->calls.at[kept] = call;
+            *last = ++kept;
+        }
+        keys[k - first] = (struct le_sort_key){.key = (uint32_t)call.operation, .index = (uint32_t)*last - 1};
+        index->calls.at[*last - 1].operation = LE_NONE;
+    }
+    le_free(open);
+    index->calls.count = kept;
+    sort_keys(reader, keys, count);
+    *key_count = count;
+    return keys;
+}
+
+/* ---- correlations to calls */
+
+struct lookup {
+    const struct le_sort_key *keys;
+    int32_t count, hint; /* hint: where the last one was; the next is near */
+};
+
+/* The first key of low..high that is not below correlation. */
+static int32_t first_from(const struct lookup *lookup, int64_t low, int64_t high, uint32_t correlation) {
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (lookup->keys[middle].key < correlation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int32_t)low;
+}
+
+static int32_t call_of(struct lookup *lookup, uint32_t correlation) {
+    if (correlation == 0 || lookup->count == 0)
+        return LE_NONE;
+    int64_t low = lookup->hint, high, step = 1;
+    if (lookup->keys[low].key < correlation) {
+        for (high = low; high < lookup->count && lookup->keys[high].key < correlation; step *= 2) {
+            low = high;
+            high += step;
+        }
+        high = high < lookup->count ? high + 1 : lookup->count;
+    } else {
+        for (high = low + 1; low > 0 && lookup->keys[low].key >= correlation; step *= 2)
+            low = low > step ? low - step : 0;
+    }
+    int32_t found = first_from(lookup, low, high, correlation);
+    if (found >= lookup->count)
+        return LE_NONE;
+    lookup->hint = found;
+    return lookup->keys[found].key == correlation ? (int32_t)lookup->keys[found].index : LE_NONE;
+}
+
+static void link_operations(struct le_index *index, int32_t first, struct lookup *lookup) {
+    for (int32_t k = index->operations.count - 1; k >= first; k--) { /* backwards, so that a list begins at its first */
+        struct le_operation *operation = &index->operations.at[k];
+        operation->call = call_of(lookup, (uint32_t)operation->call);
+        if (operation->call == LE_NONE)
+            continue;
+        struct le_call *call = &index->calls.at[operation->call];
+        operation->next = call->operation;
+        call->operation = k;
+    }
+}
+
+static void link_others(struct le_reader *reader, struct lookup *lookup) {
+    struct le_index *index = reader->index;
+    const struct le_reader_part *part = &reader->part;
+    for (int32_t k = 0; k < part->origins.count; k++) {
+        int32_t call = call_of(lookup, part->origins.at[k].correlation);
+        if (call != LE_NONE)
+            index->calls.at[call].source = (int32_t)part->origins.at[k].source;
+    }
+    for (int32_t k = part->first_transfer; k < index->transfers.count; k++) {
+        int32_t call = call_of(lookup, index->transfers.at[k].correlation);
+        if (call != LE_NONE)
+            index->calls.at[call].transfer = k;
+    }
+    for (int32_t k = part->first_wait; k < index->waits.count; k++)
+        index->waits.at[k].call = call_of(lookup, (uint32_t)index->waits.at[k].call);
+    for (int32_t k = part->first_memory; k < index->memory.count; k++)
+        index->memory.at[k].call = call_of(lookup, (uint32_t)index->memory.at[k].call);
+}
+
+/* Contexts may be told after what runs in their streams. */
+static void describe_streams(struct le_reader *reader) {
+    struct le_index *index = reader->index;
+    for (int32_t k = reader->part.first_stream; k < index->streams.count; k++) {
+        struct le_stream *stream = &index->streams.at[k];
+        int32_t position = le_id_map_get(&reader->part.contexts, stream->context);
+        if (position == LE_NONE)
+            continue;
+        const struct le_reader_context *context = &reader->part.context_list.at[position];
+        stream->is_null = context->null_stream == stream->id;
+        if (stream->device == LE_NONE)
+            stream->device = le_id_map_get(&reader->part.devices, context->device);
+    }
+}
+
+void le_reader_link(struct le_reader *reader) {
+    struct le_index *index = reader->index;
+    int32_t first = reader->part.first_operation;
+    struct lookup lookup = {0};
+    describe_streams(reader);
+    sort_rows(reader, index->operations.at + first, index->operations.count - first, sizeof *index->operations.at,
+              NULL);
+    struct le_sort_key *keys = outermost(reader, &lookup.count);
+    lookup.keys = keys;
+    link_operations(index, first, &lookup);
+    link_others(reader, &lookup);
+    le_free(keys);
+}
+
+/* ---- all parts */
+
+static void follow(int32_t *position, const int32_t *where) {
+    if (*position != LE_NONE)
+        *position = where[*position];
+}
+
+/* Parts are sorted each; together they are not. */
+static void sort_parts(struct le_reader *reader) {
+    struct le_index *index = reader->index;
+    int32_t calls = index->calls.count, operations = index->operations.count;
+    size_t room = (size_t)calls + (size_t)operations + 1;
+    int32_t *calls_to = le_alloc(room * sizeof *calls_to);
+    if (!calls_to)
+        le_reader_leave(reader, le_fail_out_of_memory(room * sizeof *calls_to));
+    int32_t *operations_to = calls_to + calls;
+    sort_rows(reader, index->calls.at, calls, sizeof *index->calls.at, calls_to);
+    sort_rows(reader, index->operations.at, operations, sizeof *index->operations.at, operations_to);
+    for (int32_t k = 0; k < operations; k++) {
+        follow(&index->operations.at[k].call, calls_to);
+        follow(&index->operations.at[k].next, operations_to);
+    }
+    for (int32_t k = 0; k < calls; k++)
+        follow(&index->calls.at[k].operation, operations_to);
+    for (int32_t k = 0; k < index->waits.count; k++)
+        follow(&index->waits.at[k].call, calls_to);
+    for (int32_t k = 0; k < index->memory.count; k++)
+        follow(&index->memory.at[k].call, calls_to);
+    le_free(calls_to);
+}
+
+/* They have no end: those of one time stay as they came. */
+static void sort_memory(struct le_reader *reader) {
+    struct le_index *index = reader->index;
+    struct le_sort_key *keys = new_keys(reader, index->memory.count);
+    for (int32_t k = 0; k < index->memory.count; k++)
+        keys[k] = (struct le_sort_key){.key = index->memory.at[k].time_ns, .index = (uint32_t)k};
+    sort_keys(reader, keys, index->memory.count);
+    le_sort_apply(keys, index->memory.count, index->memory.at, sizeof *index->memory.at);
+    le_free(keys);
+}
+
+void le_reader_sort(struct le_reader *reader, int32_t parts) {
+    struct le_index *index = reader->index;
+    if (parts > 1)
+        sort_parts(reader);
+    sort_rows(reader, index->waits.at, index->waits.count, sizeof *index->waits.at, NULL);
+    sort_rows(reader, index->overheads.at, index->overheads.count, sizeof *index->overheads.at, NULL);
+    sort_rows(reader, index->jits.at, index->jits.count, sizeof *index->jits.at, NULL);
+    sort_rows(reader, index->ranges.at, index->ranges.count, sizeof *index->ranges.at, NULL);
+    sort_rows(reader, index->pauses.at, index->pauses.count, sizeof *index->pauses.at, NULL);
+    sort_memory(reader);
+}

@@ -1,0 +1,356 @@
+/* The reader: files of one and more parts into an index, what is damaged left out, every cut and every flipped bit. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "trace/trace_testing.h"
+
+static const char *text(const struct le_index *index, int32_t position) {
+    return index->texts.at[position];
+}
+
+static bool has_note(const struct le_index *index, const char *part) {
+    for (int32_t k = 0; k < index->notes.count; k++)
+        if (strstr(index->notes.at[k], part))
+            return true;
+    return false;
+}
+
+/* Whatever was read, its numbers name what is there, and its tables are in order. */
+static void check_index(const struct le_index *index) {
+    for (int32_t k = 0; k < index->operations.count; k++) {
+        const struct le_operation *operation = &index->operations.at[k];
+        assert_true(operation->start_ns && operation->start_ns <= operation->end_ns);
+        assert_true(k == 0 || index->operations.at[k - 1].start_ns <= operation->start_ns);
+        assert_in_range(operation->name, 0, index->texts.count - 1);
+        assert_in_range(operation->shape, 0, index->shapes.count - 1);
+        assert_in_range(operation->stream, 0, index->streams.count - 1);
+        assert_true(operation->call >= LE_NONE && operation->call < index->calls.count);
+        assert_true(operation->next == LE_NONE || (operation->next > k && operation->next < index->operations.count));
+        assert_true(operation->next == LE_NONE || index->operations.at[operation->next].call == operation->call);
+    }
+    for (int32_t k = 0; k < index->calls.count; k++) {
+        const struct le_call *call = &index->calls.at[k];
+        assert_true(call->start_ns && call->start_ns <= call->end_ns);
+        assert_true(k == 0 || index->calls.at[k - 1].start_ns <= call->start_ns);
+        assert_in_range(call->thread, 0, index->threads.count - 1);
+        assert_in_range(call->function, 0, index->texts.count - 1);
+        assert_true(call->source >= LE_NONE && call->source < index->sources.count);
+        assert_true(call->transfer >= LE_NONE && call->transfer < index->transfers.count);
+        assert_true(call->operation >= LE_NONE && call->operation < index->operations.count);
+        assert_true(call->operation == LE_NONE || index->operations.at[call->operation].call == k);
+    }
+    for (int32_t k = 0; k < index->sources.count; k++)
+        assert_true(index->sources.at[k].parent < k);
+    for (int32_t k = 0; k < index->waits.count; k++)
+        assert_true(index->waits.at[k].call < index->calls.count && index->waits.at[k].stream < index->streams.count);
+    for (int32_t k = 0; k < index->streams.count; k++)
+        assert_true(index->streams.at[k].device < index->devices.count);
+}
+
+static void make_small(struct le_made_trace *made) {
+    le_made_part(made, 100);
+    le_made_process(made, "python3 app.py", "Python 3.12.1");
+    le_made_device(made, 0, "H200", 132);
+    le_made_thread(made, 5, "main");
+    le_made_switch(made, 500, true);
+    uint32_t outer = le_made_source(made, "main", "app.py", 40, 0);
+    uint32_t inner = le_made_source(made, "step", "app.py", 12, outer);
+    le_made_flush(made);
+    uint32_t call = le_made_call_from(made, 5, "cudaLaunchKernel_v7000", 1000, 3000, inner);
+    le_made_call(made, 5, "cuLaunchKernel", 1500, 2000);
+    le_made_kernel(made, call, 7, "saxpy", 4500, 2000, 132, 256);
+    uint32_t copy = le_made_call_from(made, 5, "cudaMemcpy_ptds", 5000, 3000, outer);
+    le_made_transfer(made, copy, 0x1000, 0x2000, 4096, 77);
+    le_made_copy(made, copy, 7, LE_TRACE_DTOH, LE_TRACE_PAGEABLE, false, 4096, 7000, 500);
+    le_made_end(made, 9000, 123);
+    le_made_flush(made);
+}
+
+static void reads_a_part(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    make_small(&made);
+    struct le_index *index = le_made_index(&made);
+    check_index(index);
+    assert_int_equal(index->processes.count, 1);
+    assert_string_equal(text(index, index->processes.at[0].command), "python3 app.py");
+    assert_true(index->processes.at[0].ended && !index->processes.at[0].is_cut);
+    assert_true(index->processes.at[0].recorder_ns == 123);
+    assert_true(index->start_ns == 500 && index->end_ns == 9000);
+    assert_int_equal(index->notes.count, 0);
+    assert_int_equal(index->operations.count, 2);
+    assert_int_equal(index->calls.count, 2); /* the driver's own is inside of the runtime's */
+    const struct le_operation *kernel = &index->operations.at[0];
+    assert_string_equal(text(index, kernel->name), "saxpy");
+    assert_true(kernel->kind == LE_OPERATION_KERNEL && kernel->start_ns == 4500 && kernel->end_ns == 6500);
+    assert_int_equal(index->shapes.at[kernel->shape].grid[0], 132);
+    const struct le_stream *stream = &index->streams.at[kernel->stream];
+    assert_true(stream->is_null && stream->id == 7 && stream->device == 0);
+    const struct le_call *launch = &index->calls.at[kernel->call];
+    assert_string_equal(text(index, launch->function), "cudaLaunchKernel");
+    assert_int_equal(launch->kind, LE_CALL_LAUNCH);
+    assert_int_equal(index->sources.at[launch->source].line, 12);
+    assert_int_equal(index->sources.at[index->sources.at[launch->source].parent].line, 40);
+    const struct le_call *copy = &index->calls.at[index->operations.at[1].call];
+    assert_string_equal(text(index, copy->function), "cudaMemcpy");
+    assert_int_equal(copy->kind, LE_CALL_COPY);
+    assert_true(index->transfers.at[copy->transfer].sample == 77);
+    assert_string_equal(text(index, index->operations.at[1].name), "[copy device to host]");
+    le_trace_free(index);
+    le_made_finish(&made);
+}
+
+/* The operation's correlation may be the inner call's, and a graph's operations share one. */
+static void links_graphs_and_inner_calls(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    le_made_part(&made, 1);
+    le_made_call(&made, 5, "cudaGraphLaunch", 1000, 1000);
+    uint32_t inner = le_made_call(&made, 5, "cuGraphLaunch", 1000, 1000);
+    le_made_call(&made, 6, "cuStreamSynchronize", 1200, 500); /* another thread's: not inside */
+    le_made_kernel(&made, inner, 13, "b", 4000, 100, 1, 32);
+    le_made_kernel(&made, inner, 13, "a", 3000, 100, 1, 32);
+    le_made_kernel(&made, 999, 13, "nobody's", 5000, 100, 1, 32);
+    struct le_index *index = le_made_index(&made);
+    check_index(index);
+    assert_int_equal(index->calls.count, 2);
+    assert_string_equal(text(index, index->calls.at[0].function), "cudaGraphLaunch");
+    assert_int_equal(index->calls.at[0].operation, 0);
+    assert_int_equal(index->operations.at[0].next, 1);
+    assert_int_equal(index->operations.at[1].next, LE_NONE);
+    assert_int_equal(index->operations.at[2].call, LE_NONE);
+    assert_true(has_note(index, "did not end in order"));
+    le_trace_free(index);
+    le_made_finish(&made);
+}
+
+/* Two parts, interleaved in time; correlations and texts of one are not the other's; devices are shared. */
+static void joins_processes(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    for (uint32_t process = 1; process <= 2; process++) {
+        le_made_part(&made, process);
+        made.correlation = 0;
+        le_made_device(&made, 0, "H200", 132);
+        for (uint64_t k = 0; k < 100; k++) {
+            uint32_t call = le_made_call(&made, 5, "cuLaunchKernel", 1000 * k + 100 * process, 50);
+            le_made_kernel(&made, call, 13, process == 1 ? "one" : "two", 1000 * k + 100 * process + 60, 30, 1, 32);
+        }
+        le_made_end(&made, 200000, 0);
+    }
+    struct le_index *index = le_made_index(&made);
+    check_index(index);
+    assert_int_equal(index->devices.count, 1);
+    assert_int_equal(index->processes.count, 2);
+    assert_int_equal(index->operations.count, 200);
+    for (int32_t k = 0; k < 200; k++) {
+        const struct le_operation *operation = &index->operations.at[k];
+        const struct le_call *call = &index->calls.at[operation->call];
+        assert_string_equal(text(index, operation->name), k % 2 ? "two" : "one");
+        assert_true(call->start_ns + 60 == operation->start_ns);
+        assert_int_equal(index->threads.at[call->thread].process, k % 2);
+    }
+    le_trace_free(index);
+    le_made_finish(&made);
+}
+
+/* A part whose clock is another: its times are moved by what the calendar says. */
+static void moves_clocks(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    for (uint64_t k = 0; k < 2; k++) {
+        struct le_trace_header *header;
+        size_t at = made.file.length;
+        le_made_part(&made, 1);
+        header = (struct le_trace_header *)(void *)(made.file.at + at);
+        header->unix_ns = 5000000000 + 100 * k; /* the second's clock is 2 s behind, 100 ns later */
+        header->time_ns = 3000000000 - 2000000000 * k;
+        header->checksum = le_hash(header, offsetof(struct le_trace_header, checksum), 0);
+        le_made_kernel(&made, 0, 13, "k", header->time_ns + 10, 5, 1, 32);
+        le_made_flush(&made);
+    }
+    struct le_index *index = le_made_index(&made);
+    assert_int_equal(index->operations.count, 2);
+    assert_true(index->operations.at[0].start_ns == 3000000010);
+    assert_true(index->operations.at[1].start_ns == 3000000110);
+    le_trace_free(index);
+    le_made_finish(&made);
+}
+
+static void knows_pauses(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    le_made_part(&made, 1);
+    le_made_switch(&made, 100, false);
+    le_made_switch(&made, 1000, true);
+    le_made_call(&made, 5, "cuLaunchKernel", 1100, 50);
+    le_made_switch(&made, 2000, false);
+    le_made_switch(&made, 3000, true);
+    le_made_switch(&made, 4000, false);
+    le_made_end(&made, 9000, 0);
+    struct le_index *index = le_made_index(&made);
+    assert_int_equal(index->pauses.count, 1);
+    assert_true(index->pauses.at[0].start_ns == 2000 && index->pauses.at[0].end_ns == 3000);
+    assert_true(index->start_ns == 1000 && index->end_ns == 4000);
+    le_trace_free(index);
+    le_made_finish(&made);
+}
+
+/* Records that lie: numbers out of range, times that are none, lengths too short. */
+static void believes_nothing(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    le_made_part(&made, 1);
+    struct le_trace_call call = {.start_ns = 5000, .end_ns = 4000, .thread = 77, .function = 55, .library = 9};
+    struct le_trace_copy copy = {.start_ns = 1, .end_ns = UINT64_MAX, .direction = 1};
+    struct le_trace_copy odd = {
+        .start_ns = 1, .end_ns = 2, .direction = 200, .from = 99, .to = 98, .is_async = 7, .device = UINT32_MAX};
+    struct le_trace_source source = {.id = 1, .parent = 1, .line = UINT32_MAX, .language = 12};
+    struct le_trace_string string = {.id = 3, .length = UINT32_MAX};
+    struct le_trace_sync sync = {.start_ns = 1, .end_ns = 2, .kind = 99};
+    LE_MADE_RECORD(&made, LE_TRACE_CALL, call);
+    LE_MADE_RECORD(&made, LE_TRACE_COPY, copy);
+    LE_MADE_RECORD(&made, LE_TRACE_COPY, odd);
+    LE_MADE_RECORD(&made, LE_TRACE_SOURCE, source);
+    LE_MADE_RECORD(&made, LE_TRACE_STRING, string);
+    LE_MADE_RECORD(&made, LE_TRACE_SYNC, sync);
+    LE_MADE_RECORD(&made, LE_TRACE_KERNEL, string);
+    LE_MADE_RECORD(&made, (enum le_trace_kind)4242, string);
+    le_made_kernel(&made, 1, 3, "evil \x1b[2J\n\xff name", 10, 10, 1, 1);
+    struct le_index *index = le_made_index(&made);
+    check_index(index);
+    assert_int_equal(index->calls.count, 1);
+    assert_true(index->calls.at[0].end_ns == 5000);
+    assert_int_equal(index->operations.count, 2);
+    assert_int_equal(index->streams.at[index->operations.at[0].stream].device, LE_NONE);
+    assert_string_equal(text(index, index->operations.at[1].name), "evil  [2J \xef\xbf\xbd name");
+    assert_true(has_note(index, "1 record without times"));
+    assert_true(has_note(index, "3 records make no sense"));
+    le_trace_free(index);
+    le_made_finish(&made);
+}
+
+static void refuses_what_is_no_trace(void **state) {
+    (void)state;
+    struct le_index *index;
+    static const unsigned char other[100] = "\x7f"
+                                            "ELF and so on";
+    assert_int_equal(le_made_read(other, sizeof other, &index), LEAT_FILE);
+    assert_null(index);
+    assert_int_equal(le_made_read(other, 0, &index), LEAT_FILE);
+    assert_int_equal(le_trace_read("/nowhere/at.all", &index), LEAT_FILE);
+    assert_int_equal(le_trace_read("/", &index), LEAT_FILE);
+    struct le_made_trace made = {0};
+    le_made_part(&made, 1);
+    struct le_trace_header *header = (struct le_trace_header *)(void *)made.file.at;
+    header->version = 2;
+    header->checksum = le_hash(header, offsetof(struct le_trace_header, checksum), 0);
+    assert_int_equal(le_made_read(made.file.at, made.file.length, &index), LEAT_FILE);
+    assert_non_null(strstr(le_error_at(0)->message, "version 2"));
+    le_made_finish(&made);
+}
+
+/* Three parts; the middle one is cut in a block, at a place that is no multiple of 8. */
+static void finds_the_next_part(void **state) {
+    (void)state;
+    struct le_made_trace made = {0}, cut = {0};
+    make_small(&cut);
+    for (int k = 0; k < 3; k++) {
+        make_small(&made);
+        if (k == 1)
+            made.file.length -= 13;
+    }
+    struct le_index *index = le_made_index(&made);
+    check_index(index);
+    assert_int_equal(index->processes.count, 3);
+    assert_int_equal(index->operations.count, 4);
+    assert_true(!index->processes.at[0].is_cut && index->processes.at[1].is_cut && !index->processes.at[2].is_cut);
+    assert_false(index->processes.at[1].ended);
+    assert_true(has_note(index, "damaged or cut off"));
+    le_trace_free(index);
+    le_made_finish(&cut);
+    le_made_finish(&made);
+}
+
+/* A block in the middle is damaged, or not there at all: the others stay. */
+static void leaves_out_a_block(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    size_t ends[3];
+    le_made_part(&made, 1);
+    for (uint64_t k = 0; k < 3; k++) {
+        le_made_kernel(&made, 0, 13, "k", 1000 * k + 1, 5, 1, 32);
+        le_made_flush(&made);
+        ends[k] = made.file.length;
+    }
+    for (int missing = 0; missing < 2; missing++) {
+        made.file.at[ends[0] + 40] ^= 1;
+        if (missing)
+            memmove(made.file.at + ends[0], made.file.at + ends[1], ends[2] - ends[1]);
+        struct le_index *index;
+        assert_int_equal(le_made_read(made.file.at, missing ? ends[0] + ends[2] - ends[1] : ends[2], &index), LEAT_OK);
+        check_index(index);
+        assert_int_equal(index->operations.count, 2);
+        assert_true(index->processes.at[0].is_cut);
+        assert_true(has_note(index, missing ? "1 block of records missing" : "damaged or cut off"));
+        le_trace_free(index);
+    }
+    le_made_finish(&made);
+}
+
+/* Nothing, or one error of a line. */
+static void check_damaged(const unsigned char *bytes, size_t size_bytes, int32_t operations_most) {
+    struct le_index *index;
+    leat_status status = le_made_read(bytes, size_bytes, &index);
+    if (status) {
+        assert_int_equal(status, LEAT_FILE);
+        assert_null(index);
+        assert_null(strchr(le_error_at(0)->message, '\n'));
+        return;
+    }
+    check_index(index);
+    assert_in_range(index->operations.count, 0, operations_most);
+    assert_true(index->operations.count == operations_most || index->notes.count > 0);
+    le_trace_free(index);
+}
+
+static void survives_every_cut(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    make_small(&made);
+    for (size_t length = 0; length < made.file.length; length++)
+        check_damaged(made.file.at, length, 2);
+    le_made_finish(&made);
+}
+
+static void survives_every_flipped_bit(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    make_small(&made);
+    for (size_t bit = 0; bit < 8 * made.file.length; bit++) {
+        unsigned char mask = (unsigned char)(1u << bit % 8);
+        made.file.at[bit / 8] ^= mask;
+        check_damaged(made.file.at, made.file.length, 2);
+        made.file.at[bit / 8] ^= mask;
+    }
+    le_made_finish(&made);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_a_part),
+        cmocka_unit_test(links_graphs_and_inner_calls),
+        cmocka_unit_test(joins_processes),
+        cmocka_unit_test(moves_clocks),
+        cmocka_unit_test(knows_pauses),
+        cmocka_unit_test(believes_nothing),
+        cmocka_unit_test(finds_the_next_part),
+        cmocka_unit_test(refuses_what_is_no_trace),
+        cmocka_unit_test(leaves_out_a_block),
+        cmocka_unit_test(survives_every_cut),
+        cmocka_unit_test(survives_every_flipped_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
