@@ -1,0 +1,56 @@
+/* See call_places.h. A runtime's names have a version at their end, "cudaMemcpy_v3020"; some of both have "_ptds" or
+ * "_ptsz", of streams by thread, before it. */
+#include "trace/recorder/call_places.h"
+#include <stdbool.h>
+#include <string.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
+
+static bool begins(const char *name, const char *with) {
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Is it `base`, but for what stands for its version? */
+static bool is_one(const char *name, const char *base) {
+    size_t length = strlen(base);
+    return begins(name, base) && (name[length] == 0 || begins(name + length, "_v") || begins(name + length, "_ptds") ||
+                                  begins(name + length, "_ptsz"));
+}
+
+/* After "cu" or "cuda". */
+static const char *const origins[] = {"Launch",        "GraphLaunch",     "Memcpy",          "Memset",
+                                      "MemAlloc",      "MemFree",         "Malloc",          "Free",
+                                      "HostAlloc",     "MemHostAlloc",    "MemHostRegister", "HostRegister",
+                                      "ModuleLoad",    "LibraryLoad",     "LinkCreate",      "LinkComplete",
+                                      "FuncLoad",      "GraphInstan",     "GraphExecUpdate", "StreamBeginCapture",
+                                      "CtxSync",       "StreamSync",      "EventSync",       "DeviceSync",
+                                      "ThreadSync",    "MemPrefetch",     "CtxCreate",       "DevicePrimaryCtxRetain",
+                                      "ModuleGetFunc", "LibraryGetKernel"};
+
+uint8_t le_call_place(const char *function_name) {
+    static const struct {
+        const char *name;
+        uint8_t place;
+    } others[] = {
+        {"cuMemcpyHtoD_v2", LE_PLACE_ORIGIN | LE_PLACE_UPLOAD | LE_PLACE_WAITS},
+        {"cuMemcpyHtoDAsync_v2", LE_PLACE_ORIGIN | LE_PLACE_UPLOAD},
+        {"cuMemcpyDtoH_v2", LE_PLACE_ORIGIN | LE_PLACE_DOWNLOAD | LE_PLACE_WAITS},
+        {"cuMemcpyDtoHAsync_v2", LE_PLACE_ORIGIN | LE_PLACE_DOWNLOAD},
+        {"cudaMemcpy", LE_PLACE_ORIGIN | LE_PLACE_EITHER | LE_PLACE_WAITS},
+        {"cudaMemcpyAsync", LE_PLACE_ORIGIN | LE_PLACE_EITHER},
+        {"cuProfilerStart", LE_PLACE_RESUME},
+        {"cuProfilerStop", LE_PLACE_PAUSE},
+    };
+    while (*function_name == '_')
+        function_name++;
+    for (size_t k = 0; k < ARRAY_LEN(others); k++)
+        if (is_one(function_name, others[k].name))
+            return others[k].place;
+    const char *rest = begins(function_name, "cuda") ? function_name + 4 : function_name + 2;
+    if (!begins(function_name, "cu"))
+        return 0;
+    for (size_t k = 0; k < ARRAY_LEN(origins); k++)
+        if (begins(rest, origins[k]))
+            return LE_PLACE_ORIGIN;
+    return 0;
+}

@@ -1,0 +1,131 @@
+/* See capture.h. A runtime call's driver calls are made by the runtime, not by the program: they are passed over. */
+#include "trace/recorder/capture.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "trace/recorder/call_places.h"
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* ---- samples */
+
+enum { PIECES = 8 };
+
+/* A hash of eight words spread over the bytes; 0 where they cannot be read. The system reads them, so that an address
+ * that is none of the host's is no fault. */
+static uint64_t sample(uint64_t address, uint64_t size_bytes) {
+    uint64_t words[PIECES] = {0};
+    struct iovec pieces[PIECES], all = {.iov_base = words, .iov_len = sizeof words};
+    uint64_t count = size_bytes / 8 < PIECES ? size_bytes / 8 : PIECES;
+    if (!count) {
+        count = 1;
+        all.iov_len = size_bytes;
+    } else {
+        all.iov_len = count * 8;
+    }
+    uint64_t step = count > 1 ? (size_bytes - 8) / (count - 1) : 0;
+    for (uint64_t k = 0; k < count; k++)
+        pieces[k] = (struct iovec){.iov_base = (void *)(uintptr_t)(address + k * step),
+                                   .iov_len = all.iov_len < 8 ? all.iov_len : 8};
+    if (!size_bytes || process_vm_readv(getpid(), &all, 1, pieces, count, 0) != (ssize_t)all.iov_len)
+        return 0;
+    return le_hash(words, sizeof words, size_bytes) | 1;
+}
+
+/* ---- calls */
+
+/* Whether this thread is inside of a runtime call; one that never returned is over when the next one begins. */
+static _Thread_local bool inside_runtime;
+
+struct copy_parameters { /* how the parameters of all plain copies begin */
+    uint64_t to, from;
+    size_t size_bytes;
+    int direction; /* the runtime's alone */
+};
+
+static void put_transfer(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
+    enum { UPLOAD = 1, DOWNLOAD = 2 }; /* of enum cudaMemcpyKind */
+    const struct copy_parameters *copy = call->parameters;
+    if (!copy)
+        return;
+    if (place & LE_PLACE_EITHER) {
+        place |= copy->direction == UPLOAD ? LE_PLACE_UPLOAD : 0;
+        place |= copy->direction == DOWNLOAD ? LE_PLACE_DOWNLOAD : 0;
+    }
+    bool up = place & LE_PLACE_UPLOAD, waits = place & LE_PLACE_WAITS;
+    /* what goes up is there when the call begins; what came down, when a call that waits ends */
+    int site = !up && waits ? LE_CUPTI_EXIT : LE_CUPTI_ENTER;
+    if (!(place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD)) || call->site != site)
+        return;
+    struct le_trace_transfer transfer = {.correlation = call->correlation,
+                                         .host = up ? copy->from : copy->to,
+                                         .device = up ? copy->to : copy->from,
+                                         .bytes = copy->size_bytes};
+    if (up || waits)
+        transfer.sample = sample(transfer.host, transfer.bytes);
+    le_event_ring_put(capture->ring, LE_TRACE_TRANSFER, &transfer, sizeof transfer, NULL, 0);
+}
+
+static void put_origin(struct le_capture *capture, const struct le_cupti_callback *call) {
+    struct le_trace_origin origin = {.correlation = call->correlation, .source = le_sources_capture(capture->sources)};
+    if (origin.source)
+        le_event_ring_put(capture->ring, LE_TRACE_ORIGIN, &origin, sizeof origin, NULL, 0);
+}
+
+static void look(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
+    uint64_t start_ns = le_clock_ns();
+    if (capture->sources && call->site == LE_CUPTI_ENTER)
+        put_origin(capture, call);
+    if (place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD | LE_PLACE_EITHER))
+        put_transfer(capture, call, place);
+    if (le_event_ring_presses(capture->ring))
+        capture->pressed(capture->user);
+    atomic_fetch_add_explicit(&capture->recorder_ns, le_clock_ns() - start_ns, memory_order_relaxed);
+}
+
+void le_capture_call(void *user, le_cupti_domain domain, uint32_t id, const void *data) {
+    struct le_capture *capture = user;
+    const struct le_cupti_callback *call = data;
+    bool of_runtime = domain == LE_CUPTI_DOMAIN_RUNTIME;
+    int error = errno;
+    if ((domain != LE_CUPTI_DOMAIN_DRIVER && !of_runtime) || id >= LE_CAPTURE_FUNCTIONS)
+        return;
+    unsigned place = capture->places[of_runtime][id];
+    bool outermost = of_runtime || !inside_runtime;
+    if (of_runtime)
+        inside_runtime = call->site == LE_CUPTI_ENTER;
+    if (place & LE_PLACE_RESUME && call->site == LE_CUPTI_EXIT)
+        capture->profiler_switched(capture->user, true);
+    if (place & LE_PLACE_PAUSE && call->site == LE_CUPTI_ENTER)
+        capture->profiler_switched(capture->user, false);
+    if (place & LE_PLACE_ORIGIN && outermost && atomic_load_explicit(&capture->is_on, memory_order_relaxed))
+        look(capture, call, place);
+    errno = error;
+}
+
+/* Names end where the first hundred numbers in a row have none. */
+static void enable_domain(struct le_capture *capture, const struct le_cupti *cupti, le_cupti_subscriber subscriber,
+                          le_cupti_domain domain) {
+    enum { HOLE = 100 };
+    uint8_t *places = capture->places[domain == LE_CUPTI_DOMAIN_RUNTIME];
+    for (uint32_t id = 1, known = 0; id < LE_CAPTURE_FUNCTIONS && id < known + HOLE; id++) {
+        const char *name = NULL;
+        if (cupti->get_callback_name(domain, id, &name) != LE_CUPTI_SUCCESS || !name)
+            continue;
+        known = id;
+        uint8_t place = le_call_place(name);
+        if (!capture->profiler_switched)
+            place &= (uint8_t) ~(LE_PLACE_RESUME | LE_PLACE_PAUSE);
+        bool transfers = place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD | LE_PLACE_EITHER);
+        bool switches = place & (LE_PLACE_RESUME | LE_PLACE_PAUSE);
+        if (!transfers && !switches && !(place && capture->sources))
+            continue;
+        places[id] = place;
+        cupti->enable_callback(1, subscriber, domain, id);
+    }
+}
+
+void le_capture_enable(struct le_capture *capture, const struct le_cupti *cupti, le_cupti_subscriber subscriber) {
+    enable_domain(capture, cupti, subscriber, LE_CUPTI_DOMAIN_DRIVER);
+    enable_domain(capture, cupti, subscriber, LE_CUPTI_DOMAIN_RUNTIME);
+}

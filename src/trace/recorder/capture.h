@@ -1,0 +1,26 @@
+/* What the recorder does inside of the program's calls of CUDA: where a call was made, and what a copy was given. It
+ * allocates nothing, never waits, sends no signals and keeps errno; what does not fit is counted. */
+#ifndef LE_CAPTURE_H
+#define LE_CAPTURE_H
+#include "trace/recorder/cupti.h"
+#include "trace/recorder/event_ring.h"
+#include "trace/recorder/source.h"
+
+enum { LE_CAPTURE_FUNCTIONS = 4096 };
+
+struct le_capture {
+    struct le_event_ring *ring;
+    struct le_sources *sources; /* NULL: no origins */
+    _Atomic bool is_on;
+    _Atomic uint64_t recorder_ns;                   /* that all this took */
+    uint8_t places[2][LE_CAPTURE_FUNCTIONS];        /* enum le_call_place, by domain and number */
+    void (*profiler_switched)(void *user, bool on); /* by the program; NULL: not heeded */
+    void (*pressed)(void *user);                    /* the ring ought to be emptied */
+    void *user;
+};
+
+/* Asks CUPTI for the callbacks that are wanted. */
+void le_capture_enable(struct le_capture *capture, const struct le_cupti *cupti, le_cupti_subscriber subscriber);
+/* The callback itself; user: struct le_capture. */
+void le_capture_call(void *user, le_cupti_domain domain, uint32_t id, const void *data);
+#endif

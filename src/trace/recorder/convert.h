@@ -1,0 +1,31 @@
+/* Turns CUPTI's activity records into records of a part (format.h): one row a kind, from which it is enabled, too. The
+ * writer's thread alone. */
+#ifndef LE_CONVERT_H
+#define LE_CONVERT_H
+#include "trace/recorder/cupti.h"
+#include "trace/recorder/part_writer.h"
+
+enum { LE_CONVERT_FUNCTIONS = 4096 };
+
+struct le_open_range {
+    struct le_trace_range range;
+    uint32_t id;
+};
+
+struct le_convert {
+    const struct le_cupti *cupti;
+    uint32_t version;
+    struct le_part_writer *writer;
+    uint32_t functions[2][LE_CONVERT_FUNCTIONS]; /* texts, by domain and number; 0: not asked for yet */
+    uint32_t *threads;                           /* that were told: a table by number; 0: an empty slot */
+    uint32_t thread_count, thread_capacity, last_thread;
+    struct le_open_range *ranges; /* that were not closed yet, in the order in which they were opened */
+    uint32_t range_count, range_capacity;
+};
+
+void le_convert(struct le_convert *convert, const void *activity);
+void le_convert_end(struct le_convert *convert); /* ranges that were never closed */
+void le_convert_finish(struct le_convert *convert);
+/* The k-th kind of activity to enable; 0: there are no more. */
+le_cupti_kind le_convert_kind(uint32_t version, uint32_t k);
+#endif

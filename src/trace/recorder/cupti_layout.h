@@ -1,0 +1,31 @@
+/* Reads fields of CUPTI's activity records, whose places cupti_layout.def has. A field that a version of CUPTI does not
+ * have yet is 0. Everything is known when it is compiled, but for the version. */
+#ifndef LE_CUPTI_LAYOUT_H
+#define LE_CUPTI_LAYOUT_H
+#include <stdint.h>
+#include <string.h>
+
+enum { LE_CUPTI_VERSION_MIN = 12 };
+
+enum {
+#define LE_CUPTI_FIELD(record, field, since, member, offset, size_bytes)                                               \
+    LE_SINCE_##record##_##field = since, LE_OFFSET_##record##_##field = offset,                                        \
+    LE_BYTES_##record##_##field = size_bytes,
+#include "trace/recorder/cupti_layout.def"
+};
+
+static inline uint64_t le_cupti_load(const uint8_t *at, size_t size_bytes) {
+    uint64_t value = 0;
+    memcpy(&value, at, size_bytes); /* little-endian, as all machines with CUDA are */
+    return value;
+}
+
+/* LE_CUPTI_GET(record, version, KERNEL, start); of members of at most 8 bytes */
+#define LE_CUPTI_GET(at, version, record, field)                                                                       \
+    ((version) >= LE_SINCE_##record##_##field                                                                          \
+         ? le_cupti_load((const uint8_t *)(at) + LE_OFFSET_##record##_##field, LE_BYTES_##record##_##field)            \
+         : 0)
+#define LE_CUPTI_GET32(at, version, record, field) ((uint32_t)LE_CUPTI_GET(at, version, record, field))
+#define LE_CUPTI_GET_TEXT(at, version, record, field)                                                                  \
+    ((const char *)(uintptr_t)LE_CUPTI_GET(at, version, record, field))
+#endif

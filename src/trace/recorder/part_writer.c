@@ -1,0 +1,191 @@
+/* See part_writer.h. */
+#include "trace/recorder/part_writer.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TEXT_MOST_BYTES = 8 << 10 };
+
+/* ---- the file */
+
+static bool write_all(int file, struct iovec *pieces, int count) {
+    while (count) {
+        ssize_t written = writev(file, pieces, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        while (count && (size_t)written >= pieces->iov_len) {
+            written -= (ssize_t)pieces->iov_len;
+            pieces++, count--;
+        }
+        if (count) {
+            pieces->iov_base = (char *)pieces->iov_base + written;
+            pieces->iov_len -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+/* Appends, whole or not at all. */
+static bool append(struct le_part_writer *writer, int flags, struct iovec *pieces, int count) {
+    uint64_t size_bytes = 0;
+    for (int k = 0; k < count; k++)
+        size_bytes += pieces[k].iov_len;
+    int file = open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0600);
+    if (file < 0)
+        return false;
+    bool done = write_all(file, pieces, count);
+    if (!done && ftruncate(file, (off_t)writer->bytes) != 0)
+        writer->lost[LE_TRACE_LOST_DISK]++; /* a reader finds the torn block by its checksum */
+    done = close(file) == 0 && done;
+    if (done)
+        writer->bytes += size_bytes;
+    return done;
+}
+
+static uint64_t calendar_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool le_part_writer_init(struct le_part_writer *writer, const char *path, uint64_t limit_bytes, uint64_t time_ns,
+                         _Atomic uint32_t *text_count) {
+    struct le_trace_header header = {.magic = LE_TRACE_MAGIC,
+                                     .version = LE_TRACE_VERSION,
+                                     .header_bytes = sizeof header,
+                                     .process = (uint32_t)getpid(),
+                                     .parent = (uint32_t)getppid(),
+                                     .unix_ns = calendar_ns(),
+                                     .time_ns = time_ns};
+    writer->limit_bytes = limit_bytes;
+    writer->text_count = text_count;
+    if (snprintf(writer->path, sizeof writer->path, "%s", path) >= (int)sizeof writer->path)
+        return false;
+    header.checksum = le_hash(&header, offsetof(struct le_trace_header, checksum), 0);
+    struct iovec piece = {.iov_base = &header, .iov_len = sizeof header};
+    return append(writer, O_CREAT | O_EXCL, &piece, 1);
+}
+
+void le_part_writer_finish(struct le_part_writer *writer) {
+    le_free(writer->texts.slots);
+    writer->texts = (struct le_part_texts){0};
+}
+
+static bool write_block(struct le_part_writer *writer) {
+    struct le_trace_block head = {.magic = LE_TRACE_BLOCK_MAGIC, .bytes = writer->fill, .number = writer->blocks};
+    head.checksum = le_hash(writer->block, writer->fill, head.number);
+    struct iovec pieces[2] = {{.iov_base = &head, .iov_len = sizeof head},
+                              {.iov_base = writer->block, .iov_len = writer->fill}};
+    if (!append(writer, 0, pieces, 2))
+        return false;
+    writer->blocks++;
+    return true;
+}
+
+void le_part_flush(struct le_part_writer *writer) {
+    uint64_t after = writer->bytes + sizeof(struct le_trace_block) + writer->fill;
+    if (!writer->fill)
+        return;
+    if (writer->limit_bytes && after > writer->limit_bytes)
+        writer->closed = LE_TRACE_LOST_LIMIT;
+    else if (!write_block(writer))
+        writer->closed = LE_TRACE_LOST_DISK;
+    if (writer->closed)
+        writer->lost[writer->closed] += writer->pending;
+    writer->fill = writer->pending = 0;
+}
+
+void le_part_end(struct le_part_writer *writer, const struct le_trace_end *end) {
+    le_part_flush(writer);
+    writer->limit_bytes = 0;
+    writer->closed = 0;
+    for (uint32_t reason = LE_TRACE_LOST_CUPTI; reason <= LE_TRACE_LOST_DISK; reason++) {
+        struct le_trace_lost lost = {.records = writer->lost[reason], .reason = reason};
+        if (lost.records)
+            le_part_put(writer, LE_TRACE_LOST, &lost, sizeof lost, NULL, 0);
+    }
+    le_part_put(writer, LE_TRACE_END, end, sizeof *end, NULL, 0);
+    le_part_flush(writer);
+}
+
+/* ---- records */
+
+/* Room for a record in the block; NULL, counted: no more is kept. */
+static char *make_room(struct le_part_writer *writer, size_t size_bytes) {
+    if (!writer->closed && writer->fill + size_bytes > sizeof writer->block)
+        le_part_flush(writer);
+    if (writer->closed) {
+        writer->lost[writer->closed]++;
+        return NULL;
+    }
+    char *at = (char *)writer->block + writer->fill;
+    writer->fill += (uint32_t)size_bytes;
+    writer->pending++;
+    return at;
+}
+
+void le_part_put(struct le_part_writer *writer, enum le_trace_kind kind, const void *structure, size_t structure_bytes,
+                 const void *bytes, size_t length) {
+    size_t used = sizeof(struct le_trace_record) + structure_bytes + length, size_bytes = (used + 7) & ~(size_t)7;
+    struct le_trace_record head = {.kind = (uint16_t)kind, .bytes = (uint32_t)size_bytes};
+    char *at = make_room(writer, size_bytes);
+    if (!at)
+        return;
+    memcpy(at, &head, sizeof head);
+    memcpy(at + sizeof head, structure, structure_bytes);
+    if (length)
+        memcpy(at + sizeof head + structure_bytes, bytes, length);
+    memset(at + used, 0, size_bytes - used);
+}
+
+void le_part_put_record(struct le_part_writer *writer, const struct le_trace_record *record) {
+    char *at = make_room(writer, record->bytes);
+    if (at)
+        memcpy(at, record, record->bytes);
+}
+
+/* ---- texts: two of the same 64-bit hash are taken for one */
+
+static struct le_part_text *find_slot(const struct le_part_texts *texts, uint64_t hash) {
+    uint32_t mask = texts->capacity - 1;
+    for (uint32_t k = (uint32_t)hash & mask;; k = (k + 1) & mask)
+        if (!texts->slots[k].id || texts->slots[k].hash == hash)
+            return &texts->slots[k];
+}
+
+static bool grow(struct le_part_texts *texts) {
+    struct le_part_texts larger = {.count = texts->count, .capacity = texts->capacity ? 2 * texts->capacity : 1024};
+    larger.slots = le_alloc_zero(larger.capacity, sizeof *larger.slots);
+    if (!larger.slots)
+        return false;
+    for (uint32_t k = 0; k < texts->capacity; k++)
+        if (texts->slots[k].id)
+            *find_slot(&larger, texts->slots[k].hash) = texts->slots[k];
+    le_free(texts->slots);
+    *texts = larger;
+    return true;
+}
+
+uint32_t le_part_text(struct le_part_writer *writer, const char *text) {
+    struct le_part_texts *texts = &writer->texts;
+    if (!text || (2 * texts->count >= texts->capacity && !grow(texts)))
+        return 0;
+    size_t length = strnlen(text, TEXT_MOST_BYTES);
+    uint64_t hash = le_hash(text, length, 0);
+    struct le_part_text *slot = find_slot(texts, hash);
+    if (slot->id)
+        return slot->id;
+    *slot = (struct le_part_text){.hash = hash, .id = atomic_fetch_add(writer->text_count, 1) + 1};
+    texts->count++;
+    struct le_trace_string string = {.id = slot->id, .length = (uint32_t)length};
+    le_part_put(writer, LE_TRACE_STRING, &string, sizeof string, text, length);
+    return slot->id;
+}

@@ -1,0 +1,155 @@
+/* The recorder's two ends: the driver calls InitializeInjection when CUDA starts, NVTX InitializeInjectionNvtx2; exit
+ * calls what ends it. The process' recorder is the one mutable global: CUPTI's callbacks have no other way to it.
+ * In a child of fork it is forgotten: CUDA does not work there, and its writer is not there.
+ *
+ * LEAT_TRACE_FOLDER: where parts go; without it nothing is recorded. LEAT_TRACE_LIMIT: of a part, in bytes.
+ * LEAT_TRACE_SOURCE=0: without origins. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. */
+#include "trace/recorder/recorder.h"
+#include "base/memory.h"
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { JOIN_S = 10 };
+
+static struct le_recorder *_Atomic current;
+
+__attribute__((visibility("default"))) int InitializeInjection(void);
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(void *get_export_table);
+
+/* ---- CUPTI's callbacks */
+
+static void request_buffer(uint8_t **buffer, size_t *size_bytes, size_t *most_records) {
+    struct le_recorder *recorder = atomic_load_explicit(&current, memory_order_acquire);
+    *buffer = recorder && !atomic_load_explicit(&recorder->is_over, memory_order_relaxed)
+                  ? le_activity_buffer_get(&recorder->buffers)
+                  : NULL;
+    *size_bytes = *buffer ? LE_ACTIVITY_BUFFER_BYTES : 0;
+    *most_records = 0;
+}
+
+static void complete_buffer(le_cupti_context context, uint32_t stream, uint8_t *buffer, size_t size_bytes,
+                            size_t valid_bytes) {
+    struct le_recorder *recorder = atomic_load_explicit(&current, memory_order_acquire);
+    (void)context, (void)stream, (void)size_bytes;
+    if (!recorder || !buffer)
+        return;
+    le_activity_buffer_full(&recorder->buffers, buffer, valid_bytes);
+    le_recorder_wake(recorder);
+}
+
+/* ---- beginning and end */
+
+static void forget(void) {
+    atomic_store(&current, NULL);
+}
+
+static void end_recording(void) {
+    struct le_recorder *recorder = atomic_load(&current);
+    struct timespec until;
+    if (!recorder || recorder->process != getpid())
+        return;
+    if (recorder->has_cupti)
+        recorder->door.table.activity_flush(LE_CUPTI_FLUSH_FORCED);
+    atomic_store_explicit(&recorder->is_over, true, memory_order_release);
+    sem_post(&recorder->wake);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += JOIN_S;
+    pthread_timedjoin_np(recorder->thread, NULL, &until);
+}
+
+static bool is_set(const char *variable, const char *value) {
+    const char *text = getenv(variable);
+    return text && strcmp(text, value) == 0;
+}
+
+/* Parts sort by when they began. */
+static bool open_part(struct le_recorder *recorder, const char *folder) {
+    char path[LE_PART_PATH_BYTES];
+    const char *limit = getenv("LEAT_TRACE_LIMIT");
+    uint64_t time_ns = 0;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (recorder->has_cupti)
+        recorder->door.table.get_timestamp(&time_ns);
+    int length = snprintf(path, sizeof path, "%s/part.%012lld.%09ld.%d", folder, (long long)now.tv_sec, now.tv_nsec,
+                          (int)recorder->process);
+    return length < (int)sizeof path &&
+           le_part_writer_init(&recorder->writer, path, limit ? strtoull(limit, NULL, 10) : 0, time_ns,
+                               &recorder->text_count);
+}
+
+/* No signal of the program's is for the writer. */
+static bool start_thread(struct le_recorder *recorder) {
+    sigset_t all, before;
+    sigfillset(&all);
+    if (sem_init(&recorder->wake, 0, 0) != 0 || pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return false;
+    bool done = pthread_create(&recorder->thread, NULL, le_recorder_write, recorder) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (done)
+        pthread_setname_np(recorder->thread, "leat trace");
+    return done;
+}
+
+static void prepare(struct le_recorder *recorder) {
+    bool no_source = is_set("LEAT_TRACE_SOURCE", "0");
+    recorder->process = getpid();
+    recorder->is_paused = is_set("LEAT_TRACE_PAUSED", "1");
+    recorder->capture.ring = &recorder->ring;
+    recorder->sources = le_sources_new(no_source ? 0 : LE_SOURCE_PYTHON | LE_SOURCE_NATIVE, &recorder->text_count);
+    recorder->capture.sources = no_source ? NULL : recorder->sources;
+    bool has_memory = le_event_ring_init(&recorder->ring) && le_activity_buffers_init(&recorder->buffers);
+    if (!has_memory)
+        snprintf(recorder->note, sizeof recorder->note, "nothing was recorded: no memory for the recorder's buffers");
+    else
+        le_recorder_find_cupti(recorder);
+    recorder->convert = (struct le_convert){
+        .cupti = &recorder->door.table, .version = recorder->door.version, .writer = &recorder->writer};
+}
+
+static void drop(struct le_recorder *recorder) {
+    if (recorder->has_cupti)
+        recorder->door.table.unsubscribe(recorder->subscriber);
+    le_event_ring_finish(&recorder->ring);
+    le_activity_buffers_finish(&recorder->buffers);
+    le_sources_free(recorder->sources);
+    le_free(recorder);
+}
+
+/* The driver calls this inside of cuInit. Whatever happens, the program goes on. */
+int InitializeInjection(void) {
+    const char *folder = getenv("LEAT_TRACE_FOLDER");
+    struct le_recorder *recorder = NULL;
+    if (!folder || atomic_load(&current) || !(recorder = le_alloc_zero(1, sizeof *recorder)))
+        return 1;
+    prepare(recorder);
+    if (!open_part(recorder, folder)) {
+        drop(recorder);
+        return 1;
+    }
+    atomic_store_explicit(&current, recorder, memory_order_release);
+    pthread_atfork(NULL, NULL, forget);
+    if (recorder->has_cupti)
+        le_recorder_start_cupti(recorder, request_buffer, complete_buffer);
+    if (start_thread(recorder))
+        atexit(end_recording);
+    return 1;
+}
+
+/* ---- NVTX's ranges are CUPTI's to record: it is told where NVTX is. */
+
+static bool start_nvtx(void *user, struct le_cupti_door *door) {
+    int (*start)(void *get_export_table) = NULL;
+    *(void **)&start = dlsym(door->library, "InitializeInjectionNvtx2");
+    return start && start(user) == 1;
+}
+
+int InitializeInjectionNvtx2(void *get_export_table) {
+    struct le_cupti_door door;
+    return le_cupti_door_open(&door, start_nvtx, get_export_table);
+}

@@ -1,0 +1,92 @@
+/* How the recorder starts CUPTI, and turns it on and off. See recorder.h. */
+#include "trace/recorder/recorder.h"
+#include "trace/recorder/cupti_layout.h"
+#include <stdio.h>
+
+static const char *result_text(const struct le_cupti *cupti, le_cupti_result result) {
+    const char *text = NULL;
+    if (cupti->get_result_string && cupti->get_result_string(result, &text) == LE_CUPTI_SUCCESS && text)
+        return text;
+    return "no text";
+}
+
+/* Another library may do where this one cannot be used; where it is another profiler's, none will. */
+static bool take_library(void *user, struct le_cupti_door *door) {
+    struct le_recorder *recorder = user;
+    const struct le_cupti *cupti = &door->table;
+    le_cupti_result result = cupti->subscribe(&recorder->subscriber, le_capture_call, &recorder->capture);
+    recorder->has_cupti = result == LE_CUPTI_SUCCESS;
+    if (recorder->has_cupti)
+        return true;
+    bool is_taken = result == LE_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS || result == LE_CUPTI_ERROR_MAX_LIMIT_REACHED;
+    if (is_taken)
+        snprintf(recorder->note, sizeof recorder->note,
+                 "nothing was recorded: another profiler is attached (CUPTI error %d)", result);
+    else
+        snprintf(door->reason, sizeof door->reason, "CUPTI cannot be used: %.160s (error %d)",
+                 result_text(cupti, result), result);
+    return is_taken;
+}
+
+bool le_recorder_find_cupti(struct le_recorder *recorder) {
+    if (!le_cupti_door_open(&recorder->door, take_library, recorder))
+        snprintf(recorder->note, sizeof recorder->note, "nothing was recorded: %s", recorder->door.reason);
+    if (recorder->has_cupti && recorder->door.table.set_thread_id_type)
+        recorder->door.table.set_thread_id_type(LE_CUPTI_THREAD_SYSTEM);
+    return recorder->has_cupti;
+}
+
+/* One that cannot be enabled costs its records alone. */
+static void enable_kinds(struct le_recorder *recorder) {
+    const struct le_cupti *cupti = &recorder->door.table;
+    le_cupti_kind kind;
+    for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, k)) != 0; k++) {
+        le_cupti_result result = cupti->activity_enable(kind);
+        if (result != LE_CUPTI_SUCCESS && !recorder->note[0])
+            snprintf(recorder->note, sizeof recorder->note,
+                     "not all was recorded: CUPTI refuses kind %d: %s (error %d)", kind, result_text(cupti, result),
+                     result);
+    }
+}
+
+static void disable_kinds(struct le_recorder *recorder) {
+    le_cupti_kind kind;
+    for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, k)) != 0; k++)
+        recorder->door.table.activity_disable(kind);
+}
+
+static void put_switch(struct le_recorder *recorder, bool on) {
+    struct le_trace_switch record = {.is_on = on};
+    recorder->door.table.get_timestamp(&record.time_ns);
+    le_event_ring_put(&recorder->ring, LE_TRACE_SWITCH, &record, sizeof record, NULL, 0);
+}
+
+/* On a thread of the program, inside of cuProfilerStart or cuProfilerStop. */
+static void switch_recording(void *user, bool on) {
+    struct le_recorder *recorder = user;
+    if (atomic_exchange(&recorder->capture.is_on, on) == on)
+        return;
+    if (on)
+        enable_kinds(recorder);
+    else
+        disable_kinds(recorder);
+    put_switch(recorder, on);
+}
+
+static void wake(void *user) {
+    le_recorder_wake(user);
+}
+
+void le_recorder_start_cupti(struct le_recorder *recorder, le_cupti_request_function *request,
+                             le_cupti_complete_function *complete) {
+    struct le_capture *capture = &recorder->capture;
+    capture->user = recorder;
+    capture->pressed = wake;
+    capture->profiler_switched = recorder->is_paused ? switch_recording : NULL;
+    le_capture_enable(capture, &recorder->door.table, recorder->subscriber);
+    recorder->door.table.activity_register(request, complete);
+    put_switch(recorder, !recorder->is_paused);
+    atomic_store(&capture->is_on, !recorder->is_paused);
+    if (!recorder->is_paused)
+        enable_kinds(recorder);
+}
