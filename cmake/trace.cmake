@@ -10,9 +10,14 @@ target_link_libraries(leat_recorder_parts PRIVATE leat_flags)
 add_library(leat_trace MODULE $<TARGET_OBJECTS:leat_recorder_parts> ${recorder_base})
 target_link_libraries(leat_trace PRIVATE leat_flags Threads::Threads ${CMAKE_DL_LIBS})
 # nodelete: CUPTI and exit call it to the very end
-target_link_options(leat_trace PRIVATE -Wl,-z,nodelete -Wl,--as-needed -Wl,-z,relro)
+target_link_options(leat_trace PRIVATE -static-libgcc -Wl,-z,nodelete -Wl,--as-needed -Wl,-z,relro)
 if(NOT LEAT_SANITIZE)
   target_link_options(leat_trace PRIVATE -Wl,--no-undefined)
 endif()
 set_target_properties(leat_trace PROPERTIES LINKER_LANGUAGE C)
 install(TARGETS leat_trace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/leat)
+
+# Where the command finds it: from its own folder, once installed.
+file(RELATIVE_PATH leat_recorder_place /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/leat)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/trace/find_recorder.c PROPERTIES
+                            COMPILE_DEFINITIONS "LE_RECORDER_PLACE=\"${leat_recorder_place}\"")

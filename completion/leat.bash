@@ -45,7 +45,7 @@ _leat()
     # "=" breaks words: name=fi is three of them
     current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
     if ((COMP_CWORD == 1)); then
-        _leat_words 'run check show launch devices cache help --help --version' "$current"
+        _leat_words 'run check show launch devices cache trace help --help --version' "$current"
         return
     fi
     if [[ $previous == = || $current == = ]]; then
@@ -66,6 +66,20 @@ _leat()
     if [[ $command == launch && $previous == -o ]]; then # names of the arguments so far
         _leat_words "$(printf '%s ' "${COMP_WORDS[@]}" | grep -o '[A-Za-z_][A-Za-z0-9_]* = ' | tr -d ' =')" "$current"
         compopt -o nospace 2>/dev/null
+        return
+    fi
+    if [[ $command == trace ]]; then # our options, then the command and its own arguments
+        case $previous in
+        --limit) return ;;
+        --from-start) _leat_words 'on off' "$current"; return ;;
+        esac
+        if [[ $current == -* && ($COMP_CWORD -eq 2 || $previous == -* || ${COMP_WORDS[COMP_CWORD-2]} == -*) ]]; then
+            _leat_words '-o --no-source --limit --from-start --help' "$current"
+        else
+            compopt -o filenames 2>/dev/null
+            [[ $COMP_CWORD -gt 2 ]] || while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -c -- "$current")
+            while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current")
+        fi
         return
     fi
     case $previous in
@@ -92,7 +106,7 @@ _leat()
         return
     fi
     case $command in
-    help) _leat_words 'run check show launch devices cache' "$current" ;;
+    help) _leat_words 'run check show launch devices cache trace' "$current" ;;
     run | show)
         if [[ $(_leat_program) ]]; then
             _leat_words "$(_leat_names inputs | sed 's/$/=/')" "$current"

@@ -594,6 +594,50 @@ LEAT_API leat_status leat_ledger_begin(leat_context *ctx, leat_cost_kind kind, c
 LEAT_API leat_status leat_ledger_end(leat_context *ctx, uint64_t bytes);
 LEAT_API const char *leat_cost_name(leat_cost_kind kind);
 
+/* ---- traces: what any CUDA program did, and what would make it faster. They need no context; errors are
+ * leat_error_get's with NULL. */
+
+typedef struct leat_trace_options { /* {0} is a good default */
+    const char *file;               /* made anew, at the end, by renaming; NULL: "leat.trace" */
+    const char *recorder;           /* the shared object that is loaded into the program; NULL: it is looked for */
+    uint64_t limit_bytes;           /* of a process' part; what comes after is counted, not kept; 0: no limit */
+    bool no_source;                 /* without the lines of source that made the calls */
+    bool paused;                    /* recording starts at cuProfilerStart, and ends at cuProfilerStop */
+} leat_trace_options;
+typedef struct leat_trace_outcome {
+    int exit_status;  /* the command's; 128 + the signal that ended it */
+    size_t processes; /* that were recorded; 0: none used CUDA */
+    uint64_t bytes;   /* of the file */
+    char note[512];   /* what is missing, in a line; or "" */
+} leat_trace_outcome;
+/* Runs command (its last pointer is NULL; found by PATH) with standard input and output as they are, records what it
+ * and its children do on CUDA devices into a file, and waits for it. That nothing can be recorded is no error: the
+ * command runs, and outcome->note tells the reason. LEAT_FILE: the command cannot be started, or the file not be
+ * written. */
+LEAT_API leat_status leat_trace_record(const char *const *command, const leat_trace_options *options,
+                                       leat_trace_outcome *outcome);
+
+typedef struct leat_trace leat_trace;
+/* A damaged or cut file gives what can be saved, which its notes tell; one that is no trace is LEAT_FILE. Threads may
+ * share a trace. */
+LEAT_API leat_status leat_trace_open(const char *file, leat_trace **trace);
+LEAT_API void leat_trace_free(leat_trace *trace); /* NULL is fine */
+
+typedef enum leat_report {
+    LEAT_REPORT_OVERVIEW,   /* a picture in ten lines, then the findings */
+    LEAT_REPORT_SUMMARY,    /* a line a name: time, calls, least, mean, most */
+    LEAT_REPORT_OPERATIONS, /* a line for each kernel and copy */
+    LEAT_REPORT_FINDINGS,
+    LEAT_REPORT_PERFETTO, /* JSON for Perfetto and chrome://tracing, whatever the format */
+    LEAT_REPORT_SVG       /* a timeline as a picture, whatever the format */
+} leat_report;
+typedef enum leat_report_format { LEAT_REPORT_TEXT, LEAT_REPORT_CSV, LEAT_REPORT_JSON } leat_report_format;
+/* Takes the report's bytes, piece by piece; false ends it with LEAT_FILE. */
+typedef bool leat_report_write(void *user, const void *bytes, size_t size_bytes);
+/* The same trace gives the same bytes. */
+LEAT_API leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_report_format format,
+                                       leat_report_write *write, void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@ static const char LEAT[] = "leat: programs over arrays, in index notation\n"
                            "  launch    a kernel of your own CUDA C, on a GPU or simulated\n"
                            "  devices   what is here, how fast it is, and why a device cannot be used\n"
                            "  cache     compiled code that is kept: how much, for what; clear it\n"
+                           "  trace     run any CUDA program and record what it does\n"
                            "  help      this text, or `leat help run`\n"
                            "\n"
                            "`leat SUBCOMMAND --help` says more; so do the manual pages, leat(1) and leat-run(1).\n"
@@ -133,11 +134,30 @@ static const char CACHE[] =
     "is kept). What is removed is compiled again when it is needed.\n"
     "exit status: 0 ok, 2 usage, 3 the folder cannot be used\n";
 
+static const char TRACE[] =
+    "leat trace: run any CUDA program, unchanged, and record what it does\n"
+    "\n"
+    "  leat trace python3 app.py                      into leat.trace; then: leat report leat.trace\n"
+    "  leat trace -o step.trace ./simulate 100        into a file of your choice\n"
+    "  leat trace --from-start off ./simulate 100     from cuProfilerStart to cuProfilerStop alone\n"
+    "  leat trace --limit 500M python3 train.py       at most so much for each process\n"
+    "\n"
+    "usage: leat trace [-o FILE] [--no-source] [--limit BYTES] [--from-start off] COMMAND [ARGUMENT ...]\n"
+    "  -o FILE             the trace; leat.trace without this\n"
+    "  --no-source         without the lines of Python, or the symbols, that made the calls\n"
+    "  --limit BYTES       of each process' records; what comes after is counted, not kept; 500M, 2G\n"
+    "  --from-start off    records nothing before cuProfilerStart, or after cuProfilerStop\n"
+    "\n"
+    "The command's arguments, input, output and exit status are its own. Where nothing can be recorded, it\n"
+    "runs all the same, and a note says why. Recording needs CUPTI, which comes with the CUDA toolkit, or as the\n"
+    "package nvidia-cuda-cupti; LEAT_CUDA_PATH may say where it is.\n"
+    "exit status: the command's; 2 usage, 3 a command that cannot be started, a file that cannot be written\n";
+
 void le_cli_help(const char *command) {
     static const struct {
         const char *name, *text;
-    } TEXTS[] = {{"run", RUN},       {"check", CHECK},     {"show", SHOW},
-                 {"launch", LAUNCH}, {"devices", DEVICES}, {"cache", CACHE}};
+    } TEXTS[] = {{"run", RUN},         {"check", CHECK}, {"show", SHOW},  {"launch", LAUNCH},
+                 {"devices", DEVICES}, {"cache", CACHE}, {"trace", TRACE}};
     const char *text = LEAT;
     for (size_t k = 0; command && k < sizeof TEXTS / sizeof TEXTS[0]; k++)
         if (strcmp(TEXTS[k].name, command) == 0)

@@ -71,7 +71,7 @@ struct le_trace_string {
 /* Once a part, first. */
 struct le_trace_process {
     uint32_t command, language;             /* texts: the command line; "Python 3.11.7", or none */
-    uint32_t cupti_version, driver_version; /* as the libraries tell them: 130000 or 26; 13000 */
+    uint32_t cupti_version, driver_version; /* as the libraries tell them: 130000 or 26; 13000; 0: none */
     uint32_t host, unused;                  /* text: the machine's processor and cores, "AMD EPYC 9B45, 16 cores" */
 };
 

@@ -1,0 +1,191 @@
+/* See record_command.h. A part is copied as it is: what is torn off at its end is the reader's to find. */
+#include "base/memory.h"
+#include "trace/block_file.h"
+#include "trace/record_command.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COPY_BYTES = 1 << 20 };
+
+/* ---- what a part says of itself, in its first block */
+
+static const struct le_trace_record *next_record(const struct le_block_file *file, uint32_t *at) {
+    const struct le_trace_record *record = (const void *)(file->records + *at);
+    if (file->head.bytes - *at < sizeof *record || record->bytes < sizeof *record || record->bytes % 8 ||
+        record->bytes > file->head.bytes - *at)
+        return NULL;
+    *at += record->bytes;
+    return record;
+}
+
+static bool holds(const struct le_trace_record *record, enum le_trace_kind kind, size_t size_bytes) {
+    return record->kind == kind && record->bytes >= sizeof *record + size_bytes;
+}
+
+static void copy_text(const struct le_block_file *file, uint32_t id, char *text, size_t size_bytes) {
+    const struct le_trace_record *record;
+    for (uint32_t at = 0; (record = next_record(file, &at)) != NULL;) {
+        const struct le_trace_string *string = (const void *)(record + 1);
+        if (!holds(record, LE_TRACE_STRING, sizeof *string) || string->id != id)
+            continue;
+        size_t most = record->bytes - sizeof *record - sizeof *string;
+        size_t length = string->length < most ? string->length : most;
+        snprintf(text, size_bytes, "%.*s", (int)length, (const char *)(string + 1));
+    }
+}
+
+static void note_part(const char *path, leat_trace_outcome *outcome) {
+    struct le_block_file file;
+    enum le_block_step step = LE_STEP_END;
+    leat_status status = le_block_file_open(&file, path);
+    for (int k = 0; !status && step != LE_STEP_RECORDS && k < 2; k++)
+        status = le_block_file_next(&file, &step);
+    const struct le_trace_record *record;
+    for (uint32_t at = 0; !status && step == LE_STEP_RECORDS && (record = next_record(&file, &at)) != NULL;) {
+        const struct le_trace_process *process = (const void *)(record + 1);
+        const struct le_trace_note *note = (const void *)(record + 1);
+        if (holds(record, LE_TRACE_PROCESS, sizeof *process))
+            outcome->processes += process->cupti_version != 0;
+        else if (holds(record, LE_TRACE_NOTE, sizeof *note) && !outcome->note[0])
+            copy_text(&file, note->text, outcome->note, sizeof outcome->note);
+    }
+    le_block_file_finish(&file);
+}
+
+/* ---- the file */
+
+static leat_status fail_file(const char *path, const char *what) {
+    return le_fail(LEAT_FILE, "%s: cannot be %s: %s", path, what, strerror(errno));
+}
+
+static bool write_all(int file, const char *bytes, size_t size_bytes) {
+    while (size_bytes) {
+        ssize_t written = write(file, bytes, size_bytes);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size_bytes -= (size_t)written;
+    }
+    return true;
+}
+
+static leat_status append_part(int file, const char *name, const char *path, char *buffer,
+                               leat_trace_outcome *outcome) {
+    int part = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = -1;
+    leat_status status = part < 0 ? fail_file(path, "read") : LEAT_OK;
+    while (!status && (length = read(part, buffer, COPY_BYTES)) != 0) {
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 0)
+            status = fail_file(path, "read");
+        else if (!write_all(file, buffer, (size_t)length))
+            status = fail_file(name, "written");
+        else
+            outcome->bytes += (uint64_t)length;
+    }
+    if (part >= 0)
+        close(part);
+    return status;
+}
+
+/* The folder's parts by name, which is by when they began. */
+struct parts {
+    struct part {
+        char name[64];
+    } * at;
+    size_t count, capacity;
+};
+
+static int compare_parts(const void *a, const void *b) {
+    return strcmp(((const struct part *)a)->name, ((const struct part *)b)->name);
+}
+
+static leat_status add_part(struct parts *parts, const char *name) {
+    size_t length = strlen(name);
+    if (strncmp(name, "part.", 5) != 0 || length >= sizeof parts->at->name)
+        return LEAT_OK;
+    if (parts->count == parts->capacity) {
+        size_t capacity = parts->capacity ? 2 * parts->capacity : 16;
+        struct part *larger = le_realloc(parts->at, capacity * sizeof *larger);
+        if (!larger)
+            return le_fail_out_of_memory(capacity * sizeof *larger);
+        parts->at = larger;
+        parts->capacity = capacity;
+    }
+    memcpy(parts->at[parts->count++].name, name, length + 1);
+    return LEAT_OK;
+}
+
+static leat_status list_parts(const char *folder, struct parts *parts) {
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return fail_file(folder, "read");
+    leat_status status = LEAT_OK;
+    for (struct dirent *entry; !status && (entry = readdir(directory)) != NULL;)
+        status = add_part(parts, entry->d_name);
+    closedir(directory);
+    if (parts->count)
+        qsort(parts->at, parts->count, sizeof *parts->at, compare_parts);
+    return status;
+}
+
+static leat_status append_parts(int file, const char *name, const char *folder, const struct parts *parts,
+                                leat_trace_outcome *outcome) {
+    char path[PATH_MAX], *buffer = le_alloc(COPY_BYTES);
+    leat_status status = buffer ? LEAT_OK : le_fail_out_of_memory(COPY_BYTES);
+    for (size_t k = 0; !status && k < parts->count; k++) {
+        if (snprintf(path, sizeof path, "%s/%s", folder, parts->at[k].name) >= (int)sizeof path)
+            continue;
+        note_part(path, outcome);
+        status = append_part(file, name, path, buffer, outcome);
+    }
+    le_free(buffer);
+    return status;
+}
+
+static leat_status make_file(const char *folder, const char *name, const struct parts *parts,
+                             leat_trace_outcome *outcome) {
+    char fresh[PATH_MAX];
+    if (snprintf(fresh, sizeof fresh, "%s.%d.new", name, (int)getpid()) >= (int)sizeof fresh)
+        return le_fail(LEAT_FILE, "%s: the name is too long", name);
+    int file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        return fail_file(fresh, "written");
+    leat_status status = append_parts(file, fresh, folder, parts, outcome);
+    if (close(file) != 0 && !status)
+        status = fail_file(fresh, "written");
+    if (!status && rename(fresh, name) != 0)
+        status = fail_file(name, "written");
+    if (status)
+        unlink(fresh);
+    return status;
+}
+
+leat_status le_parts_gather(const char *folder, const char *file, leat_trace_outcome *outcome) {
+    struct parts parts = {0};
+    leat_status status = list_parts(folder, &parts);
+    if (!status && parts.count)
+        status = make_file(folder, file, &parts, outcome);
+    le_free(parts.at);
+    return status;
+}
+
+void le_parts_remove(const char *folder) {
+    struct parts parts = {0};
+    char path[PATH_MAX];
+    leat_status status = list_parts(folder, &parts);
+    for (size_t k = 0; !status && k < parts.count; k++)
+        if (snprintf(path, sizeof path, "%s/%s", folder, parts.at[k].name) < (int)sizeof path)
+            unlink(path);
+    le_free(parts.at);
+    rmdir(folder);
+}

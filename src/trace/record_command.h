@@ -1,0 +1,20 @@
+/* Runs a command with the recorder (trace/recorder) loaded into it and its children, and makes one trace of what they
+ * leave: parts in a folder beside the trace, one a process. */
+#ifndef LE_RECORD_COMMAND_H
+#define LE_RECORD_COMMAND_H
+#include "base/status.h"
+
+/* leat_trace_record of leat.h. */
+leat_status le_trace_record(const char *const *command, const leat_trace_options *options, leat_trace_outcome *outcome);
+
+/* find_recorder.c: the recorder's shared object: wanted, LEAT_TRACE_RECORDER, or where it lies beside the library or
+ * the command. An absolute path; false: it is not there. */
+enum { LE_RECORDER_PATH_BYTES = 4096 };
+bool le_recorder_find(const char *wanted, char path[LE_RECORDER_PATH_BYTES]);
+
+/* gather_parts.c: appends the folder's parts, in the order in which they began, to a new file, which then takes the
+ * trace's name. outcome: processes, bytes, and the first note of one that could not be recorded. Without parts there is
+ * no file. */
+leat_status le_parts_gather(const char *folder, const char *file, leat_trace_outcome *outcome);
+void le_parts_remove(const char *folder);
+#endif
