@@ -362,6 +362,8 @@ static const struct held *generate(struct cuda *c, struct le_node *node, struct 
         return make_else(c, node, block, outside);
     case LE_NODE_REGION:
         return le_cuda_region(c, node, block, outside);
+    case LE_NODE_SECOND:
+        return le_cuda_second(c, node, block, outside);
     case LE_NODE_LOCAL:
         break;
     case LE_NODE_OP:

@@ -41,6 +41,7 @@ struct held {
     const char *outside; /* under which it was computed */
     int moment;
     struct held *next;
+    const char *second; /* of a REGION that gives two numbers: the other one */
 };
 
 struct parameter {
@@ -71,7 +72,7 @@ struct cuda {
     /* Not NULL: how many terms the reductions of a point have that threads share, and the number of the one that is
      * made now (NULL: what comes after them all): of a point's faults the first one is told, too. */
     const char *terms, *term;
-    int epoch, moment, branches;
+    int epoch, moment, moments, branches; /* moment: as gen.h's */
     bool may_fault, may_note;
     leat_status status;
 };
@@ -185,6 +186,7 @@ leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *laun
 
 /* device_region.c */
 const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+const struct held *le_cuda_second(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
 
 /* device_prelude.c: the pieces that text uses, and those that they use */
 void le_prelude_add(struct le_arena *arena, struct words *unit, const char *text);

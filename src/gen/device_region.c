@@ -1,5 +1,6 @@
 /* Regions: structured code over private variables, which is plain C. Variables are C's; a RETURN that is not the last
- * step leaves by goto. What changes from step to step is computed anew after each (cuda.moment counts them). */
+ * step leaves by goto. What changes from step to step is computed anew after each, but for a variable's first SET;
+ * behind a region it is the moment before it again. */
 #include "gen/device_gen.h"
 
 struct region {
@@ -7,7 +8,9 @@ struct region {
     struct le_node *node;
     const struct le_region_step *steps;
     int count;
-    const char *outside, *result, *done; /* result: NULL in an EACH stage; done: the label behind it, once used */
+    const char *outside, *done; /* done: the label behind it, once used */
+    const char *results[2];     /* of what it gives; NULL: it does not */
+    bool *first;                /* by step: the first SET of its variable, which nothing has read yet */
 };
 
 static void run_steps(struct region *r, struct block *block, int from, int to);
@@ -18,8 +21,13 @@ static const struct held *value(struct region *r, struct block *block, int opera
 
 /* ---- variables */
 
+static void next_moment(struct cuda *c) {
+    c->moment = ++c->moments;
+}
+
 static void declare_variables(struct region *r, struct block *block) {
     struct cuda *c = r->c;
+    r->first = LE_NEW_ARRAY(c->arena, r->count, bool);
     for (int k = 0; k < r->count; k++)
         if (r->steps[k].kind == LE_REGION_SET)
             c->locals[r->steps[k].local] = NULL;
@@ -28,6 +36,7 @@ static void declare_variables(struct region *r, struct block *block) {
         if (r->steps[k].kind != LE_REGION_SET || c->locals[local])
             continue;
         const struct le_local *l = &c->ir->locals.at[local];
+        r->first[k] = true;
         c->locals[local] = le_cuda_name(c, l->name);
         le_cuda_line(c, block, "%s %s = 0;", le_cuda_type(l->type), c->locals[local]);
     }
@@ -65,8 +74,10 @@ static void run_store(struct region *r, struct block *block, const struct le_reg
 
 static void run_return(struct region *r, struct block *block, int step) {
     const struct le_region_step *s = &r->steps[step];
-    if (r->result)
-        le_cuda_line(r->c, block, "%s = %s;", r->result, value(r, block, s->value)->text);
+    const int operands[] = {s->value, s->second};
+    for (int k = 0; k < 2; k++)
+        if (r->results[k])
+            le_cuda_line(r->c, block, "%s = %s;", r->results[k], value(r, block, operands[k])->text);
     if (step + 1 >= r->count)
         return;
     if (!r->done)
@@ -89,9 +100,9 @@ static void run_fail(struct region *r, struct block *block, const struct le_regi
 static struct block *run_branch(struct region *r, struct block *block, const char *head, int from, int to) {
     struct block *inner = le_cuda_open(r->c, block, head);
     inner->conditional = true;
-    r->c->moment++;
+    next_moment(r->c);
     run_steps(r, inner, from, to);
-    r->c->moment++;
+    next_moment(r->c);
     return inner;
 }
 
@@ -115,7 +126,7 @@ static int run_loop(struct region *r, struct block *block, int step) {
     inner = loops ? le_cuda_open(r->c, block, "while (true)")
                   : le_cuda_loop(r->c, block, r->node->indices[s->index], r->outside);
     inner->conditional = true;
-    r->c->moment++;
+    next_moment(r->c);
     if (loops) {
         const char *x = value(r, inner, s->value)->text;
         le_cuda_line(r->c, inner, "if (!%s)\n    break;", x);
@@ -124,7 +135,7 @@ static int run_loop(struct region *r, struct block *block, int step) {
     }
     run_steps(r, inner, step + 1, s->partner);
     le_cuda_close(r->c, inner);
-    r->c->moment++;
+    next_moment(r->c);
     return s->partner;
 }
 
@@ -158,24 +169,36 @@ static void run_steps(struct region *r, struct block *block, int from, int to) {
         case LE_REGION_END:
             break;
         }
-        r->c->moment++;
+        if (!r->first[k])
+            next_moment(r->c);
     }
 }
 
 const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
     struct region r = {
         .c = c, .node = node, .steps = node->region->steps, .count = node->region->step_count, .outside = outside};
-    if (node->type != LE_NONE) {
-        r.result = le_cuda_name(c, "result");
-        le_cuda_line(c, block, "%s %s = 0;", le_cuda_type(node->type), r.result);
+    int count = node->type == LE_NONE ? 0 : le_region_gives_two(node) ? 2 : 1, moment = c->moment;
+    for (int k = 0; k < count; k++) {
+        r.results[k] = le_cuda_name(c, "result");
+        le_cuda_line(c, block, "%s %s = 0;", le_cuda_type(node->type), r.results[k]);
     }
     struct block *inner = le_cuda_open(c, block, "");
-    c->moment++;
+    next_moment(c);
     declare_variables(&r, inner);
     run_steps(&r, inner, 0, r.count);
     le_cuda_close(c, inner);
     if (r.done)
         le_cuda_line(c, block, "%s:;", r.done);
-    c->moment++;
-    return r.result ? le_cuda_variable(c, block, r.result) : NULL;
+    c->moment = moment;
+    if (count == 0)
+        return NULL;
+    struct held *x = LE_NEW(c->arena, struct held);
+    *x = *le_cuda_variable(c, block, r.results[0]);
+    x->second = r.results[1];
+    return x;
+}
+
+const struct held *le_cuda_second(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
+    const struct held *x = le_cuda_node(c, node->operands[0], block, outside);
+    return le_cuda_variable(c, x->block, x->second);
 }

@@ -87,7 +87,7 @@ static struct operand *remember(struct gen *g, struct le_node *node, const struc
     }
     struct memo *known = node->code_memo;
     if (known && node->changes && known->moment != g->moment)
-        node->code_memo = NULL; /* no moment comes back */
+        node->code_memo = NULL; /* it will hardly be asked for again */
     struct memo *m = LE_NEW(g->arena, struct memo);
     *m = (struct memo){
         .next = node->code_memo, .operand = *x, .mask = c.mask, .outside = c.outside, .moment = g->moment};
@@ -322,6 +322,8 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
         return generate_else(g, node, scope, c);
     case LE_NODE_REGION:
         return le_gen_region(g, node, scope, c);
+    case LE_NODE_SECOND:
+        return le_gen_second(g, node, scope, c);
     case LE_NODE_LOCAL: /* has no code of its own */
         break;
     case LE_NODE_OP:

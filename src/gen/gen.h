@@ -26,8 +26,9 @@ struct operand {
     int reg;
     struct scope *scope;
     bool vector;
-    bool gone; /* the register that held it has been given up */
-    int splat; /* its vector of equal lanes; -1: not made yet */
+    bool gone;              /* the register that held it has been given up */
+    int splat;              /* its vector of equal lanes; -1: not made yet */
+    struct operand *second; /* of a REGION: the other number that it gives; NULL: it is not asked for */
 };
 
 /* Under what a node is computed: only lanes with mask make unsafe reads (-1: all do); where such a read falls outside,
@@ -86,7 +87,8 @@ struct gen {
     bool regions, whiles;    /* there are some */
     struct operand **locals; /* by number from first_local on: where their values are; NULL: not set yet */
     int first_local, local_count;
-    int moment;            /* counts what changes variables or arrays: until then a node that changes has one value */
+    int moment, moments;   /* of what changes variables or arrays the last, and their count: at one moment a node that
+                              changes has one value */
     int *merged_into;      /* by index: the index whose loop covers it too; itself if none */
     int64_t *merged_count; /* by index: iterations of its loop if it covers others; else 0 */
     int *all;              /* the stage's indices and those of its reductions */
@@ -138,6 +140,7 @@ bool le_gen_is_safe(struct gen *g, struct le_node *node);
 
 /* region_code.c, region_steps.c */
 struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+struct operand *le_gen_second(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 struct operand *le_gen_local(struct gen *g, const struct le_node *node);
 bool le_gen_has_value(enum le_region_kind kind);
 bool le_gen_in_any_order(const struct le_stage *stage); /* its elements write different places */

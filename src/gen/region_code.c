@@ -3,8 +3,9 @@
  * ends when its mask is empty. Outside of lanes the same code has one lane, and control flow is real: no masks, but one
  * flag that says whether a RETURN has been met.
  *
- * Variables are registers that change, so each SET gives them a new operand, and so does each join of ways; g->moment
- * counts those, and nodes that change are computed anew after each. */
+ * Variables are registers that change, so each SET gives them a new operand, and so does each join of ways: another
+ * moment, in which nodes that change are computed anew. A variable's first SET is none, as nothing has read it yet, and
+ * behind a region it is the moment before it again. */
 #include "gen/region_steps.h"
 
 struct region {
@@ -16,7 +17,7 @@ struct region {
     bool lanes;
     int outside;
     struct operand *running; /* no RETURN yet, where one may end it early and there are no lanes */
-    int result;              /* -1: none, or no RETURN yet */
+    int results[2];          /* of what it gives; -1: it does not, or is not asked for */
     bool keeps_result;       /* a RETURN may have given some lanes theirs */
     struct operand **given;  /* by operand: made before the region, if it was; NULL */
 };
@@ -101,6 +102,10 @@ static struct operand *value(struct region *r, const struct block *b, int operan
     return le_gen_node(r->g, r->node->operands[operand], b->scope, condition_of(r, b));
 }
 
+static void next_moment(struct gen *g) {
+    g->moment = ++g->moments;
+}
+
 /* Variables that steps from..to-1 set have what they have from now on in scope. */
 static void join(struct region *r, int from, int to, struct scope *scope) {
     for (int k = from; k < to; k++)
@@ -109,7 +114,7 @@ static void join(struct region *r, int from, int to, struct scope *scope) {
             if (*x)
                 *x = new_operand(r, (*x)->reg, scope);
         }
-    r->g->moment++;
+    next_moment(r->g);
 }
 
 /* ---- variables */
@@ -158,7 +163,8 @@ static void run_set(struct region *r, struct block *b, int step) {
     bool masked = r->lanes && b->mask && old && (b->loop < 0 || le_gen_others_need(&r->text, b->loop, step));
     assign(r, b, reg, s->value, masked);
     *x = new_operand(r, reg, b->scope);
-    r->g->moment++;
+    if (old)
+        next_moment(r->g);
 }
 
 /* ---- stores */
@@ -192,7 +198,7 @@ static void run_store(struct region *r, struct block *b, const struct le_region_
     if (to.own && to.op != LE_SCATTER_SET)
         node = updated(r, &to, node);
     le_gen_store_step(r->g, &to, le_gen_node(r->g, node, b->scope, c), b->scope, c);
-    r->g->moment++;
+    next_moment(r->g);
 }
 
 /* Several lanes may write one place: a SET is the last one's in order of the elements only if they come one by one, or
@@ -259,7 +265,11 @@ static void run_break(struct region *r, struct block *b, const struct le_region_
 
 static void run_return(struct region *r, struct block *b, int step) {
     const struct le_region_step *s = &r->steps[step];
-    assign(r, b, r->result, s->value, r->lanes && b->mask && r->keeps_result);
+    bool masked = r->lanes && b->mask && r->keeps_result;
+    if (r->results[0] >= 0)
+        assign(r, b, r->results[0], s->value, masked);
+    if (r->results[1] >= 0)
+        assign(r, b, r->results[1], s->second, masked);
     r->keeps_result = true;
     if (step + 1 >= r->count)
         return;
@@ -495,16 +505,21 @@ static void run_steps(struct region *r, struct block *b, int from, int to) {
 /* ---- the whole */
 
 static void start_result(struct region *r, struct scope *scope) {
-    if (r->node->type == LE_NONE)
+    const struct le_node *node = r->node;
+    if (node->type == LE_NONE)
         return;
-    r->result = le_gen_result(r->g, scope, r->node->type);
+    bool unknown = node->asked_epoch != r->g->epoch; /* made by the generator itself */
+    if (unknown || node->asks_first)
+        r->results[0] = le_gen_result(r->g, scope, node->type);
+    if (unknown ? le_region_gives_two(node) : node->asks_second)
+        r->results[1] = le_gen_result(r->g, scope, node->type);
     bool plain = r->steps[r->count - 1].kind == LE_REGION_RETURN;
     for (int k = 0; k < r->count; k++)
         plain &= r->steps[k].kind != LE_REGION_RETURN || r->text.around[k] < 0;
-    if (plain)
-        return;
-    set_constant(r, scope, r->result, r->node->type, 0);
-    r->keeps_result = true;
+    for (int k = 0; k < 2 && !plain; k++)
+        if (r->results[k] >= 0)
+            set_constant(r, scope, r->results[k], node->type, 0);
+    r->keeps_result = !plain;
 }
 
 /* What unsafe code gives the first variables is made outside, where other regions that are given it find it. */
@@ -525,7 +540,8 @@ struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope 
                        .count = node->region->step_count,
                        .lanes = scope->in_lane,
                        .outside = c.outside,
-                       .result = -1};
+                       .results = {-1, -1}};
+    int moment = g->moment;
     struct block b = {.scope = scope, .mask = r.lanes ? c.mask : NULL, .loop = -1};
     if (r.count == 0)
         return NULL;
@@ -535,7 +551,7 @@ struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope 
     if (c.mask)
         b.scope = le_gen_open_skip(g, scope);
     start_variables(&r, b.scope);
-    g->moment++;
+    next_moment(g);
     if (le_gen_returns_early(&r.text, 0, r.count) && r.lanes)
         b.mask = own_mask(&r, b.scope, b.mask);
     else if (le_gen_returns_early(&r.text, 0, r.count))
@@ -543,6 +559,18 @@ struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope 
     run_steps(&r, &b, 0, r.count);
     if (c.mask)
         le_gen_close_body(g, b.scope, le_gen_use(g, c.mask, scope));
-    g->moment++;
-    return r.result < 0 ? NULL : new_operand(&r, r.result, scope);
+    g->moment = moment;
+    if (node->type == LE_NONE)
+        return NULL;
+    struct operand *x = new_operand(&r, r.results[0], scope);
+    x->second = r.results[1] < 0 ? NULL : new_operand(&r, r.results[1], scope);
+    return x;
+}
+
+/* What a tile keeps of a region is its first number. */
+struct operand *le_gen_second(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+    struct operand *x = le_gen_node(g, node->operands[0], scope, c);
+    if (g->status != LEAT_OK)
+        return x;
+    return x->second ? x->second : le_gen_region(g, node->operands[0], scope, c)->second;
 }

@@ -97,6 +97,8 @@ static void look_at(const struct look *l) {
     struct le_node *node = l->steps->node;
     if (le_gen_has_value(s->kind))
         find_reads(l, node->operands[s->value]);
+    if (s->second)
+        find_reads(l, node->operands[s->second]);
     for (int d = 0; s->kind == LE_REGION_STORE && d < s->subscript_count; d++)
         find_reads(l, node->operands[s->first_subscript + d]);
     if (s->kind == LE_REGION_FOR) {

@@ -75,6 +75,17 @@ static void add_local(struct gen *g, int local) {
     g->local_count = (local >= end ? local + 1 : end) - g->first_local;
 }
 
+/* Which numbers of a REGION the kernel reads. */
+static void ask(const struct gen *g, struct le_node *node, bool second) {
+    if (node->kind != LE_NODE_REGION)
+        return;
+    if (node->asked_epoch != g->epoch)
+        node->asks_first = node->asks_second = false;
+    node->asked_epoch = g->epoch;
+    node->asks_first |= !second;
+    node->asks_second |= second;
+}
+
 static void add_node(struct le_node *node, void *user) {
     struct collect *c = user;
     bool region = node->kind == LE_NODE_REGION;
@@ -84,6 +95,10 @@ static void add_node(struct le_node *node, void *user) {
             *LE_PUSH(c->g->arena, &c->g->fors) = (struct for_index){.index = node->indices[k]};
     }
     c->g->regions |= region;
+    for (int k = 0; k < node->operand_count; k++)
+        ask(c->g, node->operands[k], node->kind == LE_NODE_SECOND);
+    if (node->fill)
+        ask(c->g, node->fill, false);
     for (int k = 0; region && k < node->region->step_count; k++) {
         c->g->whiles |= node->region->steps[k].kind == LE_REGION_WHILE;
         if (node->region->steps[k].kind == LE_REGION_SET)
@@ -137,8 +152,10 @@ void le_gen_find_indices(struct gen *g) {
     struct collect c = {.g = g};
     for (int k = 0; k < g->stage->index_count; k++)
         add_index(&c, g->stage->indices[k]);
-    for (int k = 0; k < g->node_count; k++)
+    for (int k = 0; k < g->node_count; k++) {
+        ask(g, g->nodes[k], false);
         le_node_walk(g->ir, g->nodes[k], add_node, &c);
+    }
     find_hosts(g);
     find_fors(g);
     g->locals = LE_NEW_ARRAY(g->arena, g->local_count, struct operand *);

@@ -25,9 +25,10 @@ enum le_node_kind {
     LE_NODE_COUNT,  /* i64: points of indices */
     LE_NODE_ELSE,   /* operands: term, otherwise: where a read of the term falls outside */
     LE_NODE_LOCAL,  /* variable `local` of a region around it, as it is at that moment */
-    LE_NODE_REGION  /* `region` runs for one element; the value is what its RETURN gives; of type LE_NONE, without one,
+    LE_NODE_REGION, /* `region` runs for one element; the value is what its RETURN gives; of type LE_NONE, without one,
                        in an EACH stage. operands: all nodes that its steps name; indices: those of its FORs, outer
                        ones first */
+    LE_NODE_SECOND  /* operand, a REGION, gives two numbers of one type: the other one */
 };
 
 /* Code for one element over variables of its own, in order: the body of an `each`, or a def's block. Steps name nodes
@@ -51,6 +52,7 @@ struct le_region_step {
     enum le_region_kind kind;
     int local;                            /* SET: number in le_ir.locals */
     int value;                            /* SET, STORE, WHILE, IF, RETURN: number of an operand */
+    int second;                           /* RETURN: of the other number's operand, above value; 0: there is none */
     int first_subscript, subscript_count; /* STORE: numbers of operands, i64 */
     int target;                           /* STORE: number in the stage's pairs */
     enum le_scatter scatter;              /* STORE */
@@ -96,8 +98,9 @@ struct le_node {
     void *memo;
     int code_epoch; /* the same for the code generator's */
     void *code_memo;
-    int safe_epoch;
-    bool safe; /* the code generator's: no read of it can fall outside */
+    int safe_epoch, asked_epoch;
+    bool safe;                    /* the code generator's: no read of it can fall outside */
+    bool asks_first, asks_second; /* of a REGION, the code generator's: which of two numbers its kernel reads */
 };
 
 struct le_range_nodes {
@@ -269,7 +272,8 @@ struct le_node *le_node_reduce(struct le_ir *ir, enum le_reduction reduction, en
 struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model); /* any kind; finds the equal one */
 /* Whether it reads a variable that no REGION in it sets. */
 bool le_node_has_free_local(struct le_ir *ir, struct le_node *node);
-bool le_region_fails(const struct le_node *node); /* a REGION that may: region.c */
+bool le_region_fails(const struct le_node *node);       /* a REGION that may: region.c */
+bool le_region_gives_two(const struct le_node *region); /* whichever RETURN is met */
 bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* of a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);

@@ -304,6 +304,12 @@ static struct le_node *lower_cast(struct lower *l, const struct le_tree_node *n)
     return n->type == LE_F16 || n->type == LE_BF16 ? le_node_round(l->ir, n->type, x) : x;
 }
 
+static struct le_node *lower_second(struct lower *l, const struct le_tree_node *n) {
+    struct le_node *call = lower(l, n->children[0]);
+    return le_node_make(
+        l->ir, &(struct le_node){.kind = LE_NODE_SECOND, .type = call->type, .operands = &call, .operand_count = 1});
+}
+
 static struct le_node *lower_kind(struct lower *l, const struct le_tree_node *n) {
     switch (n->kind) {
     case LE_TREE_CONST:
@@ -328,8 +334,8 @@ static struct le_node *lower_kind(struct lower *l, const struct le_tree_node *n)
         return lower_reduce(l, n);
     case LE_TREE_CALL:
         return le_lower_call(l, n);
-    case LE_TREE_PART: /* split */
-        break;
+    case LE_TREE_PART: /* all others are split */
+        return lower_second(l, n);
     }
     return NULL;
 }

@@ -197,8 +197,13 @@ static int lower_if(struct lower *l, const struct le_step *steps, int number) {
 }
 
 static void give_back(struct lower *l, const struct le_step *step) {
-    int value = add_operand(l, le_node_cast(l->ir, l->region->returns, le_lower_any(l, step->value)));
-    add_step(l, LE_REGION_RETURN, step)->value = value;
+    enum le_type type = l->region->returns;
+    int value = add_operand(l, le_node_cast(l->ir, type, le_lower_any(l, step->value))), second = 0;
+    if (step->otherwise)
+        second = add_operand(l, le_node_cast(l->ir, type, le_lower_any(l, step->otherwise)));
+    struct le_region_step *s = add_step(l, LE_REGION_RETURN, step);
+    s->value = value;
+    s->second = second;
 }
 
 static int lower_step(struct lower *l, const struct le_step *steps, int number) {

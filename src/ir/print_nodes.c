@@ -144,6 +144,8 @@ static const char *head_of(const struct le_node *n) {
         return le_reduction_name((enum le_reduction)n->code);
     case LE_NODE_COUNT:
         return "count";
+    case LE_NODE_SECOND:
+        return "second";
     default:
         return "else";
     }

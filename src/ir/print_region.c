@@ -42,6 +42,10 @@ static void print_step(struct printer *p, const struct le_node *n, const struct 
     case LE_REGION_RETURN:
         le_text_add(p->out, s->kind == LE_REGION_WHILE ? "while " : s->kind == LE_REGION_IF ? "if " : "return ");
         le_print_operand(p, n->operands[s->value]);
+        if (s->second) {
+            le_text_add(p->out, ", ");
+            le_print_operand(p, n->operands[s->second]);
+        }
         return;
     case LE_REGION_ELSE:
         le_text_add(p->out, "else");

@@ -245,6 +245,9 @@ static bool name_form(struct reader *r, struct head h, struct le_node *m) {
     } else if (le_word_is(h.name, "select") || le_word_is(h.name, "else")) {
         m->kind = le_word_is(h.name, "else") ? LE_NODE_ELSE : LE_NODE_SELECT;
         m->type = m->operand_count > 1 ? m->operands[1]->type : LE_NONE;
+    } else if (le_word_is(h.name, "second")) {
+        m->kind = LE_NODE_SECOND;
+        m->type = m->operand_count > 0 ? m->operands[0]->type : LE_NONE;
     } else if (le_word_is(h.name, "round") && (h.type == LE_F16 || h.type == LE_BF16)) {
         m->kind = LE_NODE_ROUND;
         m->rounded = h.type;

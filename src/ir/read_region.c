@@ -131,6 +131,8 @@ static void read_step(struct region_reader *g, enum le_region_kind kind) {
         s.place = read_place(r);
     else if (kind != LE_REGION_ELSE && kind != LE_REGION_END)
         s.value = operand(g);
+    if (kind == LE_REGION_RETURN && le_read_accept(r, ','))
+        s.second = operand(g);
     if (kind == LE_REGION_ELSE || kind == LE_REGION_END)
         close_step(g, &s, at);
     s.text = step_text(r);

@@ -9,8 +9,8 @@ uint64_t le_region_hash(const struct le_region *region, uint64_t seed) {
     for (int k = 0; k < region->step_count; k++) {
         const struct le_region_step *s = &region->steps[k];
         int fields[] = {
-            (int)s->kind, s->local,        s->value, s->first_subscript, s->subscript_count, s->target,
-            s->index,     (int)s->scatter, s->own,   s->partner,         s->place.line,      s->place.column};
+            (int)s->kind,    s->local, s->value,   s->first_subscript, s->subscript_count, s->target, s->index,
+            (int)s->scatter, s->own,   s->partner, s->place.line,      s->place.column,    s->second};
         seed = le_hash(fields, sizeof fields, seed);
     }
     return seed;
@@ -23,7 +23,7 @@ bool le_region_equal(const struct le_region *a, const struct le_region *b) {
         return false;
     for (int k = 0; k < a->step_count; k++) {
         const struct le_region_step *x = &a->steps[k], *y = &b->steps[k];
-        if (x->kind != y->kind || x->local != y->local || x->value != y->value ||
+        if (x->kind != y->kind || x->local != y->local || x->value != y->value || x->second != y->second ||
             x->first_subscript != y->first_subscript || x->subscript_count != y->subscript_count ||
             x->target != y->target || x->index != y->index || x->scatter != y->scatter || x->own != y->own ||
             x->partner != y->partner || x->place.line != y->place.line || x->place.column != y->place.column)
@@ -48,6 +48,7 @@ int64_t le_region_cost(const struct le_node *node) {
         if (loops && weight <= most)
             weight *= TURNS;
         int64_t own = 1 + (has_value(s->kind) ? node->operands[s->value]->cost : 0);
+        own += s->second ? node->operands[s->second]->cost : 0;
         for (int d = 0; s->kind == LE_REGION_STORE && d < s->subscript_count; d++)
             own += node->operands[s->first_subscript + d]->cost;
         if (own > most / weight || cost + own * weight > most)
@@ -60,6 +61,13 @@ int64_t le_region_cost(const struct le_node *node) {
 bool le_region_fails(const struct le_node *node) {
     return node->kind == LE_NODE_REGION && node->region->step_count > 0 &&
            node->region->steps[node->region->step_count - 1].kind == LE_REGION_FAIL;
+}
+
+bool le_region_gives_two(const struct le_node *node) {
+    for (int k = 0; k < node->region->step_count; k++)
+        if (node->region->steps[k].kind == LE_REGION_RETURN && !node->region->steps[k].second)
+            return false;
+    return true;
 }
 
 /* ---- open variables */

@@ -102,6 +102,13 @@ static const char *local_problem(const struct verify *v, const struct le_node *n
     return n->type == le_type_compute(v->ir->locals.at[n->local].type) ? NULL : "a variable's type";
 }
 
+static const char *second_problem(const struct le_node *n) {
+    const struct le_node *region = n->operand_count == 1 ? n->operands[0] : NULL;
+    if (!region || region->kind != LE_NODE_REGION || region->type != n->type)
+        return "a second number's region or type";
+    return le_region_gives_two(region) ? NULL : "a region that gives one number";
+}
+
 static const char *node_problem(const struct verify *v, const struct le_node *n) {
     if (n->kind == LE_NODE_REGION)
         return le_region_problem(v, n);
@@ -133,6 +140,8 @@ static const char *node_problem(const struct verify *v, const struct le_node *n)
         return reduce_problem(v, n);
     case LE_NODE_LOCAL:
         return local_problem(v, n);
+    case LE_NODE_SECOND:
+        return second_problem(n);
     case LE_NODE_REGION:
         break;
     }

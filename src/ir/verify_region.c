@@ -81,6 +81,16 @@ static const char *partner_problem(const struct look *l) {
     }
 }
 
+static const char *return_problem(const struct look *l) {
+    const struct le_region_step *s = l->step;
+    enum le_type type = l->node->type;
+    if (!value_of(l) || type == LE_NONE || value_of(l)->type != type)
+        return "a return";
+    bool fits = !s->second || (s->second > s->value && s->second < l->node->operand_count &&
+                               l->node->operands[s->second]->type == type);
+    return fits ? NULL : "a return's second number";
+}
+
 static const char *step_problem(const struct look *l) {
     switch (l->step->kind) {
     case LE_REGION_SET:
@@ -93,7 +103,7 @@ static const char *step_problem(const struct look *l) {
     case LE_REGION_IF:
         return value_of(l) && value_of(l)->type == LE_BOOL ? NULL : "a condition that is no bool";
     case LE_REGION_RETURN:
-        return value_of(l) && l->node->type != LE_NONE && value_of(l)->type == l->node->type ? NULL : "a return";
+        return return_problem(l);
     case LE_REGION_FAIL:
         return l->node->type != LE_NONE && l->at + 1 == l->node->region->step_count ? NULL : "a fail before the end";
     default:

@@ -53,8 +53,13 @@ static void split_symbols(struct le_splitter *c) {
 }
 
 /* A def's variables are its own in every copy of it. */
-static void renew_local(struct le_splitter *c, const struct le_symbol *symbol) {
-    c->twins[symbol->id].re = add_symbol(c, symbol, symbol->name);
+static void renew_local(struct le_splitter *c, const struct le_symbol *symbol, const struct le_tree_node *owner) {
+    struct le_twin *twin = &c->twins[symbol->id];
+    bool is_first = !twin->owner, is_new = twin->owner != owner;
+    twin->owner = owner;
+    if (is_first || !is_new)
+        return;
+    twin->re = add_symbol(c, symbol, symbol->name);
     add_imaginary(c, symbol);
 }
 
@@ -110,6 +115,11 @@ static void copy_sizes(struct le_splitter *c, const struct le_step *from, struct
         step->sizes[k] = le_split_real(c, from->sizes[k]);
 }
 
+/* As the symbol keeps it. */
+static struct le_parts parts_for(struct le_splitter *c, struct le_twin twin, const struct le_tree_node *value) {
+    return twin.im ? le_split_both(c, value) : (struct le_parts){.re = le_split_condition(c, value)};
+}
+
 /* NEW, DEFAULT, FILL, whose value may be missing; also BIND and AGREE. */
 static void split_setting(struct le_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
@@ -117,16 +127,15 @@ static void split_setting(struct le_splitter *c, const struct le_step *from) {
     if (is_new && from->value && !twin.im && le_type_is_complex(from->value->type) && twin.re->type != LE_BOOL)
         le_split_fail(c, from->value->place, "write re(...)", "%s into %s (%s) needs a cast: complex into real",
                       le_type_name(from->value->type), twin.re->name, le_type_name(twin.re->type));
+    struct le_parts parts = {.re = NULL};
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {
         struct le_step *step = start(c, from);
         copy_sizes(c, from, step);
         step->symbol = part ? twin.im : twin.re;
-        if (from->value && twin.im) {
-            struct le_parts parts = le_split_both(c, from->value);
+        if (from->value && (!c->element || part == 0)) /* a statement has lists of its own */
+            parts = parts_for(c, twin, from->value);
+        if (from->value)
             step->value = le_make_child(part ? parts.im : parts.re);
-        } else if (from->value) {
-            step->value = le_make_child(le_split_condition(c, from->value));
-        }
         finish(c, step);
     }
 }
@@ -370,9 +379,10 @@ static void split_assignment(struct le_splitter *c, const struct le_step *from) 
 
 static void split_return(struct le_splitter *c, const struct le_step *from) {
     struct le_step *step = start(c, from);
-    struct le_parts parts = le_split_parts(c, from->value);
-    struct le_maker m = {c->arena, from->value->place, LE_WEAK_FLOAT};
-    step->value = le_make_child(!c->imaginary ? parts.re : parts.im ? parts.im : le_make_number(&m, 0));
+    struct le_parts parts = c->gives_two ? le_split_both(c, from->value) : le_split_parts(c, from->value);
+    step->value = le_make_child(parts.re);
+    if (c->gives_two)
+        step->otherwise = le_make_child(parts.im);
     finish(c, step);
 }
 
@@ -400,15 +410,13 @@ static void end_each(struct le_splitter *c, const struct le_step *from, int each
     take_lists(c, &c->steps->at[each]);
 }
 
-/* Both copies of a def read what was made for the first one. */
-static void split_given(struct le_splitter *c, const struct le_step *from, struct le_parts *given) {
+static void split_given(struct le_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
-    if (!given->re)
-        *given = twin.im ? le_split_both(c, from->value) : (struct le_parts){.re = le_split_condition(c, from->value)};
+    struct le_parts given = parts_for(c, twin, from->value);
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {
         struct le_step *step = start(c, from);
         step->symbol = part ? twin.im : twin.re;
-        step->value = le_make_child(part ? given->im : given->re);
+        step->value = le_make_child(part ? given.im : given.re);
         finish(c, step);
     }
 }
@@ -447,7 +455,7 @@ static void split_steps(struct le_splitter *c, const struct le_step *from, int c
         else if (from[k].kind == LE_STEP_EACH)
             each = split_each(c, begun = &from[k]);
         else if (from[k].given)
-            split_given(c, &from[k], &c->given[k]);
+            split_given(c, &from[k]);
         else
             split_step(c, &from[k]);
         at[k] = c->steps->count - 1; /* a control step stays one step */
@@ -457,26 +465,21 @@ static void split_steps(struct le_splitter *c, const struct le_step *from, int c
             c->steps->at[at[k]].partner = at[from[k].partner];
 }
 
-struct le_tree_node *le_split_call(struct le_splitter *c, const struct le_tree_node *from, struct le_tree_node *node,
-                                   bool imaginary, struct le_parts *given) {
+void le_split_call(struct le_splitter *c, const struct le_tree_node *from, struct le_tree_node *node) {
     struct list *outer = c->steps, inner = {0};
-    struct le_parts *others = c->given;
-    bool element = c->element, part = c->imaginary;
-    for (int k = 0; imaginary && k < from->step_count; k++)
+    bool element = c->element, gives_two = c->gives_two;
+    for (int k = 0; k < from->step_count; k++)
         if (from->steps[k].symbol && from->steps[k].symbol->local)
-            renew_local(c, from->steps[k].symbol);
+            renew_local(c, from->steps[k].symbol, node);
     c->steps = &inner;
     c->element = true;
-    c->imaginary = imaginary;
-    c->given = given;
+    c->gives_two = le_type_is_complex(from->type);
     split_steps(c, from->steps, from->step_count);
     node->steps = inner.at;
     node->step_count = inner.count;
     c->steps = outer;
     c->element = element;
-    c->imaginary = part;
-    c->given = others;
-    return node;
+    c->gives_two = gives_two;
 }
 
 /* ---- the program */

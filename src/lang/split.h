@@ -5,7 +5,8 @@
 #include <setjmp.h>
 
 struct le_twin {
-    struct le_symbol *re, *im; /* im NULL: not complex */
+    struct le_symbol *re, *im;        /* im NULL: not complex */
+    const struct le_tree_node *owner; /* of a def's variable: the copy of a call that has it; NULL: none yet */
 };
 struct le_splitter {
     struct le_arena *arena;
@@ -23,8 +24,7 @@ struct le_splitter {
     struct le_index **indices; /* the last copies, by id of what they copy */
     int node_count;
     bool element;                /* steps run for one element */
-    bool imaginary;              /* the part that a def returns */
-    struct le_parts *given;      /* by step of that def: what its parameters are given, once it is known */
+    bool gives_two;              /* the def at hand returns a complex number */
     const struct le_step *owner; /* has the lists of the statement that is copied */
     struct {
         struct le_index **at;
@@ -51,10 +51,13 @@ struct le_tree_node *le_split_real(struct le_splitter *c,
 struct le_tree_node *le_split_left(struct le_splitter *c, const struct le_tree_node *left, struct le_symbol *symbol);
 struct le_index *le_split_index(struct le_splitter *c, const struct le_index *index);
 struct le_index **le_split_indices(struct le_splitter *c, struct le_index *const *indices, int count);
-/* split.c: a def that returns a complex number runs once for each part; both have the same parameters: given. */
-struct le_tree_node *le_split_call(struct le_splitter *c, const struct le_tree_node *call, struct le_tree_node *copy,
-                                   bool imaginary, struct le_parts *given);
-/* split_product.c: a product of complex numbers, as a block that multiplies both parts; once for each part. */
-struct le_tree_node *le_split_product(struct le_splitter *c, const struct le_tree_node *product, bool imaginary);
+/* The parts of what a CALL whose RETURNs give two numbers gives. */
+struct le_parts le_split_given_back(struct le_splitter *c, struct le_tree_node *call);
+/* split.c: copy becomes a call with steps of its own. */
+void le_split_call(struct le_splitter *c, const struct le_tree_node *call, struct le_tree_node *copy);
+/* split_block.c: as blocks of an element's, which make both parts: a product of complex numbers, and a choice of two
+ * whose parts are dear. */
+struct le_parts le_split_product(struct le_splitter *c, const struct le_tree_node *product);
+struct le_parts le_split_choice(struct le_splitter *c, const struct le_tree_node *select);
 struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum le_type type); /* split.c */
 #endif

@@ -138,9 +138,23 @@ static struct le_parts split_operation(struct le_splitter *c, const struct le_tr
     return (struct le_parts){.re = op == LE_OP_EQ ? equal : le_make_op(&m, LE_OP_NOT, equal, NULL)};
 }
 
+/* It gives a complex number that a block makes. */
+static bool calls(const struct le_tree_node *node) {
+    bool product = node->kind == LE_TREE_REDUCE && node->op == LE_RED_PROD;
+    if (le_type_is_complex(node->type) && (node->kind == LE_TREE_CALL || product))
+        return true;
+    for (int k = 0; k < node->child_count; k++)
+        if (calls(node->children[k]))
+            return true;
+    return false;
+}
+
+/* Under a condition each part would make what it needs for itself. */
 static struct le_parts split_select(struct le_splitter *c, const struct le_tree_node *from) {
     if (!le_type_is_complex(from->type))
         return copy_real(c, from);
+    if (c->element && (calls(from->children[1]) || calls(from->children[2])))
+        return le_split_choice(c, from);
     struct le_maker m = maker(c, from, from->type);
     struct le_tree_node *condition = le_split_condition(c, from->children[0]);
     struct le_parts a = le_split_both(c, from->children[1]), b = le_split_both(c, from->children[2]);
@@ -185,7 +199,7 @@ static struct le_parts split_part(struct le_splitter *c, const struct le_tree_no
 static struct le_parts split_reduction(struct le_splitter *c, const struct le_tree_node *from) {
     bool is_complex = le_type_is_complex(from->type);
     if (is_complex && from->op == LE_RED_PROD)
-        return (struct le_parts){le_split_product(c, from, false), le_split_product(c, from, true)};
+        return le_split_product(c, from);
     struct le_index **indices = le_split_indices(c, from->indices, from->index_count);
     struct le_parts body = {.re = NULL};
     if (is_complex)
@@ -203,12 +217,19 @@ static struct le_parts split_reduction(struct le_splitter *c, const struct le_tr
     return out;
 }
 
+struct le_parts le_split_given_back(struct le_splitter *c, struct le_tree_node *call) {
+    struct le_tree_node *second = LE_NEW(c->arena, struct le_tree_node);
+    *second = (struct le_tree_node){
+        .kind = LE_TREE_PART, .op = LE_PART_IM, .place = call->place, .type = call->type, .child_count = 1};
+    second->children = LE_NEW_ARRAY(c->arena, 1, struct le_tree_node *);
+    second->children[0] = le_make_child(call);
+    return (struct le_parts){call, second};
+}
+
 static struct le_parts split_call(struct le_splitter *c, const struct le_tree_node *from) {
-    struct le_parts *given = LE_NEW_ARRAY(c->arena, from->step_count, struct le_parts);
-    struct le_parts parts = {.re = le_split_call(c, from, shallow_copy(c, from), false, given)};
-    if (le_type_is_complex(from->type))
-        parts.im = le_split_call(c, from, shallow_copy(c, from), true, given);
-    return parts;
+    struct le_tree_node *call = shallow_copy(c, from);
+    le_split_call(c, from, call);
+    return le_type_is_complex(from->type) ? le_split_given_back(c, call) : (struct le_parts){.re = call};
 }
 
 static struct le_parts split_kind(struct le_splitter *c, const struct le_tree_node *node) {

@@ -173,7 +173,7 @@ enum le_tree_kind {
     LE_TREE_OP,     /* op over children; types of operands: `operand`, to which each child is converted */
     LE_TREE_SELECT, /* children: condition, then, else */
     LE_TREE_CAST,   /* to `type`; of two children: the parts of a complex number */
-    LE_TREE_PART,   /* re, im or conj (op: le_part) of a number, which may be real */
+    LE_TREE_PART,   /* re, im or conj (op: le_part) of a number, which may be real; after le_split: im of a CALL */
     LE_TREE_RAND,   /* rand or randn (op 0 or 1) of children */
     LE_TREE_REDUCE, /* reduction over indices, children[0] */
     LE_TREE_CALL /* a def's block, for one element: `steps` run, the first of them assign the parameters; its value is
@@ -235,7 +235,7 @@ enum le_step_kind {
     LE_STEP_IF,    /* if value holds; up to its ELSE, if there is one */
     LE_STEP_ELSE,
     LE_STEP_BREAK,  /* leaves the innermost FOR or WHILE */
-    LE_STEP_RETURN, /* leaves the CALL with value */
+    LE_STEP_RETURN, /* leaves the CALL with value; after le_split: and with otherwise, if it is complex */
     LE_STEP_FAIL,   /* the last of a CALL's whose block may end without a RETURN: an error in the data; place: the def's
                      */
     LE_STEP_END

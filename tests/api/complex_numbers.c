@@ -1,5 +1,7 @@
 /* Complex numbers from outside: arrays of them, numbers, results in the caller's arrays. */
+#define _POSIX_C_SOURCE 200809L
 #include "support.h"
+#include <stdio.h>
 
 static leat_array *complex_of(leat_context *ctx, int rank, const int64_t *shape, const double *parts) {
     return array_of(ctx, LEAT_C128, rank, shape, parts);
@@ -98,8 +100,40 @@ static void test_eval(void **state) {
     leat_close(ctx);
 }
 
+/* A call of a def makes both parts at once, so that a chain costs what its links cost: made for each part anew, this
+ * one would be 2^60 of them. With f0(z) = z and fk(z) = fj(z) * 1j + z, f61(1) is 1 + 1j. */
+static void test_chain_of_defs(void **state) {
+    (void)state;
+    enum { LINKS = 62 };
+    leat_context *ctx = open_context();
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fputs("def link0(z) { w = z; return w }\n", out);
+    for (int k = 1; k < LINKS; k++)
+        fprintf(
+            out,
+            k % 3 == 0 ? "def link%d(z) { return abs(z) < 9 ? link%d(z) * 1j + z : z }\n"
+            : k % 3 == 1
+                ? "def link%d(z) { var w = z; var t = 0; while t < 1 { w = link%d(w) * 1j + z; t += 1 }; return w }\n"
+                : "def link%d(z) { if re(z) > 9 { return z }; return link%d(z) * 1j + z }\n",
+            k, k - 1);
+    fprintf(out, "y = link%d(x)\n", LINKS - 1);
+    fclose(out);
+    leat_program *program = program_of(ctx, text);
+    leat_call *call = call_of(program);
+    assert_ok(leat_call_set_c128(call, "x", 1, 0));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_complex(call, "y", 1, LIST(1, 1));
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_targets),
-                                       cmocka_unit_test(test_eval)};
+                                       cmocka_unit_test(test_eval), cmocka_unit_test(test_chain_of_defs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
