@@ -1,9 +1,51 @@
-/* The list of rules, and the order of what they find. */
+/* Asks every rule about every process, and puts what they found in order. One thread; the same index gives the same
+ * list. */
 #include "trace/finding.h"
+#include "trace/scene.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a_, const void *b_) {
+    const struct le_finding *a = a_, *b = b_;
+    if (a->gain_ns != b->gain_ns)
+        return a->gain_ns > b->gain_ns ? -1 : 1;
+    int by_rule = strcmp(a->rule, b->rule);
+    if (by_rule != 0)
+        return by_rule;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return strcmp(a->title, b->title);
+}
+
+static void ask_rules(struct le_scene *scene) {
+    static void (*const rules[])(struct le_scene *) = {
+#define LE_RULE(name, function) function,
+#include "trace/rules.def"
+#undef LE_RULE
+    };
+    for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
+        rules[k](scene);
+        le_scene_drop(scene);
+    }
+}
 
 leat_status le_findings_find(const struct le_index *index, struct le_arena *arena, struct le_findings *findings) {
-    (void)index;
-    (void)arena;
+    struct le_arena scratch;
+    le_arena_init(&scratch);
     *findings = (struct le_findings){0};
+    if (setjmp(arena->failure) || setjmp(scratch.failure)) {
+        le_arena_finish(&scratch);
+        return le_fail(LEAT_OUT_OF_MEMORY, "no memory to look for findings");
+    }
+    struct le_scene scene;
+    le_scene_init(&scene, index, arena, &scratch, findings);
+    for (int32_t process = 0; process < index->processes.count; process++)
+        if (le_scene_choose(&scene, process))
+            ask_rules(&scene);
+    if (findings->count > 1)
+        qsort(findings->at, (size_t)findings->count, sizeof *findings->at, compare);
+    le_arena_finish(&scratch);
     return LEAT_OK;
 }

@@ -1,0 +1,23 @@
+/* Counts and times by a key, in the order in which keys were first seen. Memory is an arena's. {0} is empty. */
+#ifndef LE_GROUPS_H
+#define LE_GROUPS_H
+#include "base/arena.h"
+#include <stdint.h>
+
+struct le_group {
+    uint64_t key, count, time_ns, bytes;
+    uint64_t extra_ns; /* what else the rule counts */
+    int32_t first;     /* position of the first, by the rule */
+};
+struct le_groups {
+    struct le_group *at;
+    int count, capacity;
+    int *slots; /* positions in `at`, plus 1; 0 is free */
+    int slot_count;
+};
+/* The key's group; a new one counts 0. Valid until the next call. */
+struct le_group *le_groups_get(struct le_arena *arena, struct le_groups *groups, uint64_t key);
+const struct le_group *le_groups_find(const struct le_groups *groups, uint64_t key); /* NULL: never seen */
+/* The most expensive ones (extra_ns, then first seen) first. */
+void le_groups_sort(struct le_groups *groups);
+#endif
