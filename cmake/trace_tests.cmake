@@ -1,0 +1,21 @@
+# The recorder and `leat trace`, with stand-ins for CUPTI and the driver; and the recorder's own parts.
+set(trace_folder ${CMAKE_CURRENT_BINARY_DIR}/tests/trace)
+function(leat_standin target output)
+  add_library(${target} SHARED ${PROJECT_SOURCE_DIR}/tests/trace/${target}.c)
+  target_link_libraries(${target} PRIVATE leat_flags Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_options(${target} PRIVATE -Wl,-soname,${output})
+  set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${output} NO_SONAME ON
+                                             LIBRARY_OUTPUT_DIRECTORY ${trace_folder})
+endfunction()
+leat_standin(standin_cupti libcupti.so.13)
+leat_standin(standin_cuda libcuda.so.1)
+add_executable(standin_program ${PROJECT_SOURCE_DIR}/tests/trace/standin_program.c)
+target_link_libraries(standin_program PRIVATE leat_flags standin_cuda Threads::Threads)
+set_target_properties(standin_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${trace_folder})
+
+leat_program(test_recorder ${PROJECT_SOURCE_DIR}/tests/trace/recorder.c)
+target_compile_definitions(test_recorder PRIVATE TRACE_FOLDER="${trace_folder}" TRACE_RECORDER="$<TARGET_FILE:leat_trace>")
+add_dependencies(test_recorder leat_trace standin_cupti standin_program)
+leat_test(tests/trace/recorder test_recorder)
+set_property(TEST tests/trace/recorder APPEND PROPERTY LABELS threads)
+add_dependencies(leat_thread_tests test_recorder)

@@ -1,0 +1,414 @@
+/* The recorder and `leat trace`, without a GPU: a program that uses the stand-ins is recorded by leat_trace_record, and
+ * what comes of it is read again. TRACE_FOLDER, compiled in, has the stand-ins and the program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "leat.h"
+#include "trace/index.h"
+#include "trace/read.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRAM TRACE_FOLDER "/standin_program"
+enum { WORDS = 16 };
+
+struct recording {
+    char file[64];
+    leat_trace_outcome outcome;
+    struct le_index *index; /* NULL: no file */
+};
+
+/* Runs the program with the words, which a space parts. */
+static void record(struct recording *recording, const char *words, leat_trace_options options) {
+    char text[512], *rest = text;
+    const char *command[WORDS + 2] = {PROGRAM};
+    snprintf(text, sizeof text, "%s", words);
+    for (size_t k = 1; k <= WORDS && (command[k] = strsep(&rest, " ")) != NULL; k++)
+        continue;
+    *recording = (struct recording){0};
+    snprintf(recording->file, sizeof recording->file, "/tmp/leat-recorder-%d.trace", (int)getpid());
+    unlink(recording->file);
+    options.file = recording->file;
+    assert_int_equal(leat_trace_record(command, &options, &recording->outcome), LEAT_OK);
+    struct stat facts;
+    if (stat(recording->file, &facts) != 0)
+        return;
+    assert_int_equal(facts.st_size, recording->outcome.bytes);
+    assert_int_equal(le_trace_read(recording->file, &recording->index), LEAT_OK);
+}
+
+static void finish(struct recording *recording) {
+    le_trace_free(recording->index);
+    unlink(recording->file);
+}
+
+static int count_operations(const struct le_index *index, enum le_operation_kind kind) {
+    int count = 0;
+    for (int k = 0; k < index->operations.count; k++)
+        count += index->operations.at[k].kind == kind;
+    return count;
+}
+
+static int count_calls(const struct le_index *index, const char *function) {
+    int count = 0;
+    for (int k = 0; k < index->calls.count; k++)
+        count += strcmp(index->texts.at[index->calls.at[k].function], function) == 0;
+    return count;
+}
+
+static const leat_trace_options plain = {.no_source = true};
+
+/* ---- what is recorded */
+
+static void test_all_kinds(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init everything launch:3 driver:2 exit:5", plain);
+    const struct le_index *index = recording.index;
+    assert_int_equal(recording.outcome.exit_status, 5);
+    assert_int_equal(recording.outcome.processes, 1);
+    assert_string_equal(recording.outcome.note, "");
+    assert_non_null(index);
+    assert_int_equal(index->processes.count, 1);
+    assert_true(index->processes.at[0].ended);
+    assert_int_equal(index->processes.at[0].cupti_version, 130001);
+    assert_int_equal(index->processes.at[0].driver_version, 13000);
+    assert_non_null(strstr(index->texts.at[index->processes.at[0].command], "standin_program init everything"));
+    assert_int_equal(index->devices.count, 1);
+    assert_int_equal(index->devices.at[0].multiprocessors, 132);
+    assert_int_equal(index->devices.at[0].multiprocessor_threads, 2048);
+    assert_int_equal(index->devices.at[0].bandwidth, 4800000000000);
+    assert_int_equal(count_operations(index, LE_OPERATION_KERNEL), 5);
+    assert_int_equal(count_operations(index, LE_OPERATION_COPY), 1);
+    assert_int_equal(count_operations(index, LE_OPERATION_SET), 1);
+    assert_int_equal(count_operations(index, LE_OPERATION_GRAPH), 1);
+    assert_int_equal(count_calls(index, "cudaLaunchKernel"), 3);
+    assert_int_equal(count_calls(index, "cuLaunchKernel"), 2);
+    assert_int_equal(index->waits.count, 1);
+    assert_int_equal(index->memory.count, 1);
+    assert_int_equal(index->overheads.count, 1);
+    assert_int_equal(index->overheads.at[0].kind, LE_TRACE_OVERHEAD_QUEUE_FULL);
+    assert_int_equal(index->jits.count, 1);
+    assert_int_equal(index->ranges.count, 1);
+    assert_int_equal(index->ranges.at[0].end_ns - index->ranges.at[0].start_ns, 500);
+    assert_int_equal(index->lost, 0);
+    finish(&recording);
+}
+
+static void test_kernel(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init driver:1", plain);
+    assert_non_null(recording.index);
+    assert_int_equal(recording.index->operations.count, 1);
+    const struct le_operation *kernel = &recording.index->operations.at[0];
+    const struct le_shape *shape = &recording.index->shapes.at[kernel->shape];
+    static const uint32_t grid[3] = {11, 12, 13}, block[3] = {21, 22, 23};
+    assert_string_equal(recording.index->texts.at[kernel->name], "saxpy");
+    assert_int_equal(kernel->end_ns - kernel->start_ns, 1000);
+    assert_memory_equal(shape->grid, grid, sizeof grid);
+    assert_memory_equal(shape->block, block, sizeof block);
+    assert_int_equal(shape->registers, 32);
+    assert_int_equal(shape->static_shared_bytes, 31);
+    assert_int_equal(shape->dynamic_shared_bytes, 33);
+    assert_int_equal(shape->local_bytes, 34);
+    finish(&recording);
+}
+
+/* Up, down and up again: the same bytes have the same sample. */
+static void test_transfers(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init up:1 down:1 up:1", plain);
+    const struct le_index *index = recording.index;
+    assert_non_null(index);
+    assert_int_equal(index->transfers.count, 3);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(index->transfers.at[k].bytes, 1000);
+        assert_int_equal(index->transfers.at[k].device, 0x7000);
+        assert_int_not_equal(index->transfers.at[k].sample, 0);
+        assert_int_equal(index->transfers.at[k].sample, index->transfers.at[0].sample);
+        assert_int_equal(index->transfers.at[k].host, index->transfers.at[0].host);
+    }
+    assert_int_equal(count_operations(index, LE_OPERATION_COPY), 3);
+    finish(&recording);
+}
+
+static void test_sources(void **state) {
+    struct recording recording;
+    leat_trace_options with_source = {0};
+    (void)state;
+    record(&recording, "init launch:10 driver:10", with_source);
+    const struct le_index *index = recording.index;
+    assert_non_null(index);
+    int known = 0;
+    for (int k = 0; k < index->calls.count; k++)
+        known += index->calls.at[k].source != LE_NONE;
+    assert_int_equal(known, 20); /* the runtime's own driver calls have none, and are told by the runtime's */
+    finish(&recording);
+}
+
+static void test_old_version(void **state) {
+    struct recording recording;
+    (void)state;
+    setenv("STANDIN_VERSION", "12", 1);
+    record(&recording, "init everything driver:2", plain);
+    unsetenv("STANDIN_VERSION");
+    assert_non_null(recording.index);
+    assert_int_equal(recording.index->processes.at[0].cupti_version, 12);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 2);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_SET), 1);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_GRAPH), 0);
+    assert_string_equal(recording.outcome.note, "");
+    finish(&recording);
+}
+
+static void test_many_buffers(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init threads:4:3000", plain);
+    assert_non_null(recording.index);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 12000);
+    assert_int_equal(count_calls(recording.index, "cudaLaunchKernel"), 12000);
+    assert_int_equal(recording.index->threads.count, 4);
+    assert_int_equal(recording.index->lost, 0);
+    finish(&recording);
+}
+
+static void test_sources_of_threads(void **state) {
+    struct recording recording;
+    leat_trace_options with_source = {0};
+    (void)state;
+    record(&recording, "init threads:4:300", with_source);
+    assert_non_null(recording.index);
+    int known = 0;
+    for (int k = 0; k < recording.index->calls.count; k++)
+        known += recording.index->calls.at[k].source != LE_NONE;
+    assert_int_equal(known, 1200);
+    finish(&recording);
+}
+
+/* ---- processes */
+
+static void test_fork(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init launch:5 fork:launch:7 launch:5", plain); /* CUDA does not work in such a child */
+    assert_int_equal(recording.outcome.exit_status, 0);
+    assert_int_equal(recording.outcome.processes, 1);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 10);
+    finish(&recording);
+    record(&recording, "fork:init init launch:5", plain); /* a process of its own */
+    assert_int_equal(recording.outcome.exit_status, 0);
+    assert_int_equal(recording.outcome.processes, 2);
+    assert_int_equal(recording.index->processes.count, 2);
+    assert_int_equal(recording.index->processes.at[0].parent, recording.index->processes.at[1].id);
+    finish(&recording);
+}
+
+static void test_exec(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init launch:5 sleep:900 exec init launch:6", plain);
+    assert_int_equal(recording.outcome.exit_status, 0);
+    assert_int_equal(recording.outcome.processes, 2);
+    assert_int_equal(recording.index->processes.count, 2);
+    assert_false(recording.index->processes.at[0].ended);
+    assert_true(recording.index->processes.at[1].ended);
+    assert_int_equal(recording.index->processes.at[0].id, recording.index->processes.at[1].id);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 11);
+    finish(&recording);
+}
+
+static void test_killed(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init launch:5 sleep:900 kill9", plain);
+    assert_int_equal(recording.outcome.exit_status, 128 + SIGKILL);
+    assert_int_equal(recording.outcome.processes, 1);
+    assert_false(recording.index->processes.at[0].ended);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 5);
+    finish(&recording);
+    record(&recording, "init launch:5 abort", plain);
+    assert_int_equal(recording.outcome.exit_status, 128 + SIGABRT);
+    finish(&recording);
+}
+
+static void test_errno(void **state) {
+    struct recording recording;
+    leat_trace_options with_source = {0};
+    (void)state;
+    record(&recording, "init errno", with_source);
+    assert_int_equal(recording.outcome.exit_status, 0);
+    assert_int_equal(recording.index->transfers.count, 2);
+    assert_int_equal(recording.index->transfers.at[1].host, 16);
+    assert_int_equal(recording.index->transfers.at[1].sample, 0);
+    finish(&recording);
+}
+
+/* ---- what stands in the way */
+
+static void test_limit(void **state) {
+    struct recording recording;
+    leat_trace_options limited = {.no_source = true, .limit_bytes = 300000};
+    (void)state;
+    record(&recording, "init launch:10000", limited);
+    assert_int_equal(recording.outcome.exit_status, 0);
+    assert_in_range(recording.outcome.bytes, 200000, 300000 + 1000);
+    assert_true(recording.index->processes.at[0].ended);
+    /* a kernel, its two calls */
+    int kept = count_operations(recording.index, LE_OPERATION_KERNEL);
+    assert_in_range(kept, 1, 9999);
+    assert_in_range(recording.index->lost, 3 * (10000 - kept) - 3, 3 * (10000 - kept) + 3);
+    finish(&recording);
+}
+
+static void test_disk_full(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init fsize:400000 launch:10000 say:on", plain);
+    assert_int_equal(recording.outcome.exit_status, 0);
+    assert_in_range(recording.outcome.bytes, 200000, 400000);
+    assert_int_equal(recording.index->processes.count, 1);
+    assert_true(recording.index->lost > 0);
+    assert_true(recording.index->processes.at[0].ended);
+    finish(&recording);
+}
+
+static void test_dropped(void **state) {
+    struct recording recording;
+    (void)state;
+    setenv("STANDIN_DROPPED", "7", 1);
+    record(&recording, "init launch:1", plain);
+    unsetenv("STANDIN_DROPPED");
+    assert_int_equal(recording.index->lost, 7);
+    finish(&recording);
+}
+
+static void test_another_profiler(void **state) {
+    struct recording recording;
+    (void)state;
+    setenv("STANDIN_SUBSCRIBE", "39", 1);
+    record(&recording, "init launch:10 exit:4", plain);
+    unsetenv("STANDIN_SUBSCRIBE");
+    assert_int_equal(recording.outcome.exit_status, 4);
+    assert_int_equal(recording.outcome.processes, 0);
+    assert_string_equal(recording.outcome.note, "nothing was recorded: another profiler is attached (CUPTI error 39)");
+    assert_int_equal(recording.index->operations.count, 0);
+    finish(&recording);
+}
+
+/* Wherever a machine may have a CUPTI of its own, none of them is the stand-in: nothing comes of it. */
+static void test_no_cupti(void **state) {
+    struct recording recording;
+    (void)state;
+    setenv("LEAT_CUDA_PATH", "/nonexistent", 1);
+    record(&recording, "init launch:10 exit:4", plain);
+    setenv("LEAT_CUDA_PATH", TRACE_FOLDER, 1);
+    assert_int_equal(recording.outcome.exit_status, 4);
+    assert_int_equal(recording.index->operations.count, 0);
+    if (!recording.outcome.processes)
+        assert_int_equal(strncmp(recording.outcome.note, "nothing was recorded: CUPTI ", 28), 0);
+    finish(&recording);
+}
+
+static void test_paused(void **state) {
+    struct recording recording;
+    leat_trace_options paused = {.paused = true};
+    (void)state;
+    record(&recording, "init driver:3 start driver:4 up:1 stop driver:5 up:1", paused);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 4);
+    assert_int_equal(recording.index->transfers.count, 1);
+    finish(&recording);
+}
+
+/* ---- the command */
+
+static void test_no_cuda(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "exit:3", plain);
+    assert_int_equal(recording.outcome.exit_status, 3);
+    assert_int_equal(recording.outcome.processes, 0);
+    assert_null(recording.index);
+    assert_non_null(strstr(recording.outcome.note, "no process of the command used CUDA"));
+}
+
+static void test_no_recorder(void **state) {
+    struct recording recording;
+    leat_trace_options elsewhere = {.recorder = "/nonexistent/libleat_trace.so"};
+    (void)state;
+    record(&recording, "init launch:1 exit:6", elsewhere);
+    assert_int_equal(recording.outcome.exit_status, 6);
+    assert_null(recording.index);
+    assert_non_null(strstr(recording.outcome.note, "libleat_trace.so was not found"));
+}
+
+static void test_cannot_start(void **state) {
+    const char *command[] = {"/nonexistent/program", NULL};
+    leat_trace_options options = {.file = "/tmp/leat-recorder-none.trace"};
+    leat_error error;
+    (void)state;
+    assert_int_equal(leat_trace_record(command, &options, NULL), LEAT_FILE);
+    leat_error_get(NULL, &error);
+    assert_string_equal(error.message, "/nonexistent/program: cannot be started: No such file or directory");
+    const char *real[] = {PROGRAM, NULL};
+    options.file = "/nonexistent/x.trace";
+    assert_int_equal(leat_trace_record(real, &options, NULL), LEAT_FILE);
+    assert_int_equal(leat_trace_record(NULL, NULL, NULL), LEAT_INVALID);
+}
+
+static void *send_signal(void *thread) {
+    struct timespec while_ns = {.tv_nsec = 300000000};
+    nanosleep(&while_ns, NULL);
+    pthread_kill(*(pthread_t *)thread, SIGTERM);
+    return NULL;
+}
+
+static void test_signals(void **state) {
+    struct recording recording;
+    pthread_t sender, self = pthread_self();
+    (void)state;
+    assert_int_equal(pthread_create(&sender, NULL, send_signal, &self), 0);
+    record(&recording, "init wait", plain);
+    pthread_join(sender, NULL);
+    assert_int_equal(recording.outcome.exit_status, 7);
+    finish(&recording);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_kinds),
+        cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_transfers),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_old_version),
+        cmocka_unit_test(test_many_buffers),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_exec),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_errno),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_another_profiler),
+        cmocka_unit_test(test_no_cupti),
+        cmocka_unit_test(test_paused),
+        cmocka_unit_test(test_no_cuda),
+        cmocka_unit_test(test_no_recorder),
+        cmocka_unit_test(test_cannot_start),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_sources_of_threads),
+    };
+    setenv("LEAT_CUDA_PATH", TRACE_FOLDER, 1);
+    setenv("LEAT_TRACE_RECORDER", TRACE_RECORDER, 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

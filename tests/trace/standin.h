@@ -1,0 +1,45 @@
+/* Stand-ins for CUPTI and for CUDA's driver and runtime, for tests of the recorder without a GPU. The program calls the
+ * driver's functions below; they tell the stand-in for CUPTI, which calls back and writes activity records as CUPTI
+ * does. Environment of the stand-in for CUPTI: STANDIN_VERSION (130001), STANDIN_SUBSCRIBE (the error of
+ * cuptiSubscribe), STANDIN_DROPPED (records that it says to have dropped). */
+#ifndef STANDIN_H
+#define STANDIN_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define STANDIN_OUT __attribute__((visibility("default")))
+
+/* ---- the driver and the runtime, with parameters as far as anybody looks at them */
+STANDIN_OUT int cuInit(unsigned flags);
+STANDIN_OUT int cuDriverGetVersion(int *version);
+STANDIN_OUT int cuLaunchKernel(const char *name);
+STANDIN_OUT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size_bytes);
+STANDIN_OUT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size_bytes);
+STANDIN_OUT int cuProfilerStart(void);
+STANDIN_OUT int cuProfilerStop(void);
+STANDIN_OUT int cudaLaunchKernel(const char *name); /* calls cuLaunchKernel */
+STANDIN_OUT int standin_everything(void);           /* a record of each other kind */
+
+/* ---- what the driver asks of the stand-in for CUPTI */
+struct standin {
+    /* the callbacks at a call's beginning and end; the latter writes the call's record */
+    uint32_t (*enter)(int domain, uint32_t id, const void *parameters, uint64_t *start_ns);
+    void (*leave)(int domain, uint32_t id, const void *parameters, uint32_t correlation, uint64_t start_ns);
+    void (*kernel)(uint32_t correlation, const char *name);
+    void (*copy)(uint32_t correlation, int direction, uint64_t size_bytes);
+    void (*everything)(void);
+};
+STANDIN_OUT const struct standin *standin_table(void);
+
+/* The functions' numbers. */
+enum {
+    STANDIN_cuInit = 1,
+    STANDIN_cuLaunchKernel,
+    STANDIN_cuMemcpyHtoD_v2,
+    STANDIN_cuMemcpyDtoH_v2,
+    STANDIN_cuProfilerStart,
+    STANDIN_cuProfilerStop,
+    STANDIN_FUNCTIONS,
+    STANDIN_cudaLaunchKernel_v7000 = 1
+};
+#endif

@@ -1,0 +1,177 @@
+/* A program that uses CUDA's stand-in, as its arguments tell it, one after the other:
+ *   init  launch:N  driver:N  up:N  down:N  everything  start  stop  threads:T:N  sleep:MS  errno
+ *   fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for
+ *   exec            the rest is done by this program, started anew
+ *   fsize:BYTES     no file may grow larger      wait  until a signal comes: exits with 7
+ *   say:TEXT  abort  kill9  exit:N  bench:N     bench prints nanoseconds a launch */
+#include "standin.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BYTES = 1000 };
+static char host[BYTES];
+
+static void launch(long count) {
+    for (long k = 0; k < count; k++)
+        cudaLaunchKernel("saxpy");
+}
+
+static void launch_by_driver(long count) {
+    for (long k = 0; k < count; k++)
+        cuLaunchKernel("saxpy");
+}
+
+static void copy_up(long count) {
+    for (long k = 0; k < count; k++)
+        cuMemcpyHtoD_v2(0x7000, host, BYTES);
+}
+
+static void copy_down(long count) {
+    for (long k = 0; k < count; k++)
+        cuMemcpyDtoH_v2(host, 0x7000, BYTES);
+}
+
+static void *launch_on_thread(void *count) {
+    launch(*(long *)count);
+    return NULL;
+}
+
+static void use_threads(const char *argument) {
+    char *end;
+    pthread_t threads[64];
+    long count = strtol(argument, &end, 10), each = strtol(end + 1, NULL, 10);
+    for (long k = 0; k < count; k++)
+        if (pthread_create(&threads[k], NULL, launch_on_thread, &each) != 0)
+            exit(90);
+    for (long k = 0; k < count; k++)
+        pthread_join(threads[k], NULL);
+}
+
+static void check_errno(void) {
+    errno = 123;
+    launch(1);
+    copy_up(1);
+    cuMemcpyHtoD_v2(0x7000, (void *)16, BYTES); /* no memory of this process */
+    if (errno != 123)
+        exit(91);
+}
+
+static void bench(long count) {
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    launch_by_driver(count);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double ns = (double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec);
+    printf("%.1f ns a launch\n", ns / (double)count);
+}
+
+static void on_signal(int number) {
+    (void)number;
+    _exit(7);
+}
+
+static void wait_for_signal(void) {
+    signal(SIGTERM, on_signal);
+    puts("ready");
+    fflush(stdout);
+    sleep(20);
+    exit(92);
+}
+
+static void sleep_ms(long ms) {
+    struct timespec span = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&span, NULL);
+}
+
+static void limit_files(long size_bytes) {
+    struct rlimit limit = {(rlim_t)size_bytes, (rlim_t)size_bytes};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        exit(93);
+}
+
+static void run(char **words);
+
+static void use_fork(char *argument) {
+    char *words[] = {argument, NULL};
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        run(words);
+        exit(0);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0)
+        exit(94);
+}
+
+static const struct {
+    const char *name;
+    void (*plain)(void);
+    void (*counted)(long count);
+} words_known[] = {
+    {"launch", NULL, launch},        {"driver", NULL, launch_by_driver}, {"up", NULL, copy_up},
+    {"down", NULL, copy_down},       {"errno", check_errno, NULL},       {"bench", NULL, bench},
+    {"wait", wait_for_signal, NULL}, {"sleep", NULL, sleep_ms},          {"fsize", NULL, limit_files},
+    {"abort", abort, NULL},
+};
+
+static int run_known(const char *word, size_t length, const char *argument) {
+    for (size_t k = 0; k < sizeof words_known / sizeof *words_known; k++) {
+        if (strlen(words_known[k].name) != length || strncmp(words_known[k].name, word, length) != 0)
+            continue;
+        if (words_known[k].plain)
+            words_known[k].plain();
+        else
+            words_known[k].counted(strtol(argument, NULL, 10));
+        return 1;
+    }
+    return 0;
+}
+
+static int is(const char *word, size_t length, const char *name) {
+    return strlen(name) == length && strncmp(word, name, length) == 0;
+}
+
+static void run(char **words) {
+    for (; *words; words++) {
+        size_t length = strcspn(*words, ":");
+        char *argument = (*words)[length] ? *words + length + 1 : *words + length;
+        if (is(*words, length, "init"))
+            cuInit(0);
+        else if (is(*words, length, "everything"))
+            standin_everything();
+        else if (is(*words, length, "start"))
+            cuProfilerStart();
+        else if (is(*words, length, "stop"))
+            cuProfilerStop();
+        else if (is(*words, length, "threads"))
+            use_threads(argument);
+        else if (is(*words, length, "fork"))
+            use_fork(argument);
+        else if (is(*words, length, "exec"))
+            execv("/proc/self/exe", words);
+        else if (is(*words, length, "say"))
+            puts(argument);
+        else if (is(*words, length, "kill9"))
+            kill(getpid(), SIGKILL);
+        else if (is(*words, length, "exit"))
+            exit(atoi(argument));
+        else if (!run_known(*words, length, argument))
+            exit(95);
+    }
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    for (size_t k = 0; k < BYTES; k++)
+        host[k] = (char)k;
+    run(argv + 1);
+    return 0;
+}
