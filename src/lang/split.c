@@ -244,15 +244,12 @@ static bool moves_with(const struct le_step *owner, const struct le_tree_node *n
     return moves_with(owner, uses_index(a, index) ? a : b, index);
 }
 
-/* Whether different elements of the statement update different places. */
-static bool is_own(const struct le_splitter *c, const struct le_step *from) {
-    const struct le_step *owner = c->element ? c->owner : from;
-    if (c->element && !from->left)
-        return true;
-    for (int k = 0; k < owner->free_count; k++) {
+/* Whether different points of the statement update different places. */
+static bool is_own(const struct le_step *from) {
+    for (int k = 0; k < from->free_count; k++) {
         bool found = false;
         for (int d = 0; from->left && d < from->left->child_count; d++)
-            found |= moves_with(owner, from->left->children[d], owner->free[k]);
+            found |= moves_with(from, from->left->children[d], from->free[k]);
         if (!found)
             return false;
     }
@@ -346,20 +343,19 @@ static void scatter(struct le_splitter *c, const struct le_step *from) {
     c->steps->at[c->steps->count - 1].partner = opened;
 }
 
+/* Where an each's elements meet in one place they come one after the other, and find what those before have made of
+ * it, as the language has it for all of them. */
 static void update(struct le_splitter *c, const struct le_step *from) {
-    const char *op = from->op == LE_ASSIGN_MUL ? "*=" : "/=";
-    if (c->element && is_own(c, from))
+    if (c->element)
         assign_element(c, spell_out(c, from));
-    else if (is_own(c, from))
+    else if (is_own(from))
         assign_parts(c, spell_out(c, from));
     else if (!from->left && !from->otherwise)
         assign_parts(c, spell_out(c, reduced(c, from)));
-    else if (c->element || !from->left || reads(from))
+    else if (!from->left || reads(from))
         le_split_fail(c, from->place, "write out what every element becomes, or go through them in a `for`",
-                      "'%s' of complex numbers must not scatter or reduce %s", op,
-                      c->element        ? "in an each"
-                      : from->otherwise ? "with an `else`"
-                                        : "what it reads");
+                      "'%s' of complex numbers must not scatter or reduce %s",
+                      from->op == LE_ASSIGN_MUL ? "*=" : "/=", from->otherwise ? "with an `else`" : "what it reads");
     else
         scatter(c, from);
 }
