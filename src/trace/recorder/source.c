@@ -1,6 +1,7 @@
 /* Frames to sources: what was seen before is found by one hash over the whole chain of frames. What is new is looked at
  * in the calling thread (Python: its frames stay only as long as the call) or by the writer (symbols). */
 #include "trace/recorder/source.h"
+#include "trace/recorder/source_frame.h"
 #include "trace/recorder/source_native.h"
 #include "trace/recorder/source_python.h"
 #include "trace/recorder/source_symbols.h"
@@ -11,10 +12,10 @@ struct le_sources {
     unsigned kinds;
     struct le_source_table *table;
     struct le_python python;
-    struct le_native native;
 };
 
 static const char unreadable_note[] = "The frames of this Python cannot be read: its lines are left out.";
+static const char no_native_note[] = "Callers in C and C++ are told on x86-64 alone.";
 
 /* Memory of the system, as the table's. */
 struct le_sources *le_sources_new(unsigned kinds, _Atomic uint32_t *texts) {
@@ -29,16 +30,16 @@ struct le_sources *le_sources_new(unsigned kinds, _Atomic uint32_t *texts) {
         return NULL;
     }
     le_python_find(&sources->python);
-    le_native_init(&sources->native);
     if (kinds & LE_SOURCE_PYTHON && sources->python.language[0] && !sources->python.is_readable)
         le_source_table_note(sources->table, unreadable_note);
+    if (kinds & LE_SOURCE_NATIVE && !le_frame_is_readable())
+        le_source_table_note(sources->table, no_native_note);
     return sources;
 }
 
 void le_sources_free(struct le_sources *sources) {
     if (!sources)
         return;
-    le_native_finish(&sources->native);
     le_source_table_free(sources->table);
     munmap(sources, sizeof *sources);
 }
@@ -77,9 +78,9 @@ static bool capture_python(struct le_sources *sources, uint32_t *source) {
     return true;
 }
 
-static uint32_t capture_native(struct le_sources *sources, uintptr_t at, uintptr_t stack) {
+static uint32_t capture_native(struct le_sources *sources, struct le_native_frame at) {
     uintptr_t addresses[LE_SOURCE_ADDRESSES];
-    int count = le_native_addresses(&sources->native, sources->table, at, stack, addresses);
+    int count = le_native_addresses(sources->table, at, addresses);
     if (!count)
         return 0;
     uint64_t key = le_source_key(LE_KEY_CHAIN, addresses, (size_t)count * sizeof *addresses);
@@ -89,15 +90,17 @@ static uint32_t capture_native(struct le_sources *sources, uintptr_t at, uintptr
                : le_source_table_defer(sources->table, key, addresses, count);
 }
 
-/* A frame of its own: the native chain begins at what called this. */
+/* A frame of its own, with a frame pointer: there lies the caller's, and the return address after it. */
 __attribute__((noinline)) uint32_t le_sources_capture(struct le_sources *sources) {
     int error = errno;
     uint32_t source = 0;
     bool is_python =
         sources->kinds & LE_SOURCE_PYTHON && sources->python.is_readable && capture_python(sources, &source);
-    if (!is_python && sources->kinds & LE_SOURCE_NATIVE && sources->native.is_usable) {
-        uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-        source = capture_native(sources, (uintptr_t)__builtin_return_address(0), frame + 2 * sizeof(void *));
+    if (!is_python && sources->kinds & LE_SOURCE_NATIVE && le_frame_is_readable()) {
+        const uintptr_t *frame = __builtin_frame_address(0);
+        struct le_native_frame at = {
+            .address = (uintptr_t)__builtin_return_address(0), .stack = (uintptr_t)(frame + 2), .frame = frame[0]};
+        source = capture_native(sources, at);
     }
     errno = error;
     return source;

@@ -1,24 +1,16 @@
-/* Unwinding with a memory. A function's frame, seen from one return address in it, mostly has one size: the *step* from
- * there to its caller's. The table keeps it, with whether the address is outside of CUDA's libraries. Where two sizes
- * were seen (alloca), or on a machine where a return address is not just below its caller's frame, the unwinder works
- * each time. Steps are followed only within the part of the stack that an unwinding of this thread has seen. */
+/* Steps from frame to frame. The table's value for a return address is its packed step: bit 31 set, then whether it is
+ * outside of CUDA's libraries, how its caller's stack pointer is found, and its frame pointer. Addresses are taken for
+ * the same code as long as the process lives: a library that is loaded where another was is not noticed. */
 #include "trace/recorder/source_native.h"
+#include "trace/recorder/source_frame.h"
 #include <link.h>
 #include <string.h>
-#include <unwind.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
-#define NO_STEP       (UINT32_MAX >> 2) /* it varies */
 
-enum { MOST_FRAMES = 64, IS_OUTSIDE = 1, IS_LAST = 2, STEP_SHIFT = 2, MOST_STEP_BYTES = 1 << 16 };
-
-struct walk {
-    uintptr_t from_address, from_stack;
-    uintptr_t addresses[MOST_FRAMES], stacks[MOST_FRAMES];
-    bool is_outside[MOST_FRAMES];
-    int count;
-    bool has_begun;
-};
+enum { MOST_FRAMES = 64, MOST_FRAME_BYTES = 1 << 20 };
+static const uint32_t is_kept = 0x80000000;
+enum { IS_OUTSIDE = 1 << 30, BASE_SHIFT = 28, SAVED_SHIFT = 26, SAVED_OFFSET_SHIFT = 18 };
 
 /* Libraries whose frames tell nothing of the program: CUDA's, ours, and the C library, which calls main. */
 static bool is_inside(const char *path) {
@@ -34,124 +26,88 @@ static bool is_inside(const char *path) {
     return false;
 }
 
-void le_native_init(struct le_native *native) {
-    native->is_usable = pthread_key_create(&native->highest, NULL) == 0;
-}
+struct search {
+    uintptr_t address;
+    bool is_inside;
+};
 
-void le_native_finish(struct le_native *native) {
-    if (native->is_usable)
-        pthread_key_delete(native->highest);
-}
-
-static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *data) {
-    struct walk *walk = data;
-    uintptr_t address = _Unwind_GetIP(context), stack = _Unwind_GetCFA(context);
-    if (!walk->has_begun)
-        walk->has_begun = address == walk->from_address && stack == walk->from_stack;
-    if (!walk->has_begun)
-        return _URC_NO_REASON;
-    if (walk->count == MOST_FRAMES)
-        return _URC_END_OF_STACK;
-    walk->addresses[walk->count] = address;
-    walk->stacks[walk->count++] = stack;
-    return address ? _URC_NO_REASON : _URC_END_OF_STACK;
-}
-
-/* Marks the addresses that lie in a library that is_inside. */
 static int visit_module(struct dl_phdr_info *module, size_t size_bytes, void *data) {
     (void)size_bytes;
-    struct walk *walk = data;
-    if (!is_inside(module->dlpi_name ? module->dlpi_name : ""))
-        return 0;
+    struct search *search = data;
     for (int k = 0; k < module->dlpi_phnum; k++) {
         uintptr_t from = module->dlpi_addr + module->dlpi_phdr[k].p_vaddr;
-        for (int i = 0; module->dlpi_phdr[k].p_type == PT_LOAD && i < walk->count; i++)
-            if (walk->addresses[i] - from < module->dlpi_phdr[k].p_memsz)
-                walk->is_outside[i] = false;
+        if (module->dlpi_phdr[k].p_type != PT_LOAD || search->address - from >= module->dlpi_phdr[k].p_memsz)
+            continue;
+        search->is_inside = is_inside(module->dlpi_name ? module->dlpi_name : "");
+        return 1;
     }
     return 0;
 }
 
-static uint32_t find_step(const struct le_source_table *table, uintptr_t address) {
-    return le_source_table_find(table, le_source_key(LE_KEY_STEP, &address, sizeof address));
+static uint32_t pack(struct le_frame_step step, bool is_outside) {
+    return is_kept | (is_outside ? IS_OUTSIDE : 0) | (uint32_t)step.base << BASE_SHIFT |
+           (uint32_t)step.saved << SAVED_SHIFT | (uint32_t)(step.saved_offset / 8 & 0xff) << SAVED_OFFSET_SHIFT |
+           (uint32_t)(step.offset / 8 & 0x3ffff);
 }
 
-/* From frame k of a walk to the next: what the table keeps of it, flags apart. */
-static uint32_t measure_step(const struct walk *walk, int k) {
-#if defined(__x86_64__)
-    if (k + 1 >= walk->count)
-        return NO_STEP;
-    uintptr_t bytes = walk->stacks[k + 1] - walk->stacks[k];
-    uintptr_t return_address = *(const uintptr_t *)(walk->stacks[k + 1] - sizeof(uintptr_t));
-    if (bytes > 0 && bytes < MOST_STEP_BYTES && bytes % 8 == 0 && return_address == walk->addresses[k + 1])
-        return (uint32_t)bytes;
-#else
-    (void)walk, (void)k;
-#endif
-    return NO_STEP;
+static struct le_frame_step unpack(uint32_t packed) {
+    return (struct le_frame_step){
+        .base = packed >> BASE_SHIFT & 3,
+        .saved = packed >> SAVED_SHIFT & 3,
+        .offset = ((int32_t)(packed << 14) >> 14) * 8,
+        .saved_offset = (int8_t)(packed >> SAVED_OFFSET_SHIFT) * 8,
+    };
 }
 
-static void keep_steps(struct le_source_table *table, const struct walk *walk) {
-    bool is_whole = walk->count < MOST_FRAMES;
-    for (int k = 0; k < walk->count; k++) {
-        uint32_t step = measure_step(walk, k), before = find_step(table, walk->addresses[k]);
-        uint32_t flags = (walk->is_outside[k] ? IS_OUTSIDE : 0) | (is_whole && k + 1 == walk->count ? IS_LAST : 0);
-        uint32_t now = (before && before >> STEP_SHIFT != step ? NO_STEP : step) << STEP_SHIFT | flags;
-        if (now != before)
-            le_source_table_set(table, le_source_key(LE_KEY_STEP, &walk->addresses[k], sizeof(uintptr_t)), now);
-    }
+static uint32_t find_step(struct le_source_table *table, uintptr_t address) {
+    uint64_t key = le_source_key(LE_KEY_STEP, &address, sizeof address);
+    uint32_t packed = le_source_table_find(table, key);
+    if (packed || le_source_table_is_full(table))
+        return packed;
+    struct search search = {.address = address - 1};
+    dl_iterate_phdr(visit_module, &search);
+    packed = pack(le_frame_step_find(address), !search.is_inside);
+    le_source_table_set(table, key, packed);
+    return packed;
 }
 
-static void classify(const struct le_source_table *table, struct walk *walk) {
-    bool are_known = true;
-    for (int k = 0; k < walk->count; k++) {
-        uint32_t step = find_step(table, walk->addresses[k]);
-        walk->is_outside[k] = !step || step & IS_OUTSIDE;
-        are_known = are_known && step;
-    }
-    if (are_known)
-        return;
-    for (int k = 0; k < walk->count; k++)
-        walk->is_outside[k] = true;
-    dl_iterate_phdr(visit_module, walk);
+static uintptr_t read_stack(uintptr_t at) {
+    return *(const uintptr_t *)at;
 }
 
-static int unwind(const struct le_native *native, struct le_source_table *table, uintptr_t at, uintptr_t stack,
-                  uintptr_t *addresses) {
-    struct walk walk = {.from_address = at, .from_stack = stack};
-    _Unwind_Backtrace(visit, &walk);
-    while (walk.count && !walk.addresses[walk.count - 1])
-        walk.count--;
-    if (!walk.count)
-        return 0;
-    classify(table, &walk);
-    keep_steps(table, &walk);
-    uintptr_t highest = walk.stacks[walk.count - 1];
-    if ((uintptr_t)pthread_getspecific(native->highest) < highest)
-        pthread_setspecific(native->highest, (void *)highest);
+/* To the caller's frame; false: there is none. */
+static bool step_out(uint32_t packed, struct le_native_frame *at) {
+    struct le_frame_step step = unpack(packed);
+    uintptr_t base = step.base == LE_FRAME_STACK ? at->stack : at->frame;
+    uintptr_t from = at->stack, stack = base + (uintptr_t)(intptr_t)step.offset;
+    uintptr_t saved = (uintptr_t)(intptr_t)step.saved_offset;
+    if (step.base == LE_FRAME_END || (step.base != LE_FRAME_STACK && (base < from || base - from > MOST_FRAME_BYTES)))
+        return false;
+    if (step.base == LE_FRAME_DEREF)
+        stack = read_stack(stack);
+    if (stack <= from || stack - from > MOST_FRAME_BYTES || stack % 8 != 0)
+        return false;
+    at->address = read_stack(stack - sizeof(uintptr_t));
+    at->stack = stack;
+    if (step.saved == LE_SAVED_IN_CALLER)
+        at->frame = read_stack(stack + saved);
+    else if (step.saved == LE_SAVED_IN_FRAME)
+        at->frame = read_stack(at->frame + saved);
+    else if (step.saved == LE_SAVED_UNKNOWN)
+        at->frame = 0;
+    return at->address != 0;
+}
+
+int le_native_addresses(struct le_source_table *table, struct le_native_frame at, uintptr_t *addresses) {
     int count = 0;
-    for (int k = 0; k < walk.count && count < LE_SOURCE_ADDRESSES; k++)
-        if (walk.is_outside[k])
-            addresses[count++] = walk.addresses[k];
+    for (int k = 0; k < MOST_FRAMES && count < LE_SOURCE_ADDRESSES; k++) {
+        uint32_t packed = find_step(table, at.address);
+        if (!packed)
+            return 0;
+        if (packed & IS_OUTSIDE)
+            addresses[count++] = at.address;
+        if (!step_out(packed, &at))
+            break;
+    }
     return count;
-}
-
-int le_native_addresses(const struct le_native *native, struct le_source_table *table, uintptr_t at, uintptr_t stack,
-                        uintptr_t *addresses) {
-    uintptr_t highest = (uintptr_t)pthread_getspecific(native->highest), address = at, top = stack;
-    int count = 0;
-    for (int k = 0; k < MOST_FRAMES; k++) {
-        uint32_t step = find_step(table, address);
-        if (!step)
-            break;
-        if (step & IS_OUTSIDE)
-            addresses[count++] = address;
-        if (step & IS_LAST || count == LE_SOURCE_ADDRESSES)
-            return count;
-        if (step >> STEP_SHIFT == NO_STEP || top + (step >> STEP_SHIFT) > highest)
-            break;
-        top += step >> STEP_SHIFT;
-        address = *(const uintptr_t *)(top - sizeof(uintptr_t));
-    }
-    return le_source_table_is_full(table) ? 0 : unwind(native, table, at, stack, addresses);
 }

@@ -1,19 +1,14 @@
-/* The return addresses of the calling thread outside of CUDA's libraries, without frame pointers: the first time by the
- * unwinder, which keeps for each return address how far it is to the next; from then on by following those steps.
- * Neither allocates. */
+/* The return addresses of the calling thread outside of CUDA's libraries, by the modules' unwind information: what it
+ * says of a return address is looked up once and kept in the table; from then on a frame is two or three reads of the
+ * stack. Never allocates. x86-64 only: elsewhere there are none. */
 #ifndef LE_SOURCE_NATIVE_H
 #define LE_SOURCE_NATIVE_H
 #include "trace/recorder/source_table.h"
-#include <pthread.h>
 
-struct le_native {
-    bool is_usable;
-    pthread_key_t highest; /* of a thread: the highest address of its stack that an unwinding has seen */
+/* A moment in a frame: where it goes on, and the stack and frame pointers there. */
+struct le_native_frame {
+    uintptr_t address, stack, frame;
 };
-void le_native_init(struct le_native *native);
-void le_native_finish(struct le_native *native);
-
-/* From a frame on: it goes on at return address `at`, with the stack pointer there. The innermost address first. */
-int le_native_addresses(const struct le_native *native, struct le_source_table *table, uintptr_t at, uintptr_t stack,
-                        uintptr_t *addresses);
+/* The innermost address first, at most LE_SOURCE_ADDRESSES. */
+int le_native_addresses(struct le_source_table *table, struct le_native_frame at, uintptr_t *addresses);
 #endif

@@ -2,7 +2,6 @@
  * a code object must be of the type that the interpreter says; what does not look right is left out. */
 #include "trace/recorder/source_python.h"
 #include "trace/recorder/source_lines.h"
-#include "base/hash.h"
 #include <ctype.h>
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -159,7 +158,7 @@ void le_python_describe(const struct le_python *python, const struct le_python_f
     read_string(layout, pointer_at(frame->code, layout->code_file), &place->file);
     place->language = LE_TRACE_PYTHON;
     place->line = 0;
-    if (is_address(lines) && word_at(lines, layout->bytes_size) > 0) {
+    if (is_address(lines) && word_at(lines, layout->bytes_size) >= 0) {
         struct le_line_table table = {.bytes = (const unsigned char *)lines + layout->bytes_data,
                                       .length = (size_t)word_at(lines, layout->bytes_size),
                                       .first_line = int_at(frame->code, layout->code_first_line)};
