@@ -203,6 +203,7 @@ struct le_unit *le_gen_finish(struct gen *g) {
     g->code.at = g->root->code.at;
     g->code.count = g->root->code.count;
     find_ends(g);
+    le_gen_combine(g);
     find_passes(g);
     struct life *lives = LE_NEW_ARRAY(g->arena, g->regs.count, struct life);
     for (int r = 0; r < g->regs.count; r++)

@@ -197,6 +197,9 @@ bool le_gen_splits_bounds(const struct gen *g, int index);
 /* How many copies of a target of so many elements so many terms of a scatter go to: by the extents alone, since it
  * decides the order of additions. */
 int64_t le_gen_copies(enum le_scatter op, int64_t terms, int64_t elements, int64_t size);
+/* The indices' values, in the order of the stage's, where all reads of one index an axis are inside their arrays;
+ * false: that is nowhere, or everywhere. */
+bool le_gen_interior(const struct le_kernel *kernel, int64_t low[16], int64_t high[16]);
 int64_t le_gen_count_operations(const struct le_kernel *kernel); /* of the whole stage: arithmetic alone, one each */
 /* One box of a map; scan: or the turns of a scan, whose stage has the kept indices alone, and its term */
 leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct le_launches *out);
@@ -225,6 +228,9 @@ bool le_gen_is_for(const struct gen *g, int index);
 bool le_gen_by_host(const struct gen *g, int index); /* dynamic, but all bounds are known before the kernel starts */
 int64_t le_gen_work(struct gen *g);                  /* of the whole stage: its time in additions */
 int64_t le_gen_operations(struct gen *g);            /* of the whole stage: arithmetic alone, one each */
+
+/* combine.c: squares of differences in one instruction each; bodies' ends are known */
+void le_gen_combine(struct gen *g);
 
 /* allocate.c: code in order, slots packed */
 struct le_unit *le_gen_finish(struct gen *g);

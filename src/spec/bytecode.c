@@ -14,6 +14,7 @@ static const char *const names[LE_CODES] = {
     [LE_CODE_MULADD] = "MULADD",
     [LE_CODE_MULSUB] = "MULSUB",
     [LE_CODE_NMULADD] = "NMULADD",
+    [LE_CODE_DISTANCE] = "DISTANCE",
     [LE_CODE_SELECT] = "SELECT",
     [LE_CODE_SPLAT] = "SPLAT",
     [LE_CODE_COPY] = "COPY",
@@ -55,27 +56,49 @@ static const char *const names[LE_CODES] = {
 
 /* Which of an instruction's fields are registers, as letters of "dabce"; "t": type2 counts, "i": imm counts. */
 static const char *const fields[LE_CODES] = {
-    [LE_CODE_CAST] = "dat",        [LE_CODE_ROUND] = "dat",
-    [LE_CODE_MULADD] = "dabc",     [LE_CODE_MULSUB] = "dabc",
-    [LE_CODE_NMULADD] = "dabc",    [LE_CODE_SELECT] = "dabc",
-    [LE_CODE_SPLAT] = "da",        [LE_CODE_COPY] = "da",
-    [LE_CODE_IOTA] = "dai",        [LE_CODE_LOAD] = "dai",
-    [LE_CODE_STORE] = "dai",       [LE_CODE_GATHER] = "dabc",
-    [LE_CODE_SCATTER] = "dabci",   [LE_CODE_INRANGE] = "dabe",
-    [LE_CODE_FAULT] = "abci",      [LE_CODE_OUTSIDE] = "dbc",
-    [LE_CODE_EDGE] = "daei",       [LE_CODE_RAND_KEY] = "dabc",
-    [LE_CODE_RAND] = "dabc",       [LE_CODE_RANDN] = "dabc",
-    [LE_CODE_ACC_INIT] = "di",     [LE_CODE_ACC_ADD] = "dabi",
-    [LE_CODE_ACC_END] = "dai",     [LE_CODE_VEC_INIT] = "di",
-    [LE_CODE_NOTE] = "ai",         [LE_CODE_STREAM] = "da",
-    [LE_CODE_VEC_ADD] = "dabci",   [LE_CODE_VEC_END] = "dai",
-    [LE_CODE_SCAN_INIT] = "dai",   [LE_CODE_SCAN] = "dabci",
-    [LE_CODE_SCAN_BACK] = "dabci", [LE_CODE_SCAN_LINK] = "dai",
-    [LE_CODE_SCAN_SHIFT] = "daci", [LE_CODE_SCAN_LANES_INIT] = "dai",
-    [LE_CODE_SCAN_LANES] = "daci", [LE_CODE_LOOP] = "",
-    [LE_CODE_ROWS_INIT] = "di",    [LE_CODE_ROWS_ADD] = "dabci",
-    [LE_CODE_ROWS_END] = "dai",    [LE_CODE_REPEAT] = "",
-    [LE_CODE_LEAVE] = "a",         [LE_CODE_SKIP] = "a",
+    [LE_CODE_CAST] = "dat",
+    [LE_CODE_ROUND] = "dat",
+    [LE_CODE_MULADD] = "dabc",
+    [LE_CODE_MULSUB] = "dabc",
+    [LE_CODE_NMULADD] = "dabc",
+    [LE_CODE_SELECT] = "dabc",
+    [LE_CODE_DISTANCE] = "dabci",
+    [LE_CODE_SPLAT] = "da",
+    [LE_CODE_COPY] = "da",
+    [LE_CODE_IOTA] = "dai",
+    [LE_CODE_LOAD] = "dai",
+    [LE_CODE_STORE] = "dai",
+    [LE_CODE_GATHER] = "dabc",
+    [LE_CODE_SCATTER] = "dabci",
+    [LE_CODE_INRANGE] = "dabe",
+    [LE_CODE_FAULT] = "abci",
+    [LE_CODE_OUTSIDE] = "dbc",
+    [LE_CODE_EDGE] = "daei",
+    [LE_CODE_RAND_KEY] = "dabc",
+    [LE_CODE_RAND] = "dabc",
+    [LE_CODE_RANDN] = "dabc",
+    [LE_CODE_ACC_INIT] = "di",
+    [LE_CODE_ACC_ADD] = "dabi",
+    [LE_CODE_ACC_END] = "dai",
+    [LE_CODE_VEC_INIT] = "di",
+    [LE_CODE_NOTE] = "ai",
+    [LE_CODE_STREAM] = "da",
+    [LE_CODE_VEC_ADD] = "dabci",
+    [LE_CODE_VEC_END] = "dai",
+    [LE_CODE_SCAN_INIT] = "dai",
+    [LE_CODE_SCAN] = "dabci",
+    [LE_CODE_SCAN_BACK] = "dabci",
+    [LE_CODE_SCAN_LINK] = "dai",
+    [LE_CODE_SCAN_SHIFT] = "daci",
+    [LE_CODE_SCAN_LANES_INIT] = "dai",
+    [LE_CODE_SCAN_LANES] = "daci",
+    [LE_CODE_LOOP] = "",
+    [LE_CODE_ROWS_INIT] = "di",
+    [LE_CODE_ROWS_ADD] = "dabci",
+    [LE_CODE_ROWS_END] = "dai",
+    [LE_CODE_REPEAT] = "",
+    [LE_CODE_LEAVE] = "a",
+    [LE_CODE_SKIP] = "a",
 };
 static const char *const scatters[] = {
     [LE_SCATTER_SET] = "set", [LE_SCATTER_ADD] = "add", [LE_SCATTER_SUB] = "sub", [LE_SCATTER_MUL] = "mul",
@@ -156,6 +179,9 @@ static void print_imm(const struct le_instr *instr, struct le_text *out) {
     switch (instr->code) {
     case LE_CODE_SCATTER:
         le_text_add(out, " %s", imm >= 0 && imm < (int64_t)ARRAY_LEN(scatters) ? scatters[imm] : "?");
+        break;
+    case LE_CODE_DISTANCE:
+        le_text_add(out, imm ? " one" : "");
         break;
     case LE_CODE_EDGE:
         le_text_add(out, " %s", imm >= 0 && imm < LE_EDGES ? le_edge_name((enum le_edge)imm) : "?");

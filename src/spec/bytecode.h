@@ -22,20 +22,21 @@ enum le_code {
        one rounding on every machine */
     LE_CODE_CAST = LE_OPS, /* d (type2) = a (type): wraps, saturates, NaN to 0; to bool: != 0 */
     LE_CODE_ROUND,         /* d (f32) = a (f32) rounded to the 16-bit float type2 and back */
-    LE_CODE_MULADD,  /* d = a * b + c    where the instruction set has fused multiply-adds one rounding, else two */
-    LE_CODE_MULSUB,  /* d = a * b - c */
-    LE_CODE_NMULADD, /* d = c - a * b */
-    LE_CODE_SELECT,  /* d = a ? b : c    a: bool; by size of type */
-    LE_CODE_SPLAT,   /* d[0..n) = a[0]   by size of type */
-    LE_CODE_COPY,    /* d = a            by size of type */
-    LE_CODE_STREAM,  /* the same past the caches, for results too large to stay there; d and a are apart */
-    LE_CODE_IOTA,    /* d (i64)[k] = a (i64)[0] + k * imm */
-    LE_CODE_LOAD,    /* d[k] = element at (char *)a + k * imm */
-    LE_CODE_STORE,   /* element at (char *)d + k * imm = a[k] */
-    LE_CODE_GATHER,  /* d[k] = a[b[k]]   b: i64 elements from a; c: bool, lanes without it give 0 and read nothing; or
-                        LE_NO_REG; imm: whether b will often be a run of neighbours */
-    LE_CODE_SCATTER, /* d[b[k]] = d[b[k]] op a[k], k ascending; imm: enum le_scatter; c as in GATHER */
-    LE_CODE_INRANGE, /* d (bool) = (b or true if LE_NO_REG) && 0 <= a (i64) < e (i64)[0] */
+    LE_CODE_MULADD,   /* d = a * b + c    where the instruction set has fused multiply-adds one rounding, else two */
+    LE_CODE_MULSUB,   /* d = a * b - c */
+    LE_CODE_NMULADD,  /* d = c - a * b */
+    LE_CODE_DISTANCE, /* d = c + (a - b) * (a - b), each rounded; c: or none; imm 1: b is one element for all lanes */
+    LE_CODE_SELECT,   /* d = a ? b : c    a: bool; by size of type */
+    LE_CODE_SPLAT,    /* d[0..n) = a[0]   by size of type */
+    LE_CODE_COPY,     /* d = a            by size of type */
+    LE_CODE_STREAM,   /* the same past the caches, for results too large to stay there; d and a are apart */
+    LE_CODE_IOTA,     /* d (i64)[k] = a (i64)[0] + k * imm */
+    LE_CODE_LOAD,     /* d[k] = element at (char *)a + k * imm */
+    LE_CODE_STORE,    /* element at (char *)d + k * imm = a[k] */
+    LE_CODE_GATHER,   /* d[k] = a[b[k]]   b: i64 elements from a; c: bool, lanes without it give 0 and read nothing; or
+                         LE_NO_REG; imm: whether b will often be a run of neighbours */
+    LE_CODE_SCATTER,  /* d[b[k]] = d[b[k]] op a[k], k ascending; imm: enum le_scatter; c as in GATHER */
+    LE_CODE_INRANGE,  /* d (bool) = (b or true if LE_NO_REG) && 0 <= a (i64) < e (i64)[0] */
     LE_CODE_FAULT, /* where (b or true if LE_NO_REG) && !c: record a data error: a (i64) is the subscript, imm = access
                     * 8 + axis */
     LE_CODE_OUTSIDE,  /* d (bool) |= (b or true if LE_NO_REG) && !c */

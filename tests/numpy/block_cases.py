@@ -94,10 +94,22 @@ def cube():
     b = x.max(1); return dict(s=i64((x.sum((0, 2)) * np.arange(40)).sum()), u=i64((b * (t[:, 0] + 2 * j[:, 0])).sum()), v=i64((x * (t + i + j)).sum()))
 
 
+def never_run():
+    """Code that never runs, with a variable that nothing else sets."""
+    x = arr('f64', [1, 2]); ok('''def f(n) {
+  for t in 0..2 {
+    if n > 1 { if n > 2 { break } else { break }; var w; s = x[t + w] }
+  }
+  return n
+}
+y = f(2)
+r[i] = x[i] + 1''', dict(x=x), y=2, r=x + 1)
+
+
 def scattered(x, p): y = np.zeros(len(x), i64); y[p] = x; return y
 
 
 def cases():
-    begin('blocks', 'Arrays larger than blocks and tasks: maps, rows, columns, partial writes.'); maps()
+    begin('blocks', 'Arrays larger than blocks and tasks: maps, rows, columns, partial writes.'); maps(); never_run()
     begin('blocks_stencils', 'Stencils larger than blocks: interior and every kind of border.'); stencils()
     begin('blocks_moves', 'Strides, windows, gathers, scatters, running sums and products of matrices larger than blocks.'); moves()

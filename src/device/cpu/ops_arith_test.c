@@ -398,6 +398,34 @@ static void all_pairs_of_bytes(void **state) {
         }
 }
 
+/* The same as its parts, one after the other; from b or from b's first element, with a sum or without. */
+static void check_distance(enum le_simd simd, enum le_type type, int64_t n, bool one, bool sum, uint64_t seed) {
+    static unsigned char whole[8 * LE_BLOCK_MAX], parts[8 * LE_BLOCK_MAX], many[8 * LE_BLOCK_MAX];
+    void *reg[] = {input[0], input[1], input[2], whole, parts, many};
+    for (int p = 0; p < 3; p++)
+        for (int64_t k = 0; k < n; k++)
+            put(type, input[p], k, sample(type, &seed));
+    const struct le_instr steps[] = {{.code = LE_CODE_SPLAT, .type = (uint8_t)type, .d = 5, .a = 1},
+                                     {.code = LE_OP_SUB, .type = (uint8_t)type, .d = 4, .a = 0, .b = one ? 5 : 1},
+                                     {.code = LE_OP_MUL, .type = (uint8_t)type, .d = 4, .a = 4, .b = 4},
+                                     {.code = LE_OP_ADD, .type = (uint8_t)type, .d = 4, .a = 2, .b = 4}};
+    for (int k = 0; k < (sum ? 4 : 3); k++)
+        run_op(simd, &steps[k], reg, n);
+    const struct le_instr instr = {
+        .code = LE_CODE_DISTANCE, .type = (uint8_t)type, .d = 3, .b = 1, .c = sum ? 2 : LE_NO_REG, .imm = one};
+    run_op(simd, &instr, reg, n);
+    for (int64_t k = 0; k < n; k++)
+        assert_true(same(type, get(type, whole, k), get(type, parts, k)));
+}
+
+static void distances(void **state) {
+    (void)state;
+    EACH_SIMD(simd)
+    EACH_LENGTH(n)
+    for (int way = 0; way < 8 && n > 0; way++)
+        check_distance(simd, way & 1 ? LE_F32 : LE_F64, n, way & 2, way & 4, (uint64_t)(n * 8 + way));
+}
+
 static void names(void **state) {
     (void)state;
     for (enum le_simd simd = 0; simd < LE_SIMDS; simd++)
@@ -412,6 +440,7 @@ static void names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(operations),
-                                       cmocka_unit_test(multiply_adds), cmocka_unit_test(all_pairs_of_bytes)};
+                                       cmocka_unit_test(multiply_adds), cmocka_unit_test(distances),
+                                       cmocka_unit_test(all_pairs_of_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
