@@ -1,6 +1,6 @@
 """Leat and its peers on the same work in one process, two threads: best and median of some repetitions, peers in turn within each
-repetition so that drift hits all alike. bench/run.sh calls it; --help says what may be asked for."""
-import argparse, datetime, os, platform, re, statistics, subprocess, sys, tempfile, time
+repetition, in another order each time, so that drift and warm caches favour nobody. bench/run.sh calls it; --help says what may be asked for."""
+import argparse, datetime, os, platform, random, re, statistics, subprocess, sys, tempfile, time
 
 THREADS = 2
 
@@ -77,8 +77,9 @@ def measure(cases, o, leat, copy):
     for c in cases:
         v = c.inputs(o.log2); c.bytes = c.moved(v); here, call, c.refused = prepare(c, v, leat, o.peers); here['copy'] = copy; here = {p: here[p] for p in PEERS + ['copy'] if p in here}; c.times = {p: [] for p in here}
         for f in here.values(): f()
+        order = random.Random(0)                                  # another one each time: nobody always finds the caches that a certain one left
         for _ in range(o.repetitions):
-            for p, f in here.items(): settle(); c.times[p].append(lasted(f))
+            for p, f in order.sample(list(here.items()), len(here)): settle(); c.times[p].append(lasted(f))
         if call: call.free()
         if leat: leat.forget()
         print('%-32s %s' % (c.label, c.refused or ', '.join('%s %.2f' % (p, min(q)) for p, q in c.times.items())), file=sys.stderr, flush=True)
