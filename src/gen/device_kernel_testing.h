@@ -10,15 +10,28 @@
 
 #define VALUES_MAX 16
 
+/* A device with checks and one without, and what was compiled for each last: other extents of a program have the same
+ * text. */
+enum { KEPT_MODULES = 8 };
+static struct kept_device {
+    struct le_device *device;
+    struct {
+        char *text;
+        struct le_device_module *module;
+    } modules[KEPT_MODULES];
+    int next;
+} devices_kept[2];
+
 struct run {
     struct le_arena arena;
     struct le_space space;
     struct le_kernel kernel;
     struct le_pool *pool;
-    struct le_device *device;
+    struct kept_device *kept;
     void *buffers[VALUES_MAX];
     size_t bytes[VALUES_MAX];
     const char *program, *how;
+    struct le_device_fault fault; /* of the last stage on the device */
     bool aligned;
 };
 
@@ -94,12 +107,13 @@ static inline void set_kernel(struct run *r, struct le_ir *ir, const char *array
 }
 
 static inline void start(struct run *r, const char *program, const char *arrays, bool check) {
-    *r = (struct run){.program = program, .aligned = true};
+    *r = (struct run){.program = program, .aligned = true, .kept = &devices_kept[check]};
     struct le_device_options options = {.sim_check = check};
     le_arena_init(&r->arena);
     if (setjmp(r->arena.failure))
         fail_msg("out of memory");
-    ok(le_device_open("sim", &options, &r->device));
+    if (!r->kept->device)
+        ok(le_device_open("sim", &options, &r->kept->device));
     ok(le_pool_new(1, &r->pool));
     struct le_ir *ir = lower(&r->arena, program);
     if (!ir)
@@ -119,8 +133,19 @@ static inline void finish(struct run *r) {
     for (int v = 0; v < r->kernel.ir->values.count; v++)
         free(r->buffers[v]);
     le_pool_free(r->pool);
-    le_device_close(r->device);
     le_arena_finish(&r->arena);
+}
+
+static inline int close_kept(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        for (int q = 0; q < KEPT_MODULES; q++) {
+            le_device_module_free(devices_kept[k].modules[q].module);
+            free(devices_kept[k].modules[q].text);
+        }
+        le_device_close(devices_kept[k].device);
+    }
+    return 0;
 }
 
 /* ---- by the CPU's machine */
@@ -194,50 +219,64 @@ static inline struct le_launch_argument argument(struct run *r, struct memory *m
     return (struct le_launch_argument){.value = bits, .size_bytes = 8, .block = block, .access = LE_ACCESS_BOTH};
 }
 
-static inline void launch_on_device(struct run *r, struct memory *m, const struct le_device_launch *l) {
+static inline struct le_device_module *compiled(struct kept_device *k, const struct le_device_launch *l) {
+    for (int q = 0; q < KEPT_MODULES; q++)
+        if (k->modules[q].text && strcmp(k->modules[q].text, l->text) == 0)
+            return k->modules[q].module;
     struct le_device_module *module;
-    struct le_device_kernel *kernel;
-    struct le_launch_argument arguments[64] = {{0}};
-    uint64_t bits[64][2] = {{0}};
     struct le_module_source source = {.text = l->text, .name = l->kernel};
-    assert_true(l->argument_count <= 64);
-    leat_status status = le_device_module_new(r->device, &source, &module);
+    leat_status status = le_device_module_new(k->device, &source, &module);
     if (status)
         print_message("%s\n", l->text);
     ok(status);
-    ok(le_device_module_kernel(module, l->kernel, &kernel));
+    int q = k->next++ % KEPT_MODULES;
+    le_device_module_free(k->modules[q].module);
+    free(k->modules[q].text);
+    k->modules[q].module = module;
+    k->modules[q].text = strdup(l->text);
+    return module;
+}
+
+static inline void launch_on_device(struct run *r, struct memory *m, const struct le_device_launch *l) {
+    struct le_device *device = r->kept->device;
+    struct le_device_kernel *kernel;
+    struct le_launch_argument arguments[64] = {{0}};
+    uint64_t bits[64][2] = {{0}};
+    assert_true(l->argument_count <= 64);
+    ok(le_device_module_kernel(compiled(r->kept, l), l->kernel, &kernel));
     for (int k = 0; k < l->argument_count; k++)
         arguments[k] = argument(r, m, &l->arguments[k], bits[k]);
     struct le_kernel_launch how = {
         .shared_bytes = l->shared_bytes, .arguments = arguments, .argument_count = l->argument_count};
     memcpy(how.grid, l->grid, sizeof how.grid);
     memcpy(how.block, l->block, sizeof how.block);
-    ok(le_device_launch(kernel, &how, le_device_stream_own(r->device)));
-    ok(le_device_synchronize(r->device));
-    le_device_module_free(module);
+    ok(le_device_launch(kernel, &how, le_device_stream_own(device)));
+    ok(le_device_synchronize(device));
 }
 
 static inline void run_on_device(struct run *r, const struct le_stage *stage, void *result) {
     struct le_device_launches launches = {.at = NULL};
     struct memory m = {.work = NULL};
+    struct le_device *device = r->kept->device;
     struct le_device_facts own = facts;
     own.user = r;
     struct le_device_kernel_job job = {.kernel = r->kernel, .facts = &own};
     job.kernel.stage = stage;
     ok(le_device_generate(&job, &launches));
     for (int v = 0; v < r->kernel.ir->values.count; v++) {
-        ok(le_block_new(r->device, LE_MEMORY_PINNED, r->bytes[v] + 64, NULL, &m.values[v]));
+        ok(le_block_new(device, LE_MEMORY_PINNED, r->bytes[v] + 64, NULL, &m.values[v]));
         memcpy(m.values[v]->host, r->buffers[v], r->bytes[v]);
     }
-    ok(le_block_new(r->device, LE_MEMORY_PINNED, sizeof(struct le_device_fault), NULL, &m.fault));
+    ok(le_block_new(device, LE_MEMORY_PINNED, sizeof(struct le_device_fault), NULL, &m.fault));
     memset(m.fault->host, 0, sizeof(struct le_device_fault));
-    ok(le_block_new(r->device, LE_MEMORY_DEVICE, launches.work_bytes + 1, NULL, &m.work));
-    ok(le_device_fill_zero(le_device_stream_own(r->device), m.work, launches.zeroed_bytes));
+    ok(le_block_new(device, LE_MEMORY_DEVICE, launches.work_bytes + 1, NULL, &m.work));
+    ok(le_device_fill_zero(le_device_stream_own(device), m.work, launches.zeroed_bytes));
     r->how = launches.count ? launches.at[0].how : "";
     for (int k = 0; k < launches.count; k++)
         if (launches.at[k].grid[0] > 0)
             launch_on_device(r, &m, &launches.at[k]);
     memcpy(result, m.values[stage->target]->host, r->bytes[stage->target]);
+    memcpy(&r->fault, m.fault->host, sizeof r->fault);
     for (int v = 0; v < r->kernel.ir->values.count; v++)
         le_block_free(m.values[v]);
     le_block_free(m.fault);
@@ -266,7 +305,8 @@ static inline void same_checked(const char *program, const char *arrays, const c
     r.aligned = aligned;
     for (int k = 0; k < r.kernel.ir->stages.count; k++) {
         const struct le_stage *stage = &r.kernel.ir->stages.at[k];
-        if (stage->dead || (stage->kind != LE_STAGE_MAP && stage->kind != LE_STAGE_CONTRACT))
+        if (stage->dead ||
+            (stage->kind != LE_STAGE_MAP && stage->kind != LE_STAGE_CONTRACT && stage->kind != LE_STAGE_SCATTER))
             continue;
         char *found = calloc(r.bytes[stage->target] + 8, 1);
         run_on_device(&r, stage, found);
@@ -281,5 +321,10 @@ static inline void same_checked(const char *program, const char *arrays, const c
 }
 static inline void same(const char *program, const char *arrays, const char *how) {
     same_checked(program, arrays, how, true, false);
+}
+/* One more of a kind that another line has already: each new text takes the host's compiler half a second. */
+static inline void also(const char *program, const char *arrays, const char *how) {
+    if (getenv("LEAT_TEST_ALL"))
+        same(program, arrays, how);
 }
 #endif

@@ -19,43 +19,43 @@ static void one_axis(void **state) {
         same_checked("y[i] = x[i]+x[i]+x[i]", arrays, SOME, false, false);
     }
     same("y[i] = x[i] - 1", "x 1", "one thread");
-    same("y[i] = x[i+1] - x[i] where i in 0..1026", "x 1027", VECTORS);
-    same("y[i] = x[i+3] + z[i+3] where i in 0..1000", "x 1027, z 1027", VECTORS);
+    also("y[i] = x[i+1] - x[i] where i in 0..1026", "x 1027", VECTORS);
+    also("y[i] = x[i+3] + z[i+3] where i in 0..1000", "x 1027, z 1027", VECTORS);
     same("out y: f32[1027]\ny[i] = x[i+1] - x[i-1] where i in 1..1026", "x 1027", VECTORS);
     same("y[i] = x[len(x,0)-1-i] + x[i]", "x 1027", VECTORS);
     same("y[i] = x[2*i] where i in 0..1013", "x 2027", VECTORS);
-    same("y[i] = x[i] * i", "x 2027", VECTORS);
+    also("y[i] = x[i] * i", "x 2027", VECTORS);
     same("y[i] = sqrt(abs(x[i])) / (1 + x[i] / (x[i] - 3))", "x 2027", VECTORS);
 }
 
 static void strides(void **state) {
     (void)state;
     same("y[i] = x[i] + z[i]", "x 1027 by 2, z 1027", VECTORS);
-    same("y[i] = x[i] + z[i]", "x 1027 by -1, z 1027", VECTORS);
+    also("y[i] = x[i] + z[i]", "x 1027 by -1, z 1027", VECTORS);
     same("y[i] = x[i] + z[i]", "x 1027 by 0, z 1027", VECTORS);
     same("y[i,j] = x[i,j] * 3", "x 37 64 by 80 1", VECTORS);
     same("y[i,j] = x[i,j] * 3", "x 37 63 by 80 1", SOME);
-    same("y[i,j] = x[i,j] * 3", "x 37 64 by 81 1", VECTORS);
-    same("y[i,j] = x[i,j] * 3", "x 37 64 by -64 1", VECTORS);
+    also("y[i,j] = x[i,j] * 3", "x 37 64 by 81 1", VECTORS);
+    also("y[i,j] = x[i,j] * 3", "x 37 64 by -64 1", VECTORS);
     same("y[i,j] = x[i,j] * 3", "x 37 64 by -64 -1", VECTORS);
-    same("y[i,j] = x[j,i] * 3", "x 37 64 by 1 37", VECTORS);
+    also("y[i,j] = x[j,i] * 3", "x 37 64 by 1 37", VECTORS);
 }
 
 static void several_axes(void **state) {
     (void)state;
     same("y[t,i,j] = m[i,j] * d[t,i,j]", "m 41 6, d 7 41 6", VECTORS);
-    same("y[t,i,j] = m[i,j] * d[t,i,j]", "m 41 8, d 7 41 8", VECTORS);
+    also("y[t,i,j] = m[i,j] * d[t,i,j]", "m 41 8, d 7 41 8", VECTORS);
     same("y[t,i,j] = m[i,j] * d[t,i,j]", "m 41 5, d 7 41 5", SOME);
-    same("y[t,k] = m[k] * d[t,k]", "m 205, d 7 205", SOME);
-    same("in m: f32[a,b]\nin d: f32[t,a,b]\ny[...,j] = m[...,j] * d[...,j]", "m 41 5, d 7 41 5", SOME);
+    also("y[t,k] = m[k] * d[t,k]", "m 205, d 7 205", SOME);
+    also("in m: f32[a,b]\nin d: f32[t,a,b]\ny[...,j] = m[...,j] * d[...,j]", "m 41 5, d 7 41 5", SOME);
     same("y[t,i,j] = d[t,i,j] + d[t,i,j]", "d 7 41 5", VECTORS);
-    same("y[t,i,j] = d[t,i,j] * b[j]", "d 7 41 5, b 5", SOME);
+    also("y[t,i,j] = d[t,i,j] * b[j]", "d 7 41 5, b 5", SOME);
     same("y[t,i,j] = d[t,i,j] * b[i]", "d 7 41 8, b 41", VECTORS);
-    same("y[t,i,j] = d[t,i,j] * b[t]", "d 7 41 8, b 7", VECTORS);
-    same("y[t,i,j] = d[t,i,j] * t + i", "d 7 41 8", VECTORS);
-    same("y[i,j] = a[i] * b[j]", "a 3, b 1000", VECTORS);
+    also("y[t,i,j] = d[t,i,j] * b[t]", "d 7 41 8, b 7", VECTORS);
+    also("y[t,i,j] = d[t,i,j] * t + i", "d 7 41 8", VECTORS);
+    also("y[i,j] = a[i] * b[j]", "a 3, b 1000", VECTORS);
     same("y[a,b,c,d] = x[a,b,c,d] - z[b,d]", "x 3 4 5 8, z 4 8", VECTORS);
-    same("y[i,j] = x[i,j]", "x 1 1000", VECTORS);
+    also("y[i,j] = x[i,j]", "x 1 1000", VECTORS);
     same("y[i,j] = x[i,j]", "x 1000 1", VECTORS);
 }
 
@@ -69,12 +69,12 @@ static void transposed(void **state) {
         snprintf(arrays, sizeof arrays, "a %d %d, b %d %d", rows, columns, columns, rows);
         same("y[i,j] = a[i,j] + b[j,i]", arrays, TILES);
     }
-    same("y[i,j] = a[i,j] + b[j,i]", "a 500 5, b 5 500", SOME);
+    also("y[i,j] = a[i,j] + b[j,i]", "a 500 5, b 5 500", SOME);
     same("y[i,j] = a[i,j] + b[j,i] * c[j,i]", "a 50 60, b 60 50, c 60 50 by 51 1", TILES);
-    same("y[i,j] = a[i,j] + a[j,i]", "a 70 70", TILES);
-    same("y[j,t,i] = m[j,i] * d[j,t,i]", "m 5 400 by 1 5, d 5 7 400 by 1 2000 5", TILES);
+    also("y[i,j] = a[i,j] + a[j,i]", "a 70 70", TILES);
+    also("y[j,t,i] = m[j,i] * d[j,t,i]", "m 5 400 by 1 5, d 5 7 400 by 1 2000 5", TILES);
     same("y[k,i,j] = b[k,j,i] + a[i]", "b 3 50 40, a 40", TILES);
-    same("in b: u8[n,m]\nin a: f64[m,n]\ny[i,j] = a[i,j] + b[j,i]", "a 50 60, b 60 50", TILES);
+    also("in b: u8[n,m]\nin a: f64[m,n]\ny[i,j] = a[i,j] + b[j,i]", "a 50 60, b 60 50", TILES);
 }
 
 static void stencils(void **state) {
@@ -103,12 +103,15 @@ static void all_types(void **state) {
         snprintf(program, sizeof program, "in x: %s[n]\ny[i] = x[i] + x[i]", types[t]);
         same(program, "x 5003", VECTORS);
         snprintf(program, sizeof program, "in x: %s[n]\ny[i] = x[i+1] * z[i] where i in 0..5002", types[t]);
-        same(program, "x 5003, z 5003", VECTORS);
+        if (t % 3 == 0)
+            same(program, "x 5003, z 5003", VECTORS);
+        else
+            also(program, "x 5003, z 5003", VECTORS);
     }
     same("in x: bool[n]\ny[i] = x[i] && x[len(x,0)-1-i]", "x 5003", VECTORS);
-    same("y[i] = x[i] > 0", "x 5003", VECTORS);
-    same("in x: f64[n]\nin z: u8[n]\ny[i] = x[i] + z[i]", "x 5003, z 5003", VECTORS);
-    same("in x: i32[n]\ny[i] = x[i] // (x[i] % 3)", "x 5003", VECTORS);
+    also("y[i] = x[i] > 0", "x 5003", VECTORS);
+    also("in x: f64[n]\nin z: u8[n]\ny[i] = x[i] + z[i]", "x 5003, z 5003", VECTORS);
+    also("in x: i32[n]\ny[i] = x[i] // (x[i] % 3)", "x 5003", VECTORS);
     same("in x: i32[n]\ny[i] = z[abs(x[i]) % 100]", "x 5003, z 100", VECTORS);
 }
 
@@ -127,5 +130,5 @@ int main(void) {
                                        cmocka_unit_test(several_axes), cmocka_unit_test(transposed),
                                        cmocka_unit_test(stencils),     cmocka_unit_test(all_types),
                                        cmocka_unit_test(with_checks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, close_kept);
 }

@@ -102,5 +102,5 @@ int main(void) {
                                        cmocka_unit_test(checked),
                                        cmocka_unit_test(orders),
                                        cmocka_unit_test(batches_and_windows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, close_kept);
 }

@@ -14,13 +14,13 @@
 static void whole_arrays(void **state) {
     (void)state;
     same("s = sum(i: x[i])", "x 100000", ALL_BLOCKS);
-    same("s = sum(i: x[i])", "x 1000", ONE_BLOCK);
+    also("s = sum(i: x[i])", "x 1000", ONE_BLOCK);
     same("s = sum(i: x[i])", "x 0", "one thread");
     same("s = sum(i: x[i])", "x 131072", ALL_BLOCKS);
-    same("s = sum(i,j: x[i,j])", "x 300 401", ALL_BLOCKS);
+    also("s = sum(i,j: x[i,j])", "x 300 401", ALL_BLOCKS);
     same("s = sum(i,j: x[j,i])", "x 300 401", ALL_BLOCKS);
-    same("s = sum(i,j: x[i,j] * y[j])", "x 300 404, y 404", ALL_BLOCKS);
-    same("s = sum(i,j: x[i,j])", "x 300 400 by 512 1", ALL_BLOCKS);
+    also("s = sum(i,j: x[i,j] * y[j])", "x 300 404, y 404", ALL_BLOCKS);
+    also("s = sum(i,j: x[i,j])", "x 300 400 by 512 1", ALL_BLOCKS);
     same("s = sqrt(sum(i: x[i]*x[i])) / prod(k: y[k])", "x 100001, y 100001", ALL_BLOCKS);
 }
 
@@ -31,12 +31,12 @@ static void all_types(void **state) {
     static const char *const folds[] = {"sum", "prod", "min", "max", "argmin", "argmax"};
     char program[128];
     for (size_t t = 0; t < ARRAY_LEN(types); t++)
-        for (size_t f = 0; f < ARRAY_LEN(folds); f++) {
+        for (size_t f = t % 3; f < ARRAY_LEN(folds); f += 3) { /* each compiles: a third of the pairs */
             snprintf(program, sizeof program, "in x: %s[n]\ns = %s(i: x[i])", types[t], folds[f]);
             same(program, t % 2 ? "x 70001" : "x 65536", ALL_BLOCKS);
         }
     same("s = any(i: x[i] > 1.99)", "x 70001", ALL_BLOCKS);
-    same("s = all(i: x[i] > -1.9)", "x 70001", ALL_BLOCKS);
+    also("s = all(i: x[i] > -1.9)", "x 70001", ALL_BLOCKS);
     same("in x: f32[n]\ns = argmin(i in 5..n: x[i])", "x 70001", ALL_BLOCKS);
 }
 
@@ -44,22 +44,22 @@ static void rows(void **state) {
     (void)state;
     same("y[i] = sum(k: x[i,k])", "x 70 100", WARP_ROW);
     same("y[i] = sum(k: x[i,k])", "x 70 128", WARP_ROW);
-    same("y[i] = sum(k: x[i,k])", "x 3 1001", BLOCK_ROW);
+    also("y[i] = sum(k: x[i,k])", "x 3 1001", BLOCK_ROW);
     same("y[i] = sum(k: x[i,k])", "x 9 10000", BLOCK_ROW);
     same("y[i] = sum(k: x[i,k])", "x 3 40000", "some blocks for each row");
-    same("y[i] = argmax(k: x[i,k])", "x 70 300", WARP_ROW);
-    same("y[i,j] = sum(k: x[i,k,j])", "x 8 100 9", CUT_COLUMNS);
+    also("y[i] = argmax(k: x[i,k])", "x 70 300", WARP_ROW);
+    also("y[i,j] = sum(k: x[i,k,j])", "x 8 100 9", CUT_COLUMNS);
     same("y[i] = log(sum(k: exp(x[i,k] - max(m: x[i,m])))) + max(m: x[i,m])", "x 5 999", KEPT_WARP);
-    same("m[i] = sum(k: x[i,k]) / 100\nv[i] = sum(k: (x[i,k] - m[i]) * (x[i,k] - m[i]))", "x 70 100", KEPT_WARP);
-    same("y[i] = sum(j,k: x[i,j,k])", "x 5 30 40", BLOCK_ROW);
+    also("m[i] = sum(k: x[i,k]) / 100\nv[i] = sum(k: (x[i,k] - m[i]) * (x[i,k] - m[i]))", "x 70 100", KEPT_WARP);
+    also("y[i] = sum(j,k: x[i,j,k])", "x 5 30 40", BLOCK_ROW);
     same("y[i] = sum(j,k: x[i,j,k] * w[k])", "x 5 30 40, w 40", BLOCK_ROW);
-    same("y[i] = sum(j,k: x[j,i,k])", "x 30 50 40", WARP_ROW);
-    same("y[i,j] = x[i,j] / sum(k: x[i,k])", "x 70 100", KEPT_WARP);
-    same("y[i,j] = x[i,j] / sum(k: x[i,k])", "x 2 140000", BLOCK_ROW);
-    same("y[i,j] = (x[i,j] - max(k: x[i,k])) / sum(k: (x[i,k] - max(q: x[i,q])) * 0.5)", "x 2 70001", BLOCK_ROW);
-    same("y[i,j] = x[i,j] / sum(k: x[k,j])", "x 70 100", CUT_COLUMNS);
+    also("y[i] = sum(j,k: x[j,i,k])", "x 30 50 40", WARP_ROW);
+    also("y[i,j] = x[i,j] / sum(k: x[i,k])", "x 70 100", KEPT_WARP);
+    also("y[i,j] = x[i,j] / sum(k: x[i,k])", "x 2 140000", BLOCK_ROW);
+    also("y[i,j] = (x[i,j] - max(k: x[i,k])) / sum(k: (x[i,k] - max(q: x[i,q])) * 0.5)", "x 2 70001", BLOCK_ROW);
+    also("y[i,j] = x[i,j] / sum(k: x[k,j])", "x 70 100", CUT_COLUMNS);
     same("y[i] = sum(k in 0..100: x[i,k+1] - x[i,k])", "x 70 101", WARP_ROW);
-    same("in x: f32[n]\nedge x wrap\ny[i] = sum(k in 0..500: x[i-k]) where i in 0..n", "x 100", WARP_ROW);
+    also("in x: f32[n]\nedge x wrap\ny[i] = sum(k in 0..500: x[i-k]) where i in 0..n", "x 100", WARP_ROW);
     same("y[i] = sum(k in 0..i: x[k] * w[i,k])", "x 100, w 100 100", "a thread for each element");
 }
 
@@ -67,39 +67,39 @@ static void kept_rows(void **state) {
     (void)state;
     static const char softmax[] = "e[i,j] = x[i,j] - max(k: x[i,k])\ny[i,j] = e[i,j] / sum(k: e[i,k])";
     static const char dear[] = "e[i,j] = sqrt(abs(x[i,j] - max(k: x[i,k]))) / 3\ny[i,j] = e[i,j] / sum(k: e[i,k])";
-    same(dear, "x 70 100", KEPT_WARP);
+    also(dear, "x 70 100", KEPT_WARP);
     same(dear, "x 2 40000", KEPT_BLOCK);
-    same(softmax, "x 70 100", KEPT_WARP);
+    also(softmax, "x 70 100", KEPT_WARP);
     same(softmax, "x 9 1024", KEPT_WARP);
     same(softmax, "x 3 25", KEPT_WARP);
     same(softmax, "x 5 33", KEPT_WARP);
     same(softmax, "x 3 3000", KEPT_BLOCK);
     same(softmax, "x 2 65536", KEPT_BLOCK);
     same(softmax, "x 3 1027", KEPT_BLOCK);
-    same(softmax, "x 3 1024 by 1030 1", KEPT_WARP);
+    also(softmax, "x 3 1024 by 1030 1", KEPT_WARP);
     same("in x: f16[n,m]\n"
          "y[i,j] = f16((x[i,j] - max(k: x[i,k])) / sum(k: abs(x[i,k])))",
          "x 5 512", KEPT_WARP);
     same("in x: f64[n,o]\nm[i] = sum(k: x[i,k]) / len(x, 1)\nv[i] = sum(k: (x[i,k] - m[i]) ** 2)\n"
          "y[i,j] = (x[i,j] - m[i]) / sqrt(v[i] / len(x, 1) + 1e-5) * g[j] + b[j]",
          "x 5 700, g 700, b 700", KEPT_BLOCK);
-    same("y[i] = sum(k: (x[i,k] - sum(q: x[i,q]) / 100) ** 2)", "x 70 100", KEPT_WARP);
-    same("y[i,j] = x[i,j] * w[i,j] / sum(k: x[i,k] * w[i,k])", "x 9 260, w 9 260", KEPT_WARP);
-    same("y[b,i,j] = x[b,i,j] - max(k: x[b,i,k])", "x 3 5 200", KEPT_WARP);
-    same("in x: f32[m,n]\nout y: f32[m,n]\ny[i,n-1-j] = x[i,j] - max(k: x[i,k])", "x 3 200", KEPT_WARP);
+    also("y[i] = sum(k: (x[i,k] - sum(q: x[i,q]) / 100) ** 2)", "x 70 100", KEPT_WARP);
+    also("y[i,j] = x[i,j] * w[i,j] / sum(k: x[i,k] * w[i,k])", "x 9 260, w 9 260", KEPT_WARP);
+    also("y[b,i,j] = x[b,i,j] - max(k: x[b,i,k])", "x 3 5 200", KEPT_WARP);
+    also("in x: f32[m,n]\nout y: f32[m,n]\ny[i,n-1-j] = x[i,j] - max(k: x[i,k])", "x 3 200", KEPT_WARP);
 }
 
 static void columns(void **state) {
     (void)state;
     same("y[j] = sum(i: x[i,j])", "x 60 300", COLUMN);
-    same("y[j] = sum(i: x[i,j])", "x 61 40", COLUMN);
+    also("y[j] = sum(i: x[i,j])", "x 61 40", COLUMN);
     same("y[j] = sum(i: x[i,j])", "x 1000 300", CUT_COLUMNS);
-    same("y[j] = sum(i: x[i,j])", "x 20001 17", CUT_COLUMNS);
+    also("y[j] = sum(i: x[i,j])", "x 20001 17", CUT_COLUMNS);
     same("y[j] = sum(i,k: x[i,k,j])", "x 100 30 33", CUT_COLUMNS);
-    same("y[j] = sum(i,k: x[i,k,j] * w[i])", "x 100 30 33, w 100", CUT_COLUMNS);
+    also("y[j] = sum(i,k: x[i,k,j] * w[i])", "x 100 30 33, w 100", CUT_COLUMNS);
     same("y[j] = max(i: x[i,j]) - min(i: x[i,j])", "x 1000 300", CUT_COLUMNS);
-    same("y[j] = argmax(i: x[i,j])", "x 1000 300", CUT_COLUMNS);
-    same("y[j] = max(i: x[i,j] - sum(k: x[k,j]) / 1000)", "x 1000 70", COLUMN);
+    also("y[j] = argmax(i: x[i,j])", "x 1000 300", CUT_COLUMNS);
+    also("y[j] = max(i: x[i,j] - sum(k: x[k,j]) / 1000)", "x 1000 70", COLUMN);
     same("y[i,j] = sum(k: x[i,k,j])", "x 7 100 50", CUT_COLUMNS);
     same("in x: f64[n,m]\ny[j] = prod(i: x[i,j])", "x 777 64", CUT_COLUMNS);
 }
@@ -119,5 +119,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(whole_arrays), cmocka_unit_test(all_types),
                                        cmocka_unit_test(rows),         cmocka_unit_test(kept_rows),
                                        cmocka_unit_test(columns),      cmocka_unit_test(with_checks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, close_kept);
 }
