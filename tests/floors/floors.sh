@@ -4,7 +4,7 @@
 #              device/cpu, device/cuda and device/sim do not know each other
 #   headers    every header compiles alone; leat.h as C11, as C++ and pedantically
 #   names      file names are unique
-#   lengths    functions at most 60 lines, files at most 600 (tables, .def, apart)
+#   lengths    functions at most 60 lines, files at most 600 (tables, .def, and leat.h, the one public header, apart)
 #   columns    lines of at most 120 bytes, but for tables marked with clang-format off
 #   format     clang-format 14 would change nothing; exit status 77 where it is not installed
 #   calls      memory goes through base/memory.h; no stdout, stderr or exit below cli
@@ -98,7 +98,7 @@ check_names() {
 check_lengths() {
     sources | while read -r file; do
         lines=$(wc -l <"$file")
-        [ "$lines" -le 600 ] || echo "$file: $lines lines"
+        [ "$lines" -le 600 ] || [ "$file" = include/leat.h ] || echo "$file: $lines lines"
     done >>"$breaches"
     sources | grep '\.c$' | xargs -r awk '
         FNR == 1 { start = 0 }
