@@ -81,7 +81,7 @@ foreach(cases ${program_files})
 endforeach()
 
 # They compile some hundred kernels for sim: once is enough.
-foreach(name code map product reduce team)
+foreach(name border code map own product reduce team)
   set_tests_properties(gen/device_${name} PROPERTIES LABELS once)
 endforeach()
 

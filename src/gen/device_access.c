@@ -13,7 +13,7 @@ bool le_cuda_load_is_safe(const struct cuda *c, const struct le_node *node) {
         return true;
     for (int d = 0; d < node->operand_count; d++) {
         bool edge = node->edge != LE_EDGE_NONE && layout->shape[d] > 0;
-        if (!edge && !le_gen_axis_is_safe(c->space, layout, node->operands[d], d, node->stretch))
+        if (!edge && !le_gen_axis_is_safe(c->reach, layout, node->operands[d], d, node->stretch))
             return false;
     }
     return !node->fill || le_cuda_is_safe((struct cuda *)(uintptr_t)c, node->fill);
@@ -80,14 +80,14 @@ static const char *term(const struct access *a, int d) {
 }
 
 /* ((i * n1) + j) * n2 + k, of elements side by side */
-static const char *dense_element(const struct access *a, const char *pointer) {
+static const char *dense_number(const struct access *a) {
     struct le_arena *arena = a->c->arena;
     const char *number = "0";
     for (int d = 0; d < a->rank; d++) {
         const char *x = le_cuda_wide(a->c, a->subscript[d]);
         number = d == 0 ? x : le_arena_format(arena, "(%s) * %s + %s", number, length_of(a, d, false), x);
     }
-    return le_arena_format(arena, "%s[%s]", pointer, number);
+    return number;
 }
 
 /* array[offset + i * stride + ...] */
@@ -125,7 +125,7 @@ static void find_subscripts(struct access *a, struct le_node *const *subscripts,
         if (is_stretched(a->layout, d, a->stretch))
             continue;
         a->subscript[d] = le_cuda_node(a->c, subscripts[d], block, outside);
-        if (trusted || le_gen_axis_is_safe(a->c->space, a->layout, subscripts[d], d, a->stretch))
+        if (trusted || le_gen_axis_is_safe(a->c->reach, a->layout, subscripts[d], d, a->stretch))
             continue;
         if (edge == LE_EDGE_NONE || edge == LE_EDGE_FILL || a->layout->shape[d] == 0)
             a->asked[d] = true;
@@ -227,8 +227,14 @@ struct block *le_cuda_place(struct cuda *c, const struct destination *to, struct
     struct access a;
     begin(&a, c, to->value, to->rank, to->stretch);
     find_subscripts(&a, to->subscripts, LE_EDGE_NONE, to->trusted, block, outside);
-    a.pointer = to->dense ? to->dense : pointer_to(c, to->value);
-    *place = to->dense ? dense_element(&a, to->dense) : element(&a);
+    if (to->numbered) {
+        *place = dense_number(&a);
+    } else if (to->dense) {
+        *place = le_arena_format(c->arena, "%s[%s]", to->dense, dense_number(&a));
+    } else {
+        a.pointer = pointer_to(c, to->value);
+        *place = element(&a);
+    }
     if (!asks(&a))
         return block;
     add_faults(&a, to->access, block);

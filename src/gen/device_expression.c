@@ -109,6 +109,11 @@ static const struct held *recall(struct cuda *c, struct le_node *node, const str
     return NULL;
 }
 
+void le_cuda_reach(struct cuda *c, const struct le_space *ranges) {
+    c->reach = ranges ? ranges : c->space;
+    c->epoch = ++c->ir->epoch;
+}
+
 const struct held *le_cuda_know(struct cuda *c, struct le_node *node, struct block *block, const char *text) {
     return remember(c, node, &(struct held){.text = text, .block = block}, NULL);
 }

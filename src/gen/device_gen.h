@@ -55,6 +55,7 @@ struct cuda {
     struct le_ir *ir;
     const struct le_stage *stage;
     struct le_space *space;
+    const struct le_space *reach; /* the indices' ranges where code is made now: what a read may touch there */
     const struct le_layout *layouts;
     struct le_arena *arena;
     const char *kernel; /* its name */
@@ -110,6 +111,9 @@ bool le_cuda_fits_int(int64_t low, int64_t high);
 
 /* device_expression.c. outside: the bool that a read which falls outside sets; NULL: it is a fault. */
 const struct held *le_cuda_node(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+/* From now on code is for those elements alone whose indices lie in these ranges (NULL: for all); what is known of
+ * nodes is forgotten. */
+void le_cuda_reach(struct cuda *c, const struct le_space *ranges);
 /* From block on the node has this value. */
 const struct held *le_cuda_know(struct cuda *c, struct le_node *node, struct block *block, const char *text);
 /* A variable of that block with this value. */
@@ -133,6 +137,7 @@ struct destination {
     struct le_node *const *subscripts;
     bool trusted;
     const char *dense; /* not NULL: instead, a pointer to as many elements side by side */
+    bool numbered;     /* *place is the element's number, as they would lie side by side */
 };
 /* Opens the block where the place is inside, if that has to be asked; *place is an element there. */
 struct block *le_cuda_place(struct cuda *c, const struct destination *to, struct block *block, const char *outside,
@@ -167,8 +172,13 @@ struct chunks {
     int64_t count, size, elements; /* turns of the first index; of the target */
     size_t work;                   /* where the copies are, side by side */
 };
+struct destination le_cuda_left_side(const struct cuda *c); /* the stage's */
 leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
                             struct le_device_launches *out);
+
+/* device_own.c: into copies that each block has; false: they would not fit, or not pay */
+bool le_cuda_scatter_own(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                         struct le_device_launches *out, leat_status *status);
 
 /* device_ordered.c: false: its points cannot be counted */
 bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,

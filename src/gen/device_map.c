@@ -2,6 +2,7 @@
  * text is made here. */
 #include "gen/device_map.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define PLACES_MAX  ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
 #define ITEMS_MAX   ((int64_t)INT32_MAX - 65536)
@@ -78,7 +79,7 @@ static bool find_place(const struct map *m, int value, struct le_node *const *su
 
 static bool is_inside(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
     for (int d = 0; d < rank; d++)
-        if (!le_gen_axis_is_safe(m->c.space, &m->c.layouts[value], subscripts[d], d, stretch))
+        if (!le_gen_axis_is_safe(m->c.reach, &m->c.layouts[value], subscripts[d], d, stretch))
             return false;
     return true;
 }
@@ -144,12 +145,26 @@ static bool node_merges(struct map *m, struct le_node *node, int outer, int epoc
     return node->kind != LE_NODE_LOAD || !node->fill || node_merges(m, node->fill, outer, epoch);
 }
 
+/* Visits all that is computed for a point. */
+static void walk(const struct map *m, void (*visit)(struct le_node *node, void *user), void *user) {
+    le_node_walk(m->c.ir, m->stage->node, visit, user);
+    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
+        le_node_walk(m->c.ir, m->stage->left[d], visit, user);
+}
+
+static bool all_merge(struct map *m, int outer) {
+    int epoch = ++m->c.ir->epoch;
+    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
+        if (!node_merges(m, m->stage->left[d], outer, epoch))
+            return false;
+    return node_merges(m, m->stage->node, outer, epoch);
+}
+
 static void merge(struct map *m, int outer) {
     struct map_axis *a = &m->axes[outer], *b = a + 1;
     int64_t count;
     if (range_of(m, a->index)->by != 1 || range_of(m, b->index)->by != 1 || !le_mul_i64(a->count, b->count, &count) ||
-        m->target.strides[outer] != times(m->target.strides[outer + 1], b->count) ||
-        !node_merges(m, m->stage->node, outer, ++m->c.ir->epoch))
+        m->target.strides[outer] != times(m->target.strides[outer + 1], b->count) || !all_merge(m, outer))
         return;
     m->covered[m->covered_count++] = a->index;
     b->count = count;
@@ -165,7 +180,8 @@ static void merge_axes(struct map *m) {
     sort_axes(m);
     for (int k = m->axis_count - 2; k >= 0; k--)
         merge(m, k);
-    find_target(m); /* where the axes now are */
+    if (!m->scatters)
+        find_target(m); /* where the axes now are */
     for (int k = 0; k < m->axis_count; k++) {
         struct map_axis *a = &m->axes[k];
         const struct le_range *r = range_of(m, a->index);
@@ -230,7 +246,7 @@ static void find_neighbour(struct le_node *node, void *user) {
         return;
     m->asks |= !is_plain(m, node, &unused);
     for (int k = 0; k < n->count; k++)
-        for (int a = 0; a < m->axis_count - 1; a++)
+        for (int a = 0; a < m->axis_count - 1 && !m->scatters; a++)
             if (n->value[k] == node->value && same_strides(m, &n->at[k], &p) && is_rows_apart(&n->at[k], &p, a))
                 m->row = a;
     if (n->count < SEEN_MAX) {
@@ -241,9 +257,69 @@ static void find_neighbour(struct le_node *node, void *user) {
 
 static void find_rows(struct map *m) {
     struct neighbours n = {.m = m};
-    le_node_walk(m->c.ir, m->stage->node, find_neighbour, &n);
+    walk(m, find_neighbour, &n);
     if (m->row >= 0)
         m->way = MAP_ROWS;
+}
+
+static void find_asking(struct le_node *node, void *user) {
+    struct map *m = user;
+    struct map_place p;
+    m->asks |= node->kind == LE_NODE_LOAD && !node->live && node->operand_count > 0 && moves(m, node) &&
+               !is_plain(m, node, &p) &&
+               find_place(m, node->value, node->operands, node->operand_count, node->stretch, &p);
+}
+
+/* The axes' places where the box of indices is; false: one that covers others would be cut. */
+static bool find_box(struct map *m, const int64_t *low, const int64_t *high) {
+    for (int a = 0; a < m->axis_count; a++) {
+        m->inside_low[a] = 0;
+        m->inside_high[a] = m->axes[a].count;
+    }
+    for (int k = 0; k < m->stage->index_count; k++) {
+        const struct le_range *r = range_of(m, m->stage->indices[k]);
+        int a = 0;
+        while (a < m->axis_count && m->axes[a].index != m->stage->indices[k])
+            a++;
+        if (low[k] == r->low && high[k] == r->high)
+            continue;
+        if (a == m->axis_count || m->axes[a].merged || r->by != 1)
+            return false;
+        m->inside_low[a] = low[k] - r->low;
+        m->inside_high[a] = high[k] - r->low;
+    }
+    return true;
+}
+
+/* Whether most of the elements are inside. */
+static bool is_worth_splitting(const struct map *m) {
+    double share = 1;
+    for (int a = 0; a < m->axis_count; a++)
+        share *= (double)(m->inside_high[a] - m->inside_low[a]) / (double)m->axes[a].count;
+    return share >= 0.5;
+}
+
+/* Where some reads may fall outside: whether there is an interior, in which none does. */
+static void find_interior(struct map *m) {
+    struct le_space *inside = LE_NEW(m->c.arena, struct le_space);
+    int64_t low[MAP_AXES_MAX], high[MAP_AXES_MAX];
+    int count = m->c.ir->indices.count;
+    if (!m->asks || m->scatters || !le_gen_interior(&m->c.job->kernel, low, high) || !find_box(m, low, high) ||
+        !is_worth_splitting(m))
+        return;
+    *inside = *m->c.space;
+    inside->ranges = LE_NEW_ARRAY(m->c.arena, count, struct le_range);
+    memcpy(inside->ranges, m->c.space->ranges, (size_t)count * sizeof *inside->ranges);
+    for (int k = 0; k < m->stage->index_count; k++) {
+        inside->ranges[m->stage->indices[k]].low = low[k];
+        inside->ranges[m->stage->indices[k]].high = high[k];
+    }
+    m->c.reach = inside;
+    m->asks = false;
+    walk(m, find_asking, m);
+    m->splits = !m->asks;
+    m->inside = m->splits ? inside : NULL;
+    m->c.reach = m->splits ? inside : m->c.space;
 }
 
 static void widen(struct map_stream *s, int row, int column) {
@@ -290,6 +366,13 @@ static void find_streams(struct map *m, struct le_node *node, int epoch) {
     m->loose |= node->kind == LE_NODE_LOAD && moves(m, node);
     for (int k = 0; k < node->operand_count; k++)
         find_streams(m, node->operands[k], epoch);
+}
+
+static void find_all_streams(struct map *m) {
+    int epoch = ++m->c.ir->epoch;
+    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
+        find_streams(m, m->stage->left[d], epoch);
+    find_streams(m, m->stage->node, epoch);
 }
 
 /* ---- tiles: what lies side by side along another axis than the target */
@@ -346,8 +429,10 @@ static int columns_to_vector(const struct map *m, int value, const struct map_pl
     return (int)(((-p->start) % width + width) % width);
 }
 
+/* 0: nothing lies side by side. */
 static int widest(const struct map *m, int *least) {
-    int most = *least = size_of(m, m->stage->target);
+    int most = m->scatters ? 0 : size_of(m, m->stage->target);
+    *least = m->scatters ? 16 : most;
     for (int k = 0; k < m->stream_count; k++) {
         int size = size_of(m, m->streams[k].loads[0]->value);
         if (m->streams[k].place.strides[m->axis_count - 1] != 1)
@@ -358,10 +443,17 @@ static int widest(const struct map *m, int *least) {
     return most;
 }
 
-/* Vectors begin where the target's do. */
+/* Vectors begin where the target's do, or a scatter's first stream's. */
 static void align(struct map *m) {
-    int first;
-    while ((first = columns_to_vector(m, m->stage->target, &m->target, m->width)) < 0 && m->width > 1)
+    int first, value = m->stage->target;
+    const struct map_place *place = &m->target;
+    for (int k = 0; m->scatters && k < m->stream_count; k++)
+        if (m->streams[k].place.strides[m->axis_count - 1] == 1) {
+            value = m->streams[k].loads[0]->value;
+            place = &m->streams[k].place;
+            break;
+        }
+    while ((first = columns_to_vector(m, value, place, m->width)) < 0 && m->width > 1)
         m->width /= 2;
     m->phase = first > 0 ? m->width - first : 0;
     for (int k = 0; k < m->stream_count; k++) {
@@ -372,10 +464,17 @@ static void align(struct map *m) {
     }
 }
 
+static int64_t cost_of(const struct map *m) {
+    int64_t cost = m->stage->node->cost + 1;
+    for (int d = 0; m->scatters && d < m->stage->left_count; d++)
+        cost += m->stage->left[d]->cost;
+    return cost;
+}
+
 static void find_width(struct map *m) {
     int least, bytes = widest(m, &least);
-    int64_t cost = m->stage->node->cost + 1;
-    m->width = m->asks ? 1 : 16 / bytes;
+    int64_t cost = cost_of(m);
+    m->width = m->asks || bytes == 0 ? 1 : 16 / bytes;
     if (!m->asks && m->width * least < 4)
         m->width = 4 / least;
     while (m->width > 1 && m->width * cost > DEAR_COST)
@@ -384,11 +483,11 @@ static void find_width(struct map *m) {
 }
 
 static void find_unroll(struct map *m) {
-    int ahead = 1, least, bytes = widest(m, &least);
-    int64_t cost = m->stage->node->cost + 1;
+    int ahead = !m->scatters, least, bytes = widest(m, &least);
+    int64_t cost = cost_of(m);
     for (int k = 0; k < m->stream_count; k++)
         ahead += m->streams[k].along;
-    if (ahead > 1)
+    if (ahead > 1 && !m->scatters)
         ahead--;
     m->unroll = m->way == MAP_ROWS ? 4 : 8;
     while (m->unroll > 1 && (m->unroll * m->width * cost > DEAR_COST ||
@@ -406,23 +505,27 @@ static bool find_items(struct map *m) {
     return m->items <= ITEMS_MAX;
 }
 
-static void find_region(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->changes)
+/* What more than one thread's own reads and operations makes, or a thread at its place in an order. */
+static void find_other(struct le_node *node, void *user) {
+    if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->kind == LE_NODE_REDUCE || node->changes)
         *(bool *)user = true;
 }
 
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage) {
-    bool region = false;
-    *m = (struct map){.stage = stage, .row = -1};
+    bool other = false;
+    *m = (struct map){.stage = stage, .row = -1, .threads = MAP_THREADS, .scatters = stage->kind == LE_STAGE_SCATTER};
     le_cuda_begin(&m->c, job, stage, "");
-    le_node_walk(m->c.ir, stage->node, find_region, &region);
-    if (region || stage->node->reduces || !find_axes(m) || !find_target(m))
+    m->splits = m->scatters;
+    m->body = m->c.root;
+    walk(m, find_other, &other);
+    if (other || !find_axes(m) || (!m->scatters && !find_target(m)))
         return false;
-    m->safe = le_cuda_is_safe(&m->c, stage->node);
+    m->safe = !m->scatters && le_cuda_is_safe(&m->c, stage->node);
     merge_axes(m);
     find_rows(m);
-    find_streams(m, stage->node, ++m->c.ir->epoch);
-    if (m->way == MAP_FLAT && find_tiles(m)) {
+    find_interior(m);
+    find_all_streams(m);
+    if (m->way == MAP_FLAT && !m->splits && find_tiles(m)) {
         m->width = 1;
     } else {
         find_width(m);

@@ -45,15 +45,23 @@ struct map {
     struct map_axis axes[MAP_AXES_MAX];
     int axis_count, row;                      /* row: an axis; -1: none */
     int covered[MAP_AXES_MAX], covered_count; /* indices that stay at their low */
-    struct map_place target;
+    struct map_place target;                  /* not a scatter's */
     struct map_stream streams[MAP_STREAMS_MAX];
     int stream_count;
+    int threads;              /* of a block */
     int width, unroll, phase; /* phase: columns of a row's first vector that lie before the row */
     bool safe;                /* what its elements are made of can neither fault nor tell notes */
     bool loose;               /* some is read as it is needed, and only for elements that count */
     bool asks;                /* it reads places that may lie outside */
+    bool scatters;            /* its elements go to wherever the stage says */
+    bool splits;              /* where all elements of a thread count, and all that they read is inside, they are made
+                                 without a question, and else one by one */
+    const struct le_space *inside; /* of splits: where reads are inside; NULL: everywhere */
+    int64_t inside_low[MAP_AXES_MAX], inside_high[MAP_AXES_MAX]; /* the same as places along each axis */
     int tile_rows, tile_columns;
-    int64_t items; /* FLAT: threads' parts; else blocks */
+    int64_t items;      /* FLAT: threads' parts; else blocks */
+    struct block *body; /* what a thread does for its elements; NULL: the root */
+    const char *part; /* FLAT: the number of `threads * unroll` items; NULL: blockIdx.x, and each thread has its own */
 };
 
 /* device_map.c; false: another kernel has to make it */
@@ -64,7 +72,8 @@ int64_t le_map_parts(const struct map *m, int axis); /* of an axis: FLAT: vector
 /* device_map_places.c: what a thread knows before it reads */
 struct map_names {
     const char *place[MAP_AXES_MAX]; /* along each axis; FLAT: arrays, by turn, unless each thread has one element */
-    const char *from, *to, *whole;   /* elements that count, by turn, and whether all do; NULL: 0, all, not asked */
+    const char *from, *to, *whole;   /* elements that count, by turn, and whether all do (of splits: and read inside);
+                                        NULL: 0, all, not asked */
     const char *row_start, *column_start; /* TILE: the block's */
 };
 void le_map_places(struct map *m, struct map_names *names);
@@ -76,7 +85,10 @@ const char *le_map_place(struct map *m, const struct map_names *names, int axis,
 const char *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* a parameter */
 bool le_map_is_simple(const struct map *m); /* a thread has one element, and ends where there is none */
 
-/* device_map_code.c: false: another kernel has to make it */
+/* device_map_code.c */
+/* The thread's elements into m->body: what they read, and what `make` makes of one in the block where it counts. */
+void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct block *block));
+/* false: another kernel has to make it */
 bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
                   leat_status *status);
 #endif

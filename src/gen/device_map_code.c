@@ -5,8 +5,11 @@ struct maker {
     struct map *m;
     struct cuda *c;
     struct map_names names;
-    const char *turn, *element; /* names of the loops' variables */
-    const char *made;           /* the array of the elements, as they are stored */
+    struct block *body;                               /* where its code goes now */
+    bool whole;                                       /* there all elements count, and all that they read is inside */
+    const char *turn, *element;                       /* names of the loops' variables */
+    const char *made;                                 /* the array of the elements, as they are stored */
+    void (*make)(struct map *m, struct block *block); /* of an element; NULL: into `made` */
 };
 
 static struct block *open_loop(struct maker *k, struct block *block, const char *name, int count) {
@@ -24,7 +27,7 @@ static struct block *open_turns(struct maker *k, struct block *block) {
 /* Whether an element counts, as an expression; NULL: it does. */
 static const char *counts(const struct maker *k) {
     struct le_arena *arena = k->c->arena;
-    if (le_map_is_simple(k->m))
+    if (le_map_is_simple(k->m) || k->whole)
         return NULL;
     if (k->m->width == 1)
         return le_arena_format(arena, "%s[%s]", k->names.to, k->turn);
@@ -83,8 +86,8 @@ static void declare(struct maker *k) {
         if (!is_ahead(s))
             continue;
         s->name = le_cuda_name(k->c, wish_of(k, s, "near"));
-        le_cuda_line(k->c, k->c->root, "%s %s[%d][%d] = {};", stored_of(k, s), s->name,
-                     k->m->unroll + s->row_high - s->row_low, columns_of(k, s));
+        le_cuda_line(k->c, k->body, "%s %s[%d][%d]%s;", stored_of(k, s), s->name,
+                     k->m->unroll + s->row_high - s->row_low, columns_of(k, s), k->whole ? "" : " = {}");
     }
 }
 
@@ -150,15 +153,18 @@ static void read_ahead(struct maker *k) {
     if (!some)
         return;
     declare(k);
-    if (!k->names.whole) {
-        read_some(k, c->root);
+    if (!k->whole && !k->names.whole) {
+        read_some(k, k->body);
         return;
     }
-    struct block *all = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s)", k->names.whole));
+    struct block *all =
+        k->whole ? k->body : le_cuda_open(c, k->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
     for (int q = 0; q < k->m->stream_count; q++)
         if (is_ahead(&k->m->streams[q]))
             read_rows(k, &k->m->streams[q], all);
-    struct block *rest = le_cuda_open(c, c->root, "else");
+    if (k->whole)
+        return;
+    struct block *rest = le_cuda_open(c, k->body, "else");
     read_some(k, rest);
     le_cuda_close(c, all); /* what is hoisted out of either comes before both */
     le_cuda_close(c, rest);
@@ -249,21 +255,35 @@ static const char *target_place(struct maker *k, struct block *block) {
 /* Turns of which some element counts: what they read lies inside. */
 static struct block *open_counted(struct maker *k) {
     struct cuda *c = k->c;
-    struct block *turns = open_loop(k, c->root, k->turn, k->m->unroll);
+    struct block *turns = open_loop(k, k->body, k->turn, k->m->unroll);
     struct block *inner = le_cuda_open(c, turns, le_arena_format(c->arena, "if (%s[%s] > 0)", k->names.to, k->turn));
     inner->conditional = true;
     le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
     return inner;
 }
 
+static void declare_made(struct maker *k) {
+    enum le_type stored = k->c->ir->values.at[k->m->stage->target].type;
+    k->made = le_cuda_name(k->c, "made");
+    le_cuda_line(k->c, k->body, "%s %s[%d][%d];", le_cuda_stored(stored), k->made, k->m->unroll, k->m->width);
+}
+
+static void make_element(struct maker *k, struct block *block) {
+    struct cuda *c = k->c;
+    enum le_type stored = c->ir->values.at[k->m->stage->target].type;
+    if (k->make) {
+        k->make(k->m, block);
+        return;
+    }
+    const struct held *x = le_cuda_node(c, k->m->stage->node, block, NULL);
+    le_cuda_line(c, block, "%s[%s][%s] = %s;", k->made, k->turn, k->element,
+                 le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(stored), stored));
+}
+
 static void make_elements(struct maker *k) {
     struct cuda *c = k->c;
-    const struct le_stage *stage = k->m->stage;
-    enum le_type stored = c->ir->values.at[stage->target].type;
-    k->made = le_cuda_name(c, "made");
-    le_cuda_line(c, c->root, "%s %s[%d][%d];", le_cuda_stored(stored), k->made, k->m->unroll, k->m->width);
-    bool asks = !le_map_is_simple(k->m) && (!k->m->safe || k->m->loose);
-    struct block *turns = asks ? open_counted(k) : open_turns(k, c->root);
+    bool asks = !k->whole && !le_map_is_simple(k->m) && (!k->m->safe || k->m->loose);
+    struct block *turns = asks ? open_counted(k) : open_turns(k, k->body);
     struct block *loop = open_loop(k, turns, k->element, k->m->width), *element = loop;
     if (asks) {
         element = le_cuda_open(c, loop, le_arena_format(c->arena, "if (%s)", counts(k)));
@@ -272,10 +292,9 @@ static void make_elements(struct maker *k) {
     bind_inner(k, element, k->m->width > 1 ? k->element : NULL);
     for (int q = 0; q < k->m->stream_count; q++)
         know_stream(k, &k->m->streams[q], turns, element);
-    const struct held *x = le_cuda_node(c, stage->node, element, NULL);
-    le_cuda_line(c, element, "%s[%s][%s] = %s;", k->made, k->turn, k->element,
-                 le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(stored), stored));
-    le_cuda_close_all(c, element);
+    make_element(k, element);
+    for (; element != k->body; element = element->parent)
+        le_cuda_close(c, element);
 }
 
 /* ---- writing */
@@ -294,21 +313,84 @@ static void write_some(struct maker *k, struct block *block) {
     le_cuda_close(c, turns);
 }
 
-static void write_all(struct maker *k) {
+static void write_whole(struct maker *k, struct block *block) {
     struct cuda *c = k->c;
-    if (!k->names.whole) {
-        write_some(k, c->root);
-        return;
-    }
-    struct block *all = le_cuda_open(c, c->root, le_arena_format(c->arena, "if (%s)", k->names.whole));
-    struct block *turns = open_turns(k, all);
+    struct block *turns = open_turns(k, block);
     bind_inner(k, turns, NULL);
     le_cuda_line(c, turns, "le_write<%d>(&%s, %s[%s]);", k->m->width, target_place(k, turns), k->made, k->turn);
     le_cuda_close(c, turns);
-    struct block *rest = le_cuda_open(c, c->root, "else");
+}
+
+static void write_all(struct maker *k) {
+    struct cuda *c = k->c;
+    if (!k->names.whole) {
+        write_some(k, k->body);
+        return;
+    }
+    struct block *all = le_cuda_open(c, k->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
+    write_whole(k, all);
+    struct block *rest = le_cuda_open(c, k->body, "else");
     write_some(k, rest);
     le_cuda_close(c, all);
     le_cuda_close(c, rest);
+}
+
+/* ---- threads whose elements are all alike, and the others */
+
+static void store(struct map *m, struct block *block) {
+    le_cuda_store(&m->c, le_cuda_node(&m->c, m->stage->node, block, NULL), block);
+}
+
+/* Each element by itself, where it counts. */
+static void make_apart(struct maker *k) {
+    struct cuda *c = k->c;
+    struct block *turns = open_turns(k, k->body);
+    struct block *elements = le_cuda_open(c, turns,
+                                          le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = 0; %s < %d; %s++)",
+                                                          k->element, k->element, k->m->width, k->element));
+    struct block *inner = le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", counts(k)));
+    inner->conditional = true;
+    bind_inner(k, inner, k->m->width > 1 ? k->element : NULL);
+    k->make(k->m, inner);
+    le_cuda_close(c, inner);
+    le_cuda_close(c, elements);
+    le_cuda_close(c, turns);
+}
+
+static void make_split(struct maker *k) {
+    struct cuda *c = k->c;
+    struct block *all = le_cuda_open(c, k->m->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
+    struct block *rest = le_cuda_open(c, k->m->body, "else");
+    k->body = all;
+    k->whole = true;
+    le_cuda_reach(c, k->m->inside);
+    read_ahead(k);
+    if (!k->make)
+        declare_made(k);
+    make_elements(k);
+    if (!k->make)
+        write_whole(k, all);
+    k->body = rest;
+    k->whole = false;
+    le_cuda_reach(c, NULL);
+    if (!k->make)
+        k->make = store;
+    make_apart(k);
+    le_cuda_close(c, all);
+    le_cuda_close(c, rest);
+}
+
+static struct maker new_maker(struct map *m, const struct map_names *names) {
+    struct maker k = {.m = m, .c = &m->c, .body = m->body, .names = *names};
+    k.turn = le_cuda_name(k.c, "u");
+    k.element = le_cuda_name(k.c, "e");
+    return k;
+}
+
+void le_map_elements(struct map *m, const struct map_names *names, void (*make)(struct map *m, struct block *block)) {
+    struct maker k = new_maker(m, names);
+    k.make = make;
+    make_split(&k);
 }
 
 /* ---- */
@@ -323,21 +405,29 @@ static const char *how(const struct map *m) {
                                : "a thread for some elements";
 }
 
+static void make_all(struct maker *k) {
+    if (k->m->splits) {
+        make_split(k);
+        return;
+    }
+    read_ahead(k);
+    if (k->m->way == MAP_TILE)
+        read_tiles(k);
+    declare_made(k);
+    make_elements(k);
+    write_all(k);
+}
+
 bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
                   leat_status *status) {
     struct map m;
+    struct map_names names;
     if (!le_map_find(&m, job, stage))
         return false;
-    struct maker k = {.m = &m, .c = &m.c};
     m.c.block_threads = MAP_THREADS;
-    le_map_places(&m, &k.names);
-    k.turn = le_cuda_name(k.c, "u");
-    k.element = le_cuda_name(k.c, "e");
-    read_ahead(&k);
-    if (m.way == MAP_TILE)
-        read_tiles(&k);
-    make_elements(&k);
-    write_all(&k);
+    le_map_places(&m, &names);
+    struct maker k = new_maker(&m, &names);
+    make_all(&k);
     struct le_device_launch *launch = le_cuda_finish(k.c, out);
     int64_t blocks = m.items;
     if (m.way == MAP_FLAT)

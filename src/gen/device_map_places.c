@@ -3,7 +3,7 @@
 #include "gen/device_map.h"
 
 bool le_map_is_simple(const struct map *m) {
-    return m->way == MAP_FLAT && m->width == 1 && m->unroll == 1;
+    return m->way == MAP_FLAT && m->width == 1 && m->unroll == 1 && !m->splits;
 }
 
 static const char *name_of(struct map *m, int axis) {
@@ -80,6 +80,24 @@ const char *le_map_place(struct map *m, const struct map_names *names, int axis,
     return le_arena_format(m->c.arena, step > 1 ? "%s + %s * %d" : "%s + %s", place, turn, step);
 }
 
+/* Whether all that the turn's elements read is inside. */
+static void find_inside(struct map *m, struct map_names *names, struct block *block, const char *turn) {
+    struct le_arena *arena = m->c.arena;
+    struct words all = {0};
+    for (int a = 0; a < m->axis_count; a++) {
+        const char *place = le_map_place(m, names, a, turn), *type = type_of(m, a);
+        bool inner = a == m->axis_count - 1;
+        if (m->inside_low[a] > 0)
+            le_words_add(arena, &all, " && %s >= (%s)%s", place, type,
+                         le_map_axis_number(m, a, "inside", m->inside_low[a]));
+        if (m->inside_high[a] < m->axes[a].count)
+            le_words_add(arena, &all, " && %s <= (%s)%s - %d", place, type,
+                         le_map_axis_number(m, a, "inside_end", m->inside_high[a]), inner ? m->width : 1);
+    }
+    if (all.length)
+        le_cuda_line(&m->c, block, "%s = %s%s;", names->whole, names->whole, all.at);
+}
+
 /* Which of its elements count. */
 static void find_ends(struct map *m, struct map_names *names, struct block *block, const char *turn, const char *asks) {
     struct cuda *c = &m->c;
@@ -89,6 +107,8 @@ static void find_ends(struct map *m, struct map_names *names, struct block *bloc
     if (m->width == 1) {
         const char *within = m->way == MAP_FLAT ? asks : le_arena_format(c->arena, "%s && %s < %s", asks, place, count);
         le_cuda_line(c, block, "%s[%s] = %s;", names->to, turn, within);
+        if (names->whole)
+            le_cuda_line(c, block, "%s = %s && %s[%s];", names->whole, names->whole, names->to, turn);
         return;
     }
     le_cuda_line(c, block, "const %s %s = %s - (%s);", type_of(m, inner), left, count, place);
@@ -103,14 +123,14 @@ static void find_ends(struct map *m, struct map_names *names, struct block *bloc
 static void declare_ends(struct map *m, struct map_names *names) {
     struct cuda *c = &m->c;
     names->to = le_cuda_name(c, "end");
-    le_cuda_line(c, c->root, m->width > 1 ? "int %s[%d];" : "bool %s[%d];", names->to, m->unroll);
+    le_cuda_line(c, m->body, m->width > 1 ? "int %s[%d];" : "bool %s[%d];", names->to, m->unroll);
     if (m->phase > 0) {
         names->from = le_cuda_name(c, "start");
-        le_cuda_line(c, c->root, "int %s[%d];", names->from, m->unroll);
+        le_cuda_line(c, m->body, "int %s[%d];", names->from, m->unroll);
     }
-    if (m->width > 1) {
+    if (m->width > 1 || m->splits) {
         names->whole = le_cuda_name(c, "whole");
-        le_cuda_line(c, c->root, "bool %s = true;", names->whole);
+        le_cuda_line(c, m->body, "bool %s = true;", names->whole);
     }
 }
 
@@ -130,27 +150,29 @@ static void put_places(struct map *m, struct map_names *names, struct block *blo
 static void find_flat(struct map *m, struct map_names *names) {
     struct cuda *c = &m->c;
     const char *parts[MAP_AXES_MAX] = {NULL}, *first = le_cuda_name(c, "first"), *turn = le_cuda_name(c, "turn");
-    const char *items = le_cuda_number(c, "items", m->items);
+    const char *items = le_cuda_number(c, "items", m->items), *part = m->part ? m->part : "blockIdx.x";
     for (int a = 0; a < m->axis_count; a++)
         names->place[a] = le_cuda_name(c, le_arena_format(c->arena, "%s_place", name_of(m, a)));
-    le_cuda_line(c, c->root, "const unsigned %s = blockIdx.x * %du + threadIdx.x;", first, MAP_THREADS * m->unroll);
+    le_cuda_line(c, m->body, "const unsigned %s = %s * %du + threadIdx.x;", first, part, m->threads * m->unroll);
     if (le_map_is_simple(m)) {
-        le_cuda_line(c, c->root, "if (%s >= (unsigned)%s)\n    return;", first, items);
-        split(m, c->root, first, parts);
-        put_places(m, names, c->root, parts, turn);
+        le_cuda_line(c, m->body, "if (%s >= (unsigned)%s)\n    return;", first, items);
+        split(m, m->body, first, parts);
+        put_places(m, names, m->body, parts, turn);
         return;
     }
     for (int a = 0; a < m->axis_count; a++)
-        le_cuda_line(c, c->root, "%s %s[%d];", type_of(m, a), names->place[a], m->unroll);
+        le_cuda_line(c, m->body, "%s %s[%d];", type_of(m, a), names->place[a], m->unroll);
     declare_ends(m, names);
     struct block *block = le_cuda_open(
-        c, c->root,
+        c, m->body,
         le_arena_format(c->arena, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)", turn, turn, m->unroll, turn));
     const char *item = le_cuda_name(c, "item");
-    le_cuda_line(c, block, "const unsigned %s = %s + %s * %du;", item, first, turn, MAP_THREADS);
+    le_cuda_line(c, block, "const unsigned %s = %s + %s * %du;", item, first, turn, m->threads);
     split(m, block, item, parts);
     put_places(m, names, block, parts, turn);
     find_ends(m, names, block, turn, le_arena_format(c->arena, "%s < (unsigned)%s", item, items));
+    if (m->inside)
+        find_inside(m, names, block, turn);
     le_cuda_close(c, block);
 }
 
@@ -163,13 +185,13 @@ static void find_corner(struct map *m, struct map_names *names, const char *cons
     names->column_start = le_cuda_name(c, "column_start");
     int columns = m->way == MAP_TILE ? m->tile_columns : 32;
     int rows = m->way == MAP_TILE ? m->tile_rows : MAP_THREADS / 32 * m->unroll;
-    le_cuda_line(c, c->root, "const %s %s = (%s)%s * %d;", type_of(m, m->row), names->row_start, type_of(m, m->row),
+    le_cuda_line(c, m->body, "const %s %s = (%s)%s * %d;", type_of(m, m->row), names->row_start, type_of(m, m->row),
                  parts[m->row], rows);
-    le_cuda_line(c, c->root, "const %s %s = %s + (int)(threadIdx.x / %d)%s;", type_of(m, m->row), row, names->row_start,
+    le_cuda_line(c, m->body, "const %s %s = %s + (int)(threadIdx.x / %d)%s;", type_of(m, m->row), row, names->row_start,
                  columns, m->way == MAP_ROWS ? le_arena_format(c->arena, " * %d", m->unroll) : "");
-    le_cuda_line(c, c->root, "const %s %s = (%s)%s * %d;", type_of(m, inner), names->column_start, type_of(m, inner),
+    le_cuda_line(c, m->body, "const %s %s = (%s)%s * %d;", type_of(m, inner), names->column_start, type_of(m, inner),
                  parts[inner], columns);
-    le_cuda_line(c, c->root, "const %s %s = %s;", type_of(m, inner), at,
+    le_cuda_line(c, m->body, "const %s %s = %s;", type_of(m, inner), at,
                  column(m, le_arena_format(c->arena, "(%s + threadIdx.x %% %d)", names->column_start, columns)));
     names->place[m->row] = row;
     names->place[inner] = at;
@@ -178,16 +200,18 @@ static void find_corner(struct map *m, struct map_names *names, const char *cons
 static void find_blocks(struct map *m, struct map_names *names) {
     struct cuda *c = &m->c;
     const char *parts[MAP_AXES_MAX] = {NULL}, *turn = le_cuda_name(c, "turn");
-    split(m, c->root, "blockIdx.x", parts);
+    split(m, m->body, "blockIdx.x", parts);
     for (int a = 0; a < m->axis_count; a++)
         names->place[a] = le_arena_format(c->arena, "(%s)%s", type_of(m, a), parts[a]);
     find_corner(m, names, parts);
     declare_ends(m, names);
     struct block *block = le_cuda_open(
-        c, c->root,
+        c, m->body,
         le_arena_format(c->arena, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)", turn, turn, m->unroll, turn));
     find_ends(m, names, block, turn,
               le_arena_format(c->arena, "%s < %s", le_map_place(m, names, m->row, turn), count_of(m, m->row)));
+    if (m->inside)
+        find_inside(m, names, block, turn);
     le_cuda_close(c, block);
 }
 

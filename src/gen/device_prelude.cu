@@ -289,6 +289,8 @@ template <class W, class T, class F> __device__ inline void le_atomic_change(T *
     before.word = *(volatile W *)at;
     for (;;) {
         after.value = next(before.value);
+        if (after.word == before.word)
+            return;
         const W seen = atomicCAS((W *)at, before.word, after.word);
         if (seen == before.word)
             return;

@@ -1,7 +1,7 @@
 /* Scatters: several points may meet at one element of the target. Where the order does not show, or can be put right
- * (integers, minima and maxima, the last that sets), all threads go at once; sums and products of floats keep the order
- * of NUMERICS: in chunks, whose totals are joined in order (device_ordered.c; where points cannot be counted, one
- * thread goes through them). */
+ * (integers, minima and maxima, the last that sets), all threads go at once (few elements: device_own.c); sums and
+ * products of floats keep the order of NUMERICS: in chunks, whose totals are joined in order (device_ordered.c; where
+ * points cannot be counted, one thread goes through them). */
 #include "gen/device_gen.h"
 
 const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, const char *now, const char *x) {
@@ -49,7 +49,7 @@ static void add_atomic(struct cuda *c, struct block *block, enum le_scatter op, 
     le_cuda_line(c, block, "%s<%s>(&%s, %s);", names[op], le_cuda_type(type), place, x);
 }
 
-static struct destination left_side(const struct cuda *c) {
+struct destination le_cuda_left_side(const struct cuda *c) {
     return (struct destination){.value = c->stage->target,
                                 .rank = c->stage->left_count,
                                 .access = c->stage->access,
@@ -61,7 +61,7 @@ static void update_place(struct cuda *c, struct block *block, bool atomic, const
     const struct le_stage *stage = c->stage;
     enum le_type type = c->ir->values.at[stage->target].type;
     const char *x = le_cuda_wide(c, le_cuda_node(c, stage->node, block, NULL)), *place;
-    struct destination to = left_side(c);
+    struct destination to = le_cuda_left_side(c);
     to.dense = dense;
     struct block *inner = le_cuda_place(c, &to, block, NULL, &place);
     if (atomic)
@@ -95,7 +95,7 @@ static leat_status set_pass(const struct le_device_kernel_job *job, const struct
     enum le_type type = c.ir->values.at[stage->target].type;
     const char *winners = le_cuda_parameter(&c, LE_ARGUMENT_WORK, -1, (int64_t)work, "unsigned long long *", "winners");
     struct block *block = le_cuda_points(&c, false, &threads);
-    struct destination to = left_side(&c), told = to;
+    struct destination to = le_cuda_left_side(&c), told = to;
     told.dense = winners;
     struct block *inner = le_cuda_place(&c, &told, block, NULL, &number);
     const char *own = le_arena_format(c.arena, "%s + 1", le_cuda_point(&c));
@@ -247,8 +247,12 @@ leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct
     const struct le_kernel *k = &job->kernel;
     enum le_type type = k->ir->values.at[stage->target].type;
     int64_t elements = 1;
+    leat_status status;
     for (int d = 0; d < k->ir->values.at[stage->target].rank; d++)
         elements *= k->layouts[stage->target].shape[d];
+    if (has_atomic_form(type, stage->scatter) && type != LE_BOOL && stage->scatter != LE_SCATTER_MUL &&
+        le_cuda_scatter_own(job, stage, out, &status))
+        return status;
     if (has_atomic_form(type, stage->scatter))
         return scatter_at_once(job, stage, out);
     if (stage->scatter == LE_SCATTER_SET)

@@ -207,6 +207,7 @@ void le_cuda_begin(struct cuda *c, const struct le_device_kernel_job *job, const
                        .ir = k->ir,
                        .stage = stage,
                        .space = k->space,
+                       .reach = k->space,
                        .layouts = k->layouts,
                        .arena = k->arena,
                        .epoch = ++k->ir->epoch};

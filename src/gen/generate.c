@@ -414,6 +414,15 @@ static bool find_boxes(const struct le_kernel *kernel, struct box *whole, struct
     return split;
 }
 
+bool le_gen_interior(const struct le_kernel *kernel, int64_t low[16], int64_t high[16]) {
+    struct box whole, interior;
+    if (!find_boxes(kernel, &whole, &interior))
+        return false;
+    memcpy(low, interior.low, sizeof interior.low);
+    memcpy(high, interior.high, sizeof interior.high);
+    return true;
+}
+
 static leat_status generate_stage(const struct le_kernel *kernel, struct le_launches *out) {
     const struct le_stage *stage = kernel->stage;
     struct box whole, interior;

@@ -1,0 +1,33 @@
+/* Maps that read beyond their arrays' ends: threads inside ask nothing, those at the borders do, and the bytes are the
+ * CPU's; where few elements are inside, all ask. */
+#include "gen/device_kernel_testing.h"
+
+#define VECTORS "a thread for vectors of elements"
+#define SOME    "a thread for some elements"
+#define ROWS    "a thread for some rows and columns"
+
+static void planes(void **state) {
+    (void)state;
+    static const char clamped[] = "edge a clamp\ny[i,j] = a[i,j] - a[i-1,j] * a[i+1,j+2] + a[i,j-1]";
+    static const char deep[] = "y[t,i,j] = a[t,i-1,j] + a[t,i,j+1] * a[t-1,i,j] else i + j";
+    same(clamped, "a 37 64", ROWS);
+    same(clamped, "a 37 63", ROWS);
+    same(clamped, "a 37 261 by 300 1", ROWS);
+    same(clamped, "a 3 2", SOME);
+    same_checked(clamped, "a 33 260", ROWS, true, true);
+    same_checked(deep, "a 5 13 64", ROWS, true, true);
+}
+
+static void lines(void **state) {
+    (void)state;
+    same("edge x mirror\ny[i] = x[i-3] - x[i+2]", "x 1027", VECTORS);
+    same("edge x mirror\ny[i] = x[i-3] - x[i+2]", "x 5", SOME);
+    same_checked("y[i] = x[i+1] - x[i-1] else x[i]", "x 4099", VECTORS, true, true);
+    same("in x: u8[n]\ny[i] = x[i+1] - x[i-1] else 3", "x 4099", VECTORS);
+    same("y[i,j] = a[i,j] + b[j-1,i] else 7", "a 40 36, b 36 40", VECTORS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planes), cmocka_unit_test(lines)};
+    return cmocka_run_group_tests(tests, NULL, close_kept);
+}

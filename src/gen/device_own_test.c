@@ -1,0 +1,80 @@
+/* Scatters into copies that blocks have of their own: the CPU's bytes, whatever the types, extents and strides are, and
+ * faults as if there were no copies. */
+#include "gen/device_kernel_testing.h"
+
+#define OWN  "a block into copies of its own"
+#define EACH "a thread for each point, atomically"
+
+static void counts(void **state) {
+    (void)state;
+    static const char bytes[] = "in x: u8[n]\nout h: i64[256]\nh[x[i]] += 1";
+    same(bytes, "x 5003", OWN);
+    same(bytes, "x 70000", OWN);
+    same(bytes, "x 2047", EACH);
+    same("out h: u16[10]\nh[i % 10] -= 7 where i in 0..5003", "", OWN);
+}
+
+static void sums(void **state) {
+    (void)state;
+    static const char wide[] = "in x: u8[n]\nin w: i64[n]\nout h: i64[3]\nh[x[i] % 3] -= (w[i] - 9000000) * 1000003";
+    same("in x: u8[n]\nin w: i16[n]\nout h: i16[256]\nh[x[i]] += w[i]", "x 5003, w 5003", OWN);
+    same_checked(wide, "x 5003, w 5003", OWN, true, true); /* carries, of both signs */
+}
+
+static void extremes(void **state) {
+    (void)state;
+    same("in x: u8[n]\nin w: u16[n]\nout h: u16[256]\nh[x[i]] min= w[i]", "x 5003, w 5003", OWN);
+    same("in x: u8[n]\nin w: i64[n]\nout h: i64[256]\nh[x[i]] max= w[i]", "x 5003, w 5003", OWN);
+    same_checked("in x: u8[n]\nin w: f32[n]\nout h: f32[99]\nh[x[i] % 99] max= x[i] == 7 ? nan : -abs(w[i])",
+                 "x 5003, w 5003", OWN, true, true);
+}
+
+/* Copies for each lane, for some lanes, and one for a block that has nothing else. */
+static void lengths(void **state) {
+    (void)state;
+    static const char program[] = "in x: u32[n]\nin w: i64[n]\nin z: f32[m]\nout h: i64[m]\nh[x[i] % u32(m)] += w[i]";
+    same(program, "x 5003, w 5003, z 1", OWN);
+    same(program, "x 9001, w 9001, z 1000", OWN);
+    same(program, "x 7999, w 7999, z 1000", EACH);
+    same(program, "x 50001, w 50001, z 6200", OWN);
+}
+
+static void layouts(void **state) {
+    (void)state;
+    static const char flat[] = "in x: u8[n,m]\nout h: i64[256]\nh[x[i,j]] += 1";
+    static const char folded[] = "in x: u8[n,m]\nin w: i32[n]\nout h: i64[4,64]\nh[x[i,j] // 64, x[i,j] % 64] += w[i]";
+    same(flat, "x 61 83 by 100 1", OWN);
+    same(flat, "x 61 83 by -83 -1", OWN);
+    same_checked(flat, "x 61 83", OWN, false, false);
+    same(folded, "x 61 83, w 61", OWN);
+    same("in x: u8[n]\nout h: i64[256]\nh[x[i+1]] += 1 where i in 0..5001", "x 5002", OWN);
+}
+
+/* The first point that falls outside, as the CPU finds it. */
+static void faults(void **state) {
+    (void)state;
+    struct run r;
+    start(&r, "in x: u8[n]\nout h: i64[250]\nh[x[i]] += 1", "x 5003", false);
+    int64_t first = 0;
+    const struct le_stage *stage = NULL;
+    for (int k = 0; k < r.kernel.ir->stages.count; k++)
+        if (r.kernel.ir->stages.at[k].kind == LE_STAGE_SCATTER)
+            stage = &r.kernel.ir->stages.at[k];
+    const unsigned char *x = r.buffers[r.kernel.ir->values.at[0].rank == 1 ? 0 : 1];
+    while (x[first] < 250)
+        first++;
+    char *found = calloc(r.bytes[stage->target] + 8, 1);
+    run_on_device(&r, stage, found);
+    assert_string_equal(r.how, OWN);
+    assert_int_equal(r.fault.set, 1);
+    assert_int_equal(r.fault.point, first);
+    assert_int_equal(r.fault.value, x[first]);
+    free(found);
+    finish(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counts),  cmocka_unit_test(sums),    cmocka_unit_test(extremes),
+                                       cmocka_unit_test(lengths), cmocka_unit_test(layouts), cmocka_unit_test(faults)};
+    return cmocka_run_group_tests(tests, NULL, close_kept);
+}
