@@ -45,7 +45,7 @@ _leat()
     # "=" breaks words: name=fi is three of them
     current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
     if ((COMP_CWORD == 1)); then
-        _leat_words 'run check show launch devices cache trace help --help --version' "$current"
+        _leat_words 'run check show launch devices cache trace report help --help --version' "$current"
         return
     fi
     if [[ $previous == = || $current == = ]]; then
@@ -85,6 +85,8 @@ _leat()
     case $previous in
     -I) compopt -o filenames 2>/dev/null; while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$current"); return ;;
     -D | --grid | --block | --shared) return ;;
+    --svg) _leat_files "$current" .svg; return ;;
+    --perfetto) _leat_files "$current" .json; return ;;
     -e | --threads | --repeat) return ;;
     --device) _leat_words 'auto cpu cuda sim' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
@@ -100,13 +102,14 @@ _leat()
         launch) line='--grid --block --shared -D -I -o --colormap --device --check --repeat --explain --json --help' ;;
         devices) line='--device --threads --json --help' ;;
         cache) line='--json --help' ;;
+        report) line='--summary --trace --findings --csv --json --svg --perfetto --help' ;;
         *) line= ;;
         esac
         _leat_words "$line" "$current"
         return
     fi
     case $command in
-    help) _leat_words 'run check show launch devices cache trace' "$current" ;;
+    help) _leat_words 'run check show launch devices cache trace report' "$current" ;;
     run | show)
         if [[ $(_leat_program) ]]; then
             _leat_words "$(_leat_names inputs | sed 's/$/=/')" "$current"
@@ -118,6 +121,7 @@ _leat()
     launch) ((COMP_CWORD == 2)) && _leat_files "$current" .cu ;;
     check) _leat_files "$current" .leat ;;
     cache) _leat_words 'stat list clear' "$current" ;;
+    report) _leat_files "$current" .trace ;;
     esac
 }
 complete -F _leat leat

@@ -65,6 +65,7 @@ int le_command_launch(struct le_cli *cli, int argc, char **argv);
 int le_command_devices(struct le_cli *cli, int argc, char **argv);
 int le_command_cache(struct le_cli *cli, int argc, char **argv);
 int le_command_trace(struct le_cli *cli, int argc, char **argv);
+int le_command_report(struct le_cli *cli, int argc, char **argv);
 /* The help of a subcommand, or of the command itself (NULL), on stdout. */
 void le_cli_help(const char *command);
 #endif

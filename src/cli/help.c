@@ -17,6 +17,7 @@ static const char LEAT[] = "leat: programs over arrays, in index notation\n"
                            "  devices   what is here, how fast it is, and why a device cannot be used\n"
                            "  cache     compiled code that is kept: how much, for what; clear it\n"
                            "  trace     run any CUDA program and record what it does\n"
+                           "  report    what a trace says: where the time went, and what would help\n"
                            "  help      this text, or `leat help run`\n"
                            "\n"
                            "`leat SUBCOMMAND --help` says more; so do the manual pages, leat(1) and leat-run(1).\n"
@@ -153,11 +154,31 @@ static const char TRACE[] =
     "package nvidia-cuda-cupti; LEAT_CUDA_PATH may say where it is.\n"
     "exit status: the command's; 2 usage, 3 a command that cannot be started, a file that cannot be written\n";
 
+static const char REPORT[] =
+    "leat report: what a trace says: where the time went, why the device was idle, and what would help\n"
+    "\n"
+    "  leat report leat.trace                      a picture of the whole, then the findings\n"
+    "  leat report leat.trace --summary            a line for each kernel, copy and call: time, count, mean\n"
+    "  leat report leat.trace --trace --csv        every kernel and copy, with its shape or size\n"
+    "  leat report leat.trace --svg time.svg       a timeline as a picture\n"
+    "  leat report leat.trace --perfetto t.json    for ui.perfetto.dev and chrome://tracing\n"
+    "\n"
+    "usage: leat report FILE [--summary | --trace | --findings] [--csv | --json] [--svg OUT] [--perfetto OUT]\n"
+    "  --summary        nvprof's summary: Type, Time(%), Time, Calls, Avg, Min, Max, Name\n"
+    "  --trace          nvprof's trace: Start, Duration, Grid Size, Block Size, Regs, SSMem, DSMem, Size, ...\n"
+    "  --findings       what would make the program faster, and by how much at most\n"
+    "  --csv, --json    in these forms; --csv goes with one of the three above\n"
+    "  --svg OUT        a timeline: streams, host threads, why the device was idle, findings\n"
+    "  --perfetto OUT   Chrome's trace JSON, with arrows from calls to what they enqueued\n"
+    "\n"
+    "FILE is what `leat trace` wrote. Of a damaged or cut file what is whole is read, and notes tell the rest.\n"
+    "exit status: 0 ok, 2 usage, 3 no trace, or a file that cannot be read or written, 5 out of memory\n";
+
 void le_cli_help(const char *command) {
     static const struct {
         const char *name, *text;
-    } TEXTS[] = {{"run", RUN},         {"check", CHECK}, {"show", SHOW},  {"launch", LAUNCH},
-                 {"devices", DEVICES}, {"cache", CACHE}, {"trace", TRACE}};
+    } TEXTS[] = {{"run", RUN},         {"check", CHECK}, {"show", SHOW},   {"launch", LAUNCH},
+                 {"devices", DEVICES}, {"cache", CACHE}, {"trace", TRACE}, {"report", REPORT}};
     const char *text = LEAT;
     for (size_t k = 0; command && k < sizeof TEXTS / sizeof TEXTS[0]; k++)
         if (strcmp(TEXTS[k].name, command) == 0)

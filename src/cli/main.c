@@ -14,7 +14,7 @@ static const struct {
 } COMMANDS[] = {
     {"run", le_command_run},       {"check", le_command_check},     {"show", le_command_show},
     {"launch", le_command_launch}, {"devices", le_command_devices}, {"cache", le_command_cache},
-    {"trace", le_command_trace},
+    {"trace", le_command_trace},   {"report", le_command_report},
 };
 enum { COMMANDS_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 
@@ -49,14 +49,16 @@ static int refuse(struct le_cli *cli, int argc, char **argv, int code) {
 
 static int help(struct le_cli *cli, const char *name) {
     if (name && find(name) < 0)
-        return le_cli_usage(cli, "no subcommand `%s`: run, check, show, launch, devices, cache, trace, help", name);
+        return le_cli_usage(cli, "no subcommand `%s`: run, check, show, launch, devices, cache, trace, report, help",
+                            name);
     le_cli_help(name);
     return LE_EXIT_OK;
 }
 
 static int dispatch(struct le_cli *cli, int argc, char **argv) {
     if (argc < 2) {
-        fputs("usage: leat run | check | show | launch | devices | cache | trace | help, or leat --help\n", stderr);
+        fputs("usage: leat run | check | show | launch | devices | cache | trace | report | help, or leat --help\n",
+              stderr);
         return LE_EXIT_USAGE;
     }
     const char *name = argv[1];
@@ -73,9 +75,10 @@ static int dispatch(struct le_cli *cli, int argc, char **argv) {
     }
     int k = find(name);
     if (k < 0)
-        return refuse(
-            cli, argc, argv,
-            le_cli_usage(cli, "no subcommand `%s`: run, check, show, launch, devices, cache, trace, help", name));
+        return refuse(cli, argc, argv,
+                      le_cli_usage(cli,
+                                   "no subcommand `%s`: run, check, show, launch, devices, cache, trace, report, help",
+                                   name));
     cli->command = name;
     return COMMANDS[k].run(cli, argc - 2, argv + 2);
 }

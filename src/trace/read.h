@@ -3,8 +3,8 @@
 #ifndef LE_READ_H
 #define LE_READ_H
 #include "base/status.h"
-#include "trace/index.h"
 
+struct le_index; /* index.h */
 leat_status le_trace_read(const char *path, struct le_index **index);
 void le_trace_free(struct le_index *index); /* NULL is fine */
 #endif

@@ -1,7 +1,7 @@
 /* Once a part is read: its calls are sorted and those inside of others dropped, its operations sorted, and whatever had
  * a correlation gets the position of its call. After the last part, whole tables are sorted, and positions follow. */
 #include "base/memory.h"
-#include "trace/reader.h"
+#include "trace/trace_reader.h"
 #include "trace/sort_start.h"
 #include <string.h>
 

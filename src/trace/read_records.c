@@ -3,7 +3,7 @@
  * read_link.c. */
 #include "base/memory.h"
 #include "trace/call_kinds.h"
-#include "trace/reader.h"
+#include "trace/trace_reader.h"
 #include <string.h>
 
 enum { DEVICES_MOST = 1024 };

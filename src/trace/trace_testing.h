@@ -13,6 +13,7 @@
 #ifndef LE_TRACE_TESTING_H
 #define LE_TRACE_TESTING_H
 #include "base/hash.h"
+#include "trace/index.h"
 #include "trace/read.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What the files that make an index share: the reader's state, in which a part is read record by record
  * (read_records.c), then linked and sorted (read_link.c). Memory that runs out leaves by longjmp to arena->failure. */
-#ifndef LE_READER_H
-#define LE_READER_H
+#ifndef LE_TRACE_READER_H
+#define LE_TRACE_READER_H
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/status.h"

@@ -2,7 +2,7 @@
 #include "trace/read.h"
 #include "base/memory.h"
 #include "trace/block_file.h"
-#include "trace/reader.h"
+#include "trace/trace_reader.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

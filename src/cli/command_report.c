@@ -1,0 +1,160 @@
+/* `leat report`: what a trace says, as text, CSV or JSON on stdout, and as pictures in files. */
+#include "cli/cli.h"
+#include "cli/json.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct report_line {
+    const char *file, *perfetto, *svg;
+    leat_report report;
+    leat_report_format format;
+    bool is_chosen, csv, help;
+};
+
+/* ---- the command line */
+
+static int choose(struct le_cli *cli, struct report_line *line, leat_report report) {
+    if (line->is_chosen)
+        return le_cli_usage(cli, "write one of --summary, --trace and --findings");
+    line->is_chosen = true;
+    line->report = report;
+    return LE_EXIT_OK;
+}
+
+/* name's value: behind `=`, or the next word. 0: another option. */
+static bool take_value(const char *name, int argc, char **argv, int *k, const char **value) {
+    size_t length = strlen(name);
+    if (strncmp(argv[*k], name, length) != 0 || (argv[*k][length] && argv[*k][length] != '='))
+        return false;
+    if (argv[*k][length] == '=')
+        *value = argv[*k] + length + 1;
+    else
+        *value = *k + 1 < argc ? argv[++*k] : "";
+    return true;
+}
+
+static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struct report_line *line) {
+    const char *word = argv[*k];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        line->help = true;
+    else if (strcmp(word, "--summary") == 0)
+        return choose(cli, line, LEAT_REPORT_SUMMARY);
+    else if (strcmp(word, "--trace") == 0)
+        return choose(cli, line, LEAT_REPORT_OPERATIONS);
+    else if (strcmp(word, "--findings") == 0)
+        return choose(cli, line, LEAT_REPORT_FINDINGS);
+    else if (strcmp(word, "--csv") == 0)
+        line->csv = true;
+    else if (strcmp(word, "--json") == 0)
+        cli->json = true;
+    else if (take_value("--perfetto", argc, argv, k, &line->perfetto))
+        return *line->perfetto ? LE_EXIT_OK : le_cli_usage(cli, "--perfetto needs the name of a file");
+    else if (take_value("--svg", argc, argv, k, &line->svg))
+        return *line->svg ? LE_EXIT_OK : le_cli_usage(cli, "--svg needs the name of a file");
+    else
+        return le_cli_usage(cli, "no option `%s`", word);
+    return LE_EXIT_OK;
+}
+
+static int parse_line(struct le_cli *cli, int argc, char **argv, struct report_line *line) {
+    bool options_ended = false;
+    for (int k = 0; k < argc; k++)
+        cli->json |= strcmp(argv[k], "--json") == 0;
+    for (int k = 0; k < argc; k++) {
+        int code = LE_EXIT_OK;
+        if (!options_ended && strcmp(argv[k], "--") == 0)
+            options_ended = true;
+        else if (!options_ended && argv[k][0] == '-' && argv[k][1])
+            code = parse_option(cli, argc, argv, &k, line);
+        else if (line->file)
+            code = le_cli_usage(cli, "unexpected argument `%s`", argv[k]);
+        else
+            line->file = argv[k];
+        if (code || line->help)
+            return code;
+    }
+    if (!line->file)
+        return le_cli_usage(cli, "of what? write the name of a file that leat trace wrote, such as leat.trace");
+    if (line->csv && cli->json)
+        return le_cli_usage(cli, "write one of --csv and --json");
+    if (line->csv && !line->is_chosen)
+        return le_cli_usage(cli, "--csv goes with --summary, --trace or --findings");
+    line->format = line->csv ? LEAT_REPORT_CSV : cli->json ? LEAT_REPORT_JSON : LEAT_REPORT_TEXT;
+    return LE_EXIT_OK;
+}
+
+/* ---- reports */
+
+static bool write_file(void *user, const void *bytes, size_t size_bytes) {
+    return fwrite(bytes, 1, size_bytes, user) == size_bytes;
+}
+
+/* Into a new file beside path, which takes its place once it is whole. */
+static int save_as(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path,
+                   const char *part) {
+    FILE *file = fopen(part, "wbx");
+    if (!file)
+        return le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    int code = le_cli_failed(cli, leat_trace_report(trace, report, LEAT_REPORT_TEXT, write_file, file));
+    if (fclose(file) != 0 && !code)
+        code = le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    if (!code && rename(part, path) != 0)
+        code = le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    if (code)
+        unlink(part);
+    return code;
+}
+
+static int save(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path) {
+    size_t room = strlen(path) + 32;
+    char *part = malloc(room);
+    if (!part)
+        return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    snprintf(part, room, "%s.%ld.part", path, (long)getpid());
+    int code = save_as(cli, trace, report, path, part);
+    free(part);
+    return code;
+}
+
+/* A picture alone prints nothing. */
+static int write_reports(struct le_cli *cli, const struct report_line *line, const leat_trace *trace) {
+    bool is_printed = line->is_chosen || cli->json || (!line->perfetto && !line->svg);
+    int code = LE_EXIT_OK;
+    if (line->perfetto)
+        code = save(cli, trace, LEAT_REPORT_PERFETTO, line->perfetto);
+    if (!code && line->svg)
+        code = save(cli, trace, LEAT_REPORT_SVG, line->svg);
+    if (!code && is_printed)
+        code = le_cli_failed(cli, leat_trace_report(trace, line->report, line->format, write_file, stdout));
+    return code;
+}
+
+static void tell_failure(struct le_cli *cli) {
+    struct le_json json = {.file = stdout};
+    le_json_open(&json, NULL, '{');
+    le_json_integer(&json, "schema", LE_JSON_SCHEMA);
+    le_json_messages(&json, cli);
+    le_json_close(&json, '}');
+    fputc('\n', stdout);
+}
+
+int le_command_report(struct le_cli *cli, int argc, char **argv) {
+    struct report_line line = {.report = LEAT_REPORT_OVERVIEW};
+    leat_trace *trace = NULL;
+    int code = parse_line(cli, argc, argv, &line);
+    if (!code && line.help) {
+        le_cli_help("report");
+        return code;
+    }
+    if (!code)
+        code = le_cli_failed(cli, leat_trace_open(line.file, &trace));
+    if (!code)
+        code = write_reports(cli, &line, trace);
+    if (code && cli->json)
+        tell_failure(cli);
+    leat_trace_free(trace);
+    return code;
+}
