@@ -19,33 +19,38 @@ static int compare(const void *a_, const void *b_) {
     return strcmp(a->title, b->title);
 }
 
-static void ask_rules(struct le_scene *scene) {
+/* What a rule works out for itself goes when it is done. */
+static void ask_rules(struct le_scene *scene, struct le_arena *passing) {
     static void (*const rules[])(struct le_scene *) = {
 #define LE_RULE(name, function) function,
 #include "trace/rules.def"
 #undef LE_RULE
     };
+    scene->scratch = passing;
     for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
         rules[k](scene);
         le_scene_drop(scene);
+        le_arena_finish(passing);
     }
 }
 
 leat_status le_findings_find(const struct le_index *index, struct le_arena *arena, struct le_findings *findings) {
-    struct le_arena scratch;
-    le_arena_init(&scratch);
+    struct le_arena lasting, passing;
+    le_arena_init(&lasting);
+    le_arena_init(&passing);
     *findings = (struct le_findings){0};
-    if (setjmp(arena->failure) || setjmp(scratch.failure)) {
-        le_arena_finish(&scratch);
+    if (setjmp(arena->failure) || setjmp(lasting.failure) || setjmp(passing.failure)) {
+        le_arena_finish(&lasting);
+        le_arena_finish(&passing);
         return le_fail(LEAT_OUT_OF_MEMORY, "no memory to look for findings");
     }
-    struct le_scene scene;
-    le_scene_init(&scene, index, arena, &scratch, findings);
-    for (int32_t process = 0; process < index->processes.count; process++)
+    for (int32_t process = 0; process < index->processes.count; process++) {
+        struct le_scene scene = {.index = index, .arena = arena, .scratch = &lasting, .findings = findings};
         if (le_scene_choose(&scene, process))
-            ask_rules(&scene);
+            ask_rules(&scene, &passing);
+        le_arena_finish(&lasting);
+    }
     if (findings->count > 1)
         qsort(findings->at, (size_t)findings->count, sizeof *findings->at, compare);
-    le_arena_finish(&scratch);
     return LEAT_OK;
 }

@@ -19,13 +19,8 @@ struct apart {
 };
 
 static bool is_full(const struct le_scene *scene, const struct le_operation *operation) {
-    int32_t at = scene->index->streams.at[operation->stream].device;
-    if (at == LE_NONE)
-        return true;
-    const struct le_trace_device *device = &scene->index->devices.at[at];
-    const struct le_shape *shape = le_shape_of(scene, operation);
-    uint64_t room = (uint64_t)le_occupancy_blocks(device, shape) * device->multiprocessors;
-    return room == 0 || le_shape_blocks(shape) * 100 > room * MOST_FILLED;
+    uint64_t room = operation->shape == LE_NONE ? 0 : scene->rooms[operation->shape];
+    return room == 0 || le_shape_blocks(le_shape_of(scene, operation)) * 100 > room * MOST_FILLED;
 }
 
 static struct apart gather(struct le_scene *scene) {

@@ -19,13 +19,10 @@ struct waves {
 };
 
 static struct waves waves_of(const struct le_scene *scene, const struct le_operation *operation) {
-    int32_t at = scene->index->streams.at[operation->stream].device;
-    if (operation->kind != LE_OPERATION_KERNEL || at == LE_NONE)
+    if (operation->kind != LE_OPERATION_KERNEL || operation->shape == LE_NONE)
         return (struct waves){0};
-    const struct le_trace_device *device = &scene->index->devices.at[at];
-    const struct le_shape *shape = le_shape_of(scene, operation);
-    struct waves waves = {.blocks = le_shape_blocks(shape),
-                          .at_once = (uint64_t)le_occupancy_blocks(device, shape) * device->multiprocessors};
+    struct waves waves = {.blocks = le_shape_blocks(le_shape_of(scene, operation)),
+                          .at_once = scene->rooms[operation->shape]};
     if (waves.at_once == 0 || waves.blocks <= waves.at_once)
         return (struct waves){0};
     waves.full = (waves.blocks + waves.at_once - 1) / waves.at_once;

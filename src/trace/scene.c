@@ -1,5 +1,6 @@
 /* Works out what rules share. Linear in the records of the trace for each process that it has. */
 #include "trace/scene.h"
+#include "trace/occupancy.h"
 #include <string.h>
 
 /* A call that takes longer than this was held by something: CUPTI tells 2 to 5 us of a launch, up to 10 of a copy. */
@@ -114,12 +115,6 @@ static void know_sources(struct le_scene *scene) {
     }
 }
 
-void le_scene_init(struct le_scene *scene, const struct le_index *index, struct le_arena *arena,
-                   struct le_arena *scratch, struct le_findings *findings) {
-    *scene = (struct le_scene){.index = index, .arena = arena, .scratch = scratch, .findings = findings};
-    know_sources(scene);
-}
-
 static bool is_ours(const struct le_scene *scene, const struct le_operation *operation) {
     return operation->stream != LE_NONE && scene->index->streams.at[operation->stream].process == scene->process;
 }
@@ -187,8 +182,18 @@ static void lay_out_calls(struct le_scene *scene) {
     }
 }
 
-/* The device that had most to do, and the library that gave most of it. */
+static void know_rooms(struct le_scene *scene) {
+    scene->rooms = LE_NEW_ARRAY(scene->scratch, scene->index->shapes.count, uint64_t);
+    if (scene->device == LE_NONE)
+        return;
+    const struct le_trace_device *device = &scene->index->devices.at[scene->device];
+    for (int32_t k = 0; k < scene->index->shapes.count; k++)
+        scene->rooms[k] = (uint64_t)le_occupancy_blocks(device, &scene->index->shapes.at[k]) * device->multiprocessors;
+}
+
+/* The device that had most to do, and the library that gave most of it, by some tens of thousands of operations. */
 static void find_device_and_user(struct le_scene *scene) {
+    enum { ASKED = 1 << 16 };
     const struct le_index *index = scene->index;
     uint64_t *times = LE_NEW_ARRAY(scene->scratch, index->devices.count, uint64_t);
     uint64_t of_users[LE_USERS + 1] = {0};
@@ -201,6 +206,8 @@ static void find_device_and_user(struct le_scene *scene) {
             if (scene->device == LE_NONE || times[device] > times[scene->device])
                 scene->device = device;
         }
+        if (k % (scene->operation_count / ASKED + 1) != 0)
+            continue;
         const struct le_call *call = le_call_of(scene, operation);
         enum le_user user =
             call && call->source != LE_NONE ? (enum le_user)scene->users_of_sources[call->source] : LE_USERS;
@@ -224,9 +231,11 @@ bool le_scene_choose(struct le_scene *scene, int32_t process) {
     if (scene->operation_count == 0)
         return false;
     gather_calls(scene);
+    know_sources(scene);
     lay_out_operations(scene);
     lay_out_calls(scene);
     find_device_and_user(scene);
+    know_rooms(scene);
     const struct le_operation *first = le_scene_operation(scene, 0);
     const struct le_call *call = le_call_of(scene, first);
     scene->start_ns = call && call->start_ns < first->start_ns ? call->start_ns : first->start_ns;

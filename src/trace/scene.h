@@ -24,13 +24,14 @@ struct le_scene {
     const struct le_index *index;
     struct le_arena *arena, *scratch;
     struct le_findings *findings;
+
+    int32_t process;
     int32_t *user_sources;     /* for each source: the nearest place that is no library's */
     uint8_t *users_of_sources; /* enum le_user */
     uint64_t *costs;           /* of sources, for the finding at hand */
     uint64_t costs_of_users[LE_USERS];
-
-    int32_t process;
-    int32_t device; /* of the longest work; LE_NONE */
+    uint64_t *rooms; /* for each shape: blocks that the device holds at once; 0: not known */
+    int32_t device;  /* of the longest work; LE_NONE */
     enum le_user user;
     int32_t *operations, operation_count; /* positions in the index, by start */
     int32_t *calls, call_count;
@@ -41,9 +42,8 @@ struct le_scene {
     uint64_t worth_ns;                     /* less is not worth saying */
 };
 
-void le_scene_init(struct le_scene *scene, const struct le_index *index, struct le_arena *arena,
-                   struct le_arena *scratch, struct le_findings *findings);
-/* False: the process used no device. */
+/* Works out what is below `process`, of a scene that has index, arenas and findings. False: the process used no device.
+ */
 bool le_scene_choose(struct le_scene *scene, int32_t process);
 
 const struct le_operation *le_scene_operation(const struct le_scene *scene, int32_t k);
