@@ -3,6 +3,7 @@
 #include "trace/recorder/cupti.h"
 #include "trace/recorder/cupti_layout.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,13 @@ static uint32_t number(const char *variable, uint32_t otherwise) {
 }
 
 static uint32_t version_now(void) {
-    return number("STANDIN_VERSION", 130001);
+    static _Atomic uint32_t version;
+    uint32_t known = atomic_load_explicit(&version, memory_order_relaxed);
+    if (!known) {
+        known = number("STANDIN_VERSION", 130001);
+        atomic_store_explicit(&version, known, memory_order_relaxed);
+    }
+    return known;
 }
 
 static uint64_t now_ns(void) {

@@ -9,6 +9,8 @@
 typedef int le_cupti_result;
 typedef int le_cupti_kind; /* of an activity */
 typedef int le_cupti_domain;
+typedef int le_cupti_thread_id_type;
+typedef void le_cupti_activity;
 struct CUctx_st;
 struct CUpti_Subscriber_st;
 typedef struct CUctx_st *le_cupti_context;
@@ -36,7 +38,6 @@ typedef struct CUpti_Subscriber_st *le_cupti_subscriber;
     X(KIND_SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 38)                                                              \
     X(KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMORY2, 49)                                                                   \
     X(KIND_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 51)                                                                 \
-    X(KIND_JIT, CUPTI_ACTIVITY_KIND_JIT, 52)                                                                           \
     X(FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, 1)                                                               \
     X(COPY_ASYNC, CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, 1)                                                                 \
     X(MARKER_INSTANT, CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS, 1)                                                     \
@@ -75,22 +76,21 @@ typedef struct CUpti_Subscriber_st *le_cupti_subscriber;
     X(DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API, 1)                                                                    \
     X(DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API, 2)                                                                  \
     X(ENTER, CUPTI_API_ENTER, 0)                                                                                       \
-    X(EXIT, CUPTI_API_EXIT, 1)
+    X(EXIT, CUPTI_API_EXIT, 1)                                                                                         \
+    X(THREAD_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, 1)
 
-/* Younger than the oldest CUPTI: X(our name, CUPTI's, value, since which version of its headers) */
+/* Those that no version before this one has all of. */
+#define LE_CUPTI_YOUNGEST_CONSTANT 24
 #define LE_CUPTI_YOUNGER_CONSTANTS(X)                                                                                  \
-    X(THREAD_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, 1, 12)                                                      \
-    X(OVERHEAD_MODULE_LOADING, CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, 4 << 16, 22)                  \
-    X(OVERHEAD_FUNCTION_LOADING, CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, 5 << 16, 22)                           \
-    X(OVERHEAD_QUEUE_FULL, CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, 6 << 16, 22)                                   \
-    X(OVERHEAD_BUFFER_REQUEST, CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, 7 << 16, 22)
+    X(KIND_JIT, CUPTI_ACTIVITY_KIND_JIT, 52)                                                                           \
+    X(OVERHEAD_MODULE_LOADING, CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, 4 << 16)                      \
+    X(OVERHEAD_FUNCTION_LOADING, CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, 5 << 16)                               \
+    X(OVERHEAD_QUEUE_FULL, CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, 6 << 16)                                       \
+    X(OVERHEAD_BUFFER_REQUEST, CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, 7 << 16)
 
 enum {
 #define X(name, theirs, value) LE_CUPTI_##name = value,
-    LE_CUPTI_CONSTANTS(X)
-#undef X
-#define X(name, theirs, value, since) LE_CUPTI_##name = value,
-        LE_CUPTI_YOUNGER_CONSTANTS(X)
+    LE_CUPTI_CONSTANTS(X) LE_CUPTI_YOUNGER_CONSTANTS(X)
 #undef X
 };
 
@@ -128,7 +128,7 @@ typedef void le_cupti_complete_function(le_cupti_context context, uint32_t strea
     X(get_version, cuptiGetVersion, REQUIRED, (uint32_t * version))                                                    \
     X(get_timestamp, cuptiGetTimestamp, REQUIRED, (uint64_t * time_ns))                                                \
     X(get_result_string, cuptiGetResultString, OPTIONAL, (le_cupti_result result, const char **text))                  \
-    X(set_thread_id_type, cuptiSetThreadIdType, OPTIONAL, (int type))                                                  \
+    X(set_thread_id_type, cuptiSetThreadIdType, OPTIONAL, (le_cupti_thread_id_type type))                              \
     X(subscribe, cuptiSubscribe, REQUIRED,                                                                             \
       (le_cupti_subscriber * subscriber, le_cupti_callback_function * function, void *user))                           \
     X(unsubscribe, cuptiUnsubscribe, REQUIRED, (le_cupti_subscriber subscriber))                                       \
@@ -139,7 +139,8 @@ typedef void le_cupti_complete_function(le_cupti_context context, uint32_t strea
     X(activity_disable, cuptiActivityDisable, REQUIRED, (le_cupti_kind kind))                                          \
     X(activity_register, cuptiActivityRegisterCallbacks, REQUIRED,                                                     \
       (le_cupti_request_function * request, le_cupti_complete_function * complete))                                    \
-    X(activity_next, cuptiActivityGetNextRecord, REQUIRED, (uint8_t * buffer, size_t valid_bytes, void **record))      \
+    X(activity_next, cuptiActivityGetNextRecord, REQUIRED,                                                             \
+      (uint8_t * buffer, size_t valid_bytes, le_cupti_activity * *record))                                             \
     X(activity_dropped, cuptiActivityGetNumDroppedRecords, REQUIRED,                                                   \
       (le_cupti_context context, uint32_t stream, size_t * dropped))                                                   \
     X(activity_flush, cuptiActivityFlushAll, REQUIRED, (uint32_t flag))
