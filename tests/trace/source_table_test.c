@@ -142,14 +142,22 @@ static void a_full_table_says_so_once(void **state) {
         _Atomic uint32_t texts = 0;
         struct le_source_table *table = le_source_table_new(&texts);
         assert_non_null(table);
+        uint32_t later = le_source_table_defer(table, 5, &(uintptr_t){4711}, 1);
+        assert_int_equal(later, 1);
         uint32_t most = fill(table, text_bytes[k], 1 << 20);
         assert_true(most > 10000 && most < 1 << 20);
         assert_true(le_source_table_is_full(table));
         assert_int_equal(fill(table, text_bytes[k], 1 << 20), most); /* those are still found; the next is not */
         le_source_table_note(table, "One more.");
+        struct le_source_deferred deferred;
+        assert_true(le_source_table_deferred(table, &deferred));
+        assert_int_equal(deferred.source, later);
+        assert_int_equal(deferred.addresses[0], 4711);
+        assert_false(le_source_table_deferred(table, &(struct le_source_deferred){0}));
+        le_source_table_define(table, later, &(uint32_t){0}, 1); /* full as it is: its number is out */
         struct counts counts = take_all(table);
         assert_int_equal(counts.notes, 1);
-        assert_in_range(counts.sources, most, most + 1);
+        assert_in_range(counts.sources, most + 1, most + 2);
         assert_int_equal(counts.texts, texts);
         le_source_table_free(table);
     }

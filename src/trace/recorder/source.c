@@ -67,7 +67,7 @@ static bool capture_python(struct le_sources *sources, uint32_t *source) {
         return false;
     for (int k = 0; k < count; k++)
         keys[k] = frames[k].key;
-    uint64_t key = le_source_key(LE_KEY_CHAIN, keys, (size_t)count * sizeof *keys);
+    uint64_t key = le_source_key_of_words(LE_KEY_CHAIN, keys, count);
     *source = le_source_table_find(sources->table, key);
     if (*source || le_source_table_is_full(sources->table))
         return true;

@@ -60,7 +60,7 @@ static struct le_frame_step unpack(uint32_t packed) {
 }
 
 static uint32_t find_step(struct le_source_table *table, uintptr_t address) {
-    uint64_t key = le_source_key(LE_KEY_STEP, &address, sizeof address);
+    uint64_t word = address, key = le_source_key_of_words(LE_KEY_STEP, &word, 1);
     uint32_t packed = le_source_table_find(table, key);
     if (packed || le_source_table_is_full(table))
         return packed;

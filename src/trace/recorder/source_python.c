@@ -72,17 +72,19 @@ static int64_t instruction_offset(const struct le_python_layout *layout, const c
 /* What lies at the code's address may be other code one day: its strings and lines are part of the key. */
 static uint64_t frame_key(const struct le_python_layout *layout, const char *code, int64_t offset) {
     const char *lines = pointer_at(code, layout->code_lines);
-    int64_t words[8] = {
-        (int64_t)(uintptr_t)code,          offset,
-        word_at(code, layout->code_file),  word_at(code, layout->code_name),
-        word_at(code, layout->code_lines), int_at(code, layout->code_first_line),
+    uint64_t words[8] = {
+        (uintptr_t)code,
+        (uint64_t)offset,
+        (uint64_t)word_at(code, layout->code_file),
+        (uint64_t)word_at(code, layout->code_name),
+        (uintptr_t)lines,
+        (uint64_t)int_at(code, layout->code_first_line),
     };
     if (is_address(lines)) {
-        words[6] = word_at(lines, layout->bytes_size);
-        if (words[6] >= (int64_t)sizeof words[7])
-            words[7] = word_at(lines, layout->bytes_data);
+        words[6] = (uint64_t)word_at(lines, layout->bytes_size);
+        words[7] = words[6] >= sizeof words[7] ? (uint64_t)word_at(lines, layout->bytes_data) : 0;
     }
-    return le_source_key(LE_KEY_PLACE, words, sizeof words);
+    return le_source_key_of_words(LE_KEY_PLACE, words, 8);
 }
 
 /* The code that the frame runs; NULL: none of Python's. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SLOTS = 1 << 18, PLACES = 1 << 16, DEFERRED = 1 << 14, LOG_BYTES = 24 << 20, LOG_NOTES_BYTES = 64 << 10 };
+enum { SLOTS = 1 << 17, PLACES = 1 << 15, DEFERRED = 1 << 13, LOG_BYTES = 16 << 20, LOG_KEPT_BYTES = 512 << 10 };
 
 struct slot {
     _Atomic uint64_t key; /* 0: empty */
@@ -38,6 +38,8 @@ struct le_source_table *le_source_table_new(_Atomic uint32_t *texts) {
         mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table == MAP_FAILED)
         return NULL;
+    for (size_t k = 0; k < SLOTS; k += 4096 / sizeof *table->slots)
+        atomic_init(&table->slots[k].key, 0); /* the pages are made here rather than in a callback */
     table->texts = texts;
     table->places_used = 1;
     pthread_mutex_init(&table->lock, NULL);
@@ -53,6 +55,23 @@ void le_source_table_free(struct le_source_table *table) {
 
 uint64_t le_source_key(enum le_source_key kind, const void *bytes, size_t length) {
     uint64_t key = le_hash(bytes, length, (uint64_t)kind);
+    return key ? key : 1;
+}
+
+/* A sum of products with odd numbers that have nothing to do with each other, four at a time, and then a mixing that
+ * takes the upper bits down. */
+uint64_t le_source_key_of_words(enum le_source_key kind, const uint64_t *words, int count) {
+    static const uint64_t odd[] = {0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u, 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu,
+                                   0xff51afd7ed558ccdu};
+    uint64_t key = (uint64_t)kind;
+    int k = 0;
+    for (; k + 4 <= count; k += 4)
+        key = (key ^ key >> 29) * odd[0] + words[k] * odd[1] + words[k + 1] * odd[2] + words[k + 2] * odd[3] +
+              (words[k + 3] ^ words[k + 3] >> 31) * odd[4];
+    for (; k < count; k++)
+        key = (key ^ key >> 29 ^ words[k]) * odd[1];
+    key = (key ^ key >> 32) * odd[1];
+    key ^= key >> 32;
     return key ? key : 1;
 }
 
@@ -90,7 +109,7 @@ static uint32_t log_text(struct le_source_table *table, const char *text, uint32
     return id;
 }
 
-/* Under the lock, in the part of the log that is kept for notes. */
+/* Under the lock, and even when the table is full: a part of the log is kept for that. */
 static void log_note(struct le_source_table *table, const char *text) {
     size_t length = strlen(text);
     if (table->log_used + length + 64 > LOG_BYTES)
@@ -102,7 +121,7 @@ static void log_note(struct le_source_table *table, const char *text) {
 static bool has_room(struct le_source_table *table) {
     enum { MOST_BYTES = (LE_SOURCE_FRAMES + 2) * 64 + 2 * LE_SOURCE_TEXT_BYTES };
     if (table->slots_used + LE_SOURCE_FRAMES + 8 < SLOTS / 4 * 3 && table->places_used + 1 < PLACES &&
-        table->deferred_used + 1 < DEFERRED && table->log_used + MOST_BYTES < LOG_BYTES - LOG_NOTES_BYTES)
+        table->deferred_used + 1 < DEFERRED && table->log_used + MOST_BYTES < LOG_BYTES - LOG_KEPT_BYTES)
         return true;
     if (!le_source_table_is_full(table)) {
         atomic_store(&table->is_full, true);
@@ -218,14 +237,16 @@ bool le_source_table_deferred(struct le_source_table *table, struct le_source_de
     return is_there;
 }
 
+/* Its number is out already: it is told even when the table is full, then without its place. */
 void le_source_table_define(struct le_source_table *table, uint32_t source, const uint32_t *places, int count) {
+    static const struct place unknown = {.language = LE_TRACE_NATIVE};
     pthread_mutex_lock(&table->lock);
-    if (has_room(table)) {
-        uint32_t parent = 0;
-        for (int k = count - 1; k > 0; k--)
+    uint32_t parent = 0;
+    bool is_known = count > 0 && places[0];
+    for (int k = count - 1; k > 0 && has_room(table); k--)
+        if (places[k])
             parent = intern_node(table, parent, &table->places[places[k]]);
-        log_source(table, source, parent, &table->places[count > 0 ? places[0] : 0]);
-    }
+    log_source(table, source, parent, is_known ? &table->places[places[0]] : &unknown);
     pthread_mutex_unlock(&table->lock);
 }
 

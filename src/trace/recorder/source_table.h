@@ -43,6 +43,8 @@ struct le_source_table *le_source_table_new(_Atomic uint32_t *texts); /* NULL: n
 void le_source_table_free(struct le_source_table *table);
 
 uint64_t le_source_key(enum le_source_key kind, const void *bytes, size_t length);
+/* The same of a few words, faster. */
+uint64_t le_source_key_of_words(enum le_source_key kind, const uint64_t *words, int count);
 uint32_t le_source_table_find(const struct le_source_table *table, uint64_t key);      /* 0: not there */
 void le_source_table_set(struct le_source_table *table, uint64_t key, uint32_t value); /* adds or changes */
 bool le_source_table_is_full(const struct le_source_table *table);
