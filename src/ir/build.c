@@ -39,6 +39,22 @@ bool le_node_depends(const struct le_node *node, int index) {
     return false;
 }
 
+bool le_node_chooses(const struct le_node *node) {
+    bool logic = node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR);
+    return node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || logic;
+}
+
+bool le_node_is_untrusted(const struct le_node *node) {
+    return node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted;
+}
+
+bool le_node_is_hosts(const struct le_ir *ir, const struct le_node *node) {
+    for (int k = 0; k < node->free_count; k++)
+        if (!ir->indices.at[node->free[k]].host)
+            return false;
+    return !node->changes;
+}
+
 static uint64_t node_hash(const struct le_node *n) {
     int64_t fields[] = {n->kind,    n->type,          n->rounded,     n->code,          n->index,
                         n->symbol,  n->axis,          n->value,       (int64_t)n->edge, n->fill ? n->fill->id : -1,

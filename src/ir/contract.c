@@ -88,12 +88,11 @@ static bool is_plain(const struct le_node *x) {
 
 static void find_facts(struct le_node *node, void *user) {
     struct facts *f = user;
-    f->condition |= node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE ||
-                    (node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR));
+    f->condition |= le_node_chooses(node);
+    f->untrusted |= le_node_is_untrusted(node);
     f->variable |= node->changes;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
-    f->untrusted |= !node->trusted;
     for (int k = 0; node->edge == LE_EDGE_NONE && k < node->operand_count; k++)
         f->gather |= !is_plain(node->operands[k]);
 }

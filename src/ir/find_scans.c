@@ -288,13 +288,12 @@ static struct le_node *rewrite(struct scans *s, struct le_node *n, const struct 
 /* ---- reads under a condition */
 
 static void find_condition(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE ||
-        (node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR)))
+    if (le_node_chooses(node))
         *(bool *)user = true;
 }
 
 static void find_untrusted(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted && node->edge == LE_EDGE_NONE)
+    if (le_node_is_untrusted(node) && node->edge == LE_EDGE_NONE)
         *(bool *)user = true;
 }
 

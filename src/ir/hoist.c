@@ -3,7 +3,7 @@
 #include "ir/path.h"
 
 static void find_untrusted(struct le_node *node, void *user) {
-    if ((node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted) || le_region_fails(node))
+    if (le_node_is_untrusted(node) || le_region_fails(node))
         *(bool *)user = true;
 }
 
@@ -14,8 +14,7 @@ static bool has_untrusted(struct le_ir *ir, struct le_node *node) {
 }
 
 static void find_condition(struct le_node *node, void *user) {
-    if (node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REGION ||
-        (node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR)))
+    if (le_node_chooses(node) || node->kind == LE_NODE_REGION)
         *(bool *)user = true;
 }
 

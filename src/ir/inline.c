@@ -91,18 +91,15 @@ struct fact_finder {
 
 static void find_facts(struct le_node *node, void *user) {
     const struct fact_finder *f = user;
-    bool logic = node->kind == LE_NODE_OP && (node->code == LE_OP_LAND || node->code == LE_OP_LOR);
     f->facts->has_else |= node->kind == LE_NODE_ELSE;
-    f->facts->condition |=
-        node->kind == LE_NODE_SELECT || node->kind == LE_NODE_ELSE || node->kind == LE_NODE_REGION || logic;
+    f->facts->condition |= le_node_chooses(node) || node->kind == LE_NODE_REGION;
     for (int k = 0; k < node->index_count; k++) {
         const struct le_range_nodes *r = &f->ir->indices.at[node->indices[k]].range;
         f->facts->bounds_read |= (r->low && r->low->loads) || (r->high && r->high->loads);
     }
-    f->facts->untrusted |= le_region_fails(node);
+    f->facts->untrusted |= le_node_is_untrusted(node) || le_region_fails(node);
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
         return;
-    f->facts->untrusted |= !node->trusted;
     if (node->operand_count > f->facts->widest)
         f->facts->widest = node->operand_count;
     for (int k = 0; node->edge == LE_EDGE_NONE && k < node->operand_count; k++)

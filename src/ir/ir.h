@@ -278,6 +278,10 @@ bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* of a CONST of an integer type or bool */
 double le_const_real(const struct le_node *node);
 bool le_node_depends(const struct le_node *node, int index);
+bool le_node_chooses(const struct le_node *node);      /* some operands may not be evaluated: SELECT, ELSE, && and || */
+bool le_node_is_untrusted(const struct le_node *node); /* a LOAD that may fall outside, but for its edge mode */
+/* It depends on no index but the host's: one number while a kernel runs. */
+bool le_node_is_hosts(const struct le_ir *ir, const struct le_node *node);
 /* The same at other indices: index from[k] becomes to[k]. */
 struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const int *from, struct le_node *const *to,
                                    int count);

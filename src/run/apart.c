@@ -35,13 +35,6 @@ static bool add_term(struct sum *f, struct le_node *term, int64_t factor) {
     return true;
 }
 
-static bool is_hosts(const struct le_ir *ir, const struct le_node *node) {
-    for (int k = 0; k < node->free_count; k++)
-        if (!ir->indices.at[node->free[k]].host)
-            return false;
-    return !node->changes;
-}
-
 static bool add_node(const struct le_space *space, struct sum *f, struct le_node *node, int64_t factor);
 
 static bool add_operation(const struct le_space *space, struct sum *f, struct le_node *node, int64_t factor) {
@@ -56,7 +49,7 @@ static bool add_operation(const struct le_space *space, struct sum *f, struct le
     for (int k = 0; node->code == LE_OP_MUL && k < 2; k++)
         if (le_node_is_const(x[k]))
             return le_mul_i64(factor, le_const_i64(x[k]), &scaled) && add_node(space, f, x[1 - k], scaled);
-    return is_hosts(space->ir, node) && add_term(f, node, factor);
+    return le_node_is_hosts(space->ir, node) && add_term(f, node, factor);
 }
 
 static bool add_node(const struct le_space *space, struct sum *f, struct le_node *node, int64_t factor) {
@@ -72,7 +65,7 @@ static bool add_node(const struct le_space *space, struct sum *f, struct le_node
                le_add_i64(f->constant, x, &f->constant);
     if (node->kind == LE_NODE_OP)
         return add_operation(space, f, node, factor);
-    return (node->kind == LE_NODE_INDEX || is_hosts(space->ir, node)) && add_term(f, node, factor);
+    return (node->kind == LE_NODE_INDEX || le_node_is_hosts(space->ir, node)) && add_term(f, node, factor);
 }
 
 /* ---- ends: the greatest or least that a sum comes to, in terms of what is one number */
@@ -251,14 +244,14 @@ bool *le_bases_apart(const struct le_space *space, const struct le_stage *stage,
 /* ---- what is a box */
 
 static bool is_fixed(const struct le_ir *ir, const struct le_node *node) {
-    return !node || is_hosts(ir, node);
+    return !node || le_node_is_hosts(ir, node);
 }
 
 bool le_writes_box(const struct le_ir *ir, const struct le_stage *stage) {
     int own = 0;
     for (int d = 0; d < stage->left_count; d++) {
         const struct le_node *x = stage->left[d];
-        if (is_hosts(ir, x))
+        if (le_node_is_hosts(ir, x))
             continue;
         if (x->kind != LE_NODE_INDEX)
             return false;

@@ -66,17 +66,10 @@ static void read_load(struct le_node *node, void *user) {
         add_read(user, node->value);
 }
 
-static bool is_hosts(const struct le_ir *ir, const struct le_node *node) {
-    for (int k = 0; k < node->free_count; k++)
-        if (!ir->indices.at[node->free[k]].host)
-            return false;
-    return true;
-}
-
 /* The range rules evaluate what has no indices but the host's. */
 static void read_number(struct le_node *node, void *user) {
     const struct liveness *l = user;
-    if (node->kind == LE_NODE_LOAD && is_hosts(l->s->ir, node))
+    if (node->kind == LE_NODE_LOAD && le_node_is_hosts(l->s->ir, node))
         add_read(user, node->value);
 }
 
