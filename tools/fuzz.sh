@@ -14,12 +14,12 @@ fi
 cmake --preset fuzz ${LEAT_CMAKE_ARGS:-} >/dev/null
 cmake --build --preset fuzz --target leat_fuzzers
 mkdir -p build/fuzz-crashes
-for target in build/fuzz/fuzz/fuzz_*; do
-    name=$(basename "$target" | sed s/fuzz_//)
+export seconds
+ls build/fuzz/fuzz/fuzz_* | xargs -P "$(nproc)" -n 1 sh -euc '
+    name=$(basename "$0" | sed s/fuzz_//)
     mkdir -p "build/fuzz-corpus/$name"
     dictionary=tests/fuzz/$name.dict
     [ -f "$dictionary" ] && dictionary="-dict=$dictionary" || dictionary=
     echo "fuzz: $name for $seconds s"
-    "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_funcs=0 -verbosity=0 $dictionary \
-        -artifact_prefix=build/fuzz-crashes/"$name"- build/fuzz-corpus/"$name" tests/fuzz/corpus/"$name"
-done
+    "$0" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_funcs=0 -verbosity=0 $dictionary \
+        -artifact_prefix=build/fuzz-crashes/"$name"- build/fuzz-corpus/"$name" tests/fuzz/corpus/"$name"'

@@ -2,7 +2,7 @@
 #include "device/cpu/ops.h"
 #include "device/cpu/accumulator.h"
 #include "device/cpu/kernels.h"
-#if defined(__x86_64__)
+#if LE_SIMD_X86
 #include <cpuid.h>
 #endif
 
@@ -20,7 +20,7 @@ enum le_simd le_simd_parse(const char *name) {
     return (enum le_simd)simd;
 }
 
-#if defined(__x86_64__)
+#if LE_SIMD_X86
 static bool has_f16c(void) {
     unsigned a, b, c, d;
     return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
@@ -57,7 +57,7 @@ typedef le_cpu_op *finder(const struct le_instr *instr);
 #define AVX512(file)   le_##file##_find_avx512,
 static finder *const finders[][12] = {
     {LE_FINDERS(BASELINE)},
-#if defined(__x86_64__)
+#if LE_SIMD_X86
     {LE_FINDERS(AVX2)},
     {LE_FINDERS(AVX512)},
 #endif

@@ -6,6 +6,12 @@
 #define LE_CPU_OPS_H
 #include "spec/bytecode.h"
 
+#if defined(__x86_64__) && !defined(LE_BASELINE_ALONE)
+#define LE_SIMD_X86 1 /* there are kernels for AVX2 and AVX-512 */
+#else
+#define LE_SIMD_X86 0
+#endif
+
 enum le_simd { LE_SIMD_BASELINE, LE_SIMD_AVX2, LE_SIMD_AVX512, LE_SIMDS };
 typedef void le_cpu_op(void *const *reg, const struct le_instr *instr, int64_t n);
 

@@ -3,7 +3,7 @@
 
 bool le_products_find(enum le_simd simd, enum le_type factors, enum le_type sums, struct le_products *out) {
     switch (simd) {
-#if defined(__x86_64__)
+#if LE_SIMD_X86
     case LE_SIMD_AVX512:
         return le_panels_find_avx512(factors, sums, out);
     case LE_SIMD_AVX2:
