@@ -26,6 +26,9 @@ gpu-check:
 gpu-bench:
 	@bench/gpu/run.sh
 
+gpu-findings:
+	@bench/gpu/findings.sh
+
 gpu-packages:
 	@tools/fetch_packages.sh
 
@@ -49,4 +52,4 @@ format:
 clean:
 	@rm -rf build
 
-.PHONY: all demo check bench gpu-check gpu-bench gpu-packages fuzz ulp install format clean
+.PHONY: all demo check bench gpu-check gpu-bench gpu-findings gpu-packages fuzz ulp install format clean

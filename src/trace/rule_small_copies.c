@@ -3,25 +3,43 @@
 
 /* At 55 GB/s 64 KiB take 1.2 us, a copy's call and start about 8: below, bytes are not what costs. */
 enum { MOST_BYTES = 65536, LEAST_COPIES = 100 };
+/* What the host does between two copies that follow each other belongs to them, up to so long. */
+enum { LONGEST_PAUSE_NS = 50000 };
 /* Percent of the whole. */
 enum { LEAST_SHARE = 5 };
 
+static bool is_small(const struct le_scene *scene, const struct le_operation *operation) {
+    uint8_t direction = operation ? le_shape_of(scene, operation)->direction : 0;
+    return operation && operation->kind == LE_OPERATION_COPY && !operation->graph && operation->bytes <= MOST_BYTES &&
+           (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
+}
+
+/* The call without its wait for kernels, or the copy itself where that takes longer. */
+static uint64_t own_ns(const struct le_scene *scene, const struct le_call *call, const struct le_operation *operation) {
+    uint64_t waited_ns = le_spans_overlap(&scene->kernels, call->start_ns, call->end_ns);
+    uint64_t rest_ns = le_call_ns(call) - waited_ns, least_ns = le_operation_ns(operation);
+    return rest_ns > least_ns ? rest_ns : least_ns;
+}
+
 void le_rule_small_copies(struct le_scene *scene) {
-    uint64_t count = 0, bytes = 0, time_ns = 0;
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
-        const struct le_call *call = le_call_of(scene, operation);
-        uint8_t direction = le_shape_of(scene, operation)->direction;
-        if (operation->kind != LE_OPERATION_COPY || operation->graph || !call || operation->bytes > MOST_BYTES ||
-            (direction != LE_TRACE_HTOD && direction != LE_TRACE_DTOH))
+    uint64_t count = 0, bytes = 0, time_ns = 0, before_ns = 0; /* before: end of the small copy right before; 0: none */
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_operation *operation = le_operation_of(scene, call);
+        if (call->kind < LE_CALL_LAUNCH || call->kind > LE_CALL_WAIT)
             continue;
-        uint64_t waited_ns = le_spans_overlap(&scene->kernels, call->start_ns, call->end_ns);
-        uint64_t own_ns = le_call_ns(call) - waited_ns, least_ns = le_operation_ns(operation);
-        own_ns = own_ns > least_ns ? own_ns : least_ns;
+        if (!is_small(scene, operation)) {
+            before_ns = 0;
+            continue;
+        }
+        uint64_t cost_ns = own_ns(scene, call, operation);
+        if (before_ns && call->start_ns >= before_ns && call->start_ns - before_ns <= LONGEST_PAUSE_NS)
+            cost_ns += call->start_ns - before_ns;
+        before_ns = call->end_ns;
         count++;
         bytes += operation->bytes;
-        time_ns += own_ns;
-        le_blame(scene, call, own_ns);
+        time_ns += cost_ns;
+        le_blame(scene, call, cost_ns);
     }
     uint64_t one_ns = (uint64_t)((double)bytes / le_pinned_rate(scene));
     if (count < LEAST_COPIES || time_ns <= one_ns || time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_SHARE ||

@@ -182,6 +182,13 @@ static void finds_small_copies(void **state) {
     play_end(play);
     play_expect(play, "small-copies", 1000 * (6e3 + 1.5e3 + 1e3));
     play_free(play);
+    play = play_new(own); /* with the host's own time between them */
+    for (int k = 0; k < 1000; k++, play->host_ns += US(20))
+        play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = 400, .stream = 1});
+    work(play, MS(60));
+    play_end(play);
+    play_expect(play, "small-copies", 1000 * 28.5e3);
+    play_free(play);
     play = small(100, 1000);
     assert_non_null(play_found(play, "small-copies"));
     play_free(play);

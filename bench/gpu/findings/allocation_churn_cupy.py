@@ -1,0 +1,19 @@
+"""A buffer of 64 MB taken and given back at every step, against one that stays."""
+import cupy as cp
+
+import pair
+
+cp.cuda.set_allocator(None)  # every array is cudaMalloc's
+x = cp.ones(16_000_000, cp.float32)
+kept = cp.empty_like(x)
+
+
+def work(out):
+    for _ in range(10 * pair.TURNS):
+        result = cp.empty_like(x) if out is None else out
+        cp.add(x, x, out=result)
+        cp.cuda.Device().synchronize()
+        del result
+
+
+pair.run(lambda: work(None), lambda: work(kept), cp.cuda.Device().synchronize)

@@ -1,0 +1,16 @@
+"""A wait after each operation, against one at the end."""
+import torch
+
+import pair
+
+x = torch.ones(4_000_000, device='cuda')
+
+
+def work(waits):
+    for _ in range(50 * pair.TURNS):
+        x.mul_(1.0001)
+        if waits:
+            torch.cuda.synchronize()
+
+
+pair.run(lambda: work(True), lambda: work(False), torch.cuda.synchronize)

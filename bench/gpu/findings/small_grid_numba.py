@@ -1,0 +1,33 @@
+"""A generalized ufunc over (100, 4000, 5) doubles whose loop is over the 4,000 alone, against a thread for each element."""
+import numpy as np
+from numba import cuda, guvectorize, vectorize
+
+import pair
+
+
+@guvectorize(['void(float64[:,:], float64[:,:], float64[:,:])'], '(m,k),(m,k)->(m,k)', target='cuda')
+def discount_slices(value, rate, out):
+    for i in range(value.shape[0]):
+        for k in range(value.shape[1]):
+            out[i, k] = value[i, k] * rate[i, k]
+
+
+@vectorize(['float64(float64, float64)'], target='cuda')
+def discount(value, rate):
+    return value * rate
+
+
+values = cuda.to_device(np.ones((4000, 100, 5)))
+rates = cuda.to_device(np.full((4000, 100, 5), 0.5))
+result = cuda.device_array((4000, 100, 5))
+
+
+def with_each(function):
+    def way():
+        for _ in range(pair.TURNS):
+            function(values, rates, out=result)
+            cuda.synchronize()
+    return way
+
+
+pair.run(with_each(discount_slices), with_each(discount), cuda.synchronize)
