@@ -4,7 +4,6 @@
 #include "trace/recorder/source_frame.h"
 #include <stddef.h>
 #include <string.h>
-#include <sys/types.h>
 
 #if defined(__x86_64__)
 
