@@ -80,6 +80,9 @@ foreach(cases ${program_files})
   endif()
 endforeach()
 
+# Slow with sanitizers, and with nothing for them that the smaller ones have not.
+set_tests_properties(tests/programs/products_large device/sim/sim_planted PROPERTIES LABELS once)
+
 # They compile some hundred kernels for sim: once is enough.
 foreach(name border code map own product reduce team)
   set_tests_properties(gen/device_${name} PROPERTIES LABELS once)
@@ -111,10 +114,18 @@ leat_program(kernel_table ${PROJECT_SOURCE_DIR}/tests/kernels/kernel_table.c)
 leat_test(tests/kernels tests/kernels/kernels.sh ${CMAKE_CURRENT_BINARY_DIR}/tests)
 set_tests_properties(tests/kernels PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 
-# Every allocation fails once.
-leat_program(faults ${PROJECT_SOURCE_DIR}/tests/faults/faults.c)
+# Every allocation and every call on files fails once; `faults all` leaves none out.
+leat_program(faults ${PROJECT_SOURCE_DIR}/tests/faults/faults.c ${PROJECT_SOURCE_DIR}/tests/faults/file_calls.c)
+foreach(call fdopendir fopen fread fstat fsync futimens fwrite linkat memfd_create mkdir mkdtemp mmap open openat pread pwrite read rename renameat stat write)
+  target_link_options(faults PRIVATE -Wl,--wrap=${call})
+endforeach()
 target_link_libraries(faults PRIVATE Threads::Threads)
 leat_test(tests/faults faults)
+
+# Every call of the driver's, NVRTC's and cuBLAS's fails once while programs run on sim; `driver_faults all` leaves none out.
+leat_program(driver_faults ${PROJECT_SOURCE_DIR}/tests/faults/driver_faults.c)
+leat_test(tests/faults/driver driver_faults)
+set_tests_properties(tests/faults/driver PROPERTIES SKIP_RETURN_CODE 77)
 
 # Random programs: one thread against seven, whole against cut into pieces. `random_programs 100000` is the long run.
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c

@@ -30,11 +30,13 @@ static void release_buffer(struct le_buffer *buffer) {
     if (atomic_fetch_sub_explicit(&buffer->refcount, 1, memory_order_acq_rel) != 1)
         return;
     struct le_memory_pool *pool = buffer->pool;
+    le_errors_keep();
     if (buffer->block && !buffer->is_borrowed) {
         if (buffer->kind != LE_BUFFER_BLOCK && buffer->release) /* nobody else keeps it until the work on it is done */
             (void)le_block_wait(buffer->block, LE_ACCESS_WRITE);
         le_block_free(buffer->block);
     }
+    le_errors_restore();
     switch (buffer->kind) {
     case LE_BUFFER_POOL:
         le_memory_pool_give(pool, buffer->memory, buffer->size_bytes);

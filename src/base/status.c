@@ -33,6 +33,15 @@ struct record {
 };
 static _Thread_local struct record record;
 
+/* What the record was, from le_errors_keep's first failure on: one failure overwrites no more of it. */
+static _Thread_local struct {
+    int depth;
+    bool is_used;
+    int count, dropped, first;
+    struct entry entry;
+    char name[NAME_BYTES];
+} aside;
+
 /* ---- text that is fit to print */
 
 /* The bytes of the UTF-8 character at text; 0 if it is not one. */
@@ -106,7 +115,35 @@ static size_t whole_length(const char *text, size_t size_bytes) {
 
 /* ---- the record */
 
+static void set_aside(void) {
+    if (aside.depth == 0 || aside.is_used)
+        return;
+    aside.is_used = true;
+    aside.count = record.count;
+    aside.dropped = record.dropped;
+    aside.first = record.order[0];
+    aside.entry = record.entries[0];
+    memcpy(aside.name, record.name, sizeof aside.name);
+}
+
+void le_errors_keep(void) {
+    aside.depth++;
+}
+
+void le_errors_restore(void) {
+    if (--aside.depth > 0 || !aside.is_used)
+        return;
+    aside.is_used = false;
+    record.count = aside.count;
+    record.dropped = aside.dropped;
+    record.order[0] = aside.first;
+    record.entries[0] = aside.entry;
+    record.rendered = false;
+    memcpy(record.name, aside.name, sizeof record.name);
+}
+
 void le_errors_clear(void) {
+    set_aside();
     record.count = record.dropped = 0;
     record.rendered = false;
     record.name[0] = 0;

@@ -22,6 +22,11 @@ leat_status le_fail_at(leat_status code, struct le_place place, const char *expe
 /* Puts "prefix: " before the message of the last failure. */
 leat_status le_fail_prefix(leat_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Between the two the thread's record may be written, and is then as it was: around work whose failure is nobody's to
+ * know, such as what gives back. They nest. le_errors_add is not called between them more than once. */
+void le_errors_keep(void);
+void le_errors_restore(void);
+
 /* A program's errors come all at once: clear, add (at most LE_ERRORS_MAX are kept, one that is there only once), sort
  * by place. */
 void le_errors_clear(void);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "base/status.h"
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 __attribute__((format(printf, 3, 4))) static void add(struct le_place place, const char *expected, const char *format,
@@ -152,6 +153,31 @@ static void bounds_messages(void **state) {
 }
 
 /* A place outside of the text shows no line; nothing is read beyond it. */
+/* What fails between keeping and restoring leaves nothing behind, however deep. */
+static void is_kept_around_others(void **state) {
+    (void)state;
+    le_errors_clear();
+    le_errors_keep();
+    le_fail(LEAT_DEVICE, "of nobody's");
+    le_errors_restore();
+    assert_int_equal(le_errors_count(), 0);
+    le_fail_at(LEAT_DATA, (struct le_place){1, 3, 2}, "this", "the first");
+    le_errors_source("here.leat", "a = b c", 7);
+    char *text = strdup(le_errors_text());
+    le_errors_keep();
+    le_errors_keep();
+    le_fail(LEAT_DEVICE, "the second");
+    le_errors_restore();
+    le_fail(LEAT_DEVICE, "the third");
+    assert_string_equal(le_error_at(0)->message, "the third");
+    le_errors_restore();
+    assert_int_equal(le_error_at(0)->code, LEAT_DATA);
+    assert_string_equal(le_errors_text(), text);
+    le_fail(LEAT_FILE, "the fourth");
+    assert_string_equal(le_error_at(0)->message, "the fourth");
+    free(text);
+}
+
 static void places_may_be_nowhere(void **state) {
     (void)state;
     le_errors_clear();
@@ -188,7 +214,8 @@ int main(void) {
         cmocka_unit_test(shows_lines_and_carets), cmocka_unit_test(sorts_stably_and_drops_the_rest),
         cmocka_unit_test(tells_the_same_once),    cmocka_unit_test(echoes_only_what_prints),
         cmocka_unit_test(clips_long_lines),       cmocka_unit_test(bounds_messages),
-        cmocka_unit_test(places_may_be_nowhere),  cmocka_unit_test(threads_have_their_own),
+        cmocka_unit_test(is_kept_around_others),  cmocka_unit_test(places_may_be_nowhere),
+        cmocka_unit_test(threads_have_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,8 +149,10 @@ static bool has_passed(struct le_device *device, const struct pool *pool, struct
     int count = le_order_points(&cell->block.order, points);
     for (int k = 0; k < count; k++) {
         bool passed = le_point_passed(device, points[k], stream);
+        le_errors_keep();
         if (!passed && ask && le_point_query(device, points[k], &passed))
             passed = false;
+        le_errors_restore();
         if (!passed || is_staged(device, pool, points[k]))
             return false;
     }

@@ -38,8 +38,8 @@ static leat_status open_sim(struct le_device *device) {
     const struct le_device_options *options = &device->options;
     const struct le_sim_options sim = {.check = options->sim_check, .seed = options->sim_seed};
     leat_status status = options->sim_check || options->sim_seed ? le_sim_configure(&sim) : LEAT_OK;
-    if (!status && le_sim_driver()->Init(0))
-        status = le_fail(LEAT_DEVICE, "the simulated driver cannot be started");
+    if (!status)
+        status = le_cuda_facts_init(le_sim_driver());
     return status ? status : le_cuda_device_new(le_sim_driver(), le_sim_nvrtc(), le_sim_cublas(), 0, "sim", device);
 }
 
@@ -90,6 +90,7 @@ static void free_streams(struct le_device *device) {
 /* What of the driver's work is left is waited for, if that can be: memory must not be freed under it. */
 void le_device_destroy(struct le_device *device) {
     if (device->ops) {
+        le_errors_keep();
         le_stager_free(atomic_load(&device->stager));
         if (!atomic_load(&device->failed))
             device->ops->synchronize(device->native);
@@ -98,6 +99,7 @@ void le_device_destroy(struct le_device *device) {
         free_streams(device);
         le_marks_free(device);
         device->ops->close(device->native);
+        le_errors_restore();
     }
     le_free(device->pins);
     pthread_mutex_destroy(&device->lock);

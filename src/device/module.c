@@ -114,9 +114,11 @@ void le_device_module_unload(struct le_device_module *module, const char *cause)
     struct le_device *device = module->device;
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_UNLOAD, module->title, cause);
+    le_errors_keep();
     wait_for_work(module);
     if (module->native)
         device->ops->module_free(device->native, module);
+    le_errors_restore();
     le_device_span_end(&span, 0);
     free_parts(module);
 }

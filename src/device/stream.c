@@ -73,6 +73,7 @@ static bool is_over(struct le_device_stream *stream, int *asks) {
 
 void le_streams_sweep(struct le_device *device, bool ask) {
     int asks = ask ? ASKS : 0, k = 0;
+    le_errors_keep();
     while (k < device->stream_count) { /* oldest first */
         struct le_device_stream *stream = device->streams[k];
         if (stream->gone && !stream->finished)
@@ -82,6 +83,7 @@ void le_streams_sweep(struct le_device *device, bool ask) {
         else
             k++;
     }
+    le_errors_restore();
 }
 
 /* ---- new and free */

@@ -1,8 +1,11 @@
 /* Every allocation that Leat makes fails once, in scenarios that cover the public interface; then all from some point
  * on fail. A failure must be reported as LEAT_OUT_OF_MEMORY or do no harm, leave no memory behind when the context is
- * closed, leave no file, and leave the context fit to do the same work again.
+ * closed, leave no file, and leave the context fit to do the same work again. The same for every call on files, whose
+ * failure is the file's or, in the code cache, nobody's.
  *
- * usage: faults [SCENARIO]... */
+ * usage: faults [all] [SCENARIO]...; all: every request of programs on sim, too, and code that is compiled anew,
+ * which empties the code cache. */
+#include "file_calls.h"
 #include "leat.h"
 #include <dirent.h>
 #include <pthread.h>
@@ -509,45 +512,74 @@ static leat_status same_call_again(leat_context *ctx) {
     return status;
 }
 
+/* ---- programs on sim, whose code is kept */
+
+static leat_status maps_and_sums(leat_context *ctx) {
+    return run_text(ctx, "y[i,j] = x[i,j] * 3 + 1\ns = sum(i, j: y[i,j])");
+}
+
+static leat_status two_programs(leat_context *ctx) {
+    leat_status status = run_text(ctx, "y[i,j] = x[i,j] * 3 + 1");
+    return status ? status : run_text(ctx, "c[i,j] = sum(k in 0..j+1: x[i,k])");
+}
+
+/* Nothing is kept on disk yet. */
+static leat_status compiled_anew(leat_context *ctx) {
+    leat_cache_info removed;
+    leat_status status = leat_cache_clear(ctx, &removed);
+    return status ? status : run_text(ctx, "y[i,j] = x[i,j] * 3 + 1");
+}
+
 static const struct scenario {
     const char *name;
     leat_status (*run)(leat_context *ctx);
     const char *device; /* NULL: the CPU */
+    int step;           /* of a short run: one in so many requests fails; 0: each */
+    bool is_long;       /* only in a long one */
+    size_t code_cap_bytes;
 } scenarios[] = {
-    {"devices", devices, NULL},
-    {"program errors", program_errors, NULL},
-    {"program forms", program_forms, NULL},
-    {"call forms", call_forms, NULL},
-    {"elementwise", elementwise, NULL},
-    {"reductions", reductions, NULL},
-    {"softmax", softmax, NULL},
-    {"stencil", stencil, NULL},
-    {"scatter", scatter, NULL},
-    {"data error", data_error, NULL},
-    {"eval", evaluation, NULL},
-    {"views", views, NULL},
-    {"wrap", wrapping, NULL},
-    {"npy file", npy_file, NULL},
-    {"npz file", npz_file, NULL},
-    {"png grey", png_grey, NULL},
-    {"png colour", png_colour, NULL},
-    {"npy in memory", npy_memory, NULL},
-    {"dlpack", dlpack, NULL},
-    {"streams", streams, NULL},
-    {"ledger", ledger, NULL},
-    {"time loop", time_loop, NULL},
-    {"in-place loop", in_place_loop, NULL},
-    {"convergence", convergence, NULL},
-    {"branches", branches, NULL},
-    {"growing arrays", growing_arrays, NULL},
-    {"numbers from data", numbers_from_data, NULL},
-    {"triangles", triangles, NULL},
-    {"nested loops", nested_loops, NULL},
-    {"swapped inputs", swapped_inputs, NULL},
-    {"data error in a loop", data_error_in_a_loop, NULL},
-    {"loops again", loops_again, NULL},
-    {"same call again", same_call_again, NULL},
-    {"device arrays", device_arrays, "sim"},
+    {.name = "devices", .run = devices},
+    {.name = "program errors", .run = program_errors},
+    {.name = "program forms", .run = program_forms},
+    {.name = "call forms", .run = call_forms},
+    {.name = "elementwise", .run = elementwise},
+    {.name = "reductions", .run = reductions},
+    {.name = "softmax", .run = softmax},
+    {.name = "stencil", .run = stencil},
+    {.name = "scatter", .run = scatter},
+    {.name = "data error", .run = data_error},
+    {.name = "eval", .run = evaluation},
+    {.name = "views", .run = views},
+    {.name = "wrap", .run = wrapping},
+    {.name = "npy file", .run = npy_file},
+    {.name = "npz file", .run = npz_file},
+    {.name = "png grey", .run = png_grey},
+    {.name = "png colour", .run = png_colour},
+    {.name = "npy in memory", .run = npy_memory},
+    {.name = "dlpack", .run = dlpack},
+    {.name = "streams", .run = streams},
+    {.name = "ledger", .run = ledger},
+    {.name = "time loop", .run = time_loop},
+    {.name = "in-place loop", .run = in_place_loop},
+    {.name = "convergence", .run = convergence},
+    {.name = "branches", .run = branches},
+    {.name = "growing arrays", .run = growing_arrays},
+    {.name = "numbers from data", .run = numbers_from_data},
+    {.name = "triangles", .run = triangles},
+    {.name = "nested loops", .run = nested_loops},
+    {.name = "swapped inputs", .run = swapped_inputs},
+    {.name = "data error in a loop", .run = data_error_in_a_loop},
+    {.name = "loops again", .run = loops_again},
+    {.name = "same call again", .run = same_call_again},
+    {.name = "device arrays", .run = device_arrays, .device = "sim"},
+    {.name = "program on sim", .run = maps_and_sums, .device = "sim", .step = 37},
+    {.name = "rows on sim", .run = softmax, .device = "sim", .step = 53},
+    {.name = "time loop on sim", .run = convergence, .device = "sim", .step = 53},
+    {.name = "scatter on sim", .run = scatter, .device = "sim", .step = 61},
+    {.name = "data error on sim", .run = data_error, .device = "sim", .step = 53},
+    {.name = "two programs on sim", .run = two_programs, .device = "sim", .step = 53},
+    {.name = "evicted on sim", .run = two_programs, .device = "sim", .step = 53, .code_cap_bytes = 1},
+    {.name = "compiled anew on sim", .run = compiled_anew, .device = "sim", .is_long = true},
 };
 
 /* ---- the driver */
@@ -562,71 +594,127 @@ static int scratch_files(void) {
     return count;
 }
 
-/* One run in which request number fail_at fails; what went wrong, or NULL. */
-static const char *run_once(const struct scenario *scenario, int64_t fail_at, bool from_then_on) {
+static int open_files(void) {
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+enum mode { MODE_ONE, MODE_ALL_AFTER, MODE_FILES, MODES };
+static const char *const mode_names[] = {"request %lld", "request %lld and all after it", "file call %lld"};
+
+static void plan(enum mode mode, int64_t number) {
+    faults.requests = 0;
+    faults.fail_at = mode == MODE_FILES ? 0 : number;
+    faults.from_then_on = mode == MODE_ALL_AFTER;
+    faults.has_failed = false;
+    file_calls_plan(mode == MODE_FILES ? number : 0);
+}
+
+static bool has_come(void) {
+    return faults.has_failed || file_calls_failed();
+}
+
+/* A kernel for whose threads sim had no memory: as on a GPU, the device has failed for good. */
+static bool sim_is_full(leat_status status) {
+    leat_error error = {.message = ""};
+    leat_error_get(NULL, &error);
+    return status == LEAT_DEVICE && strstr(error.message, "LAUNCH_OUT_OF_RESOURCES");
+}
+
+/* Where a call on a file fails, the file's error says so, or, where sim's driver made it, the device's. */
+static bool is_allowed(leat_status status) {
+    leat_error error = {.message = ""};
+    leat_error_get(NULL, &error);
+    if (status == LEAT_OK)
+        return true;
+    if (sim_is_full(status))
+        return has_come();
+    if (file_calls_failed())
+        return *error.message && (status == LEAT_FILE || status == LEAT_DEVICE || status == LEAT_OUT_OF_MEMORY);
+    return status == LEAT_OUT_OF_MEMORY && faults.has_failed;
+}
+
+/* One run in which something fails (*failed: it came to that); what went wrong, or NULL. */
+static const char *run_once(const struct scenario *scenario, enum mode mode, int64_t fail_at, bool *failed) {
     const leat_options options = {.device = scenario->device,
                                   .threads = 2,
                                   .copy_threads = 2,
+                                  .keep_code = true,
+                                  .code_cap_bytes = scenario->code_cap_bytes,
                                   .allocate = hook_allocate,
                                   .reallocate = hook_reallocate,
                                   .release = hook_release};
     leat_context *ctx = NULL;
     const char *wrong = NULL;
-    faults.requests = 0;
-    faults.fail_at = fail_at;
-    faults.from_then_on = from_then_on;
-    faults.has_failed = false;
+    const int open_before = open_files();
+    plan(mode, fail_at);
     leat_status status = leat_open(&options, &ctx);
     if (!status)
         status = scenario->run(ctx);
-    if (status != LEAT_OK && (status != LEAT_OUT_OF_MEMORY || !faults.has_failed))
+    if (!is_allowed(status))
         wrong = leat_status_name(status);
-    faults.fail_at = 0;
-    if (ctx && !wrong && (status = scenario->run(ctx)))
+    const bool came = has_come(), is_broken = sim_is_full(status);
+    plan(mode, 0);
+    if (ctx && !wrong && !is_broken && (status = scenario->run(ctx)) && !(came && sim_is_full(status)))
         wrong = "the same work fails afterwards";
     leat_close(ctx);
+    *failed = came;
     if (!wrong && faults.live)
         wrong = "memory is left behind";
     if (!wrong && scratch_files())
         wrong = "a file is left behind";
+    if (!wrong && open_files() > open_before)
+        wrong = "a file is left open";
     return wrong;
 }
 
-static bool run_scenario(const struct scenario *scenario) {
-    int64_t tried = 0;
+static bool run_scenario(const struct scenario *scenario, bool all) {
+    const int64_t step = all || !scenario->step ? 1 : scenario->step;
+    int64_t tried[MODES] = {0};
     faults.live = 0;
-    for (int mode = 0; mode < 2; mode++) {
-        int64_t k = 0;
-        do {
-            const char *wrong = run_once(scenario, ++k, mode == 1);
+    bool came;
+    run_once(scenario, MODE_ONE, 0, &came); /* what is made once a process, and kept */
+    for (enum mode mode = 0; mode < MODES; mode++) {
+        int64_t k = mode + 1;
+        for (came = true; came; k += mode == MODE_FILES && step > 1 ? 3 : step) {
+            const char *wrong = run_once(scenario, mode, k, &came);
+            tried[mode] += came;
             if (wrong) {
                 leat_error error = {0};
                 leat_error_get(NULL, &error);
-                printf("%s: request %lld%s fails: %s (%lld blocks live): %s\n", scenario->name, (long long)k,
-                       mode ? " and all after it" : "", wrong, (long long)faults.live, error.message);
+                printf("%s: ", scenario->name);
+                printf(mode_names[mode], (long long)k);
+                printf(" fails: %s (%lld blocks live): %s\n", wrong, (long long)faults.live, error.message);
                 return false;
             }
-        } while (faults.has_failed);
-        tried += k - 1;
+        }
     }
-    printf("%s: %lld failures\n", scenario->name, (long long)tried);
-    return tried > 0;
+    printf("%s: %lld failures of memory, %lld of files\n", scenario->name,
+           (long long)(tried[MODE_ONE] + tried[MODE_ALL_AFTER]), (long long)tried[MODE_FILES]);
+    return tried[MODE_ONE] > 0;
 }
 
-static bool chosen(const char *name, int argc, char **argv) {
-    bool found = argc < 2;
-    for (int k = 1; k < argc; k++)
-        found |= !strcmp(argv[k], name);
+static bool chosen(const struct scenario *scenario, bool all, int argc, char **argv) {
+    bool found = argc < 2 + all && (all || !scenario->is_long);
+    for (int k = 1 + all; k < argc; k++)
+        found |= !strcmp(argv[k], scenario->name);
     return found;
 }
 
 int main(int argc, char **argv) {
+    const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
     int passed = 0, failed = 0;
     if (!mkdtemp(scratch))
         return 2;
+    setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t k = 0; k < ARRAY_LEN(scenarios); k++)
-        if (chosen(scenarios[k].name, argc, argv))
-            *(run_scenario(&scenarios[k]) ? &passed : &failed) += 1;
+        if (chosen(&scenarios[k], all, argc, argv))
+            *(run_scenario(&scenarios[k], all) ? &passed : &failed) += 1;
     rmdir(scratch);
     printf("%d scenarios passed, %d failed\n", passed, failed);
     return failed || !passed ? 1 : 0;

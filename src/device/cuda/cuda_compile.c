@@ -42,20 +42,27 @@ static void add_option(struct job *job, const char *prefix, const char *text) {
 }
 
 /* The newest architecture that NVRTC knows and the device runs; *exact: the device's own. 0: none. */
-static int choose_architecture(const struct job *job, bool *exact) {
+static le_nvrtc_result choose_architecture(const struct job *job, int *architecture, bool *exact) {
     int count = 0, known[ARCHITECTURES_MAX], capability = job->capability, best = 0;
-    bool told = job->nvrtc->GetNumSupportedArchs(&count) == LE_NVRTC_SUCCESS && count <= ARCHITECTURES_MAX &&
-                job->nvrtc->GetSupportedArchs(known) == LE_NVRTC_SUCCESS;
-    for (int k = 0; told && k < count; k++)
+    le_nvrtc_result result = job->nvrtc->GetNumSupportedArchs(&count);
+    if (count > ARCHITECTURES_MAX)
+        count = 0;
+    if (result == LE_NVRTC_SUCCESS && count > 0)
+        result = job->nvrtc->GetSupportedArchs(known);
+    for (int k = 0; result == LE_NVRTC_SUCCESS && k < count; k++)
         if (known[k] <= capability && known[k] > best)
             best = known[k];
     *exact = best == capability;
-    return best;
+    *architecture = best;
+    return result;
 }
 
 static leat_status add_architecture(struct job *job) {
     bool exact;
-    int architecture = choose_architecture(job, &exact);
+    int architecture;
+    le_nvrtc_result result = choose_architecture(job, &architecture, &exact);
+    if (result != LE_NVRTC_SUCCESS)
+        return nvrtc_failed(job, result, "asking NVRTC for the architectures that it knows");
     if (architecture == 0)
         return le_fail(LEAT_UNSUPPORTED, "this NVRTC knows no architecture that runs on the device, sm_%d",
                        job->capability);

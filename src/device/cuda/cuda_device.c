@@ -63,12 +63,21 @@ leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, con
 
 /* ---- the context */
 
-leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before) {
+static le_cu_result enter(struct le_cuda_device *cuda, le_cu_context *before) {
     *before = NULL;
     le_cu_result result = cuda->driver->CtxGetCurrent(before);
     if (result == LE_CU_SUCCESS && *before != cuda->context)
         result = cuda->driver->CtxSetCurrent(cuda->context);
+    return result;
+}
+
+leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before) {
+    le_cu_result result = enter(cuda, before);
     return result == LE_CU_SUCCESS ? LEAT_OK : le_cuda_result(cuda, result, "making the device's context current");
+}
+
+bool le_cuda_enter_to_free(struct le_cuda_device *cuda, le_cu_context *before) {
+    return enter(cuda, before) == LE_CU_SUCCESS;
 }
 
 leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, leat_status status) {
@@ -102,39 +111,68 @@ static uint64_t cuda_clock_ns(void *native) {
 
 /* ---- limits */
 
-static int attribute(const struct le_cuda_device *cuda, le_cu_device_attribute which) {
-    int value = 0;
-    return cuda->driver->DeviceGetAttribute(&value, which, cuda->handle) == LE_CU_SUCCESS ? value : 0;
+enum limit {
+    LIMIT_WARP,
+    LIMIT_BLOCK,
+    LIMIT_SHARED,
+    LIMIT_SHARED_OPTIN,
+    LIMIT_COOPERATIVE,
+    LIMIT_BLOCK_X,
+    LIMIT_BLOCK_Y,
+    LIMIT_BLOCK_Z,
+    LIMIT_GRID_X,
+    LIMIT_GRID_Y,
+    LIMIT_GRID_Z,
+    LIMITS
+};
+
+static leat_status read_limits(struct le_cuda_device *cuda, int values[LIMITS]) {
+    static const le_cu_device_attribute which[LIMITS] = {
+        [LIMIT_WARP] = LE_CU_DEVICE_ATTRIBUTE_WARP_SIZE,
+        [LIMIT_BLOCK] = LE_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        [LIMIT_SHARED] = LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
+        [LIMIT_SHARED_OPTIN] = LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        [LIMIT_COOPERATIVE] = LE_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
+        [LIMIT_BLOCK_X] = LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+        [LIMIT_BLOCK_Y] = LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+        [LIMIT_BLOCK_Z] = LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
+        [LIMIT_GRID_X] = LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+        [LIMIT_GRID_Y] = LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+        [LIMIT_GRID_Z] = LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
+    };
+    le_cu_result result = LE_CU_SUCCESS;
+    int k = 0;
+    for (; k < LIMITS && result == LE_CU_SUCCESS; k++)
+        result = cuda->driver->DeviceGetAttribute(&values[k], which[k], cuda->handle);
+    return le_cuda_result(cuda, result, "asking for attribute %d of device cuda:%d", k ? which[k - 1] : 0,
+                          cuda->ordinal);
 }
 
-static void fill_limits(const struct le_cuda_device *cuda, const struct le_cuda_facts *facts, const char *kind,
-                        struct le_device_limits *limits) {
-    static const le_cu_device_attribute block[3] = {LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
-                                                    LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
-                                                    LE_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z};
-    static const le_cu_device_attribute grid[3] = {LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
-                                                   LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
-                                                   LE_CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z};
+static leat_status fill_limits(struct le_cuda_device *cuda, const struct le_cuda_facts *facts, const char *kind,
+                               struct le_device_limits *limits) {
+    int values[LIMITS] = {0};
+    leat_status status = read_limits(cuda, values);
     *limits = (struct le_device_limits){
         .capability = facts->capability,
         .ordinal = cuda->ordinal,
         .multiprocessors = facts->multiprocessors,
-        .warp_threads = attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_WARP_SIZE),
-        .block_threads = attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-        .shared_bytes = (size_t)attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-        .shared_optin_bytes = (size_t)attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+        .warp_threads = values[LIMIT_WARP],
+        .block_threads = values[LIMIT_BLOCK],
+        .shared_bytes = (size_t)values[LIMIT_SHARED],
+        .shared_optin_bytes = (size_t)values[LIMIT_SHARED_OPTIN],
         .memory_bytes = facts->memory_bytes,
-        .cooperative = attribute(cuda, LE_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0,
+        .cooperative = values[LIMIT_COOPERATIVE] != 0,
     };
     for (int k = 0; k < 3; k++) {
-        limits->block[k] = (unsigned)attribute(cuda, block[k]);
-        limits->grid[k] = (unsigned)attribute(cuda, grid[k]);
+        limits->block[k] = (unsigned)values[LIMIT_BLOCK_X + k];
+        limits->grid[k] = (unsigned)values[LIMIT_GRID_X + k];
     }
     if (limits->shared_optin_bytes < limits->shared_bytes)
         limits->shared_optin_bytes = limits->shared_bytes;
     snprintf(limits->kind, sizeof limits->kind, "%s", kind);
     snprintf(limits->name, sizeof limits->name, "%s", facts->name);
     snprintf(limits->architecture, sizeof limits->architecture, "sm_%d", facts->capability);
+    return status;
 }
 
 /* ---- opening */
@@ -206,15 +244,16 @@ leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct
                                     .ordinal = ordinal,
                                     .handle = facts.device,
                                     .is_sim = strcmp(kind, "sim") == 0};
-    status = le_cuda_result(cuda, driver->DevicePrimaryCtxRetain(&cuda->context, cuda->handle),
-                            "making a context on device cuda:%d", ordinal);
+    status = fill_limits(cuda, &facts, kind, &device->limits);
+    if (!status)
+        status = le_cuda_result(cuda, driver->DevicePrimaryCtxRetain(&cuda->context, cuda->handle),
+                                "making a context on device cuda:%d", ordinal);
     if (status) {
         le_free(cuda);
         return status;
     }
     cuda->ops = driver->note_memory ? sim_ops() : cuda_ops;
     pthread_mutex_init(&cuda->product_lock, NULL);
-    fill_limits(cuda, &facts, kind, &device->limits);
     device->ops = &cuda->ops;
     device->native = cuda;
     return LEAT_OK;

@@ -29,6 +29,8 @@ leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct
 
 /* Around driver calls: what was current is in *before. le_cuda_leave gives status back. */
 leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before);
+/* For what gives back or notes, whose failures are nobody's to know: no error is told. false: it failed. */
+bool le_cuda_enter_to_free(struct le_cuda_device *cuda, le_cu_context *before);
 leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, leat_status status);
 /* LEAT_OK for SUCCESS; else the thread's error: "WHAT: the driver's text (ITS_NAME)", what being the call and its
  * arguments in words: "cuMemAlloc of 4096 bytes". Fatal ones are latched. */

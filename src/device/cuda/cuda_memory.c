@@ -41,7 +41,7 @@ void le_cuda_memory_free(void *native, enum le_memory_kind kind, void *host, uin
     struct le_cuda_device *cuda = native;
     le_cu_context before;
     (void)size_bytes;
-    if (le_cuda_enter(cuda, &before))
+    if (!le_cuda_enter_to_free(cuda, &before))
         return;
     if (kind == LE_MEMORY_DEVICE)
         cuda->driver->MemFree(address);
@@ -63,7 +63,7 @@ leat_status le_cuda_memory_info(void *native, size_t *free_bytes, size_t *total_
 void le_cuda_memory_note(void *native, uint64_t address, size_t size_bytes, bool live) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
-    if (le_cuda_enter(cuda, &before))
+    if (!le_cuda_enter_to_free(cuda, &before))
         return;
     cuda->driver->note_memory(address, size_bytes, live);
     le_cuda_leave(cuda, before, LEAT_OK);

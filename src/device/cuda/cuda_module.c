@@ -10,9 +10,13 @@ enum { JIT_LOG_BYTES = 8192 };
 
 /* ---- what the driver knows of a kernel */
 
-static int attribute(struct le_cuda_device *cuda, le_cu_function function, le_cu_function_attribute which) {
+/* Nothing more is asked after a failure. */
+static int attribute(struct le_cuda_device *cuda, le_cu_function function, le_cu_function_attribute which,
+                     le_cu_result *result) {
     int value = 0;
-    return cuda->driver->FuncGetAttribute(&value, which, function) == LE_CU_SUCCESS && value > 0 ? value : 0;
+    if (*result == LE_CU_SUCCESS)
+        *result = cuda->driver->FuncGetAttribute(&value, which, function);
+    return *result == LE_CU_SUCCESS && value > 0 ? value : 0;
 }
 
 static size_t most_dynamic(const struct le_cuda_device *cuda, const struct le_device_kernel *kernel) {
@@ -20,17 +24,19 @@ static size_t most_dynamic(const struct le_cuda_device *cuda, const struct le_de
     return most_bytes > kernel->static_shared_bytes ? most_bytes - kernel->static_shared_bytes : 0;
 }
 
-static void measure(struct le_cuda_device *cuda, struct le_device_kernel *kernel, le_cu_function function) {
+static le_cu_result measure(struct le_cuda_device *cuda, struct le_device_kernel *kernel, le_cu_function function) {
     int grid = 0, block = 0;
+    le_cu_result result = LE_CU_SUCCESS;
     kernel->native = function;
-    kernel->registers = attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_NUM_REGS);
-    kernel->max_block_threads = attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    kernel->static_shared_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-    kernel->constant_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
-    kernel->local_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    kernel->registers = attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_NUM_REGS, &result);
+    kernel->max_block_threads = attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &result);
+    kernel->static_shared_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &result);
+    kernel->constant_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &result);
+    kernel->local_bytes = (size_t)attribute(cuda, function, LE_CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &result);
     kernel->max_dynamic_shared_bytes = most_dynamic(cuda, kernel);
     if (cuda->driver->OccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, 0, 0) == LE_CU_SUCCESS)
         kernel->best_block_threads = block;
+    return result;
 }
 
 /* A kernel that the driver does not find stays without a function: asking for it is an error, the others are fine. */
@@ -39,9 +45,11 @@ static leat_status find_kernels(struct le_cuda_device *cuda, struct le_device_mo
         struct le_device_kernel *kernel = &module->kernels[k];
         le_cu_function function = NULL;
         le_cu_result result = cuda->driver->ModuleGetFunction(&function, module->native, kernel->entry->symbol);
+        if (result == LE_CU_ERROR_NOT_FOUND)
+            continue;
         if (result == LE_CU_SUCCESS)
-            measure(cuda, kernel, function);
-        else if (result != LE_CU_ERROR_NOT_FOUND)
+            result = measure(cuda, kernel, function);
+        if (result != LE_CU_SUCCESS)
             return le_cuda_result(cuda, result, "kernel %s of %s", kernel->name, module->title);
     }
     return LEAT_OK;
@@ -115,7 +123,7 @@ leat_status le_cuda_module_new(void *native, const struct le_module_source *sour
 void le_cuda_module_free(void *native, struct le_device_module *module) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
-    if (le_cuda_enter(cuda, &before))
+    if (!le_cuda_enter_to_free(cuda, &before))
         return;
     cuda->driver->ModuleUnload(module->native);
     le_cuda_leave(cuda, before, LEAT_OK);

@@ -55,9 +55,11 @@ leat_status le_cuda_product_open(void *native) {
 
 void le_cuda_product_close(struct le_cuda_device *cuda) {
     le_cu_context before;
-    if (cuda->product_handle && le_cuda_enter(cuda, &before) == LEAT_OK) {
-        cuda->cublas->Destroy(cuda->product_handle);
-        le_cuda_leave(cuda, before, LEAT_OK);
+    if (cuda->product_handle) {
+        bool entered = le_cuda_enter_to_free(cuda, &before);
+        cuda->cublas->Destroy(cuda->product_handle); /* what it has of the host's is given back in any case */
+        if (entered)
+            le_cuda_leave(cuda, before, LEAT_OK);
     }
     pthread_mutex_destroy(&cuda->product_lock);
 }

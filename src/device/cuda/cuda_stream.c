@@ -37,7 +37,7 @@ leat_status le_cuda_stream_check(void *native, void *stream) {
 void le_cuda_stream_free(void *native, void *stream) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
-    if (le_cuda_enter(cuda, &before))
+    if (!le_cuda_enter_to_free(cuda, &before))
         return;
     cuda->driver->StreamDestroy(stream);
     le_cuda_leave(cuda, before, LEAT_OK);
@@ -82,7 +82,7 @@ leat_status le_cuda_event_new(void *native, bool timed, void **event) {
 void le_cuda_event_free(void *native, void *event) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
-    if (le_cuda_enter(cuda, &before))
+    if (!le_cuda_enter_to_free(cuda, &before))
         return;
     cuda->driver->EventDestroy(event);
     le_cuda_leave(cuda, before, LEAT_OK);

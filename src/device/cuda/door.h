@@ -42,6 +42,8 @@ struct le_cuda_facts {
     bool usable;
     char reason[128]; /* why it is not, in words; "" where it is */
 };
+/* cuInit, with the driver's reason where it fails. */
+leat_status le_cuda_facts_init(const struct le_cuda_driver *driver);
 /* Devices that the driver shows (CUDA_VISIBLE_DEVICES may hide some); driver: an open door's, or the simulator's. */
 leat_status le_cuda_facts_count(const struct le_cuda_driver *driver, int *count);
 leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts);

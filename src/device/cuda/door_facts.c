@@ -11,15 +11,25 @@ static leat_status fail(const struct le_cuda_driver *driver, const char *call, l
     return le_fail(LEAT_DEVICE, "%s: %s (%d)", call, text ? text : "unknown error", error);
 }
 
+leat_status le_cuda_facts_init(const struct le_cuda_driver *driver) {
+    le_cu_result error = driver->Init(0);
+    return error ? fail(driver, "cuInit", error) : LEAT_OK;
+}
+
 leat_status le_cuda_facts_count(const struct le_cuda_driver *driver, int *count) {
     le_cu_result error = driver->DeviceGetCount(count);
     return error ? fail(driver, "cuDeviceGetCount", error) : LEAT_OK;
 }
 
-/* 0 where the driver does not know it. */
-static int attribute(const struct le_cuda_driver *driver, le_cu_device device, le_cu_device_attribute which) {
+/* 0 where the driver does not know it, which is no error. Nothing more is asked after one. */
+static int attribute(const struct le_cuda_driver *driver, le_cu_device device, le_cu_device_attribute which,
+                     le_cu_result *error) {
     int value = 0;
-    return driver->DeviceGetAttribute(&value, which, device) ? 0 : value;
+    if (*error)
+        return 0;
+    le_cu_result result = driver->DeviceGetAttribute(&value, which, device);
+    *error = result == LE_CU_ERROR_INVALID_VALUE ? LE_CU_SUCCESS : result;
+    return result ? 0 : value;
 }
 
 static void write_uuid(const le_cu_uuid *uuid, char *text, size_t size_bytes) {
@@ -30,12 +40,12 @@ static void write_uuid(const le_cu_uuid *uuid, char *text, size_t size_bytes) {
     }
 }
 
-static void judge(const struct le_cuda_driver *driver, struct le_cuda_facts *facts) {
+static void judge(struct le_cuda_facts *facts, int compute_mode) {
     if (facts->capability < LE_CUDA_CAPABILITY_MIN)
         snprintf(facts->reason, sizeof facts->reason, "compute capability %d.%d, %d.%d is needed",
                  facts->capability / 10, facts->capability % 10, LE_CUDA_CAPABILITY_MIN / 10,
                  LE_CUDA_CAPABILITY_MIN % 10);
-    else if (attribute(driver, facts->device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == LE_CU_COMPUTEMODE_PROHIBITED)
+    else if (compute_mode == LE_CU_COMPUTEMODE_PROHIBITED)
         snprintf(facts->reason, sizeof facts->reason,
                  "its compute mode is \"prohibited\": an administrator may set another (nvidia-smi -c)");
     facts->usable = !facts->reason[0];
@@ -57,11 +67,15 @@ leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, 
         write_uuid(&uuid, found.uuid, sizeof found.uuid);
     if (driver->DeviceGetPCIBusId(found.pci_id, sizeof found.pci_id, found.device))
         found.pci_id[0] = 0;
-    found.capability = 10 * attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                       attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    found.multiprocessors = attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    found.f64_ratio = attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO);
-    judge(driver, &found);
+    found.capability = 10 * attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &error) +
+                       attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &error);
+    found.multiprocessors = attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &error);
+    found.f64_ratio =
+        attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, &error);
+    int compute_mode = attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &error);
+    if (error)
+        return fail(driver, "cuDeviceGetAttribute", error);
+    judge(&found, compute_mode);
     *facts = found;
     return LEAT_OK;
 }

@@ -13,6 +13,10 @@
 struct le_sim_faults {
     uint64_t allocation, launch, copy, module; /* OUT_OF_MEMORY; LAUNCH_FAILED; LAUNCH_FAILED; INVALID_IMAGE */
     uint64_t sticky_launch; /* the Nth kernel ends in ILLEGAL_ADDRESS as it runs: every later call fails with it */
+    uint64_t call;          /* of all calls of the driver's but those that release the context or tell errors' names */
+    le_cu_result call_result; /* what that one gives; 0: UNKNOWN */
+    bool call_sticks;         /* every later call fails with it */
+    uint64_t nvrtc, cublas;   /* of all calls but those that destroy: INTERNAL_ERROR */
 };
 
 struct le_sim_options {
@@ -23,8 +27,16 @@ struct le_sim_options {
     struct le_sim_faults faults;
 };
 
+/* Calls since le_sim_configure, as faults count them; what a context held that was left when it was released last. */
+struct le_sim_tally {
+    uint64_t driver_calls, nvrtc_calls, cublas_calls;
+    int contexts; /* now */
+    int blocks, modules, streams, events;
+};
+
 /* Takes effect for what is done from now on; options NULL: as at the start, from the environment. */
 leat_status le_sim_configure(const struct le_sim_options *options);
+void le_sim_tally(struct le_sim_tally *tally);
 const struct le_cuda_driver *le_sim_driver(void);
 const struct le_nvrtc *le_sim_nvrtc(void);
 const struct le_cublas *le_sim_cublas(void); /* its products are kernels of sim's own */

@@ -2,7 +2,7 @@
  * are those of any kernel. Plain sums in the order of the terms. Stricter than cuBLAS: a product without a stream's
  * workspace, which would take memory that nobody counts, is refused. A handle is used by one thread at a time. */
 #include "base/memory.h"
-#include "device/sim/sim.h"
+#include "device/sim/sim_state.h"
 
 enum { BLOCK = 256, BATCH_MAX = 65535, WORK_ALIGNMENT = 256 };
 
@@ -79,6 +79,8 @@ static le_cublas_status destroy(le_cublas_handle h) {
 }
 
 static le_cublas_status create(le_cublas_handle *handle) {
+    if (le_sim_cublas_fails())
+        return LE_CUBLAS_INTERNAL_ERROR;
     le_cublas_handle h = le_alloc_zero(1, sizeof *h);
     if (!h)
         return LE_CUBLAS_ALLOC_FAILED;
@@ -100,6 +102,7 @@ static const char *get_status_string(le_cublas_status status) {
         X(ALLOC_FAILED, CUBLAS_STATUS_ALLOC_FAILED, 3)
         X(INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE, 7)
         X(EXECUTION_FAILED, CUBLAS_STATUS_EXECUTION_FAILED, 13)
+        X(INTERNAL_ERROR, CUBLAS_STATUS_INTERNAL_ERROR, 14)
 #undef X
     default:
         return "CUBLAS_STATUS unknown";
@@ -107,6 +110,8 @@ static const char *get_status_string(le_cublas_status status) {
 }
 
 static le_cublas_status set_stream(le_cublas_handle h, le_cublas_stream stream) {
+    if (le_sim_cublas_fails())
+        return LE_CUBLAS_INTERNAL_ERROR;
     h->stream = stream;
     h->work = NULL;
     h->work_bytes = 0;
@@ -114,6 +119,8 @@ static le_cublas_status set_stream(le_cublas_handle h, le_cublas_stream stream) 
 }
 
 static le_cublas_status set_workspace(le_cublas_handle h, void *work, size_t size_bytes) {
+    if (le_sim_cublas_fails())
+        return LE_CUBLAS_INTERNAL_ERROR;
     if ((uintptr_t)work % WORK_ALIGNMENT)
         return LE_CUBLAS_INVALID_VALUE;
     h->work = work;
@@ -122,6 +129,8 @@ static le_cublas_status set_workspace(le_cublas_handle h, void *work, size_t siz
 }
 
 static le_cublas_status set_math_mode(le_cublas_handle h, le_cublas_math mode) {
+    if (le_sim_cublas_fails())
+        return LE_CUBLAS_INTERNAL_ERROR;
     return h && mode == LE_CUBLAS_DEFAULT_MATH ? LE_CUBLAS_SUCCESS : LE_CUBLAS_INVALID_VALUE;
 }
 
@@ -145,6 +154,8 @@ static bool is_ready(le_cublas_handle h) {
 
 #define PRODUCT(name, function, T)                                                                                     \
     static le_cublas_status name LE_CUBLAS_PRODUCT(T) {                                                                \
+        if (le_sim_cublas_fails())                                                                                     \
+            return LE_CUBLAS_INTERNAL_ERROR;                                                                           \
         T scale = *alpha, kept = *beta;                                                                                \
         void *parameters[] = {&a_is,     &b_is,      &m,   &n,        &k,    &scale, (void *)&a, &lda,                 \
                               &a_stride, (void *)&b, &ldb, &b_stride, &kept, &c,     &ldc,       &c_stride};           \

@@ -47,6 +47,11 @@ le_cu_result le_sim_enter_early(enum sim_call call) {
         pthread_mutex_unlock(&state->lock);
         return fatal;
     }
+    le_cu_result fault = le_sim_call_fault();
+    if (fault) {
+        pthread_mutex_unlock(&state->lock);
+        return fault;
+    }
     if (state->check)
         le_sim_guard_tell();
     state->clock_ns += le_sim_call_ns(call);
@@ -83,9 +88,11 @@ le_cu_result le_sim_Init(unsigned flags) {
         return LE_CU_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&state->lock);
     le_sim_configuration_read();
-    __atomic_store_n(&state->process, getpid(), __ATOMIC_RELEASE);
+    le_cu_result fault = le_sim_call_fault();
+    if (!fault)
+        __atomic_store_n(&state->process, getpid(), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&state->lock);
-    return LE_CU_SUCCESS;
+    return fault;
 }
 
 /* CUDA's own words. */
@@ -152,6 +159,7 @@ le_cu_result le_sim_GetErrorString(le_cu_result error, const char **text) {
 /* ---- the primary context */
 
 static void finish(struct sim_state *state) {
+    le_sim_note_left();
     if (!state->fatal)
         le_sim_force_all();
     le_sim_worker_stop();

@@ -17,8 +17,15 @@ static void faults_read(const char *text, struct le_sim_faults *faults, size_t *
     const struct {
         const char *name;
         uint64_t *value;
-    } names[] = {{"allocation", &faults->allocation}, {"launch", &faults->launch},        {"copy", &faults->copy},
-                 {"module", &faults->module},         {"sticky", &faults->sticky_launch}, {"memory", &memory}};
+    } names[] = {{"allocation", &faults->allocation},
+                 {"launch", &faults->launch},
+                 {"copy", &faults->copy},
+                 {"module", &faults->module},
+                 {"sticky", &faults->sticky_launch},
+                 {"memory", &memory},
+                 {"call", &faults->call},
+                 {"nvrtc", &faults->nvrtc},
+                 {"cublas", &faults->cublas}};
     for (; text && *text; text = strchr(text, ',') ? strchr(text, ',') + 1 : "")
         for (size_t k = 0; k < ARRAY_LEN(names); k++) {
             size_t length = strlen(names[k].name);
@@ -30,7 +37,8 @@ static void faults_read(const char *text, struct le_sim_faults *faults, size_t *
 }
 
 static bool any_fault(const struct le_sim_faults *faults) {
-    return faults->allocation || faults->launch || faults->copy || faults->module || faults->sticky_launch;
+    return faults->allocation || faults->launch || faults->copy || faults->module || faults->sticky_launch ||
+           faults->call || faults->nvrtc || faults->cublas;
 }
 
 static void options_set(struct sim_options_now *now, const struct le_sim_options *options) {
@@ -67,6 +75,56 @@ bool le_sim_checking(void) {
 bool le_sim_fault_now(uint64_t *count, uint64_t which) {
     ++*count;
     return which && *count == which;
+}
+
+le_cu_result le_sim_call_fault(void) {
+    struct sim_state *state = le_sim_state();
+    const struct le_sim_faults *faults = &state->options.faults;
+    if (!le_sim_fault_now(&state->counts.call, faults->call))
+        return LE_CU_SUCCESS;
+    le_cu_result result = faults->call_result ? faults->call_result : LE_CU_ERROR_UNKNOWN;
+    if (faults->call_sticks && state->context_uses)
+        state->fatal = result;
+    return result;
+}
+
+static bool library_fails(uint64_t *count, const uint64_t *which) {
+    struct sim_state *state = le_sim_state();
+    pthread_mutex_lock(&state->lock);
+    le_sim_configuration_read();
+    bool fails = le_sim_fault_now(count, *which);
+    pthread_mutex_unlock(&state->lock);
+    return fails;
+}
+
+bool le_sim_nvrtc_fails(void) {
+    struct sim_state *state = le_sim_state();
+    return library_fails(&state->counts.nvrtc, &state->options.faults.nvrtc);
+}
+
+bool le_sim_cublas_fails(void) {
+    struct sim_state *state = le_sim_state();
+    return library_fails(&state->counts.cublas, &state->options.faults.cublas);
+}
+
+void le_sim_note_left(void) {
+    struct sim_state *state = le_sim_state();
+    state->left = (struct le_sim_tally){.modules = le_sim_handles_live(&state->module_handles),
+                                        .streams = le_sim_handles_live(&state->stream_handles),
+                                        .events = le_sim_handles_live(&state->event_handles)};
+    for (int k = 0; k < state->memory.count; k++)
+        state->left.blocks += state->memory.at[k].kind != SIM_BLOCK_MODULE;
+}
+
+void le_sim_tally(struct le_sim_tally *tally) {
+    struct sim_state *state = le_sim_state();
+    pthread_mutex_lock(&state->lock);
+    *tally = state->left;
+    tally->driver_calls = state->counts.call;
+    tally->nvrtc_calls = state->counts.nvrtc;
+    tally->cublas_calls = state->counts.cublas;
+    tally->contexts = state->context_uses;
+    pthread_mutex_unlock(&state->lock);
 }
 
 /* Where checking begins or ends under an open context, all that was given is run first and counts as waited for. */

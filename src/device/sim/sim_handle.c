@@ -50,6 +50,13 @@ void le_sim_handle_drop(struct sim_handles *handles, uintptr_t handle) {
         slot->object = NULL;
 }
 
+int le_sim_handles_live(const struct sim_handles *handles) {
+    int live = 0;
+    for (int k = 0; k < handles->count; k++)
+        live += handles->at[k].object != NULL;
+    return live;
+}
+
 /* The generation goes on: handles of before stay bad. */
 void le_sim_handles_finish(struct sim_handles *handles) {
     le_free(handles->at);

@@ -1,7 +1,7 @@
 /* NVRTC's face of sim's compiler. Programs are handles as NVRTC's; from any thread, a program from one at a time. */
 #include "base/memory.h"
 #include "device/sim/sim.h"
-#include "device/sim/sim_exec.h"
+#include "device/sim/sim_state.h"
 #include <string.h>
 
 struct _nvrtcProgram {
@@ -27,6 +27,8 @@ static const char *get_error_string(le_nvrtc_result result) {
 }
 
 static le_nvrtc_result version(int *major, int *minor) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!major || !minor)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *major = 13;
@@ -65,6 +67,8 @@ static bool copy_list(char ***copy, const char *const *list, int count) {
 
 static le_nvrtc_result create_program(le_nvrtc_program *handle, const char *source, const char *name, int header_count,
                                       const char *const *headers, const char *const *include_names) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!handle || !source || header_count < 0 || (header_count && (!headers || !include_names)))
         return LE_NVRTC_ERROR_INVALID_INPUT;
     le_nvrtc_program program = le_alloc_zero(1, sizeof *program);
@@ -82,6 +86,8 @@ static le_nvrtc_result create_program(le_nvrtc_program *handle, const char *sour
 }
 
 static le_nvrtc_result add_name_expression(le_nvrtc_program program, const char *expression) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || !expression || program->tried)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     char **grown = le_realloc(program->expressions, ((size_t)program->expression_count + 1) * sizeof *grown);
@@ -113,6 +119,8 @@ static le_nvrtc_result as_nvrtc(leat_status status) {
 }
 
 static le_nvrtc_result compile_program(le_nvrtc_program program, int option_count, const char *const *options) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || program->tried || option_count < 0 || (option_count && !options))
         return LE_NVRTC_ERROR_INVALID_INPUT;
     program->tried = true;
@@ -138,6 +146,8 @@ static le_nvrtc_result compile_program(le_nvrtc_program program, int option_coun
 }
 
 static le_nvrtc_result get_lowered_name(le_nvrtc_program program, const char *expression, const char **lowered) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || !expression || !lowered || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     for (int k = 0; k < program->expression_count; k++)
@@ -153,6 +163,8 @@ static const char *log_of(le_nvrtc_program program) {
 }
 
 static le_nvrtc_result get_program_log_size(le_nvrtc_program program, size_t *size_bytes) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || !size_bytes)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *size_bytes = strlen(log_of(program)) + 1;
@@ -160,6 +172,8 @@ static le_nvrtc_result get_program_log_size(le_nvrtc_program program, size_t *si
 }
 
 static le_nvrtc_result get_program_log(le_nvrtc_program program, char *log) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || !log)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     memcpy(log, log_of(program), strlen(log_of(program)) + 1);
@@ -167,6 +181,8 @@ static le_nvrtc_result get_program_log(le_nvrtc_program program, char *log) {
 }
 
 static le_nvrtc_result get_ptx_size(le_nvrtc_program program, size_t *size_bytes) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || !size_bytes || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *size_bytes = strlen(program->compiled.ptx) + 1;
@@ -174,6 +190,8 @@ static le_nvrtc_result get_ptx_size(le_nvrtc_program program, size_t *size_bytes
 }
 
 static le_nvrtc_result get_ptx(le_nvrtc_program program, char *ptx) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || !ptx || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     memcpy(ptx, program->compiled.ptx, strlen(program->compiled.ptx) + 1);
@@ -181,6 +199,8 @@ static le_nvrtc_result get_ptx(le_nvrtc_program program, char *ptx) {
 }
 
 static le_nvrtc_result get_cubin_size(le_nvrtc_program program, size_t *size_bytes) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || !size_bytes || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *size_bytes = program->compiled.image_bytes;
@@ -188,6 +208,8 @@ static le_nvrtc_result get_cubin_size(le_nvrtc_program program, size_t *size_byt
 }
 
 static le_nvrtc_result get_cubin(le_nvrtc_program program, char *cubin) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!program || !cubin || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     memcpy(cubin, program->compiled.image, program->compiled.image_bytes);
@@ -197,6 +219,8 @@ static le_nvrtc_result get_cubin(le_nvrtc_program program, char *cubin) {
 static const int architectures[] = {75, 80, 86, 89, 90};
 
 static le_nvrtc_result get_num_supported_archs(int *count) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!count)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *count = (int)ARRAY_LEN(architectures);
@@ -204,6 +228,8 @@ static le_nvrtc_result get_num_supported_archs(int *count) {
 }
 
 static le_nvrtc_result get_supported_archs(int *list) {
+    if (le_sim_nvrtc_fails())
+        return LE_NVRTC_ERROR_INTERNAL_ERROR;
     if (!list)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     memcpy(list, architectures, sizeof architectures);

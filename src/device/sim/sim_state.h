@@ -181,7 +181,7 @@ struct sim_goal {
 };
 
 struct sim_counts {
-    uint64_t allocation, launch, copy, module, kernel;
+    uint64_t allocation, launch, copy, module, kernel, call, nvrtc, cublas;
 };
 
 struct sim_state {
@@ -196,6 +196,7 @@ struct sim_state {
         struct le_sim_faults faults;
     } options;
     struct sim_counts counts;
+    struct le_sim_tally left; /* behind by the last context */
     int context_uses;
     le_cu_result fatal;
     uint64_t clock_ns; /* the host's virtual time */
@@ -240,6 +241,11 @@ bool le_sim_is_child(void);           /* of the process that called Init, by for
 void le_sim_configuration_read(void); /* from the environment, if nobody has configured */
 /* Counts one more; true: it is the one that fails. */
 bool le_sim_fault_now(uint64_t *count, uint64_t which);
+le_cu_result le_sim_call_fault(void); /* of one more call of the driver's */
+bool le_sim_nvrtc_fails(void);        /* one more call; these two take the lock */
+bool le_sim_cublas_fails(void);
+void le_sim_note_left(void); /* before all of it is freed */
+int le_sim_handles_live(const struct sim_handles *handles);
 
 /* ---- streams and queues */
 struct sim_stream *le_sim_stream_of(le_cu_stream stream); /* NULL: a bad handle */
