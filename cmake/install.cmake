@@ -37,7 +37,7 @@ if(SCDOC AND man_sources)
 endif()
 
 # all that is installed, and no tests
-add_custom_target(leat_product ALL DEPENDS leat leat_static leat_command ${man_pages})
+add_custom_target(leat_product ALL DEPENDS leat leat_static leat_command leat_trace ${man_pages})
 
 set(completion ${PROJECT_SOURCE_DIR}/completion/leat.bash)
 if(EXISTS ${completion})

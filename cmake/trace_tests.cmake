@@ -17,8 +17,11 @@ leat_program(test_recorder ${PROJECT_SOURCE_DIR}/tests/trace/recorder.c)
 target_compile_definitions(test_recorder PRIVATE TRACE_FOLDER="${trace_folder}" TRACE_RECORDER="$<TARGET_FILE:leat_trace>")
 add_dependencies(test_recorder leat_trace standin_cupti standin_program)
 leat_test(tests/trace/recorder test_recorder)
-set_property(TEST tests/trace/recorder APPEND PROPERTY LABELS threads)
-add_dependencies(leat_thread_tests test_recorder)
+leat_program(test_recorder_ring ${PROJECT_SOURCE_DIR}/tests/trace/ring.c)
+target_link_libraries(test_recorder_ring PRIVATE leat_recorder_parts Threads::Threads)
+leat_test(tests/trace/ring test_recorder_ring)
+set_property(TEST tests/trace/recorder tests/trace/ring APPEND PROPERTY LABELS threads)
+add_dependencies(leat_thread_tests test_recorder test_recorder_ring)
 
 # The recorder's own declarations of CUPTI against a real cupti.h, where there is one.
 leat_test(tests/cupti_headers tests/cuda_headers/cupti_headers.sh)

@@ -40,6 +40,8 @@ uint8_t le_call_place(const char *function_name) {
         {"cudaMemcpyAsync", LE_PLACE_ORIGIN | LE_PLACE_EITHER},
         {"cuProfilerStart", LE_PLACE_RESUME},
         {"cuProfilerStop", LE_PLACE_PAUSE},
+        {"cudaProfilerStart", LE_PLACE_RESUME},
+        {"cudaProfilerStop", LE_PLACE_PAUSE},
     };
     while (*function_name == '_')
         function_name++;
