@@ -88,8 +88,10 @@ static void tell(struct le_cli *cli, const struct trace_line *line, const leat_t
         le_cli_note(cli, outcome->note);
     if (!outcome->processes)
         return;
-    snprintf(text, sizeof text, "%zu process%s in %s (%.1f MB); to read it: leat report %s", outcome->processes,
-             outcome->processes == 1 ? "" : "es", file, (double)outcome->bytes / 1e6, file);
+    bool small = outcome->bytes < 1000000;
+    snprintf(text, sizeof text, "%zu process%s in %s (%.1f %s); to read it: leat report %s", outcome->processes,
+             outcome->processes == 1 ? "" : "es", file, (double)outcome->bytes / (small ? 1e3 : 1e6),
+             small ? "kB" : "MB", file);
     le_cli_note(cli, text);
 }
 
