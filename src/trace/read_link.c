@@ -72,7 +72,8 @@ static bool is_inside(const struct le_call *outer, const struct le_call *call) {
 static struct le_sort_key *outermost(struct le_reader *reader, int32_t *key_count) {
     struct le_index *index = reader->index;
     int32_t first = reader->part.first_call, count = index->calls.count - first, kept = first;
-    sort_calls(reader, index->calls.at + first, count);
+    if (count > 0)
+        sort_calls(reader, index->calls.at + first, count);
     struct le_sort_key *keys = new_keys(reader, count);
     int32_t *open = le_alloc_zero((size_t)index->threads.count + 1, sizeof *open); /* a thread's last call, plus one */
     if (!open) {
@@ -187,8 +188,9 @@ void le_reader_link(struct le_reader *reader) {
     int32_t first = reader->part.first_operation;
     struct lookup lookup = {0};
     describe_streams(reader);
-    sort_rows(reader, index->operations.at + first, index->operations.count - first, sizeof *index->operations.at,
-              NULL);
+    if (index->operations.count > first)
+        sort_rows(reader, index->operations.at + first, index->operations.count - first, sizeof *index->operations.at,
+                  NULL);
     struct le_sort_key *keys = outermost(reader, &lookup.count);
     lookup.keys = keys;
     link_operations(index, first, &lookup);
@@ -208,10 +210,10 @@ static void sort_parts(struct le_reader *reader) {
     struct le_index *index = reader->index;
     int32_t calls = index->calls.count, operations = index->operations.count;
     size_t room = (size_t)calls + (size_t)operations + 1;
-    int32_t *calls_to = le_alloc(room * sizeof *calls_to);
-    if (!calls_to)
-        le_reader_leave(reader, le_fail_out_of_memory(room * sizeof *calls_to));
-    int32_t *operations_to = calls_to + calls;
+    reader->where = le_alloc(room * sizeof *reader->where);
+    if (!reader->where)
+        le_reader_leave(reader, le_fail_out_of_memory(room * sizeof *reader->where));
+    int32_t *calls_to = reader->where, *operations_to = calls_to + calls;
     sort_rows(reader, index->calls.at, calls, sizeof *index->calls.at, calls_to);
     sort_rows(reader, index->operations.at, operations, sizeof *index->operations.at, operations_to);
     for (int32_t k = 0; k < operations; k++) {
@@ -224,7 +226,6 @@ static void sort_parts(struct le_reader *reader) {
         follow(&index->waits.at[k].call, calls_to);
     for (int32_t k = 0; k < index->memory.count; k++)
         follow(&index->memory.at[k].call, calls_to);
-    le_free(calls_to);
 }
 
 /* They have no end: those of one time stay as they came. */

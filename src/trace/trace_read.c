@@ -306,6 +306,7 @@ leat_status le_trace_read(const char *path, struct le_index **index) {
     le_id_map_finish(&reader.functions);
     le_id_map_finish(&reader.kinds);
     le_id_map_finish(&reader.shapes);
+    le_free(reader.where);
     if (status)
         le_trace_free(&store->index);
     else

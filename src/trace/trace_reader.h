@@ -47,6 +47,7 @@ struct le_reader {
     struct le_reader_part part;
     int64_t clock_base_ns; /* the first part's calendar less its clock */
     bool has_base;
+    int32_t *where;     /* where rows went, while all parts are sorted */
     leat_status status; /* why it left by arena->failure */
 };
 

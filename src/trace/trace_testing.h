@@ -43,6 +43,8 @@ static inline void le_made_require(bool holds) {
 }
 
 static inline void le_made_add(struct le_made_bytes *bytes, const void *from, size_t length) {
+    if (length == 0)
+        return;
     if (bytes->length + length > bytes->capacity) {
         bytes->capacity = 2 * (bytes->length + length);
         bytes->at = realloc(bytes->at, bytes->capacity);
