@@ -180,7 +180,9 @@ leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct
 bool le_cuda_scatter_own(const struct le_device_kernel_job *job, const struct le_stage *stage,
                          struct le_device_launches *out, leat_status *status);
 
-/* device_ordered.c: false: its points cannot be counted */
+/* device_ordered.c: false: its points cannot be counted; few: or its elements are many; it needs no cleared copies */
+bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                         const struct chunks *chunks, struct le_device_launches *out, leat_status *status);
 bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,
                      struct le_device_launches *out, leat_status *status);
 

@@ -236,9 +236,12 @@ static leat_status scatter_floats(const struct le_device_kernel_job *job, const 
         return scatter_in_order(job, stage, out);
     chunks.work = out->work_bytes;
     out->work_bytes += (size_t)(chunks.count * elements) * 8;
-    leat_status status = clear_copies(job, stage, &chunks, out);
-    if (status == LEAT_OK && !le_cuda_ordered(job, stage, &chunks, out, &status))
-        status = scatter_chunks(job, stage, &chunks, out);
+    leat_status status;
+    if (!le_cuda_ordered_few(job, stage, &chunks, out, &status)) {
+        status = clear_copies(job, stage, &chunks, out);
+        if (status == LEAT_OK && !le_cuda_ordered(job, stage, &chunks, out, &status))
+            status = scatter_chunks(job, stage, &chunks, out);
+    }
     return status == LEAT_OK ? join_copies(job, stage, &chunks, out) : status;
 }
 
