@@ -215,7 +215,7 @@ static void limit_is_found_by_environment(void **state) {
 
 /* ---- many at once */
 
-enum { KEYS = 24, PROCESSES = 4, TURNS = 120, THREADS = 4 };
+enum { COLD_KEYS = 50, KEYS = 24, PROCESSES = 4, TURNS = 120, THREADS = 4 };
 
 /* What a key's value always is: longer or shorter, of one letter. */
 static void value_of(unsigned key, char *value) {
@@ -272,6 +272,51 @@ static void processes_share_a_folder(void **state) {
     assert_true(info.count > 4 && info.size_bytes <= 8000 + PROCESSES * 1300);
     le_store_close(store);
     assert_int_equal(count_files(scratch.folder), info.count);
+    scratch_remove(&scratch);
+}
+
+/* Every process gets and puts the same keys, of which none is there at first, each in an order of its own. */
+static int get_or_put_all(const char *folder, unsigned process) {
+    char key[16], value[2000];
+    for (unsigned k = 0; k < COLD_KEYS; k++) {
+        unsigned chosen = (k * 7 + process * 13) % COLD_KEYS;
+        snprintf(key, sizeof key, "cold %u", chosen);
+        value_of(chosen % KEYS, value);
+        struct le_store *store = open_store(folder, 0);
+        if (!get(store, key, value))
+            put(store, key, value);
+        bool right = get(store, key, value) && le_store_note(store) == NULL;
+        le_store_close(store);
+        if (!right)
+            return 1;
+    }
+    return 0;
+}
+
+/* LEAT_TEST_PROCESSES of them. */
+static void cold_processes_leave_all_keys(void **state) {
+    (void)state;
+    enum { MOST = 256 };
+    const char *text = getenv("LEAT_TEST_PROCESSES");
+    const int processes = text ? atoi(text) : PROCESSES;
+    struct scratch scratch;
+    pid_t children[MOST];
+    assert_true(processes > 0 && processes <= MOST);
+    scratch_make(&scratch);
+    for (int k = 0; k < processes; k++) {
+        children[k] = fork();
+        if (children[k] == 0)
+            _exit(get_or_put_all(scratch.folder, (unsigned)k));
+    }
+    for (int k = 0; k < processes; k++)
+        assert_int_equal(exit_code_of(children[k]), 0);
+    for (unsigned k = 0; k < COLD_KEYS; k++) {
+        char key[16], value[2000];
+        snprintf(key, sizeof key, "cold %u", k);
+        value_of(k % KEYS, value);
+        assert_true(get_anew(scratch.folder, key, value, NULL));
+    }
+    assert_int_equal(count_files(scratch.folder), COLD_KEYS);
     scratch_remove(&scratch);
 }
 
@@ -480,12 +525,12 @@ static void sealed_files_can_be_loaded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_folders_of_others),          cmocka_unit_test(reads_where_it_cannot_write),
-        cmocka_unit_test(full_disks_cost_an_entry),           cmocka_unit_test(folder_is_found_by_environment),
-        cmocka_unit_test(limit_is_found_by_environment),      cmocka_unit_test(processes_share_a_folder),
-        cmocka_unit_test(killed_writers_leave_whole_entries), cmocka_unit_test(threads_share_a_store),
-        cmocka_unit_test(takes_any_failure_of_memory),        cmocka_unit_test(sealed_files_never_change),
-        cmocka_unit_test(sealed_files_can_be_loaded),
+        cmocka_unit_test(refuses_folders_of_others),     cmocka_unit_test(reads_where_it_cannot_write),
+        cmocka_unit_test(full_disks_cost_an_entry),      cmocka_unit_test(folder_is_found_by_environment),
+        cmocka_unit_test(limit_is_found_by_environment), cmocka_unit_test(processes_share_a_folder),
+        cmocka_unit_test(cold_processes_leave_all_keys), cmocka_unit_test(killed_writers_leave_whole_entries),
+        cmocka_unit_test(threads_share_a_store),         cmocka_unit_test(takes_any_failure_of_memory),
+        cmocka_unit_test(sealed_files_never_change),     cmocka_unit_test(sealed_files_can_be_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
