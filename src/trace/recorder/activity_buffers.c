@@ -31,6 +31,13 @@ uint8_t *le_activity_buffer_get(struct le_activity_buffers *buffers) {
     return NULL;
 }
 
+bool le_activity_buffers_in_use(struct le_activity_buffers *buffers) {
+    uint64_t used = 0;
+    for (size_t k = 0; k < LE_ACTIVITY_BUFFERS / 64; k++)
+        used |= atomic_load_explicit(&buffers->used[k], memory_order_relaxed);
+    return used != 0;
+}
+
 static void give_back(struct le_activity_buffers *buffers, uint32_t k) {
     atomic_fetch_and_explicit(&buffers->used[k / 64], ~((uint64_t)1 << k % 64), memory_order_release);
 }

@@ -21,6 +21,7 @@ struct le_activity_buffers {
 bool le_activity_buffers_init(struct le_activity_buffers *buffers);
 void le_activity_buffers_finish(struct le_activity_buffers *buffers);
 uint8_t *le_activity_buffer_get(struct le_activity_buffers *buffers); /* NULL: all are in use */
+bool le_activity_buffers_in_use(struct le_activity_buffers *buffers); /* any of them */
 void le_activity_buffer_full(struct le_activity_buffers *buffers, const uint8_t *buffer, size_t valid_bytes);
 /* Hands over the full ones, in the order in which they came, and takes them back. */
 typedef void le_activity_take(void *user, uint8_t *buffer, size_t valid_bytes);

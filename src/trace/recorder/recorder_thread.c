@@ -64,10 +64,11 @@ static void wait_for_work(struct le_recorder *recorder) {
     atomic_store_explicit(&recorder->is_woken, false, memory_order_relaxed);
 }
 
-/* Half-full buffers are asked for, too, now and then. */
+/* Half-full buffers are asked for, too, now and then; but not before there is one: cuInit may be under way for long. */
 static void flush_sometimes(struct le_recorder *recorder) {
     uint64_t now_ns = le_clock_ns();
-    if (!recorder->has_cupti || now_ns - recorder->flushed_ns < FLUSH_NS)
+    if (!recorder->has_cupti || !le_activity_buffers_in_use(&recorder->buffers) ||
+        now_ns - recorder->flushed_ns < FLUSH_NS)
         return;
     recorder->flushed_ns = now_ns;
     recorder->door.table.activity_flush(0);
