@@ -505,7 +505,7 @@ static bool find_items(struct map *m) {
     return m->items <= ITEMS_MAX;
 }
 
-/* What more than one thread's own reads and operations makes, or a thread at its place in an order. */
+/* What is not made of reads and operations alone, or hangs on an order. */
 static void find_other(struct le_node *node, void *user) {
     if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->kind == LE_NODE_REDUCE || node->changes)
         *(bool *)user = true;
