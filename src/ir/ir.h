@@ -159,8 +159,9 @@ struct le_value {
 /* Stages run in order. Control stages enclose those up to their END, as LE_STEP_*'s do; blocks nest. What a block
  * changes of the outside is handed on by MOVE stages. A symbol that a loop assigns has one value for its head: moved
  * from the value before the loop, from the body's last value right before END, and from the value at hand right before
- * a BREAK; that is its value after the loop, too. A symbol that an IF assigns has one value for after it, moved at the
- * end of both branches. So every stage reads values that are set on every way that leads to it. */
+ * a BREAK; that is its value after the loop, too. (Where a loop has many BREAKs, scalars have another value for after
+ * it, which the body may move to wherever it stands.) A symbol that an IF assigns has one value for after it, moved at
+ * the end of both branches. So every stage reads values that are set on every way that leads to it. */
 
 enum le_stage_kind {
     LE_STAGE_MAP,     /* target[left] = node at every point; all else is base's */

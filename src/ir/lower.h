@@ -9,7 +9,9 @@
 struct lower_loop {
     struct lower_loop *outer;
     const int *symbols, *heads;
-    int count;
+    int *exits; /* values after it; NULL: the heads are */
+    int *moved; /* what each exit holds at this place of the body */
+    int count, block;
 };
 
 /* An array that an `each` writes. */

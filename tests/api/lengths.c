@@ -25,6 +25,8 @@ static const struct kind kinds[] = {
     {"loops in a def", "def f(x) {\n s = x\n", " for k in 0..2 { s = s + # * k }\n", " return s\n}\n", "",
      "y[i] = f(f32(i)) where i in 0..8\n"},
     {"variables of a loop", "", "var s# = 0\n", "for t in 0..3 {\n", " s# += 1\n", "}\n"},
+    {"variables and breaks of a loop", "", "var s# = 0\n", "for t in 0..3 {\n", " s# += 1\n if s# > 9 { break }\n",
+     "}\ny = s0\n"},
     {"arrays that an each writes", "", "out y#: f32[8]\n", "each i in 0..8 {\n", " y#[i] = # + i\n", "}\n"},
     {"arrays that a loop of elements changes", "", "a#[i] = f32(i) where i in 0..8\n", "for t in 0..2 {\n",
      " b[i] = a#[i] + 1\n a#[i] = b[i]\n", "}\ny[i] = a0[i]\n"},
