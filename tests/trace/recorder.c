@@ -217,7 +217,7 @@ static void test_fork(void **state) {
 static void test_exec(void **state) {
     struct recording recording;
     (void)state;
-    record(&recording, "init launch:5 sleep:900 exec init launch:6", plain);
+    record(&recording, "init launch:5 sleep:1500 exec init launch:6", plain);
     assert_int_equal(recording.outcome.exit_status, 0);
     assert_int_equal(recording.outcome.processes, 2);
     assert_int_equal(recording.index->processes.count, 2);
@@ -231,7 +231,7 @@ static void test_exec(void **state) {
 static void test_killed(void **state) {
     struct recording recording;
     (void)state;
-    record(&recording, "init launch:5 sleep:900 kill9", plain);
+    record(&recording, "init launch:5 sleep:1500 kill9", plain);
     assert_int_equal(recording.outcome.exit_status, 128 + SIGKILL);
     assert_int_equal(recording.outcome.processes, 1);
     assert_false(recording.index->processes.at[0].ended);
@@ -366,9 +366,12 @@ static void test_cannot_start(void **state) {
     assert_int_equal(leat_trace_record(NULL, NULL, NULL), LEAT_INVALID);
 }
 
+#define READY "/tmp/leat-recorder-ready"
+
 static void *send_signal(void *thread) {
-    struct timespec while_ns = {.tv_nsec = 300000000};
-    nanosleep(&while_ns, NULL);
+    const struct timespec while_ns = {.tv_nsec = 20000000};
+    for (int k = 0; k < 1000 && access(READY, F_OK) != 0; k++)
+        nanosleep(&while_ns, NULL);
     pthread_kill(*(pthread_t *)thread, SIGTERM);
     return NULL;
 }
@@ -377,9 +380,11 @@ static void test_signals(void **state) {
     struct recording recording;
     pthread_t sender, self = pthread_self();
     (void)state;
+    unlink(READY);
     assert_int_equal(pthread_create(&sender, NULL, send_signal, &self), 0);
-    record(&recording, "init wait", plain);
+    record(&recording, "init wait:" READY, plain);
     pthread_join(sender, NULL);
+    unlink(READY);
     assert_int_equal(recording.outcome.exit_status, 7);
     finish(&recording);
 }

@@ -2,7 +2,7 @@
  *   init  launch:N  driver:N  up:N  down:N  everything  start  stop  threads:T:N  sleep:MS  errno
  *   fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for
  *   exec            the rest is done by this program, started anew
- *   fsize:BYTES     no file may grow larger      wait  until a signal comes: exits with 7
+ *   fsize:BYTES     no file may grow larger      wait:FILE  makes the file; exits with 7 when a signal comes
  *   say:TEXT  abort  kill9  exit:N  bench:N     bench prints nanoseconds of this thread's own time a launch */
 #include "standin.h"
 #include <errno.h>
@@ -78,10 +78,11 @@ static void on_signal(int number) {
     _exit(7);
 }
 
-static void wait_for_signal(void) {
+static void wait_for_signal(const char *path) {
     signal(SIGTERM, on_signal);
-    puts("ready");
-    fflush(stdout);
+    FILE *file = fopen(path, "w");
+    if (file)
+        fclose(file);
     sleep(20);
     exit(92);
 }
@@ -116,10 +117,9 @@ static const struct {
     void (*plain)(void);
     void (*counted)(long count);
 } words_known[] = {
-    {"launch", NULL, launch},        {"driver", NULL, launch_by_driver}, {"up", NULL, copy_up},
-    {"down", NULL, copy_down},       {"errno", check_errno, NULL},       {"bench", NULL, bench},
-    {"wait", wait_for_signal, NULL}, {"sleep", NULL, sleep_ms},          {"fsize", NULL, limit_files},
-    {"abort", abort, NULL},
+    {"launch", NULL, launch},  {"driver", NULL, launch_by_driver}, {"up", NULL, copy_up},
+    {"down", NULL, copy_down}, {"errno", check_errno, NULL},       {"bench", NULL, bench},
+    {"sleep", NULL, sleep_ms}, {"fsize", NULL, limit_files},       {"abort", abort, NULL},
 };
 
 static int run_known(const char *word, size_t length, const char *argument) {
@@ -157,6 +157,8 @@ static void run(char **words) {
             use_fork(argument);
         else if (is(*words, length, "exec"))
             execv("/proc/self/exe", words);
+        else if (is(*words, length, "wait"))
+            wait_for_signal(argument);
         else if (is(*words, length, "say"))
             puts(argument);
         else if (is(*words, length, "kill9"))
