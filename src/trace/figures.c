@@ -40,6 +40,10 @@ const char *le_figure_count(struct le_arena *arena, uint64_t count) {
     return text;
 }
 
+const char *le_figure_counted(struct le_arena *arena, uint64_t count, const char *one, const char *many) {
+    return le_arena_format(arena, "%s %s", le_figure_count(arena, count), count == 1 ? one : many);
+}
+
 const char *le_figure_part(struct le_arena *arena, uint64_t part, uint64_t whole) {
     double percent = whole == 0 ? 0 : 100 * (double)part / (double)whole;
     return le_arena_format(arena, "%.*f %%", percent < 1 ? 1 : 0, percent);

@@ -229,6 +229,28 @@ static void expect_figure(const char *figure, const char *text) {
     assert_string_equal(figure, text);
 }
 
+/* docs/FINDINGS.md has them all. */
+static void every_rule_is_explained(void **state) {
+    (void)state;
+    static const char *const rules[] = {
+#define LE_RULE(name, function) name,
+#include "trace/rules.def"
+#undef LE_RULE
+    };
+    static char text[1 << 16];
+    FILE *file = fopen("docs/FINDINGS.md", "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
+        char heading[64];
+        snprintf(heading, sizeof heading, "**%s** `", rules[k]);
+        if (!strstr(text, heading))
+            print_error("not there: %s\n", rules[k]);
+        assert_non_null(strstr(text, heading));
+    }
+}
+
 static void figures_are_short(void **state) {
     (void)state;
     struct le_arena arena;
@@ -248,6 +270,8 @@ static void figures_are_short(void **state) {
     expect_figure(le_figure_count(&arena, 999), "999");
     expect_figure(le_figure_count(&arena, 1000), "1,000");
     expect_figure(le_figure_count(&arena, 18446744073709551615u), "18,446,744,073,709,551,615");
+    expect_figure(le_figure_counted(&arena, 1, "copy", "copies"), "1 copy");
+    expect_figure(le_figure_counted(&arena, 1000, "copy", "copies"), "1,000 copies");
     expect_figure(le_figure_part(&arena, 1, 4), "25 %");
     expect_figure(le_figure_part(&arena, 1, 400), "0.2 %");
     expect_figure(le_figure_part(&arena, 1, 0), "0.0 %");
@@ -264,6 +288,7 @@ int main(void) {
         cmocka_unit_test(missing_links_are_fine),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(figures_are_short),
+        cmocka_unit_test(every_rule_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

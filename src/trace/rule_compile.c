@@ -34,11 +34,23 @@ static uint64_t name_key(const char *name) {
     return key;
 }
 
+/* Part of the time was not recorded: what the host did then is not known. */
+static bool has_pause(const struct le_scene *scene, const struct episode *episode) {
+    for (int32_t k = 0; k < scene->index->pauses.count; k++) {
+        const struct le_pause *pause = &scene->index->pauses.at[k];
+        if (pause->process == scene->process && pause->start_ns < episode->loaded_ns &&
+            pause->end_ns > episode->start_ns)
+            return true;
+    }
+    return false;
+}
+
 /* first: position in the calls of the first launch; extra_ns: episodes but the first. */
 static void end_episode(struct le_scene *scene, struct le_groups *groups, const struct episode *episode, int32_t k) {
     const struct le_call *call = le_scene_call(scene, k);
     const struct le_operation *operation = le_operation_of(scene, call);
-    if (!operation || !le_is_kernel(operation) || episode->loaded_ns - episode->start_ns < LEAST_EPISODE_NS)
+    if (!operation || !le_is_kernel(operation) || episode->loaded_ns - episode->start_ns < LEAST_EPISODE_NS ||
+        has_pause(scene, episode))
         return;
     uint64_t time_ns = episode->loaded_ns - episode->start_ns;
     struct le_group *group = le_groups_get(scene->scratch, groups, name_key(le_text_of(scene, operation->name)));

@@ -42,12 +42,13 @@ void le_rule_lazy_loading(struct le_scene *scene) {
         &(struct le_claim){
             .rule = "lazy-loading",
             .title = le_arena_format(arena, "Code loaded after the first kernel: %s", le_figure_time(arena, whole_ns)),
-            .evidence = le_arena_format(arena,
-                                        "%s modules loaded at first use, %s; %s compiled by the "
-                                        "driver, %s\nthe time moves to the start, where it does "
-                                        "not disturb; only what the driver compiles can go",
-                                        le_figure_count(arena, loads), le_figure_time(arena, load_ns),
-                                        le_figure_count(arena, compiled), le_figure_time(arena, compile_ns)),
+            .evidence =
+                le_arena_format(arena,
+                                "%s loaded at first use, %s; %s compiled by the "
+                                "driver, %s\nthe time moves to the start, where it does "
+                                "not disturb; only what the driver compiles can go",
+                                le_figure_counted(arena, loads, "module", "modules"), le_figure_time(arena, load_ns),
+                                le_figure_count(arena, compiled), le_figure_time(arena, compile_ns)),
             .advice = compiled ? LE_ADVICE_COMPILE : LE_ADVICE_LOADING,
             .gain_ns = compile_ns,
             .confidence = LE_PLAUSIBLE,

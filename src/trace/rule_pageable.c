@@ -66,7 +66,7 @@ void le_rule_pageable_copy(struct le_scene *scene) {
             .title = le_arena_format(arena, "Pageable copies: %s in %s at %s; pinned memory does %.0f GB/s",
                                      le_figure_bytes(arena, all.bytes), le_figure_time(arena, all.time_ns),
                                      le_figure_rate(arena, all.bytes, all.time_ns), rate),
-            .evidence = le_arena_format(arena, "%s copies, up and down\n%s", le_figure_count(arena, all.count), cost),
+            .evidence = le_arena_format(arena, "%s\n%s", le_figure_counted(arena, all.count, "copy", "copies"), cost),
             .advice = LE_ADVICE_PIN,
             .gain_ns = all.gain_ns,
             .confidence = pays ? LE_LIKELY : LE_PLAUSIBLE,

@@ -43,6 +43,26 @@ static void finds_needless_waits(void **state) {
     play_free(play);
 }
 
+static void time_not_recorded_is_no_compiling(void **state) {
+    (void)state;
+    for (int paused = 0; paused < 2; paused++) {
+        struct play *play = play_new("python3 app.py");
+        struct le_pause pauses[20];
+        play->index.pauses.at = pauses;
+        for (int k = 0; k < 20; k++) {
+            pauses[k] = (struct le_pause){.start_ns = play->host_ns + MS(10), .end_ns = play->host_ns + MS(90)};
+            play->host_ns += MS(100);
+            play_call(play, "cuModuleLoadData", LE_CALL_LOAD, US(100));
+            play_launch(play, 1, "kernel", 10560, 256, MS(1));
+            play_wait(play);
+        }
+        play->index.pauses.count = paused ? 20 : 0;
+        play_end(play);
+        assert_true((play_found(play, "compiling") == NULL) == paused);
+        play_free(play);
+    }
+}
+
 /* Modules for one kernel, each compiled for `compile`, with digits in its name or not. */
 static struct play *compiled(int count, uint64_t compile_ns, const char *format) {
     struct play *play = play_new("python3 app.py");
@@ -287,6 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_needless_waits),
         cmocka_unit_test(finds_compiling),
+        cmocka_unit_test(time_not_recorded_is_no_compiling),
         cmocka_unit_test(names_of_their_own_are_no_recompilation),
         cmocka_unit_test(finds_loading),
         cmocka_unit_test(finds_full_queues),
