@@ -11,6 +11,7 @@ __asm__(".pushsection .rodata\n"
         "le_device_prelude:\n"
         ".incbin \"" LE_GEN_FOLDER "/device_prelude.cu\"\n"
         ".incbin \"" LE_GEN_FOLDER "/device_reduce.cu\"\n"
+        ".incbin \"" LE_GEN_FOLDER "/device_scan.cu\"\n"
         ".incbin \"" LE_GEN_FOLDER "/device_map.cu\"\n"
         ".incbin \"" LE_GEN_FOLDER "/device_product.cu\"\n"
         ".incbin \"" LE_GEN_FOLDER "/device_own.cu\"\n"
@@ -18,7 +19,7 @@ __asm__(".pushsection .rodata\n"
         ".popsection\n");
 extern const char le_device_prelude[] __attribute__((visibility("hidden")));
 
-enum { PIECES_MAX = 96 };
+enum { PIECES_MAX = 128 };
 struct piece {
     const char *names, *text, *end;
     bool used;

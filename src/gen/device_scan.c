@@ -1,6 +1,7 @@
-/* Scans: one thread goes along each row. A turn of the loop adds the term that its total has and its neighbour's has
- * not (scan_code.c); elements whose range is empty are a kernel of their own. */
-#include "gen/device_gen.h"
+/* Scans by one thread along each row, where rows cannot be counted before the kernel starts; all others are made by
+ * teams (device_scan_team.c). A turn of the loop adds the term that its total has and its neighbour's has not
+ * (scan_code.c); elements whose range is empty are a kernel of their own. */
+#include "gen/device_team.h"
 
 /* What takes the terms. */
 struct state {
@@ -98,7 +99,8 @@ static leat_status scan_turns(const struct le_device_kernel_job *job, const stru
     own.kernel.stage = &stage;
     k->space->ranges[scan->index] = scan->turns;
     k->space->ranges[scan->scanned] = scan->head;
-    return generate_turns(&own, &stage, scan, out);
+    leat_status status;
+    return le_team_scan(&own, &stage, scan, out, &status) ? status : generate_turns(&own, &stage, scan, out);
 }
 
 static leat_status fill_empty(const struct le_device_kernel_job *job, const struct le_stage *whole,

@@ -75,6 +75,11 @@ void le_team_bind(struct cuda *c, struct block *block, const int *indices, int c
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */
 bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_device_launches *out);
 
+/* device_scan_team.c: the turns of a scan, whose stage has the kept indices alone; false: one thread a row makes them
+ */
+bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
+                  struct le_device_launches *out, leat_status *status);
+
 /* device_team.c */
 void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads); /* of a block, for the compiler */
 /* false: another kernel is to make it */
