@@ -105,13 +105,13 @@ void le_output_xml(struct le_output *output, const char *text) {
 /* Texts of a trace are UTF-8 without control characters; findings have lines. */
 static void quote(struct le_output *output, const char *text) {
     le_output_text(output, "\"");
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            le_output_text(output, "\\");
-        if (*text == '\n')
-            le_output_text(output, "\\n");
-        else
-            le_output_bytes(output, text, 1);
+    while (*text) {
+        size_t plain = strcspn(text, "\"\\\n");
+        le_output_bytes(output, text, plain);
+        text += plain;
+        if (*text)
+            le_output_text(output, *text == '\n' ? "\\n" : *text == '"' ? "\\\"" : "\\\\");
+        text += *text != '\0';
     }
     le_output_text(output, "\"");
 }

@@ -72,13 +72,14 @@ static void begin_span(struct le_report *report, const struct le_host_span *span
     le_output_json_text(report->output, "name", name);
 }
 
-static void add_call(struct le_report *report, const struct le_call *call) {
+/* source: "" for none. */
+static void add_call(struct le_report *report, const struct le_call *call, const char *source) {
     struct le_host_span span = {.start_ns = call->start_ns, .end_ns = call->end_ns, .thread = call->thread};
     begin_span(report, &span, "call", report->index->texts.at[call->function]);
-    if (call->source != LE_NONE || call->result) {
+    if (*source || call->result) {
         le_output_open(report->output, "args", '{');
-        if (call->source != LE_NONE)
-            le_output_json_text(report->output, "source", le_report_source(report, call->source));
+        if (*source)
+            le_output_json_text(report->output, "source", source);
         if (call->result)
             le_output_json_count(report->output, "result", (uint32_t)call->result);
         le_output_close(report->output, '}');
@@ -90,6 +91,18 @@ static void add_span(struct le_report *report, const struct le_host_span *span, 
                      const char *name) {
     begin_span(report, span, category, name);
     end_event(report);
+}
+
+/* What is shown of a source is made once. */
+static void add_calls(struct le_report *report) {
+    const struct le_index *index = report->index;
+    const char **sources = LE_NEW_ARRAY(report->arena, index->sources.count + 1, const char *);
+    for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++) {
+        const char **source = &sources[index->calls.at[k].source + 1];
+        if (!*source)
+            *source = le_report_source(report, index->calls.at[k].source);
+        add_call(report, &index->calls.at[k], *source);
+    }
 }
 
 static void operation_facts(struct le_report *report, const struct le_operation *operation) {
@@ -165,8 +178,7 @@ leat_status le_report_perfetto(struct le_report *report) {
     name_tracks(report);
     for (int32_t k = 0; k < index->ranges.count && !report->output->failed; k++)
         add_span(report, &index->ranges.at[k], "range", index->texts.at[index->ranges.at[k].name]);
-    for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++)
-        add_call(report, &index->calls.at[k]);
+    add_calls(report);
     for (int32_t k = 0; k < index->overheads.count; k++)
         add_span(report, &index->overheads.at[k], "overhead", le_overhead_name(index->overheads.at[k].kind));
     for (int32_t k = 0; k < index->jits.count; k++)

@@ -25,8 +25,9 @@ enum {
     THREADS_SHOWN = 8,
     FINDINGS_SHOWN = 12
 };
-/* Nearer than so much of a pixel is together. */
-#define TOGETHER 0.4
+/* What is nearer than so much of a pixel is drawn together, as strong as it is dense, up to so many pixels. */
+#define TOGETHER       0.4
+#define TOGETHER_WIDTH 4.0
 
 enum { KERNELS = LE_HOST_STATES, COPIES, STATES }; /* the device's own, after the host's */
 
@@ -208,10 +209,15 @@ struct run {
 static void draw_run(struct picture *picture, const struct run *run) {
     struct le_report *report = picture->report;
     double width = run->right - run->left < TOGETHER ? TOGETHER : run->right - run->left;
+    double span_ns = width / PLOT_WIDTH * (double)picture->wall_ns;
+    double density = run->count == 1 || span_ns <= 0 ? 1 : 0.25 + 0.75 * (double)run->time_ns / span_ns;
     if (run->count == 0)
         return;
-    le_output_format(report->output, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" class=\"s%d\"><title>",
-                     run->left, picture->y, width, LANE_HEIGHT, run->state);
+    le_output_format(report->output, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" class=\"s%d\"", run->left,
+                     picture->y, width, LANE_HEIGHT, run->state);
+    if (density < 0.995)
+        le_output_format(report->output, " fill-opacity=\"%.2f\"", density);
+    le_output_text(report->output, "><title>");
     if (run->name == LE_NONE)
         le_output_text(report->output, "several names");
     else
@@ -224,7 +230,7 @@ static void draw_run(struct picture *picture, const struct run *run) {
 static void add_to_run(struct picture *picture, struct run *run, uint64_t start_ns, uint64_t end_ns, int state,
                        int name) {
     double left = x_of(picture, start_ns), right = x_of(picture, end_ns);
-    if (run->count == 0 || run->state != state || left > run->right + TOGETHER) {
+    if (run->count == 0 || run->state != state || left > run->right + TOGETHER || left > run->left + TOGETHER_WIDTH) {
         draw_run(picture, run);
         *run = (struct run){.left = left, .right = right, .state = state, .name = name};
     }

@@ -14,7 +14,8 @@ static bool take(void *user, const void *bytes, size_t size_bytes) {
 static uint64_t report_all(const leat_trace *trace) {
     uint64_t hash = 0;
     for (int report = LEAT_REPORT_OVERVIEW; report <= LEAT_REPORT_SVG; report++)
-        for (int format = LEAT_REPORT_TEXT; format <= LEAT_REPORT_JSON; format++) {
+        for (int format = LEAT_REPORT_TEXT; format <= (report < LEAT_REPORT_PERFETTO ? LEAT_REPORT_JSON : 0);
+             format++) {
             bool has_form = report != LEAT_REPORT_OVERVIEW || format != LEAT_REPORT_CSV;
             leat_status status = leat_trace_report(trace, (leat_report)report, (leat_report_format)format, take, &hash);
             le_made_require(status == (has_form ? LEAT_OK : LEAT_INVALID));
