@@ -151,6 +151,21 @@ static void findings_are_in_order_and_repeat(void **state) {
     play_free(again);
 }
 
+static void kernels_have_names_that_people_read(void **state) {
+    (void)state;
+    struct play *play = play_new("./app");
+    struct le_scene scene = {.index = &play->index, .arena = &play->arena};
+    assert_string_equal(le_kernel_name(&scene, play_text(play, "plain")), "plain");
+    assert_string_equal(le_kernel_name(&scene, play_text(play, "_Z5saxpyfPfS_")), "saxpy");
+    char name[200] = "";
+    memset(name, 'n', 60);
+    strcpy(name + 60, "\xc3\xa4rest of it");
+    const char *shown = le_kernel_name(&scene, play_text(play, name));
+    assert_int_equal(strlen(shown), 63); /* 60, and no half of what comes then */
+    assert_string_equal(shown + 60, "...");
+    play_free(play);
+}
+
 static void empty_traces_are_fine(void **state) {
     (void)state;
     struct play *play = play_new("./app");
@@ -289,6 +304,7 @@ int main(void) {
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(figures_are_short),
         cmocka_unit_test(every_rule_is_explained),
+        cmocka_unit_test(kernels_have_names_that_people_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static const char *main_kernel(struct le_scene *scene, const struct le_call *cal
     for (int k = 0; k < names.count; k++)
         if (!most || names.at[k].time_ns > most->time_ns)
             most = &names.at[k];
-    return most ? le_text_of(scene, (int32_t)most->key) : "";
+    return most ? le_kernel_name(scene, (int32_t)most->key) : "";
 }
 
 static void claim(struct le_scene *scene, bool waits) {

@@ -83,7 +83,7 @@ static struct le_groups gather(struct le_scene *scene) {
 }
 
 static const char *kernel_of(const struct le_scene *scene, const struct le_group *group) {
-    return le_text_of(scene, le_operation_of(scene, le_scene_call(scene, group->first))->name);
+    return le_kernel_name(scene, le_operation_of(scene, le_scene_call(scene, group->first))->name);
 }
 
 void le_rule_compiling(struct le_scene *scene) {

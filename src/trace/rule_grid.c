@@ -80,7 +80,7 @@ static const char *name_them(struct le_scene *scene, const struct le_groups *gro
         const struct le_shape *shape = le_shape_of(scene, operation);
         text = le_arena_format(
             arena, "%s%s%s: %s blocks of %s threads, %.2g %% of the device's threads, %s times %s", text, k ? "\n" : "",
-            le_text_of(scene, operation->name), le_figure_count(arena, le_shape_blocks(shape)),
+            le_kernel_name(scene, operation->name), le_figure_count(arena, le_shape_blocks(shape)),
             le_figure_count(arena, le_shape_threads(shape)), (double)group->bytes / 1e4,
             le_figure_count(arena, group->count), le_figure_time(arena, group->time_ns / group->count));
     }

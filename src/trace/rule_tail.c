@@ -79,7 +79,7 @@ void le_rule_tail_wave(struct le_scene *scene) {
             .evidence = le_arena_format(arena,
                                         "%s: %s times, %s in all; kernels like it: %s\nassumed: blocks of equal "
                                         "length",
-                                        le_text_of(scene, first->name), le_figure_count(arena, groups.at[0].count),
+                                        le_kernel_name(scene, first->name), le_figure_count(arena, groups.at[0].count),
                                         le_figure_time(arena, groups.at[0].time_ns), le_figure_time(arena, time_ns)),
             .advice = LE_ADVICE_TAIL,
             .gain_ns = lost_ns,

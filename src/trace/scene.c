@@ -1,6 +1,7 @@
 /* Works out what rules share. Linear in the records of the trace for each process that it has. */
 #include "trace/scene.h"
 #include "trace/occupancy.h"
+#include "trace/report.h"
 #include <string.h>
 
 /* A call that takes longer than this was held by something: CUPTI tells 2 to 5 us of a launch, up to 10 of a copy. */
@@ -77,6 +78,17 @@ const struct le_shape *le_shape_of(const struct le_scene *scene, const struct le
 
 const char *le_text_of(const struct le_scene *scene, int32_t text) {
     return text == LE_NONE ? "" : scene->index->texts.at[text];
+}
+
+const char *le_kernel_name(const struct le_scene *scene, int32_t text) {
+    enum { MOST = 64, KEPT = 61 };
+    const char *name = le_report_name(scene->arena, le_text_of(scene, text));
+    size_t kept = KEPT;
+    if (strlen(name) <= MOST)
+        return name;
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) /* no half of a character */
+        kept--;
+    return le_arena_format(scene->arena, "%.*s...", (int)kept, name);
 }
 
 const struct le_trace_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call) {

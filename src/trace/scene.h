@@ -53,6 +53,8 @@ const struct le_call *le_call_of(const struct le_scene *scene, const struct le_o
 /* The first operation of a call; NULL where there is none. */
 const struct le_operation *le_operation_of(const struct le_scene *scene, const struct le_call *call);
 const struct le_shape *le_shape_of(const struct le_scene *scene, const struct le_operation *operation);
+const char *le_kernel_name(const struct le_scene *scene,
+                           int32_t text); /* as people read it, of no more than 64 bytes */
 const char *le_text_of(const struct le_scene *scene, int32_t text);
 const struct le_trace_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call); /* NULL */
 bool le_is_kernel(const struct le_operation *operation); /* one, or a whole graph */
