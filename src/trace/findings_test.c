@@ -191,11 +191,18 @@ static void missing_links_are_fine(void **state) {
         operation->shape = k % 3 ? operation->shape : LE_NONE;
         operation->call = k % 2 ? operation->call : LE_NONE;
         operation->name = k % 5 ? operation->name : 0;
+        operation->stream = k % 7 ? operation->stream : LE_NONE;
     }
     for (int k = 0; k < PLAY_STREAMS; k++)
         play->index.streams.at[k].device = LE_NONE;
     for (int32_t k = 0; k < play->index.calls.count; k++)
         play->index.calls.at[k].operation = k % 2 ? LE_NONE : play->index.calls.at[k].operation;
+    for (int32_t k = 0; k < play->index.shapes.count; k++) /* as a damaged file may have them */
+        for (int axis = 0; axis < 3; axis++)
+            play->index.shapes.at[k].grid[axis] = play->index.shapes.at[k].block[axis] = UINT32_MAX - (uint32_t)k;
+    assert_int_equal(le_findings_find(&play->index, &play->arena, &play->findings), LEAT_OK);
+    for (int k = 0; k < PLAY_STREAMS; k++)
+        play->index.streams.at[k].device = 0;
     assert_int_equal(le_findings_find(&play->index, &play->arena, &play->findings), LEAT_OK);
     play_free(play);
 }

@@ -4,13 +4,22 @@
 
 enum { REGISTER_UNIT = 256, SHARED_UNIT = 128, SYSTEM_SHARED_BYTES = 1024 };
 
+/* No more than 2^30: nothing that runs has as many, and what a damaged file says is not multiplied further. */
+static uint64_t product(const uint32_t extents[3]) {
+    uint64_t most = 1u << 30, count = extents[0] < most ? extents[0] : most;
+    for (int k = 1; k < 3; k++) {
+        count *= extents[k] ? extents[k] : 1;
+        count = count < most ? count : most;
+    }
+    return count;
+}
+
 uint64_t le_shape_blocks(const struct le_shape *shape) {
-    return (uint64_t)shape->grid[0] * (shape->grid[1] ? shape->grid[1] : 1) * (shape->grid[2] ? shape->grid[2] : 1);
+    return product(shape->grid);
 }
 
 uint64_t le_shape_threads(const struct le_shape *shape) {
-    return (uint64_t)shape->block[0] * (shape->block[1] ? shape->block[1] : 1) *
-           (shape->block[2] ? shape->block[2] : 1);
+    return product(shape->block);
 }
 
 static uint64_t round_up(uint64_t value, uint64_t unit) {

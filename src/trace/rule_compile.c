@@ -69,14 +69,14 @@ static struct le_groups gather(struct le_scene *scene) {
         const struct le_call *call = le_scene_call(scene, k);
         if (is_load(scene, call)) {
             if (episode.loaded_ns == 0)
-                episode.start_ns = work_ns ? work_ns : call->start_ns;
+                episode.start_ns = work_ns && work_ns < call->start_ns ? work_ns : call->start_ns;
             episode.loaded_ns = call->end_ns;
         } else if (is_work(call)) {
             if (call->kind == LE_CALL_LAUNCH && episode.loaded_ns) {
                 end_episode(scene, &groups, &episode, k);
                 episode = (struct episode){0};
             }
-            work_ns = call->end_ns;
+            work_ns = call->end_ns > work_ns ? call->end_ns : work_ns; /* threads have work side by side */
         }
     }
     return groups;

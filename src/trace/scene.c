@@ -68,7 +68,9 @@ const struct le_call *le_call_of(const struct le_scene *scene, const struct le_o
 }
 
 const struct le_operation *le_operation_of(const struct le_scene *scene, const struct le_call *call) {
-    return call->operation == LE_NONE ? NULL : &scene->index->operations.at[call->operation];
+    const struct le_operation *operation =
+        call->operation == LE_NONE ? NULL : &scene->index->operations.at[call->operation];
+    return operation && operation->stream != LE_NONE ? operation : NULL;
 }
 
 const struct le_shape *le_shape_of(const struct le_scene *scene, const struct le_operation *operation) {
@@ -279,7 +281,7 @@ double le_pinned_rate(const struct le_scene *scene) {
         if (rate > best)
             best = rate;
     }
-    return best > 0 ? best : bus_rate(scene);
+    return best >= 1 ? best : bus_rate(scene); /* slower than any bus: they waited for something */
 }
 
 uint64_t le_recording_ns(const struct le_scene *scene) {

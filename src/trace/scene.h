@@ -50,7 +50,7 @@ const struct le_operation *le_scene_operation(const struct le_scene *scene, int3
 const struct le_call *le_scene_call(const struct le_scene *scene, int32_t k);
 /* The call of an operation; NULL where it is not known. */
 const struct le_call *le_call_of(const struct le_scene *scene, const struct le_operation *operation);
-/* The first operation of a call; NULL where there is none. */
+/* The first operation of a call; NULL where there is none, or its stream is not known. */
 const struct le_operation *le_operation_of(const struct le_scene *scene, const struct le_call *call);
 const struct le_shape *le_shape_of(const struct le_scene *scene, const struct le_operation *operation);
 const char *le_kernel_name(const struct le_scene *scene,
