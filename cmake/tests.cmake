@@ -84,7 +84,7 @@ endforeach()
 set_tests_properties(tests/programs/products_large device/sim/sim_planted PROPERTIES LABELS once)
 
 # They compile some hundred kernels for sim: once is enough.
-foreach(name border code map own product reduce team)
+foreach(name border code map own product reduce scan team)
   set_tests_properties(gen/device_${name} PROPERTIES LABELS once)
 endforeach()
 
