@@ -71,6 +71,10 @@ def scatters():
     ok('out y: f64[2]\ny[b[i]] += v[i]', dict(b=arr('i64', [0, 0, 1]), v=arr('f64', [1, 2, 3])), y=arr('f64', [3, 3]))
     ok('out m: f64[2] = -inf\nm[b[i]] max= v[i]', dict(b=arr('i64', [0, 1, 0]), v=arr('f64', [-3, -2, -1])), m=arr('f64', [-1, -2]))
     ok('out m: f64[2] = inf\nm[b[i]] min= v[i]', dict(b=arr('i32', [0, 1, 0]), v=arr('f64', [-3, -2, -1])), m=arr('f64', [-3, -2]))
+    for t in ('f32', 'f64'):                                                # of the zeros -0.0 is the lower, in whatever order they come
+        zeros = dict(b=arr('i32', [0, 0, 1, 1]), v=arr(t, [0.0, -0.0, -0.0, 0.0])); inf = arr(t, [np.inf, np.inf])
+        ok('out m: %s[2] = 5\nm[b[i]] min= v[i]\ny[i] = 1 / m[i]' % t, zeros, y=-inf)
+        ok('out m: %s[2] = -5\nm[b[i]] max= v[i]\ny[i] = 1 / m[i]' % t, zeros, y=inf)
     ok('out m: i64[3] = 1\nm[b[i]] *= v[i]', dict(b=arr('u8', [0, 1, 0, 0]), v=arr('i64', [2, 5, 3, -1])), m=arr('i64', [-6, 5, 1]))
     ok('out h: i64[4]\nh[b[i]] += 1', dict(b=arr('u8', [0, 3, 3, 1, 0, 2, 3])), h=arr('i64', [2, 1, 1, 3]))
     ok('out y: f64[3]\ny[b[i]] = v[i]', dict(b=arr('i64', [2, 0, 2, 2]), v=arr('f64', [1, 2, 3, 4])), y=arr('f64', [2, 0, 4]))

@@ -1,5 +1,6 @@
 /* Subscripts: counting, range checks, edges, recorded errors, and scatters that update (op=). */
 #include "device/cpu/kernels.h"
+#include <math.h>
 
 KERNEL(iota) {
     le_i64 *d = reg[instr->d];
@@ -128,24 +129,31 @@ static le_cpu_op *const edges[LE_EDGES] = {
 #define SCATTERS(t, T, W)                                                                                              \
     SCATTER(add_##t, T, W, (W)now + (W)a)                                                                              \
     SCATTER(sub_##t, T, W, (W)now - (W)a)                                                                              \
-    SCATTER(mul_##t, T, W, (W)now *(W)a)                                                                               \
-    SCATTER(min_##t, T, W, ((now != now) | (now < a)) ? now : a)                                                       \
-    SCATTER(max_##t, T, W, ((now != now) | (now > a)) ? now : a)
+    SCATTER(mul_##t, T, W, (W)now *(W)a)
+#define WHOLE_SCATTERS(t, T, W)                                                                                        \
+    SCATTERS(t, T, W)                                                                                                  \
+    SCATTER(min_##t, T, W, now < a ? now : a)                                                                          \
+    SCATTER(max_##t, T, W, now > a ? now : a)
+/* Of the zeros -0.0 is the lower: the order does not show. */
+#define FLOAT_SCATTERS(t, T, W)                                                                                        \
+    SCATTERS(t, T, W)                                                                                                  \
+    SCATTER(min_##t, T, W, ((now != now) | (now < a) | ((now == a) & (signbit(now) != 0))) ? now : a)                  \
+    SCATTER(max_##t, T, W, ((now != now) | (now > a) | ((now == a) & (signbit(now) == 0))) ? now : a)
 #define SCATTER_ROW(t)                                                                                                 \
     {                                                                                                                  \
         [LE_SCATTER_ADD] = add_##t, [LE_SCATTER_SUB] = sub_##t, [LE_SCATTER_MUL] = mul_##t,                            \
         [LE_SCATTER_MIN] = min_##t, [LE_SCATTER_MAX] = max_##t                                                         \
     }
-SCATTERS(i8, le_i8, uint32_t)
-SCATTERS(i16, le_i16, uint32_t)
-SCATTERS(i32, le_i32, uint32_t)
-SCATTERS(i64, le_i64, uint64_t)
-SCATTERS(u8, le_u8, uint32_t)
-SCATTERS(u16, le_u16, uint32_t)
-SCATTERS(u32, le_u32, uint32_t)
-SCATTERS(u64, le_u64, uint64_t)
-SCATTERS(f32, le_f32, float)
-SCATTERS(f64, le_f64, double)
+WHOLE_SCATTERS(i8, le_i8, uint32_t)
+WHOLE_SCATTERS(i16, le_i16, uint32_t)
+WHOLE_SCATTERS(i32, le_i32, uint32_t)
+WHOLE_SCATTERS(i64, le_i64, uint64_t)
+WHOLE_SCATTERS(u8, le_u8, uint32_t)
+WHOLE_SCATTERS(u16, le_u16, uint32_t)
+WHOLE_SCATTERS(u32, le_u32, uint32_t)
+WHOLE_SCATTERS(u64, le_u64, uint64_t)
+FLOAT_SCATTERS(f32, le_f32, float)
+FLOAT_SCATTERS(f64, le_f64, double)
 SCATTER(div_f32, le_f32, float, now / a)
 SCATTER(div_f64, le_f64, double, now / a)
 SCATTER(or_bool, le_bool, uint8_t, now | a)
