@@ -1,6 +1,7 @@
 /* Figures with three digits and the unit that they fit. */
 #include "trace/figures.h"
 #include "base/status.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,5 +47,6 @@ const char *le_figure_counted(struct le_arena *arena, uint64_t count, const char
 
 const char *le_figure_part(struct le_arena *arena, uint64_t part, uint64_t whole) {
     double percent = whole == 0 ? 0 : 100 * (double)part / (double)whole;
-    return le_arena_format(arena, "%.*f %%", percent < 1 ? 1 : 0, percent);
+    bool is_near_end = percent < 1 || (percent > 99 && percent < 99.95);
+    return le_arena_format(arena, "%.*f %%", is_near_end ? 1 : 0, percent);
 }

@@ -297,6 +297,8 @@ static void figures_are_short(void **state) {
     expect_figure(le_figure_part(&arena, 1, 4), "25 %");
     expect_figure(le_figure_part(&arena, 1, 400), "0.2 %");
     expect_figure(le_figure_part(&arena, 1, 0), "0.0 %");
+    expect_figure(le_figure_part(&arena, 399, 400), "99.8 %");
+    expect_figure(le_figure_part(&arena, 99999, 100000), "100 %");
     le_arena_finish(&arena);
 }
 
