@@ -207,7 +207,8 @@ static void texts_know_no_numbers(void **state) {
     is_same("in a: f32[n, m]\ny[i,j] = a[j,i] * 2 else 0", "a 30 41", "a 500 37");
     is_same("in a: f32[n, m]\ny[i,j] = a[i-1,j] + a[i,j+1] else 0", "a 30 41 by 64 1", "a 500 37 by 100 1");
     is_same("in a: f32[n, m], at: i64[n]\nout h: i64[5]\nh[at[i]] += 1", "a 30 41, at 30", "a 70 1, at 70");
-    is_same("in a: f64[n]\nc[i] = sum(k in 0..i+1: a[k])", "a 30", "a 31");
+    is_same("in a: f64[n]\nc[i] = sum(k in 0..i+1: a[k])", "a 1000", "a 1001");
+    is_same("in a: f64[n]\nc[i] = sum(k in 0..i+1: a[k])", "a 20", "a 32");
     is_same("in a: f64[n]\nout y: f64[n]\ny[i] = a[3*i+2] where i in 1..5", "a 30", "a 300");
 }
 
