@@ -604,8 +604,8 @@ static int open_files(void) {
     return count;
 }
 
-enum mode { MODE_ONE, MODE_ALL_AFTER, MODE_FILES, MODES };
-static const char *const mode_names[] = {"request %lld", "request %lld and all after it", "file call %lld"};
+enum mode { MODE_FILES, MODE_ONE, MODE_ALL_AFTER, MODES };
+static const char *const mode_names[] = {"file call %lld", "request %lld", "request %lld and all after it"};
 
 static void plan(enum mode mode, int64_t number) {
     faults.requests = 0;
@@ -680,7 +680,7 @@ static bool run_scenario(const struct scenario *scenario, bool all) {
     bool came;
     run_once(scenario, MODE_ONE, 0, &came); /* what is made once a process, and kept */
     for (enum mode mode = 0; mode < MODES; mode++) {
-        int64_t k = mode + 1;
+        int64_t k = 1 + mode;
         for (came = true; came; k += mode == MODE_FILES && step > 1 ? 3 : step) {
             const char *wrong = run_once(scenario, mode, k, &came);
             tried[mode] += came;

@@ -137,36 +137,41 @@ static bool prepare(struct child *child, const char *folder, int input) {
     return !folder || posix_spawn_file_actions_addchdir_np(&child->actions, folder) == 0;
 }
 
-static bool read_some(int *fd, struct le_text *text) {
+/* An errno; 0: none. */
+static int read_some(int *fd, struct le_text *text) {
     char buffer[16384];
     ssize_t count = read(*fd, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR)
-        return true;
+        return 0;
+    int failure = count < 0 ? errno : 0;
     if (count <= 0)
         close_at(fd);
     else if (text)
         le_text_add_bytes(text, buffer, (size_t)count);
-    return true;
+    return failure;
 }
 
-static void read_all(struct child *child, struct le_text *output, struct le_text *errors) {
+/* The first errno; 0: all was read. */
+static int read_all(struct child *child, struct le_text *output, struct le_text *errors) {
+    int failure = 0;
     while (child->output[0] >= 0 || child->errors[0] >= 0) {
         struct pollfd polled[] = {{.fd = child->output[0], .events = POLLIN},
                                   {.fd = child->errors[0], .events = POLLIN}};
         if (poll(polled, 2, -1) < 0 && errno != EINTR)
             break;
-        if (polled[0].revents)
-            read_some(&child->output[0], output);
-        if (polled[1].revents)
-            read_some(&child->errors[0], errors);
+        int output_failure = polled[0].revents ? read_some(&child->output[0], output) : 0;
+        int errors_failure = polled[1].revents ? read_some(&child->errors[0], errors) : 0;
+        if (!failure)
+            failure = output_failure ? output_failure : errors_failure;
     }
+    return failure;
 }
 
 leat_status le_sim_process_run(struct le_arena *arena, const struct sim_words *command, const char *folder, int input,
                                struct le_text *output, struct le_text *errors, int *exit_code) {
     struct child child;
     pid_t process = -1;
-    int status = 0, failure = ENOMEM;
+    int status = 0, failure = ENOMEM, unread = 0;
     char **words = LE_NEW_ARRAY(arena, command->count + 1, char *), **variables = make_environment(arena, folder);
     for (int k = 0; k < command->count; k++)
         words[k] = (char *)(uintptr_t)command->at[k];
@@ -176,7 +181,7 @@ leat_status le_sim_process_run(struct le_arena *arena, const struct sim_words *c
     close_at(&child.output[1]);
     close_at(&child.errors[1]);
     if (failure == 0) {
-        read_all(&child, output, errors);
+        unread = read_all(&child, output, errors);
         while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
         }
         *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -187,6 +192,8 @@ leat_status le_sim_process_run(struct le_arena *arena, const struct sim_words *c
     posix_spawn_file_actions_destroy(&child.actions);
     if (failure != 0)
         return le_fail(LEAT_UNSUPPORTED, "%s cannot be started: %s", words[0], strerror(failure));
+    if (unread)
+        return le_fail(LEAT_FILE, "what %s writes cannot be read: %s", words[0], strerror(unread));
     if ((output && output->failed) || (errors && errors->failed))
         return le_fail_out_of_memory(output ? output->length : 0);
     return LEAT_OK;
