@@ -1,5 +1,5 @@
 /* inline: a new array that one stage alone reads, or that is cheap, or that is larger than everything around it, is
- * computed where it is read and never stored. A handful of rules, not a search (docs/ARCHITECTURE.md). Roundings stay:
+ * computed where it is read and never stored. A handful of rules, not a search (docs/INTERNALS.md). Roundings stay:
  * a value keeps its own node.
  *
  * A consumer is looked at as pieces: its own node, and the node of each stage that is put in, as it was, with other
