@@ -2,7 +2,7 @@
  *
  * A *block* is an open { } of the text. A node is computed once, as a variable of the outermost open block where all
  * that it depends on is known; what may fault, or is dear, stays where it is needed. How threads come to their points
- * (device_points.c) knows nothing of bodies, and bodies (device_expression.c and what it calls) know nothing of
+ * (device_loop.c) knows nothing of bodies, and bodies (device_expression.c and what it calls) know nothing of
  * threads: a body needs an open block that binds its indices to names, and that is all.
  *
  * Where other kernels plug in: device_generate.c asks, kind by kind, who makes a stage. A kernel in which many threads

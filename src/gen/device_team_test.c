@@ -31,7 +31,9 @@ static void all_types(void **state) {
     static const char *const folds[] = {"sum", "prod", "min", "max", "argmin", "argmax"};
     char program[128];
     for (size_t t = 0; t < ARRAY_LEN(types); t++)
-        for (size_t f = t % 3; f < ARRAY_LEN(folds); f += 3) { /* each compiles: a third of the pairs */
+        for (size_t f = 0; f < ARRAY_LEN(folds); f++) {
+            if (f != t % ARRAY_LEN(folds) && !getenv("LEAT_TEST_ALL"))
+                continue;
             snprintf(program, sizeof program, "in x: %s[n]\ns = %s(i: x[i])", types[t], folds[f]);
             same(program, t % 2 ? "x 70001" : "x 65536", ALL_BLOCKS);
         }

