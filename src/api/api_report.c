@@ -1,7 +1,7 @@
 /* leat.h: traces that were recorded, and reports of them. */
 #include "api/api_check.h"
 #include "trace/read.h"
-#include "trace/report_make.h"
+#include "trace/report/report_make.h"
 
 /* A trace is its index: leat_trace is never defined. */
 static struct le_index *index_of(leat_trace *trace) {

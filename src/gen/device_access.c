@@ -277,3 +277,25 @@ const char *le_cuda_dense_element(struct cuda *c, int value, struct block *block
     }
     return element(&a);
 }
+
+const char *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct block *block) {
+    const char *place;
+    struct destination from = {.value = load->value,
+                               .rank = load->operand_count,
+                               .access = load->access,
+                               .stretch = load->stretch,
+                               .subscripts = load->operands,
+                               .trusted = true};
+    le_cuda_place(c, &from, block, NULL, &place);
+    return place;
+}
+
+struct le_node le_cuda_target(const struct cuda *c) {
+    const struct le_stage *stage = c->stage;
+    return (struct le_node){.kind = LE_NODE_LOAD,
+                            .value = stage->target,
+                            .access = stage->access,
+                            .operands = stage->left,
+                            .operand_count = stage->left_count,
+                            .trusted = c->ir->values.at[stage->target].symbol < 0};
+}

@@ -142,6 +142,9 @@ struct destination {
 /* Opens the block where the place is inside, if that has to be asked; *place is an element there. */
 struct block *le_cuda_place(struct cuda *c, const struct destination *to, struct block *block, const char *outside,
                             const char **place);
+/* An element that is known to be inside. */
+const char *le_cuda_trusted_place(struct cuda *c, const struct le_node *load, struct block *block);
+struct le_node le_cuda_target(const struct cuda *c); /* the place that the stage writes, as a LOAD */
 void le_cuda_store(struct cuda *c, const struct held *value, struct block *block); /* the stage's left side */
 /* Element number `number` of a value, as they would lie side by side. */
 const char *le_cuda_dense_element(struct cuda *c, int value, struct block *block, const char *number);

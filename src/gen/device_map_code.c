@@ -50,18 +50,6 @@ static const char *element_of(struct maker *k, const struct map_stream *s) {
     return k->m->width > 1 ? k->element : "0";
 }
 
-static const char *place_of(struct maker *k, const struct le_node *load, struct block *block) {
-    const char *place;
-    struct destination from = {.value = load->value,
-                               .rank = load->operand_count,
-                               .access = load->access,
-                               .stretch = load->stretch,
-                               .subscripts = load->operands,
-                               .trusted = true};
-    le_cuda_place(k->c, &from, block, NULL, &place);
-    return place;
-}
-
 /* ---- reading ahead */
 
 static int columns_of(const struct maker *k, const struct map_stream *s) {
@@ -100,7 +88,7 @@ static void read_row(struct maker *k, const struct map_stream *s, struct block *
         step = wide ? width : 1;
         struct block *base = le_cuda_open(c, block, NULL);
         bind_inner(k, base, le_arena_format(c->arena, "(%d)", at));
-        const char *place = place_of(k, s->loads[0], base);
+        const char *place = le_cuda_trusted_place(k->c, s->loads[0], base);
         if (wide)
             le_cuda_line(c, base, "le_read_at<%d>(&%s[%s][%d], &%s);", width, s->name, row, at - s->column_low, place);
         else
@@ -137,7 +125,8 @@ static void read_some(struct maker *k, struct block *block) {
         const struct map_stream *s = &k->m->streams[q];
         for (int x = 0; x < s->load_count && is_ahead(s); x++)
             le_cuda_line(c, inner, "%s[%s + %d][%s + %d] = %s;", s->name, k->turn, s->row[x] - s->row_low,
-                         element_of(k, s), s->column[x] - s->column_low, place_of(k, s->loads[x], inner));
+                         element_of(k, s), s->column[x] - s->column_low,
+                         le_cuda_trusted_place(k->c, s->loads[x], inner));
     }
     if (inner != elements)
         le_cuda_close(c, inner);
@@ -183,7 +172,8 @@ static void read_tile(struct maker *k, struct map_stream *s, struct block *block
     struct block *base = le_cuda_open(c, block, NULL);
     le_map_bind_outer(m, &k->names, base, k->turn, le_arena_format(c->arena, "%s + %s", k->names.row_start, row));
     le_map_bind(m, base, inner, le_arena_format(c->arena, "%s + %s", k->names.column_start, column));
-    le_cuda_line(c, base, "%s[%s * %d + %s] = %s;", s->name, column, pitch_of(m), row, place_of(k, s->loads[0], base));
+    le_cuda_line(c, base, "%s[%s * %d + %s] = %s;", s->name, column, pitch_of(m), row,
+                 le_cuda_trusted_place(k->c, s->loads[0], base));
     le_cuda_close(c, base);
 }
 

@@ -233,7 +233,7 @@ static const char *read_line(struct row *r, int load, struct block *block, const
     const char *name =
         le_cuda_name(c, le_arena_format(c->arena, "%s_line", le_cuda_value_name(c, r->loads[load]->value)));
     le_team_bind_one(c, first, r->all.indices[0], at, 0);
-    const char *place = le_team_place(c, r->loads[load], first);
+    const char *place = le_cuda_trusted_place(c, r->loads[load], first);
     le_cuda_line(c, first, "%s %s[%d];\nle_read<%d>(%s, &%s);", stored_of(r, load), name, r->all.width, r->all.width,
                  name, place);
     le_cuda_close(c, first);
@@ -364,30 +364,19 @@ static void emit_group(struct row *r, int number) {
     join_lines(r, g, name);
 }
 
-/* The place that the stage writes, as a node. */
-static struct le_node target_of(const struct cuda *c) {
-    const struct le_stage *stage = c->stage;
-    return (struct le_node){.kind = LE_NODE_LOAD,
-                            .value = stage->target,
-                            .access = stage->access,
-                            .operands = stage->left,
-                            .operand_count = stage->left_count,
-                            .trusted = c->ir->values.at[stage->target].symbol < 0};
-}
-
 static void store_line(struct row *r, struct block *block, const char *at, const char *out) {
     struct cuda *c = r->c;
-    struct le_node target = target_of(c);
+    struct le_node target = le_cuda_target(c);
     struct block *first = le_cuda_open(c, block, NULL);
     le_team_bind_one(c, first, r->t->rest_at[0], at, 0);
-    le_cuda_line(c, first, "le_write<%d>(&%s, %s);", r->all.width, le_team_place(c, &target, first), out);
+    le_cuda_line(c, first, "le_write<%d>(&%s, %s);", r->all.width, le_cuda_trusted_place(c, &target, first), out);
     le_cuda_close(c, first);
 }
 
 static void emit_value(struct row *r) {
     struct cuda *c = r->c;
     struct group pass = r->all;
-    struct le_node target = target_of(c);
+    struct le_node target = le_cuda_target(c);
     const struct le_value *v = &c->ir->values.at[target.value];
     const char *line, *e, *out = NULL;
     pass.bodies[0] = r->value;

@@ -62,20 +62,9 @@ static void find_across(struct team *s) {
     }
 }
 
-/* The place that the stage writes, as a node. */
-static struct le_node target_of(const struct cuda *c) {
-    const struct le_stage *stage = c->stage;
-    return (struct le_node){.kind = LE_NODE_LOAD,
-                            .value = stage->target,
-                            .access = stage->access,
-                            .operands = stage->left,
-                            .operand_count = stage->left_count,
-                            .trusted = c->ir->values.at[stage->target].symbol < 0};
-}
-
 /* From the end on, or in rows of few terms, W elements at a time have to end with the row. */
 static void find_widths(struct team *s) {
-    struct le_node target = target_of(s->c);
+    struct le_node target = le_cuda_target(s->c);
     int width = 16 / (int)le_type_size(s->c->ir->values.at[target.value].type);
     bool whole = s->scan->down || s->way == WAY_FEW;
     s->out_width = le_team_is_wide(s->c, &target, &s->scan->index, width) ? width : 1;
@@ -155,7 +144,7 @@ static bool find_team(struct team *s, const struct le_stage *stage) {
 
 static bool is_safe(struct team *s) {
     struct cuda *c = s->c;
-    struct le_node target = target_of(c);
+    struct le_node target = le_cuda_target(c);
     return le_cuda_is_safe(c, s->scan->term) && le_cuda_load_is_safe(c, &target) &&
            (s->head == 0 || le_cuda_is_safe(c, s->scan->reduction->operands[0]));
 }
@@ -215,7 +204,7 @@ static void emit_wide(struct team *s, struct block *inner, const char *at, const
     bind_turn(s, base, at, width);
     for (int k = 0; k < count; k++) {
         const struct le_value *v = &c->ir->values.at[loads[k]->value];
-        const char *place = le_team_place(c, loads[k], base);
+        const char *place = le_cuda_trusted_place(c, loads[k], base);
         names[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_some", v->name));
         le_cuda_line(c, base, "%s %s[%d];\nle_read<%d>(%s, &%s);", le_cuda_stored(v->type), names[k], width, width,
                      names[k], place);
@@ -306,7 +295,7 @@ static void emit_put(struct team *s) {
     if (width == 1) {
         le_cuda_line(c, inner, "%s(%s, %s[0]);", s->put_one, at, from);
     } else {
-        struct le_node target = target_of(c);
+        struct le_node target = le_cuda_target(c);
         enum le_type stored = c->ir->values.at[target.value].type;
         const char *out = le_cuda_name(c, "out"), *e = le_cuda_name(c, "e");
         const char *x = value_of(s, le_arena_format(c->arena, "%s[%s]", from, turn_of(s, e, width)));
@@ -314,7 +303,7 @@ static void emit_put(struct team *s) {
         le_cuda_line(c, inner, "%s %s[%d];\n#pragma unroll\nfor (int %s = 0; %s < %d; %s++)\n    %s[%s] = %s;",
                      le_cuda_stored(stored), out, width, e, e, width, e, out, e, x);
         bind_turn(s, inner, at, width);
-        le_cuda_line(c, inner, "le_write<%d>(&%s, %s);", width, le_team_place(c, &target, inner), out);
+        le_cuda_line(c, inner, "le_write<%d>(&%s, %s);", width, le_cuda_trusted_place(c, &target, inner), out);
     }
     le_cuda_close(c, inner);
 }

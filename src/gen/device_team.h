@@ -58,7 +58,6 @@ const char *le_group_total(struct cuda *c, const struct group *g, struct block *
 int le_group_width(struct cuda *c, const struct group *g);
 /* Those that move with the last axis and are inside their arrays; their number. -1: a loop inside moves with it. */
 int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads);
-const char *le_team_place(struct cuda *c, const struct le_node *load, struct block *block); /* its element */
 /* Whether width elements along the index lie side by side, aligned. */
 bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int width);
 /* The nodes' values from now on: those of total, a variable of the group's type. */

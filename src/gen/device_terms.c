@@ -433,18 +433,6 @@ int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads
     return l.load_count;
 }
 
-const char *le_team_place(struct cuda *c, const struct le_node *load, struct block *block) {
-    const char *place;
-    struct destination from = {.value = load->value,
-                               .rank = load->operand_count,
-                               .access = load->access,
-                               .stretch = load->stretch,
-                               .subscripts = load->operands,
-                               .trusted = true};
-    le_cuda_place(c, &from, block, NULL, &place);
-    return place;
-}
-
 bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int width) {
     struct group g = {.indices = index, .index_count = 1, .axis_count = 1};
     struct look l = {.c = c, .g = &g, .outer = -1, .width = width, .fits = true};
@@ -460,7 +448,7 @@ static void read_loads(struct cuda *c, const struct group *g, const struct look 
     for (int k = 0; k < l->load_count; k++) {
         const struct le_node *load = l->loads[k];
         const struct le_value *v = &c->ir->values.at[load->value];
-        const char *place = le_team_place(c, load, base);
+        const char *place = le_cuda_trusted_place(c, load, base);
         names[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_some", v->name));
         le_cuda_line(c, base, "%s %s[%d];\nle_read<%d>(%s, &%s);", le_cuda_stored(v->type), names[k], g->width,
                      g->width, names[k], place);

@@ -2,13 +2,12 @@
  * in between, errors in the data, what is refused. On sim, whose calls can be made to fail, each once. Skipped where no
  * C++ compiler is, without which sim compiles nothing. */
 #include "support.h"
-#include "device/sim/sim.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXTENT = 100, THREADS = 2, ROUNDS = 20, FAULTS = 16, SKIPPED = 77 };
+enum { EXTENT = 100, THREADS = 2, ROUNDS = 20, SKIPPED = 77 };
 
 static char notes[4000];
 
@@ -321,74 +320,6 @@ static void test_out_of_memory(void **state) {
     leat_close(ctx);
 }
 
-static leat_status try_once(void) {
-    const leat_options options = {.device = "sim", .keep_code = true};
-    leat_context *ctx = NULL;
-    leat_program *program = NULL;
-    leat_call *call = NULL;
-    leat_array *x = NULL, *s = NULL;
-    double values[EXTENT] = {1, 2, 3}, sum = 0;
-    leat_status status = leat_open(&options, &ctx);
-    if (!status)
-        status = leat_array_new(ctx, LEAT_F64, 1, SHAPE(EXTENT), LEAT_MEMORY_HOST, &x);
-    if (!status)
-        status = leat_array_write(x, values, sizeof values, NULL, NULL);
-    if (!status)
-        status = leat_program_new(ctx, "y[i] = x[i] * 2\ns = sum(i: y[i] / (1 + y[i]))", 0, NULL, &program);
-    if (!status)
-        status = leat_call_new(program, &call);
-    if (!status)
-        status = leat_call_set_array(call, "x", x);
-    for (int k = 0; k < 2 && !status; k++)
-        status = leat_call_run(call, NULL, NULL);
-    if (!status)
-        status = leat_call_result(call, "s", &s);
-    if (!status)
-        status = leat_array_read(s, &sum, sizeof sum, NULL, NULL);
-    assert_true(status || sum > 0);
-    leat_array_free(s);
-    leat_array_free(x);
-    leat_call_free(call);
-    leat_program_free(program);
-    leat_close(ctx);
-    return status;
-}
-
-/* The Nth call of a kind fails: an error that says so, and nothing else; or none, where it is tried again and goes
- * well. In a process of its own, since a device that has failed stays so. Gives how many of them end in an error. */
-static int fail_each(size_t kind) {
-    int failed = 0;
-    for (uint64_t n = 1; n <= FAULTS; n++) {
-        struct le_sim_options options = {0};
-        uint64_t *const faults[] = {&options.faults.launch, &options.faults.copy, &options.faults.sticky_launch,
-                                    &options.faults.allocation, &options.faults.module};
-        *faults[kind] = n;
-        pid_t child = fork();
-        if (child == 0) {
-            if (le_sim_configure(&options))
-                _exit(3);
-            leat_status status = try_once();
-            leat_error error;
-            leat_error_get(NULL, &error);
-            _exit(status == LEAT_OK ? 0 : *error.message ? 1 : 2);
-        }
-        int code = 0;
-        waitpid(child, &code, 0);
-        assert_true(WIFEXITED(code) && WEXITSTATUS(code) < 2);
-        failed += WEXITSTATUS(code);
-    }
-    return failed;
-}
-
-static void test_driver_faults(void **state) {
-    (void)state;
-    for (size_t kind = 0; kind < 5; kind++) {
-        int failed = fail_each(kind);
-        assert_true(kind > 2 || failed > 0); /* memory and modules are tried again */
-        assert_true(failed < FAULTS);
-    }
-}
-
 static void test_fork(void **state) {
     (void)state;
     leat_context *ctx = open_sim();
@@ -467,11 +398,10 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_driver_faults), /* first: it forks before sim has begun */
-        cmocka_unit_test(test_memories),      cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_other_device),
-        cmocka_unit_test(test_streams),       cmocka_unit_test(test_turns),         cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_ledger),        cmocka_unit_test(test_faults),        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_memories), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_other_device),
+        cmocka_unit_test(test_streams),  cmocka_unit_test(test_turns),         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ledger),   cmocka_unit_test(test_faults),        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_fork),
     };
     if (system("c++ --version >/dev/null 2>&1 || g++ --version >/dev/null 2>&1"))
         return SKIPPED;

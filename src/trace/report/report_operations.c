@@ -1,0 +1,251 @@
+/* The trace itself: a line for each kernel, copy, set and graph, in nvprof's columns. Times are from the trace's start.
+ * In text they have the unit that keeps every nanosecond: ms for starts, us for durations. */
+#include "trace/report/report.h"
+
+struct line {
+    const struct le_operation *operation;
+    const struct le_shape *shape;
+    const struct le_stream *stream;
+    uint64_t start_ns, duration_ns;
+    bool is_kernel, has_bytes, is_copy;
+};
+
+static struct line line_of(const struct le_index *index, int32_t k) {
+    const struct le_operation *operation = &index->operations.at[k];
+    return (struct line){.operation = operation,
+                         .shape = &index->shapes.at[operation->shape],
+                         .stream = &index->streams.at[operation->stream],
+                         .start_ns = operation->start_ns - index->start_ns,
+                         .duration_ns = operation->end_ns - operation->start_ns,
+                         .is_kernel = operation->kind == LE_OPERATION_KERNEL,
+                         .has_bytes = operation->kind == LE_OPERATION_COPY || operation->kind == LE_OPERATION_SET,
+                         .is_copy = operation->kind == LE_OPERATION_COPY};
+}
+
+/* In thousandths of a GB/s. */
+static uint64_t throughput(const struct line *line) {
+    double rate = line->duration_ns ? 1000.0 * (double)line->operation->bytes / (double)line->duration_ns : 0;
+    return rate < 1e15 ? (uint64_t)(rate + 0.5) : 0;
+}
+
+/* "(132 1 1)", right-aligned. */
+static void dimensions(struct le_output *output, const uint32_t extents[3], int width) {
+    char text[40];
+    size_t at = sizeof text;
+    text[--at] = '\0';
+    text[--at] = ')';
+    for (int k = 2; k >= 0; k--) {
+        uint32_t value = extents[k];
+        do {
+            text[--at] = (char)('0' + value % 10);
+            value /= 10;
+        } while (value);
+        text[--at] = k ? ' ' : '(';
+    }
+    le_output_right(output, text + at, width);
+}
+
+static void number_or_dash(struct le_output *output, bool is_known, uint64_t value, int digits, int width) {
+    if (is_known)
+        le_output_fixed(output, value, digits, width);
+    else
+        le_output_right(output, "-", width);
+}
+
+/* ---- text */
+
+enum { DEVICE_WIDTH = 20 };
+
+static void print_line(struct le_report *report, const struct line *line, const char *name, const char *device) {
+    struct le_output *output = report->output;
+    le_output_fixed(output, line->start_ns, 6, 14);
+    le_output_fixed(output, line->duration_ns, 3, 14);
+    if (line->is_kernel) {
+        dimensions(output, line->shape->grid, 19);
+        dimensions(output, line->shape->block, 15);
+    } else {
+        le_output_right(output, "-", 19);
+        le_output_right(output, "-", 15);
+    }
+    number_or_dash(output, line->is_kernel, line->shape->registers, 0, 5);
+    number_or_dash(output, line->is_kernel, line->shape->static_shared_bytes, 0, 8);
+    number_or_dash(output, line->is_kernel, line->shape->dynamic_shared_bytes, 0, 8);
+    number_or_dash(output, line->has_bytes, line->operation->bytes, 0, 13);
+    number_or_dash(output, line->has_bytes, throughput(line), 3, 11);
+    le_output_right(output, line->is_copy ? le_memory_kind_name(line->shape->from) : "-", 11);
+    le_output_right(output, line->has_bytes ? le_memory_kind_name(line->shape->to) : "-", 11);
+    le_output_right(output, device, DEVICE_WIDTH);
+    le_output_fixed(output, line->stream->context, 0, 8);
+    le_output_fixed(output, line->stream->id, 0, 7);
+    le_output_text(output, "  ");
+    le_output_text(output, name);
+    le_output_text(output, "\n");
+}
+
+static void print_head(struct le_report *report) {
+    static const struct {
+        const char *name, *unit;
+        int width;
+    } columns[] = {{"Start", "ms", 14},    {"Duration", "us", 14}, {"Grid Size", "", 19},
+                   {"Block Size", "", 15}, {"Regs", "", 5},        {"SSMem", "B", 8},
+                   {"DSMem", "B", 8},      {"Size", "B", 13},      {"Throughput", "GB/s", 11},
+                   {"SrcMemType", "", 11}, {"DstMemType", "", 11}, {"Device", "", DEVICE_WIDTH},
+                   {"Context", "", 8},     {"Stream", "", 7}};
+    for (size_t k = 0; k < ARRAY_LEN(columns); k++)
+        le_output_right(report->output, columns[k].name, columns[k].width);
+    le_output_text(report->output, "  Name\n");
+    size_t last = ARRAY_LEN(columns) - 6;
+    for (size_t k = 0; k < last; k++)
+        le_output_right(report->output, columns[k].unit, columns[k].width);
+    le_output_text(report->output, "\n");
+}
+
+/* ---- CSV and JSON */
+
+static void csv_numbers(struct le_output *output, const uint32_t *values, int count, bool are_known) {
+    for (int k = 0; k < count; k++) {
+        le_output_text(output, ",");
+        if (are_known)
+            le_output_count(output, values[k]);
+    }
+}
+
+static void csv_line(struct le_report *report, const struct line *line, const char *name, const char *device) {
+    struct le_output *output = report->output;
+    const struct le_shape *shape = line->shape;
+    le_output_count(output, line->start_ns);
+    le_output_text(output, ",");
+    le_output_count(output, line->duration_ns);
+    csv_numbers(output, shape->grid, 3, line->is_kernel);
+    csv_numbers(output, shape->block, 3, line->is_kernel);
+    csv_numbers(output, &shape->registers, 1, line->is_kernel);
+    csv_numbers(output, &shape->static_shared_bytes, 1, line->is_kernel);
+    csv_numbers(output, &shape->dynamic_shared_bytes, 1, line->is_kernel);
+    le_output_text(output, ",");
+    if (line->has_bytes)
+        le_output_count(output, line->operation->bytes);
+    le_output_text(output, ",");
+    if (line->has_bytes)
+        le_output_fixed(output, throughput(line), 3, 0);
+    le_output_text(output, ",");
+    le_output_text(output, line->is_copy ? le_memory_kind_name(shape->from) : "");
+    le_output_text(output, ",");
+    le_output_text(output, line->has_bytes ? le_memory_kind_name(shape->to) : "");
+    le_output_text(output, ",");
+    le_output_csv(output, device);
+    csv_numbers(output, (const uint32_t[]){line->stream->context, line->stream->id}, 2, true);
+    le_output_text(output, ",");
+    le_output_csv(output, name);
+    le_output_text(output, "\n");
+}
+
+static const char csv_head[] = "Start,Duration,Grid X,Grid Y,Grid Z,Block X,Block Y,Block "
+                               "Z,Regs,SSMem,DSMem,Size,Throughput,SrcMemType,DstMemType,"
+                               "Device,Context,Stream,Name\nns,ns,,,,,,,,B,B,B,GB/s,,,,,,\n";
+
+static void json_extents(struct le_output *output, const char *name, const uint32_t extents[3]) {
+    le_output_open(output, name, '[');
+    for (int k = 0; k < 3; k++)
+        le_output_json_count(output, NULL, extents[k]);
+    le_output_close(output, ']');
+}
+
+static void json_kernel(struct le_output *output, const struct le_shape *shape) {
+    json_extents(output, "grid", shape->grid);
+    json_extents(output, "block", shape->block);
+    le_output_json_count(output, "registers", shape->registers);
+    le_output_json_count(output, "static_shared_bytes", shape->static_shared_bytes);
+    le_output_json_count(output, "dynamic_shared_bytes", shape->dynamic_shared_bytes);
+}
+
+static void json_bytes(struct le_output *output, const struct line *line) {
+    le_output_json_count(output, "bytes", line->operation->bytes);
+    le_output_json_fixed(output, "gigabytes_per_second", throughput(line), 3);
+    if (line->is_copy)
+        le_output_json_text(output, "from", le_memory_kind_name(line->shape->from));
+    le_output_json_text(output, "to", le_memory_kind_name(line->shape->to));
+}
+
+static void json_line(struct le_report *report, const struct line *line, const char *name, const char *device,
+                      const char *source) {
+    static const char *const kinds[] = {"kernel", "copy", "set", "graph"};
+    struct le_output *output = report->output;
+    le_output_open(output, NULL, '{');
+    le_output_json_text(output, "kind", kinds[line->operation->kind]);
+    le_output_json_text(output, "name", name);
+    le_output_json_count(output, "start_ns", line->start_ns);
+    le_output_json_count(output, "duration_ns", line->duration_ns);
+    if (line->is_kernel)
+        json_kernel(output, line->shape);
+    if (line->has_bytes)
+        json_bytes(output, line);
+    le_output_json_count(output, "process", report->index->processes.at[line->stream->process].id);
+    le_output_json_text(output, "device", device);
+    le_output_json_count(output, "context", line->stream->context);
+    le_output_json_count(output, "stream", line->stream->id);
+    le_output_json_text(output, "source", source);
+    le_output_close(output, '}');
+}
+
+/* ---- all lines; what is shown of a name, device or source is made once */
+
+struct shown {
+    const char **names, **devices, **sources;
+};
+
+static const char *shown_name(struct le_report *report, const struct shown *shown, int32_t name) {
+    const char *text = report->index->texts.at[name];
+    if (report->format != LEAT_REPORT_TEXT)
+        return text;
+    if (!shown->names[name])
+        shown->names[name] = le_report_name(report->arena, text);
+    return shown->names[name];
+}
+
+static const char *shown_device(struct le_report *report, const struct shown *shown, int32_t device) {
+    if (!shown->devices[device + 1])
+        shown->devices[device + 1] = le_report_device(report, device);
+    return shown->devices[device + 1];
+}
+
+static const char *shown_source(struct le_report *report, const struct shown *shown, int32_t call) {
+    int32_t source = call == LE_NONE ? LE_NONE : report->index->calls.at[call].source;
+    if (!shown->sources[source + 1])
+        shown->sources[source + 1] = le_report_source(report, source);
+    return shown->sources[source + 1];
+}
+
+static void write_lines(struct le_report *report) {
+    const struct le_index *index = report->index;
+    const struct shown shown = {.names = LE_NEW_ARRAY(report->arena, index->texts.count, const char *),
+                                .devices = LE_NEW_ARRAY(report->arena, index->devices.count + 1, const char *),
+                                .sources = LE_NEW_ARRAY(report->arena, index->sources.count + 1, const char *)};
+    for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
+        struct line line = line_of(index, k);
+        const char *name = shown_name(report, &shown, line.operation->name);
+        const char *device = shown_device(report, &shown, line.stream->device);
+        if (report->format == LEAT_REPORT_TEXT)
+            print_line(report, &line, name, device);
+        else if (report->format == LEAT_REPORT_CSV)
+            csv_line(report, &line, name, device);
+        else
+            json_line(report, &line, name, device, shown_source(report, &shown, line.operation->call));
+    }
+}
+
+leat_status le_report_operations(struct le_report *report) {
+    if (report->format == LEAT_REPORT_TEXT) {
+        print_head(report);
+    } else if (report->format == LEAT_REPORT_CSV) {
+        le_output_text(report->output, csv_head);
+    } else {
+        le_report_json_begin(report);
+        le_output_open(report->output, "operations", '[');
+    }
+    write_lines(report);
+    if (report->format == LEAT_REPORT_JSON) {
+        le_output_close(report->output, ']');
+        le_report_json_end(report);
+    }
+    return LEAT_OK;
+}

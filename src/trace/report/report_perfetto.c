@@ -1,0 +1,191 @@
+/* Chrome's trace JSON, which Perfetto and chrome://tracing read: a process for each of the program's processes with its
+ * threads' calls and ranges, and one for each device with its streams; an arrow leads from a call to what it enqueued.
+ * Times are microseconds from the trace's start, with every nanosecond. Tracks of devices have process numbers from
+ * 2^30 on, which no operating system hands out. */
+#include "trace/report/report.h"
+
+enum { DEVICE_TRACKS = 1 << 30 };
+
+static void begin_event(struct le_report *report, const char *phase, uint64_t process, uint64_t track) {
+    le_output_text(report->output, "\n");
+    le_output_open(report->output, NULL, '{');
+    le_output_json_text(report->output, "ph", phase);
+    le_output_json_count(report->output, "pid", process);
+    le_output_json_count(report->output, "tid", track);
+}
+
+static void end_event(struct le_report *report) {
+    le_output_close(report->output, '}');
+}
+
+static void name_track(struct le_report *report, const char *what, uint64_t process, uint64_t track, const char *name) {
+    begin_event(report, "M", process, track);
+    le_output_json_text(report->output, "name", what);
+    le_output_open(report->output, "args", '{');
+    le_output_json_text(report->output, "name", name);
+    le_output_close(report->output, '}');
+    end_event(report);
+}
+
+static void times(struct le_report *report, uint64_t start_ns, uint64_t end_ns) {
+    le_output_json_fixed(report->output, "ts", start_ns - report->index->start_ns, 3);
+    le_output_json_fixed(report->output, "dur", end_ns - start_ns, 3);
+}
+
+/* ---- tracks: a process by its number in the trace, so that equal ones stay apart */
+
+static uint64_t host_process(const struct le_report *report, int32_t process) {
+    return report->index->processes.count == 1 ? report->index->processes.at[process].id : (uint64_t)process + 1;
+}
+
+static uint64_t thread_process(const struct le_report *report, int32_t thread) {
+    return host_process(report, report->index->threads.at[thread].process);
+}
+
+static uint64_t device_process(const struct le_stream *stream) {
+    return DEVICE_TRACKS + (uint64_t)(stream->device + 1);
+}
+
+static void name_tracks(struct le_report *report) {
+    const struct le_index *index = report->index;
+    for (int32_t k = 0; k < index->processes.count; k++)
+        name_track(report, "process_name", host_process(report, k), 0,
+                   le_arena_format(report->arena, "%s (%u)", index->texts.at[index->processes.at[k].command],
+                                   (unsigned)index->processes.at[k].id));
+    for (int32_t k = 0; k < index->threads.count; k++)
+        name_track(report, "thread_name", thread_process(report, k), index->threads.at[k].id,
+                   le_report_thread(report, k));
+    for (int32_t k = 0; k < index->devices.count; k++)
+        name_track(report, "process_name", DEVICE_TRACKS + (uint64_t)k + 1, 0, le_report_device(report, k));
+    for (int32_t k = 0; k < index->streams.count; k++)
+        name_track(report, "thread_name", device_process(&index->streams.at[k]), (uint64_t)k + 1,
+                   le_report_stream(report, k));
+}
+
+/* ---- events */
+
+static void begin_span(struct le_report *report, const struct le_host_span *span, const char *category,
+                       const char *name) {
+    begin_event(report, "X", thread_process(report, span->thread), report->index->threads.at[span->thread].id);
+    times(report, span->start_ns, span->end_ns);
+    le_output_json_text(report->output, "cat", category);
+    le_output_json_text(report->output, "name", name);
+}
+
+/* source: "" for none. */
+static void add_call(struct le_report *report, const struct le_call *call, const char *source) {
+    struct le_host_span span = {.start_ns = call->start_ns, .end_ns = call->end_ns, .thread = call->thread};
+    begin_span(report, &span, "call", report->index->texts.at[call->function]);
+    if (*source || call->result) {
+        le_output_open(report->output, "args", '{');
+        if (*source)
+            le_output_json_text(report->output, "source", source);
+        if (call->result)
+            le_output_json_count(report->output, "result", (uint32_t)call->result);
+        le_output_close(report->output, '}');
+    }
+    end_event(report);
+}
+
+static void add_span(struct le_report *report, const struct le_host_span *span, const char *category,
+                     const char *name) {
+    begin_span(report, span, category, name);
+    end_event(report);
+}
+
+/* What is shown of a source is made once. */
+static void add_calls(struct le_report *report) {
+    const struct le_index *index = report->index;
+    const char **sources = LE_NEW_ARRAY(report->arena, index->sources.count + 1, const char *);
+    for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++) {
+        const char **source = &sources[index->calls.at[k].source + 1];
+        if (!*source)
+            *source = le_report_source(report, index->calls.at[k].source);
+        add_call(report, &index->calls.at[k], *source);
+    }
+}
+
+static void operation_facts(struct le_report *report, const struct le_operation *operation) {
+    const struct le_shape *shape = &report->index->shapes.at[operation->shape];
+    struct le_output *output = report->output;
+    le_output_open(output, "args", '{');
+    if (operation->kind == LE_OPERATION_KERNEL) {
+        le_output_open(output, "grid", '[');
+        for (int k = 0; k < 3; k++)
+            le_output_json_count(output, NULL, shape->grid[k]);
+        le_output_close(output, ']');
+        le_output_open(output, "block", '[');
+        for (int k = 0; k < 3; k++)
+            le_output_json_count(output, NULL, shape->block[k]);
+        le_output_close(output, ']');
+        le_output_json_count(output, "registers", shape->registers);
+    } else if (operation->kind != LE_OPERATION_GRAPH) {
+        le_output_json_count(output, "bytes", operation->bytes);
+        le_output_json_text(output, "from", le_memory_kind_name(shape->from));
+        le_output_json_text(output, "to", le_memory_kind_name(shape->to));
+    }
+    le_output_close(output, '}');
+}
+
+/* An arrow's end: from within the call to the operation's start. */
+static void arrow(struct le_report *report, const char *phase, int32_t number, uint64_t time_ns) {
+    le_output_json_fixed(report->output, "ts", time_ns - report->index->start_ns, 3);
+    le_output_json_count(report->output, "id", (uint64_t)number + 1);
+    le_output_json_text(report->output, "cat", "launch");
+    le_output_json_text(report->output, "name", "launch");
+    if (phase[0] == 'f')
+        le_output_json_text(report->output, "bp", "e");
+    end_event(report);
+}
+
+static void add_operation(struct le_report *report, int32_t number, const char *name) {
+    static const char *const kinds[] = {"kernel", "copy", "set", "graph"};
+    const struct le_index *index = report->index;
+    const struct le_operation *operation = &index->operations.at[number];
+    const struct le_stream *stream = &index->streams.at[operation->stream];
+    uint64_t track = (uint64_t)operation->stream + 1;
+    begin_event(report, "X", device_process(stream), track);
+    times(report, operation->start_ns, operation->end_ns);
+    le_output_json_text(report->output, "cat", kinds[operation->kind]);
+    le_output_json_text(report->output, "name", name);
+    operation_facts(report, operation);
+    end_event(report);
+    if (operation->call == LE_NONE)
+        return;
+    const struct le_call *call = &index->calls.at[operation->call];
+    begin_event(report, "s", thread_process(report, call->thread), index->threads.at[call->thread].id);
+    arrow(report, "s", number, call->start_ns);
+    begin_event(report, "f", device_process(stream), track);
+    arrow(report, "f", number, operation->start_ns);
+}
+
+static void add_operations(struct le_report *report) {
+    const struct le_index *index = report->index;
+    const char **names = LE_NEW_ARRAY(report->arena, index->texts.count, const char *);
+    for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
+        int32_t name = index->operations.at[k].name;
+        if (!names[name])
+            names[name] = le_report_name(report->arena, index->texts.at[name]);
+        add_operation(report, k, names[name]);
+    }
+}
+
+leat_status le_report_perfetto(struct le_report *report) {
+    const struct le_index *index = report->index;
+    le_output_open(report->output, NULL, '{');
+    le_output_json_text(report->output, "displayTimeUnit", "ns");
+    le_output_open(report->output, "traceEvents", '[');
+    name_tracks(report);
+    for (int32_t k = 0; k < index->ranges.count && !report->output->failed; k++)
+        add_span(report, &index->ranges.at[k], "range", index->texts.at[index->ranges.at[k].name]);
+    add_calls(report);
+    for (int32_t k = 0; k < index->overheads.count; k++)
+        add_span(report, &index->overheads.at[k], "overhead", le_overhead_name(index->overheads.at[k].kind));
+    for (int32_t k = 0; k < index->jits.count; k++)
+        add_span(report, &index->jits.at[k], "compile", "compile");
+    add_operations(report);
+    le_output_close(report->output, ']');
+    le_output_close(report->output, '}');
+    le_output_text(report->output, "\n");
+    return LEAT_OK;
+}

@@ -1,0 +1,355 @@
+/* Reports: a device's time against a count of every nanosecond, the same bytes again, forms that quote what they must.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/memory.h"
+#include "trace/device_time.h"
+#include "trace/report/report.h"
+#include "trace/report/report_make.h"
+#include "trace/report/report_scene_testing.h"
+
+struct sink {
+    char *at;
+    size_t length, most; /* most: beyond it writing fails; 0: never */
+};
+
+static bool keep(void *user, const void *bytes, size_t size_bytes) {
+    struct sink *sink = user;
+    if (sink->most && sink->length + size_bytes > sink->most)
+        return false;
+    sink->at = realloc(sink->at, sink->length + size_bytes + 1);
+    assert_non_null(sink->at);
+    memcpy(sink->at + sink->length, bytes, size_bytes);
+    sink->length += size_bytes;
+    sink->at[sink->length] = '\0';
+    return true;
+}
+
+/* The caller frees it. */
+static char *made(const struct le_index *index, leat_report report, leat_report_format format) {
+    struct sink sink = {0};
+    assert_int_equal(le_report_make(index, report, format, keep, &sink), LEAT_OK);
+    assert_true(sink.length > 0 && strlen(sink.at) == sink.length);
+    return sink.at;
+}
+
+static struct le_index *scene(void) {
+    struct le_made_trace trace = {0};
+    le_scene_make(&trace);
+    struct le_index *index = le_made_index(&trace);
+    le_made_finish(&trace);
+    return index;
+}
+
+static void assert_says(const char *text, const char *part) {
+    if (!strstr(text, part))
+        fail_msg("`%s` is not in\n%s", part, text);
+}
+
+/* ---- a device's time */
+
+enum { SPAN_NS = 3000 };
+
+/* What a moment is, by asking every operation, call and pause. */
+static void count_moment(const struct le_index *index, uint64_t now, struct le_device_time *time) {
+    bool kernels = false, copies = false;
+    enum le_host_state host = LE_HOST_OTHER;
+    for (int32_t k = 0; k < index->operations.count; k++) {
+        const struct le_operation *at = &index->operations.at[k];
+        bool is_now = index->streams.at[at->stream].device == 0 && at->start_ns <= now && now < at->end_ns;
+        kernels |= is_now && at->kind == LE_OPERATION_KERNEL;
+        copies |= is_now && at->kind == LE_OPERATION_COPY;
+    }
+    for (int32_t k = 0; k < index->calls.count; k++) {
+        const struct le_call *at = &index->calls.at[k];
+        enum le_host_state state = le_host_state_of((enum le_call_kind)at->kind);
+        if (at->start_ns <= now && now < at->end_ns && state < host)
+            host = state;
+    }
+    time->wall_ns++;
+    time->kernel_ns += kernels;
+    time->copy_ns += copies;
+    time->both_ns += kernels && copies;
+    time->busy_ns += kernels || copies;
+    if (!kernels && !copies) {
+        time->idle_ns++;
+        time->host_ns[host]++;
+    }
+}
+
+static uint64_t some(uint64_t *state, uint64_t most) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (*state >> 33) % most;
+}
+
+static void make_random(struct le_made_trace *trace, uint64_t seed) {
+    static const char *const functions[] = {"cudaLaunchKernel",      "cudaMemcpy", "cudaMalloc", "cuModuleLoad",
+                                            "cudaDeviceSynchronize", "cuInit",     "cuCtxGetId"};
+    le_made_part(trace, 1);
+    le_made_device(trace, 0, "one", 10);
+    le_made_call(trace, 9, "cuCtxGetId", 1, 1);
+    for (int k = 0; k < 30; k++) {
+        uint64_t start = 1 + some(&seed, SPAN_NS), duration = some(&seed, 200);
+        uint32_t call = le_made_call(trace, (uint32_t)some(&seed, 3), functions[some(&seed, 7)], start, duration);
+        trace->device = (uint32_t)some(&seed, 4) == 0;
+        start = 1 + some(&seed, SPAN_NS);
+        duration = some(&seed, 150);
+        if (some(&seed, 2))
+            le_made_kernel(trace, call, 7, "kernel", start, duration, 1, 32);
+        else
+            le_made_copy(trace, call, 8, LE_TRACE_HTOD, LE_TRACE_PINNED, true, 100, start, duration);
+    }
+    le_made_end(trace, SPAN_NS + 400, 0);
+}
+
+static void device_time_counts_every_nanosecond(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct le_made_trace trace = {0};
+        struct le_arena arena;
+        struct le_device_time time, counted = {0};
+        uint64_t host_ns = 0;
+        make_random(&trace, seed);
+        struct le_index *index = le_made_index(&trace);
+        le_arena_init(&arena);
+        le_device_time_find(index, 0, &arena, &time);
+        for (uint64_t now = index->start_ns; now < index->end_ns; now++)
+            count_moment(index, now, &counted);
+        counted.gaps = time.gaps;
+        assert_memory_equal(&time, &counted, sizeof time);
+        for (int k = 0; k < LE_HOST_STATES; k++)
+            host_ns += time.host_ns[k];
+        assert_true(time.wall_ns == index->end_ns - index->start_ns);
+        assert_true(time.wall_ns == time.busy_ns + time.idle_ns && time.idle_ns == host_ns);
+        assert_true(time.busy_ns == time.kernel_ns + time.copy_ns - time.both_ns);
+        le_arena_finish(&arena);
+        le_trace_free(index);
+        le_made_finish(&trace);
+    }
+}
+
+static void pauses_and_compiling_come_first(void **state) {
+    (void)state;
+    struct le_made_trace trace = {0};
+    struct le_arena arena;
+    struct le_device_time time;
+    le_made_part(&trace, 1);
+    le_made_switch(&trace, 1000, true);
+    uint32_t call = le_made_call(&trace, 5, "cudaLaunchKernel", 1000, 500);
+    le_made_overhead(&trace, 5, LE_TRACE_OVERHEAD_LAZY_LOADING, 1100, 300);
+    le_made_overhead(&trace, 5, LE_TRACE_OVERHEAD_FLUSH, 1400, 100);
+    le_made_kernel(&trace, call, 7, "k", 1600, 100, 1, 32);
+    le_made_switch(&trace, 2000, false);
+    le_made_switch(&trace, 2600, true);
+    le_made_end(&trace, 3000, 0);
+    struct le_index *index = le_made_index(&trace);
+    le_arena_init(&arena);
+    le_device_time_find(index, 0, &arena, &time);
+    assert_true(time.wall_ns == 2000 && time.busy_ns == 100 && time.gaps == 2);
+    assert_true(time.host_ns[LE_HOST_COMPILING] == 300 && time.host_ns[LE_HOST_LAUNCHING] == 200);
+    assert_true(time.host_ns[LE_HOST_PAUSED] == 600 && time.host_ns[LE_HOST_OTHER] == 800);
+    le_arena_finish(&arena);
+    le_trace_free(index);
+    le_made_finish(&trace);
+}
+
+/* ---- reports */
+
+/* The file that other tests read is this trace. */
+static void scene_is_the_kept_file(void **state) {
+    (void)state;
+    struct le_made_trace trace = {0};
+    unsigned char kept[1 << 15];
+    FILE *file = fopen("tests/trace/small.trace", "rb");
+    assert_non_null(file);
+    size_t length = fread(kept, 1, sizeof kept, file);
+    fclose(file);
+    le_scene_make(&trace);
+    assert_int_equal(length, trace.file.length);
+    assert_memory_equal(kept, trace.file.at, length);
+    le_made_finish(&trace);
+}
+
+static void reports_are_the_same_again(void **state) {
+    (void)state;
+    struct le_index *first = scene(), *second = scene();
+    for (int report = LEAT_REPORT_OVERVIEW; report <= LEAT_REPORT_SVG; report++)
+        for (int format = LEAT_REPORT_TEXT; format <= LEAT_REPORT_JSON; format++) {
+            if (report == LEAT_REPORT_OVERVIEW && format == LEAT_REPORT_CSV)
+                continue;
+            char *once = made(first, (leat_report)report, (leat_report_format)format);
+            char *again = made(second, (leat_report)report, (leat_report_format)format);
+            assert_string_equal(once, again);
+            free(once);
+            free(again);
+        }
+    le_trace_free(first);
+    le_trace_free(second);
+}
+
+static void the_overview_has_the_figures(void **state) {
+    (void)state;
+    struct le_index *index = scene();
+    char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_TEXT);
+    assert_says(text, "  wall          3.20 ms\n");
+    assert_says(text, "  busy          1.14 ms    36 %   kernels 340 us, copies 800 us\n");
+    assert_says(text, "  idle          2.06 ms    64 %   in 61 gaps, while the host was\n");
+    assert_says(text, "290 us     9 %   starting CUDA\n");
+    assert_says(text, "20 x 400 KB at 20 GB/s  [copy host to device]\n");
+    free(text);
+    text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_JSON);
+    assert_says(text, "\"wall_ns\":3200000,\"busy_ns\":1140000,\"idle_ns\":2060000,\"kernels_ns\":340000,"
+                      "\"copies_ns\":800000,\"both_ns\":0,\"gaps\":61,");
+    free(text);
+    le_trace_free(index);
+}
+
+static void forms_quote_what_they_must(void **state) {
+    (void)state;
+    struct le_index *index = scene();
+    char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_JSON);
+    assert_says(text, "\"command\":\"python3 steps.py \\\"a, b\\\" <x>\"");
+    free(text);
+    text = made(index, LEAT_REPORT_SVG, LEAT_REPORT_TEXT);
+    assert_says(text, "python3 steps.py &quot;a, b&quot; &lt;x&gt;");
+    assert_null(strstr(text, "<x>"));
+    free(text);
+    text = made(index, LEAT_REPORT_SUMMARY, LEAT_REPORT_CSV);
+    assert_says(text, "GPU activities,14.75,180000,20,9000,9000,9000,\"saxpy(float, float*)\"\n");
+    free(text);
+    text = made(index, LEAT_REPORT_OPERATIONS, LEAT_REPORT_CSV);
+    assert_says(text,
+                "\n708000,20000,,,,,,,,,,400000,20.000,Pageable,Device,NVIDIA H200 (0),1,7,[copy host to device]\n");
+    free(text);
+    text = made(index, LEAT_REPORT_PERFETTO, LEAT_REPORT_TEXT);
+    assert_says(text, "\"ts\":731.000,\"dur\":4.000,\"cat\":\"call\",\"name\":\"cudaLaunchKernel\"");
+    assert_says(text, "{\"ph\":\"f\",");
+    free(text);
+    le_trace_free(index);
+}
+
+static void names_are_readable(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"saxpy", "saxpy"},
+        {"_Z5saxpyifPfS_", "saxpy"},
+        {"_ZN2ns3fooEv", "ns::foo"},
+        {"_ZN12_GLOBAL__N_13barEv", "(anon)::bar"},
+        {"_Z3addILi4EEvPf", "add<Li4EEvPf>"},
+        {LE_SCENE_KERNEL, "at::native::vectorized_elementwise_kernel<Li4ENS0_11FillFunctorIfE...>"},
+        {"_Z99short", "_Z99short"},
+        {"_Z", "_Z"},
+    };
+    struct le_arena arena;
+    le_arena_init(&arena);
+    for (size_t k = 0; k < ARRAY_LEN(cases); k++)
+        assert_string_equal(le_report_name(&arena, cases[k][0]), cases[k][1]);
+    le_arena_finish(&arena);
+}
+
+static void failures_are_told(void **state) {
+    (void)state;
+    struct le_index *index = scene();
+    struct sink full = {.most = 100};
+    assert_int_equal(le_report_make(index, LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT, keep, &full), LEAT_FILE);
+    assert_int_equal(le_report_make(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_CSV, keep, &full), LEAT_INVALID);
+    free(full.at);
+    le_trace_free(index);
+}
+
+/* A trace of nothing, and one of a kernel that took no time at all. */
+static void the_least_is_reported(void **state) {
+    (void)state;
+    for (int with = 0; with < 2; with++) {
+        struct le_made_trace trace = {0};
+        le_made_part(&trace, 1);
+        if (with)
+            le_made_kernel(&trace, 0, 7, "k", 1000, 0, 1, 1);
+        le_made_end(&trace, with ? 1000 : 0, 0);
+        struct le_index *index = le_made_index(&trace);
+        for (int report = LEAT_REPORT_OVERVIEW; report <= LEAT_REPORT_SVG; report++)
+            free(made(index, (leat_report)report, LEAT_REPORT_TEXT));
+        le_trace_free(index);
+        le_made_finish(&trace);
+    }
+}
+
+/* ---- memory that runs out */
+
+static struct { int64_t requests, fail_at, live; } memory;
+
+static void *allocate(size_t size_bytes, void *user) {
+    (void)user;
+    if (++memory.requests == memory.fail_at)
+        return NULL;
+    memory.live++;
+    return malloc(size_bytes);
+}
+
+static void *reallocate(void *old, size_t size_bytes, void *user) {
+    (void)user;
+    if (++memory.requests == memory.fail_at)
+        return NULL;
+    memory.live += old == NULL;
+    return realloc(old, size_bytes);
+}
+
+static void release(void *old, void *user) {
+    (void)user;
+    memory.live -= old != NULL;
+    free(old);
+}
+
+static leat_status read_and_report(const unsigned char *bytes, size_t size_bytes, leat_report report) {
+    struct le_index *index;
+    struct sink sink = {0};
+    leat_status status = le_made_read(bytes, size_bytes, &index);
+    if (!status)
+        status = le_report_make(index, report, LEAT_REPORT_JSON, keep, &sink);
+    le_trace_free(index);
+    free(sink.at);
+    return status;
+}
+
+static void every_allocation_fails_once(void **state) {
+    (void)state;
+    const struct le_allocator failing = {.allocate = allocate, .reallocate = reallocate, .release = release};
+    static const leat_report reports[] = {LEAT_REPORT_OVERVIEW, LEAT_REPORT_SVG, LEAT_REPORT_PERFETTO};
+    struct le_made_trace trace = {0};
+    make_random(&trace, 1);
+    le_made_flush(&trace);
+    make_random(&trace, 2); /* a second part, so that parts are joined */
+    le_made_flush(&trace);
+    le_memory_use(&failing);
+    for (size_t k = 0; k < ARRAY_LEN(reports); k++) {
+        leat_status status = LEAT_OUT_OF_MEMORY;
+        for (memory.fail_at = 1; status; memory.fail_at++) {
+            memory.requests = 0;
+            status = read_and_report(trace.file.at, trace.file.length, reports[k]);
+            assert_true(status == LEAT_OK || status == LEAT_OUT_OF_MEMORY);
+            assert_true(memory.live == 0);
+        }
+        assert_true(memory.fail_at > 20);
+    }
+    le_memory_use(NULL);
+    le_made_finish(&trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_time_counts_every_nanosecond),
+        cmocka_unit_test(pauses_and_compiling_come_first),
+        cmocka_unit_test(scene_is_the_kept_file),
+        cmocka_unit_test(reports_are_the_same_again),
+        cmocka_unit_test(the_overview_has_the_figures),
+        cmocka_unit_test(forms_quote_what_they_must),
+        cmocka_unit_test(names_are_readable),
+        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(the_least_is_reported),
+        cmocka_unit_test(every_allocation_fails_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* Names, places and groups, as reports show them. */
+#include "base/memory.h"
+#include "trace/report/report.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names of kernels */
+
+enum { TEMPLATE_BYTES = 24 };
+
+/* A number and so many characters, as C++ mangles a name; moves *at behind it. NULL: there is none. */
+static const char *take_part(const char **at, size_t *length) {
+    size_t number = 0;
+    const char *digits = *at;
+    for (; *digits >= '0' && *digits <= '9' && number < 1000; digits++)
+        number = 10 * number + (size_t)(*digits - '0');
+    if (number == 0 || strnlen(digits, number) < number)
+        return NULL;
+    *length = number;
+    *at = digits + number;
+    return digits;
+}
+
+/* What stands after _Z or _ZN: names, then perhaps a template's arguments, which stay as they are. */
+const char *le_report_name(struct le_arena *arena, const char *name) {
+    if (strncmp(name, "_Z", 2) != 0)
+        return name;
+    const char *at = name + 2, *part;
+    size_t length, out = 0;
+    char *text = le_arena_alloc(arena, 2 * strlen(name) + TEMPLATE_BYTES + 8);
+    at += *at == 'N';
+    while ((part = take_part(&at, &length))) {
+        bool is_nameless = length > 10 && strncmp(part, "_GLOBAL__N", 10) == 0;
+        out += (size_t)sprintf(text + out, "%s", out ? "::" : "");
+        out += (size_t)sprintf(text + out, "%.*s", is_nameless ? 6 : (int)length, is_nameless ? "(anon)" : part);
+    }
+    if (out == 0)
+        return name;
+    if (*at == 'I') {
+        size_t left = strlen(at + 1);
+        sprintf(text + out, left > TEMPLATE_BYTES ? "<%.*s...>" : "<%.*s>", TEMPLATE_BYTES, at + 1);
+    }
+    return text;
+}
+
+/* ---- places */
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *le_report_source(const struct le_report *report, int32_t source) {
+    const struct le_index *index = report->index;
+    if (source == LE_NONE)
+        return "";
+    const struct le_source *at = &index->sources.at[source];
+    const char *function = index->texts.at[at->function], *file = index->texts.at[at->file];
+    if (at->language == LE_TRACE_NATIVE)
+        return le_arena_format(report->arena, "%s (%s)", le_report_name(report->arena, *function ? function : "?"),
+                               last_part(file));
+    if (at->line == 0)
+        return le_arena_format(report->arena, "%s in %s", file, function);
+    return le_arena_format(report->arena, "%s:%d in %s", file, (int)at->line, function);
+}
+
+const char *le_report_device(const struct le_report *report, int32_t device) {
+    if (device == LE_NONE)
+        return "device ?";
+    const struct le_trace_device *at = &report->index->devices.at[device];
+    if (at->name == 0)
+        return le_arena_format(report->arena, "device %u", (unsigned)at->id);
+    return le_arena_format(report->arena, "%s (%u)", report->index->texts.at[at->name], (unsigned)at->id);
+}
+
+const char *le_report_stream(const struct le_report *report, int32_t stream) {
+    const struct le_stream *at = &report->index->streams.at[stream];
+    const char *null = at->is_null ? ", the null stream" : "";
+    if (report->index->processes.count < 2)
+        return le_arena_format(report->arena, "stream %u%s", (unsigned)at->id, null);
+    return le_arena_format(report->arena, "stream %u%s of process %u", (unsigned)at->id, null,
+                           (unsigned)report->index->processes.at[at->process].id);
+}
+
+const char *le_report_thread(const struct le_report *report, int32_t thread) {
+    const struct le_thread *at = &report->index->threads.at[thread];
+    if (at->name == 0)
+        return le_arena_format(report->arena, "thread %u", (unsigned)at->id);
+    return le_arena_format(report->arena, "%s (%u)", report->index->texts.at[at->name], (unsigned)at->id);
+}
+
+const char *le_memory_kind_name(unsigned kind) {
+    static const char *const names[] = {"-", "Pageable", "Pinned", "Device", "Array", "Managed"};
+    return kind < ARRAY_LEN(names) ? names[kind] : "-";
+}
+
+const char *le_overhead_name(uint32_t kind) {
+    static const char *const names[] = {"overhead",         "driver compiles", "profiler's buffers", "instrumentation",
+                                        "driver resources", "lazy loading",    "queue full"};
+    return names[kind < ARRAY_LEN(names) ? kind : 0];
+}
+
+const char *le_confidence_name(enum le_confidence confidence) {
+    static const char *const names[] = {"likely", "plausible", "a hint"};
+    return names[confidence];
+}
+
+void le_report_notes_text(struct le_report *report) {
+    for (int32_t k = 0; k < report->index->notes.count; k++) {
+        le_output_text(report->output, k == 0 ? "\nnote: " : "note: ");
+        le_output_text(report->output, report->index->notes.at[k]);
+        le_output_text(report->output, "\n");
+    }
+}
+
+/* ---- JSON's frame */
+
+void le_report_json_begin(struct le_report *report) {
+    le_output_open(report->output, NULL, '{');
+    le_output_json_count(report->output, "schema", LE_REPORT_SCHEMA);
+}
+
+void le_report_json_end(struct le_report *report) {
+    le_output_open(report->output, "notes", '[');
+    for (int32_t k = 0; k < report->index->notes.count; k++)
+        le_output_json_text(report->output, NULL, report->index->notes.at[k]);
+    le_output_close(report->output, ']');
+    le_output_open(report->output, "errors", '[');
+    le_output_close(report->output, ']');
+    le_output_close(report->output, '}');
+    le_output_text(report->output, "\n");
+}
+
+/* ---- groups */
+
+static struct le_named_time *new_groups(const struct le_report *report) {
+    struct le_named_time *groups = LE_NEW_ARRAY(report->arena, report->index->texts.count, struct le_named_time);
+    for (int32_t k = 0; k < report->index->texts.count; k++)
+        groups[k] = (struct le_named_time){.name = k, .least_ns = UINT64_MAX};
+    return groups;
+}
+
+static void add(struct le_named_time *group, uint64_t time_ns, uint64_t bytes) {
+    group->count++;
+    group->total_ns += time_ns;
+    group->bytes += bytes;
+    group->least_ns = time_ns < group->least_ns ? time_ns : group->least_ns;
+    group->most_ns = time_ns > group->most_ns ? time_ns : group->most_ns;
+}
+
+/* Equal totals: by position, which is the order of the file. */
+static int longer_first(const void *left, const void *right) {
+    const struct le_named_time *a = left, *b = right;
+    if (a->total_ns != b->total_ns)
+        return a->total_ns > b->total_ns ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static struct le_named_times sort_groups(const struct le_report *report, struct le_named_time *groups) {
+    struct le_named_times sorted = {.at = groups};
+    for (int32_t k = 0; k < report->index->texts.count; k++) {
+        if (groups[k].count == 0)
+            continue;
+        sorted.total_ns += groups[k].total_ns;
+        groups[sorted.count++] = groups[k];
+    }
+    qsort(groups, (size_t)sorted.count, sizeof *groups, longer_first);
+    return sorted;
+}
+
+struct le_named_times le_named_times_of_operations(const struct le_report *report) {
+    struct le_named_time *groups = new_groups(report);
+    for (int32_t k = 0; k < report->index->operations.count; k++) {
+        const struct le_operation *operation = &report->index->operations.at[k];
+        add(&groups[operation->name], operation->end_ns - operation->start_ns, operation->bytes);
+    }
+    return sort_groups(report, groups);
+}
+
+struct le_named_times le_named_times_of_calls(const struct le_report *report) {
+    struct le_named_time *groups = new_groups(report);
+    for (int32_t k = 0; k < report->index->calls.count; k++) {
+        const struct le_call *call = &report->index->calls.at[k];
+        add(&groups[call->function], call->end_ns - call->start_ns, 0);
+    }
+    return sort_groups(report, groups);
+}
+
+struct le_named_times le_named_times_of_ranges(const struct le_report *report) {
+    struct le_named_time *groups = new_groups(report);
+    for (int32_t k = 0; k < report->index->ranges.count; k++) {
+        const struct le_host_span *range = &report->index->ranges.at[k];
+        add(&groups[range->name], range->end_ns - range->start_ns, 0);
+    }
+    return sort_groups(report, groups);
+}

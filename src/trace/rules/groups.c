@@ -1,0 +1,47 @@
+/* Open addressing over a table of positions, which is half empty. */
+#include "trace/rules/groups.h"
+#include "base/hash.h"
+#include <stdlib.h>
+
+static int *slot_of(const struct le_groups *groups, uint64_t key) {
+    uint64_t mask = (uint64_t)groups->slot_count - 1, at = le_hash(&key, sizeof key, 0) & mask;
+    while (groups->slots[at] && groups->at[groups->slots[at] - 1].key != key)
+        at = (at + 1) & mask;
+    return &groups->slots[at];
+}
+
+static void grow(struct le_arena *arena, struct le_groups *groups) {
+    groups->slot_count = groups->slot_count ? 4 * groups->slot_count : 64;
+    groups->slots = LE_NEW_ARRAY(arena, groups->slot_count, int);
+    for (int k = 0; k < groups->count; k++)
+        *slot_of(groups, groups->at[k].key) = k + 1;
+}
+
+struct le_group *le_groups_get(struct le_arena *arena, struct le_groups *groups, uint64_t key) {
+    if (2 * groups->count >= groups->slot_count)
+        grow(arena, groups);
+    int *slot = slot_of(groups, key);
+    if (!*slot) {
+        *LE_PUSH(arena, groups) = (struct le_group){.key = key};
+        *slot = groups->count;
+    }
+    return &groups->at[*slot - 1];
+}
+
+const struct le_group *le_groups_find(const struct le_groups *groups, uint64_t key) {
+    int slot = groups->count ? *slot_of(groups, key) : 0;
+    return slot ? &groups->at[slot - 1] : NULL;
+}
+
+static int compare(const void *a_, const void *b_) {
+    const struct le_group *a = a_, *b = b_;
+    if (a->extra_ns != b->extra_ns)
+        return a->extra_ns > b->extra_ns ? -1 : 1;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+void le_groups_sort(struct le_groups *groups) {
+    if (groups->count > 1)
+        qsort(groups->at, (size_t)groups->count, sizeof *groups->at, compare);
+    groups->slot_count = 0; /* positions are others now */
+}

@@ -1,0 +1,54 @@
+/* allocation-churn: device or pinned memory taken and given back again and again while the device works. */
+#include "trace/rules/scene.h"
+
+/* Up to here it is set-up. */
+enum { LEAST_ALLOCATIONS = 20 };
+/* A pool's allocation takes about so long. */
+enum { POOLED_NS = 1000 };
+/* Percent of the whole. */
+enum { LEAST_TAKEN = 2 };
+
+struct churn {
+    uint64_t taken, given, pinned, time_ns, saved_ns;
+};
+
+static struct churn add_up(struct le_scene *scene) {
+    struct churn churn = {0};
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        if (call->start_ns < scene->start_ns || call->kind < LE_CALL_ALLOCATE || call->kind > LE_CALL_PIN)
+            continue;
+        churn.taken += call->kind == LE_CALL_ALLOCATE;
+        churn.given += call->kind == LE_CALL_RELEASE;
+        churn.pinned += call->kind == LE_CALL_PIN;
+        uint64_t own_ns = le_call_ns(call) - le_spans_overlap(&scene->busy, call->start_ns, call->end_ns);
+        churn.time_ns += le_call_ns(call);
+        churn.saved_ns += own_ns > POOLED_NS ? own_ns - POOLED_NS : 0;
+        le_blame(scene, call, le_call_ns(call));
+    }
+    return churn;
+}
+
+void le_rule_allocation_churn(struct le_scene *scene) {
+    struct churn churn = add_up(scene);
+    if (churn.taken + churn.pinned < LEAST_ALLOCATIONS || churn.saved_ns < scene->worth_ns ||
+        churn.saved_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_TAKEN)
+        return;
+    struct le_arena *arena = scene->arena;
+    le_scene_claim(
+        scene,
+        &(struct le_claim){
+            .rule = "allocation-churn",
+            .title = le_arena_format(arena, "Allocating while the program runs: %s in %s calls",
+                                     le_figure_time(arena, churn.time_ns),
+                                     le_figure_count(arena, churn.taken + churn.given + churn.pinned)),
+            .evidence = le_arena_format(arena,
+                                        "%s allocations, %s releases, %s of pinned memory\n%s of "
+                                        "that the device was idle: assumed to go with a pool",
+                                        le_figure_count(arena, churn.taken), le_figure_count(arena, churn.given),
+                                        le_figure_count(arena, churn.pinned), le_figure_time(arena, churn.saved_ns)),
+            .advice = LE_ADVICE_ALLOCATION,
+            .gain_ns = churn.saved_ns,
+            .confidence = LE_LIKELY,
+        });
+}

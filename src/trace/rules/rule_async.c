@@ -1,0 +1,37 @@
+/* blocked-async: an asynchronous copy that came back only when the data was copied, since its memory is pageable. */
+#include "trace/rules/scene.h"
+
+/* Enqueueing takes 5 to 10 us; what takes 50 has waited for something. */
+enum { LEAST_CALL_NS = 50000, ENQUEUE_NS = 8000 };
+
+void le_rule_blocked_async(struct le_scene *scene) {
+    uint64_t count = 0, time_ns = 0, bytes = 0;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_operation *operation = le_operation_of(scene, call);
+        if (call->kind != LE_CALL_COPY_ASYNC || !operation || operation->kind != LE_OPERATION_COPY ||
+            !le_is_pageable(le_shape_of(scene, operation)) || le_call_ns(call) < LEAST_CALL_NS)
+            continue;
+        count++;
+        time_ns += le_call_ns(call) - ENQUEUE_NS;
+        bytes += operation->bytes;
+        le_blame(scene, call, le_call_ns(call));
+    }
+    if (time_ns < scene->worth_ns)
+        return;
+    struct le_arena *arena = scene->arena;
+    le_scene_claim(scene,
+                   &(struct le_claim){
+                       .rule = "blocked-async",
+                       .title = le_arena_format(arena, "Asynchronous copies that were not: %s calls held the host %s",
+                                                le_figure_count(arena, count), le_figure_time(arena, time_ns)),
+                       .evidence = le_arena_format(arena,
+                                                   "%s from or to pageable memory: the call comes back when the "
+                                                   "driver has read or written it\nassumed: the host has other "
+                                                   "work for that time",
+                                                   le_figure_bytes(arena, bytes)),
+                       .advice = LE_ADVICE_PIN,
+                       .gain_ns = time_ns,
+                       .confidence = LE_PLAUSIBLE,
+                   });
+}

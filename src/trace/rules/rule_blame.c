@@ -1,0 +1,118 @@
+/* blamed-wait: a copy, an allocation or a wait that takes the host long, and by the clock around it looks slow, but
+ * waited for kernels that were launched before. It claims no gain: it says whose time that was. */
+#include "trace/rules/groups.h"
+#include "trace/rules/scene.h"
+
+/* A call is blamed wrongly when most of its time is others'. */
+enum { LEAST_WAITED = 50 };
+/* Percent of the whole that such calls take. */
+enum { LEAST_OF_ALL = 5 };
+/* A wait says by its name that it waits; that is worth a word when it is for many launches elsewhere. */
+enum { LEAST_LAUNCHES = 100 };
+
+struct blamed {
+    const struct le_call *most; /* the call that waited longest */
+    uint64_t count, call_ns, waited_ns, copy_ns, launches;
+};
+
+static bool looks_slow(const struct le_call *call) {
+    return call->kind == LE_CALL_COPY || call->kind == LE_CALL_COPY_ASYNC || call->kind == LE_CALL_SET ||
+           call->kind == LE_CALL_ALLOCATE || call->kind == LE_CALL_RELEASE;
+}
+
+/* Kernels that started before the time; `started` goes on from call to call. */
+static uint64_t count_kernels(const struct le_scene *scene, uint64_t before_ns, int32_t *started) {
+    uint64_t count = 0;
+    for (; *started < scene->operation_count && le_scene_operation(scene, *started)->start_ns < before_ns; ++*started)
+        count += le_is_kernel(le_scene_operation(scene, *started));
+    return count;
+}
+
+static void add_call(struct le_scene *scene, const struct le_call *call, uint64_t launches, struct blamed *blamed,
+                     uint64_t *most_ns) {
+    const struct le_operation *operation = le_operation_of(scene, call);
+    uint64_t until_ns = operation && operation->start_ns < call->end_ns ? operation->start_ns : call->end_ns;
+    uint64_t waited_ns = le_spans_overlap(&scene->kernels, call->start_ns, until_ns);
+    if (waited_ns * 100 < le_call_ns(call) * LEAST_WAITED)
+        return;
+    blamed->count++;
+    blamed->call_ns += le_call_ns(call);
+    blamed->waited_ns += waited_ns;
+    blamed->copy_ns += operation ? le_operation_ns(operation) : 0;
+    blamed->launches += launches;
+    if (waited_ns > *most_ns) {
+        *most_ns = waited_ns;
+        blamed->most = call;
+    }
+    le_blame(scene, call, waited_ns);
+}
+
+static struct blamed gather(struct le_scene *scene, bool waits) {
+    struct blamed blamed = {0};
+    uint64_t most_ns = 0;
+    int32_t started = 0;
+    uint64_t launches = 0;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        if (call->kind != LE_CALL_WAIT && !looks_slow(call))
+            continue;
+        launches += count_kernels(scene, call->end_ns, &started);
+        if ((call->kind == LE_CALL_WAIT) != waits)
+            continue;
+        if (!waits || launches >= LEAST_LAUNCHES)
+            add_call(scene, call, launches, &blamed, &most_ns);
+        launches = 0;
+    }
+    return blamed;
+}
+
+/* The kernel that took most of the time up to the end of the call. */
+static const char *main_kernel(struct le_scene *scene, const struct le_call *call) {
+    struct le_groups names = {0};
+    const struct le_group *most = NULL;
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        if (operation->start_ns >= call->end_ns)
+            break;
+        if (le_is_kernel(operation) && operation->end_ns > call->start_ns)
+            le_groups_get(scene->scratch, &names, (uint64_t)operation->name)->time_ns += le_operation_ns(operation);
+    }
+    for (int k = 0; k < names.count; k++)
+        if (!most || names.at[k].time_ns > most->time_ns)
+            most = &names.at[k];
+    return most ? le_kernel_name(scene, (int32_t)most->key) : "";
+}
+
+static void claim(struct le_scene *scene, bool waits) {
+    struct blamed blamed = gather(scene, waits);
+    if (!blamed.most || blamed.waited_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_ALL ||
+        blamed.waited_ns < scene->worth_ns) {
+        le_scene_drop(scene);
+        return;
+    }
+    struct le_arena *arena = scene->arena;
+    const char *own =
+        waits ? "it has no time of its own"
+              : le_arena_format(arena, "the copies themselves took %s", le_figure_time(arena, blamed.copy_ns));
+    le_scene_claim(
+        scene,
+        &(struct le_claim){
+            .rule = "blamed-wait",
+            .title = le_arena_format(arena, "%s is not slow: %s of its %s it waited for kernels",
+                                     le_text_of(scene, blamed.most->function), le_figure_time(arena, blamed.waited_ns),
+                                     le_figure_time(arena, blamed.call_ns)),
+            .evidence = le_arena_format(arena, "%s, waiting for %s, most of all for %s\n%s",
+                                        le_figure_counted(arena, blamed.count, "call", "calls"),
+                                        le_figure_counted(arena, blamed.launches, "kernel", "kernels"),
+                                        main_kernel(scene, blamed.most), own),
+            .advice = LE_ADVICE_BLAME,
+            .confidence = LE_LIKELY,
+            .start_ns = blamed.most->start_ns,
+            .end_ns = blamed.most->end_ns,
+        });
+}
+
+void le_rule_blamed_wait(struct le_scene *scene) {
+    claim(scene, false);
+    claim(scene, true);
+}

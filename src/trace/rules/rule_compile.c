@@ -1,0 +1,124 @@
+/* compiling: code made again and again for what was already compiled, in other shapes or not even that.
+ *
+ * Compilers work in the host's own time (NVRTC, ptxas, Python), which no record tells of; what is seen is that a module
+ * is loaded, and how long the host was away since its last work for the device. The kernel launched next says for what.
+ * Names that differ in digits alone are one: Numba, CuPy and XLA number what they compile. */
+#include "base/hash.h"
+#include "trace/rules/groups.h"
+#include "trace/rules/scene.h"
+#include <string.h>
+
+/* Loading from memory takes 0.1 ms; what takes a millisecond was compiled, or read from a disk. */
+enum { LEAST_EPISODE_NS = 1000000 };
+/* One kernel for two or three types or layouts is as it should be. */
+enum { MOST_OF_ONE = 3 };
+
+struct episode {
+    uint64_t start_ns, loaded_ns; /* loaded_ns: end of its last load; 0: there was none */
+};
+
+static bool is_load(const struct le_scene *scene, const struct le_call *call) {
+    const char *function = le_text_of(scene, call->function);
+    return call->kind == LE_CALL_LOAD && (strstr(function, "ModuleLoad") || strstr(function, "LibraryLoad"));
+}
+
+static bool is_work(const struct le_call *call) {
+    return call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_WAIT;
+}
+
+static uint64_t name_key(const char *name) {
+    uint64_t key = 0;
+    for (; *name; name++)
+        if (*name < '0' || *name > '9')
+            key = le_hash(name, 1, key);
+    return key;
+}
+
+/* Part of the time was not recorded: what the host did then is not known. */
+static bool has_pause(const struct le_scene *scene, const struct episode *episode) {
+    for (int32_t k = 0; k < scene->index->pauses.count; k++) {
+        const struct le_pause *pause = &scene->index->pauses.at[k];
+        if (pause->process == scene->process && pause->start_ns < episode->loaded_ns &&
+            pause->end_ns > episode->start_ns)
+            return true;
+    }
+    return false;
+}
+
+/* first: position in the calls of the first launch; extra_ns: episodes but the first. */
+static void end_episode(struct le_scene *scene, struct le_groups *groups, const struct episode *episode, int32_t k) {
+    const struct le_call *call = le_scene_call(scene, k);
+    const struct le_operation *operation = le_operation_of(scene, call);
+    if (!operation || !le_is_kernel(operation) || episode->loaded_ns - episode->start_ns < LEAST_EPISODE_NS ||
+        has_pause(scene, episode))
+        return;
+    uint64_t time_ns = episode->loaded_ns - episode->start_ns;
+    struct le_group *group = le_groups_get(scene->scratch, groups, name_key(le_text_of(scene, operation->name)));
+    if (group->count++ == 0)
+        group->first = k;
+    else
+        group->extra_ns += time_ns;
+    group->time_ns += time_ns;
+}
+
+static struct le_groups gather(struct le_scene *scene) {
+    struct le_groups groups = {0};
+    struct episode episode = {0};
+    uint64_t work_ns = 0; /* end of the last work */
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        if (is_load(scene, call)) {
+            if (episode.loaded_ns == 0)
+                episode.start_ns = work_ns && work_ns < call->start_ns ? work_ns : call->start_ns;
+            episode.loaded_ns = call->end_ns;
+        } else if (is_work(call)) {
+            if (call->kind == LE_CALL_LAUNCH && episode.loaded_ns) {
+                end_episode(scene, &groups, &episode, k);
+                episode = (struct episode){0};
+            }
+            work_ns = call->end_ns > work_ns ? call->end_ns : work_ns; /* threads have work side by side */
+        }
+    }
+    return groups;
+}
+
+static const char *kernel_of(const struct le_scene *scene, const struct le_group *group) {
+    return le_kernel_name(scene, le_operation_of(scene, le_scene_call(scene, group->first))->name);
+}
+
+void le_rule_compiling(struct le_scene *scene) {
+    struct le_groups groups = gather(scene);
+    uint64_t again = 0, again_ns = 0;
+    int kernels = 0;
+    for (int k = 0; k < groups.count; k++) {
+        struct le_group *group = &groups.at[k];
+        if (group->count <= MOST_OF_ONE) {
+            group->extra_ns = 0;
+            continue;
+        }
+        again += group->count - 1;
+        again_ns += group->extra_ns;
+        kernels++;
+        le_blame(scene, le_scene_call(scene, group->first), group->extra_ns);
+    }
+    if (again == 0 || again_ns < scene->worth_ns)
+        return;
+    le_groups_sort(&groups);
+    const struct le_group *most = &groups.at[0];
+    struct le_arena *arena = scene->arena;
+    le_scene_claim(scene,
+                   &(struct le_claim){
+                       .rule = "compiling",
+                       .title = le_arena_format(arena, "Compiled again %s times for what had been compiled: %s",
+                                                le_figure_count(arena, again), le_figure_time(arena, again_ns)),
+                       .evidence = le_arena_format(arena,
+                                                   "%s: %s modules, %s each; kernels like it: %d\ntime from the last "
+                                                   "work for the device until the module was loaded\nassumed: one "
+                                                   "module does for all",
+                                                   kernel_of(scene, most), le_figure_count(arena, most->count),
+                                                   le_figure_time(arena, most->time_ns / most->count), kernels),
+                       .advice = LE_ADVICE_COMPILE,
+                       .gain_ns = again_ns,
+                       .confidence = LE_LIKELY,
+                   });
+}

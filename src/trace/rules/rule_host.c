@@ -1,0 +1,36 @@
+/* host-would-win: so little work for the device that the processor would be done before the device is ready. */
+#include "trace/rules/scene.h"
+
+/* Memory of 4 TB/s against 100 to 200 GB/s, 60 TFLOP/s against one or two: the processor takes 20 to 50 times as long.
+ * Tensor cores are further ahead, so that half of the time has to be left. */
+enum { PROCESSOR_IS_SLOWER = 50, MARGIN = 2 };
+
+void le_rule_host_would_win(struct le_scene *scene) {
+    uint64_t start_up_ns = 0;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        if (call->start_ns < scene->start_ns && (call->kind == LE_CALL_START || call->kind == LE_CALL_LOAD ||
+                                                 call->kind == LE_CALL_ALLOCATE || call->kind == LE_CALL_PIN))
+            start_up_ns += le_call_ns(call);
+    }
+    uint64_t device_ns = start_up_ns + (scene->end_ns - scene->start_ns);
+    uint64_t processor_ns = scene->kernel_ns * PROCESSOR_IS_SLOWER;
+    if (scene->kernel_ns == 0 || processor_ns * MARGIN > device_ns || device_ns - processor_ns < scene->worth_ns)
+        return;
+    struct le_arena *arena = scene->arena;
+    le_scene_claim(
+        scene, &(struct le_claim){
+                   .rule = "host-would-win",
+                   .title = le_arena_format(arena, "The processor might be done first: kernels ran %s of %s",
+                                            le_figure_time(arena, scene->kernel_ns), le_figure_time(arena, device_ns)),
+                   .evidence = le_arena_format(arena,
+                                               "start-up %s, copies %s, the rest is the host's\nassumed: "
+                                               "the processor takes 50 times as long as the kernels, %s",
+                                               le_figure_time(arena, start_up_ns),
+                                               le_figure_time(arena, le_spans_total(&scene->copies)),
+                                               le_figure_time(arena, processor_ns)),
+                   .advice = LE_ADVICE_HOST,
+                   .gain_ns = device_ns - processor_ns,
+                   .confidence = LE_HINT,
+               });
+}

@@ -1,0 +1,74 @@
+/* pageable-copy: copies from or to memory that is not page-locked, which the driver carries through buffers of its own.
+ */
+#include "trace/rules/groups.h"
+#include "trace/rules/scene.h"
+
+/* Up to 64 KiB the driver copies both kinds alike. */
+enum { LEAST_COPY_BYTES = 65537 };
+/* Page-locking 64 MiB takes 19 ms, which is four times what it saves: memory that is used once is not worth it. */
+enum { PINNING_PS_PER_BYTE = 283 };
+
+struct pageable {
+    uint64_t count, bytes, time_ns, gain_ns, buffers_bytes, unknown;
+};
+
+/* Bytes of the buffers, each counted once, as far as addresses are known. */
+static void know_buffer(struct le_scene *scene, struct le_groups *buffers, const struct le_call *call, uint64_t bytes,
+                        struct pageable *all) {
+    const struct le_trace_transfer *transfer = le_transfer_of(scene, call);
+    if (!transfer || transfer->host == 0) {
+        all->unknown++;
+        return;
+    }
+    struct le_group *buffer = le_groups_get(scene->scratch, buffers, transfer->host);
+    if (bytes > buffer->bytes) {
+        all->buffers_bytes += bytes - buffer->bytes;
+        buffer->bytes = bytes;
+    }
+}
+
+static struct pageable add_up(struct le_scene *scene, double rate) {
+    struct pageable all = {0};
+    struct le_groups buffers = {0};
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        if (operation->kind != LE_OPERATION_COPY || !le_is_pageable(le_shape_of(scene, operation)) ||
+            operation->bytes < LEAST_COPY_BYTES)
+            continue;
+        uint64_t time_ns = le_operation_ns(operation), pinned_ns = (uint64_t)((double)operation->bytes / rate);
+        const struct le_call *call = le_call_of(scene, operation);
+        all.count++;
+        all.bytes += operation->bytes;
+        all.time_ns += time_ns;
+        all.gain_ns += time_ns > pinned_ns ? time_ns - pinned_ns : 0;
+        know_buffer(scene, &buffers, call, operation->bytes, &all);
+        le_blame(scene, call, time_ns);
+    }
+    return all;
+}
+
+void le_rule_pageable_copy(struct le_scene *scene) {
+    double rate = le_pinned_rate(scene);
+    struct pageable all = add_up(scene, rate);
+    if (all.count == 0 || all.gain_ns < scene->worth_ns)
+        return;
+    struct le_arena *arena = scene->arena;
+    uint64_t pinning_ns = all.buffers_bytes / 1000 * PINNING_PS_PER_BYTE;
+    bool pays = all.unknown == 0 && pinning_ns < all.gain_ns;
+    const char *cost =
+        all.unknown ? "page-locking takes 19 ms for 64 MiB: hold memory that is used again"
+                    : le_arena_format(arena, "%s of memory in all; page-locking it takes about %s, once",
+                                      le_figure_bytes(arena, all.buffers_bytes), le_figure_time(arena, pinning_ns));
+    le_scene_claim(
+        scene,
+        &(struct le_claim){
+            .rule = "pageable-copy",
+            .title = le_arena_format(arena, "Pageable copies: %s in %s at %s; pinned memory does %.0f GB/s",
+                                     le_figure_bytes(arena, all.bytes), le_figure_time(arena, all.time_ns),
+                                     le_figure_rate(arena, all.bytes, all.time_ns), rate),
+            .evidence = le_arena_format(arena, "%s\n%s", le_figure_counted(arena, all.count, "copy", "copies"), cost),
+            .advice = LE_ADVICE_PIN,
+            .gain_ns = all.gain_ns,
+            .confidence = pays ? LE_LIKELY : LE_PLAUSIBLE,
+        });
+}

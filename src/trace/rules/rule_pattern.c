@@ -1,0 +1,218 @@
+/* repeating-pattern: the same launches in the same order again and again, and what a graph of one turn would gain.
+ *
+ * The calls of the thread that launches most become a sequence of symbols (what is launched, copied, waited for). The
+ * period is a distance at which runs of 16 symbols come again; the turns are the longest stretch where each symbol is
+ * the one a period before. Waits cut a turn into segments; each segment would be a graph. A graph's time is that of its
+ * nodes and its launch: what a node takes is less than the kernel's time, since CUPTI's has about a microsecond of
+ * start and end in it, half of which graphs hide. */
+#include "base/hash.h"
+#include "trace/rules/groups.h"
+#include "trace/rules/scene.h"
+#include <string.h>
+
+/* Measured on an H200: nodes take 0.5 us at least, kernels of 1.3 us 1.8 us each in a graph and CUPTI tells 2.3 of
+ * them; a graph's launch takes the host 3.7 us, and the device starts it a few later. In a stream a kernel takes 0.3 us
+ * more than CUPTI tells. */
+enum { NODE_NS = 500, HIDDEN_NS = 500, GRAPH_NS = 8000, STREAM_GAP_NS = 300 };
+/* Capturing and instantiating a node takes as long as launching it once or twice: ten turns pay for it. A graph of four
+ * nodes takes as long as four launches. */
+enum { LEAST_TURNS = 10, LEAST_NODES = 5 };
+/* Percent of the turns' time. */
+enum { LEAST_GAIN = 10 };
+enum { RUN = 16, LONGEST_PERIOD = 1 << 15, SEARCHED = 1 << 20, CANDIDATES = 8 };
+
+struct sequence {
+    uint64_t *symbols;
+    int32_t *calls;
+    int32_t count;
+};
+
+struct turns {
+    int32_t from, to, period; /* symbols from..to repeat with the period */
+    int64_t count, launches;
+    uint64_t span_ns, graph_ns, recording_ns;
+};
+
+static bool is_step(const struct le_call *call) {
+    return call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_WAIT && call->kind != LE_CALL_GRAPH_BUILD;
+}
+
+static bool cuts(const struct le_call *call) {
+    return call->kind == LE_CALL_WAIT || call->kind == LE_CALL_COPY || call->kind == LE_CALL_GRAPH_LAUNCH;
+}
+
+static uint64_t symbol_of(const struct le_scene *scene, const struct le_call *call) {
+    const struct le_operation *operation = le_operation_of(scene, call);
+    int64_t parts[5] = {call->kind, 0};
+    if (operation && operation->kind == LE_OPERATION_KERNEL) {
+        parts[1] = operation->name;
+        parts[2] = operation->shape;
+        parts[3] = operation->stream;
+    } else if (operation) {
+        parts[1] = operation->name;
+        parts[2] = (int64_t)operation->bytes;
+    }
+    return le_hash(parts, sizeof parts, 0);
+}
+
+static int32_t busiest_thread(const struct le_scene *scene) {
+    struct le_groups threads = {0};
+    const struct le_group *most = NULL;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        if (call->kind == LE_CALL_LAUNCH)
+            le_groups_get(scene->scratch, &threads, (uint64_t)call->thread)->count++;
+    }
+    for (int k = 0; k < threads.count; k++)
+        if (!most || threads.at[k].count > most->count)
+            most = &threads.at[k];
+    return most ? (int32_t)most->key : LE_NONE;
+}
+
+static void make_sequence(struct le_scene *scene, struct sequence *sequence) {
+    int32_t thread = busiest_thread(scene);
+    sequence->symbols = LE_NEW_ARRAY(scene->scratch, scene->call_count, uint64_t);
+    sequence->calls = LE_NEW_ARRAY(scene->scratch, scene->call_count, int32_t);
+    sequence->count = 0;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        if (call->thread != thread || !is_step(call))
+            continue;
+        sequence->symbols[sequence->count] = symbol_of(scene, call);
+        sequence->calls[sequence->count++] = scene->calls[k];
+    }
+}
+
+/* How often runs of symbols come again at each distance, weighed by the distance. */
+static void count_distances(struct le_scene *scene, const struct sequence *sequence, uint64_t *weights) {
+    struct le_groups last = {0};
+    int32_t count = sequence->count < SEARCHED ? sequence->count : SEARCHED;
+    for (int32_t k = 0; k + RUN <= count; k++) {
+        uint64_t key = le_hash(sequence->symbols + k, RUN * sizeof *sequence->symbols, 0);
+        struct le_group *group = le_groups_get(scene->scratch, &last, key);
+        if (group->count++ && k - group->first <= LONGEST_PERIOD)
+            weights[k - group->first] += (uint64_t)(k - group->first);
+        group->first = k;
+    }
+}
+
+/* The longest stretch with this period. */
+static void find_stretch(const struct sequence *sequence, int32_t period, struct turns *turns) {
+    *turns = (struct turns){.period = period};
+    for (int32_t k = period, from = 0; k <= sequence->count; k++) {
+        if (k < sequence->count && sequence->symbols[k] == sequence->symbols[k - period])
+            continue;
+        if (k - from > turns->to - turns->from && k - from > period) {
+            turns->from = from;
+            turns->to = k;
+        }
+        from = k - period + 1;
+    }
+    turns->count = (turns->to - turns->from) / period;
+}
+
+static struct turns find_turns(struct le_scene *scene, const struct sequence *sequence) {
+    uint64_t *weights = LE_NEW_ARRAY(scene->scratch, LONGEST_PERIOD + 1, uint64_t);
+    struct turns best = {0};
+    count_distances(scene, sequence, weights);
+    for (int candidate = 0; candidate < CANDIDATES; candidate++) {
+        int32_t period = 0;
+        for (int32_t k = 1; k <= LONGEST_PERIOD; k++)
+            if (weights[k] > weights[period])
+                period = k;
+        if (period == 0)
+            break;
+        weights[period] = 0;
+        struct turns turns;
+        find_stretch(sequence, period, &turns);
+        if (turns.to - turns.from > best.to - best.from)
+            best = turns;
+    }
+    return best;
+}
+
+/* Adds the segment of calls first..last, without a wait in it, to the account. */
+static void add_segment(struct le_scene *scene, const struct sequence *sequence, int32_t first, int32_t last,
+                        int64_t launches_of_turn, struct turns *turns) {
+    uint64_t start_ns = 0, end_ns = 0, nodes_ns = 0, least_ns = 0;
+    int64_t launches = 0;
+    for (int32_t k = first; k <= last; k++) {
+        const struct le_call *call = &scene->index->calls.at[sequence->calls[k]];
+        const struct le_operation *operation = le_operation_of(scene, call);
+        if (!operation)
+            continue;
+        uint64_t time_ns = le_operation_ns(operation);
+        bool is_launch = call->kind == LE_CALL_LAUNCH;
+        start_ns = start_ns ? start_ns : call->start_ns;
+        end_ns = operation->end_ns > end_ns ? operation->end_ns : end_ns;
+        nodes_ns += !is_launch ? time_ns : time_ns > NODE_NS + HIDDEN_NS ? time_ns - HIDDEN_NS : NODE_NS;
+        least_ns += time_ns + STREAM_GAP_NS;
+        launches += is_launch;
+    }
+    if (launches < LEAST_NODES)
+        return;
+    uint64_t span_ns = end_ns - start_ns, recording_ns = le_recording_ns(scene) * (uint64_t)launches;
+    uint64_t slack_ns = span_ns > least_ns ? span_ns - least_ns : 0; /* where the device did not wait, recording hid */
+    int64_t graphs = launches > launches_of_turn ? launches / launches_of_turn : 1;
+    turns->launches += launches;
+    turns->span_ns += span_ns;
+    turns->recording_ns += recording_ns < slack_ns ? recording_ns : slack_ns;
+    turns->graph_ns += nodes_ns + (uint64_t)graphs * GRAPH_NS;
+    le_blame(scene, &scene->index->calls.at[sequence->calls[first]], span_ns);
+}
+
+static void account(struct le_scene *scene, const struct sequence *sequence, struct turns *turns) {
+    enum { ALIKE = 500 }; /* launches that are all alike: so many would be a graph */
+    int64_t launches_of_turn = 0;
+    for (int32_t k = turns->from; k < turns->from + turns->period; k++)
+        launches_of_turn += scene->index->calls.at[sequence->calls[k]].kind == LE_CALL_LAUNCH;
+    if (launches_of_turn == 0)
+        return;
+    if (launches_of_turn < LEAST_NODES)
+        launches_of_turn = ALIKE;
+    for (int32_t k = turns->from, first = k; k <= turns->to; k++) {
+        if (k < turns->to && !cuts(&scene->index->calls.at[sequence->calls[k]]))
+            continue;
+        if (k > first)
+            add_segment(scene, sequence, first, k - 1, launches_of_turn, turns);
+        first = k + 1;
+    }
+}
+
+void le_rule_repeating_pattern(struct le_scene *scene) {
+    struct sequence sequence;
+    make_sequence(scene, &sequence);
+    struct turns turns = find_turns(scene, &sequence);
+    if (turns.count < LEAST_TURNS)
+        return;
+    account(scene, &sequence, &turns);
+    uint64_t span_ns = turns.span_ns - turns.recording_ns;
+    uint64_t gain_ns = span_ns > turns.graph_ns ? span_ns - turns.graph_ns : 0;
+    if (turns.launches < LEAST_NODES * LEAST_TURNS || gain_ns * 100 < span_ns * LEAST_GAIN || gain_ns < scene->worth_ns)
+        return;
+    struct le_arena *arena = scene->arena;
+    const struct le_call *first = &scene->index->calls.at[sequence.calls[turns.from]];
+    const struct le_call *last = &scene->index->calls.at[sequence.calls[turns.to - 1]];
+    le_scene_claim(
+        scene,
+        &(struct le_claim){
+            .rule = "repeating-pattern",
+            .title = le_arena_format(arena, "The same %s calls %s times: as a graph %s would take %s",
+                                     le_figure_count(arena, (uint64_t)turns.period),
+                                     le_figure_count(arena, (uint64_t)turns.count), le_figure_time(arena, span_ns),
+                                     le_figure_time(arena, turns.graph_ns)),
+            .evidence = le_arena_format(arena,
+                                        "%s launches, %s each as they are (recording's own %s taken off), %s in a "
+                                        "graph\nassumed: kernels' arguments stay the same, or are updated in the "
+                                        "graph at 0.2 us each",
+                                        le_figure_count(arena, (uint64_t)turns.launches),
+                                        le_figure_time(arena, span_ns / (uint64_t)turns.launches),
+                                        le_figure_time(arena, turns.recording_ns),
+                                        le_figure_time(arena, turns.graph_ns / (uint64_t)turns.launches)),
+            .advice = LE_ADVICE_GRAPH,
+            .gain_ns = gain_ns,
+            .confidence = LE_PLAUSIBLE,
+            .start_ns = first->start_ns,
+            .end_ns = last->end_ns,
+        });
+}

@@ -1,0 +1,63 @@
+/* queue-full: launches that held the host because a stream's queue was full. The device loses nothing by it, so that no
+ * gain is claimed; but the host's time around launches says nothing about launching then. */
+#include "trace/rules/scene.h"
+
+/* A stream takes 1,021 launches; what waits for other reasons stands in a shorter queue. */
+enum { FULL = 1000, SLOW_LAUNCH_NS = 20000, LEAST_LAUNCHES = 10 };
+
+struct queue {
+    int32_t *operations, count, room; /* of the stream, by start */
+    int32_t enqueued, finished;
+};
+
+static struct queue *make_queues(struct le_scene *scene) {
+    struct queue *queues = LE_NEW_ARRAY(scene->scratch, scene->index->streams.count, struct queue);
+    for (int32_t k = 0; k < scene->operation_count; k++)
+        queues[le_scene_operation(scene, k)->stream].room++;
+    for (int32_t k = 0; k < scene->index->streams.count; k++)
+        queues[k].operations = LE_NEW_ARRAY(scene->scratch, queues[k].room, int32_t);
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        struct queue *queue = &queues[le_scene_operation(scene, k)->stream];
+        queue->operations[queue->count++] = scene->operations[k];
+    }
+    return queues;
+}
+
+/* How many stood in the stream when the call began. */
+static int32_t depth_at(const struct le_scene *scene, struct queue *queue, const struct le_call *call) {
+    while (queue->finished < queue->count &&
+           scene->index->operations.at[queue->operations[queue->finished]].end_ns <= call->start_ns)
+        queue->finished++;
+    return queue->enqueued++ - queue->finished;
+}
+
+void le_rule_queue_full(struct le_scene *scene) {
+    struct queue *queues = make_queues(scene);
+    uint64_t count = 0, time_ns = 0;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_operation *operation = le_operation_of(scene, call);
+        if (!operation || depth_at(scene, &queues[operation->stream], call) < FULL || call->kind != LE_CALL_LAUNCH ||
+            le_call_ns(call) < SLOW_LAUNCH_NS)
+            continue;
+        count++;
+        time_ns += le_call_ns(call);
+        le_blame(scene, call, le_call_ns(call));
+    }
+    if (count < LEAST_LAUNCHES || time_ns < scene->worth_ns)
+        return;
+    struct le_arena *arena = scene->arena;
+    le_scene_claim(scene, &(struct le_claim){
+                              .rule = "queue-full",
+                              .title = le_arena_format(arena, "Queue full: %s launches held the host %s",
+                                                       le_figure_count(arena, count), le_figure_time(arena, time_ns)),
+                              .evidence = le_arena_format(arena,
+                                                          "a stream holds 1,021 launches; then each waits for a "
+                                                          "kernel to end, here %s\nthe device is never without "
+                                                          "work: the host's clock around these launches tells "
+                                                          "kernels, not launching",
+                                                          le_figure_time(arena, time_ns / count)),
+                              .advice = LE_ADVICE_QUEUE,
+                              .confidence = LE_LIKELY,
+                          });
+}

@@ -1,0 +1,58 @@
+/* graph-rebuilt: a graph that is instantiated again and again, for a launch or two each time. */
+#include "trace/rules/scene.h"
+#include <string.h>
+
+/* Fewer are different graphs, or the warm-up. */
+enum { LEAST_BUILDS = 10 };
+/* Instantiating costs two to six launches of its nodes in a stream: a graph has to be launched more often than that. */
+enum { MOST_LAUNCHES_EACH = 3 };
+
+struct build {
+    uint64_t start_ns, launches; /* of the capture that is under way; 0: none is */
+};
+
+static bool is_called(const struct le_scene *scene, const struct le_call *call, const char *part) {
+    return call->kind == LE_CALL_GRAPH_BUILD && strstr(le_text_of(scene, call->function), part);
+}
+
+/* What the call adds to the time of building: all from the begin of a capture to the end of instantiating it. */
+static uint64_t building_ns(const struct le_scene *scene, const struct le_call *call, struct build *build) {
+    if (is_called(scene, call, "BeginCapture"))
+        *build = (struct build){.start_ns = call->start_ns};
+    build->launches += call->kind == LE_CALL_LAUNCH;
+    if (call->kind != LE_CALL_GRAPH_BUILD || (build->start_ns && !is_called(scene, call, "Instantiate")))
+        return 0;
+    uint64_t time_ns = call->end_ns - (build->start_ns ? build->start_ns : call->start_ns);
+    uint64_t recording_ns = build->start_ns ? build->launches * le_recording_ns(scene) : 0;
+    *build = (struct build){0};
+    return time_ns > recording_ns ? time_ns - recording_ns : 0;
+}
+
+void le_rule_graph_rebuilt(struct le_scene *scene) {
+    uint64_t builds = 0, launches = 0, time_ns = 0, first_ns = 0;
+    struct build build = {0};
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        uint64_t cost_ns = building_ns(scene, call, &build);
+        launches += call->kind == LE_CALL_GRAPH_LAUNCH;
+        builds += is_called(scene, call, "Instantiate");
+        time_ns += cost_ns;
+        first_ns += builds <= 1 ? cost_ns : 0; /* one has to be made */
+        if (cost_ns)
+            le_blame(scene, call, cost_ns);
+    }
+    if (builds < LEAST_BUILDS || launches > builds * MOST_LAUNCHES_EACH || time_ns - first_ns < scene->worth_ns)
+        return;
+    struct le_arena *arena = scene->arena;
+    le_scene_claim(scene, &(struct le_claim){
+                              .rule = "graph-rebuilt",
+                              .title = le_arena_format(arena, "A graph is built %s times for %s launches: %s",
+                                                       le_figure_count(arena, builds), le_figure_count(arena, launches),
+                                                       le_figure_time(arena, time_ns)),
+                              .evidence = "capturing, adding nodes and instantiating; an update of changed parameters "
+                                          "takes 0.2 to 0.3 us a node\nassumed: one graph does for all",
+                              .advice = LE_ADVICE_REBUILD,
+                              .gain_ns = time_ns - first_ns,
+                              .confidence = LE_PLAUSIBLE,
+                          });
+}

@@ -1,0 +1,79 @@
+/* transfer-bound: most of what the device did was waiting for data to come or go. */
+#include "base/hash.h"
+#include "trace/rules/groups.h"
+#include "trace/rules/scene.h"
+
+/* Percent of the device's busy time, and of the whole, that are copies with no kernel beside them. With less, kernels
+ * are what to look at. */
+enum { LEAST_OF_BUSY = 50, LEAST_OF_WHOLE_TIME = 25 };
+
+struct traffic {
+    uint64_t up_bytes, down_bytes, up_ns, down_ns, again_ns, count;
+};
+
+/* Copies that carry the same place of the host's to the device again. */
+static bool is_again(struct le_scene *scene, struct le_groups *seen, const struct le_call *call, uint8_t direction) {
+    const struct le_trace_transfer *transfer = le_transfer_of(scene, call);
+    if (!transfer || transfer->host == 0)
+        return false;
+    uint64_t parts[3] = {transfer->host, transfer->bytes, direction};
+    return le_groups_get(scene->scratch, seen, le_hash(parts, sizeof parts, 0))->count++ > 0;
+}
+
+static struct traffic add_up(struct le_scene *scene) {
+    struct traffic traffic = {0};
+    struct le_groups seen = {0};
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        uint8_t direction = le_shape_of(scene, operation)->direction;
+        if (operation->kind != LE_OPERATION_COPY || (direction != LE_TRACE_HTOD && direction != LE_TRACE_DTOH))
+            continue;
+        uint64_t time_ns = le_operation_ns(operation);
+        traffic.count++;
+        *(direction == LE_TRACE_HTOD ? &traffic.up_bytes : &traffic.down_bytes) += operation->bytes;
+        *(direction == LE_TRACE_HTOD ? &traffic.up_ns : &traffic.down_ns) += time_ns;
+        if (is_again(scene, &seen, le_call_of(scene, operation), direction))
+            traffic.again_ns += time_ns;
+        le_blame(scene, le_call_of(scene, operation), time_ns);
+    }
+    return traffic;
+}
+
+static uint64_t alone_ns(const struct le_scene *scene) {
+    uint64_t shared_ns = 0;
+    for (int64_t k = 0; k < scene->copies.count; k++)
+        shared_ns += le_spans_overlap(&scene->kernels, scene->copies.at[k].start_ns, scene->copies.at[k].end_ns);
+    return le_spans_total(&scene->copies) - shared_ns;
+}
+
+void le_rule_transfer_bound(struct le_scene *scene) {
+    uint64_t alone = alone_ns(scene), busy_ns = le_spans_total(&scene->busy);
+    if (alone * 100 < busy_ns * LEAST_OF_BUSY || alone < scene->worth_ns ||
+        alone * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_WHOLE_TIME)
+        return;
+    struct traffic traffic = add_up(scene);
+    if (traffic.count == 0)
+        return;
+    struct le_arena *arena = scene->arena;
+    uint64_t kernels_ns = le_spans_total(&scene->kernels), hidden_ns = alone < kernels_ns ? alone : kernels_ns;
+    uint64_t again_ns = traffic.again_ns < alone ? traffic.again_ns : alone;
+    bool again = again_ns > hidden_ns;
+    le_scene_claim(
+        scene, &(struct le_claim){
+                   .rule = "transfer-bound",
+                   .title = le_arena_format(arena, "Transfer-bound: %s of %s that the device was busy are copies alone",
+                                            le_figure_time(arena, alone), le_figure_time(arena, busy_ns)),
+                   .evidence = le_arena_format(
+                       arena, "up %s in %s, down %s in %s, kernels %s\n%s", le_figure_bytes(arena, traffic.up_bytes),
+                       le_figure_time(arena, traffic.up_ns), le_figure_bytes(arena, traffic.down_bytes),
+                       le_figure_time(arena, traffic.down_ns), le_figure_time(arena, kernels_ns),
+                       again ? le_arena_format(arena,
+                                               "%s of that moves the same host memory again: assumed to stay on the "
+                                               "device",
+                                               le_figure_time(arena, again_ns))
+                             : "assumed: copies run beside kernels"),
+                   .advice = LE_ADVICE_TRANSFER,
+                   .gain_ns = again ? again_ns : hidden_ns,
+                   .confidence = LE_PLAUSIBLE,
+               });
+}

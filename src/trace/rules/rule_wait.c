@@ -1,0 +1,75 @@
+/* needless-wait: the host waits though it takes nothing from the device afterwards, and the device idles meanwhile. */
+#include "trace/rules/scene.h"
+
+/* A few waits, around what is timed, are somebody's purpose. */
+enum { LEAST_WAITS = 20 };
+/* Percent of the whole. */
+enum { LEAST_WON = 2 };
+/* Past its wait the host needs so long until the next kernel runs. */
+enum { RESTART_NS = 10000 };
+
+/* Memory that the host reads without a copy, or a copy down that was enqueued before: the host may need the wait. */
+static bool shares_memory(const struct le_scene *scene) {
+    for (int32_t k = 0; k < scene->index->memory.count; k++)
+        if (scene->index->memory.at[k].where == LE_TRACE_MANAGED)
+            return true;
+    return false;
+}
+
+static bool brings_data(const struct le_scene *scene, const struct le_call *call) {
+    const struct le_operation *operation = le_operation_of(scene, call);
+    if (call->kind == LE_CALL_GRAPH_LAUNCH)
+        return true; /* what is in it is not told apart */
+    return operation && operation->kind == LE_OPERATION_COPY &&
+           le_shape_of(scene, operation)->direction != LE_TRACE_DTOD;
+}
+
+/* How long the device idled because of a wait that ended at the time; 0 where it did not, or did nothing more. */
+static uint64_t idle_after(const struct le_scene *scene, const struct le_call *wait) {
+    int64_t next = le_spans_after(&scene->busy, wait->end_ns);
+    if (next == 0 || next == scene->busy.count || scene->busy.at[next].start_ns <= wait->end_ns)
+        return 0;
+    uint64_t idle_ns = scene->busy.at[next].start_ns - scene->busy.at[next - 1].end_ns;
+    uint64_t most_ns = le_call_ns(wait) + RESTART_NS;
+    return idle_ns < most_ns ? idle_ns : most_ns;
+}
+
+void le_rule_needless_wait(struct le_scene *scene) {
+    if (shares_memory(scene))
+        return;
+    uint64_t count = 0, wait_ns = 0, idle_ns = 0;
+    bool has_data = false, has_work = false;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        has_data |= brings_data(scene, call);
+        has_work |= call->kind == LE_CALL_LAUNCH;
+        if (call->kind != LE_CALL_WAIT)
+            continue;
+        uint64_t gap_ns = has_work && !has_data ? idle_after(scene, call) : 0;
+        has_data = has_work = false;
+        if (gap_ns == 0)
+            continue;
+        count++;
+        wait_ns += le_call_ns(call);
+        idle_ns += gap_ns;
+        le_blame(scene, call, gap_ns);
+    }
+    if (count < LEAST_WAITS || idle_ns < scene->worth_ns ||
+        idle_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_WON)
+        return;
+    struct le_arena *arena = scene->arena;
+    le_scene_claim(
+        scene, &(struct le_claim){
+                   .rule = "needless-wait",
+                   .title = le_arena_format(arena, "%s waits without a result: the device idled %s after them",
+                                            le_figure_count(arena, count), le_figure_time(arena, idle_ns)),
+                   .evidence = le_arena_format(arena,
+                                               "the host waited %s, %s each; nothing was copied down "
+                                               "between one wait and the next\nassumed: the host does "
+                                               "not read the device's memory in other ways",
+                                               le_figure_time(arena, wait_ns), le_figure_time(arena, wait_ns / count)),
+                   .advice = LE_ADVICE_SYNC,
+                   .gain_ns = idle_ns,
+                   .confidence = LE_PLAUSIBLE,
+               });
+}

@@ -1,0 +1,321 @@
+/* Rules about what the host does beside launches and copies: known answers, and thresholds from both sides. */
+#include "trace/rules/index_testing.h"
+
+static const char *const own = "/home/u/app";
+
+static void work(struct play *play, uint64_t time_ns) {
+    play_launch(play, 1, "work", 10560, 256, time_ns);
+    play_wait(play);
+}
+
+/* A wait after every kernel, of whose results none comes down. */
+static struct play *waits(int count, uint64_t host_ns, bool down, bool managed) {
+    struct play *play = play_new(own);
+    if (managed)
+        play->index.memory.at[play->index.memory.count++] = (struct le_memory_event){.where = LE_TRACE_MANAGED};
+    for (int k = 0; k < count; k++) {
+        play_launch(play, 1, "work", 10560, 256, US(100));
+        play_wait(play);
+        play->host_ns += host_ns;
+        if (down)
+            play_copy(play, (struct played_copy){.pinned = true, .bytes = 4, .stream = 1});
+    }
+    play_end(play);
+    return play;
+}
+
+static void finds_needless_waits(void **state) {
+    (void)state;
+    struct play *play = waits(200, US(10), false, false); /* 2 us to come back, 10 of its own, 4 to start */
+    play_expect(play, "needless-wait", 199 * 16e3);
+    play_free(play);
+    play = waits(21, US(10), false, false); /* the last one is for the end */
+    assert_non_null(play_found(play, "needless-wait"));
+    play_free(play);
+    play = waits(20, US(10), false, false);
+    assert_null(play_found(play, "needless-wait"));
+    play_free(play);
+    play = waits(200, US(10), true, false);
+    assert_null(play_found(play, "needless-wait"));
+    play_free(play);
+    play = waits(200, US(10), false, true); /* the host may read it where it is */
+    assert_null(play_found(play, "needless-wait"));
+    play_free(play);
+}
+
+static void time_not_recorded_is_no_compiling(void **state) {
+    (void)state;
+    for (int paused = 0; paused < 2; paused++) {
+        struct play *play = play_new("python3 app.py");
+        struct le_pause pauses[20];
+        play->index.pauses.at = pauses;
+        for (int k = 0; k < 20; k++) {
+            pauses[k] = (struct le_pause){.start_ns = play->host_ns + MS(10), .end_ns = play->host_ns + MS(90)};
+            play->host_ns += MS(100);
+            play_call(play, "cuModuleLoadData", LE_CALL_LOAD, US(100));
+            play_launch(play, 1, "kernel", 10560, 256, MS(1));
+            play_wait(play);
+        }
+        play->index.pauses.count = paused ? 20 : 0;
+        play_end(play);
+        assert_true((play_found(play, "compiling") == NULL) == paused);
+        play_free(play);
+    }
+}
+
+/* Modules for one kernel, each compiled for `compile`, with digits in its name or not. */
+static struct play *compiled(int count, uint64_t compile_ns, const char *format) {
+    struct play *play = play_new("python3 app.py");
+    work(play, MS(1));
+    for (int k = 0; k < count; k++) {
+        char name[32];
+        snprintf(name, sizeof name, format, k);
+        play->host_ns += compile_ns;
+        play_call(play, "cudaGetDevice", LE_CALL_OTHER, 300);
+        play_call(play, "cuModuleLoadData", LE_CALL_LOAD, US(100));
+        play_call(play, "cuModuleGetFunction", LE_CALL_LOAD, US(2));
+        play_launch(play, 1, name, 10560, 256, US(500));
+        play_wait(play);
+    }
+    play_end(play);
+    return play;
+}
+
+static void finds_compiling(void **state) {
+    (void)state;
+    struct play *play = compiled(20, MS(100), "scale_%d");
+    const struct le_finding *finding = play_expect(play, "compiling", 19 * 100.1e6);
+    assert_non_null(strstr(finding->title, "Compiled again 19 times"));
+    play_free(play);
+    play = compiled(4, MS(100), "scale");
+    play_expect(play, "compiling", 3 * 100.1e6);
+    play_free(play);
+    play = compiled(3, MS(100), "scale"); /* three types */
+    assert_null(play_found(play, "compiling"));
+    play_free(play);
+    play = compiled(20, US(850), "scale"); /* loaded, not compiled */
+    assert_null(play_found(play, "compiling"));
+    play_free(play);
+}
+
+static void names_of_their_own_are_no_recompilation(void **state) {
+    (void)state;
+    struct play *play = play_new("python3 app.py");
+    for (char k = 'a'; k < 'u'; k++) {
+        play->host_ns += MS(100);
+        play_call(play, "cuModuleLoadData", LE_CALL_LOAD, US(100));
+        play_launch(play, 1, (char[]){k, 0}, 10560, 256, MS(5));
+        play_wait(play);
+    }
+    play_end(play);
+    assert_null(play_found(play, "compiling"));
+    play_free(play);
+}
+
+static struct play *loaded(uint64_t load_ns, uint64_t jit_ns, bool before) {
+    struct play *play = play_new(own);
+    work(play, MS(50));
+    uint64_t start_ns = before ? play->host_ns - MS(60) : play->host_ns;
+    play->index.overheads.at[play->index.overheads.count++] = (struct le_host_span){
+        .start_ns = start_ns, .end_ns = start_ns + load_ns, .kind = LE_TRACE_OVERHEAD_LAZY_LOADING};
+    if (jit_ns)
+        play->index.jits.at[play->index.jits.count++] =
+            (struct le_host_span){.start_ns = start_ns, .end_ns = start_ns + jit_ns, .kind = 3};
+    play->host_ns += load_ns + jit_ns;
+    work(play, MS(50));
+    play_end(play);
+    return play;
+}
+
+static void finds_loading(void **state) {
+    (void)state;
+    struct play *play = loaded(US(5000), 0, false);
+    play_expect(play, "lazy-loading", 0);
+    play_free(play);
+    play = loaded(US(4990), 0, false);
+    assert_null(play_found(play, "lazy-loading"));
+    play_free(play);
+    play = loaded(MS(1), MS(30), false);
+    play_expect(play, "lazy-loading", 30e6);
+    play_free(play);
+    play = loaded(MS(5), 0, true); /* before the first kernel */
+    assert_null(play_found(play, "lazy-loading"));
+    play_free(play);
+}
+
+/* Launches of `kernel`, of which those beyond `depth` hold the host. */
+static struct play *queued(int count, int depth) {
+    struct play *play = play_new(own);
+    for (int k = 0; k < count; k++) {
+        play->launch_ns = k < depth ? US(3) : US(63);
+        play_launch(play, 1, "work", 10560, 256, US(63));
+    }
+    play_wait(play);
+    play_end(play);
+    return play;
+}
+
+static void finds_full_queues(void **state) {
+    (void)state;
+    struct play *play = queued(3000, 1070); /* 51 have run by then */
+    const struct le_finding *finding = play_expect(play, "queue-full", 0);
+    assert_non_null(strstr(finding->title, "1,930 launches held the host 122 ms"));
+    play_free(play);
+    play = queued(3000, 1040); /* 990 in the queue: these are slow for another reason */
+    assert_null(play_found(play, "queue-full"));
+    play_free(play);
+    play = queued(1000, 1000);
+    assert_null(play_found(play, "queue-full"));
+    play_free(play);
+}
+
+static struct play *allocating(int count, uint64_t malloc_ns, uint64_t free_ns) {
+    struct play *play = play_new(own);
+    work(play, MS(1));
+    for (int k = 0; k < count; k++) {
+        play_call(play, "cudaMalloc", LE_CALL_ALLOCATE, malloc_ns);
+        work(play, MS(1));
+        play_call(play, "cudaFree", LE_CALL_RELEASE, free_ns);
+    }
+    play_end(play);
+    return play;
+}
+
+static void finds_allocation_churn(void **state) {
+    (void)state;
+    struct play *play = allocating(100, US(80), US(50));
+    play_expect(play, "allocation-churn", 100 * 128e3);
+    play_free(play);
+    play = allocating(20, US(80), US(50));
+    assert_non_null(play_found(play, "allocation-churn"));
+    play_free(play);
+    play = allocating(19, US(80), US(50));
+    assert_null(play_found(play, "allocation-churn"));
+    play_free(play);
+    play = allocating(100, US(2), US(2)); /* a pool's */
+    assert_null(play_found(play, "allocation-churn"));
+    play_free(play);
+}
+
+static struct play *graphs(int builds, int launches) {
+    struct play *play = play_new(own);
+    for (int k = 0; k < builds; k++) {
+        play_call(play, "cuStreamBeginCapture", LE_CALL_GRAPH_BUILD, US(5));
+        for (int launch = 0; launch < 40; launch++) /* 4 us each, 1.1 of them CUPTI's */
+            play_call(play, "cuLaunchKernel", LE_CALL_LAUNCH, US(4));
+        play_call(play, "cuStreamEndCapture", LE_CALL_GRAPH_BUILD, US(5));
+        play_call(play, "cuGraphInstantiate", LE_CALL_GRAPH_BUILD, US(274));
+        for (int launch = 0; launch < launches; launch++) {
+            struct le_call *call = play_call(play, "cuGraphLaunch", LE_CALL_GRAPH_LAUNCH, US(5));
+            struct le_operation *operation = play_operation(play, call, 1, 0, play->host_ns, MS(1));
+            operation->kind = LE_OPERATION_GRAPH;
+            play_wait(play);
+        }
+    }
+    play_end(play);
+    return play;
+}
+
+static void finds_rebuilt_graphs(void **state) {
+    (void)state;
+    struct play *play = graphs(50, 1);
+    play_expect(play, "graph-rebuilt", 49 * 400e3);
+    play_free(play);
+    play = graphs(10, 1);
+    assert_non_null(play_found(play, "graph-rebuilt"));
+    play_free(play);
+    play = graphs(9, 1);
+    assert_null(play_found(play, "graph-rebuilt"));
+    play_free(play);
+    play = graphs(50, 3);
+    assert_non_null(play_found(play, "graph-rebuilt"));
+    play_free(play);
+    play = graphs(50, 4);
+    assert_null(play_found(play, "graph-rebuilt"));
+    play_free(play);
+}
+
+static struct play *started(uint64_t start_ns, uint64_t work_ns) {
+    struct play *play = play_new(own);
+    play_call(play, "cuInit", LE_CALL_START, start_ns);
+    work(play, work_ns);
+    play_end(play);
+    return play;
+}
+
+static void finds_first_calls(void **state) {
+    (void)state;
+    struct play *play = play_new(own);
+    play_call(play, "cuInit", LE_CALL_START, MS(300));
+    for (int k = 0; k < 100; k++)
+        work(play, MS(1));
+    play_end(play);
+    assert_non_null(strstr(play_expect(play, "first-call", 0)->title, "301 ms of 401 ms"));
+    play_free(play);
+    play = play_new(own);
+    play_call(play, "cuInit", LE_CALL_START, MS(98));
+    for (int k = 0; k < 300; k++)
+        work(play, MS(1));
+    play_end(play);
+    assert_null(play_found(play, "first-call")); /* 99 ms */
+    play_free(play);
+    for (int much = 0; much < 2; much++) {
+        play = play_new(own);
+        play_call(play, "cuInit", LE_CALL_START, MS(300));
+        for (int k = 0; k < (much ? 1250 : 1180); k++)
+            work(play, MS(1));
+        play_end(play);
+        assert_true((play_found(play, "first-call") == NULL) == much); /* 301 of 1,550 or of 1,480 ms */
+        play_free(play);
+    }
+}
+
+static void finds_work_for_the_processor(void **state) {
+    (void)state;
+    struct play *play = started(MS(300), MS(1));
+    play_expect(play, "host-would-win", 300e6 + 1e6 - 50e6);
+    play_free(play);
+    play = started(MS(300), MS(3)); /* 150 ms, twice, of 303 */
+    assert_non_null(play_found(play, "host-would-win"));
+    play_free(play);
+    play = started(MS(300), US(3100));
+    assert_null(play_found(play, "host-would-win"));
+    play_free(play);
+}
+
+static struct play *recorded(int launches, uint64_t recorder_ns) {
+    struct play *play = play_new(own);
+    play->index.processes.at[0].recorder_ns = recorder_ns;
+    for (int k = 0; k < launches; k++)
+        play_launch(play, 1, "work", 10560, 256, US(100));
+    play_wait(play);
+    play_end(play);
+    return play;
+}
+
+static void finds_distortion(void **state) {
+    (void)state;
+    struct play *play = recorded(1000, 1001 * 4000); /* 5.1 us of 100 */
+    assert_non_null(strstr(play_expect(play, "distortion", 0)->title, "5.10 ms"));
+    play_free(play);
+    play = recorded(1000, 1001 * 3800);
+    assert_null(play_found(play, "distortion"));
+    play_free(play);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_needless_waits),
+        cmocka_unit_test(finds_compiling),
+        cmocka_unit_test(time_not_recorded_is_no_compiling),
+        cmocka_unit_test(names_of_their_own_are_no_recompilation),
+        cmocka_unit_test(finds_loading),
+        cmocka_unit_test(finds_full_queues),
+        cmocka_unit_test(finds_allocation_churn),
+        cmocka_unit_test(finds_rebuilt_graphs),
+        cmocka_unit_test(finds_first_calls),
+        cmocka_unit_test(finds_work_for_the_processor),
+        cmocka_unit_test(finds_distortion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+/* Works out what rules share. Linear in the records of the trace for each process that it has. */
+#include "trace/rules/scene.h"
+#include "trace/rules/occupancy.h"
+#include "trace/report/report.h"
+#include <string.h>
+
+/* A call that takes longer than this was held by something: CUPTI tells 2 to 5 us of a launch, up to 10 of a copy. */
+#define HELD_NS 20000
+/* Below a hundredth of the whole, or this, nobody should look. */
+#define WORTH_NS 100000
+/* CUPTI's own share of a launch, measured (driver 580, CUPTI 13). */
+#define CUPTI_LAUNCH_NS 1100
+
+uint64_t le_spans_total(const struct le_spans *spans) {
+    if (spans->count == 0)
+        return 0;
+    const struct le_span *last = &spans->at[spans->count - 1];
+    return last->before_ns + (last->end_ns - last->start_ns);
+}
+
+int64_t le_spans_after(const struct le_spans *spans, uint64_t time_ns) {
+    int64_t low = 0, high = spans->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (spans->at[middle].end_ns > time_ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The total of spans up to the time. */
+static uint64_t covered(const struct le_spans *spans, uint64_t time_ns) {
+    int64_t k = le_spans_after(spans, time_ns);
+    if (k == spans->count)
+        return le_spans_total(spans);
+    const struct le_span *span = &spans->at[k];
+    return span->before_ns + (time_ns > span->start_ns ? time_ns - span->start_ns : 0);
+}
+
+uint64_t le_spans_overlap(const struct le_spans *spans, uint64_t start_ns, uint64_t end_ns) {
+    return end_ns <= start_ns ? 0 : covered(spans, end_ns) - covered(spans, start_ns);
+}
+
+/* Adds an interval that starts no earlier than those before. */
+static void add_span(struct le_spans *spans, uint64_t start_ns, uint64_t end_ns) {
+    struct le_span *last = spans->count ? &spans->at[spans->count - 1] : NULL;
+    if (last && start_ns <= last->end_ns) {
+        if (end_ns > last->end_ns)
+            last->end_ns = end_ns;
+    } else if (end_ns > start_ns) {
+        uint64_t before_ns = le_spans_total(spans);
+        spans->at[spans->count++] = (struct le_span){start_ns, end_ns, before_ns};
+    }
+}
+
+const struct le_operation *le_scene_operation(const struct le_scene *scene, int32_t k) {
+    return &scene->index->operations.at[scene->operations[k]];
+}
+
+const struct le_call *le_scene_call(const struct le_scene *scene, int32_t k) {
+    return &scene->index->calls.at[scene->calls[k]];
+}
+
+const struct le_call *le_call_of(const struct le_scene *scene, const struct le_operation *operation) {
+    return operation->call == LE_NONE ? NULL : &scene->index->calls.at[operation->call];
+}
+
+const struct le_operation *le_operation_of(const struct le_scene *scene, const struct le_call *call) {
+    const struct le_operation *operation =
+        call->operation == LE_NONE ? NULL : &scene->index->operations.at[call->operation];
+    return operation && operation->stream != LE_NONE ? operation : NULL;
+}
+
+const struct le_shape *le_shape_of(const struct le_scene *scene, const struct le_operation *operation) {
+    static const struct le_shape none = {0};
+    return operation->shape == LE_NONE ? &none : &scene->index->shapes.at[operation->shape];
+}
+
+const char *le_text_of(const struct le_scene *scene, int32_t text) {
+    return text == LE_NONE ? "" : scene->index->texts.at[text];
+}
+
+const char *le_kernel_name(const struct le_scene *scene, int32_t text) {
+    enum { MOST = 64, KEPT = 61 };
+    const char *name = le_report_name(scene->arena, le_text_of(scene, text));
+    size_t kept = KEPT;
+    if (strlen(name) <= MOST)
+        return name;
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) /* no half of a character */
+        kept--;
+    return le_arena_format(scene->arena, "%.*s...", (int)kept, name);
+}
+
+const struct le_trace_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call) {
+    return !call || call->transfer == LE_NONE ? NULL : &scene->index->transfers.at[call->transfer];
+}
+
+bool le_is_kernel(const struct le_operation *operation) {
+    return operation->kind == LE_OPERATION_KERNEL || operation->kind == LE_OPERATION_GRAPH;
+}
+
+bool le_is_pageable(const struct le_shape *shape) {
+    return shape->from == LE_TRACE_PAGEABLE || shape->to == LE_TRACE_PAGEABLE;
+}
+
+static bool is_library(const struct le_scene *scene, const struct le_source *source) {
+    const char *file = le_text_of(scene, source->file);
+    return file[0] == 0 || file[0] == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+           strstr(file, "/lib/python3") || le_user_of_path(file) != LE_USERS ||
+           (source->language == LE_TRACE_NATIVE && strstr(file, ".so"));
+}
+
+/* Callers come before callees in the table, so that each is worked out from its caller's. */
+static void know_sources(struct le_scene *scene) {
+    int32_t count = scene->index->sources.count;
+    scene->user_sources = LE_NEW_ARRAY(scene->scratch, count, int32_t);
+    scene->users_of_sources = LE_NEW_ARRAY(scene->scratch, count, uint8_t);
+    scene->costs = LE_NEW_ARRAY(scene->scratch, count, uint64_t);
+    for (int32_t k = 0; k < count; k++) {
+        const struct le_source *source = &scene->index->sources.at[k];
+        bool has_parent = source->parent >= 0 && source->parent < k;
+        enum le_user user = le_user_of_path(le_text_of(scene, source->file));
+        scene->users_of_sources[k] = (uint8_t)(user != LE_USERS ? user
+                                               : has_parent     ? scene->users_of_sources[source->parent]
+                                                                : LE_USERS);
+        scene->user_sources[k] = !is_library(scene, source) ? k : has_parent ? scene->user_sources[source->parent] : k;
+    }
+}
+
+static bool is_ours(const struct le_scene *scene, const struct le_operation *operation) {
+    return operation->stream != LE_NONE && scene->index->streams.at[operation->stream].process == scene->process;
+}
+
+static void gather_operations(struct le_scene *scene) {
+    const struct le_index *index = scene->index;
+    int32_t count = 0;
+    for (int32_t k = 0; k < index->operations.count; k++)
+        count += is_ours(scene, &index->operations.at[k]);
+    scene->operation_count = 0;
+    scene->operations = LE_NEW_ARRAY(scene->scratch, count, int32_t);
+    for (int32_t k = 0; k < index->operations.count; k++)
+        if (is_ours(scene, &index->operations.at[k]))
+            scene->operations[scene->operation_count++] = k;
+}
+
+static void gather_calls(struct le_scene *scene) {
+    const struct le_index *index = scene->index;
+    int32_t count = 0;
+    for (int32_t k = 0; k < index->calls.count; k++)
+        count += index->calls.at[k].thread != LE_NONE &&
+                 index->threads.at[index->calls.at[k].thread].process == scene->process;
+    scene->call_count = 0;
+    scene->calls = LE_NEW_ARRAY(scene->scratch, count, int32_t);
+    for (int32_t k = 0; k < index->calls.count; k++)
+        if (index->calls.at[k].thread != LE_NONE &&
+            index->threads.at[index->calls.at[k].thread].process == scene->process)
+            scene->calls[scene->call_count++] = k;
+}
+
+static void lay_out_operations(struct le_scene *scene) {
+    struct le_spans *all[] = {&scene->busy, &scene->kernels, &scene->copies};
+    for (size_t k = 0; k < ARRAY_LEN(all); k++)
+        *all[k] = (struct le_spans){.at = LE_NEW_ARRAY(scene->scratch, scene->operation_count, struct le_span)};
+    scene->kernel_ns = 0;
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        add_span(&scene->busy, operation->start_ns, operation->end_ns);
+        if (operation->kind == LE_OPERATION_COPY)
+            add_span(&scene->copies, operation->start_ns, operation->end_ns);
+        if (!le_is_kernel(operation))
+            continue;
+        add_span(&scene->kernels, operation->start_ns, operation->end_ns);
+        scene->kernel_ns += le_operation_ns(operation);
+    }
+}
+
+/* A long launch while the device works waits for room in the queue; else it loads code. */
+static bool is_held(const struct le_scene *scene, const struct le_call *call) {
+    if (call->kind == LE_CALL_LAUNCH && le_call_ns(call) >= HELD_NS)
+        return 2 * le_spans_overlap(&scene->busy, call->start_ns, call->end_ns) >= le_call_ns(call);
+    return call->kind == LE_CALL_WAIT ||
+           (le_call_ns(call) >= HELD_NS && call->kind != LE_CALL_START && call->kind != LE_CALL_LOAD);
+}
+
+static void lay_out_calls(struct le_scene *scene) {
+    scene->held = (struct le_spans){.at = LE_NEW_ARRAY(scene->scratch, scene->call_count, struct le_span)};
+    scene->end_ns = 0;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        if (is_held(scene, call))
+            add_span(&scene->held, call->start_ns, call->end_ns);
+        if (call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_QUERY && call->end_ns > scene->end_ns)
+            scene->end_ns = call->end_ns;
+    }
+}
+
+static void know_rooms(struct le_scene *scene) {
+    scene->rooms = LE_NEW_ARRAY(scene->scratch, scene->index->shapes.count, uint64_t);
+    if (scene->device == LE_NONE)
+        return;
+    const struct le_trace_device *device = &scene->index->devices.at[scene->device];
+    for (int32_t k = 0; k < scene->index->shapes.count; k++)
+        scene->rooms[k] = (uint64_t)le_occupancy_blocks(device, &scene->index->shapes.at[k]) * device->multiprocessors;
+}
+
+/* The device that had most to do, and the library that gave most of it, by some tens of thousands of operations. */
+static void find_device_and_user(struct le_scene *scene) {
+    enum { ASKED = 1 << 16 };
+    const struct le_index *index = scene->index;
+    uint64_t *times = LE_NEW_ARRAY(scene->scratch, index->devices.count, uint64_t);
+    uint64_t of_users[LE_USERS + 1] = {0};
+    scene->device = LE_NONE;
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        int32_t device = index->streams.at[operation->stream].device;
+        if (device != LE_NONE) {
+            times[device] += le_operation_ns(operation);
+            if (scene->device == LE_NONE || times[device] > times[scene->device])
+                scene->device = device;
+        }
+        if (k % (scene->operation_count / ASKED + 1) != 0)
+            continue;
+        const struct le_call *call = le_call_of(scene, operation);
+        enum le_user user =
+            call && call->source != LE_NONE ? (enum le_user)scene->users_of_sources[call->source] : LE_USERS;
+        if (user == LE_USERS && operation->kind == LE_OPERATION_KERNEL)
+            user = le_user_of_kernel(le_text_of(scene, operation->name));
+        of_users[user]++;
+    }
+    scene->user = LE_USERS;
+    for (int user = 0; user < LE_USERS; user++)
+        if (of_users[user] > (scene->user == LE_USERS ? 0 : of_users[scene->user]))
+            scene->user = (enum le_user)user;
+    if (scene->user == LE_USERS)
+        scene->user = le_user_of_command(le_text_of(scene, index->processes.at[scene->process].command));
+    if (scene->user == LE_USERS)
+        scene->user = LE_USER_CUDA;
+}
+
+bool le_scene_choose(struct le_scene *scene, int32_t process) {
+    scene->process = process;
+    gather_operations(scene);
+    if (scene->operation_count == 0)
+        return false;
+    gather_calls(scene);
+    know_sources(scene);
+    lay_out_operations(scene);
+    lay_out_calls(scene);
+    find_device_and_user(scene);
+    know_rooms(scene);
+    const struct le_operation *first = le_scene_operation(scene, 0);
+    const struct le_call *call = le_call_of(scene, first);
+    scene->start_ns = call && call->start_ns < first->start_ns ? call->start_ns : first->start_ns;
+    uint64_t device_end_ns = scene->busy.count ? scene->busy.at[scene->busy.count - 1].end_ns : first->end_ns;
+    if (scene->end_ns < device_end_ns)
+        scene->end_ns = device_end_ns;
+    uint64_t hundredth_ns = (scene->end_ns - scene->start_ns) / 100;
+    scene->worth_ns = hundredth_ns > WORTH_NS ? hundredth_ns : WORTH_NS;
+    return true;
+}
+
+/* Bytes a nanosecond that pinned copies reach: half-duplex, a sixteenth below the bus (PCIe 5, 4 and 3, 16 lanes). */
+static double bus_rate(const struct le_scene *scene) {
+    uint32_t major = scene->device == LE_NONE ? 9 : scene->index->devices.at[scene->device].capability_major;
+    return major >= 9 ? 55 : major == 8 ? 25 : 12;
+}
+
+double le_pinned_rate(const struct le_scene *scene) {
+    enum { ENOUGH_BYTES = 4 << 20 }; /* smaller ones do not reach the rate */
+    double best = 0;
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_shape *shape = le_shape_of(scene, operation);
+        bool between = shape->direction == LE_TRACE_HTOD || shape->direction == LE_TRACE_DTOH;
+        if (operation->kind != LE_OPERATION_COPY || !between || le_is_pageable(shape) ||
+            operation->bytes < ENOUGH_BYTES || operation->end_ns == operation->start_ns)
+            continue;
+        double rate = (double)operation->bytes / (double)le_operation_ns(operation);
+        if (rate > best)
+            best = rate;
+    }
+    return best >= 1 ? best : bus_rate(scene); /* slower than any bus: they waited for something */
+}
+
+uint64_t le_recording_ns(const struct le_scene *scene) {
+    const struct le_process *process = &scene->index->processes.at[scene->process];
+    return CUPTI_LAUNCH_NS + (scene->call_count ? process->recorder_ns / (uint64_t)scene->call_count : 0);
+}
+
+void le_blame(struct le_scene *scene, const struct le_call *call, uint64_t cost_ns) {
+    if (!call || call->source == LE_NONE)
+        return;
+    scene->costs[scene->user_sources[call->source]] += cost_ns + 1; /* what is free was here, too */
+    uint8_t user = scene->users_of_sources[call->source];
+    if (user < LE_USERS)
+        scene->costs_of_users[user] += cost_ns + 1;
+}
+
+void le_scene_drop(struct le_scene *scene) {
+    memset(scene->costs, 0, (size_t)scene->index->sources.count * sizeof *scene->costs);
+    memset(scene->costs_of_users, 0, sizeof scene->costs_of_users);
+}
+
+static void take_places(struct le_scene *scene, int32_t *places) {
+    for (int place = 0; place < LE_FINDING_PLACES; place++) {
+        int32_t most = LE_NONE;
+        for (int32_t k = 0; k < scene->index->sources.count; k++)
+            if (scene->costs[k] > (most == LE_NONE ? 0 : scene->costs[most]))
+                most = k;
+        places[place] = most;
+        if (most != LE_NONE)
+            scene->costs[most] = 0;
+    }
+}
+
+void le_scene_claim(struct le_scene *scene, const struct le_claim *claim) {
+    enum le_user user = scene->user;
+    for (int k = 0; k < LE_USERS; k++)
+        if (scene->costs_of_users[k] > scene->costs_of_users[user])
+            user = (enum le_user)k;
+    const struct le_process *process = &scene->index->processes.at[scene->process];
+    uint64_t whole_ns = scene->end_ns - scene->start_ns;
+    if (process->end_ns > process->start_ns && process->end_ns - process->start_ns > whole_ns)
+        whole_ns = process->end_ns - process->start_ns;
+    struct le_finding *finding = LE_PUSH(scene->arena, scene->findings);
+    *finding = (struct le_finding){
+        .rule = claim->rule,
+        .title = claim->title,
+        .evidence = claim->evidence ? claim->evidence : "",
+        .advice = le_advice_text(claim->advice, user),
+        .gain_ns = claim->gain_ns < whole_ns ? claim->gain_ns : whole_ns,
+        .confidence = claim->confidence,
+        .process = scene->process,
+        .start_ns = claim->end_ns ? claim->start_ns : scene->start_ns,
+        .end_ns = claim->end_ns ? claim->end_ns : scene->end_ns,
+    };
+    take_places(scene, finding->sources);
+    le_scene_drop(scene);
+}

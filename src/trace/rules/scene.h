@@ -1,0 +1,92 @@
+/* What the rules look at: one process of a trace, with what several of them need worked out once, and the way to say
+ * what they found. A rule is a function over a scene (rule_*.c); it says nothing about a process without operations,
+ * since it is not asked. Memory is the scratch arena's, texts of findings the other one's. */
+#ifndef LE_SCENE_H
+#define LE_SCENE_H
+#include "trace/rules/advice.h"
+#include "trace/figures.h"
+#include "trace/rules/finding.h"
+
+/* Intervals that do not touch, by start; before_ns: the total of those before. */
+struct le_span {
+    uint64_t start_ns, end_ns, before_ns;
+};
+struct le_spans {
+    struct le_span *at;
+    int64_t count;
+};
+uint64_t le_spans_total(const struct le_spans *spans);
+uint64_t le_spans_overlap(const struct le_spans *spans, uint64_t start_ns, uint64_t end_ns);
+/* The first span that ends after the time; count if there is none. */
+int64_t le_spans_after(const struct le_spans *spans, uint64_t time_ns);
+
+struct le_scene {
+    const struct le_index *index;
+    struct le_arena *arena, *scratch;
+    struct le_findings *findings;
+
+    int32_t process;
+    int32_t *user_sources;     /* for each source: the nearest place that is no library's */
+    uint8_t *users_of_sources; /* enum le_user */
+    uint64_t *costs;           /* of sources, for the finding at hand */
+    uint64_t costs_of_users[LE_USERS];
+    uint64_t *rooms; /* for each shape: blocks that the device holds at once; 0: not known */
+    int32_t device;  /* of the longest work; LE_NONE */
+    enum le_user user;
+    int32_t *operations, operation_count; /* positions in the index, by start */
+    int32_t *calls, call_count;
+    struct le_spans busy, kernels, copies; /* when the device did anything; kernels or whole graphs; copies */
+    struct le_spans held;                  /* when the host was held in a call: waits, and what takes as long */
+    uint64_t start_ns, end_ns;             /* from the first work's call to the end of work and calls */
+    uint64_t kernel_ns;                    /* of kernels and graphs, one by one */
+    uint64_t worth_ns;                     /* less is not worth saying */
+};
+
+/* Works out what is below `process`, of a scene that has index, arenas and findings. False: the process used no device.
+ */
+bool le_scene_choose(struct le_scene *scene, int32_t process);
+
+const struct le_operation *le_scene_operation(const struct le_scene *scene, int32_t k);
+const struct le_call *le_scene_call(const struct le_scene *scene, int32_t k);
+/* The call of an operation; NULL where it is not known. */
+const struct le_call *le_call_of(const struct le_scene *scene, const struct le_operation *operation);
+/* The first operation of a call; NULL where there is none, or its stream is not known. */
+const struct le_operation *le_operation_of(const struct le_scene *scene, const struct le_call *call);
+const struct le_shape *le_shape_of(const struct le_scene *scene, const struct le_operation *operation);
+const char *le_kernel_name(const struct le_scene *scene,
+                           int32_t text); /* as people read it, of no more than 64 bytes */
+const char *le_text_of(const struct le_scene *scene, int32_t text);
+const struct le_trace_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call); /* NULL */
+bool le_is_kernel(const struct le_operation *operation); /* one, or a whole graph */
+static inline uint64_t le_operation_ns(const struct le_operation *operation) {
+    return operation->end_ns - operation->start_ns;
+}
+static inline uint64_t le_call_ns(const struct le_call *call) {
+    return call->end_ns - call->start_ns;
+}
+/* Bytes a nanosecond between pinned memory and the device: the best seen in the trace, else what its bus should do. */
+double le_pinned_rate(const struct le_scene *scene);
+bool le_is_pageable(const struct le_shape *shape);
+/* What recording adds to a launch: CUPTI's share, and the recorder's own as it told it. */
+uint64_t le_recording_ns(const struct le_scene *scene);
+
+/* Adds cost to the place of the call (NULL is fine), for the next claim. */
+void le_blame(struct le_scene *scene, const struct le_call *call, uint64_t cost_ns);
+
+struct le_claim {
+    const char *rule, *title, *evidence; /* texts of scene->arena, or literals */
+    enum le_advice advice;
+    uint64_t gain_ns;
+    enum le_confidence confidence;
+    uint64_t start_ns, end_ns; /* 0, 0: the whole */
+};
+/* A finding, with the places that were blamed since the last one. */
+void le_scene_claim(struct le_scene *scene, const struct le_claim *claim);
+/* Forgets who was blamed. */
+void le_scene_drop(struct le_scene *scene);
+
+/* The rules. Each file has its threshold and why; docs/FINDINGS.md an example. */
+#define LE_RULE(name, function) void function(struct le_scene *scene);
+#include "trace/rules/rules.def"
+#undef LE_RULE
+#endif
