@@ -91,7 +91,7 @@ endforeach()
 
 # The same on devices. On sim each kernel takes the host's compiler about 0.3 s the first time, so that every run of the suite takes
 # some of the cases alone; LEAT_SIM_PART=1 takes all of them. cuda is for a machine with a GPU, and is skipped elsewhere.
-set(LEAT_SIM_PART 384 CACHE STRING "tests run one of so many of the programs on sim")
+set(LEAT_SIM_PART 512 CACHE STRING "tests run one of so many of the programs on sim")
 foreach(part 0 1)
   math(EXPR first "${part} * ${LEAT_SIM_PART} / 2")
   set(parts ${LEAT_SIM_PART})
