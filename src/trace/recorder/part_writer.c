@@ -91,15 +91,12 @@ static bool write_block(struct le_part_writer *writer) {
 }
 
 void le_part_flush(struct le_part_writer *writer) {
-    uint64_t after = writer->bytes + sizeof(struct le_trace_block) + writer->fill;
     if (!writer->fill)
         return;
-    if (writer->limit_bytes && after > writer->limit_bytes)
-        writer->closed = LE_TRACE_LOST_LIMIT;
-    else if (!write_block(writer))
+    if (!write_block(writer)) {
         writer->closed = LE_TRACE_LOST_DISK;
-    if (writer->closed)
-        writer->lost[writer->closed] += writer->pending;
+        writer->lost[LE_TRACE_LOST_DISK] += writer->pending;
+    }
     writer->fill = writer->pending = 0;
 }
 
@@ -118,10 +115,19 @@ void le_part_end(struct le_part_writer *writer, const struct le_trace_end *end) 
 
 /* ---- records */
 
+static bool is_within_limit(const struct le_part_writer *writer, size_t size_bytes) {
+    return !writer->limit_bytes ||
+           writer->bytes + sizeof(struct le_trace_block) + writer->fill + size_bytes <= writer->limit_bytes;
+}
+
 /* Room for a record in the block; NULL, counted: no more is kept. */
 static char *make_room(struct le_part_writer *writer, size_t size_bytes) {
     if (!writer->closed && writer->fill + size_bytes > sizeof writer->block)
         le_part_flush(writer);
+    if (!writer->closed && !is_within_limit(writer, size_bytes)) {
+        le_part_flush(writer);
+        writer->closed = writer->closed ? writer->closed : LE_TRACE_LOST_LIMIT;
+    }
     if (writer->closed) {
         writer->lost[writer->closed]++;
         return NULL;
