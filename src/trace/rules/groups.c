@@ -45,3 +45,11 @@ void le_groups_sort(struct le_groups *groups) {
         qsort(groups->at, (size_t)groups->count, sizeof *groups->at, compare);
     groups->slot_count = 0; /* positions are others now */
 }
+
+void le_groups_sum(const struct le_groups *groups, uint64_t *time_ns, uint64_t *extra_ns) {
+    *time_ns = *extra_ns = 0;
+    for (int k = 0; k < groups->count; k++) {
+        *time_ns += groups->at[k].extra_ns ? groups->at[k].time_ns : 0;
+        *extra_ns += groups->at[k].extra_ns;
+    }
+}

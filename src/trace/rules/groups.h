@@ -18,6 +18,8 @@ struct le_groups {
 /* The key's group; a new one counts 0. Valid until the next call. */
 struct le_group *le_groups_get(struct le_arena *arena, struct le_groups *groups, uint64_t key);
 const struct le_group *le_groups_find(const struct le_groups *groups, uint64_t key); /* NULL: never seen */
+/* Of the groups that have something extra: their time; and the extra of all. */
+void le_groups_sum(const struct le_groups *groups, uint64_t *time_ns, uint64_t *extra_ns);
 /* The most expensive ones (extra_ns, then first seen) first. */
 void le_groups_sort(struct le_groups *groups);
 #endif

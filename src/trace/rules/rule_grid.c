@@ -89,11 +89,8 @@ static const char *name_them(struct le_scene *scene, const struct le_groups *gro
 
 void le_rule_small_grid(struct le_scene *scene) {
     struct le_groups groups = gather(scene);
-    uint64_t time_ns = 0, saved_ns = 0;
-    for (int k = 0; k < groups.count; k++) {
-        time_ns += groups.at[k].extra_ns ? groups.at[k].time_ns : 0;
-        saved_ns += groups.at[k].extra_ns;
-    }
+    uint64_t time_ns, saved_ns;
+    le_groups_sum(&groups, &time_ns, &saved_ns);
     if (saved_ns < scene->worth_ns || time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_PART)
         return;
     uint64_t waited_ns = waited(scene, &groups);

@@ -56,11 +56,8 @@ static struct le_groups gather(struct le_scene *scene) {
 
 void le_rule_tail_wave(struct le_scene *scene) {
     struct le_groups groups = gather(scene);
-    uint64_t time_ns = 0, lost_ns = 0;
-    for (int k = 0; k < groups.count; k++) {
-        time_ns += groups.at[k].extra_ns ? groups.at[k].time_ns : 0;
-        lost_ns += groups.at[k].extra_ns;
-    }
+    uint64_t time_ns, lost_ns;
+    le_groups_sum(&groups, &time_ns, &lost_ns);
     if (lost_ns < scene->worth_ns || time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_WHOLE)
         return;
     le_groups_sort(&groups);
