@@ -88,6 +88,8 @@ const char *le_cuda_value_name(struct cuda *c, int value);  /* of its pointer, o
 const char *le_cuda_index_name(struct cuda *c, int index);  /* of its variable */
 void le_cuda_line(struct cuda *c, struct block *block, const char *format, ...) __attribute__((format(printf, 3, 4)));
 struct block *le_cuda_open(struct cuda *c, struct block *parent, const char *head); /* NULL: without braces */
+/* A loop over 0 ... count - 1, unrolled. */
+struct block *le_cuda_unrolled(struct cuda *c, struct block *parent, const char *name, int count);
 void le_cuda_close(struct cuda *c, struct block *block);
 void le_cuda_close_all(struct cuda *c, struct block *block); /* with those around it, but for the root */
 const char *le_cuda_number(struct cuda *c, const char *name,

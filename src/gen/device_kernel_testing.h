@@ -219,12 +219,24 @@ static inline struct le_launch_argument argument(struct run *r, struct memory *m
     return (struct le_launch_argument){.value = bits, .size_bytes = 8, .block = block, .access = LE_ACCESS_BOTH};
 }
 
+/* Every pragma stands right before its loop. */
+static inline void check_pragmas(const char *text) {
+    static const char pragma[] = "#pragma unroll";
+    for (const char *at = strstr(text, pragma); at; at = strstr(at + 1, pragma)) {
+        const char *next = at + strcspn(at, "\n");
+        next += strspn(next, " \n");
+        if (strncmp(next, "for (", 5) != 0)
+            fail_msg("no loop behind a pragma: %.200s", at);
+    }
+}
+
 static inline struct le_device_module *compiled(struct kept_device *k, const struct le_device_launch *l) {
     for (int q = 0; q < KEPT_MODULES; q++)
         if (k->modules[q].text && strcmp(k->modules[q].text, l->text) == 0)
             return k->modules[q].module;
     struct le_device_module *module;
     struct le_module_source source = {.text = l->text, .name = l->kernel};
+    check_pragmas(l->text);
     leat_status status = le_device_module_new(k->device, &source, &module);
     if (status)
         print_message("%s\n", l->text);

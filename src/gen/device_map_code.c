@@ -12,14 +12,8 @@ struct maker {
     void (*make)(struct map *m, struct block *block); /* of an element; NULL: into `made` */
 };
 
-static struct block *open_loop(struct maker *k, struct block *block, const char *name, int count) {
-    return le_cuda_open(
-        k->c, block,
-        le_arena_format(k->c->arena, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)", name, name, count, name));
-}
-
 static struct block *open_turns(struct maker *k, struct block *block) {
-    struct block *inner = open_loop(k, block, k->turn, k->m->unroll);
+    struct block *inner = le_cuda_unrolled(k->c, block, k->turn, k->m->unroll);
     le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
     return inner;
 }
@@ -106,7 +100,7 @@ static void read_rows(struct maker *k, const struct map_stream *s, struct block 
         return;
     }
     const char *row = le_cuda_name(c, "row");
-    struct block *inner = open_loop(k, block, row, k->m->unroll + s->row_high - s->row_low);
+    struct block *inner = le_cuda_unrolled(k->c, block, row, k->m->unroll + s->row_high - s->row_low);
     le_map_bind_outer(k->m, &k->names, inner, k->turn,
                       le_arena_format(c->arena, "%s + (%s - %d)", k->names.place[k->m->row], row, -s->row_low));
     read_row(k, s, inner, row);
@@ -117,7 +111,7 @@ static void read_rows(struct maker *k, const struct map_stream *s, struct block 
 static void read_some(struct maker *k, struct block *block) {
     struct cuda *c = k->c;
     struct block *turns = open_turns(k, block);
-    struct block *elements = open_loop(k, turns, k->element, k->m->width);
+    struct block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
     const char *asks = counts(k);
     struct block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
     bind_inner(k, inner, k->element);
@@ -189,7 +183,7 @@ static void read_tiles(struct maker *k) {
         s->name = le_cuda_name(c, wish_of(k, s, "tile"));
         le_cuda_line(c, c->root, "__shared__ %s %s[%d];", stored_of(k, s), s->name, m->tile_columns * pitch_of(m));
     }
-    struct block *turns = open_loop(k, c->root, k->turn, m->unroll);
+    struct block *turns = le_cuda_unrolled(k->c, c->root, k->turn, m->unroll);
     le_cuda_line(c, turns, "const int %s = (int)threadIdx.x + %s * %d;", at, k->turn, MAP_THREADS);
     le_cuda_line(c, turns, "const int %s = %s %% %d, %s = %s / %d;", row, at, m->tile_rows, column, at, m->tile_rows);
     struct block *within = le_cuda_open(
@@ -245,7 +239,7 @@ static const char *target_place(struct maker *k, struct block *block) {
 /* Turns of which some element counts: what they read lies inside. */
 static struct block *open_counted(struct maker *k) {
     struct cuda *c = k->c;
-    struct block *turns = open_loop(k, k->body, k->turn, k->m->unroll);
+    struct block *turns = le_cuda_unrolled(k->c, k->body, k->turn, k->m->unroll);
     struct block *inner = le_cuda_open(c, turns, le_arena_format(c->arena, "if (%s[%s] > 0)", k->names.to, k->turn));
     inner->conditional = true;
     le_map_bind_outer(k->m, &k->names, inner, k->turn, NULL);
@@ -274,7 +268,7 @@ static void make_elements(struct maker *k) {
     struct cuda *c = k->c;
     bool asks = !k->whole && !le_map_is_simple(k->m) && (!k->m->safe || k->m->loose);
     struct block *turns = asks ? open_counted(k) : open_turns(k, k->body);
-    struct block *loop = open_loop(k, turns, k->element, k->m->width), *element = loop;
+    struct block *loop = le_cuda_unrolled(k->c, turns, k->element, k->m->width), *element = loop;
     if (asks) {
         element = le_cuda_open(c, loop, le_arena_format(c->arena, "if (%s)", counts(k)));
         element->conditional = true;
@@ -292,7 +286,7 @@ static void make_elements(struct maker *k) {
 static void write_some(struct maker *k, struct block *block) {
     struct cuda *c = k->c;
     struct block *turns = open_turns(k, block);
-    struct block *elements = open_loop(k, turns, k->element, k->m->width);
+    struct block *elements = le_cuda_unrolled(k->c, turns, k->element, k->m->width);
     const char *asks = counts(k);
     struct block *inner = asks ? le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", asks)) : elements;
     bind_inner(k, inner, k->m->width > 1 ? k->element : NULL);

@@ -163,9 +163,7 @@ static void find_flat(struct map *m, struct map_names *names) {
     for (int a = 0; a < m->axis_count; a++)
         le_cuda_line(c, m->body, "%s %s[%d];", type_of(m, a), names->place[a], m->unroll);
     declare_ends(m, names);
-    struct block *block = le_cuda_open(
-        c, m->body,
-        le_arena_format(c->arena, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)", turn, turn, m->unroll, turn));
+    struct block *block = le_cuda_unrolled(c, m->body, turn, m->unroll);
     const char *item = le_cuda_name(c, "item");
     le_cuda_line(c, block, "const unsigned %s = %s + %s * %du;", item, first, turn, m->threads);
     split(m, block, item, parts);
@@ -205,9 +203,7 @@ static void find_blocks(struct map *m, struct map_names *names) {
         names->place[a] = le_arena_format(c->arena, "(%s)%s", type_of(m, a), parts[a]);
     find_corner(m, names, parts);
     declare_ends(m, names);
-    struct block *block = le_cuda_open(
-        c, m->body,
-        le_arena_format(c->arena, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)", turn, turn, m->unroll, turn));
+    struct block *block = le_cuda_unrolled(c, m->body, turn, m->unroll);
     find_ends(m, names, block, turn,
               le_arena_format(c->arena, "%s < %s", le_map_place(m, names, m->row, turn), count_of(m, m->row)));
     if (m->inside)

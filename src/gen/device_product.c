@@ -200,13 +200,10 @@ static void emit_end(struct cuda *c, const struct product_stage *p, const struct
     const char *i = le_cuda_name(c, "i"), *j = le_cuda_name(c, "j");
     const char *row = le_cuda_name(c, "row"), *column = le_cuda_name(c, "column");
     int across = p->side / p->micro;
-    le_cuda_line(c, c->root, "#pragma unroll");
-    struct block *outer =
-        le_cuda_open(c, c->root, le_arena_format(c->arena, "for (int %s = 0; %s < %d; %s++)", i, i, p->micro, i));
-    le_cuda_line(c, outer, "const int %s = %s + le_tile_line<%d, %d>((int)threadIdx.x / %d, %s);\n#pragma unroll", row,
-                 n->row, p->side, p->micro, across, i);
-    struct block *inner =
-        le_cuda_open(c, outer, le_arena_format(c->arena, "for (int %s = 0; %s < %d; %s++)", j, j, p->micro, j));
+    struct block *outer = le_cuda_unrolled(c, c->root, i, p->micro);
+    le_cuda_line(c, outer, "const int %s = %s + le_tile_line<%d, %d>((int)threadIdx.x / %d, %s);", row, n->row, p->side,
+                 p->micro, across, i);
+    struct block *inner = le_cuda_unrolled(c, outer, j, p->micro);
     le_cuda_line(c, inner, "const int %s = %s + le_tile_line<%d, %d>((int)threadIdx.x %% %d, %s);", column, n->column,
                  p->side, p->micro, across, j);
     struct block *block =

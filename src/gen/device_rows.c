@@ -221,9 +221,7 @@ static struct block *open_inside(struct row *r, struct block *block, const char 
 
 static struct block *open_lines(struct row *r, const char **line) {
     *line = le_cuda_name(r->c, "line");
-    le_cuda_line(r->c, r->c->root, "#pragma unroll");
-    return le_cuda_open(r->c, r->c->root,
-                        le_arena_format(r->c->arena, "for (int %s = 0; %s < %d; %s++)", *line, *line, r->lines, *line));
+    return le_cuda_unrolled(r->c, r->c->root, *line, r->lines);
 }
 
 /* From memory, the thread's elements of a line, in an array of its own. */
@@ -298,9 +296,7 @@ static struct block *open_elements(struct row *r, const struct group *pass, int 
             if (loads[q] == r->loads[k])
                 names[k] = get_line(r, k, block, line, at);
     *e = le_cuda_name(c, "e");
-    le_cuda_line(c, block, "#pragma unroll");
-    struct block *each =
-        le_cuda_open(c, block, le_arena_format(c->arena, "for (int %s = 0; %s < %d; %s++)", *e, *e, r->all.width, *e));
+    struct block *each = le_cuda_unrolled(c, block, *e, r->all.width);
     le_team_bind_one(c, each, r->all.indices[0], le_arena_format(c->arena, "%s + %s", at, *e), 0);
     for (int k = 0; k < r->load_count; k++) {
         const struct le_value *v = &c->ir->values.at[r->loads[k]->value];

@@ -210,9 +210,7 @@ static void emit_wide(struct team *s, struct block *inner, const char *at, const
                      names[k], place);
     }
     le_cuda_close(c, base);
-    le_cuda_line(c, inner, "#pragma unroll");
-    struct block *each =
-        le_cuda_open(c, inner, le_arena_format(c->arena, "for (int %s = 0; %s < %d; %s++)", e, e, width, e));
+    struct block *each = le_cuda_unrolled(c, inner, e, width);
     bind_turn(s, each, le_arena_format(c->arena, "%s + %s", at, turn_of(s, e, width)), 1);
     for (int k = 0; k < count; k++) {
         const struct le_value *v = &c->ir->values.at[loads[k]->value];

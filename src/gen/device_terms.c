@@ -465,9 +465,8 @@ static void emit_terms(struct cuda *c, struct group *g, struct block *block) {
     bind_last(c, g, base, last);
     read_loads(c, g, &l, base, names);
     le_cuda_close(c, base);
-    le_cuda_line(c, inner, "%s %s[%d];\n#pragma unroll", g->type, some, g->width);
-    struct block *each =
-        le_cuda_open(c, inner, le_arena_format(c->arena, "for (int %s = 0; %s < %d; %s++)", e, e, g->width, e));
+    le_cuda_line(c, inner, "%s %s[%d];", g->type, some, g->width);
+    struct block *each = le_cuda_unrolled(c, inner, e, g->width);
     bind_last(c, g, each, le_arena_format(c->arena, "%s + %s", last, e));
     for (int k = 0; k < l.load_count; k++) {
         struct le_node *load = l.loads[k];

@@ -169,6 +169,13 @@ struct block *le_cuda_open(struct cuda *c, struct block *parent, const char *hea
     return block;
 }
 
+/* The pragma is of the head, since what the loop does not change may come to stand before it. */
+struct block *le_cuda_unrolled(struct cuda *c, struct block *parent, const char *name, int count) {
+    return le_cuda_open(
+        c, parent,
+        le_arena_format(c->arena, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)", name, name, count, name));
+}
+
 void le_cuda_close(struct cuda *c, struct block *block) {
     struct words *to = &block->parent->code;
     const char *at = block->code.length ? block->code.at : "";
