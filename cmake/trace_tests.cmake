@@ -26,3 +26,6 @@ add_dependencies(leat_thread_tests test_recorder test_recorder_ring)
 # The recorder's own declarations of CUPTI against a real cupti.h, where there is one.
 leat_test(tests/cupti_headers tests/cuda_headers/cupti_headers.sh)
 set_tests_properties(tests/cupti_headers PROPERTIES LABELS once SKIP_RETURN_CODE 77)
+
+# Traces that were kept, by what is reported of them. command_here: tests.cmake's.
+leat_test(tests/trace/recorded tests/trace/recorded.sh ${command_here})

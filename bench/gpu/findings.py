@@ -1,50 +1,85 @@
 """Is what leat's findings promise true? For each pair of programs in findings/: the one before the advice is traced, and the gain
 that the rule of its name predicts is compared with what the one after it gains, both run without tracing.
 
-    findings.py --build build/gpu [--only small_grid,compiling] [--repeats 3] [--json FILE]
+    findings.py --build build/gpu [--only small_grid,compiling] [--repeats 5] [--json FILE] [--keep FOLDER [--small]]
 
-A table to stdout; exit status 1 if fewer than nine of ten are within 25 % (a pair whose library is not here is left out)."""
+A table to stdout; exit status 1 if fewer than nine of ten are within 25 % (a pair whose library is not here is left out). With --keep the
+traces of both programs stay in the folder, with their reports. With --small nothing is compared: the programs do as little as the finding
+needs, and run from a folder of no one's, so that their traces can be committed (tests/trace)."""
 import argparse
 import datetime
 import glob
+import importlib.util
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WITHIN, NEEDED = 0.25, 0.9
+NOBODYS = '/tmp/leat-pairs'
+WITHIN, NEEDED, MOST_SMALL_BYTES = 0.25, 0.9, 200_000
 
 
 def options():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--build', default='build/gpu', help='folder of the leat command')
     p.add_argument('--only', default='', help='pairs, by the start of their names')
-    p.add_argument('--repeats', type=int, default=3)
+    p.add_argument('--repeats', type=int, default=5)
     p.add_argument('--json', default='', help='a file')
+    p.add_argument('--keep', default='', help='a folder, for the traces and their reports')
+    p.add_argument('--small', action='store_true', help='small traces alone')
     p.add_argument('--seconds', type=int, default=120, help='the longest that one program may take')
-    return p.parse_args()
+    o = p.parse_args()
+    if o.small and not o.keep:
+        p.error('--small: say where to --keep the traces')
+    return o
 
 
-def took_ns(o, path, way):
-    out = subprocess.run([sys.executable, path, way], capture_output=True, text=True, timeout=o.seconds)
-    if out.returncode:
-        raise RuntimeError(out.stderr.strip().splitlines()[-1] if out.stderr.strip() else 'status %d' % out.returncode)
-    return int(re.search(r'^took_ns (\d+)$', out.stdout, re.M).group(1))
+def leat(o):
+    return os.path.join(o.build, 'leat')
 
 
-def findings(o, path):
-    """What the traced program before the advice is told."""
-    leat = os.path.join(o.build, 'leat')
-    with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, 'pair.trace')
-        subprocess.run([leat, 'trace', '-o', trace, '--from-start', 'off', sys.executable, path, 'before'],
-                       capture_output=True, text=True, timeout=2 * o.seconds, check=True)
-        report = subprocess.run([leat, 'report', trace, '--findings', '--json'], capture_output=True, text=True, check=True)
-        return json.loads(report.stdout)['findings']
+def python():
+    """By its name, where that is the same: the name is in the trace."""
+    found = shutil.which('python3')
+    return 'python3' if found and os.path.realpath(found) == os.path.realpath(sys.executable) else sys.executable
+
+
+def run(command, seconds):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'status %d' % done.returncode)
+    return done.stdout
+
+
+def measured_ns(o, path):
+    """Medians of the ways, by name."""
+    out = run([python(), path, 'measure', str(o.repeats)], o.seconds)
+    times = {way: [int(took) for took in re.findall(r'^%s (\d+)$' % way, out, re.M)] for way in ('before', 'after')}
+    return {way: statistics.median(all_) for way, all_ in times.items()}
+
+
+def record(o, path, way, trace):
+    run([leat(o), 'trace', '-o', trace, '--from-start', 'off', python(), path, way], o.seconds)
+    if o.keep:
+        with open(trace[:-len('.trace')] + '.txt', 'w') as file:
+            subprocess.run([leat(o), 'report', trace], stdout=file, stderr=subprocess.STDOUT)
+
+
+def findings(o, path, folder):
+    """What the traced program before the advice is told; and how large its trace is."""
+    name = os.path.basename(path)[:-3]
+    trace = os.path.join(folder, name + '.before.trace')
+    record(o, path, 'before', trace)
+    told = json.loads(run([leat(o), 'report', trace, '--findings', '--json'], o.seconds))['findings']
+    if o.keep and not o.small:
+        record(o, path, 'after', os.path.join(folder, name + '.after.trace'))
+    return told, os.path.getsize(trace)
 
 
 def in_ns(text):
@@ -59,61 +94,81 @@ def predicted_ns(rule, finding):
     return in_ns(re.search(r': ([\d.]+ \w+) of its', finding['title']).group(1))
 
 
-def measure(o, path):
+def measure(o, path, folder):
     name = os.path.basename(path)[:-3]
     rule = name.rsplit('_', 1)[0].replace('_', '-')
-    before = statistics.median(took_ns(o, path, 'before') for _ in range(o.repeats))
-    after = statistics.median(took_ns(o, path, 'after') for _ in range(o.repeats))
-    told = findings(o, path)
-    row = {'pair': name, 'rule': rule, 'before_ns': before, 'after_ns': after, 'gain_ns': before - after,
-           'all': [(f['rule'], f['gain_ns']) for f in told]}
+    row = {'pair': name, 'rule': rule}
+    if not o.small:
+        times = measured_ns(o, path)
+        row.update(before_ns=times['before'], after_ns=times['after'], gain_ns=times['before'] - times['after'])
+    told, size_bytes = findings(o, path, folder)
+    row.update(all=[(f['rule'], f['gain_ns']) for f in told], trace_bytes=size_bytes)
     ours = [f for f in told if f['rule'] == rule]
     if ours:
-        row.update(predicted_ns=predicted_ns(rule, ours[0]), title=ours[0]['title'])
-        row['off'] = row['predicted_ns'] / row['gain_ns'] - 1 if row['gain_ns'] > 0 else float('inf')
+        row.update(predicted_ns=predicted_ns(rule, ours[0]), title=ours[0]['title'], places=ours[0]['sources'])
+        if not o.small:
+            row['off'] = row['predicted_ns'] / row['gain_ns'] - 1 if row['gain_ns'] > 0 else float('inf')
     return row
 
 
-def show(row):
+def is_good(o, row):
+    if o.small:
+        return 'title' in row and row['trace_bytes'] <= MOST_SMALL_BYTES
+    return 'off' in row and abs(row['off']) <= WITHIN
+
+
+def show(o, row):
     def ms(key): return '%10.3f' % (row[key] / 1e6) if key in row else '%10s' % '-'
     if 'error' in row:
-        print('%-26s %s' % (row['pair'], row['error']))
+        print('%-26s %s' % (row['pair'], row['error']), flush=True)
         return
-    off = '%+5.0f %%' % (100 * row['off']) if 'off' in row else 'not found'
-    good = 'off' in row and abs(row['off']) <= WITHIN
-    print('%-26s %s %s %s %s  %-9s %s' % (row['pair'], ms('before_ns'), ms('after_ns'), ms('gain_ns'), ms('predicted_ns'), off,
-                                          'ok' if good else 'NO'))
+    off = '%+5.0f %%' % (100 * row['off']) if 'off' in row else 'found' if 'title' in row else 'not found'
+    print('%-26s %s %s %s %s  %-9s %-3s %7.1f kB %6.1f s' % (row['pair'], ms('before_ns'), ms('after_ns'), ms('gain_ns'), ms('predicted_ns'),
+                                                         off, 'ok' if is_good(o, row) else 'NO', row['trace_bytes'] / 1e3, row['took_s']))
     print('    ' + row.get('title', 'found instead: ' + ', '.join('%s %.1f ms' % (r, g / 1e6) for r, g in row['all'])), flush=True)
 
 
-def has_library(path):
-    library = os.path.basename(path)[:-3].rsplit('_', 1)[1]
-    return subprocess.run([sys.executable, '-c', 'import ' + library], capture_output=True).returncode == 0
+def pairs(o):
+    here = os.path.join(HERE, 'findings')
+    if o.small:
+        shutil.copytree(here, NOBODYS, dirs_exist_ok=True)
+        here = NOBODYS
+        os.environ['PAIR_SMALL'] = '1'
+    paths = [p for p in sorted(glob.glob(os.path.join(here, '*_*.py'))) if not os.path.basename(p).startswith('pair')]
+    return [p for p in paths if os.path.basename(p).startswith(tuple(o.only.split(',')))]
+
+
+def all_rows(o, folder):
+    for path in pairs(o):
+        name, start = os.path.basename(path)[:-3], time.perf_counter()
+        if importlib.util.find_spec(name.rsplit('_', 1)[1]) is None:
+            print('%-26s its library is not here' % name)
+            continue
+        try:
+            row = measure(o, path, folder)
+        except (RuntimeError, subprocess.SubprocessError, AttributeError, ValueError, KeyError, OSError) as error:
+            row = {'pair': name, 'error': 'failed: %s' % error}
+        row['took_s'] = time.perf_counter() - start
+        show(o, row)
+        yield row
 
 
 def main():
-    o = options()
+    o, start = options(), time.perf_counter()
     os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = 'false'
-    paths = [p for p in sorted(glob.glob(os.path.join(HERE, 'findings', '*_*.py')))
-             if os.path.basename(p).startswith(tuple(o.only.split(',')))]
+    if o.keep:
+        os.makedirs(o.keep, exist_ok=True)
     print('%s: gains that findings predict beside those that come; ms, medians of %d' % (datetime.date.today(), o.repeats))
-    print('%-26s %10s %10s %10s %10s' % ('pair', 'before', 'after', 'gain', 'predicted'))
-    rows = []
-    for path in paths:
-        if not has_library(path):
-            print('%-26s its library is not here' % os.path.basename(path)[:-3])
-            continue
-        try:
-            rows.append(measure(o, path))
-        except (RuntimeError, subprocess.SubprocessError, AttributeError, ValueError, KeyError) as error:
-            rows.append({'pair': os.path.basename(path)[:-3], 'error': 'failed: %s' % error})
-        show(rows[-1])
+    print('%-26s %10s %10s %10s %10s  %-13s %10s %8s' % ('pair', 'before', 'after', 'gain', 'predicted', 'off', 'trace', 'took'))
+    with tempfile.TemporaryDirectory() as folder:
+        rows = list(all_rows(o, o.keep or folder))
     if o.json:
         with open(o.json, 'w') as file:
             for row in rows:
                 file.write(json.dumps(row) + '\n')
-    good = sum('off' in row and abs(row['off']) <= WITHIN for row in rows)
-    print('%d of %d within %d %%' % (good, len(rows), 100 * WITHIN))
+    good = sum(is_good(o, row) for row in rows)
+    print('%d of %d %s; %.0f s in all' % (good, len(rows), 'found in small traces' if o.small else 'within %d %%' % (100 * WITHIN),
+                                          time.perf_counter() - start))
     sys.exit(0 if rows and good >= NEEDED * len(rows) else 1)
 
 

@@ -1,8 +1,9 @@
 #!/bin/sh
-# `make gpu-findings`: what findings predict beside what following them gains. Needs a GPU, CUPTI, and those of CuPy, Numba, PyTorch
-# and JAX that are to take part. Writes bench/results/DATE-gpu-findings.txt (or $BENCH_TO/gpu-findings.txt, figures in .jsonl).
+# `make gpu-findings`: what tracing costs and whether programs run under it as without it (tracing.py), then what findings predict
+# beside what following them gains (findings.py). Needs a GPU, CUPTI, and those of CuPy, Numba, PyTorch and JAX that are to take part.
+# Writes bench/results/DATE-gpu-findings.txt (or $BENCH_TO/gpu-findings.txt, figures in .jsonl).
 #
-#     bench/gpu/findings.sh [OPTIONS OF findings.py]
+#     bench/gpu/findings.sh [OPTIONS OF findings.py]      GPU_FINDINGS: all, tracing or pairs; GPU_KEEP: a folder, for the traces
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/packages.sh
@@ -15,8 +16,12 @@ command -v nvidia-smi >/dev/null 2>&1 || {
 }
 to=${BENCH_TO:+$BENCH_TO/gpu-findings.txt}
 to=${to:-bench/results/$(date +%Y-%m-%d)-gpu-findings.txt}
+python=${PYTHON:-python3}
+parts=${GPU_FINDINGS:-all}
+set -- --build "$build" ${GPU_KEEP:+--keep "$GPU_KEEP"} "$@"
 {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1
-    "${PYTHON:-python3}" bench/gpu/findings.py --build "$build" --json "${BENCH_TO:-$build}/gpu-findings.jsonl" "$@" || echo "FAILED"
-} | tee "$to"
+    [ "$parts" = pairs ] || "$python" bench/gpu/tracing.py --build "$build" ${GPU_KEEP:+--keep "$GPU_KEEP"} || echo "FAILED"
+    [ "$parts" = tracing ] || "$python" bench/gpu/findings.py --json "${BENCH_TO:-$build}/gpu-findings.jsonl" "$@" || echo "FAILED"
+} 2>&1 | tee "$to"
 ! grep -q FAILED "$to"

@@ -6,7 +6,7 @@ import numpy as np
 
 import pair
 
-N = 512
+N, LAUNCHES = 512, 300 if pair.SMALL else 3000
 product = cp.RawKernel(r'''
 extern "C" __global__ void product(const float *a, const float *b, float *c, int n) {
     int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -19,7 +19,7 @@ a, b, c = (cp.ones((N, N), cp.float32) for _ in range(3))
 
 
 def copy_time(waits):
-    for _ in range(3000):
+    for _ in range(LAUNCHES):
         product((N // 16, N // 16), (16, 16), (a, b, c, np.int32(N)))
     if waits:
         cp.cuda.Device().synchronize()

@@ -4,19 +4,24 @@ import jax.numpy as jnp
 
 import pair
 
+STEPS = 100 if pair.SMALL else 1000
 x = jnp.ones(1000)
 
 
 def one_by_one():
     y = x
-    for _ in range(50 * pair.TURNS):
+    for _ in range(STEPS):
         y = jnp.sin(y) * 1.5
     y.block_until_ready()
 
 
 @jax.jit
 def loop(y):
-    return jax.lax.fori_loop(0, 50 * pair.TURNS, lambda _, value: jnp.sin(value) * 1.5, y)
+    return jax.lax.fori_loop(0, STEPS, lambda _, value: jnp.sin(value) * 1.5, y)
 
 
-pair.run(one_by_one, lambda: loop(x).block_until_ready() and None, lambda: None)
+def at_once():
+    loop(x).block_until_ready()
+
+
+pair.run(one_by_one, at_once, lambda: None)

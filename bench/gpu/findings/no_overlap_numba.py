@@ -1,8 +1,6 @@
 """Ten arrays of 40 MB divided by their sums: through pageable memory in one stream, against pinned memory in ten."""
-import numpy as np
-from numba import cuda
-
 import pair
+from pair_numba import cuda, float32, np
 
 ARRAYS, N, BLOCKS, THREADS = 10, 10_000_000, 528, 256
 
@@ -14,7 +12,7 @@ def clear(total):
 
 @cuda.jit
 def add_up(x, total):
-    part = np.float32(0)
+    part = float32(0)
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         part += x[i]
     cuda.atomic.add(total, 0, part)
@@ -22,7 +20,7 @@ def add_up(x, total):
 
 @cuda.jit
 def divide(x, total):
-    scale = np.float32(1) / total[0]
+    scale = float32(1) / total[0]
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         x[i] *= scale
 
@@ -31,7 +29,7 @@ devices = [(cuda.device_array(N, np.float32), cuda.device_array(1, np.float32)) 
 
 
 def normalise(host, streams):
-    for turn in range(3):
+    for _ in range(3):
         for k, values in enumerate(host):
             stream, (x, total) = streams[k % len(streams)], devices[k]
             x.copy_to_device(values, stream=stream)

@@ -1,17 +1,29 @@
-"""A tensor that comes down and goes up again at each step, unchanged, against one that stays."""
-import torch
-
+"""An array that comes down and goes up again at each step, unchanged, against one that stays."""
 import pair
+from pair_numba import cuda, float32, np
 
-start = torch.rand(8_000_000, device='cuda')
+N, THREADS = 4_000_000, 256
+host = np.empty(N, np.float32)
+
+
+@cuda.jit
+def grow(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = x[i] * float32(1.001) + float32(1)
+
+
+kept = cuda.device_array(N, np.float32)
+start = cuda.to_device(np.arange(N, dtype=np.float32))
 
 
 def steps(down_and_up):
-    x = start
+    kept.copy_to_device(start)
     for _ in range(pair.TURNS):
-        x = x * 1.5
+        grow[(N + THREADS - 1) // THREADS, THREADS](kept)
         if down_and_up:
-            x = x.cpu().to('cuda')
+            kept.copy_to_host(host)
+            kept.copy_to_device(host)
 
 
-pair.run(lambda: steps(True), lambda: steps(False), torch.cuda.synchronize)
+pair.run(lambda: steps(True), lambda: steps(False), cuda.synchronize)

@@ -1,8 +1,6 @@
 """A generalized ufunc over (100, 4000, 5) doubles whose loop is over the 4,000 alone, against a thread for each element."""
-import numpy as np
-from numba import cuda, guvectorize, vectorize
-
 import pair
+from pair_numba import cuda, guvectorize, np, vectorize
 
 
 @guvectorize(['void(float64[:,:], float64[:,:], float64[:,:])'], '(m,k),(m,k)->(m,k)', target='cuda')
@@ -22,12 +20,16 @@ rates = cuda.to_device(np.full((4000, 100, 5), 0.5))
 result = cuda.device_array((4000, 100, 5))
 
 
-def with_each(function):
-    def way():
-        for _ in range(pair.TURNS):
-            function(values, rates, out=result)
-            cuda.synchronize()
-    return way
+def with_slices():
+    for _ in range(pair.TURNS):
+        discount_slices(values, rates, result)
+        cuda.synchronize()
 
 
-pair.run(with_each(discount_slices), with_each(discount), cuda.synchronize)
+def with_elements():
+    for _ in range(pair.TURNS):
+        discount(values, rates, out=result)
+        cuda.synchronize()
+
+
+pair.run(with_slices, with_elements, cuda.synchronize)

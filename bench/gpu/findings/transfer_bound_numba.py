@@ -1,24 +1,29 @@
-"""NumPy arrays given to a kernel, which go up and down at each call, against arrays on the device."""
-import numpy as np
-from numba import cuda
-
+"""NumPy arrays given to a kernel, which go up and down at each call, against an array that goes up once and comes down once."""
 import pair
+from pair_numba import cuda, float32, np
+
+N, THREADS = 8_000_000, 256
 
 
 @cuda.jit
 def scale(x):
     i = cuda.grid(1)
     if i < x.size:
-        x[i] *= 1.0001
+        x[i] *= float32(1.0001)
 
 
-host = np.ones(8_000_000, np.float32)
-device = cuda.to_device(host)
+host = np.ones(N, np.float32)
 
 
 def work(x):
     for _ in range(pair.TURNS):
-        scale[(x.size + 255) // 256, 256](x)
+        scale[(N + THREADS - 1) // THREADS, THREADS](x)
 
 
-pair.run(lambda: work(host), lambda: work(device), cuda.synchronize)
+def stay():
+    device = cuda.to_device(host)
+    work(device)
+    device.copy_to_host(host)
+
+
+pair.run(lambda: work(host), stay, cuda.synchronize)
