@@ -211,7 +211,7 @@ static leat_status judge(struct job *job, le_nvrtc_result result) {
     if (result == LE_NVRTC_ERROR_COMPILATION || result == LE_NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID)
         return le_compile_log_fail(log, job->source->name, job->source->text);
     if (result == LE_NVRTC_ERROR_INVALID_OPTION)
-        return le_fail(LEAT_INVALID, "%s: %s", job->source->name, *log ? log : "a wrong option");
+        return le_fail(LEAT_INVALID, "%s: %s", job->source->name, *log ? log : job->nvrtc->GetErrorString(result));
     if (!*log)
         return nvrtc_failed(job, result, job->source->name);
     if (result == LE_NVRTC_ERROR_OUT_OF_MEMORY)

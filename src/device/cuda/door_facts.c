@@ -21,15 +21,13 @@ leat_status le_cuda_facts_count(const struct le_cuda_driver *driver, int *count)
     return error ? fail(driver, "cuDeviceGetCount", error) : LEAT_OK;
 }
 
-/* 0 where the driver does not know it, which is no error. Nothing more is asked after one. */
+/* Nothing more is asked after an error. */
 static int attribute(const struct le_cuda_driver *driver, le_cu_device device, le_cu_device_attribute which,
                      le_cu_result *error) {
     int value = 0;
-    if (*error)
-        return 0;
-    le_cu_result result = driver->DeviceGetAttribute(&value, which, device);
-    *error = result == LE_CU_ERROR_INVALID_VALUE ? LE_CU_SUCCESS : result;
-    return result ? 0 : value;
+    if (!*error)
+        *error = driver->DeviceGetAttribute(&value, which, device);
+    return value;
 }
 
 static void write_uuid(const le_cu_uuid *uuid, char *text, size_t size_bytes) {
@@ -70,8 +68,9 @@ leat_status le_cuda_facts_get(const struct le_cuda_driver *driver, int ordinal, 
     found.capability = 10 * attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &error) +
                        attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &error);
     found.multiprocessors = attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &error);
-    found.f64_ratio =
-        attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, &error);
+    if (driver->DeviceGetAttribute(&found.f64_ratio, LE_CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
+                                   found.device))
+        found.f64_ratio = 0; /* not every driver knows it */
     int compute_mode = attribute(driver, found.device, LE_CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &error);
     if (error)
         return fail(driver, "cuDeviceGetAttribute", error);

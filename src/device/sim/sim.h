@@ -14,9 +14,11 @@ struct le_sim_faults {
     uint64_t allocation, launch, copy, module; /* OUT_OF_MEMORY; LAUNCH_FAILED; LAUNCH_FAILED; INVALID_IMAGE */
     uint64_t sticky_launch; /* the Nth kernel ends in ILLEGAL_ADDRESS as it runs: every later call fails with it */
     uint64_t call;          /* of all calls of the driver's but those that release the context or tell errors' names */
-    le_cu_result call_result; /* what that one gives; 0: UNKNOWN */
-    bool call_sticks;         /* every later call fails with it */
-    uint64_t nvrtc, cublas;   /* of all calls but those that destroy: INTERNAL_ERROR */
+    le_cu_result call_result;     /* what that one gives; 0: UNKNOWN */
+    bool call_sticks;             /* every later call fails with it */
+    uint64_t nvrtc, cublas;       /* of all calls but those that destroy */
+    le_nvrtc_result nvrtc_result; /* what that one gives; 0: INTERNAL_ERROR */
+    le_cublas_status cublas_result;
 };
 
 struct le_sim_options {

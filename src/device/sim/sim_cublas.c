@@ -4,24 +4,32 @@
 #include "base/memory.h"
 #include "device/sim/sim_state.h"
 
-enum { BLOCK = 256, BATCH_MAX = 65535, WORK_ALIGNMENT = 256 };
+enum { BLOCK = 256, BATCH_MAX = 65535, WORK_ALIGNMENT = 256, COLUMNS = 4 };
 
+/* A thread adds up four sums side by side, since each addition waits for the one before it. */
 static const char text[] =
+    "enum { COLUMNS = 4 };\n"
     "template <class T> __device__ void product(int a_is, int b_is, int m, int n, int k, T alpha, const T *a, int "
     "lda,\n"
     "        long long a_stride, const T *b, int ldb, long long b_stride, T beta, T *c, int ldc, long long c_stride) "
     "{\n"
     "    const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    const int i = (int)(at % m), j = (int)(at / m);\n"
+    "    const int i = (int)(at % m), j = (int)(at / m) * COLUMNS;\n"
     "    if (j >= n)\n"
     "        return;\n"
+    "    const long long a_step = a_is ? 1 : lda, b_step = b_is ? ldb : 1, b_next = b_is ? 1 : ldb;\n"
     "    a += blockIdx.y * a_stride + (a_is ? (long long)i * lda : i);\n"
-    "    b += blockIdx.y * b_stride + (b_is ? j : (long long)j * ldb);\n"
+    "    b += blockIdx.y * b_stride + j * b_next;\n"
     "    c += blockIdx.y * c_stride + (long long)j * ldc + i;\n"
-    "    T sum = 0;\n"
-    "    for (int p = 0; p < k && alpha != 0; p++)\n"
-    "        sum += a[a_is ? p : (long long)p * lda] * b[b_is ? (long long)p * ldb : p];\n"
-    "    *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;\n"
+    "    const T *columns[COLUMNS];\n"
+    "    T sums[COLUMNS] = {0};\n"
+    "    for (int q = 0; q < COLUMNS; q++)\n"
+    "        columns[q] = b + (j + q < n ? q : 0) * b_next;\n"
+    "    for (long long p = 0; p < k && alpha != 0; p++)\n"
+    "        for (int q = 0; q < COLUMNS; q++)\n"
+    "            sums[q] += a[p * a_step] * columns[q][p * b_step];\n"
+    "    for (int q = 0; q < COLUMNS && j + q < n; q++)\n"
+    "        c[q * (long long)ldc] = beta == 0 ? alpha * sums[q] : alpha * sums[q] + beta * c[q * (long long)ldc];\n"
     "}\n"
     "#define PRODUCT(name, T)                                                                                  \\\n"
     "    extern \"C\" __global__ void name(int a_is, int b_is, int m, int n, int k, T alpha, const T *a, int lda, \\\n"
@@ -79,8 +87,9 @@ static le_cublas_status destroy(le_cublas_handle h) {
 }
 
 static le_cublas_status create(le_cublas_handle *handle) {
-    if (le_sim_cublas_fails())
-        return LE_CUBLAS_INTERNAL_ERROR;
+    le_cublas_status fault = le_sim_cublas_fault();
+    if (fault)
+        return fault;
     le_cublas_handle h = le_alloc_zero(1, sizeof *h);
     if (!h)
         return LE_CUBLAS_ALLOC_FAILED;
@@ -110,8 +119,9 @@ static const char *get_status_string(le_cublas_status status) {
 }
 
 static le_cublas_status set_stream(le_cublas_handle h, le_cublas_stream stream) {
-    if (le_sim_cublas_fails())
-        return LE_CUBLAS_INTERNAL_ERROR;
+    le_cublas_status fault = le_sim_cublas_fault();
+    if (fault)
+        return fault;
     h->stream = stream;
     h->work = NULL;
     h->work_bytes = 0;
@@ -119,8 +129,9 @@ static le_cublas_status set_stream(le_cublas_handle h, le_cublas_stream stream) 
 }
 
 static le_cublas_status set_workspace(le_cublas_handle h, void *work, size_t size_bytes) {
-    if (le_sim_cublas_fails())
-        return LE_CUBLAS_INTERNAL_ERROR;
+    le_cublas_status fault = le_sim_cublas_fault();
+    if (fault)
+        return fault;
     if ((uintptr_t)work % WORK_ALIGNMENT)
         return LE_CUBLAS_INVALID_VALUE;
     h->work = work;
@@ -129,8 +140,9 @@ static le_cublas_status set_workspace(le_cublas_handle h, void *work, size_t siz
 }
 
 static le_cublas_status set_math_mode(le_cublas_handle h, le_cublas_math mode) {
-    if (le_sim_cublas_fails())
-        return LE_CUBLAS_INTERNAL_ERROR;
+    le_cublas_status fault = le_sim_cublas_fault();
+    if (fault)
+        return fault;
     return h && mode == LE_CUBLAS_DEFAULT_MATH ? LE_CUBLAS_SUCCESS : LE_CUBLAS_INVALID_VALUE;
 }
 
@@ -142,7 +154,8 @@ static bool is_right(int rows, int columns, le_cublas_operation is, int stride) 
 
 static le_cublas_status launch(le_cublas_handle h, le_cu_function function, int m, int n, int count,
                                void **parameters) {
-    unsigned blocks = (unsigned)(((int64_t)m * n + BLOCK - 1) / BLOCK);
+    int64_t threads = (int64_t)m * ((n + COLUMNS - 1) / COLUMNS);
+    unsigned blocks = (unsigned)((threads + BLOCK - 1) / BLOCK);
     le_cu_result result = le_sim_driver()->LaunchKernel(function, blocks, (unsigned)count, 1, BLOCK, 1, 1, 0, h->stream,
                                                         parameters, NULL);
     return result ? LE_CUBLAS_EXECUTION_FAILED : LE_CUBLAS_SUCCESS;
@@ -154,8 +167,9 @@ static bool is_ready(le_cublas_handle h) {
 
 #define PRODUCT(name, function, T)                                                                                     \
     static le_cublas_status name LE_CUBLAS_PRODUCT(T) {                                                                \
-        if (le_sim_cublas_fails())                                                                                     \
-            return LE_CUBLAS_INTERNAL_ERROR;                                                                           \
+        le_cublas_status fault = le_sim_cublas_fault();                                                                \
+        if (fault)                                                                                                     \
+            return fault;                                                                                              \
         T scale = *alpha, kept = *beta;                                                                                \
         void *parameters[] = {&a_is,     &b_is,      &m,   &n,        &k,    &scale, (void *)&a, &lda,                 \
                               &a_stride, (void *)&b, &ldb, &b_stride, &kept, &c,     &ldc,       &c_stride};           \

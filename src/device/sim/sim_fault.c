@@ -97,14 +97,20 @@ static bool library_fails(uint64_t *count, const uint64_t *which) {
     return fails;
 }
 
-bool le_sim_nvrtc_fails(void) {
+le_nvrtc_result le_sim_nvrtc_fault(void) {
     struct sim_state *state = le_sim_state();
-    return library_fails(&state->counts.nvrtc, &state->options.faults.nvrtc);
+    const struct le_sim_faults *faults = &state->options.faults;
+    if (!library_fails(&state->counts.nvrtc, &faults->nvrtc))
+        return LE_NVRTC_SUCCESS;
+    return faults->nvrtc_result ? faults->nvrtc_result : LE_NVRTC_ERROR_INTERNAL_ERROR;
 }
 
-bool le_sim_cublas_fails(void) {
+le_cublas_status le_sim_cublas_fault(void) {
     struct sim_state *state = le_sim_state();
-    return library_fails(&state->counts.cublas, &state->options.faults.cublas);
+    const struct le_sim_faults *faults = &state->options.faults;
+    if (!library_fails(&state->counts.cublas, &faults->cublas))
+        return LE_CUBLAS_SUCCESS;
+    return faults->cublas_result ? faults->cublas_result : LE_CUBLAS_INTERNAL_ERROR;
 }
 
 void le_sim_note_left(void) {

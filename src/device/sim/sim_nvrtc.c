@@ -27,8 +27,9 @@ static const char *get_error_string(le_nvrtc_result result) {
 }
 
 static le_nvrtc_result version(int *major, int *minor) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!major || !minor)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *major = 13;
@@ -67,8 +68,9 @@ static bool copy_list(char ***copy, const char *const *list, int count) {
 
 static le_nvrtc_result create_program(le_nvrtc_program *handle, const char *source, const char *name, int header_count,
                                       const char *const *headers, const char *const *include_names) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!handle || !source || header_count < 0 || (header_count && (!headers || !include_names)))
         return LE_NVRTC_ERROR_INVALID_INPUT;
     le_nvrtc_program program = le_alloc_zero(1, sizeof *program);
@@ -86,8 +88,9 @@ static le_nvrtc_result create_program(le_nvrtc_program *handle, const char *sour
 }
 
 static le_nvrtc_result add_name_expression(le_nvrtc_program program, const char *expression) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || !expression || program->tried)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     char **grown = le_realloc(program->expressions, ((size_t)program->expression_count + 1) * sizeof *grown);
@@ -119,8 +122,9 @@ static le_nvrtc_result as_nvrtc(leat_status status) {
 }
 
 static le_nvrtc_result compile_program(le_nvrtc_program program, int option_count, const char *const *options) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || program->tried || option_count < 0 || (option_count && !options))
         return LE_NVRTC_ERROR_INVALID_INPUT;
     program->tried = true;
@@ -146,8 +150,9 @@ static le_nvrtc_result compile_program(le_nvrtc_program program, int option_coun
 }
 
 static le_nvrtc_result get_lowered_name(le_nvrtc_program program, const char *expression, const char **lowered) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || !expression || !lowered || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     for (int k = 0; k < program->expression_count; k++)
@@ -163,8 +168,9 @@ static const char *log_of(le_nvrtc_program program) {
 }
 
 static le_nvrtc_result get_program_log_size(le_nvrtc_program program, size_t *size_bytes) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || !size_bytes)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *size_bytes = strlen(log_of(program)) + 1;
@@ -172,8 +178,9 @@ static le_nvrtc_result get_program_log_size(le_nvrtc_program program, size_t *si
 }
 
 static le_nvrtc_result get_program_log(le_nvrtc_program program, char *log) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || !log)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     memcpy(log, log_of(program), strlen(log_of(program)) + 1);
@@ -181,8 +188,9 @@ static le_nvrtc_result get_program_log(le_nvrtc_program program, char *log) {
 }
 
 static le_nvrtc_result get_ptx_size(le_nvrtc_program program, size_t *size_bytes) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || !size_bytes || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *size_bytes = strlen(program->compiled.ptx) + 1;
@@ -190,8 +198,9 @@ static le_nvrtc_result get_ptx_size(le_nvrtc_program program, size_t *size_bytes
 }
 
 static le_nvrtc_result get_ptx(le_nvrtc_program program, char *ptx) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || !ptx || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     memcpy(ptx, program->compiled.ptx, strlen(program->compiled.ptx) + 1);
@@ -199,8 +208,9 @@ static le_nvrtc_result get_ptx(le_nvrtc_program program, char *ptx) {
 }
 
 static le_nvrtc_result get_cubin_size(le_nvrtc_program program, size_t *size_bytes) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || !size_bytes || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *size_bytes = program->compiled.image_bytes;
@@ -208,8 +218,9 @@ static le_nvrtc_result get_cubin_size(le_nvrtc_program program, size_t *size_byt
 }
 
 static le_nvrtc_result get_cubin(le_nvrtc_program program, char *cubin) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!program || !cubin || !program->done)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     memcpy(cubin, program->compiled.image, program->compiled.image_bytes);
@@ -219,8 +230,9 @@ static le_nvrtc_result get_cubin(le_nvrtc_program program, char *cubin) {
 static const int architectures[] = {75, 80, 86, 89, 90};
 
 static le_nvrtc_result get_num_supported_archs(int *count) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!count)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     *count = (int)ARRAY_LEN(architectures);
@@ -228,8 +240,9 @@ static le_nvrtc_result get_num_supported_archs(int *count) {
 }
 
 static le_nvrtc_result get_supported_archs(int *list) {
-    if (le_sim_nvrtc_fails())
-        return LE_NVRTC_ERROR_INTERNAL_ERROR;
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
     if (!list)
         return LE_NVRTC_ERROR_INVALID_INPUT;
     memcpy(list, architectures, sizeof architectures);

@@ -241,9 +241,9 @@ bool le_sim_is_child(void);           /* of the process that called Init, by for
 void le_sim_configuration_read(void); /* from the environment, if nobody has configured */
 /* Counts one more; true: it is the one that fails. */
 bool le_sim_fault_now(uint64_t *count, uint64_t which);
-le_cu_result le_sim_call_fault(void); /* of one more call of the driver's */
-bool le_sim_nvrtc_fails(void);        /* one more call; these two take the lock */
-bool le_sim_cublas_fails(void);
+le_cu_result le_sim_call_fault(void);     /* of one more call of the driver's */
+le_nvrtc_result le_sim_nvrtc_fault(void); /* of one more call; these two take the lock */
+le_cublas_status le_sim_cublas_fault(void);
 void le_sim_note_left(void); /* before all of it is freed */
 int le_sim_handles_live(const struct sim_handles *handles);
 
