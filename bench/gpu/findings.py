@@ -53,33 +53,39 @@ def python():
 def run(command, seconds):
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
     if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'status %d' % done.returncode)
+        own = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith('leat: ')]
+        raise RuntimeError(own[-1] if own else 'status %d' % done.returncode)
     return done.stdout
+
+
+def times_ns(out, way):
+    return [int(took) for took in re.findall(r'^%s (\d+)$' % way, out, re.M)]
 
 
 def measured_ns(o, path):
     """Medians of the ways, by name."""
     out = run([python(), path, 'measure', str(o.repeats)], o.seconds)
-    times = {way: [int(took) for took in re.findall(r'^%s (\d+)$' % way, out, re.M)] for way in ('before', 'after')}
-    return {way: statistics.median(all_) for way, all_ in times.items()}
+    return {way: statistics.median(times_ns(out, way)) for way in ('before', 'after')}
 
 
 def record(o, path, way, trace):
-    run([leat(o), 'trace', '-o', trace, '--from-start', 'off', python(), path, way], o.seconds)
+    """What the way took while it was recorded."""
+    out = run([leat(o), 'trace', '-o', trace, '--from-start', 'off', python(), path, way], o.seconds)
     if o.keep:
         with open(trace[:-len('.trace')] + '.txt', 'w') as file:
             subprocess.run([leat(o), 'report', trace], stdout=file, stderr=subprocess.STDOUT)
+    return times_ns(out, way)[0]
 
 
 def findings(o, path, folder):
-    """What the traced program before the advice is told; and how large its trace is."""
+    """What the traced program before the advice is told, what it took, and how large its trace is."""
     name = os.path.basename(path)[:-3]
     trace = os.path.join(folder, name + '.before.trace')
-    record(o, path, 'before', trace)
+    traced_ns = record(o, path, 'before', trace)
     told = json.loads(run([leat(o), 'report', trace, '--findings', '--json'], o.seconds))['findings']
     if o.keep and not o.small:
         record(o, path, 'after', os.path.join(folder, name + '.after.trace'))
-    return told, os.path.getsize(trace)
+    return told, traced_ns, os.path.getsize(trace)
 
 
 def in_ns(text):
@@ -101,8 +107,8 @@ def measure(o, path, folder):
     if not o.small:
         times = measured_ns(o, path)
         row.update(before_ns=times['before'], after_ns=times['after'], gain_ns=times['before'] - times['after'])
-    told, size_bytes = findings(o, path, folder)
-    row.update(all=[(f['rule'], f['gain_ns']) for f in told], trace_bytes=size_bytes)
+    told, traced_ns, size_bytes = findings(o, path, folder)
+    row.update(traced_ns=traced_ns, all=[(f['rule'], f['gain_ns']) for f in told], trace_bytes=size_bytes)
     ours = [f for f in told if f['rule'] == rule]
     if ours:
         row.update(predicted_ns=predicted_ns(rule, ours[0]), title=ours[0]['title'], places=ours[0]['sources'])
@@ -123,8 +129,9 @@ def show(o, row):
         print('%-26s %s' % (row['pair'], row['error']), flush=True)
         return
     off = '%+5.0f %%' % (100 * row['off']) if 'off' in row else 'found' if 'title' in row else 'not found'
-    print('%-26s %s %s %s %s  %-9s %-3s %7.1f kB %6.1f s' % (row['pair'], ms('before_ns'), ms('after_ns'), ms('gain_ns'), ms('predicted_ns'),
-                                                         off, 'ok' if is_good(o, row) else 'NO', row['trace_bytes'] / 1e3, row['took_s']))
+    print('%-26s %s %s %s %s %s  %-9s %-3s %7.1f kB %6.1f s' %
+          (row['pair'], ms('before_ns'), ms('traced_ns'), ms('after_ns'), ms('gain_ns'), ms('predicted_ns'), off,
+           'ok' if is_good(o, row) else 'NO', row['trace_bytes'] / 1e3, row['took_s']))
     print('    ' + row.get('title', 'found instead: ' + ', '.join('%s %.1f ms' % (r, g / 1e6) for r, g in row['all'])), flush=True)
 
 
@@ -159,7 +166,7 @@ def main():
     if o.keep:
         os.makedirs(o.keep, exist_ok=True)
     print('%s: gains that findings predict beside those that come; ms, medians of %d' % (datetime.date.today(), o.repeats))
-    print('%-26s %10s %10s %10s %10s  %-13s %10s %8s' % ('pair', 'before', 'after', 'gain', 'predicted', 'off', 'trace', 'took'))
+    print('%-26s %10s %10s %10s %10s %10s  %-13s %10s %8s' % ('pair', 'before', 'recorded', 'after', 'gain', 'predicted', 'off', 'trace', 'took'))
     with tempfile.TemporaryDirectory() as folder:
         rows = list(all_rows(o, o.keep or folder))
     if o.json:

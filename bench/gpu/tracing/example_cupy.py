@@ -84,7 +84,8 @@ def filtered(pieces, streams):
     """Each piece: up, a low pass in the frequencies, down, in one of the streams."""
     results = [cupyx.empty_pinned(piece.shape, np.float32) for piece in pieces]
     for k, piece in enumerate(pieces):
-        with streams[k % len(streams)] as stream:
+        stream = streams[k % len(streams)]
+        with stream:
             values = cp.empty(piece.shape, cp.float32)
             values.set(piece, stream=stream)
             frequencies = cp.fft.rfft(values)
