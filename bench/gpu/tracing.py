@@ -21,6 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, 'tracing')
 LAUNCH_US, SOURCE_US, SHARE = 1.5, 3.0, 0.03
+NUMBAS = '/doc_examples/'  # where the examples are that come with Numba
 LEAST_LINES = 1  # of an example: so many its trace has to name
 
 
@@ -145,9 +146,9 @@ def recorded(o, trace, program):
     if whole['lost'] or whole['errors'] or whole['notes']:
         wrong.append('%d lost, %s %s' % (whole['lost'], whole['notes'], whole['errors']))
     operations = told_by(o, trace, '--trace')['operations']
-    own = os.path.basename(program) + ':'
-    named = [one['source'] for one in operations if own in one.get('source', '')]
-    lines = set(named) | {source for finding in whole['findings'] for source in finding['sources'] if own in source}
+    def is_own(source): return os.path.basename(program) + ':' in source or NUMBAS in source
+    named = [one['source'] for one in operations if is_own(one.get('source', ''))]
+    lines = set(named) | {source for finding in whole['findings'] for source in finding['sources'] if is_own(source)}
     if len(lines) < LEAST_LINES:
         wrong.append('%d of its lines are named' % len(lines))
     return wrong, '%d operations, %d %% of them right from its lines; %d lines named' % (len(operations), 100 * len(named) // max(len(operations), 1), len(lines))
