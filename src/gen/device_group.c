@@ -3,6 +3,8 @@
 #include "gen/device_team.h"
 #include <string.h>
 
+#define UNIFORM_POINTS 4096 /* a thread for each keeps a device busy */
+
 struct find {
     struct cuda *c;
     struct team_stage *t;
@@ -198,6 +200,14 @@ static bool find_points(struct cuda *c, const struct le_stage *stage, struct tea
     return true;
 }
 
+/* Of stages that are made together: those of the others are as much needed as the first one's. */
+static void add_others(struct find *f, const struct le_stage *stages, int count) {
+    for (int k = 1; k < count && f->fits; k++) {
+        find(f, stages[k].node, true);
+        f->t->siblings[f->t->sibling_count++] = &stages[k];
+    }
+}
+
 /* Reductions of the same array: what is one of a pass is made in it. */
 static void add_siblings(struct find *f, const struct le_stage *stage) {
     for (int k = stage->sibling; k >= 0 && f->t->group_count == 1; k = f->c->ir->stages.at[k].sibling) {
@@ -210,19 +220,32 @@ static void add_siblings(struct find *f, const struct le_stage *stage) {
     }
 }
 
-bool le_team_find(struct cuda *c, const struct le_stage *stage, struct team_stage *t) {
-    *t = (struct team_stage){0};
+/* Neighbours of one term are far apart for all points but the nearest; or, where many points have the same terms, all
+ * threads of a warp read the same at once. */
+static bool make_columns(struct cuda *c, const struct team_stage *t) {
+    bool across = t->points_count > 0, uniform = t->spread > 1 && t->points >= UNIFORM_POINTS;
+    for (int g = 0; g < t->group_count; g++) {
+        across = across && le_group_is_across(c, &t->groups[g], t->points_at[t->points_count - 1]);
+        uniform = uniform && le_group_is_uniform(c, &t->groups[g], t->points_at, t->points_count);
+    }
+    return across || uniform;
+}
+
+bool le_team_find(struct cuda *c, const struct le_stage *stages, int count, struct team_stage *t) {
+    const struct le_stage *stage = &stages[0];
+    *t = (struct team_stage){.spread = count};
     if (!stage->node->reduces)
         return false;
     struct find f = {.c = c, .t = t, .epoch = ++c->ir->epoch, .fits = true};
     find(&f, stage->node, true);
+    add_others(&f, stages, count);
     add_siblings(&f, stage);
     if (!f.fits || t->group_count == 0 || !find_points(c, stage, t))
         return false;
-    for (int g = 0; g < t->group_count; g++)
+    for (int g = 0; g < t->group_count; g++) {
+        t->groups[g].share = t->spread > 1;
         le_group_shape(c, &t->groups[g]);
-    t->are_columns = t->points_count > 0;
-    for (int g = 0; g < t->group_count && t->are_columns; g++)
-        t->are_columns = le_group_is_across(c, &t->groups[g], t->points_at[t->points_count - 1]);
+    }
+    t->are_columns = make_columns(c, t);
     return true;
 }

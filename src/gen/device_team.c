@@ -47,6 +47,10 @@ void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads) {
     c->blocks = resident > 0 ? resident : 1;
 }
 
+bool le_team_takes(const struct cuda *c, const struct team_stage *t) {
+    return choose(c, t) != TEAM_NONE && t->points <= INT32_MAX;
+}
+
 static const char *counted_in(const struct group *g) {
     return g->narrow ? "int" : "long long";
 }
@@ -65,9 +69,19 @@ static const char *declare_room(struct cuda *c, const struct group *g) {
     return room;
 }
 
+/* The stage's value, and those of its siblings. */
+static void store(struct cuda *c, const struct team_stage *t, struct block *block) {
+    const struct le_stage *stage = c->stage;
+    le_cuda_store(c, le_cuda_node(c, stage->node, block, NULL), block);
+    for (int k = 0; k < t->sibling_count; k++) {
+        c->stage = t->siblings[k];
+        le_cuda_store(c, le_cuda_node(c, c->stage->node, block, NULL), block);
+    }
+    c->stage = stage;
+}
+
 /* Along the kept indices that no reduction depends on, by all of the team: thread `own` of so many. */
 static void make_rest(struct cuda *c, const struct team_stage *t, const char *own, const char *threads) {
-    const struct le_stage *stage = c->stage;
     struct block *block = c->root;
     bool narrow = t->rest <= INT32_MAX / 2;
     if (t->rest_count == 0) {
@@ -79,12 +93,7 @@ static void make_rest(struct cuda *c, const struct team_stage *t, const char *ow
                                              type, le_cuda_number(c, "rest_points", t->rest), rest, threads));
         le_team_bind(c, block, t->rest_at, t->rest_count, rest, narrow);
     }
-    le_cuda_store(c, le_cuda_node(c, stage->node, block, NULL), block);
-    for (int k = 0; k < t->sibling_count; k++) {
-        c->stage = t->siblings[k];
-        le_cuda_store(c, le_cuda_node(c, c->stage->node, block, NULL), block);
-    }
-    c->stage = stage;
+    store(c, t, block);
     if (block != c->root)
         le_cuda_close(c, block);
 }
@@ -96,8 +105,8 @@ static void finish(struct cuda *c, const struct team_stage *t, struct le_device_
     launch->grid[1] = rows;
     launch->block[0] = (unsigned)threads;
     launch->grid[2] = launch->block[1] = launch->block[2] = 1;
-    launch->elements = t->points * t->rest;
-    launch->how = how;
+    launch->elements = t->points * t->rest * t->spread;
+    launch->how = t->spread > 1 ? le_arena_format(c->arena, "%s, %d values at once", how, t->spread) : how;
 }
 
 /* ---- a warp or a block for each point */
@@ -232,6 +241,8 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_lau
  * points puts their totals together */
 
 #define CHUNK_LEAST      64
+#define IDLE_MOST        32                 /* of dear terms: one part of so many of a device's time */
+#define PARTS_BYTES      ((int64_t)1 << 27) /* of their totals */
 #define CHUNK_MOST       16384
 #define COLUMN_UNROLL(g) ((g)->unroll * 2)
 
@@ -242,6 +253,19 @@ static int64_t chunk_for(const struct cuda *c, const struct team_stage *t, bool 
         chunk *= 2;
     return chunk;
 }
+/* Where terms are dear: as much as leaves few multiprocessors idle while the last blocks run. */
+static int64_t dear_chunk(const struct cuda *c, const struct team_stage *t, int64_t blocks) {
+    int64_t resident = (int64_t)c->blocks * c->job->facts->multiprocessors, chunk = chunk_for(c, t, false);
+    int64_t bytes = t->points * (int64_t)le_group_total_bytes(&t->groups[0]);
+    for (; chunk > CHUNK_LEAST; chunk /= 2) {
+        int64_t steps = (terms_of(t) + chunk - 1) / chunk, all = steps * blocks;
+        int64_t turns = (all + resident - 1) / resident, idle = turns * resident - all;
+        if (idle * IDLE_MOST <= turns * resident || steps * 2 * bytes > PARTS_BYTES)
+            break;
+    }
+    return chunk;
+}
+
 
 /* Of the tree above what is read at once: few buckets, as each is a text of its own. */
 static int levels_for(const struct group *g, int64_t chunk) {
@@ -279,7 +303,7 @@ static void whole_columns(struct cuda *c, struct team_stage *t, int threads) {
                     total);
         le_group_know(c, &t->groups[g], block, total);
     }
-    le_cuda_store(c, le_cuda_node(c, c->stage->node, block, NULL), block);
+    store(c, t, block);
     le_cuda_close(c, block);
 }
 
@@ -329,7 +353,7 @@ static void cut_columns(struct cuda *c, struct team_stage *t, int threads, struc
     le_team_bind(c, block, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     for (int g = 0; g < t->group_count; g++)
         take_parts(s, g, block, point, parts[g]);
-    le_cuda_store(c, le_cuda_node(c, c->stage->node, block, NULL), block);
+    store(c, t, block);
     le_cuda_close(c, block);
 }
 
@@ -344,7 +368,9 @@ static bool stand_alone(const struct team_stage *t) {
 
 static void make_columns(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
     int threads = t->points >= 256 ? 256 : (int)(t->points + 31) / 32 * 32;
-    int64_t blocks = (t->points + threads - 1) / threads, chunk = chunk_for(c, t, true);
+    int64_t blocks = (t->points + threads - 1) / threads;
+    le_team_bounds(c, t, threads);
+    int64_t chunk = t->spread > 1 ? dear_chunk(c, t, blocks) : chunk_for(c, t, true);
     struct grid s = {.c = c, .t = t, .most_steps = (terms_of(t) + chunk - 1) / chunk};
     bool cut = stand_alone(t) && s.most_steps > 1 && s.most_steps <= GRID_POINTS;
     s.arrived_bytes = s.at_bytes = ((size_t)blocks * 4 + 15) & ~(size_t)15;
@@ -366,16 +392,16 @@ bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage
     struct cuda c;
     struct team_stage t;
     le_cuda_begin(&c, job, stage, "");
-    if (!le_gen_in_any_order(stage) || !le_team_find(&c, stage, &t))
+    if (!le_gen_in_any_order(stage) || (!le_team_spread(&c, stage, &t) && !le_team_find(&c, stage, 1, &t)))
         return false;
     enum team team = choose(&c, &t);
     if (!le_cuda_is_safe(&c, stage->node))
         c.terms = le_cuda_number(&c, "terms", terms_of(&t));
     if (team == TEAM_GRID && !stand_alone(&t))
         team = TEAM_BLOCK;
-    if (team == TEAM_NONE || t.points > INT32_MAX)
+    if (!le_team_takes(&c, &t))
         return false;
-    if ((team == TEAM_WARP || team == TEAM_BLOCK) && le_team_rows(&c, &t, out)) {
+    if (t.spread == 1 && (team == TEAM_WARP || team == TEAM_BLOCK) && le_team_rows(&c, &t, out)) {
         *status = c.status;
         return true;
     }

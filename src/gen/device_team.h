@@ -27,6 +27,7 @@ struct group {
     int axis_count;
     int64_t terms;
     bool narrow;             /* an int counts the terms, and some more */
+    bool share;              /* they have much in common, which is computed once */
     int width;               /* terms that a thread reads at once; more than 1: they lie side by side, aligned */
     int unroll;              /* times that, before it waits for them */
     const char *type;        /* C's name of a total */
@@ -40,15 +41,23 @@ struct team_stage {
     int64_t points, rest;                         /* of their values */
     const struct le_stage *siblings[GROUP_NODES]; /* that this kernel makes, too */
     int sibling_count;
-    bool are_columns; /* neighbours of one term belong to different points */
+    bool are_columns; /* a thread for each point */
+    int spread;       /* stages that are one, at so many values of a kept index; 1: it is not spread */
 };
 
-/* device_group.c: what the stage's reductions are; false: one thread has to make them */
-bool le_team_find(struct cuda *c, const struct le_stage *stage, struct team_stage *t);
+/* device_group.c: what the reductions of the stage are, and of those made with it; false: one thread has to make them
+ */
+bool le_team_find(struct cuda *c, const struct le_stage *stages, int count, struct team_stage *t);
+
+/* device_spread.c: the same, if all values of one of its kept indices are to be made together; c has the first of these
+ * stages then. false: they are not. */
+bool le_team_spread(struct cuda *c, const struct le_stage *stage, struct team_stage *t);
 
 /* device_terms.c */
 /* Whether the next value of the kept index lies nearer than the next term does. */
 bool le_group_is_across(struct cuda *c, const struct group *g, int index);
+/* What changes from term to term is the same for all points. */
+bool le_group_is_uniform(struct cuda *c, const struct group *g, const int *points, int count);
 void le_group_shape(struct cuda *c, struct group *g); /* axes, width and unroll */
 /* Declares the total's type and the lambdas. */
 void le_group_emit(struct cuda *c, struct group *g, struct block *block);
@@ -85,3 +94,4 @@ void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads); /*
 bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
                    leat_status *status);
 #endif
+bool le_team_takes(const struct cuda *c, const struct team_stage *t);         /* a team is to make it */

@@ -207,6 +207,30 @@ bool le_group_is_across(struct cuda *c, const struct group *g, int index) {
     return all_fit(&l, visit_across) && l.across > 0;
 }
 
+struct uniform {
+    const struct group *g;
+    const int *points;
+    int count;
+    bool found;
+};
+
+static void find_mixed(struct le_node *node, void *user) {
+    struct uniform *u = user;
+    bool term = false, point = false;
+    for (int k = 0; k < u->g->index_count; k++)
+        term |= le_node_depends(node, u->g->indices[k]);
+    for (int k = 0; k < u->count; k++)
+        point |= le_node_depends(node, u->points[k]);
+    u->found |= node->kind == LE_NODE_LOAD && term && point;
+}
+
+bool le_group_is_uniform(struct cuda *c, const struct group *g, const int *points, int count) {
+    struct uniform u = {.g = g, .points = points, .count = count};
+    for (int k = 0; k < g->node_count; k++)
+        le_node_walk(c->ir, g->bodies[k], find_mixed, &u);
+    return !u.found;
+}
+
 int le_group_bytes(const struct group *g) {
     int bytes = 0;
     for (int k = 0; k < g->node_count; k++)
@@ -223,10 +247,27 @@ static int find_unroll(const struct group *g, int64_t cost) {
     return unroll;
 }
 
-void le_group_shape(struct cuda *c, struct group *g) {
+/* Of what this walk has not met yet. */
+static int64_t new_cost(struct le_node *node, int epoch) {
+    if (node->epoch == epoch)
+        return 0;
+    node->epoch = epoch;
+    int64_t cost = node->cost;
+    for (int k = 0; k < node->operand_count; k++)
+        cost += new_cost(node->operands[k], epoch) - node->operands[k]->cost;
+    return cost;
+}
+
+static int64_t cost_of(struct cuda *c, const struct group *g) {
+    int epoch = ++c->ir->epoch;
     int64_t cost = 1;
     for (int k = 0; k < g->node_count; k++)
-        cost += g->bodies[k]->cost;
+        cost += g->share ? new_cost(g->bodies[k], epoch) : g->bodies[k]->cost;
+    return cost;
+}
+
+void le_group_shape(struct cuda *c, struct group *g) {
+    int64_t cost = cost_of(c, g);
     find_axes(c, g);
     g->narrow = g->terms <= NARROW_TERMS;
     g->width = cost > DEAR_COST / 4 ? 1 : le_group_width(c, g);

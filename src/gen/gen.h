@@ -151,6 +151,9 @@ bool le_gen_is_short(struct gen *g, const struct le_node *node);
 struct le_node *le_gen_unrolled(struct gen *g, const struct le_node *node);
 
 /* rows.c: sums over ranges that differ from lane to lane */
+/* unroll.c, too: the same with what `choose` gives in place of the nodes for which it gives any */
+struct le_node *le_gen_replace(struct le_ir *ir, struct le_node *node,
+                               struct le_node *(*choose)(struct le_node *node, void *user), void *user);
 bool le_gen_choose_rows(struct gen *g); /* the lane, if all ranges that differ in its lanes are such */
 bool le_gen_is_row_sum(const struct gen *g, const struct le_node *node);
 struct operand *le_gen_rows(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);

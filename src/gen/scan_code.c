@@ -97,25 +97,12 @@ static const struct le_stage *guarded_maker(const struct le_ir *ir, const struct
     return maker >= 0 && ir->stages.at[maker].guarded ? &ir->stages.at[maker] : NULL;
 }
 
-static struct le_node *replace_loads(const struct le_kernel *kernel, struct le_node *node, int epoch) {
-    struct le_ir *ir = kernel->ir;
-    if (node->epoch == epoch)
-        return node->memo;
-    struct le_node *made = node;
-    const struct le_stage *maker = guarded_maker(ir, node);
-    if (maker) {
-        made = le_gen_is_made(kernel, maker) ? node : maker->node;
-    } else if (node->operand_count > 0) {
-        struct le_node copy = *node;
-        copy.operands =
-            LE_NEW_ARRAY(kernel->arena, node->operand_count, struct le_node *); /* it is copied if it is new */
-        for (int k = 0; k < node->operand_count; k++)
-            copy.operands[k] = replace_loads(kernel, node->operands[k], epoch);
-        made = le_node_make(ir, &copy);
-    }
-    node->epoch = epoch;
-    node->memo = made;
-    return made;
+static struct le_node *replace_load(struct le_node *node, void *user) {
+    const struct le_kernel *kernel = user;
+    const struct le_stage *maker = guarded_maker(kernel->ir, node);
+    if (!maker)
+        return NULL;
+    return le_gen_is_made(kernel, maker) ? node : maker->node;
 }
 
 struct guarded {
@@ -131,7 +118,7 @@ static void find_guarded(struct le_node *node, void *user) {
 struct le_node *le_gen_readable(const struct le_kernel *kernel, struct le_node *node) {
     struct guarded g = {.ir = kernel->ir};
     le_node_walk(kernel->ir, node, find_guarded, &g);
-    return g.found ? replace_loads(kernel, node, ++kernel->ir->epoch) : node;
+    return g.found ? le_gen_replace(kernel->ir, node, replace_load, (void *)(uintptr_t)kernel) : node;
 }
 
 /* ---- the lanes */

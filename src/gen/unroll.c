@@ -53,3 +53,36 @@ struct le_node *le_gen_unrolled(struct gen *g, const struct le_node *node) {
         terms *= le_range_count(&g->space.ranges[node->indices[k]]);
     return tree(g, node, 0, terms);
 }
+
+/* ---- */
+
+struct replacing {
+    struct le_ir *ir;
+    int epoch;
+    struct le_node *(*choose)(struct le_node *node, void *user);
+    void *user;
+};
+
+static struct le_node *replace(const struct replacing *r, struct le_node *node) {
+    if (node->epoch == r->epoch)
+        return node->memo;
+    struct le_node *made = r->choose(node, r->user), *few[8];
+    if (!made) {
+        struct le_node copy = *node;
+        copy.operands = few; /* it is copied if it is new */
+        if (node->operand_count > (int)ARRAY_LEN(few))
+            copy.operands = LE_NEW_ARRAY(r->ir->arena, node->operand_count, struct le_node *);
+        for (int k = 0; k < node->operand_count; k++)
+            copy.operands[k] = replace(r, node->operands[k]);
+        made = node->operand_count > 0 ? le_node_make(r->ir, &copy) : node;
+    }
+    node->epoch = r->epoch;
+    node->memo = made;
+    return made;
+}
+
+struct le_node *le_gen_replace(struct le_ir *ir, struct le_node *node,
+                               struct le_node *(*choose)(struct le_node *node, void *user), void *user) {
+    const struct replacing r = {.ir = ir, .epoch = ++ir->epoch, .choose = choose, .user = user};
+    return replace(&r, node);
+}

@@ -71,18 +71,34 @@ static const char *cause_of(const struct le_action *a) {
     return a->device && a->device->contract ? "cuBLAS" : "";
 }
 
-static leat_status compute(struct leat_call *call, struct le_action *a, int *at) {
-    struct le_specialised *s = call->specialised;
+static leat_status perform(struct leat_call *call, struct le_action *a) {
     struct le_span span;
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->stage->name, cause_of(a));
     leat_status status = le_perform_action(call, a);
     le_span_end(&span, (uint64_t)a->bytes, a->operations);
+    return status;
+}
+
+/* What an action would have read last that leaves its work to a later one of its group lives as long as that group. */
+static void drop_dying(struct leat_call *call, const struct le_action *a, int at) {
+    const struct le_plan *plan = call->specialised->plan;
+    const struct le_group *g = &plan->groups[a->group];
+    if (a->place != LE_PLACE_NONE)
+        le_drop_values(call, a->dying, is_inside(plan, at));
+    for (int k = g->first_action; at + 1 == g->first_action + g->action_count && k < at; k++)
+        if (plan->actions[k].place == LE_PLACE_NONE)
+            le_drop_values(call, plan->actions[k].dying, is_inside(plan, at));
+}
+
+static leat_status compute(struct leat_call *call, struct le_action *a, int *at) {
+    struct le_specialised *s = call->specialised;
+    leat_status status = a->place == LE_PLACE_NONE ? LEAT_OK : perform(call, a);
     if (status != LEAT_OK)
         return status;
     s->cells[a->stage->target].ready = true;
     for (int k = 0; k < a->stage->pair_count; k++)
         s->cells[a->stage->pairs[k].target].ready = true;
-    le_drop_values(call, a->dying, is_inside(s->plan, *at));
+    drop_dying(call, a, *at);
     ++*at;
     return LEAT_OK;
 }

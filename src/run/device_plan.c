@@ -38,27 +38,64 @@ static bool is_aligned(void *user, int value) {
     return true;
 }
 
-static leat_status generate(struct leat_call *call, struct le_group *g, struct le_action *action) {
-    struct le_specialised *s = call->specialised;
+static struct le_device_facts facts_of(struct leat_call *call) {
     const struct le_device_limits *limits = le_device_limits(call->home.device);
-    const struct le_device_facts facts = {.multiprocessors = limits->multiprocessors,
+    return (struct le_device_facts){.multiprocessors = limits->multiprocessors,
                                           .block_threads = limits->block_threads,
                                           .shared_bytes = limits->shared_bytes,
                                           .shared_most_bytes = limits->shared_optin_bytes,
                                           .capability = limits->capability,
                                           .is_aligned = is_aligned,
                                           .user = call};
-    const struct le_device_kernel_job job = {.kernel = {.ir = s->ir,
-                                                        .stage = action->stage,
-                                                        .space = &s->plan->space,
-                                                        .layouts = s->plan->layouts,
-                                                        .threads = 1,
-                                                        .arena = g->arena,
-                                                        .merged_into = s->merged_into,
-                                                        .merged_count = s->merged_count},
-                                             .facts = &facts,
-                                             .action = (int)(action - s->plan->actions)};
+}
+
+static struct le_device_kernel_job job_of(struct leat_call *call, struct le_group *g, const struct le_action *action,
+                                          const struct le_device_facts *facts) {
+    struct le_specialised *s = call->specialised;
+    return (struct le_device_kernel_job){.kernel = {.ir = s->ir,
+                                                    .stage = action->made,
+                                                    .space = &s->plan->space,
+                                                    .layouts = s->plan->layouts,
+                                                    .threads = 1,
+                                                    .arena = g->arena,
+                                                    .merged_into = s->merged_into,
+                                                    .merged_count = s->merged_count},
+                                         .facts = facts,
+                                         .action = (int)(action - s->plan->actions)};
+}
+
+static leat_status generate(struct leat_call *call, struct le_group *g, struct le_action *action) {
+    const struct le_device_facts facts = facts_of(call);
+    const struct le_device_kernel_job job = job_of(call, g, action, &facts);
     return le_device_generate(&job, &action->device->launches);
+}
+
+/* ---- what another action makes where it reads it */
+
+/* The one that reads it is of the same group, and is planned later. */
+static struct le_action *reader_of(struct leat_call *call, const struct le_group *g, const struct le_action *action) {
+    struct le_plan *plan = call->specialised->plan;
+    struct le_action *a = &plan->actions[action - plan->actions];
+    for (a++; a < plan->actions + g->first_action + g->action_count; a++)
+        if (le_device_reads(call->specialised->ir, a->made, action->made))
+            return a;
+    return NULL;
+}
+
+static bool is_made_there(struct leat_call *call, struct le_group *g, const struct le_action *action) {
+    const struct le_device_facts facts = facts_of(call);
+    struct le_action *reader = reader_of(call, g, action);
+    if (!reader || !le_device_takes(call, reader->stage))
+        return false;
+    const struct le_device_kernel_job job = job_of(call, g, reader, &facts);
+    struct le_node *node = le_device_make_there(&job, action->made);
+    if (!node)
+        return false;
+    struct le_stage *made = LE_NEW(g->arena, struct le_stage);
+    *made = *reader->made;
+    made->node = node;
+    reader->made = made;
+    return true;
 }
 
 /* ---- steps */
@@ -196,6 +233,10 @@ leat_status le_device_plan(struct leat_call *call, struct le_group *g, struct le
     action->device->zero = fills_zeros(action->stage);
     if (action->device->by_leader || action->device->zero)
         return LEAT_OK;
+    if (is_made_there(call, g, action)) {
+        action->place = LE_PLACE_NONE;
+        return LEAT_OK;
+    }
     leat_status status = le_device_contract_plan(call, g, action);
     const struct le_device_contract *contract = action->device->contract;
     if (status != LEAT_OK || (contract && le_device_contract_is_sure(contract)))

@@ -269,7 +269,7 @@ static enum le_memory_plan place_of(const struct le_specialised *s, const struct
     if (base < 0 || s->ir->values.at[target].rank == 0)
         return LE_PLACE_NEW;
     bool ends = s->ir->values.at[base].stage >= 0 && le_dies(s->plan, action->dying, base);
-    if (ends && (apart ? *apart : le_reads_apart(&s->plan->space, action->stage, base)))
+    if (ends && (apart ? *apart : le_reads_apart(&s->plan->space, action->made, base)))
         return LE_PLACE_BASE;
     if (action->whole)
         return LE_PLACE_NEW;
@@ -334,7 +334,7 @@ static bool made_with_leader(const struct le_plan *plan, const struct le_ir *ir,
 static leat_status generate(struct leat_call *call, struct le_group *g, struct le_action *action) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
-    const struct le_stage *stage = action->stage;
+    const struct le_stage *stage = action->made;
     struct le_kernel kernel = {.ir = s->ir,
                                .stage = stage,
                                .space = &plan->space,
@@ -358,7 +358,7 @@ static leat_status generate(struct leat_call *call, struct le_group *g, struct l
         if (action->codes[k].scratch_bytes > plan->scratch_bytes)
             plan->scratch_bytes = action->codes[k].scratch_bytes;
     }
-    bool computes = action->launches.count > 0 || action->device;
+    bool computes = action->launches.count > 0 || (action->device && action->place != LE_PLACE_NONE);
     action->bytes = stage->kind == LE_STAGE_FILL || !computes ? 0 : bytes_of(s, stage);
     return status;
 }
@@ -383,7 +383,7 @@ static leat_status plan_action(struct leat_call *call, struct le_group *g, struc
     action->launches = (struct le_launches){0};
     action->contract = NULL;
     action->operations = 0;
-    hold_stage(s, g, stage);
+    hold_stage(s, g, action->made);
     if (s->ir->values.at[stage->target].symbol < 0)
         hoisted_layout(s->plan, stage);
     value_layout(s, stage->target);
@@ -428,6 +428,8 @@ static leat_status find_ranges(struct leat_call *call, struct le_group *g, const
 static leat_status plan_now(struct leat_call *call, struct le_group *g) {
     struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
+    for (int k = 0; k < g->action_count; k++)
+        s->plan->actions[g->first_action + k].made = s->plan->actions[g->first_action + k].stage;
     for (int k = 0; k < g->statement_count && status == LEAT_OK; k++)
         if (!s->plan->idle[g->first_statement + k])
             status = find_ranges(call, g, &s->ir->statements.at[g->first_statement + k]);

@@ -19,8 +19,9 @@ enum le_memory_plan {
     LE_PLACE_NEW,  /* memory of its own */
     LE_PLACE_COPY, /* the same, starting as a copy of the base */
     LE_PLACE_BASE, /* the base's memory, if nobody else holds that when it runs: no action reads the base any more */
-    LE_PLACE_PART  /* the same; as the action itself reads the base where it writes, what it writes, a box, is made in
+    LE_PLACE_PART, /* the same; as the action itself reads the base where it writes, what it writes, a box, is made in
                       other memory and copied over when all of it is there */
+    LE_PLACE_NONE  /* none: the action that reads it makes it, too, where it reads it */
 };
 /* A part of the plan's `deaths`. */
 struct le_deaths {
@@ -30,6 +31,7 @@ struct le_contract;
 struct le_device_work;
 struct le_action {
     const struct le_stage *stage;
+    const struct le_stage *made; /* the stage, or the same with what others of its group leave to it */
     int group;
     enum le_memory_plan place;   /* of stage.target; EACH: of all pairs, but for `places` */
     enum le_memory_plan *places; /* EACH: by pair */
