@@ -382,16 +382,38 @@ static const struct held *generate(struct cuda *c, struct le_node *node, struct 
     return NULL;
 }
 
+/* Where a node is made that is needed in block under outside, and under what. */
+static void settle(struct cuda *c, struct le_node *node, struct block **block, const char **outside) {
+    if (!le_cuda_is_safe(c, node))
+        return;
+    *outside = NULL;
+    if (!node->changes)
+        *block = natural(node, *block);
+}
+
 const struct held *le_cuda_node(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
     if (node->kind == LE_NODE_LOCAL)
         return new_held(c, block, c->locals[node->local], false);
-    if (le_cuda_is_safe(c, node)) {
-        outside = NULL;
-        if (!node->changes)
-            block = natural(node, block);
-    }
+    settle(c, node, &block, &outside);
     const struct held *x = recall(c, node, block, outside);
     if (x)
         return x;
     return remember(c, node, generate(c, node, block, outside), outside);
+}
+
+void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct block *block, const char *outside) {
+    struct block *other = block;
+    const char *under = outside;
+    const struct held *totals[2];
+    if (!le_node_share_loops(&a, &b))
+        return;
+    settle(c, a, &block, &outside);
+    settle(c, b, &other, &under);
+    bool together = block == other && outside == under && a->changes == b->changes;
+    if (!together || recall(c, a, block, outside) || recall(c, b, block, outside))
+        return;
+    if (le_cuda_reduce_both(c, (struct le_node *[]){a, b}, block, outside, totals)) {
+        remember(c, a, totals[0], outside);
+        remember(c, b, totals[1], outside);
+    }
 }

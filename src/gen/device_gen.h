@@ -113,6 +113,8 @@ bool le_cuda_fits_int(int64_t low, int64_t high);
 
 /* device_expression.c. outside: the bool that a read which falls outside sets; NULL: it is a fault. */
 const struct held *le_cuda_node(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+/* Both will be asked for, there and then: sums over the same indices are made in one loop. */
+void le_cuda_both(struct cuda *c, struct le_node *a, struct le_node *b, struct block *block, const char *outside);
 /* From now on code is for those elements alone whose indices lie in these ranges (NULL: for all); what is known of
  * nodes is forgotten. */
 void le_cuda_reach(struct cuda *c, const struct le_space *ranges);
@@ -165,6 +167,9 @@ const char *le_cuda_point(struct cuda *c); /* the element's number in the order 
 
 /* device_reduce.c */
 const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
+/* Two over the same indices; false: each has a better way of its own. */
+bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct block *block, const char *outside,
+                         const struct held *totals[2]);
 
 const char *le_cuda_empty(struct cuda *c, enum le_reduction code, enum le_type type); /* the total of no terms */
 const char *le_cuda_fold(struct cuda *c, enum le_reduction code, enum le_type type, const char *m, const char *a);

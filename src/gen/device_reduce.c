@@ -76,6 +76,11 @@ static bool is_written_out(struct cuda *c, struct le_node *node) {
 
 /* ---- loops */
 
+static const char *name_of(struct cuda *c, const struct le_node *node) {
+    return le_arena_format(c->arena, "%s_%s", le_reduction_name((enum le_reduction)node->code),
+                           c->ir->indices.at[node->indices[0]].name);
+}
+
 static struct block *open_loops(struct cuda *c, const struct le_node *node, struct block *block, const char *outside) {
     for (int k = 0; k < node->index_count; k++)
         block = le_cuda_loop(c, block, node->indices[k], outside);
@@ -87,17 +92,22 @@ static void close_loops(struct cuda *c, struct block *inner, const struct block 
         le_cuda_close(c, inner);
 }
 
-static const struct held *reduce_tree(struct cuda *c, struct le_node *node, struct block *block, const char *outside,
-                                      const char *name) {
-    const char *tree = le_cuda_name(c, le_arena_format(c->arena, "%s_terms", name));
-    enum le_type type = node->operands[0]->type;
-    le_cuda_line(c, block, "le_tree<%s, %s> %s;", le_cuda_type(type), node->code == LE_RED_PROD ? "true" : "false",
-                 tree);
-    struct block *inner = open_loops(c, node, block, outside);
-    const struct held *x = le_cuda_node(c, node->operands[0], inner, outside);
-    le_cuda_line(c, inner, "%s.add(%s);", tree, x->text);
+/* Several over the same indices run in one loop nest. */
+static void reduce_trees(struct cuda *c, struct le_node *const *nodes, int count, struct block *block,
+                         const char *outside, const struct held **totals) {
+    const char *trees[2];
+    for (int k = 0; k < count; k++) {
+        trees[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_terms", name_of(c, nodes[k])));
+        le_cuda_line(c, block, "le_tree<%s, %s> %s;", le_cuda_type(nodes[k]->operands[0]->type),
+                     nodes[k]->code == LE_RED_PROD ? "true" : "false", trees[k]);
+    }
+    struct block *inner = open_loops(c, nodes[0], block, outside);
+    for (int k = 0; k < count; k++)
+        le_cuda_line(c, inner, "%s.add(%s);", trees[k], le_cuda_node(c, nodes[k]->operands[0], inner, outside)->text);
     close_loops(c, inner, block);
-    return le_cuda_hold(c, block, type, false, name, le_arena_format(c->arena, "%s.total()", tree));
+    for (int k = 0; k < count; k++)
+        totals[k] = le_cuda_hold(c, block, nodes[k]->operands[0]->type, false, name_of(c, nodes[k]),
+                                 le_arena_format(c->arena, "%s.total()", trees[k]));
 }
 
 static const struct held *reduce_arg(struct cuda *c, struct le_node *node, struct block *block, const char *outside,
@@ -117,15 +127,17 @@ static const struct held *reduce_arg(struct cuda *c, struct le_node *node, struc
 
 const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
     enum le_reduction code = (enum le_reduction)node->code;
-    const char *name =
-        le_arena_format(c->arena, "%s_%s", le_reduction_name(code), c->ir->indices.at[node->indices[0]].name);
+    const char *name = name_of(c, node);
+    const struct held *sum;
     enum le_type type = node->operands[0]->type;
     if (is_written_out(c, node)) {
         struct gen g = {.ir = c->ir, .space = *c->space, .arena = c->arena};
         return le_cuda_node(c, le_gen_unrolled(&g, node), block, outside);
     }
-    if (is_tree(node))
-        return reduce_tree(c, node, block, outside, name);
+    if (is_tree(node)) {
+        reduce_trees(c, &node, 1, block, outside, &sum);
+        return sum;
+    }
     if (is_arg(node))
         return reduce_arg(c, node, block, outside, name);
     const char *total = le_cuda_name(c, name);
@@ -138,4 +150,13 @@ const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct b
         return le_cuda_hold(c, block, type, false, name,
                             le_arena_format(c->arena, "le_canonical<%s>(%s)", le_cuda_type(type), total));
     return le_cuda_variable(c, block, total);
+}
+
+bool le_cuda_reduce_both(struct cuda *c, struct le_node *const nodes[2], struct block *block, const char *outside,
+                         const struct held *totals[2]) {
+    for (int k = 0; k < 2; k++)
+        if (!is_tree(nodes[k]) || is_written_out(c, nodes[k]))
+            return false;
+    reduce_trees(c, nodes, 2, block, outside, totals);
+    return true;
 }

@@ -75,6 +75,8 @@ static void run_store(struct region *r, struct block *block, const struct le_reg
 static void run_return(struct region *r, struct block *block, int step) {
     const struct le_region_step *s = &r->steps[step];
     const int operands[] = {s->value, s->second};
+    if (r->results[0] && r->results[1])
+        le_cuda_both(r->c, r->node->operands[s->value], r->node->operands[s->second], block, r->outside);
     for (int k = 0; k < 2; k++)
         if (r->results[k])
             le_cuda_line(r->c, block, "%s = %s;", r->results[k], value(r, block, operands[k])->text);

@@ -337,21 +337,46 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
     return NULL;
 }
 
+/* Where a node's code goes, and under what, if it is needed in scope under c. */
+static void settle(struct gen *g, struct le_node *node, struct scope **scope, struct condition *c) {
+    bool safe = le_gen_is_safe(g, node);
+    if (safe)
+        *c = (struct condition){.mask = NULL, .outside = -1};
+    if (safe && !node->changes)
+        *scope = le_gen_natural(g, node, *scope);
+    if ((*scope)->in_lane && le_gen_is_equal(g, node, *scope))
+        *scope = le_gen_single(g, *scope);
+}
+
 struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     if (g->status != LEAT_OK) /* nobody will run it */
         return new_operand(g, le_gen_const(g, node->type, 0), g->root, false);
     if (node->kind == LE_NODE_LOCAL)
         return le_gen_local(g, node);
-    bool safe = le_gen_is_safe(g, node);
-    if (safe)
-        c = (struct condition){.mask = NULL, .outside = -1};
-    if (safe && !node->changes)
-        scope = le_gen_natural(g, node, scope);
-    if (scope->in_lane && le_gen_is_equal(g, node, scope))
-        scope = le_gen_single(g, scope);
+    settle(g, node, &scope, &c);
     struct operand *x = recall(g, node, scope, c);
     if (x)
         return x;
-    x = safe && !node->changes ? le_gen_tile(g, node, scope) : NULL;
+    x = le_gen_is_safe(g, node) && !node->changes ? le_gen_tile(g, node, scope) : NULL;
     return remember(g, node, x ? x : generate(g, node, scope, c), c);
+}
+
+void le_gen_both(struct gen *g, struct le_node *a, struct le_node *b, struct scope *scope, struct condition c) {
+    struct scope *other = scope;
+    struct condition under = c;
+    struct operand *totals[2];
+    if (g->status != LEAT_OK || !le_node_share_loops(&a, &b))
+        return;
+    settle(g, a, &scope, &c);
+    settle(g, b, &other, &under);
+    bool together = scope == other && c.mask == under.mask && c.outside == under.outside && a->changes == b->changes;
+    if (!together || recall(g, a, scope, c) || recall(g, b, scope, c))
+        return;
+    struct operand *tile = le_gen_is_safe(g, a) && !a->changes ? le_gen_tile(g, a, scope) : NULL;
+    if (tile)
+        remember(g, a, tile, c);
+    else if (le_gen_reduce_both(g, (struct le_node *[]){a, b}, scope, c, totals)) {
+        remember(g, a, totals[0], c);
+        remember(g, b, totals[1], c);
+    }
 }

@@ -130,7 +130,9 @@ static struct scope *open_loops(struct gen *g, const struct le_node *node, struc
 /* Several reductions over the same indices run in one loop nest. */
 static void reduce(struct gen *g, struct le_node *const *nodes, int count, struct scope *scope, struct condition c,
                    bool cut, struct operand **totals) {
-    bool lanes = takes_lanes(g, nodes[0], scope, c), by_lane = scope->in_lane;
+    bool lanes = true, by_lane = scope->in_lane;
+    for (int k = 0; k < count; k++)
+        lanes = lanes && takes_lanes(g, nodes[k], scope, c);
     int acc[ARRAY_LEN(g->nodes)];
     for (int k = 0; k < count; k++) {
         acc[k] = le_gen_reg(g, by_lane ? LE_REG_VEC : LE_REG_ACC, nodes[k]->operands[0]->type);
@@ -163,6 +165,15 @@ struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope 
         return le_gen_node(g, le_gen_unrolled(g, node), scope, c);
     reduce(g, &node, 1, scope, c, false, &total);
     return total;
+}
+
+bool le_gen_reduce_both(struct gen *g, struct le_node *const nodes[2], struct scope *scope, struct condition c,
+                        struct operand *totals[2]) {
+    for (int k = 0; k < 2; k++)
+        if (scope->in_lane && (le_gen_is_row_sum(g, nodes[k]) || le_gen_is_short(g, nodes[k])))
+            return false;
+    reduce(g, nodes, 2, scope, c, false, totals);
+    return true;
 }
 
 void le_gen_reduce_parts(struct gen *g, struct operand **totals) {

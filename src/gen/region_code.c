@@ -266,6 +266,8 @@ static void run_break(struct region *r, struct block *b, const struct le_region_
 static void run_return(struct region *r, struct block *b, int step) {
     const struct le_region_step *s = &r->steps[step];
     bool masked = r->lanes && b->mask && r->keeps_result;
+    if (r->results[0] >= 0 && r->results[1] >= 0)
+        le_gen_both(r->g, r->node->operands[s->value], r->node->operands[s->second], b->scope, condition_of(r, b));
     if (r->results[0] >= 0)
         assign(r, b, r->results[0], s->value, masked);
     if (r->results[1] >= 0)
@@ -532,6 +534,11 @@ static void make_given(struct region *r, struct scope *scope, struct condition c
     }
 }
 
+/* A mask that was made outside of the lanes is one number for all of them. */
+static struct operand *in_lanes(struct region *r, struct scope *scope, struct operand *mask) {
+    return !mask || mask->vector ? mask : new_operand(r, le_gen_use(r->g, mask, scope), scope);
+}
+
 /* Where it need not run for any lane, it must not: a loop might never end. */
 struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct region r = {.g = g,
@@ -542,7 +549,7 @@ struct operand *le_gen_region(struct gen *g, struct le_node *node, struct scope 
                        .outside = c.outside,
                        .results = {-1, -1}};
     int moment = g->moment;
-    struct block b = {.scope = scope, .mask = r.lanes ? c.mask : NULL, .loop = -1};
+    struct block b = {.scope = scope, .mask = r.lanes ? in_lanes(&r, scope, c.mask) : NULL, .loop = -1};
     if (r.count == 0)
         return NULL;
     le_gen_find_steps(g, node, &r.text);

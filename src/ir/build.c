@@ -48,6 +48,21 @@ bool le_node_is_untrusted(const struct le_node *node) {
     return node->kind == LE_NODE_LOAD && node->operand_count > 0 && !node->trusted;
 }
 
+bool le_node_share_loops(struct le_node **a, struct le_node **b) {
+    struct le_node *x = *a, *y = *b;
+    while (x->kind == LE_NODE_OP && x->code == LE_OP_DIV && y->kind == LE_NODE_OP && y->code == LE_OP_DIV) {
+        x = x->operands[0];
+        y = y->operands[0];
+    }
+    if (x == y || x->kind != LE_NODE_REDUCE || y->kind != LE_NODE_REDUCE || x->code != LE_RED_SUM ||
+        y->code != LE_RED_SUM || x->type != y->type || x->index_count != y->index_count ||
+        memcmp(x->indices, y->indices, (size_t)x->index_count * sizeof(int)) != 0)
+        return false;
+    *a = x;
+    *b = y;
+    return true;
+}
+
 bool le_node_is_hosts(const struct le_ir *ir, const struct le_node *node) {
     for (int k = 0; k < node->free_count; k++)
         if (!ir->indices.at[node->free[k]].host)
@@ -162,6 +177,7 @@ static int64_t own_cost(const struct le_node *node) {
 static void find_facts(struct le_ir *ir, struct le_node *node) {
     struct le_node *bounds[3];
     bool changes = node->fill && node->fill->changes;
+    node->untrusted = le_node_is_untrusted(node) || le_region_fails(node) || (node->fill && node->fill->untrusted);
     node->loads = node->kind == LE_NODE_LOAD && node->operand_count > 0;
     node->reduces = node->kind == LE_NODE_REDUCE;
     node->cost = own_cost(node);
@@ -169,14 +185,17 @@ static void find_facts(struct le_ir *ir, struct le_node *node) {
         const struct le_node *x = node->operands[k];
         node->loads |= x->loads;
         node->reduces |= x->reduces;
+        node->untrusted |= x->untrusted;
         node->cost += x->cost;
         changes |= x->changes;
         if (x->depth >= node->depth)
             node->depth = x->depth + 1;
     }
     for (int k = 0; k < node->index_count; k++)
-        for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--)
+        for (int b = bounds_of(ir, node->indices[k], bounds); b > 0; b--) {
             changes |= bounds[b - 1]->changes;
+            node->untrusted |= bounds[b - 1]->untrusted;
+        }
     if (node->kind == LE_NODE_REGION) {
         node->cost = le_region_cost(node);
         changes = changes && le_node_changes(ir, node);

@@ -1,17 +1,7 @@
 /* hoist: a reduction stays in a kernel where it is computed once for each turn of the loops around it; else it becomes
  * a stage of its own. What the host's conditions and bounds reduce always does. */
+#include "base/hash.h"
 #include "ir/path.h"
-
-static void find_untrusted(struct le_node *node, void *user) {
-    if (le_node_is_untrusted(node) || le_region_fails(node))
-        *(bool *)user = true;
-}
-
-static bool has_untrusted(struct le_ir *ir, struct le_node *node) {
-    bool found = false;
-    le_node_walk(ir, node, find_untrusted, &found);
-    return found;
-}
 
 static void find_condition(struct le_node *node, void *user) {
     if (le_node_chooses(node) || node->kind == LE_NODE_REGION)
@@ -32,6 +22,13 @@ struct hoist {
     } out;
     const struct le_stage *stage;
     bool conditions;
+    /* of the root at hand: */
+    struct le_names paths;  /* the loops around a node, to the epoch of what is known under them */
+    struct le_names stages; /* a reduction, to the number of its load in loads */
+    struct {
+        struct le_node **at;
+        int count, capacity;
+    } loads;
 };
 
 /* Within a region around it, it is another from step to step. */
@@ -52,7 +49,7 @@ static bool is_whole(const struct hoist *h, const struct le_node *node) {
 
 static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
     struct path own = le_path_of(h->ir, node);
-    if ((h->conditions && has_untrusted(h->ir, node)) || moves_in_region(node, &own, path))
+    if ((h->conditions && node->untrusted) || moves_in_region(node, &own, path))
         return true;
     if (path->count == 0)
         return is_whole(h, node);
@@ -65,7 +62,7 @@ static bool stays(struct hoist *h, struct le_node *node, const struct path *path
 }
 
 /* A stage that computes the reduction for every point of the loops that it depends on; gives the load of its value. */
-static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path) {
+static struct le_node *add_stage(struct hoist *h, struct le_node *node, const struct path *path) {
     struct le_ir *ir = h->ir;
     int *indices = LE_NEW_ARRAY(ir->arena, node->free_count, int), count = 0;
     for (int k = 0; k < path->count; k++)
@@ -103,6 +100,27 @@ static struct le_node *own_stage(struct hoist *h, struct le_node *node, const st
                                               .trusted = true});
 }
 
+static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path) {
+    int known = le_names_get(&h->stages, (const char *)&node, sizeof node);
+    if (known >= 0)
+        return h->loads.at[known];
+    struct le_node **key = LE_NEW(h->ir->arena, struct le_node *), *load = add_stage(h, node, path);
+    *key = node;
+    le_names_put(h->ir->arena, &h->stages, (const char *)key, sizeof node, h->loads.count);
+    *LE_PUSH(h->ir->arena, &h->loads) = load;
+    return load;
+}
+
+/* Under the same loops a node becomes the same, in whatever reduction it stands. */
+static int epoch_under(struct hoist *h, const struct path *path) {
+    size_t length = (size_t)path->count * sizeof *path->at;
+    int epoch = le_names_get(&h->paths, (const char *)path->at, length);
+    if (epoch >= 0)
+        return epoch;
+    le_names_put(h->ir->arena, &h->paths, (const char *)path->at, length, ++h->ir->epoch);
+    return h->ir->epoch;
+}
+
 static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, int epoch) {
     if (!node->reduces)
         return node;
@@ -112,7 +130,7 @@ static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct
     int inner_epoch = epoch;
     if (node->kind == LE_NODE_REDUCE) {
         inner = le_path_enter_reduction(h->ir->arena, *path, le_path_of(h->ir, node), node);
-        inner_epoch = ++h->ir->epoch;
+        inner_epoch = epoch_under(h, &inner);
     }
     struct le_node copy = *node;
     copy.operands = LE_NEW_ARRAY(h->ir->arena, node->operand_count, struct le_node *);
@@ -136,6 +154,8 @@ static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
         return root;
     struct path path = le_path_enter(h->ir->arena, (struct path){0}, h->stage->indices, h->stage->index_count);
     h->conditions = has_condition(h->ir, root);
+    h->paths = h->stages = (struct le_names){0};
+    h->loads.count = 0;
     struct le_node *made = hoist(h, root, &path, ++h->ir->epoch);
     if (h->stage->kind >= LE_STAGE_MOVE)
         le_node_walk(h->ir, made, mark_read, h->ir);

@@ -91,6 +91,7 @@ struct le_node {
     int *free; /* indices that it depends on, ascending */
     int free_count;
     bool reduces, loads; /* holds a REDUCE; a LOAD of an array */
+    bool untrusted;      /* holds, its ranges included, a LOAD that may fall outside, or a REGION that may fail */
     int depth, id;
     int64_t cost; /* additions for one element, reductions apart */
     uint64_t hash;
@@ -281,6 +282,8 @@ double le_const_real(const struct le_node *node);
 bool le_node_depends(const struct le_node *node, int index);
 bool le_node_chooses(const struct le_node *node);      /* some operands may not be evaluated: SELECT, ELSE, && and || */
 bool le_node_is_untrusted(const struct le_node *node); /* a LOAD that may fall outside, but for its edge mode */
+/* Whether two nodes are different sums over the same indices, or such sums divided; *a and *b become those. */
+bool le_node_share_loops(struct le_node **a, struct le_node **b);
 /* It depends on no index but the host's: one number while a kernel runs. */
 bool le_node_is_hosts(const struct le_ir *ir, const struct le_node *node);
 /* The same at other indices: index from[k] becomes to[k]. */

@@ -23,7 +23,11 @@ struct le_splitter {
     } * steps;                 /* the list at hand: the program's or a def's */
     struct le_index **indices; /* the last copies, by id of what they copy */
     int node_count;
-    bool element;                /* steps run for one element */
+    bool element; /* steps run for one element */
+    const struct split_around {
+        const struct le_tree_node *reduction;
+        const struct split_around *outer;
+    } * around;                  /* complex reductions around the node at hand, innermost first */
     bool gives_two;              /* the def at hand returns a complex number */
     const struct le_step *owner; /* has the lists of the statement that is copied */
     struct {
@@ -55,9 +59,11 @@ struct le_index **le_split_indices(struct le_splitter *c, struct le_index *const
 struct le_parts le_split_given_back(struct le_splitter *c, struct le_tree_node *call);
 /* split.c: copy becomes a call with steps of its own. */
 void le_split_call(struct le_splitter *c, const struct le_tree_node *call, struct le_tree_node *copy);
-/* split_block.c: as blocks of an element's, which make both parts: a product of complex numbers, and a choice of two
- * whose parts are dear. */
+struct le_parts le_split_term(struct le_splitter *c, const struct le_tree_node *reduction); /* of a complex one */
+/* split_block.c: as blocks of an element's, which make both parts: a product of complex numbers, a sum or mean whose
+ * parts are given, and a choice of two whose parts are dear. */
 struct le_parts le_split_product(struct le_splitter *c, const struct le_tree_node *product);
+struct le_parts le_split_sum(struct le_splitter *c, const struct le_tree_node *sum, struct le_parts parts);
 struct le_parts le_split_choice(struct le_splitter *c, const struct le_tree_node *select);
 struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum le_type type); /* split.c */
 #endif

@@ -1,5 +1,6 @@
 /* What makes both parts of a complex number at once, as a block of an element's that returns them: a product, with
- * loops over its indices, since no reduction keeps two parts, and a choice whose branches call defs. */
+ * loops over its indices, since no reduction keeps two parts, a sum whose terms are dear, and a choice whose branches
+ * call defs. */
 #include "lang/split.h"
 
 struct block {
@@ -52,10 +53,10 @@ static void assign_both(struct block *b, struct le_twin to, const char *name, st
     assign(b, to.im, value_of(b, next));
 }
 
-static struct le_parts end(struct block *b, struct le_twin result) {
+static struct le_parts end(struct block *b, struct le_parts result) {
     struct le_step *step = add_step(b, LE_STEP_RETURN);
-    step->value = le_make_child(value_of(b, result.re));
-    step->otherwise = le_make_child(value_of(b, result.im));
+    step->value = le_make_child(result.re);
+    step->otherwise = le_make_child(result.im);
     struct le_tree_node *node = LE_NEW(b->c->arena, struct le_tree_node);
     *node = (struct le_tree_node){.kind = LE_TREE_CALL,
                                   .place = b->from->place,
@@ -66,11 +67,20 @@ static struct le_parts end(struct block *b, struct le_twin result) {
     return le_split_given_back(b->c, node);
 }
 
+static struct le_parts end_with(struct block *b, struct le_twin result) {
+    return end(b, (struct le_parts){value_of(b, result.re), value_of(b, result.im)});
+}
+
+struct le_parts le_split_sum(struct le_splitter *c, const struct le_tree_node *from, struct le_parts sums) {
+    struct block b = block_for(c, from);
+    return end(&b, sums);
+}
+
 /* ---- products */
 
 static void multiply(struct block *b, struct le_twin to) {
     struct le_maker m = maker_of(b);
-    struct le_parts body = le_split_both(b->c, b->from->children[0]);
+    struct le_parts body = le_split_term(b->c, b->from);
     struct le_symbol *re = add_local(b, "product", body.re), *im = add_local(b, "product", body.im);
     struct le_parts x = {value_of(b, to.re), value_of(b, to.im)}, y = {value_of(b, re), value_of(b, im)};
     assign_both(b, to, "product", le_parts_op(&m, LE_OP_MUL, x, y, NULL));
@@ -93,7 +103,7 @@ struct le_parts le_split_product(struct le_splitter *c, const struct le_tree_nod
         b.steps.at[first + k].partner = b.steps.count;
         add_step(&b, LE_STEP_END)->partner = first + k;
     }
-    return end(&b, product);
+    return end_with(&b, product);
 }
 
 /* ---- choices */
@@ -114,5 +124,5 @@ struct le_parts le_split_choice(struct le_splitter *c, const struct le_tree_node
     add_step(&b, LE_STEP_END)->partner = otherwise;
     b.steps.at[opened].partner = otherwise;
     b.steps.at[otherwise].partner = closed;
-    return end(&b, chosen);
+    return end_with(&b, chosen);
 }

@@ -196,24 +196,55 @@ static struct le_parts split_part(struct le_splitter *c, const struct le_tree_no
     return (struct le_parts){.re = cast_to(c, from, from->type, part)};
 }
 
-static struct le_parts split_reduction(struct le_splitter *c, const struct le_tree_node *from) {
-    bool is_complex = le_type_is_complex(from->type);
-    if (is_complex && from->op == LE_RED_PROD)
-        return le_split_product(c, from);
+struct le_parts le_split_term(struct le_splitter *c, const struct le_tree_node *reduction) {
+    const struct split_around *outer = c->around, around = {reduction, outer};
+    c->around = &around;
+    struct le_parts term = le_split_both(c, reduction->children[0]);
+    c->around = outer;
+    return term;
+}
+
+/* It gives a complex number that takes a loop or a block to make. */
+static bool is_dear(const struct le_tree_node *node) {
+    if (le_type_is_complex(node->type) && (node->kind == LE_TREE_CALL || node->kind == LE_TREE_REDUCE))
+        return true;
+    for (int k = 0; k < node->child_count; k++)
+        if (is_dear(node->children[k]))
+            return true;
+    return false;
+}
+
+static bool is_index_around(const struct le_tree_node *node, const void *user) {
+    const struct le_splitter *c = user;
+    for (const struct split_around *a = c->around; a && node->kind == LE_TREE_INDEX; a = a->outer)
+        for (int k = 0; k < a->reduction->index_count; k++)
+            if (a->reduction->indices[k] == node->index)
+                return true;
+    return false;
+}
+
+/* Whether both its parts are asked for where it stands, and what they share takes loops or blocks. What is the same for
+ * all terms around it is computed but once anyway. */
+static bool needs_block(struct le_splitter *c, const struct le_tree_node *from) {
+    return is_dear(from->children[0]) && (c->element || (c->around && le_tree_any(from, is_index_around, c)));
+}
+
+static struct le_parts split_complex_sum(struct le_splitter *c, const struct le_tree_node *from) {
     struct le_index **indices = le_split_indices(c, from->indices, from->index_count);
-    struct le_parts body = {.re = NULL};
-    if (is_complex)
-        body = le_split_both(c, from->children[0]);
-    else
-        body.re = le_split_condition(c, from->children[0]);
+    struct le_parts term = le_split_term(c, from), out = {shallow_copy(c, from), shallow_copy(c, from)};
+    out.re->indices = out.im->indices = indices;
+    out.re->children[0] = le_make_child(term.re);
+    out.im->children[0] = le_make_child(term.im);
+    return needs_block(c, from) ? le_split_sum(c, from, out) : out;
+}
+
+static struct le_parts split_reduction(struct le_splitter *c, const struct le_tree_node *from) {
+    if (le_type_is_complex(from->type))
+        return from->op == LE_RED_PROD ? le_split_product(c, from) : split_complex_sum(c, from);
+    struct le_index **indices = le_split_indices(c, from->indices, from->index_count);
     struct le_parts out = {.re = shallow_copy(c, from)};
     out.re->indices = indices;
-    out.re->children[0] = le_make_child(body.re);
-    if (!is_complex)
-        return out;
-    out.im = shallow_copy(c, from);
-    out.im->indices = indices;
-    out.im->children[0] = le_make_child(body.im);
+    out.re->children[0] = le_make_child(le_split_condition(c, from->children[0]));
     return out;
 }
 

@@ -100,40 +100,64 @@ static void test_eval(void **state) {
     leat_close(ctx);
 }
 
-/* A call of a def makes both parts at once, so that a chain costs what its links cost: made for each part anew, this
- * one would be 2^60 of them. With f0(z) = z and fk(z) = fj(z) * 1j + z, f61(1) is 1 + 1j. */
-static void test_chain_of_defs(void **state) {
-    (void)state;
-    enum { LINKS = 62 };
+static void put_link(FILE *out, const char *link, int number) {
+    for (; *link; link++)
+        if (*link == '#' || *link == '@')
+            fprintf(out, "%d", *link == '#' ? number : number - 1);
+        else
+            fputc(*link, out);
+}
+
+/* y of a chain of so many defs, of which the last one is called with x, which is 1: `first`, then those of `links` in
+ * turn, with a def's number for # and that of the one before for @. */
+static void assert_chain(int count, const char *first, const char *const *links, int kinds, const double want[2]) {
     leat_context *ctx = open_context();
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    fputs("def link0(z) { w = z; return w }\n", out);
-    for (int k = 1; k < LINKS; k++)
-        fprintf(
-            out,
-            k % 3 == 0 ? "def link%d(z) { return abs(z) < 9 ? link%d(z) * 1j + z : z }\n"
-            : k % 3 == 1
-                ? "def link%d(z) { var w = z; var t = 0; while t < 1 { w = link%d(w) * 1j + z; t += 1 }; return w }\n"
-                : "def link%d(z) { if re(z) > 9 { return z }; return link%d(z) * 1j + z }\n",
-            k, k - 1);
-    fprintf(out, "y = link%d(x)\n", LINKS - 1);
+    fputs(first, out);
+    for (int k = 1; k < count; k++)
+        put_link(out, links[k % kinds], k);
+    fprintf(out, "y = link%d(x)\n", count - 1);
     fclose(out);
     leat_program *program = program_of(ctx, text);
     leat_call *call = call_of(program);
     assert_ok(leat_call_set_c128(call, "x", 1, 0));
     assert_ok(leat_call_run(call, NULL, NULL));
-    assert_complex(call, "y", 1, LIST(1, 1));
+    assert_complex(call, "y", 1, want);
     leat_call_free(call);
     leat_program_free(program);
     leat_close(ctx);
     free(text);
 }
 
+/* A call of a def makes both parts at once, so that a chain costs what its links cost: made for each part anew, this
+ * one would be 2^60 of them. With f0(z) = z and fk(z) = fj(z) * 1j + z, f61(1) is 1 + 1j. */
+static void test_chain_of_defs(void **state) {
+    (void)state;
+    static const char *const links[] = {
+        "def link#(z) { return abs(z) < 9 ? link@(z) * 1j + z : z }\n",
+        "def link#(z) { var w = z; var t = 0; while t < 1 { w = link@(w) * 1j + z; t += 1 }; return w }\n",
+        "def link#(z) { if re(z) > 9 { return z }; return link@(z) * 1j + z }\n"};
+    assert_chain(62, "def link0(z) { w = z; return w }\n", links, 3, LIST(1, 1));
+}
+
+/* So does a sum inside of sums, nearly as deep as the 16 indices of a statement go. f13(1) is 1 + 1j. */
+static void test_chain_of_sums(void **state) {
+    (void)state;
+    static const char *const links[] = {
+        "def link#(z) { return sum(k in 0..1: link@(z)) * 1j + z }\n",
+        "def link#(z) = mean(k in 0..1: link@(z + k)) * 1j + z\n",
+        "def link#(z) { var w = z; for t in 0..1 { w = sum(k in 0..1: link@(w - k)) * 1j + z }; return w }\n",
+        "def link#(z) = abs(z) < 9 ? sum(k in 0..1: link@(z)) * 1j + z : z\n"};
+    assert_chain(14, "def link0(z) = z\n", links, 4, LIST(1, 1));
+    assert_chain(14, "def link0(z) = z\n", links + 1, 1, LIST(1, 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_targets),
-                                       cmocka_unit_test(test_eval), cmocka_unit_test(test_chain_of_defs)};
+                                       cmocka_unit_test(test_eval), cmocka_unit_test(test_chain_of_defs),
+                                       cmocka_unit_test(test_chain_of_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
