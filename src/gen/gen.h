@@ -136,6 +136,8 @@ void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t str
 
 /* expression.c */
 struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+/* Both will be asked for, there and then: sums over the same indices are made in one loop. */
+void le_gen_both(struct gen *g, struct le_node *a, struct le_node *b, struct scope *scope, struct condition c);
 bool le_gen_is_safe(struct gen *g, struct le_node *node);
 
 /* region_code.c, region_steps.c */
@@ -149,11 +151,11 @@ bool le_gen_in_lanes(const struct gen *g);              /* several elements at o
 /* unroll.c: reductions of a few terms as their sum */
 bool le_gen_is_short(struct gen *g, const struct le_node *node);
 struct le_node *le_gen_unrolled(struct gen *g, const struct le_node *node);
-
-/* rows.c: sums over ranges that differ from lane to lane */
 /* unroll.c, too: the same with what `choose` gives in place of the nodes for which it gives any */
 struct le_node *le_gen_replace(struct le_ir *ir, struct le_node *node,
                                struct le_node *(*choose)(struct le_node *node, void *user), void *user);
+
+/* rows.c: sums over ranges that differ from lane to lane */
 bool le_gen_choose_rows(struct gen *g); /* the lane, if all ranges that differ in its lanes are such */
 bool le_gen_is_row_sum(const struct gen *g, const struct le_node *node);
 struct operand *le_gen_rows(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
@@ -188,6 +190,9 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
 
 /* reduce.c */
 struct operand *le_gen_reduce(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+/* Two over the same indices; false: each has a better way of its own. */
+bool le_gen_reduce_both(struct gen *g, struct le_node *const nodes[2], struct scope *scope, struct condition c,
+                        struct operand *totals[2]);
 /* A reduction that is a whole kernel: its terms, which tasks share out; 0 where it cannot be cut. *row_count: of its
  * second loop, or 0 if it has one loop. */
 int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count);
