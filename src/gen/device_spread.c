@@ -4,7 +4,7 @@
 #include "gen/device_team.h"
 
 #define SPREAD_MOST 4  /* values */
-#define SPREAD_COST 16 /* additions of what they share that are worth it */
+#define SPREAD_COST 12 /* additions of what they share that are worth it */
 #define FEW_TERMS   8
 #define FEW_COST    64 /* additions of all terms */
 

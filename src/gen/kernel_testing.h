@@ -39,13 +39,17 @@ static inline int read_numbers(const char *at, int64_t *out) {
     return count;
 }
 
+static inline int64_t hoisted_extent(const struct le_space *space, const struct le_value *v, int d) {
+    return space->ranges[space->ir->stages.at[v->stage].left[d]->index].high;
+}
+
 static inline void set_layout(const struct le_space *space, const struct le_value *v, const char *arrays,
                               struct le_layout *out) {
     const char *given = v->stage < 0 ? find_array(arrays, v->name) : NULL;
     const char *by = given ? strstr(given, "by") : NULL, *comma = given ? strchr(given, ',') : NULL;
     int64_t stride = 1;
     for (int d = v->rank - 1; d >= 0; d--) {
-        out->shape[d] = space->shape[v->symbol][d];
+        out->shape[d] = v->symbol >= 0 ? space->shape[v->symbol][d] : hoisted_extent(space, v, d);
         out->strides[d] = stride;
         stride *= out->shape[d];
     }
