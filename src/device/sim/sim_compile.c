@@ -196,17 +196,28 @@ static leat_status pad(struct sim_compilation *c) {
     return status;
 }
 
-/* Hooks are the module's own: what links must not bring the sanitizer's library. */
+/* Hooks are the module's own: what links must not bring the sanitizer's library. Kernels hardly ever need the libraries
+ * of C++, which take a linker longest: they are linked where it does not go without, and then say what is wrong. */
+static leat_status link_object(struct sim_compilation *c) {
+    static const char *const lean[] = {"-nodefaultlibs", "-lgcc", "-lc"};
+    const char *input = c->options->check ? "padded.s" : "kernel.s";
+    const char *const all[] = {"-shared", "-o", "kernel.so", input, "-Wl,-z,defs", "-lm"};
+    struct sim_words command = copy_words(c->arena, &c->compiler), whole;
+    int code = 0;
+    add_all(c->arena, &command, all, ARRAY_LEN(all));
+    whole = copy_words(c->arena, &command);
+    add_all(c->arena, &command, lean, ARRAY_LEN(lean));
+    leat_status status = le_sim_process_run(c->arena, &command, c->folder, -1, NULL, NULL, &code);
+    return status || code == 0 ? status : run_step(c, whole, NULL, 0);
+}
+
 static leat_status compile(struct sim_compilation *c) {
     static const char *const to_text[] = {"-S", "-x", "c++-cpp-output", "kernel.ii", "-o", "kernel.s"};
-    static const char *const to_object[] = {"-shared", "-o", "kernel.so", "kernel.s", "-Wl,-z,defs", "-lm"};
-    static const char *const padded[] = {"-shared", "-o", "kernel.so", "padded.s", "-Wl,-z,defs", "-lm"};
     leat_status status = run_step(c, compile_command(c), to_text, ARRAY_LEN(to_text));
     if (status == LEAT_OK && c->options->check)
         status = pad(c);
     if (status == LEAT_OK)
-        status = run_step(c, copy_words(c->arena, &c->compiler), c->options->check ? padded : to_object,
-                          ARRAY_LEN(to_object));
+        status = link_object(c);
     if (status == LEAT_OK)
         status = le_sim_folder_read(c->folder, "kernel.so", &c->object);
     if (status == LEAT_OK)

@@ -221,6 +221,38 @@ static void walk(struct sim_walk *w) {
     }
 }
 
+/* ---- parts of our own headers, of which a program reads those that it names: half of a compilation is reading them */
+
+static const struct {
+    const char *file, *words[2]; /* how the names of the part begin */
+} parts[] = {
+    {SIM_OWN_FILES "/leat/sim_words.inc", {"__v", "__dp"}},
+    {SIM_OWN_FILES "/leat/sim_atomics.inc", {"atomic"}},
+};
+
+static bool names(const struct sim_walk *w, const char *after, const char *word) {
+    const struct sim_source *s = w->source;
+    bool found = memmem(after, (size_t)(s->text + s->length - after), word, strlen(word)) != NULL;
+    for (int k = 0; k < s->expression_count; k++)
+        found |= strstr(s->expressions[k], word) != NULL;
+    return found;
+}
+
+static void leave_out(struct sim_walk *w) {
+    const char *after = w->source->text; /* what is there without an include, whose last part is the entries' */
+    bool needed[ARRAY_LEN(parts)] = {false};
+    for (int k = 0; k < w->tokens.count; k++)
+        if (strcmp(w->tokens.at[k].file, SIM_OWN_FILES "/leat/sim_entries.inc") == 0)
+            after = w->tokens.at[k].text + w->tokens.at[k].length;
+    for (size_t p = 0; p < ARRAY_LEN(parts); p++)
+        for (size_t k = 0; k < ARRAY_LEN(parts[p].words); k++)
+            needed[p] |= parts[p].words[k] && names(w, after, parts[p].words[k]);
+    for (int k = 0; k < w->tokens.count; k++)
+        for (size_t p = 0; p < ARRAY_LEN(parts); p++)
+            if (!needed[p] && w->tokens.at[k].kind == SIM_FOREIGN && strcmp(w->tokens.at[k].file, parts[p].file) == 0)
+                w->tokens.at[k].instead = "\n";
+}
+
 static void print(struct sim_walk *w) {
     for (int k = 0; k < w->tokens.count; k++) {
         const struct sim_token *token = &w->tokens.at[k];
@@ -252,6 +284,7 @@ void le_sim_rewrite(struct le_arena *arena, const struct sim_source *source, str
     find_compiler(source, rewritten);
     le_sim_tokens_read(arena, source, &w.tokens);
     walk(&w);
+    leave_out(&w);
     print(&w);
     le_sim_walk_items(&w);
 }
