@@ -315,6 +315,22 @@ __device__ inline M le_thread_total(N first, N end, const Term &term) {
             continue;
         }
         bool carries = true;
+        /* most turns end here: branches, and not all levels of what is hardly ever done */
+        if ((count & 1) == 0) {
+            pending[0] = x;
+            continue;
+        }
+        x = pending[0].join(x);
+        if ((count & 2) == 0) {
+            pending[1] = x;
+            continue;
+        }
+        x = pending[1].join(x);
+        if ((count & 4) == 0) {
+            pending[2] = x;
+            continue;
+        }
+        x = pending[2].join(x);
 #pragma unroll
         for (int b = 0; b <= LEVELS; b++) {
             if (carries && (count >> b & 1)) {
