@@ -314,7 +314,6 @@ __device__ inline M le_thread_total(N first, N end, const Term &term) {
             all = all.join(x);
             continue;
         }
-        bool carries = true;
         /* most turns end here: branches, and not all levels of what is hardly ever done */
         if ((count & 1) == 0) {
             pending[0] = x;
@@ -331,8 +330,9 @@ __device__ inline M le_thread_total(N first, N end, const Term &term) {
             continue;
         }
         x = pending[2].join(x);
+        bool carries = true;
 #pragma unroll
-        for (int b = 0; b <= LEVELS; b++) {
+        for (int b = 3; b <= LEVELS; b++) {
             if (carries && (count >> b & 1)) {
                 x = pending[b].join(x);
             } else if (carries) {
