@@ -229,6 +229,9 @@ static void texts_are_named_after_the_program(void **state) {
     (void)state;
     has("in speed: f32[n]\nslow[i] = speed[i] / 2", "speed 30", "// slow[i] = speed[i] / 2\n");
     has("in speed: f32[n]\nslow[i] = speed[i] / 2", "speed 30", " slow_");
+    has("in x: f32[n]\ny[i] = x[i]  # what it is\n  / 2   # and by what", "x 30", "// y[i] = x[i] / 2\n");
+    has("in x: f32[n]\nout y: f32[4]\neach i {  # four\n  s = x[i]\n  y[i] = s\n}", "x 4", "// each i {\n");
+    has("in x: f32[n]\nout y: f32[4]\neach i { s = x[i]; y[i] = s * 2 }", "x 4", "        // y[i] = s * 2\n");
     has("in speed: f32[n]\nslow[i] = speed[i] / 2", "speed 30", "const float *speed");
     /* words of C, of CUDA and of the prelude are not taken for names */
     has("in float: f32[n]\ndouble[i] = float[i] / 2", "float 30", "const float *v_float");

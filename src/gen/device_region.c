@@ -2,6 +2,7 @@
  * step leaves by goto. What changes from step to step is computed anew after each, but for a variable's first SET;
  * behind a region it is the moment before it again. */
 #include "gen/device_gen.h"
+#include <string.h>
 
 struct region {
     struct cuda *c;
@@ -11,6 +12,7 @@ struct region {
     const char *outside, *done; /* done: the label behind it, once used */
     const char *results[2];     /* of what it gives; NULL: it does not */
     bool *first;                /* by step: the first SET of its variable, which nothing has read yet */
+    const char *told;           /* the statement that stands there as a comment last */
 };
 
 static void run_steps(struct region *r, struct block *block, int from, int to);
@@ -141,9 +143,18 @@ static int run_loop(struct region *r, struct block *block, int step) {
     return s->partner;
 }
 
+/* Of one line, which none goes on behind. */
+static void tell_statement(struct region *r, struct block *block, const char *text) {
+    if (!text || !*text || strpbrk(text, "\\\n") || (r->told && strcmp(text, r->told) == 0))
+        return;
+    le_cuda_line(r->c, block, "// %s", text);
+    r->told = text;
+}
+
 static void run_steps(struct region *r, struct block *block, int from, int to) {
     for (int k = from; k < to && r->c->status == LEAT_OK; k++) {
         const struct le_region_step *s = &r->steps[k];
+        tell_statement(r, block, s->text);
         switch (s->kind) {
         case LE_REGION_SET:
             run_set(r, block, s);

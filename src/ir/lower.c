@@ -5,6 +5,8 @@
 
 #define FIXED_COST_MAX 64 /* a scalar of more arithmetic is stored rather than repeated */
 
+enum { TEXT_BYTES = 240, NAME_BYTES = 60 }; /* of a statement at most: in comments; in tables */
+
 /* ---- values */
 
 int le_lower_new_value(struct lower *l, int symbol, enum le_type type, int rank, int stage) {
@@ -20,12 +22,49 @@ int le_lower_new_value(struct lower *l, int symbol, enum le_type type, int rank,
 
 /* ---- statements */
 
+/* What is longer ends in "...", after a whole character. */
+static const char *shorten(struct le_arena *arena, const char *text, size_t most_bytes) {
+    size_t length = strlen(text);
+    if (length <= most_bytes)
+        return text;
+    length = most_bytes - 3;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return le_arena_format(arena, "%.*s...", (int)length, text);
+}
+
+/* Behind ends of lines and comments, with the spaces around them; `at` itself where there are none. */
+static int skip_breaks(const char *text, int at, int size_bytes) {
+    int end = at;
+    bool comment = false, found = false;
+    for (; end < size_bytes && text[end] && (comment || strchr(" \t\r\n#", text[end])); end++) {
+        comment = text[end] == '#' || (comment && text[end] != '\n');
+        found |= comment || text[end] == '\n';
+    }
+    return found ? end : at;
+}
+
 const char *le_lower_text(struct lower *l, const struct le_step *step) {
     const char *text = l->tree->text + step->offset;
-    int length = 0;
-    while (length < step->line_length && length < 60 && text[length] != '\n')
-        length++;
-    return le_arena_copy(l->ir->arena, text, (size_t)length);
+    char *line = LE_NEW_ARRAY(l->ir->arena, (size_t)step->size_bytes + 1, char);
+    size_t length = 0;
+    for (int at = 0; at < step->size_bytes;) {
+        int next = skip_breaks(text, at, step->size_bytes);
+        if (next == at) {
+            line[length++] = text[at++];
+            continue;
+        }
+        if (length > 0 && line[length - 1] == '{') /* a block's statements have lines of their own */
+            break;
+        if (next < step->size_bytes)
+            line[length++] = ' ';
+        at = next;
+    }
+    return shorten(l->ir->arena, line, TEXT_BYTES);
+}
+
+const char *le_lower_stage_name(struct le_ir *ir, int statement) {
+    return statement < 0 ? "" : shorten(ir->arena, ir->statements.at[statement].text, NAME_BYTES);
 }
 
 struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step *step) {
@@ -95,7 +134,7 @@ struct le_stage *le_lower_blank_stage(struct lower *l, enum le_stage_kind kind) 
     struct le_stage *s = LE_PUSH(ir->arena, &ir->stages);
     *s = (struct le_stage){.kind = kind,
                            .statement = l->statement,
-                           .name = l->statement < 0 ? "" : ir->statements.at[l->statement].text,
+                           .name = le_lower_stage_name(ir, l->statement),
                            .target = -1,
                            .base = -1,
                            .leader = -1,

@@ -82,7 +82,8 @@ struct lower {
 /* lower.c */
 void le_lower_steps(struct lower *l, int first, int end); /* of the tree, the host's: from first to before end */
 int le_lower_new_value(struct lower *l, int symbol, enum le_type type, int rank, int stage);
-const char *le_lower_text(struct lower *l, const struct le_step *step); /* one line */
+const char *le_lower_text(struct lower *l, const struct le_step *step); /* one line, of a block its head */
+const char *le_lower_stage_name(struct le_ir *ir, int statement);       /* the same, short enough for a table */
 struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step *step);
 /* Numbers the accesses first, so that reads can name theirs; their subscripts follow once the indices are known. */
 void le_lower_number_accesses(struct lower *l, const struct le_step *step);

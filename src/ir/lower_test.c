@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "base/text.h"
 #include "ir/ir.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,37 @@ static void products_stay_apart_from_later_sums(void **state) {
     le_arena_finish(&arena);
 }
 
+/* The statement as comments have it, and as tables do. */
+static void is_called(const char *text, const char *whole, const char *name) {
+    struct le_arena arena;
+    le_arena_init(&arena);
+    if (setjmp(arena.failure))
+        fail_msg("out of memory");
+    struct le_ir *ir = lower(&arena, text);
+    assert_non_null(ir);
+    const struct le_stage *stage = &ir->stages.at[ir->stages.count - 1];
+    assert_string_equal(ir->statements.at[stage->statement].text, whole);
+    assert_string_equal(stage->name, name);
+    le_arena_finish(&arena);
+}
+
+static void statements_are_one_line(void **state) {
+    (void)state;
+    is_called("y[i] = x[i] + 1", "y[i] = x[i] + 1", "y[i] = x[i] + 1");
+    is_called("y[i] = (x[i]   # one\n\n  # two\n  + 1)# three", "y[i] = (x[i] + 1)", "y[i] = (x[i] + 1)");
+    is_called("y[i] = x[i] + 1; z[i] = y[i] # after", "z[i] = y[i]", "z[i] = y[i]");
+    is_called("y[i] = x[i] + 100000000 + 200000000 + 300000000 + 400000000 + 5",
+              "y[i] = x[i] + 100000000 + 200000000 + 300000000 + 400000000 + 5",
+              "y[i] = x[i] + 100000000 + 200000000 + 300000000 + 4000000...");
+    char sum[400] = "y[i] = x[i]", cut[400];
+    while (strlen(sum) < 300)
+        strcat(sum, " + 1");
+    snprintf(cut, sizeof cut, "%.237s...", sum);
+    char name[400];
+    snprintf(name, sizeof name, "%.57s...", sum);
+    is_called(sum, cut, name);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_hand_on_what_they_change),
@@ -140,6 +172,7 @@ int main(void) {
         cmocka_unit_test(elements_have_steps),
         cmocka_unit_test(a_step_of_zero_is_an_error),
         cmocka_unit_test(products_stay_apart_from_later_sums),
+        cmocka_unit_test(statements_are_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Stages from their lines, and the blocks that they open and close. */
+#include "ir/lower.h"
 #include "ir/reader.h"
 #include <string.h>
 
@@ -54,7 +55,7 @@ static struct le_node *node_below(struct reader *r) {
 static void add_stage(struct reader *r, struct le_stage s) {
     if (le_read_accept_word(r, "statement"))
         s.statement = le_read_number(r, r->ir->statements.count - 1);
-    s.name = s.statement >= 0 ? r->ir->statements.at[s.statement].text : "";
+    s.name = le_lower_stage_name(r->ir, s.statement);
     s.block = block_at(r);
     if (s.kind < LE_STAGE_MOVE && !s.dead) {
         le_read_expect(r, '=');

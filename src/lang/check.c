@@ -10,8 +10,8 @@ struct le_step *le_checker_step(struct le_checker *c, enum le_step_kind kind, st
     struct le_step *step = LE_PUSH(c->arena, c->now.steps);
     *step = (struct le_step){.kind = kind,
                              .place = place,
-                             .line_length = c->now.stmt->place.span,
                              .offset = c->now.stmt->offset,
+                             .size_bytes = c->now.stmt->size_bytes,
                              .conditional = c->now.conditional};
     return step;
 }

@@ -331,6 +331,7 @@ static void statement(struct le_parser *p, struct le_stmt *stmt) {
     else
         assignment(p, stmt);
     int last = p->at - 1;
+    stmt->size_bytes = p->tokens.at[last].offset + p->tokens.at[last].length - p->tokens.at[first].offset;
     while (p->tokens.at[last].line > token->line)
         last--;
     stmt->place.span = p->tokens.at[last].offset + p->tokens.at[last].length - p->tokens.at[first].offset;

@@ -99,6 +99,7 @@ struct le_stmt {
     enum le_stmt_kind kind;
     struct le_place place; /* of its first token; span: to the end of its first line or of itself */
     size_t offset;         /* of its first byte in the text */
+    int size_bytes;        /* of its text, of all lines */
     enum le_decl decl;     /* DECL */
     struct {
         struct le_ast_item *at;
@@ -243,8 +244,8 @@ enum le_step_kind {
 struct le_step {
     enum le_step_kind kind;
     struct le_place place;
-    int line_length; /* text of the statement in the source: le_tree.text + offset */
-    size_t offset;
+    size_t offset; /* of the statement in le_tree.text */
+    int size_bytes;
     struct le_symbol *symbol, *array;
     int axis;
     struct le_index *index; /* FOR */
