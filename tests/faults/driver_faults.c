@@ -3,8 +3,9 @@
  * says of it, or is right; nothing of the device's or the host's memory is left when the context is closed; and the
  * same work is right afterwards, in the same context where the failure was not fatal, else in a new one.
  *
- * usage: driver_faults [all] [SCENARIO...]; all: every call of every scenario, else those of opening once, and of long
- * scenarios some. Exit status 77 where sim cannot compile. */
+ * usage: driver_faults [all] [SCENARIO...]; all: every call of every scenario, in every way (13 minutes of one core);
+ * else those of opening once, of long scenarios some, and the ways that differ most. Exit status 77 where sim cannot
+ * compile. */
 #include "device/sim/sim.h"
 #include "leat.h"
 #include <stdatomic.h>
