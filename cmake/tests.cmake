@@ -3,8 +3,15 @@ pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache"
     "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=halt_on_error=1")
 
+# A test's own code runs once: to optimise it fully takes a compiler longer than it gains, but where it computes much itself.
 function(leat_program target)
   add_executable(${target} ${ARGN})
+  if(target MATCHES "^(test_device_cpu_ops_.*|test_array_view|ulp)$")
+    set(level ${LEAT_SANITIZE_LOOPS})
+  elseif(LEAT_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(level -Og)
+  endif()
+  target_compile_options(${target} PRIVATE ${level})
   target_link_libraries(${target} PRIVATE leat_flags leat_static PkgConfig::SLEEF PkgConfig::CMOCKA)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
 endfunction()
@@ -129,6 +136,10 @@ leat_test(tests/faults/driver driver_faults)
 set_tests_properties(tests/faults/driver PROPERTIES SKIP_RETURN_CODE 77)
 # A leak shows with sanitizers alone: make check runs these there, and not twice.
 set_tests_properties(tests/faults tests/faults/driver PROPERTIES LABELS watched)
+
+# They take longest: whoever runs several tests at once begins with them, so that no core waits at the end.
+set_tests_properties(tests/faults tests/faults/driver tests/examples tests/device/code/sim tests/device/streams/sim
+                     tests/device/arrays/sim gen/device_scan gen/device_team PROPERTIES COST 100)
 
 # Random programs: one thread against seven, whole against cut into pieces. `random_programs 100000` is the long run.
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c

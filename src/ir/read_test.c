@@ -211,20 +211,23 @@ static const char *const REFUSED[][2] = {
     {"symbol x: f32\nvalue x.0: f32 of x\nmap x.0 with x.0 = 1:f32\n", "no leader stands above"},
 };
 
+static void expect_refused(const char *text, const char *words) {
+    struct le_arena arena;
+    struct le_ir *ir;
+    le_arena_init(&arena);
+    if (setjmp(arena.failure))
+        fail_msg("out of memory");
+    leat_status status = le_ir_read(&arena, text, strlen(text), &ir);
+    if (status != LEAT_PROGRAM || !strstr(le_error_at(0)->message, words))
+        fail_msg("%s\n%s", text, status ? le_errors_text() : "no error");
+    assert_null(ir);
+    le_arena_finish(&arena);
+}
+
 static void broken_text_is_refused(void **state) {
     (void)state;
-    for (size_t k = 0; k < ARRAY_LEN(REFUSED); k++) {
-        struct le_arena arena;
-        struct le_ir *ir;
-        le_arena_init(&arena);
-        if (setjmp(arena.failure))
-            fail_msg("out of memory");
-        leat_status status = le_ir_read(&arena, REFUSED[k][0], strlen(REFUSED[k][0]), &ir);
-        if (status != LEAT_PROGRAM || !strstr(le_error_at(0)->message, REFUSED[k][1]))
-            fail_msg("%s\n%s", REFUSED[k][0], status ? le_errors_text() : "no error");
-        assert_null(ir);
-        le_arena_finish(&arena);
-    }
+    for (size_t k = 0; k < ARRAY_LEN(REFUSED); k++)
+        expect_refused(REFUSED[k][0], REFUSED[k][1]);
 }
 
 /* What could be read can be verified, and what is verified can go through the passes and be printed. */
