@@ -61,6 +61,7 @@ struct cuda {
     const char *kernel; /* its name */
     int block_threads;  /* at most, if the compiler is to know; 0: it is not */
     int blocks;         /* that a multiprocessor is to have room for; 0: as it comes */
+    int cluster;        /* blocks that run together, and reach each other's shared memory; 0, 1: each by itself */
     struct block *root;
     struct {
         struct parameter *at;

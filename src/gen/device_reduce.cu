@@ -358,11 +358,48 @@ template <int W, class T> __device__ inline void le_write(T *to, const T (&from)
     for (int k = 0; k < (int)(W * sizeof(T) / sizeof(chunk)); k++)
         ((chunk *)to)[k] = all.chunks[k];
 }
+//: le_fetch le_fetched
+// W neighbours as le_read has them, to shared memory and by no register: there once le_fetched has been called.
+template <int W, class T> __device__ inline void le_fetch(T *to, const T *from) {
+#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
+    enum { BYTES = W * sizeof(T) };
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    if (BYTES % 16 == 0) {
+#pragma unroll
+        for (int k = 0; k < (int)BYTES / 16; k++)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at + 16 * k),
+                         "l"(__cvta_generic_to_global((const char *)from + 16 * k)) : "memory");
+        return;
+    }
+    if (BYTES == 4 || BYTES == 8) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(__cvta_generic_to_global(from)),
+                     "n"(BYTES == 8 ? 8 : 4) : "memory");
+        return;
+    }
+#endif
+    T x[W];
+    le_read<W>(x, from);
+    le_write<W>(to, x);
+}
+__device__ inline void le_fetched() {
+#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
 //: le_kept
 // W elements of each of a thread's lines: of the first NEAR lines in registers, of the others in shared memory, where
 // `far` is the thread's place for one line, and the next line's is blockDim.x places behind it.
 template <class T, int W, int NEAR> struct le_kept {
     T near[NEAR * W], *far;
+    __device__ inline void fetch(int line, const T *from) {
+        if (line >= NEAR) {
+            le_fetch<W>(far + (line - NEAR) * (int)blockDim.x * W, from);
+            return;
+        }
+        T x[W];
+        le_read<W>(x, from);
+        put(line, x);
+    }
     __device__ inline void put(int line, const T (&x)[W]) {
         if (line >= NEAR) {
             le_write<W>(far + (line - NEAR) * (int)blockDim.x * W, x);
@@ -404,4 +441,19 @@ template <class M> __device__ inline M le_block_join(M t, M (&room)[32]) {
         room[threadIdx.x / 32] = t;
     __syncthreads();
     return le_warp_tree(lane < (int)(blockDim.x / 32) ? room[lane] : M::none());
+}
+//: le_cluster_join
+// The same over BLOCKS blocks of a cluster, which have all begun. room: for the totals of all their warps.
+template <int BLOCKS, class M, int N> __device__ inline M le_cluster_join(M t, M (&room)[N]) {
+    const int lane = (int)threadIdx.x & 31, warps = (int)blockDim.x / 32;
+    M *const own = &room[(int)blockIdx.x % BLOCKS * warps + (int)threadIdx.x / 32];
+    if (lane < BLOCKS)
+        *(M *)__cluster_map_shared_rank(own, (unsigned)lane) = t;
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+    M all[N / 32];
+#pragma unroll
+    for (int k = 0; k < N / 32; k++)
+        all[k] = le_warp_tree(32 * k + lane < BLOCKS * warps ? room[32 * k + lane] : M::none());
+    return le_joined<M, N / 32>(all);
 }

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #define WARP      32
-#define LATE_COST 8    /* additions, for which a value is rather kept than made again */
-#define NEAR_BITS 1024 /* of a thread's registers hold rows */
+#define LATE_COST 8 /* additions, for which a value is rather kept than made again */
 
 struct row {
     struct cuda *c;
@@ -22,7 +21,7 @@ struct row {
      * nobody needs then. */
     struct le_node *late;
     int late_load, late_group;
-    int lines, near, threads, rows; /* threads: of a block, which makes so many rows */
+    struct row_shape shape;
     const char *base, *count;
 };
 
@@ -171,32 +170,20 @@ static void find_late(struct row *r) {
         }
 }
 
-/* The fewest threads that keep a row in registers; else the largest block, which keeps the rest in shared memory. */
-static bool find_lines(struct row *r) {
-    const struct le_device_facts *facts = r->c->job->facts;
-    int64_t reads = (r->all.terms + r->all.width - 1) / r->all.width;
-    int most = NEAR_BITS / 8 / (r->kept_bytes * r->all.width);
-    int most_threads = r->kept_bytes > 4 ? 512 : 1024; /* beyond half of them each has 64 registers at most */
-    while (most & (most - 1))
-        most &= most - 1;
-    for (r->threads = WARP; r->threads < most_threads && reads > (int64_t)r->threads * most; r->threads *= 2)
-        ;
-    for (r->lines = 1; r->lines < WARP && reads > (int64_t)r->threads * r->lines; r->lines *= 2)
-        ;
-    r->near = r->lines < most ? r->lines : most;
-    if (most == 0 || reads > (int64_t)r->threads * r->lines)
-        return false;
-    r->threads = (int)((reads + r->lines - 1) / r->lines + WARP - 1) / WARP * WARP;
-    r->rows = r->threads == WARP ? 8 : 1;
-    size_t far = (size_t)((r->lines - r->near) * r->kept_bytes * r->all.width) * (size_t)r->threads;
-    return far <= facts->shared_most_bytes && (int64_t)r->threads * r->rows <= facts->block_threads;
+static bool find_shape(struct row *r) {
+    struct row_need need = {.reads = (r->all.terms + r->all.width - 1) / r->all.width,
+                            .words = r->kept_bytes * r->all.width / 4,
+                            .is_wide = r->kept_bytes > 4};
+    for (int g = 0; g < r->t->group_count; g++)
+        need.are_totals_big |= le_group_bytes(&r->t->groups[g]) > 4;
+    return le_row_shape(r->c->job->facts, &need, &r->shape);
 }
 
 static bool find_row(struct row *r) {
     if (!is_one_axis(r) || r->t->groups[0].terms == 0 || !r->t->groups[0].narrow || !find_value(r))
         return false;
     gather(r);
-    if (!find_loads(r) || !find_lines(r))
+    if (!find_loads(r) || !find_shape(r))
         return false;
     find_late(r);
     return true;
@@ -221,31 +208,27 @@ static struct block *open_inside(struct row *r, struct block *block, const char 
 
 static struct block *open_lines(struct row *r, const char **line) {
     *line = le_cuda_name(r->c, "line");
-    return le_cuda_unrolled(r->c, r->c->root, *line, r->lines);
+    return le_cuda_unrolled(r->c, r->c->root, *line, r->shape.lines);
 }
 
-/* From memory, the thread's elements of a line, in an array of its own. */
-static const char *read_line(struct row *r, int load, struct block *block, const char *at) {
-    struct cuda *c = r->c;
-    struct block *first = le_cuda_open(c, block, NULL);
-    const char *name =
-        le_cuda_name(c, le_arena_format(c->arena, "%s_line", le_cuda_value_name(c, r->loads[load]->value)));
-    le_team_bind_one(c, first, r->all.indices[0], at, 0);
-    const char *place = le_cuda_trusted_place(c, r->loads[load], first);
-    le_cuda_line(c, first, "%s %s[%d];\nle_read<%d>(%s, &%s);", stored_of(r, load), name, r->all.width, r->all.width,
-                 name, place);
-    le_cuda_close(c, first);
-    return name;
+/* The place in memory of the thread's elements of a line. */
+static const char *place_of_line(struct row *r, int load, struct block *block, const char *at) {
+    le_team_bind_one(r->c, block, r->all.indices[0], at, 0);
+    return le_cuda_trusted_place(r->c, r->loads[load], block);
 }
 
 static const char *get_line(struct row *r, int load, struct block *block, const char *line, const char *at) {
     struct cuda *c = r->c;
-    if (!r->kept[load])
-        return read_line(r, load, block, at);
     const char *name =
         le_cuda_name(c, le_arena_format(c->arena, "%s_line", le_cuda_value_name(c, r->loads[load]->value)));
-    le_cuda_line(c, block, "%s %s[%d];\n%s.get(%s, %s);", stored_of(r, load), name, r->all.width, r->names[load], line,
-                 name);
+    le_cuda_line(c, block, "%s %s[%d];", stored_of(r, load), name, r->all.width);
+    if (r->kept[load]) {
+        le_cuda_line(c, block, "%s.get(%s, %s);", r->names[load], line, name);
+        return name;
+    }
+    struct block *first = le_cuda_open(c, block, NULL);
+    le_cuda_line(c, first, "le_read<%d>(%s, &%s);", r->all.width, name, place_of_line(r, load, first, at));
+    le_cuda_close(c, first);
     return name;
 }
 
@@ -253,7 +236,7 @@ static void keep_rows(struct row *r) {
     struct cuda *c = r->c;
     const char *line, *far = NULL;
     int64_t far_bytes = 0; /* for a thread, so far */
-    if (r->near < r->lines) {
+    if (r->shape.near < r->shape.lines) {
         far = le_cuda_name(c, "far");
         le_cuda_line(c, c->root, "extern __shared__ uint4 %s[];", far);
     }
@@ -262,11 +245,11 @@ static void keep_rows(struct row *r) {
             continue;
         const char *name = le_cuda_value_name(c, r->loads[k]->value);
         r->names[k] = le_cuda_name(c, le_arena_format(c->arena, "%s_kept", name));
-        le_cuda_line(c, c->root, "le_kept<%s, %d, %d> %s;", stored_of(r, k), r->all.width, r->near, r->names[k]);
+        le_cuda_line(c, c->root, "le_kept<%s, %d, %d> %s;", stored_of(r, k), r->all.width, r->shape.near, r->names[k]);
         if (far)
             le_cuda_line(c, c->root, "%s.far = (%s *)((char *)%s + %lld * blockDim.x) + threadIdx.x * %d;", r->names[k],
                          stored_of(r, k), far, (long long)far_bytes, r->all.width);
-        far_bytes += (int64_t)(r->lines - r->near) * r->all.width *
+        far_bytes += (int64_t)(r->shape.lines - r->shape.near) * r->all.width *
                      (int64_t)le_type_size(c->ir->values.at[r->loads[k]->value].type);
     }
     struct block *lines = open_lines(r, &line);
@@ -274,9 +257,13 @@ static void keep_rows(struct row *r) {
     struct block *inside = open_inside(r, lines, at);
     for (int k = 0; k < r->load_count; k++)
         if (r->kept[k])
-            le_cuda_line(c, inside, "%s.put(%s, %s);", r->names[k], line, read_line(r, k, inside, at));
+            le_cuda_line(c, inside, "%s.fetch(%s, &%s);", r->names[k], line, place_of_line(r, k, inside, at));
     le_cuda_close(c, inside);
     le_cuda_close(c, lines);
+    if (far)
+        le_cuda_line(c, c->root, "le_fetched();");
+    if (r->shape.cluster > 1)
+        le_cuda_line(c, c->root, "__cluster_barrier_wait();");
 }
 
 static bool is_late(const struct row *r, int group, int load) {
@@ -320,12 +307,15 @@ static void join_lines(struct row *r, struct group *g, const char *lines) {
     struct cuda *c = r->c;
     const char *total = le_cuda_name(c, "all");
     int unroll = le_group_bytes(g) > 4 ? 4 : 8;
-    const char *text = le_arena_format(c->arena, "le_row_total<%s, %d, %d>(%s)", g->type, r->lines,
-                                       r->lines < unroll ? r->lines : unroll, lines);
-    if (r->rows == 1) {
+    const char *text = le_arena_format(c->arena, "le_row_total<%s, %d, %d>(%s)", g->type, r->shape.lines,
+                                       r->shape.lines < unroll ? r->shape.lines : unroll, lines);
+    if (r->shape.rows == 1) {
         const char *room = le_cuda_name(c, "room");
-        le_cuda_line(c, c->root, "__shared__ %s %s[32];", g->type, room);
-        text = le_arena_format(c->arena, "le_block_join(%s, %s)", text, room);
+        int totals = r->shape.cluster * r->shape.most_threads / WARP;
+        le_cuda_line(c, c->root, "__shared__ %s %s[%d];", g->type, room, totals < WARP ? WARP : totals);
+        text = r->shape.cluster > 1
+                   ? le_arena_format(c->arena, "le_cluster_join<%d>(%s, %s)", r->shape.cluster, text, room)
+                   : le_arena_format(c->arena, "le_block_join(%s, %s)", text, room);
     }
     le_cuda_line(c, c->root, "const %s %s = %s;", g->type, total, text);
     le_group_know(c, g, c->root, total);
@@ -408,46 +398,63 @@ static void emit_one(struct row *r, const char *own) {
 
 /* ---- the kernel */
 
+/* Where the row is, and where in it the thread is; the answer: the thread's number among those of the row. */
 static const char *begin(struct row *r) {
     struct cuda *c = r->c;
     const struct team_stage *t = r->t;
-    const char *point = le_cuda_name(c, "point"), *lane = le_cuda_name(c, "lane");
+    const char *point = le_cuda_name(c, "point"), *lane = le_cuda_name(c, "lane"), *own = "(int)threadIdx.x";
     r->base = le_cuda_name(c, "base");
     r->count = le_group_count(c, &t->groups[0]);
     le_cuda_line(c, c->root, "const int %s = (int)threadIdx.x %% 32;", lane);
-    if (r->rows > 1) {
+    if (r->shape.rows > 1) {
         le_cuda_line(c, c->root,
                      "const long long %s = (long long)blockIdx.x * %d + threadIdx.x / 32;\n"
                      "if (%s >= %s)\n    return;\nconst int %s = %s * %d;",
-                     point, r->rows, point, le_cuda_number(c, "points", t->points), r->base, lane, r->all.width);
+                     point, r->shape.rows, point, le_cuda_number(c, "points", t->points), r->base, lane, r->all.width);
+        own = lane;
     } else {
+        const char *number = "blockIdx.x";
+        if (r->shape.cluster > 1) {
+            number = le_arena_format(c->arena, "blockIdx.x / %d", r->shape.cluster);
+            own = le_cuda_name(c, "own");
+            le_cuda_line(c, c->root,
+                         "__cluster_barrier_arrive_relaxed();\n"
+                         "const int %s = (int)(blockIdx.x %% %d * blockDim.x + threadIdx.x);",
+                         own, r->shape.cluster);
+        }
         le_cuda_line(c, c->root,
-                     "const long long %s = blockIdx.x;\n"
-                     "const int %s = ((int)threadIdx.x / 32 * %d + %s) * %d;",
-                     point, r->base, WARP * r->lines, lane, r->all.width);
+                     "const long long %s = %s;\n"
+                     "const int %s = (%s / 32 * %d + %s) * %d;",
+                     point, number, r->base, own, WARP * r->shape.lines, lane, r->all.width);
     }
     le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
-    return r->rows > 1 ? lane : "(int)threadIdx.x";
+    return own;
+}
+
+static const char *how(const struct row *r) {
+    if (r->shape.cluster > 1)
+        return le_arena_format(r->c->arena, "a cluster of %d blocks for each row, which they keep", r->shape.cluster);
+    return r->shape.rows > 1 ? "a warp for each row, which it keeps" : "a block for each row, which it keeps";
 }
 
 static void set_launch(struct row *r, struct le_device_launches *out) {
     struct le_device_launch *launch = le_cuda_finish(r->c, out);
-    launch->grid[0] = (unsigned)((r->t->points + r->rows - 1) / r->rows);
-    launch->block[0] = (unsigned)(r->threads * r->rows);
+    const struct row_shape *s = &r->shape;
+    launch->grid[0] = (unsigned)((r->t->points + s->rows - 1) / s->rows * s->cluster);
+    launch->block[0] = (unsigned)(s->threads * s->rows);
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
-    launch->shared_bytes = (size_t)((r->lines - r->near) * r->kept_bytes * r->all.width) * (size_t)r->threads;
+    launch->shared_bytes = s->far_bytes;
     launch->elements = r->t->points * r->t->rest;
-    launch->how = r->rows > 1 ? "a warp for each row, which it keeps" : "a block for each row, which it keeps";
+    launch->how = how(r);
 }
 
 bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
     struct row r = {.c = c, .t = t};
     if (!find_row(&r))
         return false;
-    int threads = 64;
-    while (threads < r.threads * r.rows)
-        threads *= 2;
-    le_team_bounds(c, t, threads);
+    c->block_threads = r.shape.most_threads;
+    c->blocks = r.shape.resident;
+    c->cluster = r.shape.cluster;
     const char *own = begin(&r);
     keep_rows(&r);
     for (int g = 0; g < t->group_count; g++)

@@ -240,7 +240,8 @@ static void add_head(struct cuda *c, struct words *unit) {
                              ? le_arena_format(c->arena, "__launch_bounds__(%d, %d) ", c->block_threads, c->blocks)
                          : c->block_threads ? le_arena_format(c->arena, "__launch_bounds__(%d) ", c->block_threads)
                                             : "";
-    le_words_add(c->arena, unit, "extern \"C\" __global__ void %s%s(", bounds, c->kernel);
+    const char *cluster = c->cluster > 1 ? le_arena_format(c->arena, "__cluster_dims__(%d, 1, 1) ", c->cluster) : "";
+    le_words_add(c->arena, unit, "extern \"C\" __global__ void %s%s%s(", cluster, bounds, c->kernel);
     size_t column = 0;
     for (int k = 0; k < c->parameters.count; k++) {
         const struct parameter *p = &c->parameters.at[k];

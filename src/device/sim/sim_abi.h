@@ -4,7 +4,7 @@
 #ifndef LE_SIM_ABI_H
 #define LE_SIM_ABI_H
 
-enum { SIM_ABI = 1, SIM_DYNAMIC_BYTES = 232448 /* 227 KiB: what a block may ask for */ };
+enum { SIM_ABI = 2, SIM_DYNAMIC_BYTES = 232448 /* 227 KiB: what a block may ask for */ };
 
 struct sim_dim {
     unsigned x, y, z;
@@ -12,10 +12,10 @@ struct sim_dim {
 
 /* The CUDA thread that runs: threadIdx and the like. The module's pointer is set at each switch. */
 struct sim_self {
-    struct sim_dim thread, block, block_dim, grid_dim;
-    unsigned lane, warp; /* in the block */
-    unsigned budget;     /* atomic operations left before the thread lets others run */
-    unsigned changed;    /* one of them has changed memory */
+    struct sim_dim thread, block, block_dim, grid_dim, cluster_dim; /* cluster_dim: in blocks */
+    unsigned lane, warp;                                            /* in the block */
+    unsigned budget;  /* atomic operations left before the thread lets others run */
+    unsigned changed; /* one of them has changed memory */
     unsigned long long stack_low, stack_size;
 };
 
@@ -41,12 +41,16 @@ enum sim_collective { /* what the lanes of a mask do together */
                       SIM_ACTIVE /* __activemask: the lanes that are here together; no mask */
 };
 enum sim_barrier_kind { SIM_BARRIER, SIM_BARRIER_COUNT, SIM_BARRIER_AND, SIM_BARRIER_OR, SIM_BARRIER_GRID };
+enum sim_cluster_barrier { SIM_CLUSTER_ARRIVE, SIM_CLUSTER_WAIT };
 enum sim_stop { SIM_STOP_TRAP = 1, SIM_STOP_ASSERT };
 
 struct sim_services {
     unsigned (*barrier)(int kind, unsigned predicate, const char *file, int line);
     unsigned long long (*collective)(int kind, unsigned mask, unsigned long long value, unsigned argument,
                                      const char *file, int line);
+    void (*cluster)(int kind, const char *file, int line); /* its barrier */
+    /* the same place of the shared memory of the cluster's block of that rank */
+    void *(*map_shared)(const void *address, unsigned rank, const char *file, int line);
     void (*pause)(void);      /* the thread waits for others: let them run */
     void (*fence)(int scope); /* enum sim_fence */
     void (*stop)(int kind);   /* of the grid; does not return */
@@ -68,6 +72,7 @@ struct sim_item {
     const struct sim_parameter *parameters;
     unsigned parameter_count;
     unsigned max_threads; /* of a block */
+    unsigned cluster[3];  /* blocks; 0: it says nothing of clusters */
     void *address;        /* of a variable */
     unsigned long size_bytes;
     int constant; /* __constant__ */

@@ -343,6 +343,17 @@ void le_sim_check_barrier(struct sim_check *check, uint64_t block) {
         le_sim_known_barrier(&check->known, resident);
 }
 
+void le_sim_check_cluster_barrier(struct sim_check *check, const uint64_t *blocks, unsigned count) {
+    struct sim_resident *residents[SIM_CLUSTER_BLOCKS];
+    unsigned found = 0;
+    le_sim_check_settle(check);
+    for (unsigned k = 0; k < count && k < SIM_CLUSTER_BLOCKS; k++) {
+        residents[found] = le_sim_check_resident(check, blocks[k]);
+        found += residents[found] != NULL;
+    }
+    le_sim_known_cluster_barrier(&check->known, residents, found);
+}
+
 void le_sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask) {
     le_sim_check_settle(check);
     struct sim_resident *resident = le_sim_check_resident(check, block);

@@ -10,6 +10,8 @@
 
 struct sim_check;
 
+enum { SIM_CLUSTER_BLOCKS = 8 }; /* at most */
+
 enum sim_report_kind {
     SIM_REPORT_DIVERGENT_BARRIER,
     SIM_REPORT_SHARED_RACE,
@@ -54,8 +56,8 @@ struct sim_shared_variable { /* of the module's __shared__ variables; addresses 
 struct sim_grid_info {
     uint64_t op;
     const char *kernel;
-    unsigned grid[3], block[3];
-    uintptr_t shared_low, shared_high; /* everything between is shared memory: variables, padding, dynamic */
+    unsigned grid[3], block[3], cluster[3]; /* cluster: in blocks */
+    uintptr_t shared_low, shared_high;      /* everything between is shared memory: variables, padding, dynamic */
     const struct sim_shared_variable *variables;
     int variable_count;
     uintptr_t dynamic; /* where dynamic shared memory starts */
@@ -88,9 +90,14 @@ enum {
  * memory that was declared is reported. pc: of the access. */
 void le_sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
                          unsigned flags, uintptr_t pc);
+/* The same, of shared memory of the block `home` in the thread's cluster; address: as if it were in place. */
+void le_sim_check_access_of(struct sim_check *check, struct sim_thread_name thread, uint64_t home, uintptr_t address,
+                            size_t size_bytes, unsigned flags, uintptr_t pc);
 /* What was told last is done: called before a thread of another block runs, whose shared memory takes the place. */
 void le_sim_check_settle(struct sim_check *check);
 void le_sim_check_barrier(struct sim_check *check, uint64_t block); /* all threads of the block have passed */
+/* All threads of the blocks, which are a cluster, have come. */
+void le_sim_check_cluster_barrier(struct sim_check *check, const uint64_t *blocks, unsigned count);
 void le_sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask); /* __syncwarp */
 void le_sim_check_grid_barrier(struct sim_check *check);
 enum sim_fence { SIM_FENCE_BLOCK, SIM_FENCE_DEVICE, SIM_FENCE_SYSTEM };

@@ -71,8 +71,8 @@ static void access_shared(struct sim_access *access) {
         le_sim_tell_shared_outside(access);
         return;
     }
-    visit_written(access, access->block->written, offset);
-    le_sim_visit_cells(access, access->block->cells, offset, access->size_bytes);
+    visit_written(access, access->home->written, offset);
+    le_sim_visit_cells(access, access->home->cells, offset, access->size_bytes);
 }
 
 /* ---- global memory */
@@ -129,7 +129,7 @@ static void pass_on(struct sim_access *access) {
     else if (access->writes)
         strong = SIM_STRONG_STORE;
     le_sim_known_strong(&access->check->known, access->block, access->thread, access->address,
-                        access->shared ? access->block->number + 1 : 0, strong);
+                        access->shared ? access->home->number + 1 : 0, strong);
 }
 
 static uint32_t code_distance(struct sim_phase *phase, uintptr_t pc) {
@@ -155,12 +155,18 @@ static void access_pieces(struct sim_access *access) {
 
 void le_sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
                          unsigned flags, uintptr_t pc) {
+    le_sim_check_access_of(check, thread, thread.block, address, size_bytes, flags, pc);
+}
+
+void le_sim_check_access_of(struct sim_check *check, struct sim_thread_name thread, uint64_t home, uintptr_t address,
+                            size_t size_bytes, unsigned flags, uintptr_t pc) {
     le_sim_check_settle(check);
     if (!check->in_grid || size_bytes == 0)
         return;
     struct sim_access access = {
         .check = check,
         .block = le_sim_check_resident(check, thread.block),
+        .home = le_sim_check_resident(check, home),
         .thread = thread.thread,
         .flags = flags,
         .me = {.who = check->phase << SIM_THREAD_BITS | thread.thread, .block = (uint32_t)thread.block},
@@ -170,7 +176,7 @@ void le_sim_check_access(struct sim_check *check, struct sim_thread_name thread,
         .writes = (flags & (SIM_WRITE | SIM_ATOMIC)) != 0,
         .reads = flags & SIM_ATOMIC ? !(flags & SIM_BLIND) : !(flags & SIM_WRITE),
     };
-    if (!access.block)
+    if (!access.block || !access.home)
         return;
     access.me.time = access.block->clock;
     access.me.where = code_distance(&check->phases[check->phase], pc);

@@ -3,6 +3,19 @@
 #include "device/sim/sim_check_state.h"
 #include <string.h>
 
+/* What shared memory was of before it was this cluster's counts for nothing. */
+static bool is_of_cluster(const struct sim_access *access, const struct sim_stamp *stamp) {
+    const struct sim_grid_info *grid = &access->check->grid;
+    uint64_t a = stamp->block, b = access->me.block;
+    bool same = true;
+    for (int k = 0; k < 3; k++) {
+        same &= a % grid->grid[k] / grid->cluster[k] == b % grid->grid[k] / grid->cluster[k];
+        a /= grid->grid[k];
+        b /= grid->grid[k];
+    }
+    return same;
+}
+
 static inline bool is_before(const struct sim_access *access, const struct sim_stamp *stamp) {
     const struct sim_stamp *me = &access->me;
     if (stamp->who == me->who && stamp->block == me->block)
@@ -10,7 +23,7 @@ static inline bool is_before(const struct sim_access *access, const struct sim_s
     if ((stamp->who ^ me->who) >> SIM_THREAD_BITS)
         return access->shared || le_sim_op_before(access->check, stamp->who >> SIM_THREAD_BITS,
                                                   access->check->phases[me->who >> SIM_THREAD_BITS].op);
-    if (access->shared && stamp->block != me->block)
+    if (access->shared && stamp->block != me->block && !is_of_cluster(access, stamp))
         return true;
     return le_sim_known_before(&access->check->known, access->block, access->thread, stamp);
 }
@@ -43,7 +56,8 @@ static void conflict_of_writes(struct sim_access *access, const struct sim_stamp
     bool same_op = !((other->who ^ access->me.who) >> SIM_THREAD_BITS);
     if (access->told)
         return;
-    if (!same_op || !access->block || access->flags & SIM_ATOMIC || access->size_bytes > sizeof pending->old) {
+    if (!same_op || !access->block || access->home != access->block || access->flags & SIM_ATOMIC ||
+        access->size_bytes > sizeof pending->old) {
         le_sim_tell_conflict(access, other, true);
     } else if (!pending->active) {
         pending->active = true;

@@ -281,6 +281,30 @@ void le_sim_known_barrier(struct sim_known *known, struct sim_resident *resident
     resident->barrier = resident->clock++;
 }
 
+void le_sim_known_cluster_barrier(struct sim_known *known, struct sim_resident *const *residents, unsigned count) {
+    struct sim_learnt sum = {0};
+    for (unsigned k = 0; k < count; k++) {
+        struct sim_resident *one = residents[k];
+        le_sim_known_barrier(known, one);
+        const struct sim_leaf *leaf = make_leaf(known, one->barrier, 0, known->merged);
+        sum.acquired = join_trees(known, sum.acquired, one->all.acquired, known->levels);
+        sum.acquired = put_leaf(known, sum.acquired, one->number, leaf, known->levels);
+        for (int scope = 0; scope < 2; scope++) {
+            const void **to = &sum.fences[scope].others;
+            *to = join_trees(known, *to, one->all.fences[scope].others, known->levels);
+            *to = put_leaf(known, *to, one->number, one->all.fences[scope].own, known->levels);
+        }
+    }
+    for (unsigned k = 0; k < count; k++) {
+        struct sim_learnt *all = &residents[k]->all;
+        if (!learns(known, residents[k]))
+            continue;
+        all->acquired = sum.acquired;
+        for (int scope = 0; scope < 2; scope++)
+            all->fences[scope].others = sum.fences[scope].others;
+    }
+}
+
 static void meet_lanes(struct sim_known *known, struct sim_warp_known *warp, uint32_t mask, uint32_t time) {
     if (!warp->lanes)
         warp->lanes = le_alloc(sizeof(uint32_t[SIM_WARP][SIM_WARP]));

@@ -64,6 +64,8 @@ void le_sim_resident_finish(struct sim_resident *resident); /* its memory, not i
 bool le_sim_known_before(const struct sim_known *known, const struct sim_resident *resident, unsigned thread,
                          const struct sim_stamp *stamp);
 void le_sim_known_barrier(struct sim_known *known, struct sim_resident *resident);
+/* Of the blocks of a cluster. */
+void le_sim_known_cluster_barrier(struct sim_known *known, struct sim_resident *const *residents, unsigned count);
 void le_sim_known_warp_barrier(struct sim_known *known, struct sim_resident *resident, unsigned warp, uint32_t mask);
 void le_sim_known_fence(struct sim_known *known, struct sim_resident *resident, unsigned thread, enum sim_fence scope);
 /* An atomic or volatile access to a location. owner: of shared memory the block + 1, else 0. */

@@ -23,7 +23,7 @@ enum { SIM_PHASES_MAX = 1 << 20, SIM_PAGE_CACHE = 1024, SIM_ORDER_CACHE = 256 };
 /* One access as it is checked: of a thread, or of an operation (block is NULL). */
 struct sim_access {
     struct sim_check *check;
-    struct sim_resident *block;
+    struct sim_resident *block, *home; /* home: whose shared memory it is */
     unsigned thread, flags;
     struct sim_stamp me;
     uintptr_t address;

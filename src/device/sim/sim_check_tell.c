@@ -115,7 +115,12 @@ static void add_target(struct le_text *text, const struct sim_access *access) {
         add_part(text, access->address - variable->address, "shared '", variable->name, "' (");
         add_bytes(text, variable->size_bytes);
         le_text_add(text, ")");
-    } else if (region) {
+    }
+    if (access->shared && access->home != access->block) {
+        le_text_add(text, " of block ");
+        add_position(text, access->home->number, phase_of(check, &access->me)->grid);
+    }
+    if (region) {
         add_part(text, access->address - region->low, article(region->what->text), region->what->text, "");
     }
 }

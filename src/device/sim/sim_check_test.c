@@ -22,8 +22,7 @@ static struct sim_check *check;
 static uint64_t ordered_up_to; /* operations up to here are over before any other */
 
 static bool before(void *user, uint64_t a, uint64_t b) {
-    (void)user;
-    (void)b;
+    (void)user, (void)b;
     return a <= ordered_up_to;
 }
 
@@ -54,6 +53,7 @@ static int end(void **state) {
 
 static void grid_with(uint64_t op, const char *name, unsigned blocks, unsigned threads, size_t dynamic_bytes) {
     struct sim_grid_info info = {.op = op,
+                                 .cluster = {1, 1, 1},
                                  .kernel = name,
                                  .grid = {blocks, 1, 1},
                                  .block = {threads, 1, 1},

@@ -61,6 +61,7 @@ static void thread_main(void *argument) {
     team->live--;
     team->moved = true;
     le_sim_warp_ended(run, thread->self->warp);
+    le_sim_cluster_left(run, thread);
     le_sim_run_next(run);
     __builtin_unreachable();
 }
@@ -147,11 +148,12 @@ static void release(struct sim_run *run, struct sim_team *team, unsigned char wa
 
 /* ---- a block's rounds */
 
-enum outcome { OUTCOME_ENDED, OUTCOME_STALLED, OUTCOME_GRID, OUTCOME_STOPPED };
+enum outcome { OUTCOME_ENDED, OUTCOME_STALLED, OUTCOME_WAITS, OUTCOME_STOPPED };
 
 static void tell_deadlock(struct sim_run *run, const struct sim_team *team) {
     static const char *const waits[] = {[SIM_AT_BARRIER] = "__syncthreads",
                                         [SIM_AT_GRID] = "the grid's barrier",
+                                        [SIM_AT_CLUSTER] = "the cluster's barrier",
                                         [SIM_AT_WARP] = "the lanes that its mask names"};
     const struct sim_thread *first = NULL, *other = NULL;
     for (unsigned k = 0; k < run->threads; k++) {
@@ -199,8 +201,8 @@ static bool settle(struct sim_run *run, struct sim_team *team, enum outcome *out
     }
     if (le_sim_warp_answer(run))
         return true;
-    *outcome = OUTCOME_GRID;
-    if (team->at_grid == team->live)
+    *outcome = OUTCOME_WAITS;
+    if (team->at_grid == team->live || le_sim_cluster_may_go_on(run, team))
         return false;
     *outcome = OUTCOME_STOPPED;
     tell_deadlock(run, team);
@@ -227,27 +229,47 @@ static enum outcome run_team(struct sim_run *run, struct sim_team *team) {
 
 /* ---- the grid's blocks */
 
-static bool start_block(struct sim_run *run) {
-    struct sim_team *team = NULL;
-    unsigned slot = 0;
-    for (; slot < run->team_limit && !team; slot++) {
+static struct sim_team *free_team(struct sim_run *run) {
+    for (unsigned slot = 0; slot < run->team_limit; slot++) {
         if (!run->teams[slot])
             run->teams[slot] = le_sim_team_new(run, slot);
         if (!run->teams[slot]) {
             run->thread = NULL;
             le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the threads of a block");
-            return false;
+            return NULL;
         }
+        if (slot >= run->team_count)
+            run->team_count = slot + 1;
         if (!run->teams[slot]->started)
-            team = run->teams[slot];
+            return run->teams[slot];
     }
-    team->started = true;
-    run->thread = NULL;
-    uint64_t k = run->started++;
-    uint64_t number = (uint64_t)(((unsigned __int128)k * run->stride + run->first) % run->blocks);
-    le_sim_team_begin(run, team, number, thread_main);
-    if (slot > run->team_count)
-        run->team_count = slot;
+    return NULL;
+}
+
+static struct sim_cluster *free_cluster(struct sim_run *run) {
+    struct sim_cluster *cluster = run->clusters;
+    while (cluster->live)
+        cluster++;
+    *cluster = (struct sim_cluster){.live = run->cluster_blocks * run->threads};
+    return cluster;
+}
+
+/* The next cluster's blocks; false: there is no memory for them. */
+static bool start_blocks(struct sim_run *run) {
+    struct sim_cluster *cluster = free_cluster(run);
+    uint64_t clusters = run->blocks / run->cluster_blocks, k = run->started / run->cluster_blocks;
+    uint64_t number = (uint64_t)(((unsigned __int128)k * run->stride + run->first) % clusters);
+    for (unsigned rank = 0; rank < run->cluster_blocks && run->status == SIM_GRID_OK; rank++) {
+        struct sim_team *team = free_team(run);
+        if (!team)
+            return false;
+        run->thread = NULL;
+        run->started++;
+        team->started = true;
+        team->cluster = cluster;
+        cluster->teams[rank] = team;
+        le_sim_team_begin(run, team, le_sim_cluster_block(run, number, rank), thread_main);
+    }
     return run->status == SIM_GRID_OK;
 }
 
@@ -289,6 +311,9 @@ static bool idle(struct sim_run *run) {
 }
 
 static void end_block(struct sim_run *run, struct sim_team *team) {
+    for (unsigned k = 0; k < run->cluster_blocks; k++)
+        if (team->cluster->teams[k] == team)
+            team->cluster->teams[k] = NULL;
     team->started = false;
     run->ended++;
     run->idle_since_ns = 0;
@@ -298,14 +323,14 @@ static void end_block(struct sim_run *run, struct sim_team *team) {
 
 static void run_blocks(struct sim_run *run) {
     unsigned at = 0, stalled = 0, resident = 0;
-    while (run->grid->cooperative && run->started < run->blocks && start_block(run))
-        resident++;
+    while (run->grid->cooperative && run->started < run->blocks && start_blocks(run))
+        resident += run->cluster_blocks;
     while (run->ended < run->blocks && run->status == SIM_GRID_OK) {
-        bool more = run->started < run->blocks && resident < run->team_limit;
+        bool more = run->started < run->blocks && resident + run->cluster_blocks <= run->team_limit;
         if (more && stalled >= resident) {
-            if (!start_block(run))
+            if (!start_blocks(run))
                 return;
-            resident++;
+            resident += run->cluster_blocks;
             stalled = 0;
         }
         if (stalled >= resident && !release_grid(run) && !idle(run))
@@ -314,10 +339,11 @@ static void run_blocks(struct sim_run *run) {
         do
             at = (at + 1) % run->team_count;
         while (!run->teams[at]->started);
+        run->released = false;
         enum outcome outcome = run_team(run, run->teams[at]);
         if (outcome == OUTCOME_STOPPED)
             return;
-        stalled = outcome == OUTCOME_ENDED ? 0 : stalled + 1;
+        stalled = outcome == OUTCOME_ENDED || run->released ? 0 : stalled + 1;
         if (outcome == OUTCOME_ENDED) {
             end_block(run, run->teams[at]);
             resident--;
@@ -362,6 +388,7 @@ static void begin_check(struct sim_run *run) {
                                  .user = run->module};
     memcpy(info.grid, grid->grid, sizeof info.grid);
     memcpy(info.block, grid->block, sizeof info.block);
+    memcpy(info.cluster, run->cluster_dim, sizeof info.cluster);
     for (size_t k = 0; k < run->module->shared_count; k++)
         run->variables[k] = (struct sim_shared_variable){.name = run->module->shared[k].name,
                                                          .address = run->area.low + run->module->shared[k].offset,
@@ -384,18 +411,21 @@ static bool make_run(struct sim_run *run) {
     run->warps = (run->threads + SIM_WARP - 1) / SIM_WARP;
     run->blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
     uint64_t limit = grid->cooperative ? run->blocks : grid->resident ? grid->resident : RESIDENT;
+    uint64_t clusters = run->blocks / run->cluster_blocks;
+    limit = limit > run->cluster_blocks ? limit : run->cluster_blocks;
     run->team_limit = (unsigned)(limit < run->blocks ? limit : run->blocks);
     run->random = grid->seed * 0x9e3779b97f4a7c15u + 1;
-    run->first = le_sim_random(&run->random) % run->blocks;
+    run->first = le_sim_random(&run->random) % clusters;
     do
-        run->stride = le_sim_random(&run->random) % run->blocks + 1;
-    while (common_divisor(run->stride, run->blocks) != 1);
+        run->stride = le_sim_random(&run->random) % clusters + 1;
+    while (common_divisor(run->stride, clusters) != 1);
     unsigned count = grid->kernel->parameter_count;
     run->orders = le_alloc(SIM_ORDERS * run->threads * sizeof *run->orders);
     run->teams = le_alloc_zero(run->team_limit, sizeof(struct sim_team *));
+    run->clusters = le_alloc_zero(run->team_limit, sizeof *run->clusters);
     run->arguments = le_alloc_zero(count + 1, sizeof(void *));
     run->variables = le_alloc_zero(run->module->shared_count + 1, sizeof *run->variables);
-    if (!run->orders || !run->teams || !run->arguments || !run->variables)
+    if (!run->orders || !run->teams || !run->clusters || !run->arguments || !run->variables)
         return false;
     for (unsigned k = 0; k < count; k++)
         run->arguments[k] =
@@ -408,6 +438,7 @@ static void drop_run(struct sim_run *run) {
     for (unsigned k = 0; run->teams && k < run->team_limit; k++)
         le_sim_team_free(run, run->teams[k]);
     le_free(run->teams);
+    le_free(run->clusters);
     le_free(run->orders);
     le_free(run->arguments);
     le_free(run->variables);
@@ -423,7 +454,11 @@ enum sim_grid_status le_sim_grid_run(struct sim_grid *grid) {
     run->check = le_sim_module_checking(grid->module) ? grid->check : NULL;
     run->self = grid->module->table->self;
     enum sim_grid_status status = SIM_GRID_MEMORY;
-    if (make_run(run) && le_sim_trap_begin(run)) {
+    if (!le_sim_clusters_make(run)) {
+        snprintf(grid->message, sizeof grid->message, "kernel %s: its grid is none of whole clusters",
+                 grid->kernel->name);
+        status = SIM_GRID_TRAP;
+    } else if (make_run(run) && le_sim_trap_begin(run)) {
         run->area = le_sim_module_area(run->module);
         if (run->check)
             begin_check(run);

@@ -20,6 +20,7 @@ EMBED(math, "prelude/sim_math.inc")
 EMBED(intrinsics, "prelude/sim_intrinsics.inc")
 EMBED(words, "prelude/sim_words.inc")
 EMBED(atomics, "prelude/sim_atomics.inc")
+EMBED(clusters, "prelude/sim_clusters.inc")
 EMBED(entries, "prelude/sim_entries.inc")
 EMBED(half, "prelude/sim_half.inc")
 EMBED(fp16, "prelude/sim_fp16.inc")
@@ -46,6 +47,7 @@ static const struct {
     {"sim_intrinsics.inc", le_sim_embedded_intrinsics},
     {"sim_words.inc", le_sim_embedded_words},
     {"sim_atomics.inc", le_sim_embedded_atomics},
+    {"sim_clusters.inc", le_sim_embedded_clusters},
     {"sim_entries.inc", le_sim_embedded_entries},
     {"sim_half.inc", le_sim_embedded_half},
     {"sim_fp16.inc", le_sim_embedded_fp16},

@@ -25,14 +25,19 @@ static char *word(struct sim_walk *w, int at) {
 
 /* ---- kernels */
 
-/* __launch_bounds__(N, ...) goes; N stays where it can be read outside of its namespace. */
-static const char *take_bounds(struct sim_walk *w, int at) {
+struct heading { /* what stands at a kernel beside its type */
+    const char *bounds, *cluster;
+};
+
+/* The arguments of the word, which goes with them; of the first of them, where not all are asked for. NULL: they cannot
+ * be read outside of their namespace. */
+static const char *take_arguments(struct sim_walk *w, int at, bool all) {
     int close = le_sim_walk_close(w, at + 1);
     const char *text = "";
     bool plain = true, more = true;
     for (int k = at; k <= close; k++) {
         struct sim_token *token = &w->tokens.at[k];
-        if (k > at + 1 && k < close && le_sim_token_is(token, ","))
+        if (k > at + 1 && k < close && le_sim_token_is(token, ",") && !all)
             more = false;
         if (k > at + 1 && k < close && more && token->kind != SIM_MARKER) {
             plain &= token->kind != SIM_WORD || w->scopes.count == 0;
@@ -44,8 +49,27 @@ static const char *take_bounds(struct sim_walk *w, int at) {
     return plain && *text ? text : NULL;
 }
 
+static void take_cluster(struct sim_walk *w, int at, struct heading *heading) {
+    const char *text = take_arguments(w, at, true);
+    if (text)
+        heading->cluster = le_arena_format(w->arena, ",%s", text);
+    else
+        le_sim_walk_error(w, at, "the simulator takes a cluster's extents as numbers alone");
+}
+
+/* Takes the word and its arguments; false: it is another one. */
+static bool take_heading(struct sim_walk *w, int at, struct heading *heading) {
+    if (le_sim_token_is(&w->tokens.at[at], "__launch_bounds__"))
+        heading->bounds = take_arguments(w, at, false);
+    else if (le_sim_token_is(&w->tokens.at[at], "__cluster_dims__"))
+        take_cluster(w, at, heading);
+    else
+        return false;
+    return true;
+}
+
 /* The kernel's name: the word before its parameters; -1: there is none. */
-static int find_name(struct sim_walk *w, int at, int end, const char **bounds) {
+static int find_name(struct sim_walk *w, int at, int end, struct heading *heading) {
     static const char *const others[] = {"__attribute__", "__attribute", "alignas", "__declspec", "decltype"};
     for (int k = at + 1; k + 1 < end; k++) {
         if (w->tokens.at[k].kind != SIM_WORD || !le_sim_token_is(&w->tokens.at[k + 1], "("))
@@ -53,18 +77,15 @@ static int find_name(struct sim_walk *w, int at, int end, const char **bounds) {
         bool other = false;
         for (size_t i = 0; i < ARRAY_LEN(others); i++)
             other |= le_sim_token_is(&w->tokens.at[k], others[i]);
-        bool launch = le_sim_token_is(&w->tokens.at[k], "__launch_bounds__");
-        if (!other && !launch)
-            return k;
         int close = le_sim_walk_close(w, k + 1);
-        if (launch)
-            *bounds = take_bounds(w, k);
+        if (!take_heading(w, k, heading) && !other)
+            return k;
         k = close;
     }
     return -1;
 }
 
-static void add_kernel(struct sim_walk *w, int name_at, const char *bounds, int end) {
+static void add_kernel(struct sim_walk *w, int name_at, const struct heading *heading, int end) {
     const char *name = word(w, name_at), *full = full_name(w, name);
     bool plain = in_extern_c(w, end);
     for (int k = 0; k < w->found.count; k++)
@@ -81,19 +102,19 @@ static void add_kernel(struct sim_walk *w, int name_at, const char *bounds, int 
                                 .full = full,
                                 .file = w->tokens.at[name_at].file,
                                 .line = w->tokens.at[name_at].line,
-                                .max_threads = bounds ? bounds : "0",
+                                .max_threads = heading->bounds ? heading->bounds : "0",
+                                .cluster = heading->cluster ? heading->cluster : "",
                                 .kernel = true};
 }
 
 void le_sim_walk_kernel(struct sim_walk *w, int at) {
-    const char *bounds = NULL;
+    struct heading heading = {NULL, NULL};
     int end = le_sim_walk_end(w, at), start = w->statement;
     /* its code stays apart from the call's, which is not instrumented */
     w->tokens.at[at].instead = "__attribute__((noinline))";
-    int before = le_sim_walk_find(w, start, at, "__launch_bounds__");
-    if (before >= 0)
-        bounds = take_bounds(w, before);
-    int name = find_name(w, at, end, &bounds);
+    for (int k = start; k < at; k++)
+        take_heading(w, k, &heading);
+    int name = find_name(w, at, end, &heading);
     bool generic = le_sim_walk_find(w, start, at, "template") >= 0;
     if (!w->outside) {
         le_sim_walk_error(w, at, "a __global__ function must be in a namespace");
@@ -103,8 +124,10 @@ void le_sim_walk_kernel(struct sim_walk *w, int at) {
         return; /* a template's specialisation, or what the compiler will not understand */
     if (le_sim_walk_find(w, start, name, "void") < 0)
         le_sim_walk_error(w, name, "a __global__ function must have a void return type");
+    else if (generic && heading.cluster)
+        le_sim_walk_error(w, name, "a cluster of a kernel template is not supported by the simulator");
     else if (!generic && le_sim_token_is(&w->tokens.at[end], "{"))
-        add_kernel(w, name, bounds, end);
+        add_kernel(w, name, &heading, end);
 }
 
 /* ---- variables */
@@ -259,8 +282,8 @@ void le_sim_walk_items(struct sim_walk *w) {
         le_text_add(text, "# %d \"", found->line);
         le_text_add(text, "%s\"\n", found->file);
         if (found->kernel)
-            le_text_add(text, "leat_sim::signature<decltype(::%s)>::item<&::%s>(\"%s\", (unsigned)(%s)),\n",
-                        found->full, found->full, found->name, found->max_threads);
+            le_text_add(text, "leat_sim::signature<decltype(::%s)>::item<&::%s>(\"%s\", (unsigned)(%s)%s),\n",
+                        found->full, found->full, found->name, found->max_threads, found->cluster);
         else
             le_text_add(text, "leat_sim::variable(\"%s\", ::%s, %d),\n", found->name, found->full, found->constant);
     }

@@ -13,6 +13,7 @@ struct sim_scope {
 struct sim_found {
     const char *name, *full, *file; /* full: with its namespaces */
     const char *max_threads;        /* of a kernel: text */
+    const char *cluster;            /* likewise: ", x, y, z"; "": none */
     int line;
     bool kernel, constant;
 };

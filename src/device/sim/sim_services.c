@@ -118,19 +118,19 @@ void le_sim_held_tell(struct sim_run *run) {
     if (!size_bytes)
         return;
     run->held.size_bytes = 0;
-    le_sim_check_access(run->check, le_sim_thread_name(run, run->thread), run->held.address, size_bytes, 0,
-                        run->held.pc);
+    le_sim_check_access_of(run->check, le_sim_thread_name(run, run->thread), run->held.home, run->held.address,
+                           size_bytes, 0, run->held.pc);
 }
 
 /* Accesses that need no alignment go to the check in pieces that have one. */
-static void in_pieces(struct sim_run *run, struct sim_thread_name name, uintptr_t address, size_t size_bytes,
-                      unsigned flags, uintptr_t pc) {
+static void in_pieces(struct sim_run *run, struct sim_thread_name name, uint64_t home, uintptr_t address,
+                      size_t size_bytes, unsigned flags, uintptr_t pc) {
     while (size_bytes) {
         size_t piece = address & (~address + 1);
         piece = piece && piece < 8 ? piece : 8;
         while (piece > size_bytes)
             piece /= 2;
-        le_sim_check_access(run->check, name, address, piece, flags, pc);
+        le_sim_check_access_of(run->check, name, home, address, piece, flags, pc);
         address += piece;
         size_bytes -= piece;
     }
@@ -148,16 +148,18 @@ static void service_access(const void *address, unsigned long size_bytes, unsign
     for (size_t k = 0; k < module->guard_count; k++)
         if (at == run->area.low + module->guards[k])
             return;
-    if (flags & SWAP && run->held.address == at && run->held.size_bytes == size_bytes)
+    uint64_t home = run->team->number;
+    le_sim_cluster_find(run, &at, &home);
+    if (flags & SWAP && run->held.address == at && run->held.home == home && run->held.size_bytes == size_bytes)
         run->held.size_bytes = 0;
     le_sim_held_tell(run);
     struct sim_thread_name name = le_sim_thread_name(run, run->thread);
     if (flags & RANGE)
-        in_pieces(run, name, at, size_bytes, flags & ~(unsigned)RANGE, (uintptr_t)pc);
+        in_pieces(run, name, home, at, size_bytes, flags & ~(unsigned)RANGE, (uintptr_t)pc);
     else if (flags == 0)
-        run->held = (struct sim_held){.address = at, .pc = (uintptr_t)pc, .size_bytes = size_bytes};
+        run->held = (struct sim_held){.address = at, .pc = (uintptr_t)pc, .home = home, .size_bytes = size_bytes};
     else
-        le_sim_check_access(run->check, name, at, size_bytes, flags & ~(unsigned)SWAP, (uintptr_t)pc);
+        le_sim_check_access_of(run->check, name, home, at, size_bytes, flags & ~(unsigned)SWAP, (uintptr_t)pc);
 }
 
 static void service_subscript(const char *file, unsigned line, long long index, const char *type) {
@@ -175,6 +177,8 @@ static void service_subscript(const char *file, unsigned line, long long index, 
 const struct sim_services le_sim_services = {
     .barrier = service_barrier,
     .collective = service_collective,
+    .cluster = le_sim_cluster_service,
+    .map_shared = le_sim_cluster_map,
     .pause = service_pause,
     .fence = service_fence,
     .stop = service_stop,

@@ -3,7 +3,7 @@
 #include "device/sim/sim_team.h"
 #include <string.h>
 
-enum { STACK_BYTES = 64 << 10, GUARDED_TEAMS = 8 };
+enum { STACK_BYTES = 64 << 10, GUARDED_TEAMS = 8, ALIGNMENT = 128 };
 
 uint64_t le_sim_random(uint64_t *state) { /* splitmix64 */
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -92,35 +92,65 @@ void le_sim_team_free(struct sim_run *run, struct sim_team *team) {
         le_sim_stacks_free(team->stacks);
     le_free(team->threads);
     le_free(team->state);
-    le_free(team->shared);
+    le_free(team->aside);
     le_free(team);
 }
 
-/* A block's shared memory: the module's variables and as much dynamic memory as it asked for. */
-static void move_shared(const struct sim_run *run, unsigned char *copy, bool out) {
+/* A block's shared memory: the module's variables and as much dynamic memory as it asked for. Put aside, each byte has
+ * the alignment that it has in place. */
+struct parts {
+    size_t before, dynamic, after, aside; /* bytes; aside: from the first part's start to the second one's */
+};
+
+static struct parts parts_of(const struct sim_run *run) {
     const struct sim_shared_area *area = &run->area;
-    size_t before = area->dynamic - area->low;
-    struct {
-        uintptr_t low, high;
-    } parts[] = {{area->low, area->dynamic + run->grid->dynamic_bytes},
-                 {area->low + before + SIM_DYNAMIC_BYTES, area->high}};
-    for (size_t k = 0; k < ARRAY_LEN(parts); k++) {
-        size_t size_bytes = parts[k].high > parts[k].low ? parts[k].high - parts[k].low : 0;
-        if (out)
-            memcpy(copy, (void *)parts[k].low, size_bytes);
-        else
-            memcpy((void *)parts[k].low, copy, size_bytes);
-        copy += size_bytes;
+    uintptr_t end = area->dynamic + SIM_DYNAMIC_BYTES;
+    struct parts parts = {.before = area->dynamic - area->low, .dynamic = run->grid->dynamic_bytes};
+    parts.after = area->high > end ? area->high - end : 0;
+    parts.aside = parts.before + (parts.dynamic + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return parts;
+}
+
+bool le_sim_aside_offset(const struct sim_run *run, uintptr_t address, size_t *offset) {
+    struct parts parts = parts_of(run);
+    size_t from_low = address - run->area.low, from_end = address - run->area.dynamic - SIM_DYNAMIC_BYTES;
+    bool is_first = from_low <= parts.before + parts.dynamic;
+    *offset = is_first ? from_low : parts.aside + from_end;
+    return is_first || from_end < parts.after;
+}
+
+uintptr_t le_sim_aside_place(const struct sim_run *run, size_t offset) {
+    struct parts parts = parts_of(run);
+    return offset < parts.aside ? run->area.low + offset
+                                : run->area.dynamic + SIM_DYNAMIC_BYTES + (offset - parts.aside);
+}
+
+static void move_shared(const struct sim_run *run, unsigned char *copy, bool out) {
+    struct parts parts = parts_of(run);
+    char *low = (char *)run->area.low, *end = (char *)run->area.dynamic + SIM_DYNAMIC_BYTES;
+    if (out) {
+        memcpy(copy, low, parts.before + parts.dynamic);
+        memcpy(copy + parts.aside, end, parts.after);
+    } else {
+        memcpy(low, copy, parts.before + parts.dynamic);
+        memcpy(end, copy + parts.aside, parts.after);
     }
 }
 
+size_t le_sim_aside_bytes(const struct sim_run *run) {
+    struct parts parts = parts_of(run);
+    return parts.aside + parts.after;
+}
+
 static bool put_aside(struct sim_run *run, struct sim_team *team) {
-    size_t size_bytes = run->area.high - run->area.low - SIM_DYNAMIC_BYTES + run->grid->dynamic_bytes;
-    if (!team->shared)
-        team->shared = le_alloc(size_bytes + 1);
-    if (team->shared)
+    if (!team->aside) {
+        team->aside = le_alloc(le_sim_aside_bytes(run) + ALIGNMENT);
+        if (team->aside)
+            team->shared = team->aside + (run->area.low - (uintptr_t)team->aside) % ALIGNMENT;
+    }
+    if (team->aside)
         move_shared(run, team->shared, true);
-    return team->shared != NULL;
+    return team->aside != NULL;
 }
 
 void le_sim_team_place(struct sim_run *run, struct sim_team *team) {
@@ -131,7 +161,7 @@ void le_sim_team_place(struct sim_run *run, struct sim_team *team) {
         le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the shared memory of blocks that wait");
         return;
     }
-    if (team->shared && team->live)
+    if (team->aside && team->live)
         move_shared(run, team->shared, false);
     run->team = team;
     if (run->check && team->live)
@@ -153,6 +183,7 @@ static void begin_thread(struct sim_run *run, struct sim_team *team, unsigned k,
     size_t size_bytes;
     char *stack = le_sim_stacks_at(team->stacks, k, &size_bytes);
     size_t self_bytes = (sizeof *thread->self + 63) / 64 * 64;
+    thread->arrived = false;
     thread->self = (struct sim_self *)(void *)(stack + size_bytes - self_bytes);
     *thread->self = (struct sim_self){
         .thread = {k % block[0], k / block[0] % block[1], k / block[0] / block[1]},
@@ -160,6 +191,7 @@ static void begin_thread(struct sim_run *run, struct sim_team *team, unsigned k,
                   (unsigned)(team->number / grid[0] / grid[1])},
         .block_dim = {block[0], block[1], block[2]},
         .grid_dim = {grid[0], grid[1], grid[2]},
+        .cluster_dim = {run->cluster_dim[0], run->cluster_dim[1], run->cluster_dim[2]},
         .lane = k % SIM_WARP,
         .warp = k / SIM_WARP,
         .budget = SIM_BUDGET,

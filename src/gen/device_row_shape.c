@@ -1,0 +1,132 @@
+/* How the rows that are kept while several passes run over them are shared: by threads, warps, blocks, clusters of
+ * blocks.
+ *
+ * While a row's threads compute, nothing of it flows from memory or back. What hides that is other rows on the same
+ * multiprocessor, each at a point of its own. So a row that one block keeps only as the multiprocessor's single one
+ * is shared by a cluster of blocks, each small enough that others, of other rows, are beside it:
+ *
+ *     threads  words in registers  in shared memory  blocks resident  kept by a multiprocessor
+ *         512         4 of 40         28:  56 KB       3              192 KB, of 3 rows
+ *         512        16 of 64         48:  96 KB       2              256 KB, of 2 rows
+ *        1024        16 of 64         48: 192 KB       1              256 KB, of 1 row
+ *
+ * The first one that is large enough is taken, with as few blocks as are enough: 4 of the first for 65,536 f32. What
+ * is kept in shared memory comes there by no register (le_fetch), so that all that a thread keeps is on its way at
+ * once: 64 KB a block, where 40 KB a multiprocessor keep the 4.8 TB/s of an H200 busy. */
+#include "gen/device_team.h"
+
+/* To be tried on a GPU with -D: the first line of the table. */
+#ifndef ROW_THREADS
+#define ROW_THREADS 512
+#endif
+#ifndef ROW_RESIDENT
+#define ROW_RESIDENT 3
+#endif
+#ifndef ROW_WORDS
+#define ROW_WORDS 32
+#endif
+#ifndef ROW_NEAR
+#define ROW_NEAR 4
+#endif
+#ifndef ROW_CLUSTER
+#define ROW_CLUSTER 8 /* blocks at most; every GPU with clusters has room for 8 */
+#endif
+
+enum {
+    WARP = 32,
+    NEAR_WORDS = 32,         /* that a thread of 64 registers keeps */
+    CAPABILITY_CLUSTER = 90, /* from which on there are clusters */
+    ROOM_BYTES = 8192        /* of shared memory that is no row's */
+};
+
+static int power_below(int n) {
+    int power = 1;
+    while (power <= n / 2)
+        power *= 2;
+    return n > 0 ? power : 0;
+}
+
+static int power_from(int n) {
+    int power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+/* The fewest threads that keep a row in registers; else the largest block, which keeps the rest in shared memory. */
+static bool find_block(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *s) {
+    int most = power_below(NEAR_WORDS / need->words);
+    int most_threads = need->is_wide ? 512 : 1024; /* beyond half of them each has 64 registers at most */
+    for (s->threads = WARP; s->threads < most_threads && need->reads > (int64_t)s->threads * most; s->threads *= 2)
+        ;
+    for (s->lines = 1; s->lines < WARP && need->reads > (int64_t)s->threads * s->lines; s->lines *= 2)
+        ;
+    if (most == 0 || need->reads > (int64_t)s->threads * s->lines)
+        return false;
+    s->near = s->lines < most ? s->lines : most;
+    s->cluster = 1;
+    s->threads = (int)((need->reads + s->lines - 1) / s->lines + WARP - 1) / WARP * WARP;
+    s->rows = s->threads == WARP ? 8 : 1;
+    s->most_threads = power_from(s->threads * s->rows < 64 ? 64 : s->threads * s->rows);
+    s->resident = (need->are_totals_big ? 768 : 1024) / s->most_threads;
+    s->resident = s->resident > 0 ? s->resident : 1;
+    s->far_bytes = (size_t)((s->lines - s->near) * need->words * 4) * (size_t)s->threads;
+    return s->far_bytes <= facts->shared_most_bytes && s->threads * s->rows <= facts->block_threads;
+}
+
+/* A line of the table at the top. */
+struct part {
+    int threads, resident, words, near;
+};
+
+/* The part's lines, as many as its share of the shared memory holds. false: it keeps none. */
+static bool find_lines(const struct le_device_facts *facts, const struct row_need *need, const struct part *part,
+                       struct row_shape *s) {
+    size_t share = (facts->shared_most_bytes + 1024) / (size_t)part->resident, line = (size_t)need->words * 4;
+    s->near = part->near < need->words ? 1 : part->near / need->words;
+    s->lines = power_below(part->words / need->words < WARP ? part->words / need->words : WARP);
+    if (s->lines == 0 || need->words > NEAR_WORDS / 2 || share <= ROOM_BYTES || part->threads > facts->block_threads)
+        return false;
+    while (s->lines > s->near && (size_t)(s->lines - s->near) * line * (size_t)part->threads > share - ROOM_BYTES)
+        s->lines /= 2;
+    s->near = s->near < s->lines ? s->near : s->lines;
+    return true;
+}
+
+static bool find_cluster(const struct le_device_facts *facts, const struct row_need *need, const struct part *part,
+                         struct row_shape *s) {
+    if (!find_lines(facts, need, part, s))
+        return false;
+    int64_t warps = (need->reads + WARP * s->lines - 1) / (WARP * s->lines);
+    for (s->cluster = 1; s->cluster < ROW_CLUSTER && warps > (int64_t)s->cluster * part->threads / WARP;)
+        s->cluster *= 2;
+    if (warps > (int64_t)s->cluster * part->threads / WARP)
+        return false;
+    s->rows = 1;
+    s->threads = (int)((warps + s->cluster - 1) / s->cluster) * WARP;
+    s->most_threads = power_from(s->threads);
+    s->resident = part->threads * part->resident / s->most_threads;
+    s->far_bytes = (size_t)((s->lines - s->near) * need->words * 4) * (size_t)s->threads;
+    return true;
+}
+
+bool le_row_shape(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *shape) {
+    static const struct part parts[] = {
+        {ROW_THREADS, ROW_RESIDENT, ROW_WORDS, ROW_NEAR}, {512, 2, 64, 16}, {1024, 1, 64, 16}};
+    struct row_shape s = {0};
+    bool keeps = find_block(facts, need, shape);
+    if (facts->capability < CAPABILITY_CLUSTER || (keeps && shape->near == shape->lines && shape->resident > 1))
+        return keeps;
+    for (size_t k = 0; k < ARRAY_LEN(parts); k++) {
+        struct part part = parts[k];
+        if (need->words == 1 && k == 0) /* the places of so many single elements take registers, too */
+            continue;
+        if (need->are_totals_big) /* a thread needs more registers for its arithmetic, too */
+            part = (struct part){part.threads / 2, part.resident, 2 * part.words, 2 * part.near};
+        if (find_cluster(facts, need, &part, &s)) {
+            *shape = s;
+            return true;
+        }
+    }
+    return keeps;
+}
