@@ -51,7 +51,7 @@ class CuPy:
             yield from more(v, case)
 
     def add5(self, v, case):
-        fused = cp.fuse()(lambda x: x + x + x + x + x)
+        fused = cp.fuse(kernel_name='five_fused')(lambda x: x + x + x + x + x)
         kernel = element('T x', 'T y', 'y = x + x + x + x + x', 'five')
         x = v['x']
         yield 'fuse', lambda: fused(x)
@@ -62,7 +62,7 @@ class CuPy:
         yield 'sum, ElementwiseKernel', lambda: kernel(a, a.sum())
 
     def softmax(self, v, case):
-        fused = cp.fuse()(lambda e, s: e / s)
+        fused = cp.fuse(kernel_name='shares')(lambda e, s: e / s)
         powers = element('T x, T m', 'T e', 'e = exp(x - m)', 'powers')
         x = v['x']
 
@@ -74,7 +74,7 @@ class CuPy:
 
     def norm(self, v, case):
         square = cp.ReductionKernel('T x, T mu', 'T y', '(x - mu) * (x - mu)', 'a + b', 'y = a', '0', 'squares')
-        last = element('T x, T mu, T q, T g, T b, T eps, T n', 'T y', 'y = (x - mu) / sqrt(q / n + eps) * g + b', 'norm')
+        last = element('T x, T mu, T q, T g, T b, T eps, T n', 'T y', 'y = (x - mu) / sqrt(q / n + eps) * g + b', 'layer')
         x, n = v['x'], np.float32(v['x'].shape[1])
 
         def pieces():
@@ -125,7 +125,7 @@ class CuPy:
         rows = cp.ones((8, 128), cp.float32)
         element('T x', 'T y', 'y = x * 3', 'any')(x)  # NVRTC is loaded
         vol = np.float32(0.3)
-        fused = cp.fuse()(lambda x: (x * 1.25 + 7) / (x + 0.75) - x)
+        fused = cp.fuse(kernel_name='some_fused')(lambda x: (x * 1.25 + 7) / (x + 0.75) - x)
         text = '''T root = v * sqrt(x), d = (log(x / T(1.25)) + (T(0.05) + v * v / 2) * x) / root;
             c = x * normcdf(d) - T(1.25) * exp(T(-0.05) * x) * normcdf(d - root)'''
         for what, f in (('arithmetic, fuse', lambda: fused(x)),

@@ -11,14 +11,15 @@
 /* What an argument of a kernel is. In the text: of ARRAY, TARGET, WORK and FAULT a pointer, of NUMBER a long long, of
  * SCALAR a le_scalar. */
 enum le_argument_kind {
-    LE_ARGUMENT_ARRAY,  /* address of the value's element that layout.offset counts from: element [i,j] lies at
-                           address + (offset + i * strides[0] + j * strides[1]) elements; never written here */
-    LE_ARGUMENT_TARGET, /* the same of a value that this stage makes, which is read, too, where it has a base */
-    LE_ARGUMENT_RESULT, /* address of the 8 bytes of a rank-0 value that this stage makes; its bytes come first */
-    LE_ARGUMENT_SCALAR, /* a rank-0 value that is there: struct le_scalar */
-    LE_ARGUMENT_NUMBER, /* number */
-    LE_ARGUMENT_WORK,   /* address of the launch list's work memory, plus number bytes */
-    LE_ARGUMENT_FAULT   /* address of the run's le_device_fault */
+    LE_ARGUMENT_ARRAY,    /* address of the value's element that layout.offset counts from: element [i,j] lies at
+                             address + (offset + i * strides[0] + j * strides[1]) elements; never written here */
+    LE_ARGUMENT_TARGET,   /* the same of a value that this stage makes, which is read, too, where it has a base */
+    LE_ARGUMENT_RESULT,   /* address of the 8 bytes of a rank-0 value that this stage makes; its bytes come first */
+    LE_ARGUMENT_SCALAR,   /* a rank-0 value that is there: struct le_scalar */
+    LE_ARGUMENT_NUMBER,   /* number */
+    LE_ARGUMENT_WORK,     /* address of the launch list's work memory, plus number bytes */
+    LE_ARGUMENT_COUNTERS, /* address of numbers that are 0 when the kernel starts, and that it leaves so */
+    LE_ARGUMENT_FAULT     /* address of the run's le_device_fault */
 };
 /* Passed by value, 16 bytes: a scalar that the host knows, or the place in the device's memory where a kernel before
  * has left it. */
@@ -48,6 +49,7 @@ struct le_device_launches {
     int count, capacity;
     size_t work_bytes;   /* of all its kernels together */
     size_t zeroed_bytes; /* the first so many of them are 0 when the first kernel starts */
+    size_t counter_bytes;
 };
 
 /* Lies in memory that the host reads after the run. All zeros at the start, but for point. */

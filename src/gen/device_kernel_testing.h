@@ -200,12 +200,15 @@ static const struct le_device_facts facts = {.multiprocessors = 4,
                                              .is_aligned = is_aligned};
 
 struct memory {
-    struct le_block *values[VALUES_MAX], *work, *fault;
+    struct le_block *values[VALUES_MAX], *work, *counters, *fault;
 };
 
 static inline struct le_launch_argument argument(struct run *r, struct memory *m, const struct le_argument *a,
                                                  uint64_t *bits) {
-    struct le_block *block = a->kind == LE_ARGUMENT_WORK ? m->work : a->kind == LE_ARGUMENT_FAULT ? m->fault : NULL;
+    struct le_block *block = a->kind == LE_ARGUMENT_WORK       ? m->work
+                             : a->kind == LE_ARGUMENT_COUNTERS ? m->counters
+                             : a->kind == LE_ARGUMENT_FAULT    ? m->fault
+                                                               : NULL;
     if (a->kind == LE_ARGUMENT_SCALAR) {
         memcpy(bits, r->buffers[a->value], r->bytes[a->value]);
         return (struct le_launch_argument){.value = bits, .size_bytes = 16};
@@ -283,6 +286,8 @@ static inline void run_on_device(struct run *r, const struct le_stage *stage, vo
     memset(m.fault->host, 0, sizeof(struct le_device_fault));
     ok(le_block_new(device, LE_MEMORY_DEVICE, launches.work_bytes + 1, NULL, &m.work));
     ok(le_device_fill_zero(le_device_stream_own(device), m.work, launches.zeroed_bytes));
+    ok(le_block_new(device, LE_MEMORY_PINNED, launches.counter_bytes + 1, NULL, &m.counters));
+    memset(m.counters->host, 0, launches.counter_bytes);
     r->how = launches.count ? launches.at[0].how : "";
     for (int k = 0; k < launches.count; k++)
         if (launches.at[k].grid[0] > 0)
@@ -293,6 +298,9 @@ static inline void run_on_device(struct run *r, const struct le_stage *stage, vo
         le_block_free(m.values[v]);
     le_block_free(m.fault);
     le_block_free(m.work);
+    for (size_t k = 0; k < launches.counter_bytes; k++)
+        assert_int_equal(((char *)m.counters->host)[k], 0);
+    le_block_free(m.counters);
 }
 
 /* ---- */

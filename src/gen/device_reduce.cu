@@ -279,13 +279,14 @@ __device__ inline void le_grid_parts(N count, int steps, const Terms &terms, con
     }
 }
 //: le_is_last
-// Whether this block is the last of so many to come here, which then sees what all have written. arrived: 0 at first.
+// Whether this block is the last of so many to come here, which then sees what all have written. arrived: 0 at first, and
+// again when the last has come.
 __device__ inline bool le_is_last(unsigned *arrived, unsigned blocks) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        last = atomicAdd(arrived, 1u) == blocks - 1;
+        last = atomicInc(arrived, blocks - 1) == blocks - 1;
         __threadfence();
     }
     __syncthreads();

@@ -170,8 +170,8 @@ static void make_blocks(struct cuda *c, struct team_stage *t, struct le_device_l
 struct grid {
     struct cuda *c;
     struct team_stage *t;
-    size_t arrived_bytes, at_bytes; /* of the work memory */
-    int64_t steps[GROUPS_MAX];      /* of a block */
+    size_t at_bytes;           /* of the work memory */
+    int64_t steps[GROUPS_MAX]; /* of a block */
     int64_t most_steps;
 };
 
@@ -219,12 +219,11 @@ static void join_parts(struct grid *s, int number, const char *parts, const char
 static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
     struct grid s = {.c = c, .t = t};
     const char *parts[GROUPS_MAX], *steps[GROUPS_MAX];
-    s.arrived_bytes = s.at_bytes = ((size_t)t->points * 4 + 15) & ~(size_t)15;
     le_team_bounds(c, t, 256);
     le_team_bind(c, c->root, t->points_at, t->points_count, "blockIdx.y", true);
     for (int g = 0; g < t->group_count; g++)
         emit_parts(&s, g, &parts[g], &steps[g]);
-    const char *arrived = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, 0, "unsigned *", "arrived");
+    const char *arrived = le_cuda_parameter(c, LE_ARGUMENT_COUNTERS, -1, 0, "unsigned *", "arrived");
     le_cuda_line(c, c->root, "if (!le_is_last(%s + blockIdx.y, gridDim.x))\n    return;", arrived);
     for (int g = 0; g < t->group_count; g++)
         join_parts(&s, g, parts[g], steps[g]);
@@ -234,7 +233,7 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_lau
     finish(c, t, out, 256, blocks, (unsigned)t->points,
            t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
     out->work_bytes = s.at_bytes;
-    out->zeroed_bytes = s.arrived_bytes;
+    out->counter_bytes = (size_t)t->points * 4;
 }
 
 /* ---- columns: a thread for each point, which takes a power of two of terms; the last block of those with the same
@@ -265,7 +264,6 @@ static int64_t dear_chunk(const struct cuda *c, const struct team_stage *t, int6
     }
     return chunk;
 }
-
 
 /* Of the tree above what is read at once: few buckets, as each is a text of its own. */
 static int levels_for(const struct group *g, int64_t chunk) {
@@ -346,7 +344,7 @@ static void cut_columns(struct cuda *c, struct team_stage *t, int threads, struc
     for (int g = 0; g < t->group_count; g++)
         leave_parts(s, g, block, point, chunk, &parts[g]);
     le_cuda_close(c, block);
-    const char *arrived = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, 0, "unsigned *", "arrived");
+    const char *arrived = le_cuda_parameter(c, LE_ARGUMENT_COUNTERS, -1, 0, "unsigned *", "arrived");
     le_cuda_line(c, c->root, "if (!le_is_last(%s + blockIdx.x, gridDim.y) || %s >= %s)\n    return;", arrived, point,
                  le_cuda_number(c, "points", t->points));
     block = le_cuda_open(c, c->root, NULL);
@@ -373,7 +371,6 @@ static void make_columns(struct cuda *c, struct team_stage *t, struct le_device_
     int64_t chunk = t->spread > 1 ? dear_chunk(c, t, blocks) : chunk_for(c, t, true);
     struct grid s = {.c = c, .t = t, .most_steps = (terms_of(t) + chunk - 1) / chunk};
     bool cut = stand_alone(t) && s.most_steps > 1 && s.most_steps <= GRID_POINTS;
-    s.arrived_bytes = s.at_bytes = ((size_t)blocks * 4 + 15) & ~(size_t)15;
     le_team_bounds(c, t, threads);
     if (!cut)
         whole_columns(c, t, threads);
@@ -382,7 +379,7 @@ static void make_columns(struct cuda *c, struct team_stage *t, struct le_device_
     finish(c, t, out, threads, (unsigned)blocks, cut ? (unsigned)s.most_steps : 1,
            cut ? "threads for each column, the last block joins their totals" : "a thread for each column");
     out->work_bytes = cut ? s.at_bytes : 0;
-    out->zeroed_bytes = cut ? s.arrived_bytes : 0;
+    out->counter_bytes = cut ? (size_t)blocks * 4 : 0;
 }
 
 /* ---- */

@@ -393,7 +393,7 @@ static leat_status run(leat_call *call) {
     if (status == LEAT_OK)
         status = hand_out_all(call);
     if (call->device)
-        le_device_end(call);
+        le_device_end(call, status == LEAT_OK);
     return status;
 }
 

@@ -36,6 +36,7 @@ void le_device_run_free(struct leat_call *call) {
     le_block_free(d->slots);
     le_block_free(d->records);
     le_block_free(d->work);
+    le_block_free(d->counters);
     le_block_free(d->fetched);
     le_free(d->slot_users);
     le_free(d->record_actions);
@@ -232,10 +233,14 @@ leat_status le_device_check_records(struct leat_call *call, bool wait) {
     return status;
 }
 
-void le_device_end(struct leat_call *call) {
+void le_device_end(struct leat_call *call, bool done) {
     struct le_device_run *d = call->device;
     if (d->work && d->work->size_bytes > WORK_KEPT_BYTES) {
         le_block_free(d->work);
         d->work = NULL;
+    }
+    if (!done) {
+        le_block_free(d->counters);
+        d->counters = NULL;
     }
 }

@@ -44,12 +44,23 @@ static void end_results(struct leat_call *call, const struct le_device_work *w) 
 
 /* ---- memory for partial results */
 
+/* Kernels leave them as they were: they are set to 0 once. */
+static leat_status begin_counters(struct leat_call *call, size_t size_bytes) {
+    struct le_device_run *d = call->device;
+    if (size_bytes == 0 || (d->counters && d->counters->size_bytes >= size_bytes))
+        return LEAT_OK;
+    le_block_free(d->counters);
+    d->counters = NULL;
+    leat_status status = le_block_new(call->home.device, LE_MEMORY_DEVICE, size_bytes, call->home.stream, &d->counters);
+    return status == LEAT_OK ? le_device_fill_zero(call->home.stream, d->counters, size_bytes) : status;
+}
+
 static leat_status begin_work(struct leat_call *call, const struct le_device_work *w) {
     struct le_device_run *d = call->device;
-    leat_status status = LEAT_OK;
+    leat_status status = begin_counters(call, w->launches.counter_bytes);
     if (w->launches.work_bytes == 0)
-        return LEAT_OK;
-    if (!d->work || d->work->size_bytes < w->launches.work_bytes) {
+        return status;
+    if (status == LEAT_OK && (!d->work || d->work->size_bytes < w->launches.work_bytes)) {
         le_block_free(d->work);
         d->work = NULL;
         status = le_block_new(call->home.device, LE_MEMORY_DEVICE, w->launches.work_bytes, call->home.stream, &d->work);
@@ -114,6 +125,10 @@ static void pass_arguments(struct leat_call *call, struct le_action *action, str
         case LE_ARGUMENT_WORK:
             value->address = d->work->address + (uint64_t)a->number;
             to->block = d->work;
+            break;
+        case LE_ARGUMENT_COUNTERS:
+            value->address = d->counters->address;
+            to->block = d->counters;
             break;
         case LE_ARGUMENT_FAULT:
             value->address = record;

@@ -163,7 +163,7 @@ static void add_values(struct le_text *text, const struct le_ir *ir, const struc
     int count = 0;
     for (int k = 0; k < made->argument_count; k++) {
         enum le_argument_kind kind = made->arguments[k].kind;
-        if (kind == LE_ARGUMENT_NUMBER || kind == LE_ARGUMENT_WORK || kind == LE_ARGUMENT_FAULT)
+        if (kind == LE_ARGUMENT_NUMBER || kind >= LE_ARGUMENT_WORK)
             continue;
         const struct le_value *v = &ir->values.at[made->arguments[k].value];
         int length = (int)strcspn(v->name, ".");

@@ -25,6 +25,7 @@ struct le_device_run {
     struct le_action **record_actions;
     int record_count, record_first; /* taken; of those that were not looked at yet */
     struct le_block *work;          /* for partial results of an action */
+    struct le_block *counters;      /* all 0, but while an action is at work */
     struct le_block *fetched;       /* page-locked, for a number on its way to the host */
     struct {
         struct le_mirror {
@@ -88,8 +89,8 @@ leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_
 leat_status le_device_record(struct leat_call *call, struct le_action *action, uint64_t *address);
 /* Faults and notes of what is done by now; wait: of all that was enqueued. */
 leat_status le_device_check_records(struct leat_call *call, bool wait);
-/* After all else of a run. */
-void le_device_end(struct leat_call *call);
+/* After all else of a run; done: of one that went well. */
+void le_device_end(struct leat_call *call, bool done);
 
 /* ---- device_values.c */
 void le_device_drop(struct leat_call *call, struct le_cell *cell);            /* the number, wherever it is */

@@ -154,8 +154,12 @@ static void hoisted_layout(struct le_plan *plan, const struct le_stage *stage) {
 /* Computed values of a symbol all have its shape. */
 static void value_layout(struct le_specialised *s, int value) {
     const struct le_value *v = &s->ir->values.at[value];
-    if (v->stage >= 0 && v->symbol >= 0 && v->rank > 0)
-        dense_layout(&s->plan->layouts[value], s->plan->space.shape[v->symbol], v->rank);
+    if (v->stage < 0 || v->symbol < 0 || v->rank == 0)
+        return;
+    dense_layout(&s->plan->layouts[value], s->plan->space.shape[v->symbol], v->rank);
+    const struct le_layout *laid = le_laid_of(s->plan, value, v->rank);
+    if (laid)
+        memcpy(s->plan->layouts[value].strides, laid->strides, sizeof laid->strides);
 }
 
 /* ---- what a plan hangs on */

@@ -90,17 +90,23 @@ static void spoil(const struct leat_call *call, const leat_array *array) {
 #endif
 }
 
+static leat_status new_at(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
+                          leat_array **array) {
+    const struct le_layout *laid = le_laid_of(call->specialised->plan, v->id, v->rank);
+    return laid ? le_new_laid(call, v->type, v->rank, laid, array)
+                : le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
+}
+
 static leat_status allocate(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
                             leat_array **array) {
     struct le_specialised *s = call->specialised;
     struct le_span span;
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_ALLOCATE, v->name, "");
-    leat_status status =
-        le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
+    leat_status status = new_at(call, v, shape, zero, array);
     if (status == LEAT_OUT_OF_MEMORY && s->spare_count > 0) {
         le_drop_spares(s);
         le_errors_clear();
-        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
+        status = new_at(call, v, shape, zero, array);
     }
     le_span_end(&span, status == LEAT_OK ? le_array_bytes(*array) : 0, 0);
     if (status == LEAT_OK && !zero)
@@ -121,7 +127,7 @@ static leat_status new_array(struct leat_call *call, int value, const int64_t *s
     struct le_cell *cell = &s->cells[value];
     leat_array *array = cell->wanted;
     cell->wanted = NULL;
-    if (!array && (array = take_spare(s, v->type, v->rank, shape)))
+    if (!array && !le_laid_of(s->plan, value, v->rank) && (array = take_spare(s, v->type, v->rank, shape)))
         spoil(call, array);
     bool had = array != NULL;
     leat_status status = array ? LEAT_OK : allocate(call, v, shape, zero, &array);

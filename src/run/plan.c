@@ -51,6 +51,7 @@ static leat_status make_plan(struct leat_call *call) {
     plan->layout_changed = LE_NEW_ARRAY(&plan->arena, values, uint64_t);
     le_list_actions(s);
     le_find_deaths(s);
+    le_find_laid(call);
     shape_inputs(call);
     leat_status status = plan_groups(call);
     return status == LEAT_OK ? le_keep_extents(call) : status;
@@ -86,33 +87,6 @@ static leat_status plan_again(struct leat_call *call) {
     return status;
 }
 
-/* Results that may be computed right where the caller wants them: dense, and apart from every input. */
-static void place_want(struct leat_call *call, int want) {
-    struct le_specialised *s = call->specialised;
-    const struct le_want *w = &call->wants[want];
-    int value = s->ir->last[w->symbol];
-    if (!w->target || w->target->rank == 0 || !le_array_is_contiguous(w->target) || value < 0 ||
-        le_is_complex_result(s, w->symbol) || (call->device && !le_device_can_write(w->target)))
-        return;
-    for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
-        value = base;
-    if (!le_maker_of(s->plan, value))
-        return;
-    for (int q = 0; q < call->program->tree->symbol_count; q++)
-        if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, w->target))
-            return;
-    for (int q = 0; q < want; q++)
-        if (call->wants[q].target && le_array_overlaps(call->wants[q].target, w->target))
-            return;
-    const int64_t *shape = s->plan->layouts[value].shape;
-    struct le_cell *cell = &s->cells[value];
-    if (memcmp(shape, w->target->shape, (size_t)w->target->rank * sizeof *shape) != 0 || cell->array || cell->wanted)
-        return;
-    /* a view, so that its references are the cells' alone; without memory for it the result is copied */
-    if (le_array_reshape(w->target, w->target->rank, shape, &cell->wanted) != LEAT_OK)
-        le_errors_clear();
-}
-
 static leat_status perform_all(struct leat_call *call) {
     return le_perform(call, call->specialised->plan->action_count);
 }
@@ -120,7 +94,7 @@ static leat_status perform_all(struct leat_call *call) {
 static leat_status run_plan(struct leat_call *call, bool place) {
     if (place && call->specialised->plan->done == 0)
         for (int k = 0; k < call->want_count; k++)
-            place_want(call, k);
+            le_place_want(call, k);
     return catch_out_of_memory(call, perform_all);
 }
 

@@ -115,12 +115,13 @@ struct le_plan {
     struct {
         int *at;
         int count, capacity;
-    } deaths;             /* values */
-    int *maker;           /* by value: the first action that sets it; -1: an input */
-    size_t scratch_bytes; /* of one worker */
-    bool *keyed;          /* by symbol: a range hangs on this number */
-    bool once;            /* it holds for these data alone */
-    int done;             /* actions that have run, when none is running */
+    } deaths;                      /* values */
+    int *maker;                    /* by value: the first action that sets it; -1: an input */
+    const struct le_layout **laid; /* by value: of a result that is made as it lies where it is wanted; NULL: dense */
+    size_t scratch_bytes;          /* of one worker */
+    bool *keyed;                   /* by symbol: a range hangs on this number */
+    bool once;                     /* it holds for these data alone */
+    int done;                      /* actions that have run, when none is running */
     /* when what a group may hang on was last changed: by symbol, index and value */
     uint64_t time, *shape_changed, *range_changed, *layout_changed;
     const struct le_stage *running;
@@ -187,6 +188,17 @@ static inline bool le_stage_computes(const struct le_stage *stage) {
 
 /* place.c: memory for values. */
 int le_taken_base(const struct le_plan *plan, int value); /* the value whose memory it takes, if it may; -1: none */
+
+/* wanted.c */
+struct le_want;
+void le_find_laid(struct leat_call *call); /* the plan's `laid` */
+/* What a plan hangs on besides: numbers, into out if that is not NULL; returns how many. */
+int le_laid_key(const struct leat_call *call, const struct le_want *want, int64_t *out);
+const struct le_layout *le_laid_of(const struct le_plan *plan, int value, int rank); /* NULL: it is dense */
+leat_status le_new_laid(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
+                        leat_array **array);
+/* A result that may be computed right where the caller wants it, apart from every input, goes there. */
+void le_place_want(struct leat_call *call, int want);
 
 /* liveness.c: where values die, for a plan whose actions are listed. */
 void le_find_deaths(struct le_specialised *s);

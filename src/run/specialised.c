@@ -232,6 +232,8 @@ static int extents_of(struct leat_call *call, int64_t *out) {
             n++;
         }
     }
+    for (int k = 0; k < call->want_count; k++)
+        n += le_laid_key(call, &call->wants[k], out ? out + n : NULL);
     return n;
 }
 

@@ -1,0 +1,126 @@
+/* Results that are made right where the caller wants them: in memory without gaps, in whatever order its axes lie. On a
+ * device a plan is for that order; on the CPU, whose kernels write row by row, another order takes a copy. */
+#include "run/device_run.h"
+#include <string.h>
+
+/* ---- the order of axes */
+
+/* Without gaps, but not row-major. */
+static bool is_permuted(const leat_array *array) {
+    bool taken[LEAT_RANK_MAX] = {false};
+    int64_t dense = 1;
+    for (int k = 0; k < array->rank; k++) {
+        int d = 0;
+        while (d < array->rank && (taken[d] || (array->shape[d] != 1 && array->strides[d] != dense)))
+            d++;
+        if (d == array->rank)
+            return false;
+        taken[d] = true;
+        dense *= array->shape[d];
+    }
+    return !le_array_is_contiguous(array);
+}
+
+static bool may_be_laid(const struct leat_call *call, const struct le_want *w) {
+    return call->device && w->target && is_permuted(w->target) && le_device_can_write(w->target);
+}
+
+int le_laid_key(const struct leat_call *call, const struct le_want *w, int64_t *out) {
+    bool laid = may_be_laid(call, w);
+    if (out)
+        out[0] = laid;
+    if (out && laid)
+        memcpy(out + 1, w->target->strides, (size_t)w->target->rank * sizeof *out);
+    return laid ? 1 + w->target->rank : 1;
+}
+
+/* One kernel makes all of it, and nobody takes its memory. */
+static bool is_made_at_once(const struct le_specialised *s, int value) {
+    const struct le_stage *maker = &s->ir->stages.at[s->ir->values.at[value].stage];
+    bool free = maker->kind == LE_STAGE_MAP && maker->base < 0 && maker->pair_count == 0;
+    for (int k = 0; k < s->ir->stages.count && free; k++) {
+        const struct le_stage *stage = &s->ir->stages.at[k];
+        free = stage->dead || stage->base != value;
+        for (int q = 0; q < stage->pair_count; q++)
+            free = free && stage->pairs[q].source != value;
+    }
+    return free;
+}
+
+void le_find_laid(struct leat_call *call) {
+    struct le_specialised *s = call->specialised;
+    struct le_plan *plan = s->plan;
+    plan->laid = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, const struct le_layout *);
+    for (int k = 0; k < call->want_count && !plan->has_blocks; k++) {
+        const struct le_want *w = &call->wants[k];
+        int value = s->ir->last[w->symbol];
+        if (value < 0 || s->ir->values.at[value].stage < 0 || le_is_complex_result(s, w->symbol) ||
+            !may_be_laid(call, w) || !is_made_at_once(s, value))
+            continue;
+        struct le_layout *laid = LE_NEW(&plan->arena, struct le_layout);
+        memcpy(laid->shape, w->target->shape, sizeof laid->shape);
+        memcpy(laid->strides, w->target->strides, sizeof laid->strides);
+        plan->laid[value] = laid;
+    }
+}
+
+const struct le_layout *le_laid_of(const struct le_plan *plan, int value, int rank) {
+    const struct le_layout *laid = plan->laid[value];
+    size_t size_bytes = (size_t)rank * sizeof *laid->shape;
+    return laid && memcmp(laid->shape, plan->layouts[value].shape, size_bytes) == 0 ? laid : NULL;
+}
+
+/* ---- memory */
+
+leat_status le_new_laid(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
+                        leat_array **array) {
+    int64_t shape[LEAT_RANK_MAX];
+    int axes[LEAT_RANK_MAX];
+    leat_array *dense;
+    for (int k = 0; k < rank; k++) { /* the axis goes behind those with larger strides */
+        axes[k] = 0;
+        for (int q = 0; q < rank; q++)
+            axes[k] += laid->strides[q] > laid->strides[k] || (laid->strides[q] == laid->strides[k] && q < k);
+        shape[axes[k]] = laid->shape[k];
+    }
+    leat_status status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)type, rank, shape, false, &dense);
+    if (status != LEAT_OK)
+        return status;
+    status = le_array_transpose(dense, axes, array);
+    le_array_free(dense);
+    return status;
+}
+
+static leat_status view_of(leat_array *target, const int64_t *shape, leat_array **view) {
+    if (le_array_is_contiguous(target))
+        return le_array_reshape(target, target->rank, shape, view);
+    return le_array_transpose(target, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, view);
+}
+
+void le_place_want(struct leat_call *call, int want) {
+    struct le_specialised *s = call->specialised;
+    const struct le_want *w = &call->wants[want];
+    int value = s->ir->last[w->symbol];
+    if (!w->target || w->target->rank == 0 || value < 0 || le_is_complex_result(s, w->symbol) ||
+        (call->device && !le_device_can_write(w->target)))
+        return;
+    if (!le_array_is_contiguous(w->target) && !le_laid_of(s->plan, value, w->target->rank))
+        return;
+    for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
+        value = base;
+    if (!le_maker_of(s->plan, value))
+        return;
+    for (int q = 0; q < call->program->tree->symbol_count; q++)
+        if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, w->target))
+            return;
+    for (int q = 0; q < want; q++)
+        if (call->wants[q].target && le_array_overlaps(call->wants[q].target, w->target))
+            return;
+    const int64_t *shape = s->plan->layouts[value].shape;
+    struct le_cell *cell = &s->cells[value];
+    if (memcmp(shape, w->target->shape, (size_t)w->target->rank * sizeof *shape) != 0 || cell->array || cell->wanted)
+        return;
+    /* a view, so that its references are the cells' alone; without memory for it the result is copied */
+    if (view_of(w->target, shape, &cell->wanted) != LEAT_OK)
+        le_errors_clear();
+}
