@@ -164,8 +164,8 @@ def fill(z):
          {'S': Input('spot', (z.options,)), 'X': Input('strike', (z.options,)), 't': Input('years', (z.options,)),
           'r': 0.05, 'v': 0.3},
          black_scholes, ('call',), tolerance=1e-4, goal=('peer', 1))
-    Case('bodies', 'N-body' + ', ' + written(z.bodies), 'w[i,j] = m[j] / (eps + sum(e: (p[j,e] - p[i,e])**2))**1.5\n'
-         'acc[i,d] = sum(j: w[i,j] * (p[j,d] - p[i,d]))',
+    Case('bodies', 'N-body' + ', ' + written(z.bodies),
+         'acc[i,d] = sum(j: m[j] / (eps + sum(e: (p[j,e] - p[i,e])**2))**1.5 * (p[j,d] - p[i,d]))',
          {'p': Input('bodies', (z.bodies, 3)), 'm': Input('bodies', (z.bodies,), 3 * z.bodies), 'eps': 0.01}, bodies, ('acc',),
          tolerance=1e-3, goal=('peer', 1), bounded=False)
     a, b = Input('random', (z.matrix, z.matrix)), Input('random', (z.matrix, z.matrix), z.matrix ** 2)

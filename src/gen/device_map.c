@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES_MAX  ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
-#define ITEMS_MAX   ((int64_t)INT32_MAX - 65536)
-#define DEAR_COST   256 /* additions that one thread makes */
-#define AHEAD_BYTES 64  /* that a thread reads before it computes */
-#define SHIFT_MAX   8   /* elements between reads that share what they read */
-#define TILE_SIDE   32
-#define TILES_MAX   4
-#define FEW_ROWS    8
+#define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
+#define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
+#define DEAR_COST           256 /* additions that one thread makes */
+#define AHEAD_BYTES         16 /* that a thread reads before it computes; 2,048 on a multiprocessor keep its memory busy */
+#define SCATTER_AHEAD_BYTES 64 /* the same where a block's threads go on and on */
+#define SHIFT_MAX           8  /* elements between reads that share what they read */
+#define TILE_SIDE           32
+#define TILES_MAX           4
+#define FEW_ROWS            8
 
 static const struct le_range *range_of(const struct map *m, int index) {
     return &m->c.space->ranges[index];
@@ -484,14 +485,14 @@ static void find_width(struct map *m) {
 
 static void find_unroll(struct map *m) {
     int ahead = !m->scatters, least, bytes = widest(m, &least);
-    int64_t cost = cost_of(m);
+    int64_t cost = cost_of(m), most = m->scatters ? SCATTER_AHEAD_BYTES : AHEAD_BYTES;
     for (int k = 0; k < m->stream_count; k++)
         ahead += m->streams[k].along;
     if (ahead > 1 && !m->scatters)
         ahead--;
     m->unroll = m->way == MAP_ROWS ? 4 : 8;
     while (m->unroll > 1 && (m->unroll * m->width * cost > DEAR_COST ||
-                             (m->way == MAP_FLAT && m->unroll * m->width * bytes * ahead > AHEAD_BYTES)))
+                             (m->way == MAP_FLAT && m->unroll * m->width * bytes * ahead > most)))
         m->unroll /= 2;
 }
 

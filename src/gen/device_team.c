@@ -229,7 +229,8 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_lau
         join_parts(&s, g, parts[g], steps[g]);
     make_rest(c, t, "(int)threadIdx.x", "256");
     int64_t most = (int64_t)c->blocks * c->job->facts->multiprocessors / t->points;
-    unsigned blocks = (unsigned)(s.most_steps < most ? s.most_steps : most > 0 ? most : 1);
+    int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
+    unsigned blocks = (unsigned)((s.most_steps + rounds - 1) / rounds); /* that are done at the same time */
     finish(c, t, out, 256, blocks, (unsigned)t->points,
            t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
     out->work_bytes = s.at_bytes;
