@@ -142,16 +142,21 @@ static void split_setting(struct le_splitter *c, const struct le_step *from) {
 
 /* ---- assignments */
 
+/* The parts of the statement's value. Both fall back to its `else` where a read of either falls outside. */
+static struct le_parts split_value(struct le_splitter *c, const struct le_step *from) {
+    struct le_parts parts = le_split_both(c, from->value);
+    bool whole = le_split_has_reads(from->value, false) && le_split_has_reads(from->value, true);
+    return from->otherwise && !whole ? le_split_together(c, from->value, parts) : parts;
+}
+
 /* value and else, to be stored in a part of a complex symbol. */
 static void copy_terms(struct le_splitter *c, const struct le_step *from, bool imaginary, struct le_step *step) {
-    const struct le_tree_node *nodes[] = {from->value, from->otherwise};
-    struct le_tree_node *out[] = {NULL, NULL};
-    for (int k = 0; k < 2 && nodes[k]; k++) {
-        struct le_parts parts = le_split_both(c, nodes[k]);
-        out[k] = le_make_child(imaginary ? parts.im : parts.re);
-    }
-    step->value = out[0];
-    step->otherwise = out[1];
+    struct le_parts parts = split_value(c, from);
+    step->value = le_make_child(imaginary ? parts.im : parts.re);
+    if (!from->otherwise)
+        return;
+    parts = le_split_both(c, from->otherwise);
+    step->otherwise = le_make_child(imaginary ? parts.im : parts.re);
 }
 
 static void assign_part(struct le_splitter *c, const struct le_step *from, bool imaginary) {
@@ -183,7 +188,7 @@ static struct le_symbol *new_local(struct le_splitter *c, const struct le_symbol
 /* Both parts are computed before one is written. */
 static void assign_element(struct le_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
-    struct le_parts parts = le_split_both(c, from->value), others = {0};
+    struct le_parts parts = split_value(c, from), others = {0};
     struct le_symbol *next = new_local(c, twin.im);
     if (from->otherwise)
         others = le_split_both(c, from->otherwise);

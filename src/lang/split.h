@@ -48,10 +48,15 @@ struct le_twin le_twin_of(const struct le_splitter *c, const struct le_symbol *s
 /* split_expression.c: each call makes a copy; a part that is used becomes a child of something (le_make_child). */
 struct le_parts le_split_parts(struct le_splitter *c, const struct le_tree_node *node);
 struct le_parts le_split_both(struct le_splitter *c, const struct le_tree_node *node); /* as a complex number */
+/* Of what is split already: its arithmetic, as that of an operation of complex numbers. */
+struct le_parts le_split_operate(struct le_splitter *c, const struct le_tree_node *from, struct le_parts a,
+                                 struct le_parts b);
 /* Of a real number itself, of a complex one whether it is not zero. */
 struct le_tree_node *le_split_condition(struct le_splitter *c, const struct le_tree_node *node);
 struct le_tree_node *le_split_real(struct le_splitter *c,
                                    const struct le_tree_node *node); /* as a child; NULL of NULL */
+/* A part, if need be with the reads of the other. */
+struct le_tree_node *le_split_kept(struct le_splitter *c, const struct le_tree_node *node, bool imaginary);
 struct le_tree_node *le_split_left(struct le_splitter *c, const struct le_tree_node *left, struct le_symbol *symbol);
 struct le_index *le_split_index(struct le_splitter *c, const struct le_index *index);
 struct le_index **le_split_indices(struct le_splitter *c, struct le_index *const *indices, int count);
@@ -65,5 +70,13 @@ struct le_parts le_split_term(struct le_splitter *c, const struct le_tree_node *
 struct le_parts le_split_product(struct le_splitter *c, const struct le_tree_node *product);
 struct le_parts le_split_sum(struct le_splitter *c, const struct le_tree_node *sum, struct le_parts parts);
 struct le_parts le_split_choice(struct le_splitter *c, const struct le_tree_node *select);
+/* The parts, each of which makes all reads of both wherever it is used. */
+struct le_parts le_split_together(struct le_splitter *c, const struct le_tree_node *from, struct le_parts parts);
+/* Any operation of complex numbers, whose operands are made before a choice inside of it can pass them. */
+struct le_parts le_split_computed(struct le_splitter *c, const struct le_tree_node *operation);
+/* split_reads.c: reads that may fall outside, so that an `else` may hang on them. Whether a part of the node makes all
+ * of the node's, and whether both do; whether an operation that chooses may pass some. */
+bool le_split_has_reads(const struct le_tree_node *node, bool imaginary);
+bool le_split_passes_reads(const struct le_tree_node *operation);
 struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum le_type type); /* split.c */
 #endif

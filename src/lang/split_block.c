@@ -1,6 +1,6 @@
 /* What makes both parts of a complex number at once, as a block of an element's that returns them: a product, with
- * loops over its indices, since no reduction keeps two parts, a sum whose terms are dear, and a choice whose branches
- * call defs. */
+ * loops over its indices, since no reduction keeps two parts, a sum whose terms are dear, a choice whose branches call
+ * defs, and what has reads that one of its parts would not make. */
 #include "lang/split.h"
 
 struct block {
@@ -74,6 +74,27 @@ static struct le_parts end_with(struct block *b, struct le_twin result) {
 struct le_parts le_split_sum(struct le_splitter *c, const struct le_tree_node *from, struct le_parts sums) {
     struct block b = block_for(c, from);
     return end(&b, sums);
+}
+
+/* ---- what makes all its reads, whichever part of it is asked for */
+
+static struct le_parts held(struct block *b, struct le_parts parts) {
+    struct le_symbol *re = add_local(b, "part", parts.re), *im = add_local(b, "part", parts.im);
+    return (struct le_parts){value_of(b, re), value_of(b, im)};
+}
+
+struct le_parts le_split_together(struct le_splitter *c, const struct le_tree_node *from, struct le_parts parts) {
+    struct block b = block_for(c, from);
+    b.type = le_type_compute(b.type);
+    return end(&b, held(&b, parts));
+}
+
+struct le_parts le_split_computed(struct le_splitter *c, const struct le_tree_node *from) {
+    struct block b = block_for(c, from);
+    struct le_parts operands[2] = {{0}};
+    for (int k = 0; k < from->child_count; k++)
+        operands[k] = held(&b, le_split_both(c, from->children[k]));
+    return end(&b, le_split_operate(c, from, operands[0], operands[1]));
 }
 
 /* ---- products */

@@ -80,6 +80,13 @@ struct le_parts le_split_both(struct le_splitter *c, const struct le_tree_node *
     return parts.im ? parts : (struct le_parts){parts.re, le_make_number(&m, 0)};
 }
 
+struct le_tree_node *le_split_kept(struct le_splitter *c, const struct le_tree_node *node, bool imaginary) {
+    struct le_parts parts = le_split_both(c, node);
+    if (!le_split_has_reads(node, imaginary))
+        parts = le_split_together(c, node, parts);
+    return imaginary ? parts.im : parts.re;
+}
+
 static struct le_parts split_const(struct le_splitter *c, const struct le_tree_node *from) {
     struct le_maker m = maker(c, from, LE_WEAK_FLOAT);
     if (!le_type_is_complex(from->type))
@@ -113,13 +120,10 @@ static struct le_parts split_read(struct le_splitter *c, const struct le_tree_no
     return parts;
 }
 
-static struct le_parts split_operation(struct le_splitter *c, const struct le_tree_node *from) {
-    enum le_op op = (enum le_op)from->op;
+struct le_parts le_split_operate(struct le_splitter *c, const struct le_tree_node *from, struct le_parts a,
+                                 struct le_parts b) {
     struct le_maker m = maker(c, from, from->operand);
-    if (!le_type_is_complex(from->operand))
-        return copy_real(c, from);
-    struct le_parts a = le_split_both(c, from->children[0]);
-    switch (op) {
+    switch ((enum le_op)from->op) {
     case LE_OP_NEG:
         return le_parts_negative(&m, a);
     case LE_OP_ABS:
@@ -128,14 +132,24 @@ static struct le_parts split_operation(struct le_splitter *c, const struct le_tr
         return le_parts_exp(&m, a);
     case LE_OP_SQRT:
         return le_parts_sqrt(&m, a);
+    case LE_OP_EQ:
+        return (struct le_parts){.re = le_parts_equal(&m, a, b)};
+    case LE_OP_NE:
+        return (struct le_parts){.re = le_make_op(&m, LE_OP_NOT, le_parts_equal(&m, a, b), NULL)};
     default:
-        break;
+        return le_parts_op(&m, (enum le_op)from->op, a, b, from->children[1]);
     }
-    struct le_parts b = le_split_both(c, from->children[1]);
-    if (op != LE_OP_EQ && op != LE_OP_NE)
-        return le_parts_op(&m, op, a, b, from->children[1]);
-    struct le_tree_node *equal = le_parts_equal(&m, a, b);
-    return (struct le_parts){.re = op == LE_OP_EQ ? equal : le_make_op(&m, LE_OP_NOT, equal, NULL)};
+}
+
+static struct le_parts split_operation(struct le_splitter *c, const struct le_tree_node *from) {
+    if (!le_type_is_complex(from->operand))
+        return copy_real(c, from);
+    if (le_split_passes_reads(from))
+        return le_split_computed(c, from);
+    struct le_parts a = le_split_both(c, from->children[0]), b = {0};
+    if (from->child_count == 2)
+        b = le_split_both(c, from->children[1]);
+    return le_split_operate(c, from, a, b);
 }
 
 /* It gives a complex number that a block makes. */
@@ -175,22 +189,21 @@ static struct le_parts split_cast(struct le_splitter *c, const struct le_tree_no
     enum le_type type = le_type_part(from->type);
     if (from->type == LE_BOOL)
         return copy_real(c, from);
+    if (!le_type_is_complex(from->type))
+        return (struct le_parts){.re = cast_to(c, from, type, le_split_kept(c, from->children[0], false))};
     struct le_parts parts = from->child_count == 2 ? (struct le_parts){le_split_parts(c, from->children[0]).re,
                                                                        le_split_parts(c, from->children[1]).re}
                                                    : le_split_both(c, from->children[0]);
-    struct le_parts out = {.re = cast_to(c, from, type, parts.re)};
-    if (le_type_is_complex(from->type))
-        out.im = cast_to(c, from, type, parts.im);
-    return out;
+    return (struct le_parts){cast_to(c, from, type, parts.re), cast_to(c, from, type, parts.im)};
 }
 
 static struct le_parts split_part(struct le_splitter *c, const struct le_tree_node *from) {
-    struct le_parts parts = le_split_both(c, from->children[0]);
-    struct le_maker m = maker(c, from, from->type);
-    bool is_complex = le_type_is_complex(from->children[0]->type);
-    if (from->op == LE_PART_CONJ && is_complex)
+    if (from->op == LE_PART_CONJ && le_type_is_complex(from->children[0]->type)) {
+        struct le_parts parts = le_split_both(c, from->children[0]);
+        struct le_maker m = maker(c, from, from->type);
         return (struct le_parts){parts.re, le_make_op(&m, LE_OP_NEG, parts.im, NULL)};
-    struct le_tree_node *part = from->op == LE_PART_IM ? parts.im : parts.re;
+    }
+    struct le_tree_node *part = le_split_kept(c, from->children[0], from->op == LE_PART_IM);
     if (from->type == part->type || le_type_is_weak(from->type))
         return (struct le_parts){.re = part};
     return (struct le_parts){.re = cast_to(c, from, from->type, part)};
