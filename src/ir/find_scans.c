@@ -220,7 +220,8 @@ static struct le_node *op2(struct le_ir *ir, int code, enum le_type type, struct
 static struct le_node *count_points(struct le_ir *ir, struct le_node *n) {
     for (int k = 0; k < n->index_count; k++) {
         const struct le_range_nodes *r = &ir->indices.at[n->indices[k]].range;
-        if (!moving_end(ir, n->indices[k]))
+        const struct le_node *end = moving_end(ir, n->indices[k]);
+        if (!end || le_has_index(n->indices, n->index_count, end->free[0]))
             continue;
         struct le_node *length = op2(ir, LE_OP_SUB, LE_I64, r->high, r->low);
         length = op2(ir, LE_OP_MAX, LE_I64, length, le_node_i64(ir, 0));
