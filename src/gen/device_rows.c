@@ -22,7 +22,7 @@ struct row {
     struct le_node *late;
     int late_load, late_group;
     struct row_shape shape;
-    const char *base, *count;
+    const char *base, *left; /* where the thread's first element is; elements from there on */
 };
 
 /* ---- whether, and how */
@@ -202,8 +202,9 @@ static const char *bind_line(struct row *r, struct block *block, const char *lin
     return at;
 }
 
-static struct block *open_inside(struct row *r, struct block *block, const char *at) {
-    return le_cuda_open(r->c, block, le_arena_format(r->c->arena, "if (%s < %s)", at, r->count));
+static struct block *open_inside(struct row *r, struct block *block, const char *line) {
+    return le_cuda_open(r->c, block,
+                        le_arena_format(r->c->arena, "if (%s * %d < %s)", line, WARP * r->all.width, r->left));
 }
 
 static struct block *open_lines(struct row *r, const char **line) {
@@ -254,7 +255,7 @@ static void keep_rows(struct row *r) {
     }
     struct block *lines = open_lines(r, &line);
     const char *at = bind_line(r, lines, line);
-    struct block *inside = open_inside(r, lines, at);
+    struct block *inside = open_inside(r, lines, line);
     for (int k = 0; k < r->load_count; k++)
         if (r->kept[k])
             le_cuda_line(c, inside, "%s.fetch(%s, &%s);", r->names[k], line, place_of_line(r, k, inside, at));
@@ -333,8 +334,8 @@ static void emit_group(struct row *r, int number) {
         le_cuda_open(c, c->root, le_arena_format(c->arena, "const auto %s = [&](int %s) -> %s", name, line, g->type));
     lambda->tail = ";";
     const char *at = bind_line(r, lambda, line);
-    le_cuda_line(c, lambda, "if (%s >= %s)\n    return %s::none();\n%s %s[%d];", at, r->count, g->type, g->type, some,
-                 r->all.width);
+    le_cuda_line(c, lambda, "if (%s * %d >= %s)\n    return %s::none();\n%s %s[%d];", line, WARP * r->all.width,
+                 r->left, g->type, g->type, some, r->all.width);
     if (late)
         le_cuda_line(c, lambda, "%s %s[%d];", stored_of(r, r->late_load), late, r->all.width);
     struct block *each = open_elements(r, &pass, number, lambda, line, at, &e);
@@ -369,7 +370,7 @@ static void emit_value(struct row *r) {
     pass.node_count = 1;
     struct block *lines = open_lines(r, &line);
     const char *at = bind_line(r, lines, line);
-    struct block *inside = open_inside(r, lines, at);
+    struct block *inside = open_inside(r, lines, line);
     if (r->all.width > 1 && le_team_is_wide(c, &target, r->t->rest_at, r->all.width)) {
         out = le_cuda_name(c, "out");
         le_cuda_line(c, inside, "%s %s[%d];", le_cuda_stored(v->type), out, r->all.width);
@@ -402,9 +403,9 @@ static void emit_one(struct row *r, const char *own) {
 static const char *begin(struct row *r) {
     struct cuda *c = r->c;
     const struct team_stage *t = r->t;
-    const char *point = le_cuda_name(c, "point"), *lane = le_cuda_name(c, "lane"), *own = "(int)threadIdx.x";
+    const char *point = le_cuda_name(c, "point"), *lane = le_cuda_name(c, "lane"), *own = "threadIdx.x";
     r->base = le_cuda_name(c, "base");
-    r->count = le_group_count(c, &t->groups[0]);
+    r->left = le_cuda_name(c, "left");
     le_cuda_line(c, c->root, "const int %s = (int)threadIdx.x %% 32;", lane);
     if (r->shape.rows > 1) {
         le_cuda_line(c, c->root,
@@ -419,14 +420,15 @@ static const char *begin(struct row *r) {
             own = le_cuda_name(c, "own");
             le_cuda_line(c, c->root,
                          "__cluster_barrier_arrive_relaxed();\n"
-                         "const int %s = (int)(blockIdx.x %% %d * blockDim.x + threadIdx.x);",
+                         "const unsigned %s = blockIdx.x %% %d * blockDim.x + threadIdx.x;",
                          own, r->shape.cluster);
         }
         le_cuda_line(c, c->root,
                      "const long long %s = %s;\n"
-                     "const int %s = (%s / 32 * %d + %s) * %d;",
+                     "const int %s = (int)(%s / 32 * %d + %s) * %d;",
                      point, number, r->base, own, WARP * r->shape.lines, lane, r->all.width);
     }
+    le_cuda_line(c, c->root, "const int %s = %s - %s;", r->left, le_group_count(c, &t->groups[0]), r->base);
     le_team_bind(c, c->root, t->points_at, t->points_count, point, t->points <= INT32_MAX);
     return own;
 }
