@@ -233,6 +233,26 @@ static inline void check_pragmas(const char *text) {
     }
 }
 
+static inline int count_word(const char *text, const char *word) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        count += !strchr(letters, at[-1]) && !strchr(letters, at[strlen(word)]);
+    return count;
+}
+
+/* Something uses every index that the kernel binds. */
+static inline void check_uses(const char *text) {
+    static const char type[] = "const int ";
+    const char *kernel = strstr(text, "extern \"C\"");
+    for (const char *at = kernel; (at = strstr(at, type)) != NULL; at++) {
+        char name[64] = "";
+        sscanf(at + strlen(type), "%63[A-Za-z0-9_]", name);
+        if (count_word(kernel, name) < 2)
+            fail_msg("nothing uses '%s':\n%s", name, kernel);
+    }
+}
+
 static inline struct le_device_module *compiled(struct kept_device *k, const struct le_device_launch *l) {
     for (int q = 0; q < KEPT_MODULES; q++)
         if (k->modules[q].text && strcmp(k->modules[q].text, l->text) == 0)
@@ -240,6 +260,7 @@ static inline struct le_device_module *compiled(struct kept_device *k, const str
     struct le_device_module *module;
     struct le_module_source source = {.text = l->text, .name = l->kernel};
     check_pragmas(l->text);
+    check_uses(l->text);
     leat_status status = le_device_module_new(k->device, &source, &module);
     if (status)
         print_message("%s\n", l->text);

@@ -259,11 +259,12 @@ static void add_head(struct cuda *c, struct words *unit) {
 struct le_device_launch *le_cuda_finish(struct cuda *c, struct le_device_launches *out) {
     struct words kernel = {0}, unit = {0};
     struct block *outer = le_cuda_open(c, NULL, NULL);
-    add_comment(c, &kernel);
-    add_head(c, &kernel);
     c->root->parent = outer;
     c->root->head = "";
     le_cuda_close(c, c->root);
+    le_cuda_sweep(c, outer->code.at);
+    add_comment(c, &kernel);
+    add_head(c, &kernel);
     le_words_add(c->arena, &kernel, " %s", outer->code.at);
     le_prelude_add(c->arena, &unit, kernel.at);
     le_words_add(c->arena, &unit, "%s", kernel.at);
