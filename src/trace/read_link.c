@@ -137,6 +137,29 @@ static int32_t call_of(struct lookup *lookup, uint32_t correlation) {
     return lookup->keys[found].key == correlation ? (int32_t)lookup->keys[found].index : LE_NONE;
 }
 
+/* Not while anything was recorded. */
+static bool is_unrecorded(const struct le_reader *reader, uint64_t time_ns) {
+    const struct le_reader_part *part = &reader->part;
+    bool outside = time_ns < part->on_ns || (part->off_ns && time_ns >= part->off_ns);
+    for (int32_t k = part->first_pause; k < reader->index->pauses.count && !outside; k++)
+        outside = time_ns >= reader->index->pauses.at[k].start_ns && time_ns < reader->index->pauses.at[k].end_ns;
+    return outside;
+}
+
+/* Where the program makes graphs, devices' work is told in pauses, too: that no call is known of. */
+static void drop_unrecorded(struct le_reader *reader, int32_t first, struct lookup *lookup) {
+    struct le_index *index = reader->index;
+    int32_t kept = first;
+    for (int32_t k = first; k < index->operations.count; k++) {
+        const struct le_operation *operation = &index->operations.at[k];
+        if (call_of(lookup, (uint32_t)operation->call) == LE_NONE && is_unrecorded(reader, operation->start_ns))
+            continue;
+        le_reader_include(reader, operation->start_ns, operation->end_ns);
+        index->operations.at[kept++] = *operation;
+    }
+    index->operations.count = kept;
+}
+
 static void link_operations(struct le_index *index, int32_t first, struct lookup *lookup) {
     for (int32_t k = index->operations.count - 1; k >= first; k--) { /* backwards, so that a list begins at its first */
         struct le_operation *operation = &index->operations.at[k];
@@ -193,6 +216,7 @@ void le_reader_link(struct le_reader *reader) {
                   NULL);
     struct le_sort_key *keys = outermost(reader, &lookup.count);
     lookup.keys = keys;
+    drop_unrecorded(reader, first, &lookup);
     link_operations(index, first, &lookup);
     link_others(reader, &lookup);
     le_free(keys);

@@ -28,7 +28,7 @@ static uint64_t shared_time(struct le_reader *reader, uint64_t time_ns) {
     return shifted > TIME_MOST ? 0 : shifted;
 }
 
-static void include_time(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns) {
+void le_reader_include(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns) {
     struct le_reader_part *part = &reader->part;
     if (start_ns < part->start_ns)
         part->start_ns = start_ns;
@@ -37,7 +37,7 @@ static void include_time(struct le_reader *reader, uint64_t start_ns, uint64_t e
 }
 
 /* Sets both, in order; false, and the record counted, where they are not known. */
-static bool take_times(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start, uint64_t *end) {
+static bool share_times(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start, uint64_t *end) {
     *start = shared_time(reader, start_ns);
     *end = shared_time(reader, end_ns);
     if (*start == 0 || *end == 0) {
@@ -46,8 +46,15 @@ static bool take_times(struct le_reader *reader, uint64_t start_ns, uint64_t end
     }
     if (*end < *start)
         *end = *start;
-    include_time(reader, *start, *end);
     return true;
+}
+
+/* The same; the part lasts at least so long. */
+static bool take_times(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start, uint64_t *end) {
+    bool done = share_times(reader, start_ns, end_ns, start, end);
+    if (done)
+        le_reader_include(reader, *start, *end);
+    return done;
 }
 
 /* ---- numbers to positions */
@@ -338,7 +345,7 @@ static void read_kernel(struct le_reader *reader, const void *record, size_t siz
                              .dynamic_shared_bytes = told->dynamic_shared_bytes,
                              .local_bytes = told->local_bytes};
     (void)size_bytes;
-    if (!take_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
+    if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
         return;
     memcpy(shape.grid, told->grid, sizeof shape.grid);
     memcpy(shape.block, told->block, sizeof shape.block);
@@ -370,7 +377,7 @@ static void read_copy(struct le_reader *reader, const void *record, size_t size_
                              .to = told->to <= LE_TRACE_MANAGED ? told->to : 0,
                              .is_async = told->is_async != 0};
     (void)size_bytes;
-    if (!take_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
+    if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
         return;
     operation.name = fixed_text(reader, copy_name(shape.direction));
     operation.shape = shape_of(reader, &shape);
@@ -386,7 +393,7 @@ static void read_set(struct le_reader *reader, const void *record, size_t size_b
                                      .graph = told->graph,
                                      .kind = LE_OPERATION_SET};
     (void)size_bytes;
-    if (!take_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
+    if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
         return;
     operation.name = fixed_text(reader, "[set]");
     operation.shape = shape_of(reader, &(struct le_shape){.to = LE_TRACE_ON_DEVICE});
@@ -399,7 +406,7 @@ static void read_graph(struct le_reader *reader, const void *record, size_t size
     struct le_operation operation = {
         .call = (int32_t)told->correlation, .next = LE_NONE, .graph = told->graph, .kind = LE_OPERATION_GRAPH};
     (void)size_bytes;
-    if (!take_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
+    if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
         return;
     operation.name = fixed_text(reader, "[graph]");
     operation.shape = shape_of(reader, &(struct le_shape){0});
@@ -461,7 +468,7 @@ static void read_end(struct le_reader *reader, const void *record, size_t size_b
     process->ended = true;
     process->recorder_ns = end->recorder_ns;
     if (time_ns && !reader->part.off_ns)
-        include_time(reader, time_ns, time_ns);
+        le_reader_include(reader, time_ns, time_ns);
 }
 
 /* ---- all of them */

@@ -166,6 +166,7 @@ static void part_begin(struct le_reader *reader, const struct le_trace_header *h
                                            .first_memory = index->memory.count,
                                            .first_stream = index->streams.count,
                                            .first_range = index->ranges.count,
+                                           .first_pause = index->pauses.count,
                                            .start_ns = UINT64_MAX};
 }
 
@@ -214,8 +215,8 @@ static void part_end(struct le_reader *reader) {
         return;
     struct le_process *process = &reader->index->processes.at[part->process];
     process->is_cut = part->damaged_bytes || part->blocks_missing;
-    bound_part(reader);
     le_reader_link(reader);
+    bound_part(reader);
     tell_part(reader);
     part_finish(part);
 }

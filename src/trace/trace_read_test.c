@@ -185,15 +185,23 @@ static void knows_pauses(void **state) {
     le_made_part(&made, 1);
     le_made_switch(&made, 100, false);
     le_made_switch(&made, 1000, true);
-    le_made_call(&made, 5, "cuLaunchKernel", 1100, 50);
+    uint32_t call = le_made_call(&made, 5, "cuLaunchKernel", 1100, 50);
     le_made_switch(&made, 2000, false);
     le_made_switch(&made, 3000, true);
     le_made_switch(&made, 4000, false);
+    le_made_kernel(&made, call, 7, "in time", 4100, 50, 1, 32);     /* by its call */
+    le_made_kernel(&made, call + 1, 7, "in time", 3100, 50, 1, 32); /* by its start */
+    le_made_kernel(&made, call + 2, 7, "too early", 500, 50, 1, 32);
+    le_made_kernel(&made, call + 3, 7, "in the pause", 2500, 50, 1, 32);
+    le_made_kernel(&made, call + 4, 7, "too late", 4500, 50, 1, 32);
     le_made_end(&made, 9000, 0);
     struct le_index *index = le_made_index(&made);
+    assert_int_equal(index->operations.count, 2);
+    assert_string_equal(index->texts.at[index->operations.at[0].name], "in time");
+    assert_string_equal(index->texts.at[index->operations.at[1].name], "in time");
     assert_int_equal(index->pauses.count, 1);
     assert_true(index->pauses.at[0].start_ns == 2000 && index->pauses.at[0].end_ns == 3000);
-    assert_true(index->start_ns == 1000 && index->end_ns == 4000);
+    assert_true(index->start_ns == 1000 && index->end_ns == 4150);
     le_trace_free(index);
     le_made_finish(&made);
 }

@@ -32,7 +32,8 @@ struct le_reader_part {
     struct le_id_map texts, sources, threads, contexts, streams, devices; /* this part's numbers to positions */
     struct le_reader_contexts context_list;
     struct le_trace_origins origins;
-    int32_t first_operation, first_call, first_transfer, first_wait, first_memory, first_stream, first_range;
+    int32_t first_operation, first_call, first_transfer, first_wait, first_memory, first_stream, first_range,
+        first_pause;
     uint64_t next_block, blocks_missing, damaged_bytes;
     uint64_t start_ns, end_ns; /* of its records; start UINT64_MAX: none yet */
     uint64_t on_ns, off_ns;    /* first switched on; switched off since; 0: not */
@@ -60,6 +61,8 @@ _Noreturn void le_reader_leave(struct le_reader *reader, leat_status status);
 /* The position of a text with these bytes, made fit to print. */
 int32_t le_reader_text(struct le_reader *reader, const char *text, size_t length);
 void le_reader_note(struct le_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The part lasts at least so long. */
+void le_reader_include(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns);
 /* All records of a block. */
 void le_reader_records(struct le_reader *reader, const unsigned char *bytes, size_t size_bytes);
 /* Calls are left outermost, everything knows its call, and operations and calls of the part are sorted. */

@@ -330,6 +330,30 @@ static void test_paused(void **state) {
     finish(&recording);
 }
 
+/* A graph that was made in a pause is launched outside of it, and the other way round. */
+static void test_paused_with_graphs(void **state) {
+    struct recording recording;
+    leat_trace_options paused = {.paused = true};
+    (void)state;
+    record(&recording, "init driver:3 graph:2 start graph:3 driver:4 stop graph:5 driver:5 start graph:1 stop", paused);
+    assert_int_equal(recording.outcome.exit_status, 0);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 3 + 4 + 1);
+    assert_int_equal(count_calls(recording.index, "cuGraphLaunch"), 3 + 1);
+    finish(&recording);
+}
+
+/* Devices are told where they are made, in a pause or not. */
+static void test_paused_device(void **state) {
+    struct recording recording;
+    leat_trace_options paused = {.paused = true};
+    (void)state;
+    record(&recording, "init everything start driver:4 stop everything", paused);
+    assert_int_equal(recording.index->devices.count, 1);
+    assert_int_equal(recording.index->devices.at[0].multiprocessors, 132);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_COPY), 0);
+    finish(&recording);
+}
+
 /* ---- the command */
 
 static void test_no_cuda(void **state) {
@@ -407,6 +431,8 @@ int main(void) {
         cmocka_unit_test(test_another_profiler),
         cmocka_unit_test(test_no_cupti),
         cmocka_unit_test(test_paused),
+        cmocka_unit_test(test_paused_with_graphs),
+        cmocka_unit_test(test_paused_device),
         cmocka_unit_test(test_no_cuda),
         cmocka_unit_test(test_no_recorder),
         cmocka_unit_test(test_cannot_start),

@@ -1,7 +1,8 @@
 /* Stand-ins for CUPTI and for CUDA's driver and runtime, for tests of the recorder without a GPU. The program calls the
  * driver's functions below; they tell the stand-in for CUPTI, which calls back and writes activity records as CUPTI
- * does. Environment of the stand-in for CUPTI: STANDIN_VERSION (130001), STANDIN_SUBSCRIBE (the error of
- * cuptiSubscribe), STANDIN_DROPPED (records that it says to have dropped). */
+ * does: it crashes where a graph is launched that was made while it told no kernels. Environment of the stand-in for
+ * CUPTI: STANDIN_VERSION (130001), STANDIN_SUBSCRIBE (the error of cuptiSubscribe), STANDIN_DROPPED (records that it
+ * says to have dropped). */
 #ifndef STANDIN_H
 #define STANDIN_H
 #include <stddef.h>
@@ -15,6 +16,8 @@ STANDIN_OUT int cuDriverGetVersion(int *version);
 STANDIN_OUT int cuLaunchKernel(const char *name);
 STANDIN_OUT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size_bytes);
 STANDIN_OUT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size_bytes);
+STANDIN_OUT int cuGraphCreate(void); /* there is one graph, of one kernel */
+STANDIN_OUT int cuGraphLaunch(void);
 STANDIN_OUT int cuProfilerStart(void);
 STANDIN_OUT int cuProfilerStop(void);
 STANDIN_OUT int cudaLaunchKernel(const char *name); /* calls cuLaunchKernel */
@@ -27,6 +30,8 @@ struct standin {
     void (*leave)(int domain, uint32_t id, const void *parameters, uint32_t correlation, uint64_t start_ns);
     void (*kernel)(uint32_t correlation, const char *name);
     void (*copy)(uint32_t correlation, int direction, uint64_t size_bytes);
+    void (*graph_made)(void);
+    void (*graph_launched)(uint32_t correlation);
     void (*everything)(void);
 };
 STANDIN_OUT const struct standin *standin_table(void);
@@ -39,6 +44,8 @@ enum {
     STANDIN_cuMemcpyDtoH_v2,
     STANDIN_cuProfilerStart,
     STANDIN_cuProfilerStop,
+    STANDIN_cuGraphCreate,
+    STANDIN_cuGraphLaunch,
     STANDIN_FUNCTIONS,
     STANDIN_cudaLaunchKernel_v7000 = 1
 };

@@ -86,6 +86,26 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size_bytes) {
     return 0;
 }
 
+int cuGraphCreate(void) {
+    uint64_t start_ns;
+    if (!cupti)
+        return 0;
+    uint32_t correlation = cupti->enter(DRIVER, STANDIN_cuGraphCreate, NULL, &start_ns);
+    cupti->graph_made();
+    cupti->leave(DRIVER, STANDIN_cuGraphCreate, NULL, correlation, start_ns);
+    return 0;
+}
+
+int cuGraphLaunch(void) {
+    uint64_t start_ns;
+    if (!cupti)
+        return 0;
+    uint32_t correlation = cupti->enter(DRIVER, STANDIN_cuGraphLaunch, NULL, &start_ns);
+    cupti->graph_launched(correlation);
+    cupti->leave(DRIVER, STANDIN_cuGraphLaunch, NULL, correlation, start_ns);
+    return 0;
+}
+
 static int profile_switch(uint32_t id) {
     uint64_t start_ns;
     if (!cupti)

@@ -25,6 +25,7 @@ static struct {
     uint8_t *buffer;
     size_t size_bytes, used;
     size_t dropped;
+    bool is_graph_told; /* the kernels of the graph that was made */
     _Atomic uint32_t correlation;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -232,6 +233,16 @@ static void emit_host(uint64_t time_ns) {
     emit(LE_CUPTI_KIND_JIT, &jit);
 }
 
+static void graph_made(void) {
+    state.is_graph_told = state.enabled[LE_CUPTI_KIND_KERNEL] && state.enabled[LE_CUPTI_KIND_GRAPH];
+}
+
+static void graph_launched(uint32_t correlation) {
+    if (state.enabled[LE_CUPTI_KIND_KERNEL] && !state.is_graph_told)
+        abort();
+    kernel(correlation, "of the graph");
+}
+
 static void everything(void) {
     struct record set = {0}, peer = {0}, graph = {0};
     uint64_t time_ns = now_ns();
@@ -260,7 +271,7 @@ static void everything(void) {
 }
 
 const struct standin *standin_table(void) {
-    static const struct standin table = {enter, leave, kernel, copy, everything};
+    static const struct standin table = {enter, leave, kernel, copy, graph_made, graph_launched, everything};
     return &table;
 }
 
@@ -317,6 +328,8 @@ le_cupti_result cuptiGetCallbackName(le_cupti_domain domain, uint32_t id, const 
         [STANDIN_cuMemcpyDtoH_v2] = "cuMemcpyDtoH_v2",
         [STANDIN_cuProfilerStart] = "cuProfilerStart",
         [STANDIN_cuProfilerStop] = "cuProfilerStop",
+        [STANDIN_cuGraphCreate] = "cuGraphCreate",
+        [STANDIN_cuGraphLaunch] = "cuGraphLaunch",
     };
     if (domain == LE_CUPTI_DOMAIN_DRIVER)
         *name = id < STANDIN_FUNCTIONS ? names[id] : NULL;

@@ -1,5 +1,5 @@
 /* A program that uses CUDA's stand-in, as its arguments tell it, one after the other:
- *   init  launch:N  driver:N  up:N  down:N  everything  start  stop  threads:T:N  sleep:MS  errno
+ *   init  launch:N  driver:N  up:N  down:N  graph:N  everything  start  stop  threads:T:N  sleep:MS  errno
  *   fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for
  *   exec            the rest is done by this program, started anew
  *   fsize:BYTES     no file may grow larger      wait:FILE  makes the file; exits with 7 when a signal comes
@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,16 @@ static void copy_up(long count) {
 static void copy_down(long count) {
     for (long k = 0; k < count; k++)
         cuMemcpyDtoH_v2(host, 0x7000, BYTES);
+}
+
+/* The first time a graph is made. */
+static void launch_graph(long count) {
+    static bool is_made;
+    if (!is_made)
+        cuGraphCreate();
+    is_made = true;
+    for (long k = 0; k < count; k++)
+        cuGraphLaunch();
 }
 
 static void *launch_on_thread(void *count) {
@@ -117,9 +128,10 @@ static const struct {
     void (*plain)(void);
     void (*counted)(long count);
 } words_known[] = {
-    {"launch", NULL, launch},  {"driver", NULL, launch_by_driver}, {"up", NULL, copy_up},
-    {"down", NULL, copy_down}, {"errno", check_errno, NULL},       {"bench", NULL, bench},
-    {"sleep", NULL, sleep_ms}, {"fsize", NULL, limit_files},       {"abort", abort, NULL},
+    {"launch", NULL, launch},      {"driver", NULL, launch_by_driver}, {"up", NULL, copy_up},
+    {"down", NULL, copy_down},     {"errno", check_errno, NULL},       {"bench", NULL, bench},
+    {"graph", NULL, launch_graph}, {"sleep", NULL, sleep_ms},          {"fsize", NULL, limit_files},
+    {"abort", abort, NULL},
 };
 
 static int run_known(const char *word, size_t length, const char *argument) {

@@ -48,11 +48,14 @@ uint8_t le_call_place(const char *function_name) {
     for (size_t k = 0; k < ARRAY_LEN(others); k++)
         if (is_one(function_name, others[k].name))
             return others[k].place;
+    static const char *const graphs[] = {"StreamBeginCapture", "GraphCreate", "StreamBeginRecaptureToGraph"};
     const char *rest = begins(function_name, "cuda") ? function_name + 4 : function_name + 2;
     if (!begins(function_name, "cu"))
         return 0;
+    uint8_t place = 0;
+    for (size_t k = 0; k < ARRAY_LEN(graphs); k++)
+        place |= begins(rest, graphs[k]) ? LE_PLACE_GRAPH : 0;
     for (size_t k = 0; k < ARRAY_LEN(origins); k++)
-        if (begins(rest, origins[k]))
-            return LE_PLACE_ORIGIN;
-    return 0;
+        place |= begins(rest, origins[k]) ? LE_PLACE_ORIGIN : 0;
+    return place;
 }

@@ -10,7 +10,8 @@ enum le_call_place {
     LE_PLACE_EITHER = 8,   /* (to, from, bytes, direction) */
     LE_PLACE_WAITS = 16,   /* returns when the copy is done */
     LE_PLACE_RESUME = 32,  /* cuProfilerStart */
-    LE_PLACE_PAUSE = 64    /* cuProfilerStop */
+    LE_PLACE_PAUSE = 64,   /* cuProfilerStop */
+    LE_PLACE_GRAPH = 128   /* begins to make a graph */
 };
 uint8_t le_call_place(const char *function_name); /* as cuptiGetCallbackName gives it; 0: nothing */
 #endif

@@ -98,6 +98,8 @@ void le_capture_call(void *user, le_cupti_domain domain, uint32_t id, const void
         capture->profiler_switched(capture->user, true);
     if (place & LE_PLACE_PAUSE && call->site == LE_CUPTI_ENTER)
         capture->profiler_switched(capture->user, false);
+    if (place & LE_PLACE_GRAPH && call->site == LE_CUPTI_ENTER)
+        capture->graph_begins(capture->user);
     if (place & LE_PLACE_ORIGIN && outermost && atomic_load_explicit(&capture->is_on, memory_order_relaxed))
         look(capture, call, place);
     errno = error;
@@ -115,9 +117,9 @@ static void enable_domain(struct le_capture *capture, const struct le_cupti *cup
         known = id;
         uint8_t place = le_call_place(name);
         if (!capture->profiler_switched)
-            place &= (uint8_t) ~(LE_PLACE_RESUME | LE_PLACE_PAUSE);
+            place &= (uint8_t) ~(LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);
         bool transfers = place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD | LE_PLACE_EITHER);
-        bool switches = place & (LE_PLACE_RESUME | LE_PLACE_PAUSE);
+        bool switches = place & (LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);
         if (!transfers && !switches && !(place && capture->sources))
             continue;
         places[id] = place;

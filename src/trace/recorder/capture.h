@@ -15,6 +15,7 @@ struct le_capture {
     _Atomic uint64_t recorder_ns;                   /* that all this took */
     uint8_t places[2][LE_CAPTURE_FUNCTIONS];        /* enum le_call_place, by domain and number */
     void (*profiler_switched)(void *user, bool on); /* by the program; NULL: not heeded */
+    void (*graph_begins)(void *user);               /* the program is about to make a graph; NULL: not heeded */
     void (*pressed)(void *user);                    /* the ring ought to be emptied */
     void *user;
 };

@@ -375,30 +375,31 @@ static void convert_name(struct le_convert *convert, const uint8_t *at) {
 static const struct row {
     le_cupti_kind kind;
     uint32_t since; /* which version of CUPTI */
+    unsigned group;
     void (*convert)(struct le_convert *convert, const uint8_t *at);
 } rows[] = {
-    {LE_CUPTI_KIND_DEVICE, 12, convert_device},
-    {LE_CUPTI_KIND_CONTEXT, 12, convert_context},
-    {LE_CUPTI_KIND_STREAM, 12, convert_stream},
-    {LE_CUPTI_KIND_NAME, 12, convert_name},
-    {LE_CUPTI_KIND_MARKER, 12, convert_marker},
-    {LE_CUPTI_KIND_KERNEL, 12, convert_kernel},
-    {LE_CUPTI_KIND_MEMCPY, 12, convert_copy},
-    {LE_CUPTI_KIND_MEMCPY2, 12, convert_copy_between_devices},
-    {LE_CUPTI_KIND_MEMSET, 12, convert_set},
-    {LE_CUPTI_KIND_SYNC, 12, convert_sync},
-    {LE_CUPTI_KIND_OVERHEAD, 12, convert_overhead},
-    {LE_CUPTI_KIND_MEMORY2, LE_SINCE_MEMORY2_time, convert_memory},
-    {LE_CUPTI_KIND_GRAPH, LE_SINCE_GRAPH_start, convert_graph},
-    {LE_CUPTI_KIND_JIT, LE_SINCE_JIT_start, convert_jit},
-    {LE_CUPTI_KIND_DRIVER, 12, convert_driver},
-    {LE_CUPTI_KIND_RUNTIME, 12, convert_runtime},
+    {LE_CUPTI_KIND_DEVICE, 12, LE_KINDS_OF_PLACES, convert_device},
+    {LE_CUPTI_KIND_CONTEXT, 12, LE_KINDS_OF_PLACES, convert_context},
+    {LE_CUPTI_KIND_STREAM, 12, LE_KINDS_OF_PLACES, convert_stream},
+    {LE_CUPTI_KIND_NAME, 12, LE_KINDS_OF_PLACES, convert_name},
+    {LE_CUPTI_KIND_MARKER, 12, LE_KINDS_OF_HOST, convert_marker},
+    {LE_CUPTI_KIND_KERNEL, 12, LE_KINDS_OF_WORK, convert_kernel},
+    {LE_CUPTI_KIND_MEMCPY, 12, LE_KINDS_OF_WORK, convert_copy},
+    {LE_CUPTI_KIND_MEMCPY2, 12, LE_KINDS_OF_WORK, convert_copy_between_devices},
+    {LE_CUPTI_KIND_MEMSET, 12, LE_KINDS_OF_WORK, convert_set},
+    {LE_CUPTI_KIND_SYNC, 12, LE_KINDS_OF_HOST, convert_sync},
+    {LE_CUPTI_KIND_OVERHEAD, 12, LE_KINDS_OF_HOST, convert_overhead},
+    {LE_CUPTI_KIND_MEMORY2, LE_SINCE_MEMORY2_time, LE_KINDS_OF_HOST, convert_memory},
+    {LE_CUPTI_KIND_GRAPH, LE_SINCE_GRAPH_start, LE_KINDS_OF_WORK, convert_graph},
+    {LE_CUPTI_KIND_JIT, LE_SINCE_JIT_start, LE_KINDS_OF_HOST, convert_jit},
+    {LE_CUPTI_KIND_DRIVER, 12, LE_KINDS_OF_HOST, convert_driver},
+    {LE_CUPTI_KIND_RUNTIME, 12, LE_KINDS_OF_HOST, convert_runtime},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-le_cupti_kind le_convert_kind(uint32_t version, uint32_t k) {
+le_cupti_kind le_convert_kind(uint32_t version, unsigned groups, uint32_t k) {
     for (size_t row = 0; row < ROWS; row++)
-        if (version >= rows[row].since && k-- == 0)
+        if (version >= rows[row].since && rows[row].group & groups && k-- == 0)
             return rows[row].kind;
     return 0;
 }

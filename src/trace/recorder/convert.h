@@ -26,6 +26,12 @@ struct le_convert {
 void le_convert(struct le_convert *convert, const void *activity);
 void le_convert_end(struct le_convert *convert); /* ranges that were never closed */
 void le_convert_finish(struct le_convert *convert);
-/* The k-th kind of activity to enable; 0: there are no more. */
-le_cupti_kind le_convert_kind(uint32_t version, uint32_t k);
+
+enum le_kind_group {
+    LE_KINDS_OF_PLACES = 1, /* devices, contexts, streams: told once, when they are made */
+    LE_KINDS_OF_WORK = 2,   /* what devices do */
+    LE_KINDS_OF_HOST = 4
+};
+/* The k-th kind of activity of the groups, to be enabled; 0: there are no more. */
+le_cupti_kind le_convert_kind(uint32_t version, unsigned groups, uint32_t k);
 #endif

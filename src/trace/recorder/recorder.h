@@ -13,9 +13,10 @@
 struct le_recorder {
     struct le_cupti_door door;
     le_cupti_subscriber subscriber;
-    bool has_cupti; /* the door's table may be called, and records are coming */
-    bool is_paused; /* until cuProfilerStart */
-    char note[512]; /* what is missing, or "" */
+    bool has_cupti;          /* the door's table may be called, and records are coming */
+    bool is_paused;          /* until cuProfilerStart */
+    _Atomic bool has_graphs; /* of one that is_paused: the program makes graphs */
+    char note[512];          /* what is missing, or "" */
     pid_t process;
     struct le_sources *sources;
     pthread_t thread;

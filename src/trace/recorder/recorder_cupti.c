@@ -37,10 +37,10 @@ bool le_recorder_find_cupti(struct le_recorder *recorder) {
 }
 
 /* One that cannot be enabled costs its records alone. */
-static void enable_kinds(struct le_recorder *recorder) {
+static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     const struct le_cupti *cupti = &recorder->door.table;
     le_cupti_kind kind;
-    for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, k)) != 0; k++) {
+    for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++) {
         le_cupti_result result = cupti->activity_enable(kind);
         if (result != LE_CUPTI_SUCCESS && !recorder->note[0])
             snprintf(recorder->note, sizeof recorder->note,
@@ -49,9 +49,9 @@ static void enable_kinds(struct le_recorder *recorder) {
     }
 }
 
-static void disable_kinds(struct le_recorder *recorder) {
+static void disable_kinds(struct le_recorder *recorder, unsigned groups) {
     le_cupti_kind kind;
-    for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, k)) != 0; k++)
+    for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++)
         recorder->door.table.activity_disable(kind);
 }
 
@@ -66,11 +66,21 @@ static void switch_recording(void *user, bool on) {
     struct le_recorder *recorder = user;
     if (atomic_exchange(&recorder->capture.is_on, on) == on)
         return;
+    unsigned groups = LE_KINDS_OF_HOST | (atomic_load(&recorder->has_graphs) ? 0 : LE_KINDS_OF_WORK);
     if (on)
-        enable_kinds(recorder);
+        enable_kinds(recorder, groups);
     else
-        disable_kinds(recorder);
+        disable_kinds(recorder, groups);
     put_switch(recorder, on);
+}
+
+/* On a thread of the program, before it makes its first graph. CUPTI crashes where a graph is launched that was made
+ * while it told no work of devices (13.0, driver 580): from now on it always does, and the reader leaves out what was
+ * done in pauses. */
+static void keep_graphs(void *user) {
+    struct le_recorder *recorder = user;
+    if (!atomic_exchange(&recorder->has_graphs, true))
+        enable_kinds(recorder, LE_KINDS_OF_WORK);
 }
 
 static void wake(void *user) {
@@ -83,10 +93,10 @@ void le_recorder_start_cupti(struct le_recorder *recorder, le_cupti_request_func
     capture->user = recorder;
     capture->pressed = wake;
     capture->profiler_switched = recorder->is_paused ? switch_recording : NULL;
+    capture->graph_begins = recorder->is_paused ? keep_graphs : NULL;
     le_capture_enable(capture, &recorder->door.table, recorder->subscriber);
     recorder->door.table.activity_register(request, complete);
     put_switch(recorder, !recorder->is_paused);
     atomic_store(&capture->is_on, !recorder->is_paused);
-    if (!recorder->is_paused)
-        enable_kinds(recorder);
+    enable_kinds(recorder, LE_KINDS_OF_PLACES | (recorder->is_paused ? 0 : LE_KINDS_OF_WORK | LE_KINDS_OF_HOST));
 }

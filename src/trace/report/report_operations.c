@@ -1,6 +1,7 @@
 /* The trace itself: a line for each kernel, copy, set and graph, in nvprof's columns. Times are from the trace's start.
  * In text they have the unit that keeps every nanosecond: ms for starts, us for durations. */
 #include "trace/report/report.h"
+#include "trace/rules/places.h"
 
 struct line {
     const struct le_operation *operation;
@@ -191,6 +192,7 @@ static void json_line(struct le_report *report, const struct line *line, const c
 
 struct shown {
     const char **names, **devices, **sources;
+    const int32_t *places; /* of sources */
 };
 
 static const char *shown_name(struct le_report *report, const struct shown *shown, int32_t name) {
@@ -210,6 +212,7 @@ static const char *shown_device(struct le_report *report, const struct shown *sh
 
 static const char *shown_source(struct le_report *report, const struct shown *shown, int32_t call) {
     int32_t source = call == LE_NONE ? LE_NONE : report->index->calls.at[call].source;
+    source = source == LE_NONE ? LE_NONE : shown->places[source];
     if (!shown->sources[source + 1])
         shown->sources[source + 1] = le_report_source(report, source);
     return shown->sources[source + 1];
@@ -219,7 +222,8 @@ static void write_lines(struct le_report *report) {
     const struct le_index *index = report->index;
     const struct shown shown = {.names = LE_NEW_ARRAY(report->arena, index->texts.count, const char *),
                                 .devices = LE_NEW_ARRAY(report->arena, index->devices.count + 1, const char *),
-                                .sources = LE_NEW_ARRAY(report->arena, index->sources.count + 1, const char *)};
+                                .sources = LE_NEW_ARRAY(report->arena, index->sources.count + 1, const char *),
+                                .places = le_user_places(index, report->arena)};
     for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
         struct line line = line_of(index, k);
         const char *name = shown_name(report, &shown, line.operation->name);

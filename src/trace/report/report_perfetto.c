@@ -3,6 +3,7 @@
  * Times are microseconds from the trace's start, with every nanosecond. Tracks of devices have process numbers from
  * 2^30 on, which no operating system hands out. */
 #include "trace/report/report.h"
+#include "trace/rules/places.h"
 
 enum { DEVICE_TRACKS = 1 << 30 };
 
@@ -97,10 +98,12 @@ static void add_span(struct le_report *report, const struct le_host_span *span, 
 static void add_calls(struct le_report *report) {
     const struct le_index *index = report->index;
     const char **sources = LE_NEW_ARRAY(report->arena, index->sources.count + 1, const char *);
+    const int32_t *places = le_user_places(index, report->arena);
     for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++) {
-        const char **source = &sources[index->calls.at[k].source + 1];
+        int32_t place = index->calls.at[k].source == LE_NONE ? LE_NONE : places[index->calls.at[k].source];
+        const char **source = &sources[place + 1];
         if (!*source)
-            *source = le_report_source(report, index->calls.at[k].source);
+            *source = le_report_source(report, place);
         add_call(report, &index->calls.at[k], *source);
     }
 }

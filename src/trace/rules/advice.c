@@ -15,14 +15,20 @@ static enum le_user match(const char *text, const struct pattern *patterns, size
     return LE_USERS;
 }
 
+/* A package's folder counts where packages are installed: a program may lie in /opt/torch. */
 enum le_user le_user_of_path(const char *path) {
-    static const struct pattern patterns[] = {
+    static const struct pattern packages[] = {
         {"/cupy/", LE_USER_CUPY},        {"/cupyx/", LE_USER_CUPY},  {"/cupy_backends/", LE_USER_CUPY},
         {"/numba_cuda/", LE_USER_NUMBA}, {"/numba/", LE_USER_NUMBA}, {"/torch/", LE_USER_TORCH},
-        {"libtorch", LE_USER_TORCH},     {"/jax/", LE_USER_JAX},     {"/jaxlib/", LE_USER_JAX},
-        {"/jax_plugins/", LE_USER_JAX},  {"/jax_cuda", LE_USER_JAX}, {"xla_cuda_plugin", LE_USER_JAX},
+        {"/jax/", LE_USER_JAX},          {"/jaxlib/", LE_USER_JAX},  {"/jax_plugins/", LE_USER_JAX},
+        {"/jax_cuda", LE_USER_JAX},
     };
-    return match(path, patterns, ARRAY_LEN(patterns));
+    static const struct pattern modules[] = {
+        {"libtorch", LE_USER_TORCH},
+        {"xla_cuda_plugin", LE_USER_JAX},
+    };
+    enum le_user user = match(strstr(path, "-packages/"), packages, ARRAY_LEN(packages));
+    return user != LE_USERS ? user : match(path, modules, ARRAY_LEN(modules));
 }
 
 enum le_user le_user_of_kernel(const char *name) {

@@ -1,6 +1,7 @@
 /* Works out what rules share. Linear in the records of the trace for each process that it has. */
 #include "trace/rules/scene.h"
 #include "trace/rules/occupancy.h"
+#include "trace/rules/places.h"
 #include "trace/report/report.h"
 #include <string.h>
 
@@ -105,17 +106,10 @@ bool le_is_pageable(const struct le_shape *shape) {
     return shape->from == LE_TRACE_PAGEABLE || shape->to == LE_TRACE_PAGEABLE;
 }
 
-static bool is_library(const struct le_scene *scene, const struct le_source *source) {
-    const char *file = le_text_of(scene, source->file);
-    return file[0] == 0 || file[0] == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-           strstr(file, "/lib/python3") || le_user_of_path(file) != LE_USERS ||
-           (source->language == LE_TRACE_NATIVE && strstr(file, ".so"));
-}
-
 /* Callers come before callees in the table, so that each is worked out from its caller's. */
 static void know_sources(struct le_scene *scene) {
     int32_t count = scene->index->sources.count;
-    scene->user_sources = LE_NEW_ARRAY(scene->scratch, count, int32_t);
+    scene->user_sources = le_user_places(scene->index, scene->scratch);
     scene->users_of_sources = LE_NEW_ARRAY(scene->scratch, count, uint8_t);
     scene->costs = LE_NEW_ARRAY(scene->scratch, count, uint64_t);
     for (int32_t k = 0; k < count; k++) {
@@ -125,7 +119,6 @@ static void know_sources(struct le_scene *scene) {
         scene->users_of_sources[k] = (uint8_t)(user != LE_USERS ? user
                                                : has_parent     ? scene->users_of_sources[source->parent]
                                                                 : LE_USERS);
-        scene->user_sources[k] = !is_library(scene, source) ? k : has_parent ? scene->user_sources[source->parent] : k;
     }
 }
 
