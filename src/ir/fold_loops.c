@@ -240,8 +240,7 @@ static bool check_stage(struct folder *f, const struct le_stage *s) {
     const struct le_value *target = &f->ir->values.at[s->target];
     bool is_scalar = target->rank == 0;
     f->stage = s;
-    if (target->symbol < 0 || f->ir->statements.at[s->statement].conditional ||
-        !ranges_are_plain(f, &f->ir->statements.at[s->statement]) ||
+    if (target->symbol < 0 || !ranges_are_plain(f, &f->ir->statements.at[s->statement]) ||
         (s->node->reduces && (is_scalar || f->index_count == 0)) ||
         (!(is_scalar && f->index_count > 0) && !match_indices(f, s)))
         return false;

@@ -409,13 +409,31 @@ static bool reads_nothing(struct infer *in, const struct form *form) {
     return false;
 }
 
+static bool moves(struct infer *in, int index) {
+    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
+    return range_of(in, index)->dynamic || (r->low && is_computed(in, r->low)) || (r->high && is_computed(in, r->high));
+}
+
+/* Inside of a block an access under a range that moves is made for some of the block's values only. */
+static bool stands_under_moving(struct infer *in, const struct form *form) {
+    if (in->st->kind != LE_STEP_EACH && !has_host(in, form))
+        return false;
+    for (int k = 0; k < form->access->around_count; k++)
+        if (moves(in, form->access->around[k]))
+            return true;
+    for (int k = 0; k < in->st->free_count; k++)
+        if (moves(in, in->st->free[k]))
+            return true;
+    return false;
+}
+
 /* A statement that a loop may pass does not run for all values of the loop's index. */
 static bool checked_now(struct infer *in, const struct form *form) {
     if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge)
         return false;
     if (in->st->conditional && !in->now && has_host(in, form))
         return false;
-    if (in->st->has_else && !form->access->left)
+    if ((in->st->has_else && !form->access->left) || stands_under_moving(in, form))
         return false;
     for (int k = 0; k < form->f.count; k++) {
         const struct le_range *r = range_of(in, form->f.index[k]);

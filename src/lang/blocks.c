@@ -93,6 +93,18 @@ static struct le_index *for_index(struct le_checker *c, const struct le_stmt *st
     return index;
 }
 
+static bool moves(const struct le_tree_node *node, const void *user) {
+    (void)user;
+    return node->kind == LE_TREE_INDEX || node->kind == LE_TREE_READ ||
+           (node->kind == LE_TREE_SCALAR && node->symbol->assigned);
+}
+
+/* It runs inside of another, and its ends may be others each time: for some of the other's values it may be empty. */
+static bool may_be_empty(const struct le_checker *c, const struct le_index *index) {
+    return index->host && c->now.in_for &&
+           (le_tree_any(index->low, moves, NULL) || le_tree_any(index->high, moves, NULL));
+}
+
 static void check_for(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_position *now = &c->now;
     start(c, stmt, LE_SCALAR_NEEDED);
@@ -104,8 +116,8 @@ static void check_for(struct le_checker *c, const struct le_stmt *stmt) {
     now->steps->at[opened].index = index;
     now->loop = opened;
     now->guards += leaves;
+    now->conditional = now->conditional || leaves || may_be_empty(c, index);
     now->in_for = true;
-    now->conditional = now->conditional || leaves;
     le_checker_open(c, now->block, INT_MAX);
     le_checker_bind(c, le_checker_name(c, stmt->name), NULL, index);
     le_check_statements(c, stmt->body);

@@ -250,7 +250,8 @@ struct le_step {
     int axis;
     struct le_index *index; /* FOR */
     /* Of the host's: there is a FOR around it for some of whose values it may not run: an IF or a WHILE stands in
-     * between, or a BREAK may leave the FOR. Its accesses with `host` indices are checked for the values at hand. */
+     * between, or another FOR whose ends may move, or a BREAK may leave the FOR. Its accesses with `host` indices are
+     * checked for the values at hand. */
     bool conditional;
     bool dots; /* EACH, before specialisation: binds `...` */
     /* Numbers in the same list: of EACH, FOR, WHILE and ELSE: their END; IF: its ELSE, or its END; END: what it ends
