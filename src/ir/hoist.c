@@ -47,9 +47,28 @@ static bool is_whole(const struct hoist *h, const struct le_node *node) {
            !(stage->kind == LE_STAGE_MAP && stage->index_count == 0 && stage->left_count > 0);
 }
 
+struct guarded {
+    const struct le_ir *ir;
+    bool found;
+};
+
+static void find_guarded(struct le_node *node, void *user) {
+    struct guarded *g = user;
+    int maker = node->kind == LE_NODE_LOAD ? g->ir->values.at[node->value].stage : -1;
+    g->found |= maker >= 0 && g->ir->stages.at[maker].guarded && g->ir->stages.at[maker].target == node->value;
+}
+
+/* A read of it may fall outside; so may those of a scan that is not made then. */
+static bool may_fail(struct hoist *h, struct le_node *node) {
+    struct guarded g = {.ir = h->ir, .found = node->untrusted};
+    if (!g.found)
+        le_node_walk(h->ir, node, find_guarded, &g);
+    return g.found;
+}
+
 static bool stays(struct hoist *h, struct le_node *node, const struct path *path) {
     struct path own = le_path_of(h->ir, node);
-    if ((h->conditions && node->untrusted) || moves_in_region(node, &own, path))
+    if ((h->conditions && may_fail(h, node)) || moves_in_region(node, &own, path))
         return true;
     if (path->count == 0)
         return is_whole(h, node);
