@@ -199,7 +199,7 @@ int64_t le_gen_cuttable(struct gen *g, struct le_node *node, int64_t *row_count)
 void le_gen_reduce_parts(struct gen *g, struct operand **totals); /* all of g->nodes in one loop */
 bool le_gen_drives_bounds(const struct gen *g, int index);        /* a dynamic range depends on it */
 /* The index cannot be the lanes': a loop that all lanes share would get bounds that differ. */
-bool le_gen_splits_bounds(const struct gen *g, int index);
+bool le_gen_splits_bounds(struct gen *g, int index);
 
 /* generate.c */
 /* How many copies of a target of so many elements so many terms of a scatter go to: by the extents alone, since it

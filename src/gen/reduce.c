@@ -11,18 +11,32 @@ struct find_inner {
     bool drives; /* one of its indices bounds a loop: it has no place inside of lanes */
 };
 
-/* Whether the range's bounds differ from lane to lane if index is the lanes'. */
-static bool splits(const struct gen *g, int range, int index) {
+/* The range's loop stands around that of index, or is that. */
+static bool is_around(const struct gen *g, int range, int index) {
+    for (int k = 0; k < g->stage->index_count && range != index; k++) {
+        if (g->stage->indices[k] == range)
+            return true;
+        if (g->stage->indices[k] == index)
+            return false;
+    }
+    return range == index;
+}
+
+/* Whether the range's bounds differ from lane to lane if index is the lanes', or are made there, lane by lane: what may
+ * fall outside is not made before the place where it stands. */
+static bool splits(struct gen *g, int range, int index) {
     const struct le_range_nodes *r = &g->ir->indices.at[range].range;
-    const struct le_node *bounds[] = {r->low, r->high, r->by};
+    struct le_node *bounds[] = {r->low, r->high, r->by};
+    bool inside = !is_around(g, range, index);
     for (size_t b = 0; r->low && g->space.ranges[range].dynamic && b < ARRAY_LEN(bounds); b++)
-        if (bounds[b] && (le_node_depends(bounds[b], index) || bounds[b]->changes || le_gen_is_loose(g, bounds[b])))
+        if (bounds[b] && (le_node_depends(bounds[b], index) || bounds[b]->changes || le_gen_is_loose(g, bounds[b]) ||
+                          (inside && !le_gen_is_safe(g, bounds[b]))))
             return true;
     return false;
 }
 
 /* A FOR gets by with a mask. */
-bool le_gen_splits_bounds(const struct gen *g, int index) {
+bool le_gen_splits_bounds(struct gen *g, int index) {
     for (int k = 0; k < g->splitting_count; k++)
         if (splits(g, g->splitting[k], index))
             return true;

@@ -424,7 +424,7 @@ static bool is_apart(const struct gen *g, int index) {
 
 /* The lanes go in the order of the indices: those of the last, or of one before, if each element that is written has
  * one value of all that follow. */
-static int scatter_lane(const struct gen *g) {
+static int scatter_lane(struct gen *g) {
     int k = g->stage->index_count - 1;
     while (k > 0 && le_gen_extent(g, g->stage->indices[k]) < FEW_LANES && is_apart(g, g->stage->indices[k]) &&
            le_gen_extent(g, g->stage->indices[k - 1]) > le_gen_extent(g, g->stage->indices[k]))

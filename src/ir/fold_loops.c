@@ -467,6 +467,8 @@ static void fold(struct folder *f, struct le_stage out[2]) {
     out[1].index_count = 0;
     out[1].node = NULL;
     out[1].pairs = moves;
+    for (int k = loop->statement + 1; k <= statement; k++)
+        ir->statements.at[k].loop = loop->index;
     for (int k = f->first; k <= f->end; k++)
         ir->stages.at[k].dead = true;
 }

@@ -1,5 +1,6 @@
 /* hoist: a reduction stays in a kernel where it is computed once for each turn of the loops around it; else it becomes
- * a stage of its own. What the host's conditions and bounds reduce always does. */
+ * a stage of its own. What the host's conditions and bounds reduce always does. A stage of its own that may fail has
+ * terms only where it is reached: it knows the loops around it whose turns are counted as they run. */
 #include "base/hash.h"
 #include "ir/path.h"
 
@@ -130,34 +131,97 @@ static struct le_node *own_stage(struct hoist *h, struct le_node *node, const st
     return load;
 }
 
-/* Under the same loops a node becomes the same, in whatever reduction it stands. */
-static int epoch_under(struct hoist *h, const struct path *path) {
-    size_t length = (size_t)path->count * sizeof *path->at;
-    int epoch = le_names_get(&h->paths, (const char *)path->at, length);
+/* ---- what may fail, and in what loops it stands */
+
+/* How many turns it makes is known only as it runs: none, perhaps. */
+static bool is_loose(const struct le_ir *ir, int index) {
+    const struct le_ir_index *ix = &ir->indices.at[index];
+    return ix->depends || (ix->range.low && (ix->range.low->free_count > 0 || ix->range.high->free_count > 0));
+}
+
+static bool has_untrusted_bounds(const struct le_ir *ir, const struct le_node *node) {
+    bool found = false;
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range_nodes *r = &ir->indices.at[node->indices[k]].range;
+        found |= r->low && (r->low->untrusted || r->high->untrusted);
+    }
+    return found;
+}
+
+/* All loops around a reduction that may fail, but for those that it is made for each turn of: they say whether it is
+ * reached at all. 0: ranges that are known before the statement runs say that (run/reached.c). */
+static int find_guards(const struct hoist *h, const struct le_node *node, const struct path *all, int *guards) {
+    int count = 0;
+    bool loose = false;
+    for (int k = 0; k < all->count && node->untrusted; k++) {
+        if (le_node_depends(node, all->at[k]) || le_has_index(guards, count, all->at[k]))
+            continue;
+        guards[count++] = all->at[k];
+        loose |= is_loose(h->ir, all->at[k]);
+    }
+    return loose ? count : 0;
+}
+
+static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path);
+
+/* The same, with terms only where it is reached. */
+static struct le_node *under_guard(struct hoist *h, struct le_node *node, const int *guards, int count,
+                                   const struct path *path) {
+    struct le_ir *ir = h->ir;
+    struct le_node *any = le_node_reduce(ir, LE_RED_ANY, LE_BOOL, le_node_bool(ir, true), guards, count);
+    if (le_path_of(ir, any).count == 0)
+        any = own_stage(h, any, path);
+    struct le_node *term = node->operands[0];
+    term = le_node_select(ir, any, term, le_node_const(ir, term->type, 0));
+    return le_node_reduce(ir, (enum le_reduction)node->code, node->type, term, node->indices, node->index_count);
+}
+
+/* A stage's load in its stead; itself where it cannot be a stage. */
+static struct le_node *moved_out(struct hoist *h, struct le_node *node, const struct path *path,
+                                 const struct path *all) {
+    int *guards = LE_NEW_ARRAY(h->ir->arena, all->count, int), count = find_guards(h, node, all, guards);
+    if (count > 0 && has_untrusted_bounds(h->ir, node))
+        return node;
+    return own_stage(h, count > 0 ? under_guard(h, node, guards, count, path) : node, path);
+}
+
+/* Under the same loops a node becomes the same, in whatever reduction it stands. all: as `all` below. */
+static int epoch_under(struct hoist *h, const struct path *path, const struct path *all) {
+    struct path key = le_path_enter(h->ir->arena, *path, (const int[]){-1}, 1);
+    for (int k = 0; k < all->count; k++)
+        if (is_loose(h->ir, all->at[k])) {
+            key = le_path_enter(h->ir->arena, key, all->at, all->count);
+            break;
+        }
+    size_t length = (size_t)key.count * sizeof *key.at;
+    int epoch = le_names_get(&h->paths, (const char *)key.at, length);
     if (epoch >= 0)
         return epoch;
-    le_names_put(h->ir->arena, &h->paths, (const char *)path->at, length, ++h->ir->epoch);
+    le_names_put(h->ir->arena, &h->paths, (const char *)key.at, length, ++h->ir->epoch);
     return h->ir->epoch;
 }
 
-static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, int epoch) {
+/* path: the loops that it is computed in; all: the same with those that it stands in, but is computed before. */
+static struct le_node *hoist(struct hoist *h, struct le_node *node, const struct path *path, const struct path *all,
+                             int epoch) {
     if (!node->reduces)
         return node;
     if (node->epoch == epoch)
         return node->memo;
-    struct path inner = *path;
+    struct path inner = *path, inner_all = *all;
     int inner_epoch = epoch;
     if (node->kind == LE_NODE_REDUCE) {
         inner = le_path_enter_reduction(h->ir->arena, *path, le_path_of(h->ir, node), node);
-        inner_epoch = epoch_under(h, &inner);
+        inner_all = le_path_enter(h->ir->arena, *all, node->indices, node->index_count);
+        inner_epoch = epoch_under(h, &inner, &inner_all);
     }
     struct le_node copy = *node;
     copy.operands = LE_NEW_ARRAY(h->ir->arena, node->operand_count, struct le_node *);
     for (int k = 0; k < node->operand_count; k++)
-        copy.operands[k] = hoist(h, node->operands[k], &inner, inner_epoch);
+        copy.operands[k] = hoist(h, node->operands[k], &inner, &inner_all, inner_epoch);
     struct le_node *made = le_node_make(h->ir, &copy);
     if (node->kind == LE_NODE_REDUCE && (made == node || !is_whole(h, node)) && !stays(h, made, path))
-        made = own_stage(h, made, path);
+        made = moved_out(h, made, path, all);
     node->epoch = epoch;
     node->memo = made;
     return made;
@@ -175,7 +239,7 @@ static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
     h->conditions = has_condition(h->ir, root);
     h->paths = h->stages = (struct le_names){0};
     h->loads.count = 0;
-    struct le_node *made = hoist(h, root, &path, ++h->ir->epoch);
+    struct le_node *made = hoist(h, root, &path, &path, ++h->ir->epoch);
     if (h->stage->kind >= LE_STAGE_MOVE)
         le_node_walk(h->ir, made, mark_read, h->ir);
     return made;

@@ -144,6 +144,7 @@ struct le_ir_statement {
     int *free, *all; /* index ids */
     int free_count, all_count;
     int first_access, access_count;
+    int loop; /* index of the host's loop around it that has become a part of its stage; -1: none has */
 };
 
 struct le_value {

@@ -83,7 +83,8 @@ struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step
                                    .has_else = step->otherwise != NULL,
                                    .conditional = step->conditional,
                                    .first_access = ir->accesses.count,
-                                   .access_count = step->access_count};
+                                   .access_count = step->access_count,
+                                   .loop = -1};
     return st;
 }
 

@@ -162,6 +162,10 @@ static void print_statement(struct printer *p, const struct le_ir_statement *st)
         le_text_add(p->out, " all");
         le_print_indices(p->ir, st->all, st->all_count, p->out);
     }
+    if (st->loop >= 0) {
+        le_text_add(p->out, " within");
+        le_print_indices(p->ir, &st->loop, 1, p->out);
+    }
     le_print_place(&st->place, p->out);
     le_text_add(p->out, "\n");
     p->depth++;

@@ -109,10 +109,30 @@ static bool is_extent(struct infer *in, int index) {
     return false;
 }
 
+struct made_first {
+    const struct le_ir *ir;
+    bool found;
+};
+
+static void find_made_first(struct le_node *node, void *user) {
+    struct made_first *m = user;
+    m->found |= node->kind == LE_NODE_LOAD && m->ir->values.at[node->value].symbol < 0;
+}
+
+/* It reads what its own statement computes first (a reduction in a bound), once the ranges are found. */
+static bool is_made_first(struct infer *in, struct le_node *node) {
+    struct made_first m = {.ir = in->space->ir};
+    if (node->loads || node->kind == LE_NODE_LOAD)
+        le_node_walk(in->space->ir, node, find_made_first, &m);
+    return m.found;
+}
+
 /* Its bounds are looked at as it runs. */
 static bool is_dynamic(struct infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     bool by_hosts = false;
+    if (ix->host && (is_made_first(in, ix->range.low) || is_made_first(in, ix->range.high)))
+        return true;
     const struct le_node *ends[] = {ix->range.low, ix->range.high};
     for (int k = 0; k < 2; k++) {
         if (ends[k]->changes || depends_on_hosts(in, ends[k], false))
@@ -129,7 +149,8 @@ static leat_status rule_explicit(struct infer *in, int index) {
     if (!ix->explicit_range)
         return LEAT_OK;
     const struct le_node *by = ix->range.by;
-    bool by_moves = by && (by->free_count || by->reduces || by->changes); /* looked at as it runs */
+    bool by_moves = by && (by->free_count || by->reduces || by->changes ||
+                           (ix->host && is_made_first(in, ix->range.by))); /* looked at as it runs */
     if (by && !by_moves && !bound(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0)
@@ -443,6 +464,15 @@ static bool checked_now(struct infer *in, const struct form *form) {
     return !reads_nothing(in, form);
 }
 
+/* The loop that it was folded into makes no turn, as far as its ends are known now. */
+static bool is_never_reached(struct infer *in) {
+    int64_t low, high;
+    if (in->st->loop < 0)
+        return false;
+    const struct le_range_nodes *r = &in->space->ir->indices.at[in->st->loop].range;
+    return r->low && bound(in, r->low, &low) && bound(in, r->high, &high) && low >= high;
+}
+
 static leat_status check(struct infer *in) {
     for (int k = 0; k < in->forms.count; k++) {
         const struct form *form = &in->forms.at[k];
@@ -450,7 +480,7 @@ static leat_status check(struct infer *in) {
             continue;
         __int128 lo, hi;
         form_ends(in, form, -1, &lo, &hi);
-        if (lo >= 0 && hi < form->length)
+        if ((lo >= 0 && hi < form->length) || is_never_reached(in))
             continue;
         return le_fail_at(LEAT_MISMATCH, form->access->place, "an edge mode, `else`, or `where`",
                           "%s axis %d (length %lld): subscript runs %lld..%lld; add an edge mode, else, or where",

@@ -212,7 +212,8 @@ static void statement_line(struct reader *r) {
         [LE_STEP_DEFAULT] = "default", [LE_STEP_BIND] = "bind",     [LE_STEP_AGREE] = "agree", [LE_STEP_NEW] = "new",
         [LE_STEP_FILL] = "fill",       [LE_STEP_ASSIGN] = "assign", [LE_STEP_EACH] = "each",   [LE_STEP_FOR] = "for",
         [LE_STEP_WHILE] = "while",     [LE_STEP_IF] = "if"};
-    struct le_ir_statement st = {.symbol = -1, .array = -1, .first_access = r->ir->accesses.count};
+    struct le_ir_statement st = {.symbol = -1, .array = -1, .first_access = r->ir->accesses.count, .loop = -1};
+    int loop_count = 0;
     st.kind = (enum le_step_kind)le_read_choose(r, kinds, (int)ARRAY_LEN(kinds), "kind of statement");
     struct word w = le_read_look(r);
     if (st.kind <= LE_STEP_ASSIGN)
@@ -240,6 +241,9 @@ static void statement_line(struct reader *r) {
         st.free = le_read_indices(r, &st.free_count);
     if (le_read_accept_word(r, "all"))
         st.all = le_read_indices(r, &st.all_count);
+    const int *loop = le_read_accept_word(r, "within") ? le_read_indices(r, &loop_count) : NULL;
+    if (loop_count == 1)
+        st.loop = loop[0];
     st.place = place(r);
     st.text = le_arena_copy(r->arena, r->comment.at, (size_t)r->comment.length);
     check_statement(r, &st);

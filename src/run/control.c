@@ -21,11 +21,22 @@ static leat_status go_on(struct leat_call *call, const struct le_action *a, int 
     return LEAT_OK;
 }
 
+/* A step that reads what its own statement computes first is no number for the range rules yet. */
+static leat_status check_step(struct leat_call *call, const struct le_ir_index *index) {
+    uint64_t by = 1;
+    leat_status status = index->range.by ? le_number(call, index->range.by, LE_I64, &by) : LEAT_OK;
+    if (status != LEAT_OK || by != 0)
+        return status;
+    return le_fail_at(LEAT_PROGRAM, index->place, "a step that is not 0", "by must not be zero");
+}
+
 static leat_status begin_for(struct leat_call *call, struct le_action *a, int *at) {
     struct le_specialised *s = call->specialised;
     const struct le_range_nodes *range = &s->ir->indices.at[a->stage->index].range;
     uint64_t low, high;
-    leat_status status = le_number(call, range->low, LE_I64, &low);
+    leat_status status = check_step(call, &s->ir->indices.at[a->stage->index]);
+    if (status == LEAT_OK)
+        status = le_number(call, range->low, LE_I64, &low);
     if (status == LEAT_OK)
         status = le_number(call, range->high, LE_I64, &high);
     if (status != LEAT_OK)

@@ -64,7 +64,7 @@ static bool takes(struct leat_call *call, const struct le_stage *stage, struct l
 
 leat_status le_device_contract_plan(struct leat_call *call, struct le_group *g, struct le_action *action) {
     struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
-    if (action->stage->kind != LE_STAGE_CONTRACT || !takes(call, action->stage, g->arena, d))
+    if (action->made->kind != LE_STAGE_CONTRACT || !takes(call, action->stage, g->arena, d))
         return LEAT_OK;
     leat_status status = le_device_product_open(call->home.device);
     if (status == LEAT_UNSUPPORTED) { /* there is no library here: it stays a kernel */

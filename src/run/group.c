@@ -284,7 +284,7 @@ static void find_places(struct le_specialised *s, struct le_group *g, struct le_
     const struct le_stage *stage = action->stage;
     action->whole = stage->kind != LE_STAGE_EACH &&
                     (s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
-                     stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, stage));
+                     stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, action->made));
     action->place = place_of(s, action, stage->target, stage->base, NULL);
     action->places = LE_NEW_ARRAY(g->arena, stage->pair_count, enum le_memory_plan);
     if (stage->pair_count == 0)
@@ -369,7 +369,7 @@ static leat_status generate(struct leat_call *call, struct le_group *g, struct l
 
 /* What a library computes needs no kernel. */
 static bool contract(struct leat_call *call, struct le_group *g, struct le_action *action) {
-    if (action->stage->kind != LE_STAGE_CONTRACT || call->device)
+    if (action->made->kind != LE_STAGE_CONTRACT || call->device)
         return false;
     action->contract = le_contract_plan(call, action->stage, g->arena);
     if (!action->contract)
@@ -437,6 +437,8 @@ static leat_status plan_now(struct leat_call *call, struct le_group *g) {
     for (int k = 0; k < g->statement_count && status == LEAT_OK; k++)
         if (!s->plan->idle[g->first_statement + k])
             status = find_ranges(call, g, &s->ir->statements.at[g->first_statement + k]);
+    if (status == LEAT_OK)
+        le_find_reached(s, g);
     for (int k = 0; k < g->action_count && status == LEAT_OK; k++)
         status = plan_action(call, g, &s->plan->actions[g->first_action + k]);
     return status;

@@ -145,15 +145,21 @@ static leat_status bring_about(struct leat_call *call, struct le_node *node, str
     return status;
 }
 
-/* Code in blocks stays good while numbers change: it computes all but those that the ranges hang on anyway. */
+/* Code in blocks stays good while numbers change: it computes all but those that the ranges hang on anyway. What the
+ * group that is planned makes itself, a reduction in a subscript, nobody knows before it has run. */
 struct known {
     const struct le_specialised *s;
-    bool known;
+    const struct le_group *group; /* that is planned; NULL: none */
+    bool asks, known;
 };
 
 static void find_unknown(struct le_node *node, void *user) {
     struct known *k = user;
     if (node->kind != LE_NODE_LOAD)
+        return;
+    if (k->group && k->s->plan->maker[node->value] >= k->group->first_action)
+        k->known = false;
+    if (!k->asks)
         return;
     const struct le_group *g = k->s->plan->planning;
     bool found = k->s->plan->asking == LE_ASKING_CODE && k->s->ir->values.at[node->value].stage < 0;
@@ -163,10 +169,12 @@ static void find_unknown(struct le_node *node, void *user) {
 }
 
 static bool is_refused(const struct le_specialised *s, struct le_node *node) {
-    struct known k = {.s = s, .known = true};
-    bool asks = s->plan->asking == LE_ASKING_NUMBER || (s->plan->asking == LE_ASKING_CODE && s->plan->planning);
-    if (asks)
-        le_node_walk(s->ir, node, find_unknown, &k);
+    const struct le_plan *plan = s->plan;
+    struct known k = {.s = s, .group = plan->planning, .known = true};
+    k.asks = plan->asking == LE_ASKING_NUMBER || (plan->asking == LE_ASKING_CODE && plan->planning);
+    if (!k.group && plan->planned < plan->group_count)
+        k.group = &plan->groups[plan->planned];
+    le_node_walk(s->ir, node, find_unknown, &k);
     return !k.known;
 }
 

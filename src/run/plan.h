@@ -210,6 +210,9 @@ bool le_reads_apart(const struct le_space *space, const struct le_stage *stage, 
 bool *le_bases_apart(const struct le_space *space, const struct le_stage *stage, struct le_arena *arena); /* by pair */
 bool le_writes_box(const struct le_ir *ir, const struct le_stage *stage);
 
+/* reached.c: sees to it that nothing fails that nobody reads, once the ranges of the group's statements are known. */
+void le_find_reached(struct le_specialised *s, const struct le_group *group);
+
 /* group.c: lists the actions and groups; plans a group; sees to it that one in a block is planned for what is now. */
 void le_list_actions(struct le_specialised *s);
 void le_find_idle(struct le_plan *plan, struct le_ir *ir); /* idle.c: sets plan.idle */
