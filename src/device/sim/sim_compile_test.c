@@ -44,6 +44,10 @@ static void errors_have_the_users_line(void **state) {
          "undefined reference to `later(int)'"},
         {"template <class T> struct S { T at[T::size]; };\n\n__global__ void k() { S<int> s; }\n",
          "(1): error: 'size' is not a member of 'int'"},
+        {"template <int N> __global__ void __cluster_dims__(N) k() {}\n",
+         "(1): error: a cluster of a kernel template is not supported by the simulator"},
+        {"namespace n {\nconst int two = 2;\n__global__ void __cluster_dims__(two) k() {}\n}\n",
+         "(3): error: the simulator takes a cluster's extents as numbers alone"},
         {"__global__ void k() { throw 1; }\n", "(1): error: exception handling disabled"},
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {

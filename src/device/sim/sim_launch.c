@@ -408,9 +408,12 @@ static le_cu_result shape_check(const struct sim_function *function, const struc
         return LE_CU_ERROR_INVALID_VALUE;
     if (function->item->max_threads && threads > function->item->max_threads)
         return LE_CU_ERROR_INVALID_VALUE;
-    for (int k = 0; k < 3 && function->item->cluster[0]; k++)
-        if (!function->item->cluster[k] || shape->grid[k] % function->item->cluster[k])
+    const unsigned *cluster = function->item->cluster;
+    for (int k = 0; k < 3 && cluster[0]; k++)
+        if (!cluster[k] || shape->grid[k] % cluster[k])
             return LE_CU_ERROR_INVALID_VALUE;
+    if ((uint64_t)cluster[0] * cluster[1] * cluster[2] > SIM_CLUSTER_BLOCKS)
+        return LE_CU_ERROR_INVALID_VALUE;
     if (threads > (uint64_t)most_threads(function))
         return LE_CU_ERROR_LAUNCH_OUT_OF_RESOURCES;
     return LE_CU_SUCCESS;

@@ -36,6 +36,8 @@ static const char source[] =
     "    if (threadIdx.x == 0) *x = s[14999];\n"
     "}\n"
     "extern \"C\" __global__ void __launch_bounds__(64) few(int *x) { if (threadIdx.x == 0) *x = blockDim.x; }\n"
+    "extern \"C\" __global__ void __cluster_dims__(2, 2) four(int *x) { *x = __clusterSizeInBlocks(); }\n"
+    "extern \"C\" __global__ void __cluster_dims__(3, 3) nine(int *x) { *x = 9; }\n"
     "extern \"C\" __global__ void wild(int **x) { **x = 1; }\n"
     "extern \"C\" __global__ void wait_for(volatile int *flag, int *answer) {\n"
     "    while (!*flag) __nanosleep(1000);\n"
@@ -198,6 +200,10 @@ static void limits_are_kept(void **state) {
     fails(INVALID_VALUE, cu->LaunchKernel(large, 1, 1, 1, 1, 1, 65, 0, NULL, arguments, NULL));
     fails(INVALID_VALUE, cu->LaunchKernel(large, 1, 65536, 1, 1, 1, 1, 0, NULL, arguments, NULL));
     fails(INVALID_VALUE, cu->LaunchKernel(few, 1, 1, 1, 65, 1, 1, 0, NULL, arguments, NULL));
+    fails(INVALID_VALUE, cu->LaunchKernel(kernel("four"), 2, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    fails(INVALID_VALUE, cu->LaunchKernel(kernel("four"), 3, 2, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    ok(cu->LaunchKernel(kernel("four"), 4, 2, 3, 1, 1, 1, 0, NULL, arguments, NULL));
+    fails(INVALID_VALUE, cu->LaunchKernel(kernel("nine"), 3, 3, 1, 1, 1, 1, 0, NULL, arguments, NULL));
     ok(cu->FuncGetAttribute(&value, LE_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, few));
     assert_int_equal(value, 64);
     ok(cu->LaunchKernel(few, 1, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL));
