@@ -5,19 +5,19 @@ import jax.numpy as jnp
 import pair
 
 STEPS = 100 if pair.SMALL else 1000
-x = jnp.ones(1000)
+x, factor = jnp.ones(1000), jnp.float32(1.5)  # a plain 1.5 would be uploaded each time, by another thread
 
 
 def one_by_one():
     y = x
     for _ in range(STEPS):
-        y = jnp.sin(y) * 1.5
+        y = jnp.sin(y) * factor
     y.block_until_ready()
 
 
 @jax.jit
 def loop(y):
-    return jax.lax.fori_loop(0, STEPS, lambda _, value: jnp.sin(value) * 1.5, y)
+    return jax.lax.fori_loop(0, STEPS, lambda _, value: jnp.sin(value) * factor, y)
 
 
 def at_once():

@@ -41,7 +41,7 @@ static int32_t in_torch(struct play *play) {
 }
 
 static int32_t in_jax(struct play *play) {
-    return in_library(play, "/v/lib/python3.12/site-packages/jax/_src/pjit.py");
+    return in_library(play, "/opt/torch/lib/python3.12/site-packages/jax/_src/pjit.py");
 }
 
 static void clean_programs_have_no_findings(void **state) {

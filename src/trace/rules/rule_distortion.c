@@ -14,22 +14,22 @@ void le_rule_distortion(struct le_scene *scene) {
             (span->kind == LE_TRACE_OVERHEAD_FLUSH || span->kind == LE_TRACE_OVERHEAD_INSTRUMENT))
             flush_ns += span->end_ns - span->start_ns;
     }
-    uint64_t time_ns = launches * le_recording_ns(scene) + flush_ns, whole_ns = scene->end_ns - scene->start_ns;
+    uint64_t time_ns = scene->recording_ns + flush_ns, whole_ns = scene->end_ns - scene->start_ns;
     if (time_ns < scene->worth_ns || time_ns * 100 < whole_ns * LEAST_DISTORTION)
         return;
     struct le_arena *arena = scene->arena;
     le_scene_claim(
-        scene,
-        &(struct le_claim){
-            .rule = "distortion",
-            .title = le_arena_format(arena, "Recording took about %s, %s of the whole", le_figure_time(arena, time_ns),
-                                     le_figure_part(arena, time_ns, whole_ns)),
-            .evidence = le_arena_format(arena,
-                                        "%s launches at %s each, %s for the profiler's "
-                                        "buffers\nkernels' own times are not longer for it",
-                                        le_figure_count(arena, launches), le_figure_time(arena, le_recording_ns(scene)),
-                                        le_figure_time(arena, flush_ns)),
-            .advice = LE_ADVICE_DISTORTION,
-            .confidence = LE_LIKELY,
-        });
+        scene, &(struct le_claim){
+                   .rule = "distortion",
+                   .title = le_arena_format(arena, "Recording took about %s, %s of the whole",
+                                            le_figure_time(arena, time_ns), le_figure_part(arena, time_ns, whole_ns)),
+                   .evidence = le_arena_format(
+                       arena,
+                       "%s calls, of which %s launches at %s each; %s for the profiler's "
+                       "buffers\nkernels' own times are not longer for it",
+                       le_figure_count(arena, (uint64_t)scene->call_count), le_figure_count(arena, launches),
+                       le_figure_time(arena, scene->launch_recording_ns), le_figure_time(arena, flush_ns)),
+                   .advice = LE_ADVICE_DISTORTION,
+                   .confidence = LE_LIKELY,
+               });
 }

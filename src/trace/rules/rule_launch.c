@@ -9,7 +9,7 @@ enum { LATENCY_NS = 25000 };
 enum { LEAST_IDLE = 25 };
 
 struct tally {
-    uint64_t gaps, idle_ns, busy_ns, start_ns, end_ns;
+    uint64_t gaps, idle_ns, busy_ns, recording_ns, start_ns, end_ns;
 };
 
 static bool is_late(const struct le_scene *scene, const struct le_operation *operation, uint64_t before_ns) {
@@ -21,7 +21,7 @@ static bool is_late(const struct le_scene *scene, const struct le_operation *ope
 }
 
 static void count_gaps(struct le_scene *scene, struct tally *tally) {
-    uint64_t recording_ns = le_recording_ns(scene), busy_until_ns = 0;
+    uint64_t busy_until_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         uint64_t before_ns = busy_until_ns;
@@ -30,7 +30,9 @@ static void count_gaps(struct le_scene *scene, struct tally *tally) {
         if (k == 0 || operation->start_ns <= before_ns || !is_late(scene, operation, before_ns))
             continue;
         uint64_t gap_ns = operation->start_ns - before_ns;
-        gap_ns -= gap_ns < recording_ns ? gap_ns : recording_ns;
+        uint64_t recording_ns = le_recording_between(scene, before_ns, operation->start_ns);
+        gap_ns -= recording_ns;
+        tally->recording_ns += recording_ns;
         tally->start_ns = tally->gaps++ ? tally->start_ns : before_ns;
         tally->end_ns = operation->end_ns;
         tally->idle_ns += gap_ns;
@@ -58,7 +60,7 @@ void le_rule_launch_bound(struct le_scene *scene) {
                                         "enqueues it\nrecording's own %s a launch is taken off",
                                         le_figure_time(arena, tally.busy_ns / tally.gaps),
                                         le_figure_time(arena, tally.idle_ns / tally.gaps),
-                                        le_figure_time(arena, le_recording_ns(scene))),
+                                        le_figure_time(arena, tally.recording_ns / tally.gaps)),
             .advice = LE_ADVICE_LAUNCH,
             .gain_ns = tally.idle_ns,
             .confidence = LE_LIKELY,

@@ -131,10 +131,11 @@ void le_rule_no_overlap(struct le_scene *scene) {
             .evidence = le_arena_format(
                 arena,
                 "why: %s\n%s pieces up (%s), %s down (%s), kernels %s, in %d streams\nassumed: pinned memory at "
-                "%.0f GB/s, pieces that do not depend on each other",
+                "%.0f GB/s, %s; pieces that do not depend on each other",
                 reason(&pieces), le_figure_count(arena, pieces.up), le_figure_bytes(arena, pieces.up_bytes),
                 le_figure_count(arena, pieces.down), le_figure_bytes(arena, pieces.down_bytes),
-                le_figure_time(arena, (uint64_t)pieces.kernel_ns), pieces.streams.count, rate),
+                le_figure_time(arena, (uint64_t)pieces.kernel_ns), pieces.streams.count, rate,
+                le_pinned_rate_from(scene)),
             .advice = LE_ADVICE_STREAMS,
             .gain_ns = (uint64_t)gain_ns,
             .confidence = pieces.unknown ? LE_HINT : LE_PLAUSIBLE,

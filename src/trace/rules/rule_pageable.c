@@ -59,16 +59,17 @@ void le_rule_pageable_copy(struct le_scene *scene) {
         all.unknown ? "page-locking takes 19 ms for 64 MiB: hold memory that is used again"
                     : le_arena_format(arena, "%s of memory in all; page-locking it takes about %s, once",
                                       le_figure_bytes(arena, all.buffers_bytes), le_figure_time(arena, pinning_ns));
-    le_scene_claim(
-        scene,
-        &(struct le_claim){
-            .rule = "pageable-copy",
-            .title = le_arena_format(arena, "Pageable copies: %s in %s at %s; pinned memory does %.0f GB/s",
-                                     le_figure_bytes(arena, all.bytes), le_figure_time(arena, all.time_ns),
-                                     le_figure_rate(arena, all.bytes, all.time_ns), rate),
-            .evidence = le_arena_format(arena, "%s\n%s", le_figure_counted(arena, all.count, "copy", "copies"), cost),
-            .advice = LE_ADVICE_PIN,
-            .gain_ns = all.gain_ns,
-            .confidence = pays ? LE_LIKELY : LE_PLAUSIBLE,
-        });
+    le_scene_claim(scene,
+                   &(struct le_claim){
+                       .rule = "pageable-copy",
+                       .title = le_arena_format(arena, "Pageable copies: %s in %s at %s; pinned memory does %.0f GB/s",
+                                                le_figure_bytes(arena, all.bytes), le_figure_time(arena, all.time_ns),
+                                                le_figure_rate(arena, all.bytes, all.time_ns), rate),
+                       .evidence = le_arena_format(arena, "%s\n%s\nassumed: pinned memory at %.0f GB/s, %s",
+                                                   le_figure_counted(arena, all.count, "copy", "copies"), cost, rate,
+                                                   le_pinned_rate_from(scene)),
+                       .advice = LE_ADVICE_PIN,
+                       .gain_ns = all.gain_ns,
+                       .confidence = pays ? LE_LIKELY : LE_PLAUSIBLE,
+                   });
 }

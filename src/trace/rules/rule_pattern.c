@@ -151,7 +151,7 @@ static void add_segment(struct le_scene *scene, const struct sequence *sequence,
     }
     if (launches < LEAST_NODES)
         return;
-    uint64_t span_ns = end_ns - start_ns, recording_ns = le_recording_ns(scene) * (uint64_t)launches;
+    uint64_t span_ns = end_ns - start_ns, recording_ns = le_recording_between(scene, start_ns, end_ns);
     uint64_t slack_ns = span_ns > least_ns ? span_ns - least_ns : 0; /* where the device did not wait, recording hid */
     int64_t graphs = launches > launches_of_turn ? launches / launches_of_turn : 1;
     turns->launches += launches;

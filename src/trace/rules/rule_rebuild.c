@@ -8,7 +8,7 @@ enum { LEAST_BUILDS = 10 };
 enum { MOST_LAUNCHES_EACH = 3 };
 
 struct build {
-    uint64_t start_ns, launches; /* of the capture that is under way; 0: none is */
+    uint64_t start_ns; /* of the capture that is under way; 0: none is */
 };
 
 static bool is_called(const struct le_scene *scene, const struct le_call *call, const char *part) {
@@ -19,13 +19,11 @@ static bool is_called(const struct le_scene *scene, const struct le_call *call, 
 static uint64_t building_ns(const struct le_scene *scene, const struct le_call *call, struct build *build) {
     if (is_called(scene, call, "BeginCapture"))
         *build = (struct build){.start_ns = call->start_ns};
-    build->launches += call->kind == LE_CALL_LAUNCH;
     if (call->kind != LE_CALL_GRAPH_BUILD || (build->start_ns && !is_called(scene, call, "Instantiate")))
         return 0;
-    uint64_t time_ns = call->end_ns - (build->start_ns ? build->start_ns : call->start_ns);
-    uint64_t recording_ns = build->start_ns ? build->launches * le_recording_ns(scene) : 0;
+    uint64_t start_ns = build->start_ns ? build->start_ns : call->start_ns;
     *build = (struct build){0};
-    return time_ns > recording_ns ? time_ns - recording_ns : 0;
+    return call->end_ns - start_ns - le_recording_between(scene, start_ns, call->end_ns);
 }
 
 void le_rule_graph_rebuilt(struct le_scene *scene) {

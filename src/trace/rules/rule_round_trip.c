@@ -26,9 +26,9 @@ void le_rule_round_trip(struct le_scene *scene) {
         struct le_group *group = le_groups_get(scene->scratch, &down, key_of(transfer));
         if (direction == LE_TRACE_DTOH) {
             group->count = 1;
-            group->time_ns = le_operation_ns(operation);
+            group->time_ns = le_copy_cost_ns(scene, call, operation);
         } else if (direction == LE_TRACE_HTOD && group->count) {
-            uint64_t trip_ns = group->time_ns + le_operation_ns(operation);
+            uint64_t trip_ns = group->time_ns + le_copy_cost_ns(scene, call, operation);
             group->time_ns = 0; /* it came down once, however often it goes up */
             trips++;
             bytes += transfer->bytes;

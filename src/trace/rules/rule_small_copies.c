@@ -14,13 +14,6 @@ static bool is_small(const struct le_scene *scene, const struct le_operation *op
            (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
 }
 
-/* The call without its wait for kernels, or the copy itself where that takes longer. */
-static uint64_t own_ns(const struct le_scene *scene, const struct le_call *call, const struct le_operation *operation) {
-    uint64_t waited_ns = le_spans_overlap(&scene->kernels, call->start_ns, call->end_ns);
-    uint64_t rest_ns = le_call_ns(call) - waited_ns, least_ns = le_operation_ns(operation);
-    return rest_ns > least_ns ? rest_ns : least_ns;
-}
-
 void le_rule_small_copies(struct le_scene *scene) {
     uint64_t count = 0, bytes = 0, time_ns = 0, before_ns = 0; /* before: end of the small copy right before; 0: none */
     for (int32_t k = 0; k < scene->call_count; k++) {
@@ -32,9 +25,13 @@ void le_rule_small_copies(struct le_scene *scene) {
             before_ns = 0;
             continue;
         }
-        uint64_t cost_ns = own_ns(scene, call, operation);
-        if (before_ns && call->start_ns >= before_ns && call->start_ns - before_ns <= LONGEST_PAUSE_NS)
-            cost_ns += call->start_ns - before_ns;
+        uint64_t cost_ns = le_copy_cost_ns(scene, call, operation);
+        uint64_t start_ns = call->start_ns;
+        if (before_ns && start_ns >= before_ns && start_ns - before_ns <= LONGEST_PAUSE_NS)
+            start_ns = before_ns;
+        cost_ns += call->start_ns - start_ns;
+        uint64_t recording_ns = le_recording_between(scene, start_ns, call->end_ns);
+        cost_ns -= recording_ns < cost_ns ? recording_ns : cost_ns;
         before_ns = call->end_ns;
         count++;
         bytes += operation->bytes;

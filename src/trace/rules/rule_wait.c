@@ -29,7 +29,8 @@ static uint64_t idle_after(const struct le_scene *scene, const struct le_call *w
     int64_t next = le_spans_after(&scene->busy, wait->end_ns);
     if (next == 0 || next == scene->busy.count || scene->busy.at[next].start_ns <= wait->end_ns)
         return 0;
-    uint64_t idle_ns = scene->busy.at[next].start_ns - scene->busy.at[next - 1].end_ns;
+    uint64_t from_ns = scene->busy.at[next - 1].end_ns, to_ns = scene->busy.at[next].start_ns;
+    uint64_t idle_ns = to_ns - from_ns - le_recording_between(scene, from_ns, to_ns);
     uint64_t most_ns = le_call_ns(wait) + RESTART_NS;
     return idle_ns < most_ns ? idle_ns : most_ns;
 }

@@ -9,8 +9,6 @@
 #define HELD_NS 20000
 /* Below a hundredth of the whole, or this, nobody should look. */
 #define WORTH_NS 100000
-/* CUPTI's own share of a launch, measured (driver 580, CUPTI 13). */
-#define CUPTI_LAUNCH_NS 1100
 
 uint64_t le_spans_total(const struct le_spans *spans) {
     if (spans->count == 0)
@@ -238,6 +236,7 @@ bool le_scene_choose(struct le_scene *scene, int32_t process) {
     if (scene->operation_count == 0)
         return false;
     gather_calls(scene);
+    le_recording_know(scene);
     know_sources(scene);
     lay_out_operations(scene);
     lay_out_calls(scene);
@@ -260,7 +259,8 @@ static double bus_rate(const struct le_scene *scene) {
     return major >= 9 ? 55 : major == 8 ? 25 : 12;
 }
 
-double le_pinned_rate(const struct le_scene *scene) {
+/* 0: none is large enough, or all are slower than any bus: they waited for something. */
+static double seen_rate(const struct le_scene *scene) {
     enum { ENOUGH_BYTES = 4 << 20 }; /* smaller ones do not reach the rate */
     double best = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
@@ -274,12 +274,23 @@ double le_pinned_rate(const struct le_scene *scene) {
         if (rate > best)
             best = rate;
     }
-    return best >= 1 ? best : bus_rate(scene); /* slower than any bus: they waited for something */
+    return best >= 1 ? best : 0;
 }
 
-uint64_t le_recording_ns(const struct le_scene *scene) {
-    const struct le_process *process = &scene->index->processes.at[scene->process];
-    return CUPTI_LAUNCH_NS + (scene->call_count ? process->recorder_ns / (uint64_t)scene->call_count : 0);
+double le_pinned_rate(const struct le_scene *scene) {
+    double seen = seen_rate(scene);
+    return seen > 0 ? seen : bus_rate(scene);
+}
+
+const char *le_pinned_rate_from(const struct le_scene *scene) {
+    return seen_rate(scene) > 0 ? "as other copies here reach" : "as its bus should do";
+}
+
+uint64_t le_copy_cost_ns(const struct le_scene *scene, const struct le_call *call,
+                         const struct le_operation *operation) {
+    uint64_t waited_ns = call ? le_spans_overlap(&scene->kernels, call->start_ns, call->end_ns) : 0;
+    uint64_t rest_ns = call ? le_call_ns(call) - waited_ns : 0, least_ns = le_operation_ns(operation);
+    return rest_ns > least_ns ? rest_ns : least_ns;
 }
 
 void le_blame(struct le_scene *scene, const struct le_call *call, uint64_t cost_ns) {

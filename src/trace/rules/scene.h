@@ -35,6 +35,9 @@ struct le_scene {
     enum le_user user;
     int32_t *operations, operation_count; /* positions in the index, by start */
     int32_t *calls, call_count;
+    uint64_t *recording;                   /* what recording took of the calls before each, and of all */
+    uint64_t recording_ns;                 /* all that it took */
+    uint64_t launch_recording_ns;          /* of a launch, on average */
     struct le_spans busy, kernels, copies; /* when the device did anything; kernels or whole graphs; copies */
     struct le_spans held;                  /* when the host was held in a call: waits, and what takes as long */
     uint64_t start_ns, end_ns;             /* from the first work's call to the end of work and calls */
@@ -66,9 +69,16 @@ static inline uint64_t le_call_ns(const struct le_call *call) {
 }
 /* Bytes a nanosecond between pinned memory and the device: the best seen in the trace, else what its bus should do. */
 double le_pinned_rate(const struct le_scene *scene);
+const char *le_pinned_rate_from(const struct le_scene *scene); /* which of the two, in words */
 bool le_is_pageable(const struct le_shape *shape);
-/* What recording adds to a launch: CUPTI's share, and the recorder's own as it told it. */
-uint64_t le_recording_ns(const struct le_scene *scene);
+/* What a copy costs: its call without the wait for kernels, or the copy itself where that takes longer. call: or NULL.
+ */
+uint64_t le_copy_cost_ns(const struct le_scene *scene, const struct le_call *call,
+                         const struct le_operation *operation);
+/* recording.c: works out what recording added to each call of the scene. */
+void le_recording_know(struct le_scene *scene);
+/* What it added to the calls that start in this time; no more than the time. */
+uint64_t le_recording_between(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns);
 
 /* Adds cost to the place of the call (NULL is fine), for the next claim. */
 void le_blame(struct le_scene *scene, const struct le_call *call, uint64_t cost_ns);

@@ -1,0 +1,58 @@
+/* What recording adds to a program's time, call by call: CUPTI's share by a model, the recorder's own by what it told
+ * in all. Measured on an H200 (driver 580, CUPTI 13.0): a launch 1.2 us, a small copy from Python with four calls about
+ * it 4.5 us, of which the recorder's callbacks took 2.3. */
+#include "trace/rules/scene.h"
+
+/* CUPTI's, of every call, and of what was enqueued. */
+enum { CALL_NS = 220, OPERATION_NS = 900 };
+/* The recorder's, at most: to find where a call was made, and to sample the bytes of a copy, which asks the system. */
+enum { ORIGIN_NS = 250, SAMPLE_NS = 2050 };
+
+static uint64_t own_ns(const struct le_scene *scene, const struct le_call *call) {
+    const struct le_trace_transfer *transfer = le_transfer_of(scene, call);
+    uint64_t origin_ns = call->source != LE_NONE ? ORIGIN_NS : 0;
+    return origin_ns + (transfer && transfer->sample ? SAMPLE_NS : 0);
+}
+
+static uint64_t cupti_ns(const struct le_call *call) {
+    return call->operation != LE_NONE ? CALL_NS + OPERATION_NS : CALL_NS;
+}
+
+void le_recording_know(struct le_scene *scene) {
+    uint64_t told_ns = scene->index->processes.at[scene->process].recorder_ns, modelled_ns = 0, launches = 0,
+             sum_ns = 0;
+    scene->recording_ns = told_ns;
+    for (int32_t k = 0; k < scene->call_count; k++)
+        modelled_ns += own_ns(scene, le_scene_call(scene, k));
+    double part = modelled_ns > told_ns ? (double)told_ns / (double)modelled_ns : 1;
+    scene->recording = LE_NEW_ARRAY(scene->scratch, scene->call_count + 1, uint64_t);
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        uint64_t cost_ns = cupti_ns(call) + (uint64_t)(part * (double)own_ns(scene, call));
+        scene->recording_ns += cupti_ns(call);
+        scene->recording[k + 1] = scene->recording[k] + cost_ns;
+        launches += call->kind == LE_CALL_LAUNCH;
+        sum_ns += call->kind == LE_CALL_LAUNCH ? cost_ns : 0;
+    }
+    scene->launch_recording_ns = launches ? sum_ns / launches : CALL_NS + OPERATION_NS;
+}
+
+/* The first call that starts no earlier. */
+static int32_t call_from(const struct le_scene *scene, uint64_t time_ns) {
+    int32_t low = 0, high = scene->call_count;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (le_scene_call(scene, middle)->start_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t le_recording_between(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns) {
+    if (end_ns <= start_ns)
+        return 0;
+    uint64_t cost_ns = scene->recording[call_from(scene, end_ns)] - scene->recording[call_from(scene, start_ns)];
+    return cost_ns < end_ns - start_ns ? cost_ns : end_ns - start_ns;
+}
