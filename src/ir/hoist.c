@@ -148,41 +148,81 @@ static bool has_untrusted_bounds(const struct le_ir *ir, const struct le_node *n
     return found;
 }
 
-/* All loops around a reduction that may fail, but for those that it is made for each turn of: they say whether it is
- * reached at all. 0: ranges that are known before the statement runs say that (run/reached.c). */
-static int find_guards(const struct hoist *h, const struct le_node *node, const struct path *all, int *guards) {
-    int count = 0;
-    bool loose = false;
-    for (int k = 0; k < all->count && node->untrusted; k++) {
-        if (le_node_depends(node, all->at[k]) || le_has_index(guards, count, all->at[k]))
+/* The loops that say whether a reduction which may fail is reached at all: those around it, but for those that it is
+ * made for each turn of. Loops whose ranges hang together have one part; only parts with a loose one say anything that
+ * ranges which are known before the statement runs do not (run/reached.c). */
+struct guards {
+    int *at, *part;
+    int count;
+};
+
+static void join_parts(struct guards *g, int a, int b) {
+    for (int k = 0, from = g->part[a], to = g->part[b]; k < g->count; k++)
+        if (g->part[k] == from)
+            g->part[k] = to;
+}
+
+static struct guards find_guards(const struct hoist *h, const struct le_node *node, const struct path *all) {
+    struct le_arena *arena = h->ir->arena;
+    struct guards g = {.at = LE_NEW_ARRAY(arena, all->count, int), .part = LE_NEW_ARRAY(arena, all->count, int)};
+    for (int k = 0; k < all->count; k++) {
+        if (le_node_depends(node, all->at[k]) || le_has_index(g.at, g.count, all->at[k]))
             continue;
-        guards[count++] = all->at[k];
-        loose |= is_loose(h->ir, all->at[k]);
+        const struct le_range_nodes *r = &h->ir->indices.at[all->at[k]].range;
+        g.at[g.count] = all->at[k];
+        g.part[g.count] = g.count;
+        g.count++;
+        for (int q = 0; r->low && q + 1 < g.count; q++)
+            if (le_node_depends(r->low, g.at[q]) || le_node_depends(r->high, g.at[q]))
+                join_parts(&g, q, g.count - 1);
     }
-    return loose ? count : 0;
+    return g;
 }
 
 static struct le_node *own_stage(struct hoist *h, struct le_node *node, const struct path *path);
 
-/* The same, with terms only where it is reached. */
-static struct le_node *under_guard(struct hoist *h, struct le_node *node, const int *guards, int count,
-                                   const struct path *path) {
+/* Some turn of a part's loops is made: the last one has any, for some turn of those around it. NULL: nothing loose. */
+static struct le_node *is_part_reached(struct hoist *h, const struct guards *g, int part, const struct path *path) {
     struct le_ir *ir = h->ir;
-    struct le_node *any = le_node_reduce(ir, LE_RED_ANY, LE_BOOL, le_node_bool(ir, true), guards, count);
-    if (le_path_of(ir, any).count == 0)
-        any = own_stage(h, any, path);
-    struct le_node *term = node->operands[0];
-    term = le_node_select(ir, any, term, le_node_const(ir, term->type, 0));
+    int *loops = LE_NEW_ARRAY(ir->arena, g->count, int), count = 0;
+    bool loose = false;
+    for (int k = 0; k < g->count; k++)
+        if (g->part[k] == part) {
+            loops[count++] = g->at[k];
+            loose |= is_loose(ir, g->at[k]);
+        }
+    if (!loose)
+        return NULL;
+    const struct le_range_nodes *last = &ir->indices.at[loops[count - 1]].range;
+    struct le_node *ends[] = {last->low, last->high};
+    struct le_node *any = le_node_op(ir, LE_OP_LT, LE_BOOL, ends, 2);
+    if (count > 1)
+        any = le_node_reduce(ir, LE_RED_ANY, LE_BOOL, any, loops, count - 1);
+    bool costly = any->reduces || any->untrusted;
+    return costly && le_path_of(ir, any).count == 0 ? own_stage(h, any, path) : any;
+}
+
+/* The same, with terms only where it is reached. */
+static struct le_node *under_guards(struct hoist *h, struct le_node *node, const struct path *path,
+                                    const struct path *all) {
+    struct le_ir *ir = h->ir;
+    const struct guards g = find_guards(h, node, all);
+    struct le_node *term = node->operands[0], *zero = le_node_const(ir, term->type, 0);
+    for (int part = 0; part < g.count; part++) {
+        struct le_node *reached = is_part_reached(h, &g, part, path);
+        if (reached)
+            term = le_node_select(ir, reached, term, zero);
+    }
+    if (term == node->operands[0])
+        return node;
     return le_node_reduce(ir, (enum le_reduction)node->code, node->type, term, node->indices, node->index_count);
 }
 
 /* A stage's load in its stead; itself where it cannot be a stage. */
 static struct le_node *moved_out(struct hoist *h, struct le_node *node, const struct path *path,
                                  const struct path *all) {
-    int *guards = LE_NEW_ARRAY(h->ir->arena, all->count, int), count = find_guards(h, node, all, guards);
-    if (count > 0 && has_untrusted_bounds(h->ir, node))
-        return node;
-    return own_stage(h, count > 0 ? under_guard(h, node, guards, count, path) : node, path);
+    struct le_node *made = may_fail(h, node) ? under_guards(h, node, path, all) : node;
+    return made != node && has_untrusted_bounds(h->ir, node) ? node : own_stage(h, made, path);
 }
 
 /* Under the same loops a node becomes the same, in whatever reduction it stands. all: as `all` below. */

@@ -119,9 +119,10 @@ static void find_made_first(struct le_node *node, void *user) {
     m->found |= node->kind == LE_NODE_LOAD && m->ir->values.at[node->value].symbol < 0;
 }
 
-/* It reads what its own statement computes first (a reduction in a bound), once the ranges are found. */
+/* It reads what its own statement computes first, once the ranges are found: a reduction in a bound, which still stands
+ * there in a loop that is dead. */
 static bool is_made_first(struct infer *in, struct le_node *node) {
-    struct made_first m = {.ir = in->space->ir};
+    struct made_first m = {.ir = in->space->ir, .found = node->reduces};
     if (node->loads || node->kind == LE_NODE_LOAD)
         le_node_walk(in->space->ir, node, find_made_first, &m);
     return m.found;
@@ -287,7 +288,9 @@ static bool only_offsets(struct infer *in, int index) {
 static leat_status extents_differ(struct infer *in, int index, const struct form *a, const struct form *b) {
     const char *x = in->space->ir->tree->symbols[a->access->symbol]->name;
     const char *y = in->space->ir->tree->symbols[b->access->symbol]->name;
-    return le_fail_at(LEAT_MISMATCH, b->access->place, NULL,
+    const char *help =
+        le_arena_format(in->arena, "arrays of one extent, or `where %s in low..high`", index_name(in, index));
+    return le_fail_at(LEAT_MISMATCH, b->access->place, help,
                       "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index_name(in, index),
                       x, a->axis, (long long)a->length, y, b->axis, (long long)b->length);
 }
