@@ -458,7 +458,8 @@ static struct le_node *substitute(struct le_ir *ir, struct le_node *node, const 
         substitute_indices(ir, &copy, from, to, count, epoch);
     if (node->fill)
         copy.fill = substitute(ir, node->fill, from, to, count, epoch);
-    copy.trusted = copy.trusted && is_bare(ir, &copy);
+    bool made_for_it = copy.kind == LE_NODE_LOAD && ir->values.at[copy.value].symbol < 0;
+    copy.trusted = copy.trusted && (made_for_it || is_bare(ir, &copy)); /* it has all that its readers' indices reach */
     struct le_node *made = le_node_make(ir, &copy);
     node->epoch = epoch;
     node->memo = made;

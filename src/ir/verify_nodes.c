@@ -25,7 +25,7 @@ static const char *load_problem(const struct verify *v, const struct le_node *n)
     for (int k = 0; k < n->operand_count; k++) {
         if (n->operands[k]->type != LE_I64)
             return "a subscript that is not i64";
-        if (n->trusted && n->operands[k]->kind != LE_NODE_INDEX)
+        if (n->trusted && n->operands[k]->kind != LE_NODE_INDEX && value->symbol >= 0)
             return "a trusted load with a subscript that is no index";
     }
     return NULL;
