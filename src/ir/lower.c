@@ -46,9 +46,10 @@ static int skip_breaks(const char *text, int at, int size_bytes) {
 
 const char *le_lower_text(struct lower *l, const struct le_step *step) {
     const char *text = l->tree->text + step->offset;
-    char *line = LE_NEW_ARRAY(l->ir->arena, (size_t)step->size_bytes + 1, char);
-    size_t length = 0;
-    for (int at = 0; at < step->size_bytes;) {
+    int most = step->size_bytes < TEXT_BYTES ? step->size_bytes : TEXT_BYTES + 1; /* one more: it is cut */
+    char *line = LE_NEW_ARRAY(l->ir->arena, most + 1, char);
+    int length = 0;
+    for (int at = 0; at < step->size_bytes && length < most;) {
         int next = skip_breaks(text, at, step->size_bytes);
         if (next == at) {
             line[length++] = text[at++];
