@@ -50,16 +50,18 @@ static struct le_cli_value real(double value, bool negative) {
     return (struct le_cli_value){.kind = LE_VALUE_F64, .f64 = negative ? -value : value};
 }
 
-/* "2j", or a sum "1-2.5j" of decimal numbers; no kind but PATH where it is neither. */
+/* "2j", or a sum "1-2.5j" of decimal numbers, perhaps in parentheses; no kind but PATH where it is neither. */
 static struct le_cli_value complex_value(const char *text) {
     struct le_cli_value path = {.kind = LE_VALUE_PATH};
+    bool wrapped = *text == '(';
+    text += wrapped;
     bool is_float, has_sign = *text == '-' || *text == '+';
     const char *part = text, *end = scan_decimal(text + has_sign, &is_float);
     if (end && (*end == '+' || *end == '-')) {
         part = end;
         end = scan_decimal(part + 1, &is_float);
     }
-    if (!end || end[0] != 'j' || end[1])
+    if (!end || strcmp(end, wrapped ? "j)" : "j") != 0)
         return path;
     struct le_cli_value value = {.kind = LE_VALUE_C128, .im = strtod(part, NULL)};
     if (part != text)
@@ -72,7 +74,7 @@ struct le_cli_value le_cli_value_parse(const char *text) {
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         return (struct le_cli_value){.kind = LE_VALUE_BOOL, .boolean = *text == 't'};
     size_t length = strlen(text);
-    if (length > 0 && text[length - 1] == 'j')
+    if (length > 0 && (text[length - 1] == 'j' || *text == '('))
         return complex_value(text);
     bool negative = *text == '-', is_float;
     if (*text == '-' || *text == '+')

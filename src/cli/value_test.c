@@ -20,13 +20,15 @@ static void complex_numbers(void **state) {
     static const struct {
         const char *text;
         double re, im;
-    } CASES[] = {{"2j", 0, 2}, {"-2.5j", 0, -2.5}, {"1+2j", 1, 2}, {"-1-.5j", -1, -.5}, {"1e3-1e-3j", 1e3, -1e-3}};
+    } CASES[] = {{"2j", 0, 2},     {"-2.5j", 0, -2.5}, {"1+2j", 1, 2}, {"-1-.5j", -1, -.5}, {"1e3-1e-3j", 1e3, -1e-3},
+                 {"(1+2j)", 1, 2}, {"(-0-2j)", 0, -2}, {"(2j)", 0, 2}};
     for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
         struct le_cli_value value = le_cli_value_parse(CASES[k].text);
         assert_int_equal(value.kind, LE_VALUE_C128);
         assert_true(value.f64 == CASES[k].re && value.im == CASES[k].im);
     }
-    static const char *const PATHS[] = {"1j+2", "1+j", "1+2", "1++2j", "0x1j", "1+2jj", "infj", "a+1j"};
+    static const char *const PATHS[] = {"1j+2", "1+j",   "1+2",   "1++2j", "0x1j",    "1+2jj", "infj",
+                                        "a+1j", "(1+2j", "(1+2)", "1+2j)", "(1+2j)x", "("};
     for (size_t k = 0; k < sizeof PATHS / sizeof PATHS[0]; k++)
         assert_int_equal(le_cli_value_parse(PATHS[k]).kind, LE_VALUE_PATH);
     assert_int_equal(le_cli_value_parse("1+1e999j").kind, LE_VALUE_RANGE);

@@ -40,9 +40,10 @@ struct le_name {
     int local;                   /* parameters and reductions that it stands for right now */
     bool is_index, conflict;
     /* as the statements are checked */
-    bool wants_out; /* `out` stands before the first assignment or use */
-    bool listed;    /* among the index names */
-    bool ended;     /* a block that set it is over */
+    bool wants_out;                  /* `out` stands before the first assignment or use */
+    bool listed;                     /* among the index names */
+    bool ended;                      /* a block that set it is over */
+    const struct le_block *ended_in; /* so is one inside of this def's block, which set it for itself */
     struct le_place out_place;
     struct le_symbol *symbol; /* at the program's own level */
     /* and what a block may change, until it ends */

@@ -189,6 +189,9 @@ static void names_of_blocks_end_with_them(void **state) {
     makes("for t in 0..2 { u[i] = u[i-1] else 0 }", "input  u  array, rank 1, assigned");
     fails("for t in 0..3 { w = t }\ny = w", 2, 5, "'w' has no value here: it ended with its block");
     fails("for t in 0..3 { w[i] = x[i] }\ny[i] = w[i]", 2, 8, "ended with its block");
+    fails("def f(x) { if x > 0 { h = 1 }; return h }\ny = f(2)", 1, 39,
+          "'h' has no value here: it ended with its block");
+    fails("def f(x) = x + 1\ny = f", 2, 5, "'f' is a def");
     fails("for t in 0..3 { w = t }\nw += 1", 2, 1, "w has no value");
     fails("if a { def f(q) = q * 2 }\nz = f(3)", 2, 5, "unknown function 'f'");
     fails("if a { out z = 3 }", 1, 12, "'z' would end with its block");

@@ -148,8 +148,8 @@ struct le_ast_binders le_parse_binders(struct le_parser *p) {
         struct le_ast_binder next;
         binder(p, &next);
         if (binders.count == LE_INDICES_MAX)
-            le_parser_fail(p, next.place, NULL, "%d indices in one statement: at most %d", binders.count + 1,
-                           LE_INDICES_MAX);
+            le_parser_fail(p, next.place, "split it into several statements", "%d indices in one statement: at most %d",
+                           binders.count + 1, LE_INDICES_MAX);
         if (next.dots && binders.count > 0)
             le_parser_fail(p, next.place, NULL, "'...' comes first, and once");
         *LE_PUSH(p->arena, &binders) = next;

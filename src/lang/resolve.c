@@ -146,9 +146,11 @@ static struct le_symbol *find_symbol(struct le_checker *c, struct le_name *name,
     struct le_symbol *symbol = le_checker_find(name, scope->block);
     if (symbol)
         return symbol;
-    if (name->ended)
+    if (name->ended || (c->now.in_call && name->ended_in == c->now.element))
         le_checker_fail(c, place, le_arena_format(c->arena, "write `var %s` before the block", name->text),
                         "'%s' has no value here: it ended with its block", name->text);
+    if (use == LE_USE_SCALAR && le_checker_definition(name, scope))
+        le_checker_fail(c, place, le_arena_format(c->arena, "write %s(...)", name->text), "'%s' is a def", name->text);
     return le_checker_input(c, name, use, place);
 }
 

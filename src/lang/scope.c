@@ -13,8 +13,11 @@ struct le_block *le_checker_open(struct le_checker *c, const struct le_block *ou
 /* A name that ends with a block is told of where it is used later; one of a call's was never anybody else's. */
 static void put_back(struct le_checker *c, const struct le_change *change) {
     struct le_name *name = change->name;
-    if (name->binding != change->before.binding && name->binding->symbol && !c->now.in_call)
+    bool ends = name->binding != change->before.binding && name->binding->symbol;
+    if (ends && !c->now.in_call)
         name->ended = true;
+    if (ends && c->now.in_call && c->now.block != c->now.element)
+        name->ended_in = c->now.element;
     name->broken = change->before.broken;
     name->binding = change->before.binding;
     name->definition = change->before.definition;

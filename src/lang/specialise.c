@@ -49,8 +49,8 @@ static void fit_array(struct le_symbol *symbol, const struct le_input *input) {
         le_fault_add(LEAT_MISMATCH, symbol->place, "bind an array", "'%s' is a scalar: it has no subscripts",
                      symbol->name);
     else if (symbol->any_rank ? input->rank < symbol->rank : input->rank != symbol->rank)
-        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "%s has %d axes, %d subscripts given", symbol->name,
-                     input->rank, symbol->rank);
+        le_fault_add(LEAT_MISMATCH, symbol->place, "write as many subscripts, or bind another array",
+                     "%s has %d axes, %d subscripts given", symbol->name, input->rank, symbol->rank);
     else if (symbol->declared != LE_NONE && symbol->declared != input->type)
         le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "'%s' is %s, but declared %s", symbol->name,
                      le_type_name(input->type), le_type_name(symbol->declared));
@@ -173,8 +173,8 @@ static void copy_access(struct copier *c, const struct le_tree_node *from, struc
 }
 
 static _Noreturn void fail_rank(struct copier *c, const struct le_tree_node *read) {
-    fail(c, read->place, NULL, "%s has %d axes, %d subscripts given", read->symbol->name, read->symbol->rank,
-         read->child_count);
+    fail(c, read->place, "write as many subscripts", "%s has %d axes, %d subscripts given", read->symbol->name,
+         read->symbol->rank, read->child_count);
 }
 
 static void copy_read(struct copier *c, const struct le_tree_node *from, struct le_tree_node *read, struct dots *dots) {
@@ -266,7 +266,8 @@ static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *fr
 static void check_left(struct copier *c, const struct le_tree_node *left, int count) {
     const struct le_symbol *symbol = left->symbol;
     if (symbol->rank != count)
-        fail(c, left->place, NULL, "%s has %d axes, %d subscripts given", symbol->name, symbol->rank, count);
+        fail(c, left->place, "write as many subscripts", "%s has %d axes, %d subscripts given", symbol->name,
+             symbol->rank, count);
     if (count > LEAT_RANK_MAX)
         fail(c, left->place, NULL, "'%s' has %d axes: at most %d", symbol->name, count, LEAT_RANK_MAX);
 }

@@ -59,7 +59,8 @@ struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, e
 
 static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count,
                                 struct le_place place) {
-    const char *since = le_arena_format(c->arena, "it has %d since line %d", symbol->rank, symbol->place.line);
+    const char *since = le_arena_format(c->arena, "it has %d since line %d: write as many subscripts", symbol->rank,
+                                        symbol->place.line);
     le_checker_fail(c, place, since, "%s has %d axes, %d subscripts given", symbol->name, symbol->rank, count);
 }
 
