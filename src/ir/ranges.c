@@ -123,8 +123,7 @@ static void find_made_first(struct le_node *node, void *user) {
  * there in a loop that is dead. */
 static bool is_made_first(struct infer *in, struct le_node *node) {
     struct made_first m = {.ir = in->space->ir, .found = node->reduces};
-    if (node->loads || node->kind == LE_NODE_LOAD)
-        le_node_walk(in->space->ir, node, find_made_first, &m);
+    le_node_walk(in->space->ir, node, find_made_first, &m);
     return m.found;
 }
 
