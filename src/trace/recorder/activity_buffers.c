@@ -31,6 +31,27 @@ uint8_t *le_activity_buffer_get(struct le_activity_buffers *buffers) {
     return NULL;
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; what is older refuses it, and the pages are made when they are used */
+#endif
+
+void le_activity_buffers_warm(struct le_activity_buffers *buffers) {
+    enum { AHEAD = 4 };
+    uint32_t wanted = AHEAD;
+    for (uint32_t k = 0; k < LE_ACTIVITY_BUFFERS / 64; k++) {
+        uint64_t used = atomic_load_explicit(&buffers->used[k], memory_order_relaxed);
+        if (used)
+            wanted = 64 * k + 64 - (uint32_t)__builtin_clzll(used) + AHEAD;
+    }
+    if (wanted > LE_ACTIVITY_BUFFERS)
+        wanted = LE_ACTIVITY_BUFFERS;
+    if (wanted <= buffers->warm)
+        return;
+    madvise(buffers->memory + (size_t)buffers->warm * LE_ACTIVITY_BUFFER_BYTES,
+            (size_t)(wanted - buffers->warm) * LE_ACTIVITY_BUFFER_BYTES, MADV_POPULATE_WRITE);
+    buffers->warm = wanted;
+}
+
 bool le_activity_buffers_in_use(struct le_activity_buffers *buffers) {
     uint64_t used = 0;
     for (size_t k = 0; k < LE_ACTIVITY_BUFFERS / 64; k++)

@@ -16,11 +16,15 @@ struct le_activity_buffers {
     _Atomic uint32_t full;                           /* the one that was handed over last, plus 1; 0: none */
     uint32_t next[LE_ACTIVITY_BUFFERS];              /* of a full one: the one before it, plus 1 */
     uint32_t valid_bytes[LE_ACTIVITY_BUFFERS];
+    uint32_t warm; /* so many have the system's memory */
 };
 
 bool le_activity_buffers_init(struct le_activity_buffers *buffers);
 void le_activity_buffers_finish(struct le_activity_buffers *buffers);
 uint8_t *le_activity_buffer_get(struct le_activity_buffers *buffers); /* NULL: all are in use */
+/* The system's memory for the next few that will be asked for, so that CUPTI, which fills a new one with zeros in the
+ * program's thread, finds it there. By the writer, now and then. */
+void le_activity_buffers_warm(struct le_activity_buffers *buffers);
 bool le_activity_buffers_in_use(struct le_activity_buffers *buffers); /* any of them */
 void le_activity_buffer_full(struct le_activity_buffers *buffers, const uint8_t *buffer, size_t valid_bytes);
 /* Hands over the full ones, in the order in which they came, and takes them back. */

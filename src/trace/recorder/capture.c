@@ -72,7 +72,16 @@ static void put_origin(struct le_capture *capture, const struct le_cupti_callbac
         le_event_ring_put(capture->ring, LE_TRACE_ORIGIN, &origin, sizeof origin, NULL, 0);
 }
 
+/* Whether there is something to keep at this end of the call. */
+static bool is_looked_at(const struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
+    bool begins = call->site == LE_CUPTI_ENTER;
+    return (begins && capture->sources) || place & LE_PLACE_EITHER || (begins && place & LE_PLACE_UPLOAD) ||
+           (place & LE_PLACE_DOWNLOAD && begins != !!(place & LE_PLACE_WAITS));
+}
+
 static void look(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
+    if (!is_looked_at(capture, call, place))
+        return;
     uint64_t start_ns = le_clock_ns();
     if (capture->sources && call->site == LE_CUPTI_ENTER)
         put_origin(capture, call);

@@ -3,7 +3,8 @@
  * In a child of fork it is forgotten: CUDA does not work there, and its writer is not there.
  *
  * LEAT_TRACE_FOLDER: where parts go; without it nothing is recorded. LEAT_TRACE_LIMIT: of a part, in bytes.
- * LEAT_TRACE_SOURCE=0: without origins. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. */
+ * LEAT_TRACE_SOURCE=0: without origins; =empty: CUPTI calls back for them, but none is looked for, which tells what its
+ * callbacks alone cost. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. */
 #include "trace/recorder/recorder.h"
 #include "base/memory.h"
 #include <dlfcn.h>
@@ -97,11 +98,12 @@ static bool start_thread(struct le_recorder *recorder) {
 }
 
 static void prepare(struct le_recorder *recorder) {
-    bool no_source = is_set("LEAT_TRACE_SOURCE", "0");
+    bool no_source = is_set("LEAT_TRACE_SOURCE", "0"), is_empty = is_set("LEAT_TRACE_SOURCE", "empty");
+    unsigned kinds = no_source || is_empty ? 0 : LE_SOURCE_PYTHON | LE_SOURCE_NATIVE;
     recorder->process = getpid();
     recorder->is_paused = is_set("LEAT_TRACE_PAUSED", "1");
     recorder->capture.ring = &recorder->ring;
-    recorder->sources = le_sources_new(no_source ? 0 : LE_SOURCE_PYTHON | LE_SOURCE_NATIVE, &recorder->text_count);
+    recorder->sources = le_sources_new(kinds, &recorder->text_count);
     recorder->capture.sources = no_source ? NULL : recorder->sources;
     bool has_memory = le_event_ring_init(&recorder->ring) && le_activity_buffers_init(&recorder->buffers);
     if (!has_memory)

@@ -90,6 +90,8 @@ void *le_recorder_write(void *user) {
     le_recorder_describe(recorder);
     le_part_flush(&recorder->writer);
     while (!atomic_load_explicit(&recorder->is_over, memory_order_acquire)) {
+        if (recorder->has_cupti)
+            le_activity_buffers_warm(&recorder->buffers);
         wait_for_work(recorder);
         flush_sometimes(recorder);
         take_all(recorder);
