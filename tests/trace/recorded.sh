@@ -1,20 +1,26 @@
 #!/bin/sh
-# What `leat report` says of each trace that is kept here, NAME.trace, against NAME.txt, byte for byte. small.trace was made by
+# What `leat report` says of each trace that is kept here, NAME.trace, against NAME.txt, byte for byte: the report, and which lines
+# operations come from, how many of each. small.trace was made by
 # report_test.c. The others were recorded on an H200 (driver 580.159.04, CUPTI 13.0; CuPy 14.2.0, numba-cuda, PyTorch) by
-# `make gpu-findings` with GPU_KEEP, on 2026-11-22, with the recorder of commit 36e2243, from the programs of bench/gpu/findings and bench/gpu/tracing that they
-# are named after. Those of findings have no device in them: it was not told then where recording began late.
+# `make gpu-findings` with GPU_KEEP, on 2026-11-22, with the recorder of commit 36e2243, from the programs of bench/gpu/findings
+# and bench/gpu/tracing that they are named after. Those of findings have no device in them: it was not told then where recording began late.
 # usage: recorded.sh LEAT [write]      write: what it says now is what is expected
 set -u
 leat=${1:?usage: recorded.sh LEAT [write]}
 here=$(dirname "$0")
 failed=0
 count=0
+tell() {
+    "$leat" report "$1" && echo && "$leat" report "$1" --trace --json |
+        awk -F'"source":"' '{ for (k = 2; k <= NF; k++) { sub(/".*/, "", $k); lines[$k]++ } }
+            END { for (line in lines) printf "%6d from %s\n", lines[line], line }' | LC_ALL=C sort -k3
+}
 for trace in "$here"/*.trace; do
     count=$((count + 1))
     expected=${trace%.trace}.txt
     if [ "${2:-}" = write ]; then
-        "$leat" report "$trace" >"$expected" || failed=1
-    elif ! "$leat" report "$trace" | diff -u "$expected" -; then
+        tell "$trace" >"$expected" || failed=1
+    elif ! tell "$trace" | diff -u "$expected" -; then
         echo "$trace: the report is another"
         failed=1
     fi
