@@ -74,7 +74,7 @@ def own_ns(trace):
 
 def in_turns(o, name, command, folder):
     """Of each way to run the command, each figure's median."""
-    file = os.path.join(o.keep or folder, 'cost_%s.trace' % name)
+    file = os.path.join(folder, 'cost_%s.trace' % name)
     trace = [leat(o), 'trace', '-o', file]
     ways = {'untraced': ([], {}), 'no source': (trace + ['--no-source'], {}), 'callbacks': ([], callbacks_alone(o, folder)), 'source': (trace, {})}
     told = {way: [] for way in ways if ways[way][1] is not None}
