@@ -276,7 +276,7 @@ static struct le_node *hoist_root(struct hoist *h, struct le_node *root) {
     if (!root || !root->reduces)
         return root;
     struct path path = le_path_enter(h->ir->arena, (struct path){0}, h->stage->indices, h->stage->index_count);
-    h->conditions = has_condition(h->ir, root);
+    h->conditions = h->stage->guarded || has_condition(h->ir, root);
     h->paths = h->stages = (struct le_names){0};
     h->loads.count = 0;
     struct le_node *made = hoist(h, root, &path, &path, ++h->ir->epoch);
