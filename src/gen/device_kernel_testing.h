@@ -248,7 +248,7 @@ static inline void check_uses(const char *text) {
     for (const char *at = kernel; (at = strstr(at, type)) != NULL; at++) {
         char name[64] = "";
         sscanf(at + strlen(type), "%63[A-Za-z0-9_]", name);
-        if (count_word(kernel, name) < 2)
+        if (*name && count_word(kernel, name) < 2)
             fail_msg("nothing uses '%s':\n%s", name, kernel);
     }
 }

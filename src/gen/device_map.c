@@ -512,6 +512,12 @@ static void find_other(struct le_node *node, void *user) {
         *(bool *)user = true;
 }
 
+/* Only the last threads have elements that do not count: a loop for those takes a compiler less than to ask at each. */
+static bool ends_once(const struct map *m) {
+    bool plain = m->safe && !m->loose && !m->asks;
+    return plain && m->way == MAP_FLAT && m->axis_count == 1 && m->phase == 0 && m->width > 1;
+}
+
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage) {
     bool other = false;
     *m = (struct map){.stage = stage, .row = -1, .threads = MAP_THREADS, .scatters = stage->kind == LE_STAGE_SCATTER};
@@ -531,6 +537,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     } else {
         find_width(m);
         find_unroll(m);
+        m->splits |= ends_once(m);
     }
     return find_items(m);
 }

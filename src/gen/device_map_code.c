@@ -328,15 +328,16 @@ static void store(struct map *m, struct block *block) {
 /* Each element by itself, where it counts. */
 static void make_apart(struct maker *k) {
     struct cuda *c = k->c;
+    const char *from = k->names.from ? le_arena_format(c->arena, "%s[%s]", k->names.from, k->turn) : "0";
+    const char *head = k->m->width == 1
+                           ? le_arena_format(c->arena, "if (%s)", counts(k))
+                           : le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %s; %s < %s[%s]; %s++)",
+                                             k->element, from, k->element, k->names.to, k->turn, k->element);
     struct block *turns = open_turns(k, k->body);
-    struct block *elements = le_cuda_open(c, turns,
-                                          le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = 0; %s < %d; %s++)",
-                                                          k->element, k->element, k->m->width, k->element));
-    struct block *inner = le_cuda_open(c, elements, le_arena_format(c->arena, "if (%s)", counts(k)));
-    inner->conditional = true;
-    bind_inner(k, inner, k->m->width > 1 ? k->element : NULL);
-    k->make(k->m, inner);
-    le_cuda_close(c, inner);
+    struct block *elements = le_cuda_open(c, turns, head);
+    elements->conditional = true;
+    bind_inner(k, elements, k->m->width > 1 ? k->element : NULL);
+    k->make(k->m, elements);
     le_cuda_close(c, elements);
     le_cuda_close(c, turns);
 }
