@@ -108,7 +108,7 @@ static void rows_of_clusters(void **state) {
         snprintf(arrays, sizeof arrays, "x 2 %d", lengths[k]);
         same_checked(scaled, arrays, KEPT_2, true, false);
     }
-    same_checked(norm, "x 3 33012", KEPT_2, false, false);
+    same_checked(norm, "x 3 33012", KEPT_4, false, false);
     same(scaled, "x 2 70000", KEPT_4);
     same(norm, "x 2 300000", KEPT_8);
     same(variance, "x 2 65536", KEPT_4);
