@@ -20,10 +20,21 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON >"
     tail -40 "$build.log"
     exit 1
 }
+
+# Its verdict on one program, into a file of its own.
+sanitize() {
+    name=$build/sanitizer/$tool-$1
+    shift
+    compute-sanitizer --tool $tool --error-exitcode 9 "$@" >"$name.log" 2>&1 || echo "FAILED" >"$name.txt"
+    grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$name.log" >>"$name.txt" || tail -5 "$name.log" >>"$name.txt"
+    rm "$name.log"
+}
+
+rm -rf "$build/sanitizer" && mkdir -p "$build/sanitizer"
 {
     echo "$(date +%Y-%m-%d), $gpu, driver $driver"
     echo "== tests"
-    LEAT_TEST_CUDA=1 ctest --test-dir "$build" --parallel 8 -LE once --output-on-failure >"$build/ctest.txt" 2>&1 || echo "FAILED"
+    LEAT_TEST_CUDA=1 ctest --test-dir "$build" --parallel "$(nproc)" -LE once --output-on-failure >"$build/ctest.txt" 2>&1 || echo "FAILED"
     sed -n '/tests passed/,$p' "$build/ctest.txt"
     echo "== examples"
     "$build/examples/matmul" device=cuda >"$build/examples.txt" 2>&1 && grep -qx 'largest error 0' "$build/examples.txt" ||
@@ -38,9 +49,15 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON >"
         for tool in memcheck racecheck initcheck synccheck; do
             for test in "$build"/tests/test_device_suite_*; do
                 case $test in *_faults) continue ;; esac # its kernels are meant to fault
-                echo "== compute-sanitizer $tool $(basename "$test")"
-                compute-sanitizer --tool $tool --error-exitcode 9 "$test" cuda >"$build/sanitizer.txt" 2>&1 || echo "FAILED"
-                grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$build/sanitizer.txt" || tail -5 "$build/sanitizer.txt"
+                sanitize "$(basename "$test")" "$test" cuda &
+            done
+            for part in 0 1 2 3; do # the kernels of one program of sixteen
+                sanitize "run_programs_$part" "$build/tests/run_programs" --device cuda --only $part/64 tests/programs/*.txt &
+            done
+            wait
+            for name in "$build"/sanitizer/$tool-*; do
+                echo "== compute-sanitizer $(basename "$name" .txt)"
+                cat "$name"
             done
         done
     fi
