@@ -7,9 +7,9 @@
 #define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
 #define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
 #define DEAR_COST           256 /* additions that one thread makes */
-#define AHEAD_BYTES         16 /* that a thread reads before it computes; 2,048 on a multiprocessor keep its memory busy */
-#define SCATTER_AHEAD_BYTES 64 /* the same where a block's threads go on and on */
-#define SHIFT_MAX           8  /* elements between reads that share what they read */
+#define AHEAD_BYTES         16  /* that a thread reads before it computes: 2,048 threads are enough */
+#define SCATTER_AHEAD_BYTES 64  /* the same where a block's threads go on and on */
+#define SHIFT_MAX           8   /* elements between reads that share what they read */
 #define TILE_SIDE           32
 #define TILES_MAX           4
 #define FEW_ROWS            8

@@ -41,12 +41,12 @@ static bool is_aligned(void *user, int value) {
 static struct le_device_facts facts_of(struct leat_call *call) {
     const struct le_device_limits *limits = le_device_limits(call->home.device);
     return (struct le_device_facts){.multiprocessors = limits->multiprocessors,
-                                          .block_threads = limits->block_threads,
-                                          .shared_bytes = limits->shared_bytes,
-                                          .shared_most_bytes = limits->shared_optin_bytes,
-                                          .capability = limits->capability,
-                                          .is_aligned = is_aligned,
-                                          .user = call};
+                                    .block_threads = limits->block_threads,
+                                    .shared_bytes = limits->shared_bytes,
+                                    .shared_most_bytes = limits->shared_optin_bytes,
+                                    .capability = limits->capability,
+                                    .is_aligned = is_aligned,
+                                    .user = call};
 }
 
 static struct le_device_kernel_job job_of(struct leat_call *call, struct le_group *g, const struct le_action *action,

@@ -26,8 +26,7 @@ static int last_use(const struct le_plan *plan, int value) {
 
 static void show_target(const struct leat_call *call, int value, enum le_memory_plan place, struct le_text *out) {
     static const char *const places[] = {"new memory", "a copy", "in place",
-                                         "in place, by way of a copy of what is written",
-                                         "made where it is read"};
+                                         "in place, by way of a copy of what is written", "made where it is read"};
     const struct le_specialised *s = call->specialised;
     const struct le_value *v = &s->ir->values.at[value];
     le_text_add(out, "   %s: %s", v->name, le_type_name(v->type));
