@@ -92,7 +92,7 @@ struct block *le_cuda_open(struct cuda *c, struct block *parent, const char *hea
 /* A loop over 0 ... count - 1, unrolled. */
 struct block *le_cuda_unrolled(struct cuda *c, struct block *parent, const char *name, int count);
 void le_cuda_close(struct cuda *c, struct block *block);
-void le_cuda_sweep(struct cuda *c, char *text); /* device_sweep.c: of the kernel */
+void le_cuda_sweep(struct cuda *c, char *text);              /* device_sweep.c: of the kernel */
 void le_cuda_close_all(struct cuda *c, struct block *block); /* with those around it, but for the root */
 const char *le_cuda_number(struct cuda *c, const char *name,
                            int64_t value); /* a parameter; the same one for the same name */

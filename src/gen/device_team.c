@@ -6,7 +6,7 @@
 #define GRID_TERMS  32768 /* that are worth a second pass over the blocks' totals */
 #define COLUMNS     16    /* that make good use of what a warp reads at once */
 #define GRID_POINTS 65535 /* a grid's second axis */
-#define PARTS_FEW   4096 /* totals that the last block joins in no time */
+#define PARTS_FEW   4096  /* totals that the last block joins in no time */
 
 enum team { TEAM_NONE, TEAM_WARP, TEAM_BLOCK, TEAM_GRID, TEAM_COLUMNS };
 
