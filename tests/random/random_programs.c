@@ -11,7 +11,7 @@
 
 struct value {
     leat_array *array; /* NULL: none yet, or a number */
-    bool is_number;
+    bool is_number, is_whole;
     double number;
 };
 
@@ -68,7 +68,7 @@ static void make_inputs(struct run *r) {
     for (int k = 0; k < r->program->variable_count; k++) {
         const struct variable *v = &r->program->variables[k];
         if (v->is_number)
-            r->values[k] = (struct value){.is_number = true, .number = v->number};
+            r->values[k] = (struct value){.is_number = true, .is_whole = !v->is_float, .number = v->number};
         if (!v->is_input || v->is_number)
             continue;
         need(leat_array_new(r->ctx, v->dtype, v->rank, v->shape, LEAT_MEMORY_DEVICE, &r->values[k].array), v->name);
@@ -97,10 +97,10 @@ static leat_status bind_inputs(struct run *r, leat_program *program, leat_call *
         const struct value *value = &r->values[variable];
         if (value->array)
             status = leat_call_set_array(call, info.name, value->array);
-        else if (value->is_number && r->program->variables[variable].is_float)
-            status = leat_call_set_f64(call, info.name, value->number);
-        else if (value->is_number)
+        else if (value->is_number && value->is_whole)
             status = leat_call_set_i64(call, info.name, (int64_t)value->number);
+        else if (value->is_number)
+            status = leat_call_set_f64(call, info.name, value->number);
     }
     return status;
 }
@@ -124,6 +124,7 @@ static void keep(struct run *r, int variable, leat_array *array) {
         return; /* a bool: strong as it is */
     if (d.dtype == LEAT_I64)
         value->number = (double)whole;
+    value->is_whole = d.dtype == LEAT_I64;
     value->is_number = true;
     value->array = NULL;
     leat_array_free(array);
