@@ -15,7 +15,7 @@ slug=$(echo "$gpu" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 to=${CHECK_TO:+$CHECK_TO/gpu-check.txt}
 to=${to:-bench/results/$(date +%Y-%m-%d)-$slug-check.txt}
 
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON >"$build.log" 2>&1 &&
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON -DBUILD_TESTING=ON >"$build.log" 2>&1 &&
     cmake --build "$build" >>"$build.log" 2>&1 || {
     tail -40 "$build.log"
     exit 1
