@@ -304,7 +304,7 @@ static const struct held *make_rand(struct cuda *c, struct le_node *node, struct
     }
 }
 
-static const struct held *make_count(struct cuda *c, struct le_node *node, struct block *block) {
+static const struct held *make_count(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
     int64_t points = 1;
     bool dynamic = false;
     struct words name = {0};
@@ -321,7 +321,7 @@ static const struct held *make_count(struct cuda *c, struct le_node *node, struc
     }
     struct le_node *ones =
         le_node_reduce(c->ir, LE_RED_SUM, LE_I64, le_node_i64(c->ir, 1), node->indices, node->index_count);
-    return le_cuda_node(c, ones, block, NULL);
+    return le_cuda_node(c, ones, block, outside);
 }
 
 static const struct held *make_len(struct cuda *c, const struct le_node *node) {
@@ -362,7 +362,7 @@ static const struct held *generate(struct cuda *c, struct le_node *node, struct 
     case LE_NODE_REDUCE:
         return le_cuda_reduce(c, node, block, outside);
     case LE_NODE_COUNT:
-        return make_count(c, node, block);
+        return make_count(c, node, block, outside);
     case LE_NODE_ELSE:
         return make_else(c, node, block, outside);
     case LE_NODE_REGION:

@@ -45,7 +45,8 @@ static void find_dynamic(struct cuda *c, struct block *block, const char *outsid
     if (nodes->by->kind == LE_NODE_CONST && le_const_i64(nodes->by) > 0)
         return;
     c->may_fault = true;
-    le_cuda_line(c, block, "if (%s <= 0)\n    le_fault(%s, %s, %s, %d, %s);", r->by, le_cuda_fault(c),
+    const char *asked = outside ? le_arena_format(c->arena, " && !%s", outside) : "";
+    le_cuda_line(c, block, "if (%s <= 0%s)\n    le_fault(%s, %s, %s, %d, %s);", r->by, asked, le_cuda_fault(c),
                  le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_STEP, r->by);
     const struct held *step =
         le_cuda_hold(c, block, LE_I64, false, "step", le_arena_format(c->arena, "%s > 0 ? %s : 0ll", r->by, r->by));

@@ -40,11 +40,13 @@ int le_gen_result(struct gen *g, const struct scope *scope, enum le_type type) {
     return le_gen_reg(g, scope->in_lane ? LE_REG_SLOT : LE_REG_SCALAR, type);
 }
 
-static int bound_reg(struct gen *g, struct scope *scope, struct le_node *node) {
-    struct operand *x = le_gen_node(g, node, scope, (struct condition){.outside = -1});
+/* Where it is not needed, or a read of it falls outside: the other register. */
+static int bound_reg(struct gen *g, struct scope *scope, struct le_node *node, struct condition c, int other) {
+    bool always = le_gen_is_safe(g, node) || (!c.mask && c.outside < 0);
+    struct operand *x = le_gen_node(g, node, scope, always ? (struct condition){.outside = -1} : c);
     if (x->vector && g->status == LEAT_OK)
         g->status = le_fail(LEAT_INTERNAL, "%s: a loop's bound differs from lane to lane", g->stage->name);
-    return x->reg;
+    return always ? x->reg : le_gen_reached(g, scope, c, x->reg, other);
 }
 
 bool le_gen_by_moves(const struct gen *g, int index) {
@@ -52,17 +54,18 @@ bool le_gen_by_moves(const struct gen *g, int index) {
     return by && (by->free_count || by->reduces);
 }
 
-struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip) {
+struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip, struct condition c) {
     const struct le_range *r = &g->space.ranges[index];
     const struct le_ir_index *ix = &g->ir->indices.at[index];
     struct scope *scope = LE_NEW(g->arena, struct scope);
     struct le_loop loop = {
         .name = ix->name, .lane = lane, .by = r->by, .by_reg = LE_NO_REG, .value = LE_NO_REG, .clip = clip};
     if (r->dynamic) {
-        loop.low = (uint16_t)bound_reg(g, parent, ix->range.low);
-        loop.high = (uint16_t)bound_reg(g, parent, ix->range.high);
+        int zero = le_gen_const(g, LE_I64, 0);
+        loop.low = (uint16_t)bound_reg(g, parent, ix->range.low, c, zero);
+        loop.high = (uint16_t)bound_reg(g, parent, ix->range.high, c, loop.low);
         if (le_gen_by_moves(g, index))
-            loop.by_reg = (uint16_t)bound_reg(g, parent, ix->range.by);
+            loop.by_reg = (uint16_t)bound_reg(g, parent, ix->range.by, c, le_gen_const(g, LE_I64, 1));
     } else {
         int64_t high = g->merged_count[index] ? r->low + g->merged_count[index] : r->high;
         loop.low = (uint16_t)le_gen_const(g, LE_I64, (uint64_t)r->low);

@@ -42,12 +42,14 @@ static bool find_safe(struct gen *g, struct le_node *node) {
         const struct le_range_nodes *r = &g->ir->indices.at[node->indices[k]].range;
         if (r->low && (!le_gen_is_safe(g, r->low) || !le_gen_is_safe(g, r->high)))
             return false;
+        if (r->by && !le_gen_is_safe(g, r->by))
+            return false;
     }
     return true;
 }
 
 bool le_gen_is_safe(struct gen *g, struct le_node *node) {
-    if (!node->loads && node->index_count == 0 && !g->regions)
+    if (node->operand_count == 0 && !node->loads && node->index_count == 0 && !g->regions)
         return true;
     if (node->safe_epoch == g->epoch)
         return node->safe;
@@ -198,6 +200,21 @@ static struct condition narrow(struct gen *g, struct scope *scope, struct condit
     return c;
 }
 
+int le_gen_reached(struct gen *g, struct scope *scope, struct condition c, int reg, int other) {
+    if (c.outside >= 0)
+        c = narrow(g, scope, c, new_operand(g, c.outside, scope, scope->in_lane), false);
+    struct le_instr instr = {.code = LE_CODE_SELECT,
+                             .type = LE_I64,
+                             .type2 = LE_I64,
+                             .a = (uint16_t)le_gen_use(g, c.mask, scope),
+                             .b = (uint16_t)reg,
+                             .c = (uint16_t)other,
+                             .e = LE_NO_REG};
+    instr.d = (uint16_t)le_gen_result(g, scope, LE_I64);
+    le_gen_emit(g, scope, instr);
+    return instr.d;
+}
+
 static struct operand *generate_select(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *x = le_gen_node(g, node->operands[0], scope, c), *branch[2];
     for (int k = 0; k < 2; k++) {
@@ -252,7 +269,7 @@ static struct operand *generate_rand(struct gen *g, struct le_node *node, struct
     }
 }
 
-static struct operand *generate_count(struct gen *g, struct le_node *node, struct scope *scope) {
+static struct operand *generate_count(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     int64_t points = 1;
     bool dynamic = false;
     for (int k = 0; k < node->index_count; k++) {
@@ -265,7 +282,7 @@ static struct operand *generate_count(struct gen *g, struct le_node *node, struc
         return new_operand(g, le_gen_const(g, LE_I64, (uint64_t)points), g->root, false);
     struct le_node *ones =
         le_node_reduce(g->ir, LE_RED_SUM, LE_I64, le_node_i64(g->ir, 1), node->indices, node->index_count);
-    return le_gen_node(g, ones, scope, (struct condition){.outside = -1});
+    return le_gen_node(g, ones, scope, c);
 }
 
 /* The term; where one of its reads falls outside, the other. */
@@ -317,7 +334,7 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
     case LE_NODE_REDUCE:
         return le_gen_reduce(g, node, scope, c);
     case LE_NODE_COUNT:
-        return generate_count(g, node, scope);
+        return generate_count(g, node, scope, c);
     case LE_NODE_ELSE:
         return generate_else(g, node, scope, c);
     case LE_NODE_REGION:

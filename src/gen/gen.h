@@ -119,7 +119,8 @@ int le_gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type);
 int le_gen_const(struct gen *g, enum le_type type, uint64_t bits);
 int le_gen_result(struct gen *g, const struct scope *scope, enum le_type type); /* a slot in lanes, else a scalar */
 bool le_gen_by_moves(const struct gen *g, int index); /* its step is known only as it runs: no lanes */
-struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip);
+/* c: of what the bounds read, where the range is dynamic. */
+struct scope *le_gen_open(struct gen *g, struct scope *parent, int index, bool lane, int clip, struct condition c);
 void le_gen_open_hosts(struct gen *g); /* opens g->base */
 void le_gen_close(struct gen *g, struct scope *scope);
 void le_gen_close_all(struct gen *g, struct scope *scope); /* with those around it, but for the root */
@@ -136,6 +137,8 @@ void le_gen_stream_loop(struct gen *g, int reg, struct scope *scope, int64_t str
 
 /* expression.c */
 struct operand *le_gen_node(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
+/* A register: reg, an i64, where the condition holds and nothing has fallen outside, else the other one. */
+int le_gen_reached(struct gen *g, struct scope *scope, struct condition c, int reg, int other);
 /* Both will be asked for, there and then: sums over the same indices are made in one loop. */
 void le_gen_both(struct gen *g, struct le_node *a, struct le_node *b, struct scope *scope, struct condition c);
 bool le_gen_is_safe(struct gen *g, struct le_node *node);

@@ -125,7 +125,7 @@ static struct scope *open_kept(struct gen *g, bool *clipped_lane, int *first) {
         if (clip == 0)
             *first = index;
         *clipped_lane |= clip == 1;
-        scope = le_gen_open(g, scope, index, index == g->lane, clip);
+        scope = le_gen_open(g, scope, index, index == g->lane, clip, (struct condition){.outside = -1});
     }
     return scope;
 }

@@ -128,13 +128,14 @@ static struct le_instr accumulate(const struct le_node *node, int code, int d, i
 }
 
 /* Where tasks share out the terms, the first loop heeds clip 0 and a second one, the last, clip 1. */
-static struct scope *open_loops(struct gen *g, const struct le_node *node, struct scope *scope, bool lanes, bool cut) {
+static struct scope *open_loops(struct gen *g, const struct le_node *node, struct scope *scope, struct condition c,
+                                bool lanes, bool cut) {
     int clip = cut ? 0 : -1;
     for (int k = 0; k < node->index_count; k++) {
         int index = node->indices[k];
         if (g->merged_into[index] != index)
             continue;
-        scope = le_gen_open(g, scope, index, lanes && k + 1 == node->index_count, clip);
+        scope = le_gen_open(g, scope, index, lanes && k + 1 == node->index_count, clip, c);
         if (cut)
             clip++;
     }
@@ -154,7 +155,7 @@ static void reduce(struct gen *g, struct le_node *const *nodes, int count, struc
         le_gen_emit(g, scope,
                     accumulate(nodes[k], by_lane ? LE_CODE_VEC_INIT : LE_CODE_ACC_INIT, acc[k], LE_NO_REG, LE_NO_REG));
     }
-    struct scope *inner = open_loops(g, nodes[0], scope, lanes, cut);
+    struct scope *inner = open_loops(g, nodes[0], scope, c, lanes, cut);
     for (int k = 0; k < count; k++) {
         int index = LE_NO_REG, term = le_gen_use(g, le_gen_node(g, nodes[k]->operands[0], inner, c), inner);
         if (nodes[k]->code == LE_RED_ARGMIN || nodes[k]->code == LE_RED_ARGMAX)

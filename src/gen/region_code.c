@@ -453,7 +453,7 @@ static void run_for(struct region *r, struct block *b, int step) {
         return;
     }
     struct block inner = {.around = b, .mask = loop_mask(r, b, step), .loop = step};
-    inner.scope = le_gen_open(r->g, b->scope, index, false, -1);
+    inner.scope = le_gen_open(r->g, b->scope, index, false, -1, (struct condition){.outside = -1});
     join(r, step, s->partner, inner.scope);
     run_steps(r, &inner, step + 1, s->partner);
     le_gen_close(r->g, inner.scope);

@@ -25,20 +25,23 @@ bool le_gen_is_row_sum(const struct gen *g, const struct le_node *node) {
 }
 
 struct find_rows {
-    const struct gen *g;
+    struct gen *g;
     int lane, found;
-    bool fits;
+    bool fits, chooses, faults; /* something decides what is needed; bounds may fall outside */
 };
 
 static void find_rows(struct le_node *node, void *user) {
     struct find_rows *f = user;
     if (node->kind == LE_NODE_ELSE || (node->kind == LE_NODE_REDUCE && node->operands[0]->reduces))
         f->fits = false;
+    f->chooses |= le_node_chooses(node);
     for (int k = 0; k < node->index_count; k++) {
         if (!is_bound_by(f->g, node->indices[k], f->lane))
             continue;
+        const struct le_range_nodes *r = &f->g->ir->indices.at[node->indices[k]].range;
         f->found++;
         f->fits &= is_row_sum(f->g, node, f->lane);
+        f->faults |= !le_gen_is_safe(f->g, r->low) || !le_gen_is_safe(f->g, r->high);
     }
 }
 
@@ -49,7 +52,8 @@ bool le_gen_choose_rows(struct gen *g) {
     int lane = stage->indices[stage->index_count - 1];
     struct find_rows f = {.g = g, .lane = lane, .fits = true};
     le_node_walk(g->ir, stage->node, find_rows, &f);
-    if (!f.fits || f.found == 0 || g->space.ranges[lane].dynamic || le_gen_extent(g, lane) < ROWS_MIN)
+    if (!f.fits || (f.chooses && f.faults) || f.found == 0 || g->space.ranges[lane].dynamic ||
+        le_gen_extent(g, lane) < ROWS_MIN)
         return false;
     g->lane = lane;
     g->rows = true;

@@ -198,7 +198,7 @@ static int use_node(struct gen *g, struct le_node *node, struct scope *scope) {
 }
 
 static struct scope *open_scan(struct gen *g, const struct scan *s, struct scope *scope, int index, int clip) {
-    struct scope *inner = le_gen_open(g, scope, index, s->along, clip);
+    struct scope *inner = le_gen_open(g, scope, index, s->along, clip, (struct condition){.outside = -1});
     g->loops.at[inner->loop].down = s->down;
     return inner;
 }

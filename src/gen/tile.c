@@ -93,7 +93,7 @@ static void fill(struct gen *g, struct le_node *node, const struct tile *t, int 
     struct scope *scope = t->around;
     for (int k = t->loop_count - 1; k >= 0; k--) {
         const struct scope *s = t->loops[k];
-        scope = le_gen_open(g, scope, s->index, s->lane, g->loops.at[s->loop].clip);
+        scope = le_gen_open(g, scope, s->index, s->lane, g->loops.at[s->loop].clip, (struct condition){.outside = -1});
         le_gen_stream_loop(g, room, scope, t->strides[k]);
     }
     struct operand *x = le_gen_node(g, node, scope, (struct condition){.outside = -1});
