@@ -181,7 +181,7 @@ foreach(kernel ${sim_kernels})
   set_tests_properties(${name} PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 endforeach()
 
-# Worst errors of the library functions: every 244th input against the committed table. What they ought to give comes from glibc's
+# Worst errors of the library functions: every 61st input against the committed table. What they ought to give comes from glibc's
 # vector functions where it has them.
 leat_program(ulp ${PROJECT_SOURCE_DIR}/tests/ulp/ulp.c ${PROJECT_SOURCE_DIR}/tests/ulp/oracle.c)
 target_link_libraries(ulp PRIVATE Threads::Threads m)
@@ -191,7 +191,7 @@ if(MVEC_LIBRARY AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/ulp/oracle.c PROPERTIES COMPILE_OPTIONS
                               "-O3;-mavx2;-fno-trapping-math;-fno-math-errno")
 endif()
-set(ulp_every 244)
+set(ulp_every 61)
 if(CMAKE_CROSSCOMPILING) # an emulator is slow
   set(ulp_every 6101)
 endif()
