@@ -504,3 +504,33 @@ void le_ir_adopt_indices(struct le_ir *ir, int statement, int from) {
         all[st->all_count++] = from + k;
     st->all = all;
 }
+
+struct makers {
+    struct le_ir *ir;
+    struct {
+        struct le_stage **at;
+        int count, capacity;
+    } found;
+};
+
+static void find_maker(struct le_node *node, void *user) {
+    struct makers *m = user;
+    int stage = node->kind == LE_NODE_LOAD ? m->ir->values.at[node->value].stage : -1;
+    if (stage < 0 || !m->ir->stages.at[stage].guarded)
+        return;
+    for (int k = 0; k < m->found.count; k++)
+        if (m->found.at[k] == &m->ir->stages.at[stage])
+            return;
+    *LE_PUSH(m->ir->arena, &m->found) = &m->ir->stages.at[stage];
+}
+
+void le_node_walk_through(struct le_ir *ir, struct le_node *node, void (*visit)(struct le_node *node, void *user),
+                          void *user) {
+    struct makers m = {.ir = ir};
+    le_node_walk(ir, node, visit, user);
+    le_node_walk(ir, node, find_maker, &m);
+    for (int k = 0; k < m.found.count; k++) {
+        le_node_walk(ir, m.found.at[k]->node, visit, user);
+        le_node_walk(ir, m.found.at[k]->node, find_maker, &m);
+    }
+}

@@ -295,6 +295,9 @@ struct le_node *le_node_substitute(struct le_ir *ir, struct le_node *node, const
 void le_ir_adopt_indices(struct le_ir *ir, int statement, int from);
 /* Calls visit for every distinct node reachable from root, operands first. */
 void le_node_walk(struct le_ir *ir, struct le_node *root, void (*visit)(struct le_node *node, void *user), void *user);
+/* The same, and through loads of guarded scans what those read: where such a scan is not made, its reader reads it. */
+void le_node_walk_through(struct le_ir *ir, struct le_node *node, void (*visit)(struct le_node *node, void *user),
+                          void *user);
 
 /* lower.c: a specialised tree to one stage a statement. inputs: by symbol, as for le_specialise; wanted: symbols asked
  * for as results. NULL on error. */

@@ -188,7 +188,7 @@ static void walk_bounds(struct le_ir *ir, const struct le_stage *stage, void (*v
 
 bool le_reads_apart(const struct le_space *space, const struct le_stage *stage, int base) {
     struct reads r = {.space = space, .stage = stage, .value = base, .harmless = true};
-    le_node_walk(space->ir, stage->node, find_read, &r);
+    le_node_walk_through(space->ir, stage->node, find_read, &r);
     if (stage->product)
         le_node_walk(space->ir, stage->product, find_read, &r);
     for (int d = 0; d < stage->left_count; d++)
@@ -236,7 +236,7 @@ bool *le_bases_apart(const struct le_space *space, const struct le_stage *stage,
         bases.apart[k] = true;
     }
     qsort(bases.at, (size_t)bases.count, sizeof *bases.at, by_value);
-    le_node_walk(space->ir, stage->node, find_base, &bases);
+    le_node_walk_through(space->ir, stage->node, find_base, &bases);
     walk_bounds(space->ir, stage, find_base, &bases);
     return bases.apart;
 }

@@ -98,7 +98,7 @@ static void read_statement(struct liveness *l, const struct le_ir_statement *st)
 
 static void read_stage(struct liveness *l, const struct le_stage *stage) {
     if (stage->node)
-        le_node_walk(l->s->ir, stage->node, read_load, l);
+        le_node_walk_through(l->s->ir, stage->node, read_load, l);
     if (stage->product)
         le_node_walk(l->s->ir, stage->product, read_load, l);
     for (int d = 0; d < stage->left_count; d++)
