@@ -1,7 +1,11 @@
-"""Is what leat's findings promise true? For each pair of programs in findings/: the one before the advice is traced, and the gain
+"""Is what leat's findings promise true? For each pair of programs in findings/: the one before the advice is recorded, and the gain
 that the rule of its name predicts is compared with what the one after it gains, both run without tracing.
 
-    findings.py --build build/gpu [--only small_grid,compiling] [--repeats 5] [--json FILE] [--keep FOLDER [--small]]
+    findings.py --build build/gpu [--only small_grid,compiling] [--rounds 5] [--json FILE] [--keep FOLDER [--small]]
+
+The host's speed is not the same from minute to minute: a round runs before plainly, before recorded and after plainly one after the other.
+Processes start beforehand and then do one thing at a time: PLAIN of a pair take turns at the plain runs, and each round's recording has a
+process and a trace of its own. Gain and prediction are medians over the rounds; beside the prediction stands how far single ones lie apart.
 
 A table to stdout; exit status 1 if fewer than nine of ten are within 25 % (a pair whose library is not here is left out). With --keep the
 traces of both programs stay in the folder, with their reports. With --small nothing is compared: the programs do as little as the finding
@@ -14,26 +18,29 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOBODYS = '/tmp/leat-pairs'
 WITHIN, NEEDED, MOST_SMALL_BYTES = 0.25, 0.9, 200_000
+PLAIN, AT_ONCE = 2, 4  # plain processes of a pair; pairs that start together
 
 
 def options():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--build', default='build/gpu', help='folder of the leat command')
     p.add_argument('--only', default='', help='pairs, by the start of their names')
-    p.add_argument('--repeats', type=int, default=5)
+    p.add_argument('--rounds', type=int, default=5)
     p.add_argument('--json', default='', help='a file')
     p.add_argument('--keep', default='', help='a folder, for the traces and their reports')
     p.add_argument('--small', action='store_true', help='small traces alone')
-    p.add_argument('--seconds', type=int, default=120, help='the longest that one program may take')
+    p.add_argument('--seconds', type=int, default=120, help='the longest that one line of a program may take')
     o = p.parse_args()
     if o.small and not o.keep:
         p.error('--small: say where to --keep the traces')
@@ -49,43 +56,95 @@ def python():
     return 'python3' if shutil.which('python3') == sys.executable else sys.executable
 
 
-def run(command, seconds):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
-    if done.returncode:
-        own = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith('leat: ')]
-        raise RuntimeError(own[-1] if own else 'status %d' % done.returncode)
-    return done.stdout
+def report(o, trace, *words):
+    return subprocess.run([leat(o), 'report', trace, *words], capture_output=True, text=True, timeout=o.seconds, check=True).stdout
 
 
-def times_ns(out, way):
-    return [int(took) for took in re.findall(r'^%s (\d+)$' % way, out, re.M)]
+# ---- processes that wait to be told what to do
+
+class Program:
+    """A pair's program, with `leat trace` around it if it has a trace."""
+
+    def __init__(self, o, path, trace=None):
+        self.trace, self.seconds, self.errors = trace, o.seconds, tempfile.TemporaryFile('w+')
+        around = [leat(o), 'trace', '-o', trace, '--from-start', 'off'] if trace else []
+        self.process = subprocess.Popen(around + [python(), path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+                                        text=True, start_new_session=True)
+
+    def ask(self, line):
+        self.process.stdin.write(line + '\n')
+        self.process.stdin.flush()
+
+    def answer_ns(self):
+        """The answer to the line that was asked first of those without one."""
+        watch = threading.Timer(self.seconds, os.killpg, (self.process.pid, signal.SIGKILL))
+        watch.start()
+        try:
+            for line in self.process.stdout:
+                found = re.match(r'(?:before|after) (\d+)$', line)
+                if found:
+                    return int(found.group(1))
+        finally:
+            watch.cancel()
+        raise RuntimeError(self.last_words())
+
+    def took_ns(self, line):
+        self.ask(line)
+        return self.answer_ns()
+
+    def last_words(self):
+        self.end()
+        self.errors.seek(0)
+        own = [line.strip() for line in self.errors if line.strip() and not line.startswith('leat: ')]
+        return own[-1] if own else 'status %d' % self.process.returncode
+
+    def end(self):
+        """Its trace is whole then."""
+        try:
+            self.process.stdin.close()
+            self.process.wait(self.seconds)
+        except (OSError, subprocess.TimeoutExpired):
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
 
 
-def measured_ns(o, path):
-    """Medians of the ways, by name."""
-    out = run([python(), path, 'measure', str(o.repeats)], o.seconds)
-    return {way: statistics.median(times_ns(out, way)) for way in ('before', 'after')}
+class Pair:
+    def __init__(self, o, path, folder):
+        self.name = os.path.basename(path)[:-3]
+        self.rule = self.name.rsplit('_', 1)[0].replace('_', '-')
+        self.times = {'before': [], 'after': [], 'recorded': []}
+        def trace(kind): return os.path.join(folder, '%s.%s.trace' % (self.name, kind))
+        self.recorded = [Program(o, path, trace(k)) for k in range(1 if o.small else o.rounds)]
+        self.plain = [Program(o, path) for _ in range(0 if o.small else PLAIN)]
+        self.other = [Program(o, path, trace('after'))] if o.keep and not o.small else []
+        for program in self.recorded:
+            program.ask('before')
+        for program in self.plain:
+            program.ask('before')
+            program.ask('after')
+
+    def wait(self):
+        """Until all have done what they were asked at first, which warms them up."""
+        for program in self.recorded + self.plain + self.plain:
+            program.answer_ns()
+
+    def run(self):
+        for k, recorded in enumerate(self.recorded):
+            plain = self.plain[k % PLAIN] if self.plain else None
+            if plain:
+                self.times['before'].append(plain.took_ns('before'))
+            self.times['recorded'].append(recorded.took_ns('before recorded'))
+            if plain:
+                self.times['after'].append(plain.took_ns('after'))
+        for program in self.other:
+            program.took_ns('after recorded')
+
+    def end(self):
+        for program in self.recorded + self.plain + self.other:
+            program.end()
 
 
-def record(o, path, way, trace):
-    """What the way took while it was recorded."""
-    out = run([leat(o), 'trace', '-o', trace, '--from-start', 'off', python(), path, way], o.seconds)
-    if o.keep:
-        with open(trace[:-len('.trace')] + '.txt', 'w') as file:
-            subprocess.run([leat(o), 'report', trace], stdout=file, stderr=subprocess.STDOUT)
-    return times_ns(out, way)[0]
-
-
-def findings(o, path, folder):
-    """What the traced program before the advice is told, what it took, and how large its trace is."""
-    name = os.path.basename(path)[:-3]
-    trace = os.path.join(folder, name + '.before.trace')
-    traced_ns = record(o, path, 'before', trace)
-    told = json.loads(run([leat(o), 'report', trace, '--findings', '--json'], o.seconds))['findings']
-    if o.keep and not o.small:
-        record(o, path, 'after', os.path.join(folder, name + '.after.trace'))
-    return told, traced_ns, os.path.getsize(trace)
-
+# ---- what is promised, and what comes
 
 def in_ns(text):
     number, unit = text.split()
@@ -99,21 +158,41 @@ def predicted_ns(rule, finding):
     return in_ns(re.search(r': ([\d.]+ \w+) of its', finding['title']).group(1))
 
 
-def measure(o, path, folder):
-    name = os.path.basename(path)[:-3]
-    rule = name.rsplit('_', 1)[0].replace('_', '-')
-    row = {'pair': name, 'rule': rule}
-    if not o.small:
-        times = measured_ns(o, path)
-        row.update(before_ns=times['before'], after_ns=times['after'], gain_ns=times['before'] - times['after'])
-    told, traced_ns, size_bytes = findings(o, path, folder)
-    row.update(traced_ns=traced_ns, all=[(f['rule'], f['gain_ns']) for f in told], trace_bytes=size_bytes)
-    ours = [f for f in told if f['rule'] == rule]
+def told(o, pair):
+    """Of each recording: (what the rule promises, its finding, all findings, the trace), by the promise. 0: it finds nothing."""
+    all_ = []
+    for program in pair.recorded:
+        findings = json.loads(report(o, program.trace, '--findings', '--json'))['findings']
+        ours = [f for f in findings if f['rule'] == pair.rule]
+        all_.append((predicted_ns(pair.rule, ours[0]) if ours else 0, ours[0] if ours else None, findings, program.trace))
+    return sorted(all_, key=lambda one: one[0])
+
+
+def measured(o, pair):
+    row = {'pair': pair.name, 'rule': pair.rule, 'times_ns': pair.times, 'recorded_ns': statistics.median(pair.times['recorded'])}
+    promises = told(o, pair)
+    promise, ours, findings, trace = promises[len(promises) // 2]
+    row.update(all=[(f['rule'], f['gain_ns']) for f in findings], promises_ns=[p[0] for p in promises], trace_bytes=os.path.getsize(trace))
     if ours:
-        row.update(predicted_ns=predicted_ns(rule, ours[0]), title=ours[0]['title'], places=ours[0]['sources'])
-        if not o.small:
-            row['off'] = row['predicted_ns'] / row['gain_ns'] - 1 if row['gain_ns'] > 0 else float('inf')
+        row.update(predicted_ns=promise, title=ours['title'], places=ours['sources'])
+    if not o.small:
+        before, after = (statistics.median(pair.times[way]) for way in ('before', 'after'))
+        row.update(before_ns=before, after_ns=after, gain_ns=before - after)
+    if ours and not o.small:
+        row['off'] = promise / row['gain_ns'] - 1 if row['gain_ns'] > 0 else float('inf')
+    if o.keep:
+        keep(o, pair, trace)
     return row
+
+
+def keep(o, pair, trace):
+    """The recording that counts, and the other way's."""
+    kept = {'before': trace, **{'after': program.trace for program in pair.other}}
+    for way, path in kept.items():
+        base = os.path.join(o.keep, '%s.%s' % (pair.name, way))
+        shutil.copyfile(path, base + '.trace')
+        with open(base + '.txt', 'w') as file:
+            file.write(report(o, path))
 
 
 def is_good(o, row):
@@ -128,13 +207,41 @@ def show(o, row):
         print('%-26s %s' % (row['pair'], row['error']), flush=True)
         return
     off = '%+5.0f %%' % (100 * row['off']) if 'off' in row else 'found' if 'title' in row else 'not found'
-    print('%-26s %s %s %s %s %s  %-9s %-3s %7.1f kB %6.1f s' %
-          (row['pair'], ms('before_ns'), ms('traced_ns'), ms('after_ns'), ms('gain_ns'), ms('predicted_ns'), off,
-           'ok' if is_good(o, row) else 'NO', row['trace_bytes'] / 1e3, row['took_s']))
+    apart = '%.2f to %.2f' % (row['promises_ns'][0] / 1e6, row['promises_ns'][-1] / 1e6)
+    print('%-26s %s %s %s %s %s  %-9s %-3s %-20s %7.1f kB' %
+          (row['pair'], ms('before_ns'), ms('recorded_ns'), ms('after_ns'), ms('gain_ns'), ms('predicted_ns'), off,
+           'ok' if is_good(o, row) else 'NO', apart, row['trace_bytes'] / 1e3))
     print('    ' + row.get('title', 'found instead: ' + ', '.join('%s %.1f ms' % (r, g / 1e6) for r, g in row['all'])), flush=True)
 
 
-def pairs(o):
+# ---- all pairs
+
+FAILURES = (RuntimeError, subprocess.SubprocessError, AttributeError, ValueError, KeyError, OSError)
+
+
+def tried(action, pair):
+    """None where it went well, else what is shown of it."""
+    try:
+        action()
+    except FAILURES as error:
+        return {'pair': pair.name, 'error': 'failed: %s' % error}
+
+
+def rows_of(o, paths, folder):
+    """Of pairs that start together. Nothing else runs while a round does; programs end, and traces are read, after all rounds."""
+    pairs = [Pair(o, path, folder) for path in paths]
+    failed = {pair: tried(pair.wait, pair) for pair in pairs}
+    for pair in pairs:
+        failed[pair] = failed[pair] or tried(pair.run, pair)
+    for pair in pairs:
+        pair.end()
+    for pair in pairs:
+        row = {}
+        failed[pair] = failed[pair] or tried(lambda: row.update(measured(o, pair)), pair)
+        yield failed[pair] or row
+
+
+def paths_of_pairs(o):
     here = os.path.join(HERE, 'findings')
     if o.small:
         shutil.copytree(here, NOBODYS, dirs_exist_ok=True)
@@ -145,18 +252,17 @@ def pairs(o):
 
 
 def all_rows(o, folder):
-    for path in pairs(o):
-        name, start = os.path.basename(path)[:-3], time.perf_counter()
+    paths = []
+    for path in paths_of_pairs(o):
+        name = os.path.basename(path)[:-3]
         if importlib.util.find_spec(name.rsplit('_', 1)[1]) is None:
             print('%-26s its library is not here' % name)
-            continue
-        try:
-            row = measure(o, path, folder)
-        except (RuntimeError, subprocess.SubprocessError, AttributeError, ValueError, KeyError, OSError) as error:
-            row = {'pair': name, 'error': 'failed: %s' % error}
-        row['took_s'] = time.perf_counter() - start
-        show(o, row)
-        yield row
+        else:
+            paths.append(path)
+    for k in range(0, len(paths), AT_ONCE):
+        for row in rows_of(o, paths[k:k + AT_ONCE], folder):
+            show(o, row)
+            yield row
 
 
 def main():
@@ -164,10 +270,11 @@ def main():
     os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = 'false'
     if o.keep:
         os.makedirs(o.keep, exist_ok=True)
-    print('%s: gains that findings predict beside those that come; ms, medians of %d' % (datetime.date.today(), o.repeats))
-    print('%-26s %10s %10s %10s %10s %10s  %-13s %10s %8s' % ('pair', 'before', 'recorded', 'after', 'gain', 'predicted', 'off', 'trace', 'took'))
+    print('%s: gains that findings predict beside those that come; ms, medians of %d rounds' % (datetime.date.today(), o.rounds))
+    print('%-26s %10s %10s %10s %10s %10s  %-13s %-20s %10s' %
+          ('pair', 'before', 'recorded', 'after', 'gain', 'predicted', 'off', 'single predictions', 'trace'))
     with tempfile.TemporaryDirectory() as folder:
-        rows = list(all_rows(o, o.keep or folder))
+        rows = list(all_rows(o, folder))
     if o.json:
         with open(o.json, 'w') as file:
             for row in rows:

@@ -1,6 +1,6 @@
-"""What every pair of programs shares. NAME.py measure N runs its two ways in turns, N times after a first one that warms up, and prints
-the nanoseconds that each took to the very end of the device's work. NAME.py before|after runs one of them once, after a first time that
-warms up, with the profiler switched on around it alone. PAIR_SMALL=1: as little as the finding needs, for a small trace."""
+"""What every pair of programs shares. A pair reads from stdin what to do, a line each: `before` or `after` runs one of its two ways, a
+first time that warms up and then again, and prints `before NANOSECONDS`, to the very end of the device's work; `before recorded` has the
+profiler switched on around the second time alone. PAIR_SMALL=1: as little as the finding needs, for a small trace."""
 import ctypes
 import os
 import sys
@@ -17,18 +17,18 @@ def took_ns(way, wait):
     return time.perf_counter_ns() - start if own is None else own
 
 
-def run(before, after, wait):
-    """before, after: the program's two ways; wait: until the device is done. A way may return its own nanoseconds instead."""
-    ways, what = {'before': before, 'after': after}, sys.argv[1]
-    chosen = list(ways) if what == 'measure' else [what]
-    for name in chosen:
-        took_ns(ways[name], wait)
-    if what == 'measure':
-        for _ in range(int(sys.argv[2])):
-            for name in chosen:
-                print(name, took_ns(ways[name], wait))
-        return
+def recorded_ns(way, wait):
     driver = ctypes.CDLL('libcuda.so.1')
     driver.cuProfilerStart()
-    print(what, took_ns(ways[what], wait))
+    took = took_ns(way, wait)
     driver.cuProfilerStop()
+    return took
+
+
+def run(before, after, wait):
+    """before, after: the program's two ways; wait: until the device is done. A way may return its own nanoseconds instead."""
+    ways = {'before': before, 'after': after}
+    for line in sys.stdin:
+        name, *recorded = line.split()
+        took_ns(ways[name], wait)
+        print(name, (recorded_ns if recorded else took_ns)(ways[name], wait), flush=True)
