@@ -27,6 +27,7 @@ SIZED(le_cupti_result, CUptiResult);
 SIZED(le_cupti_kind, CUpti_ActivityKind);
 SIZED(le_cupti_domain, CUpti_CallbackDomain);
 SIZED(le_cupti_thread_id_type, CUpti_ActivityThreadIdType);
+SIZED(le_cupti_attribute, CUpti_ActivityAttribute);
 _Static_assert(SAME(le_cupti_context, CUcontext), "CUcontext");
 _Static_assert(SAME(le_cupti_subscriber, CUpti_SubscriberHandle), "CUpti_SubscriberHandle");
 _Static_assert(SAME(uint32_t, CUpti_CallbackId), "CUpti_CallbackId");
@@ -43,6 +44,7 @@ LE_CUPTI_CALLBACK_MEMBERS(X)
 #define le_cupti_kind           CUpti_ActivityKind
 #define le_cupti_domain         CUpti_CallbackDomain
 #define le_cupti_thread_id_type CUpti_ActivityThreadIdType
+#define le_cupti_attribute      CUpti_ActivityAttribute
 #define le_cupti_activity       CUpti_Activity
 typedef void callback_function(void *user, le_cupti_domain domain, uint32_t id, const void *data);
 _Static_assert(SAME(callback_function *, CUpti_CallbackFunc), "CUpti_CallbackFunc");
@@ -53,6 +55,9 @@ _Static_assert(SAME(le_cupti_complete_function *, CUpti_BuffersCallbackCompleteF
 #define X(name, symbol, need, parameters)                                                                              \
     _Static_assert(SAME(le_cupti_result(*) parameters, __typeof__(&symbol)), #symbol);
 LE_CUPTI_SYMBOLS(X)
+#if CUPTI_API_VERSION >= LE_CUPTI_YOUNGEST_SYMBOL
+LE_CUPTI_YOUNGER_SYMBOLS(X)
+#endif
 #undef X
 
 /* ---- layouts */

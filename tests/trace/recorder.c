@@ -103,6 +103,24 @@ static void test_all_kinds(void **state) {
     finish(&recording);
 }
 
+/* What a library asks of CUDA about itself is no record, from the start and after a pause. */
+static void test_selection(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init ask:3 launch:2 stop start ask:3 launch:2", plain);
+    assert_non_null(recording.index);
+    assert_int_equal(count_calls(recording.index, "cudaGetDevice"), 0);
+    assert_int_equal(count_calls(recording.index, "cudaLaunchKernel"), 4);
+    finish(&recording);
+    leat_trace_options paused = plain;
+    paused.paused = true;
+    record(&recording, "init ask:1 start ask:3 launch:2 stop start ask:3 launch:1", paused);
+    assert_non_null(recording.index);
+    assert_int_equal(count_calls(recording.index, "cudaGetDevice"), 0);
+    assert_int_equal(count_calls(recording.index, "cudaLaunchKernel"), 3);
+    finish(&recording);
+}
+
 static void test_kernel(void **state) {
     struct recording recording;
     (void)state;
@@ -417,6 +435,7 @@ static void test_signals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_kinds),
+        cmocka_unit_test(test_selection),
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_transfers),
         cmocka_unit_test(test_sources),

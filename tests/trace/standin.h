@@ -1,8 +1,8 @@
 /* Stand-ins for CUPTI and for CUDA's driver and runtime, for tests of the recorder without a GPU. The program calls the
  * driver's functions below; they tell the stand-in for CUPTI, which calls back and writes activity records as CUPTI
- * does: it crashes where a graph is launched that was made while it told no kernels. Environment of the stand-in for
- * CUPTI: STANDIN_VERSION (130001), STANDIN_SUBSCRIBE (the error of cuptiSubscribe), STANDIN_DROPPED (records that it
- * says to have dropped). */
+ * does: it crashes where a graph is launched that was made while it told no kernels, and where a buffer is not zeros
+ * that was said to be. Environment of the stand-in for CUPTI: STANDIN_VERSION (130001), STANDIN_SUBSCRIBE (the error of
+ * cuptiSubscribe), STANDIN_DROPPED (records that it says to have dropped). */
 #ifndef STANDIN_H
 #define STANDIN_H
 #include <stddef.h>
@@ -21,7 +21,8 @@ STANDIN_OUT int cuGraphLaunch(void);
 STANDIN_OUT int cuProfilerStart(void);
 STANDIN_OUT int cuProfilerStop(void);
 STANDIN_OUT int cudaLaunchKernel(const char *name); /* calls cuLaunchKernel */
-STANDIN_OUT int standin_everything(void);           /* a record of each other kind */
+STANDIN_OUT int cudaGetDevice(int *device);
+STANDIN_OUT int standin_everything(void); /* a record of each other kind */
 
 /* ---- what the driver asks of the stand-in for CUPTI */
 struct standin {
@@ -47,6 +48,7 @@ enum {
     STANDIN_cuGraphCreate,
     STANDIN_cuGraphLaunch,
     STANDIN_FUNCTIONS,
-    STANDIN_cudaLaunchKernel_v7000 = 1
+    STANDIN_cudaLaunchKernel_v7000 = 1,
+    STANDIN_cudaGetDevice_v3020
 };
 #endif

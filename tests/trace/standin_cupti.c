@@ -13,13 +13,15 @@
 
 #define X(name, symbol, need, parameters) STANDIN_OUT le_cupti_result symbol parameters;
 LE_CUPTI_SYMBOLS(X)
+LE_CUPTI_YOUNGER_SYMBOLS(X)
 #undef X
 
 static struct {
     pthread_mutex_t lock;
     le_cupti_callback_function *callback;
     void *user;
-    uint8_t wanted[3][16], enabled[64];
+    uint8_t wanted[3][16], enabled[64], left_out[3][16];
+    bool is_zeroed; /* buffers are zeros when they come */
     le_cupti_request_function *request;
     le_cupti_complete_function *complete;
     uint8_t *buffer;
@@ -83,6 +85,12 @@ struct record {
                    LE_BYTES_##name##_##field < 8 ? LE_BYTES_##name##_##field : 8);                                     \
     } while (0)
 
+static void check_zeros(void) {
+    for (size_t k = 0; state.is_zeroed && state.buffer && k < state.size_bytes; k++)
+        if (state.buffer[k])
+            abort();
+}
+
 static void emit(int kind, const struct record *record) {
     size_t size_bytes = record_bytes(kind), most;
     uint32_t number_of_kind = (uint32_t)kind;
@@ -97,6 +105,7 @@ static void emit(int kind, const struct record *record) {
     if (wanted && !state.buffer) {
         state.request(&state.buffer, &state.size_bytes, &most);
         state.used = 0;
+        check_zeros();
     }
     if (wanted && state.buffer) {
         memcpy(state.buffer + state.used, record->bytes, size_bytes);
@@ -133,7 +142,8 @@ static void leave(int domain, uint32_t id, const void *parameters, uint32_t corr
     SET(record, API, thread, syscall(SYS_gettid));
     SET(record, API, correlation, correlation);
     call_back(domain, id, LE_CUPTI_EXIT, parameters, correlation);
-    emit(domain == LE_CUPTI_DOMAIN_DRIVER ? LE_CUPTI_KIND_DRIVER : LE_CUPTI_KIND_RUNTIME, &record);
+    if (!state.left_out[domain][id])
+        emit(domain == LE_CUPTI_DOMAIN_DRIVER ? LE_CUPTI_KIND_DRIVER : LE_CUPTI_KIND_RUNTIME, &record);
 }
 
 static void kernel(uint32_t correlation, const char *name) {
@@ -334,15 +344,36 @@ le_cupti_result cuptiGetCallbackName(le_cupti_domain domain, uint32_t id, const 
     if (domain == LE_CUPTI_DOMAIN_DRIVER)
         *name = id < STANDIN_FUNCTIONS ? names[id] : NULL;
     else
-        *name = id == STANDIN_cudaLaunchKernel_v7000 ? "cudaLaunchKernel_v7000" : NULL;
+        *name = id == STANDIN_cudaLaunchKernel_v7000 ? "cudaLaunchKernel_v7000"
+                : id == STANDIN_cudaGetDevice_v3020  ? "cudaGetDevice_v3020"
+                                                     : NULL;
     return *name ? 0 : 1;
 }
 
 le_cupti_result cuptiActivityEnable(le_cupti_kind kind) {
     pthread_mutex_lock(&state.lock);
     state.enabled[kind] = 1;
+    if (kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME)
+        memset(state.left_out[kind - LE_CUPTI_KIND_DRIVER + LE_CUPTI_DOMAIN_DRIVER], 0, sizeof state.left_out[0]);
     pthread_mutex_unlock(&state.lock);
     return record_bytes(kind) ? 0 : 21;
+}
+
+le_cupti_result cuptiActivityEnableDriverApi(uint32_t id, uint8_t is_on) {
+    state.left_out[LE_CUPTI_DOMAIN_DRIVER][id] = !is_on;
+    return 0;
+}
+
+le_cupti_result cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t is_on) {
+    state.left_out[LE_CUPTI_DOMAIN_RUNTIME][id] = !is_on;
+    return 0;
+}
+
+le_cupti_result cuptiActivitySetAttribute(le_cupti_attribute attribute, size_t *size_bytes, void *value) {
+    if (attribute != LE_CUPTI_ATTRIBUTE_ZEROED || *size_bytes != 1)
+        return 1;
+    state.is_zeroed = *(uint8_t *)value;
+    return 0;
 }
 
 le_cupti_result cuptiActivityDisable(le_cupti_kind kind) {

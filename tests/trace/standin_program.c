@@ -1,5 +1,5 @@
 /* A program that uses CUDA's stand-in, as its arguments tell it, one after the other:
- *   init  launch:N  driver:N  up:N  down:N  graph:N  everything  start  stop  threads:T:N  sleep:MS  errno
+ *   init  launch:N  driver:N  ask:N  up:N  down:N  graph:N  everything  start  stop  threads:T:N  sleep:MS  errno
  *   fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for
  *   exec            the rest is done by this program, started anew
  *   fsize:BYTES     no file may grow larger      wait:FILE  makes the file; exits with 7 when a signal comes
@@ -28,6 +28,12 @@ static void launch(long count) {
 static void launch_by_driver(long count) {
     for (long k = 0; k < count; k++)
         cuLaunchKernel("saxpy");
+}
+
+static void ask(long count) {
+    int device;
+    for (long k = 0; k < count; k++)
+        cudaGetDevice(&device);
 }
 
 static void copy_up(long count) {
@@ -128,10 +134,17 @@ static const struct {
     void (*plain)(void);
     void (*counted)(long count);
 } words_known[] = {
-    {"launch", NULL, launch},      {"driver", NULL, launch_by_driver}, {"up", NULL, copy_up},
-    {"down", NULL, copy_down},     {"errno", check_errno, NULL},       {"bench", NULL, bench},
-    {"graph", NULL, launch_graph}, {"sleep", NULL, sleep_ms},          {"fsize", NULL, limit_files},
+    {"launch", NULL, launch},
+    {"driver", NULL, launch_by_driver},
+    {"up", NULL, copy_up},
+    {"down", NULL, copy_down},
+    {"errno", check_errno, NULL},
+    {"bench", NULL, bench},
+    {"graph", NULL, launch_graph},
+    {"sleep", NULL, sleep_ms},
+    {"fsize", NULL, limit_files},
     {"abort", abort, NULL},
+    {"ask", NULL, ask},
 };
 
 static int run_known(const char *word, size_t length, const char *argument) {

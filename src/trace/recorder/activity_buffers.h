@@ -17,6 +17,7 @@ struct le_activity_buffers {
     uint32_t next[LE_ACTIVITY_BUFFERS];              /* of a full one: the one before it, plus 1 */
     uint32_t valid_bytes[LE_ACTIVITY_BUFFERS];
     uint32_t warm; /* so many have the system's memory */
+    bool clears;   /* buffers are zeros when they are asked for */
 };
 
 bool le_activity_buffers_init(struct le_activity_buffers *buffers);

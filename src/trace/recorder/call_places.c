@@ -1,7 +1,6 @@
 /* See call_places.h. A runtime's names have a version at their end, "cudaMemcpy_v3020"; some of both have "_ptds" or
  * "_ptsz", of streams by thread, before it. */
 #include "trace/recorder/call_places.h"
-#include <stdbool.h>
 #include <string.h>
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
@@ -10,11 +9,25 @@ static bool begins(const char *name, const char *with) {
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Is it `base`, but for what stands for its version? */
-static bool is_one(const char *name, const char *base) {
+bool le_call_is(const char *name, const char *base) {
     size_t length = strlen(base);
+    while (*name == '_')
+        name++;
     return begins(name, base) && (name[length] == 0 || begins(name + length, "_v") || begins(name + length, "_ptds") ||
                                   begins(name + length, "_ptsz"));
+}
+
+/* Names end where the first hundred numbers in a row have none. */
+bool le_call_next(const struct le_cupti *cupti, le_cupti_domain domain, uint32_t *id, const char **name) {
+    enum { HOLE = 100, MOST = 4096 };
+    for (uint32_t next = *id + 1; next <= *id + HOLE && next < MOST; next++) {
+        *name = NULL;
+        if (cupti->get_callback_name(domain, next, name) != LE_CUPTI_SUCCESS || !*name)
+            continue;
+        *id = next;
+        return true;
+    }
+    return false;
 }
 
 /* After "cu" or "cuda". */
@@ -43,11 +56,11 @@ uint8_t le_call_place(const char *function_name) {
         {"cudaProfilerStart", LE_PLACE_RESUME},
         {"cudaProfilerStop", LE_PLACE_PAUSE},
     };
+    for (size_t k = 0; k < ARRAY_LEN(others); k++)
+        if (le_call_is(function_name, others[k].name))
+            return others[k].place;
     while (*function_name == '_')
         function_name++;
-    for (size_t k = 0; k < ARRAY_LEN(others); k++)
-        if (is_one(function_name, others[k].name))
-            return others[k].place;
     static const char *const graphs[] = {"StreamBeginCapture", "GraphCreate", "StreamBeginRecaptureToGraph"};
     const char *rest = begins(function_name, "cuda") ? function_name + 4 : function_name + 2;
     if (!begins(function_name, "cu"))

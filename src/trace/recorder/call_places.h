@@ -1,6 +1,9 @@
-/* What the recorder does at a call of CUDA's functions, by the function's name. */
+/* CUDA's functions by their names, as cuptiGetCallbackName gives them: which there are, and what the recorder does at a
+ * call of them. */
 #ifndef LE_CALL_PLACES_H
 #define LE_CALL_PLACES_H
+#include "trace/recorder/cupti.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 enum le_call_place {
@@ -13,5 +16,10 @@ enum le_call_place {
     LE_PLACE_PAUSE = 64,   /* cuProfilerStop */
     LE_PLACE_GRAPH = 128   /* begins to make a graph */
 };
-uint8_t le_call_place(const char *function_name); /* as cuptiGetCallbackName gives it; 0: nothing */
+uint8_t le_call_place(const char *function_name); /* 0: nothing */
+
+/* Is it `base`, but for what stands for its version? */
+bool le_call_is(const char *function_name, const char *base);
+/* The next function of CUPTI's that has a name: its number after *id (0: the first). False: there are no more. */
+bool le_call_next(const struct le_cupti *cupti, le_cupti_domain domain, uint32_t *id, const char **name);
 #endif

@@ -114,16 +114,11 @@ void le_capture_call(void *user, le_cupti_domain domain, uint32_t id, const void
     errno = error;
 }
 
-/* Names end where the first hundred numbers in a row have none. */
 static void enable_domain(struct le_capture *capture, const struct le_cupti *cupti, le_cupti_subscriber subscriber,
                           le_cupti_domain domain) {
-    enum { HOLE = 100 };
     uint8_t *places = capture->places[domain == LE_CUPTI_DOMAIN_RUNTIME];
-    for (uint32_t id = 1, known = 0; id < LE_CAPTURE_FUNCTIONS && id < known + HOLE; id++) {
-        const char *name = NULL;
-        if (cupti->get_callback_name(domain, id, &name) != LE_CUPTI_SUCCESS || !name)
-            continue;
-        known = id;
+    const char *name;
+    for (uint32_t id = 0; le_call_next(cupti, domain, &id, &name) && id < LE_CAPTURE_FUNCTIONS;) {
         uint8_t place = le_call_place(name);
         if (!capture->profiler_switched)
             place &= (uint8_t) ~(LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);

@@ -10,6 +10,7 @@ typedef int le_cupti_result;
 typedef int le_cupti_kind; /* of an activity */
 typedef int le_cupti_domain;
 typedef int le_cupti_thread_id_type;
+typedef int le_cupti_attribute;
 typedef void le_cupti_activity;
 struct CUctx_st;
 struct CUpti_Subscriber_st;
@@ -77,7 +78,9 @@ typedef struct CUpti_Subscriber_st *le_cupti_subscriber;
     X(DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API, 2)                                                                  \
     X(ENTER, CUPTI_API_ENTER, 0)                                                                                       \
     X(EXIT, CUPTI_API_EXIT, 1)                                                                                         \
-    X(THREAD_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, 1)
+    X(THREAD_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, 1)                                                          \
+    X(ATTRIBUTE_ZEROED, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 5)                                             \
+    X(ATTRIBUTE_PINNED, CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, 8)
 
 /* Those that no version before this one has all of. */
 #define LE_CUPTI_YOUNGEST_CONSTANT 24
@@ -143,11 +146,19 @@ typedef void le_cupti_complete_function(le_cupti_context context, uint32_t strea
       (uint8_t * buffer, size_t valid_bytes, le_cupti_activity * *record))                                             \
     X(activity_dropped, cuptiActivityGetNumDroppedRecords, REQUIRED,                                                   \
       (le_cupti_context context, uint32_t stream, size_t * dropped))                                                   \
-    X(activity_flush, cuptiActivityFlushAll, REQUIRED, (uint32_t flag))
+    X(activity_flush, cuptiActivityFlushAll, REQUIRED, (uint32_t flag))                                                \
+    X(set_attribute, cuptiActivitySetAttribute, OPTIONAL,                                                              \
+      (le_cupti_attribute attribute, size_t * size_bytes, void *value))
+
+/* Those that no version before this one has. */
+#define LE_CUPTI_YOUNGEST_SYMBOL 23
+#define LE_CUPTI_YOUNGER_SYMBOLS(X)                                                                                    \
+    X(select_driver, cuptiActivityEnableDriverApi, OPTIONAL, (uint32_t id, uint8_t is_on))                             \
+    X(select_runtime, cuptiActivityEnableRuntimeApi, OPTIONAL, (uint32_t id, uint8_t is_on))
 
 struct le_cupti {
 #define X(name, symbol, need, parameters) le_cupti_result(*name) parameters;
-    LE_CUPTI_SYMBOLS(X)
+    LE_CUPTI_SYMBOLS(X) LE_CUPTI_YOUNGER_SYMBOLS(X)
 #undef X
 };
 #endif

@@ -32,7 +32,7 @@ static const struct symbol {
     enum need need;
 } symbols[] = {
 #define X(name, symbol, need, parameters) {#symbol, offsetof(struct le_cupti, name), need},
-    LE_CUPTI_SYMBOLS(X)
+    LE_CUPTI_SYMBOLS(X) LE_CUPTI_YOUNGER_SYMBOLS(X)
 #undef X
 };
 

@@ -4,7 +4,10 @@
  *
  * LEAT_TRACE_FOLDER: where parts go; without it nothing is recorded. LEAT_TRACE_LIMIT: of a part, in bytes.
  * LEAT_TRACE_SOURCE=0: without origins; =empty: CUPTI calls back for them, but none is looked for, which tells what its
- * callbacks alone cost. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. */
+ * callbacks alone cost. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. LEAT_TRACE_CUPTI: other ways to
+ * use CUPTI, for bench/gpu/tracing.py to measure: `pinned` (devices' times go to the host's memory), `all` (no call is
+ * left out), `unzeroed` (CUPTI clears its buffers), `unflushed` (buffers come when they are full), `only:KIND:KIND...`
+ * (kinds of records by CUPTI's numbers). */
 #include "trace/recorder/recorder.h"
 #include "base/memory.h"
 #include <dlfcn.h>
@@ -100,6 +103,8 @@ static bool start_thread(struct le_recorder *recorder) {
 static void prepare(struct le_recorder *recorder) {
     bool no_source = is_set("LEAT_TRACE_SOURCE", "0"), is_empty = is_set("LEAT_TRACE_SOURCE", "empty");
     unsigned kinds = no_source || is_empty ? 0 : LE_SOURCE_PYTHON | LE_SOURCE_NATIVE;
+    const char *tries = getenv("LEAT_TRACE_CUPTI");
+    snprintf(recorder->tries, sizeof recorder->tries, "%s", tries ? tries : "");
     recorder->process = getpid();
     recorder->is_paused = is_set("LEAT_TRACE_PAUSED", "1");
     recorder->capture.ring = &recorder->ring;

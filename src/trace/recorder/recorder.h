@@ -6,6 +6,7 @@
 #include "trace/recorder/capture.h"
 #include "trace/recorder/convert.h"
 #include "trace/recorder/cupti_door.h"
+#include "trace/recorder/selection.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/types.h>
@@ -13,9 +14,12 @@
 struct le_recorder {
     struct le_cupti_door door;
     le_cupti_subscriber subscriber;
+    struct le_selection selection;
     bool has_cupti;          /* the door's table may be called, and records are coming */
     bool is_paused;          /* until cuProfilerStart */
     _Atomic bool has_graphs; /* of one that is_paused: the program makes graphs */
+    bool is_unflushed;       /* CUPTI is asked for buffers at the end alone */
+    char tries[128];         /* LEAT_TRACE_CUPTI */
     char note[512];          /* what is missing, or "" */
     pid_t process;
     struct le_sources *sources;

@@ -2,6 +2,30 @@
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/cupti_layout.h"
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the word stands among those of LEAT_TRACE_CUPTI, and what follows it up to the next comma; NULL: it does not.
+ */
+static const char *tried(const struct le_recorder *recorder, const char *word) {
+    const char *at = recorder->tries;
+    size_t length = strlen(word);
+    for (; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, word, length) == 0 && strchr(":,", at[length]))
+            return at + length;
+    return NULL;
+}
+
+static bool is_asked_for(const struct le_recorder *recorder, le_cupti_kind kind) {
+    const char *at = tried(recorder, "only");
+    char *end;
+    if (!at)
+        return true;
+    for (; *at == ':'; at = end)
+        if (strtol(at + 1, &end, 10) == kind)
+            return true;
+    return false;
+}
 
 static const char *result_text(const struct le_cupti *cupti, le_cupti_result result) {
     const char *text = NULL;
@@ -41,12 +65,16 @@ static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     const struct le_cupti *cupti = &recorder->door.table;
     le_cupti_kind kind;
     for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++) {
+        if (!is_asked_for(recorder, kind))
+            continue;
         le_cupti_result result = cupti->activity_enable(kind);
         if (result != LE_CUPTI_SUCCESS && !recorder->note[0])
             snprintf(recorder->note, sizeof recorder->note,
                      "not all was recorded: CUPTI refuses kind %d: %s (error %d)", kind, result_text(cupti, result),
                      result);
     }
+    if (groups & LE_KINDS_OF_HOST)
+        le_selection_apply(&recorder->selection, cupti);
 }
 
 static void disable_kinds(struct le_recorder *recorder, unsigned groups) {
@@ -87,6 +115,23 @@ static void wake(void *user) {
     le_recorder_wake(user);
 }
 
+static bool set_attribute(const struct le_cupti *cupti, le_cupti_attribute attribute) {
+    uint8_t value = 1;
+    size_t size_bytes = sizeof value;
+    return cupti->set_attribute && cupti->set_attribute(attribute, &size_bytes, &value) == LE_CUPTI_SUCCESS;
+}
+
+/* Buffers are cleared by the writer, not in the program's threads. */
+static void set_attributes(struct le_recorder *recorder) {
+    const struct le_cupti *cupti = &recorder->door.table;
+    recorder->buffers.clears = !tried(recorder, "unzeroed") && set_attribute(cupti, LE_CUPTI_ATTRIBUTE_ZEROED);
+    if (tried(recorder, "pinned"))
+        set_attribute(cupti, LE_CUPTI_ATTRIBUTE_PINNED);
+    recorder->is_unflushed = tried(recorder, "unflushed");
+    if (!tried(recorder, "all"))
+        le_selection_find(&recorder->selection, cupti);
+}
+
 void le_recorder_start_cupti(struct le_recorder *recorder, le_cupti_request_function *request,
                              le_cupti_complete_function *complete) {
     struct le_capture *capture = &recorder->capture;
@@ -95,6 +140,7 @@ void le_recorder_start_cupti(struct le_recorder *recorder, le_cupti_request_func
     capture->profiler_switched = recorder->is_paused ? switch_recording : NULL;
     capture->graph_begins = recorder->is_paused ? keep_graphs : NULL;
     le_capture_enable(capture, &recorder->door.table, recorder->subscriber);
+    set_attributes(recorder);
     recorder->door.table.activity_register(request, complete);
     put_switch(recorder, !recorder->is_paused);
     atomic_store(&capture->is_on, !recorder->is_paused);

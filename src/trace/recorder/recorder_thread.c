@@ -67,7 +67,7 @@ static void wait_for_work(struct le_recorder *recorder) {
 /* Half-full buffers are asked for, too, now and then; but not before there is one: cuInit may be under way for long. */
 static void flush_sometimes(struct le_recorder *recorder) {
     uint64_t now_ns = le_clock_ns();
-    if (!recorder->has_cupti || !le_activity_buffers_in_use(&recorder->buffers) ||
+    if (!recorder->has_cupti || !le_activity_buffers_in_use(&recorder->buffers) || recorder->is_unflushed ||
         now_ns - recorder->flushed_ns < FLUSH_NS)
         return;
     recorder->flushed_ns = now_ns;
