@@ -18,13 +18,13 @@ import json
 import os
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+
+import waiting
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOBODYS = '/tmp/leat-pairs'
@@ -60,52 +60,14 @@ def report(o, trace, *words):
     return subprocess.run([leat(o), 'report', trace, *words], capture_output=True, text=True, timeout=o.seconds, check=True).stdout
 
 
-# ---- processes that wait to be told what to do
+# ---- processes that take turns
 
-class Program:
-    """A pair's program, with `leat trace` around it if it has a trace."""
+class Recorded(waiting.Program):
+    """A pair's program with `leat trace` around it."""
 
-    def __init__(self, o, path, trace=None):
-        self.trace, self.seconds, self.errors = trace, o.seconds, tempfile.TemporaryFile('w+')
-        around = [leat(o), 'trace', '-o', trace, '--from-start', 'off'] if trace else []
-        self.process = subprocess.Popen(around + [python(), path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-                                        text=True, start_new_session=True)
-
-    def ask(self, line):
-        self.process.stdin.write(line + '\n')
-        self.process.stdin.flush()
-
-    def answer_ns(self):
-        """The answer to the line that was asked first of those without one."""
-        watch = threading.Timer(self.seconds, os.killpg, (self.process.pid, signal.SIGKILL))
-        watch.start()
-        try:
-            for line in self.process.stdout:
-                found = re.match(r'(?:before|after) (\d+)$', line)
-                if found:
-                    return int(found.group(1))
-        finally:
-            watch.cancel()
-        raise RuntimeError(self.last_words())
-
-    def took_ns(self, line):
-        self.ask(line)
-        return self.answer_ns()
-
-    def last_words(self):
-        self.end()
-        self.errors.seek(0)
-        own = [line.strip() for line in self.errors if line.strip() and not line.startswith('leat: ')]
-        return own[-1] if own else 'status %d' % self.process.returncode
-
-    def end(self):
-        """Its trace is whole then."""
-        try:
-            self.process.stdin.close()
-            self.process.wait(self.seconds)
-        except (OSError, subprocess.TimeoutExpired):
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+    def __init__(self, o, path, trace):
+        super().__init__([leat(o), 'trace', '-o', trace, '--from-start', 'off', python(), path], o.seconds)
+        self.trace = trace
 
 
 class Pair:
@@ -114,9 +76,9 @@ class Pair:
         self.rule = self.name.rsplit('_', 1)[0].replace('_', '-')
         self.times = {'before': [], 'after': [], 'recorded': []}
         def trace(kind): return os.path.join(folder, '%s.%s.trace' % (self.name, kind))
-        self.recorded = [Program(o, path, trace(k)) for k in range(1 if o.small else o.rounds)]
-        self.plain = [Program(o, path) for _ in range(0 if o.small else PLAIN)]
-        self.other = [Program(o, path, trace('after'))] if o.keep and not o.small else []
+        self.recorded = [Recorded(o, path, trace(k)) for k in range(1 if o.small else o.rounds)]
+        self.plain = [waiting.Program([python(), path], o.seconds) for _ in range(0 if o.small else PLAIN)]
+        self.other = [Recorded(o, path, trace('after'))] if o.keep and not o.small else []
         for program in self.recorded:
             program.ask('before')
         for program in self.plain:
@@ -126,18 +88,18 @@ class Pair:
     def wait(self):
         """Until all have done what they were asked at first, which warms them up."""
         for program in self.recorded + self.plain + self.plain:
-            program.answer_ns()
+            program.answer()
 
     def run(self):
         for k, recorded in enumerate(self.recorded):
             plain = self.plain[k % PLAIN] if self.plain else None
             if plain:
-                self.times['before'].append(plain.took_ns('before'))
-            self.times['recorded'].append(recorded.took_ns('before recorded'))
+                self.times['before'].append(plain.told('before'))
+            self.times['recorded'].append(recorded.told('before recorded'))
             if plain:
-                self.times['after'].append(plain.took_ns('after'))
+                self.times['after'].append(plain.told('after'))
         for program in self.other:
-            program.took_ns('after recorded')
+            program.told('after recorded')
 
     def end(self):
         for program in self.recorded + self.plain + self.other:

@@ -3,7 +3,7 @@
 # beside what following them gains (findings.py). Needs a GPU, CUPTI, and those of CuPy, Numba, PyTorch and JAX that are to take part.
 # Writes bench/results/DATE-gpu-findings.txt (or $BENCH_TO/gpu-findings.txt, figures in .jsonl).
 #
-#     bench/gpu/findings.sh [OPTIONS OF findings.py]      GPU_FINDINGS: all, tracing or pairs; GPU_KEEP: a folder, for the traces
+#     bench/gpu/findings.sh [OPTIONS OF findings.py]      GPU_FINDINGS: all, tracing, variants or pairs; GPU_KEEP: a folder, for the traces
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/packages.sh
@@ -21,7 +21,8 @@ parts=${GPU_FINDINGS:-all}
 set -- --build "$build" ${GPU_KEEP:+--keep "$GPU_KEEP"} "$@"
 {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1
-    [ "$parts" = pairs ] || "$python" bench/gpu/tracing.py --build "$build" ${GPU_KEEP:+--keep "$GPU_KEEP"} || echo "FAILED"
-    [ "$parts" = tracing ] || "$python" bench/gpu/findings.py --json "${BENCH_TO:-$build}/gpu-findings.jsonl" "$@" || echo "FAILED"
+    [ "$parts" != variants ] || "$python" bench/gpu/tracing.py --build "$build" --only variants || echo "FAILED"
+    [ "$parts" = pairs ] || [ "$parts" = variants ] || "$python" bench/gpu/tracing.py --build "$build" ${GPU_KEEP:+--keep "$GPU_KEEP"} || echo "FAILED"
+    [ "$parts" = tracing ] || [ "$parts" = variants ] || "$python" bench/gpu/findings.py --json "${BENCH_TO:-$build}/gpu-findings.jsonl" "$@" || echo "FAILED"
 } 2>&1 | tee "$to"
 ! grep -q FAILED "$to"

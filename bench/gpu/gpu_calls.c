@@ -2,7 +2,11 @@
  *
  * usage: bench_gpu_calls warm DEVICE               us to enqueue a call of 1,000 numbers; us for one with a wait
  *        bench_gpu_calls first DEVICE START_NS     ms from START_NS (CLOCK_MONOTONIC) to the first result
- *        bench_gpu_calls context DEVICE START_NS   ms from there to cuInit and a context, without Leat */
+ *        bench_gpu_calls context DEVICE START_NS   ms from there to cuInit and a context, without Leat
+ *
+ * Of the last two the figure is the last number; before it stands what it is made of, as NAME MS pairs. Those of Leat
+ * are the program's own steps, which add up, and after "of which" what the ledger says of them; what Leat's threads do
+ * meanwhile is in none. */
 #include "leat.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -35,23 +39,53 @@ static double median(double *values) {
     return values[BATCHES / 2];
 }
 
+struct steps {
+    uint64_t last_ns; /* 0: they are not shown */
+};
+
+/* Prints what has gone by since the last step. */
+static void step(struct steps *steps, const char *name) {
+    uint64_t now = now_ns();
+    if (steps->last_ns == 0)
+        return;
+    printf("%s %.1f, ", name, (double)(now - steps->last_ns) / 1e6);
+    steps->last_ns = now;
+}
+
+static void must_driver(bool good) {
+    if (good)
+        return;
+    fprintf(stderr, "bench_gpu_calls: no driver, or no device\n");
+    exit(1);
+}
+
 /* The driver alone: what nobody's first result can do without. */
-static void context(void) {
+static void context(struct steps *steps) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW), *made;
     int (*init)(unsigned), (*get)(int *, int), (*retain)(void **, int), device;
-    if (library) {
-        *(void **)&init = dlsym(library, "cuInit");
-        *(void **)&get = dlsym(library, "cuDeviceGet");
-        *(void **)&retain = dlsym(library, "cuDevicePrimaryCtxRetain");
-    }
-    if (!library || init(0) || get(&device, 0) || retain(&made, device)) {
-        fprintf(stderr, "bench_gpu_calls: no driver, or no device\n");
-        exit(1);
-    }
+    must_driver(library != NULL);
+    *(void **)&init = dlsym(library, "cuInit");
+    *(void **)&get = dlsym(library, "cuDeviceGet");
+    *(void **)&retain = dlsym(library, "cuDevicePrimaryCtxRetain");
+    step(steps, "driver loaded");
+    must_driver(init(0) == 0);
+    step(steps, "cuInit");
+    must_driver(get(&device, 0) == 0 && retain(&made, device) == 0);
+    step(steps, "context");
+}
+
+/* What waits and works in the calling thread, by the ledger: costs of a tenth of a millisecond and more. */
+static void print_ledger(leat_context *ctx) {
+    leat_cost cost;
+    printf("of which");
+    for (size_t k = 0; leat_ledger_get(ctx, k, &cost) == LEAT_OK; k++)
+        if (cost.time_ns >= 100000)
+            printf(" %s (%.24s) %.1f,", leat_cost_name(cost.kind), cost.what, (double)cost.time_ns / 1e6);
+    printf(" ");
 }
 
 /* A prepared call of x+x+x+x+x, whose result is there. */
-static leat_call *prepared(leat_context *ctx) {
+static leat_call *prepared(leat_context *ctx, struct steps *steps) {
     const int64_t shape[] = {N};
     float ones[N];
     leat_array *x, *y;
@@ -62,12 +96,16 @@ static leat_call *prepared(leat_context *ctx) {
     must(leat_array_new_empty(ctx, LEAT_F32, 1, shape, LEAT_MEMORY_DEVICE, &x));
     must(leat_array_new_empty(ctx, LEAT_F32, 1, shape, LEAT_MEMORY_DEVICE, &y));
     must(leat_array_write(x, ones, sizeof ones, NULL, NULL));
+    step(steps, "arrays");
     must(leat_program_new(ctx, "y[i] = x[i] + x[i] + x[i] + x[i] + x[i]", 0, NULL, &program));
     must(leat_call_new(program, &call));
     must(leat_call_set_array(call, "x", x));
     must(leat_call_want(call, "y", y));
+    step(steps, "program");
     must(leat_call_run(call, NULL, NULL));
+    step(steps, "run");
     must(leat_array_read(y, ones, sizeof ones, NULL, NULL));
+    step(steps, "copied back");
     if (ones[0] != 5 || ones[N - 1] != 5) {
         fprintf(stderr, "bench_gpu_calls: a wrong result\n");
         exit(1);
@@ -110,19 +148,26 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_gpu_calls warm DEVICE | first DEVICE START_NS | context DEVICE START_NS\n");
         return 2;
     }
-    leat_options options = {.device = argv[2], .keep_code = true};
+    bool warm = strcmp(what, "warm") == 0;
+    leat_options options = {.device = argv[2], .keep_code = true, .ledger_level = warm ? 0 : 1};
     leat_context *ctx = NULL;
     leat_call *call = NULL;
+    struct steps steps = {.last_ns = warm ? 0 : strtoull(argv[3], NULL, 10)};
+    step(&steps, "process started");
     if (strcmp(what, "context") == 0) {
-        context();
+        context(&steps);
     } else {
         must(leat_open(&options, &ctx));
-        call = prepared(ctx);
+        step(&steps, "opened");
+        call = prepared(ctx, &steps);
     }
-    if (strcmp(what, "warm") == 0)
+    if (warm) {
         printf("%.3f %.3f\n", enqueue_us(ctx, call), wait_us(ctx, call));
-    else
-        printf("%.3f\n", (double)(now_ns() - strtoull(argv[3], NULL, 10)) / 1e6);
+    } else {
+        if (ctx)
+            print_ledger(ctx);
+        printf("%.3f\n", (double)(steps.last_ns - strtoull(argv[3], NULL, 10)) / 1e6);
+    }
     if (ctx) {
         leat_call_free(call);
         leat_close(ctx);

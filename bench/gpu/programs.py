@@ -227,11 +227,16 @@ def details(run):
 # ---- fresh processes and new expressions
 
 def spent_ms(line, env):
-    """What a process says it took from the moment that it was asked for, given as its last argument."""
-    done = subprocess.run(line + [str(time.monotonic_ns())], capture_output=True, text=True, env=env, timeout=60)
+    """What a process says it took from the moment that it was asked for, given as its last argument; what that is made of; and how
+    long it took to end after its last step."""
+    start = time.monotonic_ns()
+    done = subprocess.run(line + [str(start)], capture_output=True, text=True, env=env, timeout=60)
+    all_ms = (time.monotonic_ns() - start) / 1e6
     if done.returncode:
         raise RuntimeError(done.stderr.strip().split('\n')[-1][:200])
-    return float(done.stdout.split()[-1])
+    said = done.stdout.strip().split(' ')
+    ms = float(said[-1])
+    return ms, ' '.join(said[:-1]).rstrip(','), all_ms - ms
 
 
 def first_results(o, folder, lines):
@@ -247,14 +252,16 @@ def first_results(o, folder, lines):
             cold.append(spent_ms(line, env))
             if keep:
                 warm.append(spent_ms(line, env))
-        made = [statistics.median(x) if x else None for x in (cold, warm)]
-        lines.append({'first': what, 'cold_ms': made[0], 'warm_ms': made[1]})
-        return made
+        made = [sorted(x)[len(x) // 2] if x else (None, '', 0) for x in (cold, warm)]
+        phases = ['    ' + name + ': ' + said + ', to the end of the process %.1f' % end
+                  for name, (ms, said, end) in zip(('empty cache', 'warm cache'), made) if said]
+        lines.append({'first': what, 'cold_ms': made[0][0], 'warm_ms': made[1][0], 'phases': phases})
+        return made[0][0], made[1][0], phases
     todo = [('cuInit + context', [calls, 'context', o.device], 5, False), ('leat', [calls, 'first', o.device], 5, True)]
     todo += [(p, [sys.executable, os.path.join(HERE, 'program_first.py'), p], 1, True) for p in o.peers if p != 'torch']
     for what, line, count, keep in todo:
         try:
-            cold, warm = measure(what, line, count, keep)
+            cold, warm, phases = measure(what, line, count, keep)
         except (OSError, RuntimeError, ValueError, subprocess.TimeoutExpired) as e:
             rows.append('%-36s %s' % (what, e))
             continue
@@ -263,6 +270,7 @@ def first_results(o, folder, lines):
             said = '   %.2f x context (goal: 1.1)   %s' % (cold / context, 'ok' if cold <= 1.1 * context else 'MISSED')
         context = cold if what.startswith('cuInit') else context
         rows.append('%-36s%10.1f empty cache%s%s' % (what, cold, '' if warm is None else '%10.1f warm cache' % warm, said))
+        rows += phases
     return rows + ['']
 
 

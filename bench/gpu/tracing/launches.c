@@ -1,13 +1,15 @@
 /* What a launch costs the host, and how long kernels of about 6 us take one after the other; tracing.py runs it with
- * and without `leat trace`. Only the driver is used, by dlopen. Prints `launch_ns MEDIAN` and `kernels_ns MEDIAN`, the
- * wall time of 20,000 kernels. A stream's queue takes 1,021 launches: rounds of 500 never fill it. */
+ * and without `leat trace`. Only the driver is used, by dlopen. Lines of stdin are answered: `launch` by `launch_ns`
+ * and the median of rounds of empty kernels, `kernels` by `kernels_ns` and the wall time of 10,000 kernels, `count` by
+ * `launches` and how many there were so far. A stream's queue takes 1,021 launches: rounds of 500 never fill it. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 40, ROUND = 500, TIMES = 3, WARM = 30000 };
+enum { ROUNDS = 20, ROUND = 500, KERNELS = 10000, WARM = 30000, WARM_AGAIN = 2000 };
 /* At 1.98 GHz, with what starting and ending take, about 6 us. */
 #define CYCLES 11000
 
@@ -26,6 +28,7 @@ static struct driver {
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
                   void **);
     void *nothing, *spin, *stream;
+    long launches;
 } driver;
 
 static void fail(const char *what, int result) {
@@ -88,6 +91,7 @@ static double median(double *values, size_t count) {
 static void launch(void *kernel, int count) {
     uint64_t cycles = CYCLES;
     void *arguments[] = {&cycles};
+    driver.launches += count;
     for (int k = 0; k < count; k++)
         check(
             driver.launch(kernel, 1, 1, 1, 32, 1, 1, 0, driver.stream, kernel == driver.spin ? arguments : NULL, NULL),
@@ -110,22 +114,27 @@ static double launch_ns(void) {
 }
 
 static double kernels_ns(void) {
-    double times[TIMES];
-    for (int k = 0; k < TIMES; k++) {
-        double start = now_ns();
-        launch(driver.spin, ROUNDS * ROUND);
-        wait();
-        times[k] = now_ns() - start;
-    }
-    return median(times, TIMES);
+    double start = now_ns();
+    launch(driver.spin, KERNELS);
+    wait();
+    return now_ns() - start;
 }
 
 int main(void) {
+    char line[64];
     open_driver();
     launch(driver.spin, WARM); /* a fifth of a second, for the clocks to rise */
-    launch(driver.nothing, ROUND);
-    wait();
-    printf("launch_ns %.1f\n", launch_ns());
-    printf("kernels_ns %.0f\n", kernels_ns());
+    while (fgets(line, sizeof line, stdin)) {
+        launch(driver.spin, WARM_AGAIN);
+        launch(driver.nothing, ROUND);
+        wait();
+        if (strcmp(line, "launch\n") == 0)
+            printf("launch_ns %.1f\n", launch_ns());
+        else if (strcmp(line, "kernels\n") == 0)
+            printf("kernels_ns %.0f\n", kernels_ns());
+        else
+            printf("launches %ld\n", driver.launches);
+        fflush(stdout);
+    }
     return 0;
 }

@@ -1,25 +1,31 @@
-"""launches.c's two figures from Python, with CuPy: what a launch costs the host, and how long kernels of about 6 us take one after the
-other. Prints `launch_ns MEDIAN` and `kernels_ns MEDIAN`."""
+"""launches.c's figures from Python, with CuPy: what a launch costs the host, and how long kernels of about 6 us take one after the
+other. Lines of stdin are answered as there."""
 import statistics
+import sys
 import time
 
 import cupy as cp
 import numpy as np
 
-ROUNDS, ROUND, TIMES, WARM, CYCLES = 40, 500, 3, 30000, 11000
+ROUNDS, ROUND, KERNELS, WARM, WARM_AGAIN, CYCLES = 20, 500, 10000, 30000, 2000, 11000
 nothing = cp.RawKernel('extern "C" __global__ void nothing() {}', 'nothing')
 spin = cp.RawKernel('extern "C" __global__ void spin(long long cycles) {'
                     'long long from = clock64(); while (clock64() - from < cycles) ; }', 'spin')
 grid, block, none, cycles = (1,), (32,), (), (np.int64(CYCLES),)
 stream = cp.cuda.Stream(non_blocking=True)
+launches = 0
 
 
 def launch(count):
+    global launches
+    launches += count
     for _ in range(count):
         nothing(grid, block, none)
 
 
 def launch_spinning(count):
+    global launches
+    launches += count
     for _ in range(count):
         spin(grid, block, cycles)
 
@@ -34,14 +40,20 @@ def launch_ns():
 
 def kernels_ns():
     start = time.perf_counter_ns()
-    launch_spinning(ROUNDS * ROUND)
+    launch_spinning(KERNELS)
     stream.synchronize()
     return time.perf_counter_ns() - start
 
 
 with stream:
     launch_spinning(WARM)  # a fifth of a second, for the clocks to rise
-    launch(ROUND)
-    stream.synchronize()
-    print('launch_ns %.1f' % statistics.median(launch_ns() for _ in range(ROUNDS)))
-    print('kernels_ns %.0f' % statistics.median(kernels_ns() for _ in range(TIMES)))
+    for line in sys.stdin:
+        launch_spinning(WARM_AGAIN)
+        launch(ROUND)
+        stream.synchronize()
+        if line == 'launch\n':
+            print('launch_ns %.1f' % statistics.median(launch_ns() for _ in range(ROUNDS)), flush=True)
+        elif line == 'kernels\n':
+            print('kernels_ns %.0f' % kernels_ns(), flush=True)
+        else:
+            print('launches %d' % launches, flush=True)
