@@ -183,7 +183,9 @@ static const struct held *make_op(struct cuda *c, struct le_node *node, struct b
     bool narrow = has_narrow_form(node->code) && all_narrow(node, x);
     narrow = narrow && (node->type == LE_BOOL || le_cuda_is_narrow(c, node));
     add_note(c, node, block, x[node->operand_count - 1]);
-    return le_cuda_hold(c, block, node->type, narrow && node->type == LE_I64, "t", le_cuda_op(c, node, x, narrow));
+    const char *usual = c->quick && is_open(c->quick, block) ? c->usual : NULL;
+    return le_cuda_hold(c, block, node->type, narrow && node->type == LE_I64, "t",
+                        le_cuda_op(c, node, x, narrow, usual));
 }
 
 static const struct held *make_cast(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {

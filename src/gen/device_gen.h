@@ -74,6 +74,10 @@ struct cuda {
     /* Not NULL: how many terms the reductions of a point have that threads share, and the number of the one that is
      * made now (NULL: what comes after them all): of a point's faults the first one is told, too. */
     const char *terms, *term;
+    /* Not NULL: code of that block, and inside of it, may divide without a branch, and says in the bool `usual` whether
+     * its results count. */
+    const struct block *quick;
+    const char *usual;
     int epoch, moment, moments, branches; /* moment: as gen.h's */
     bool may_fault, may_note;
     leat_status status;
@@ -132,7 +136,10 @@ bool le_cuda_is_safe(struct cuda *c,
 bool le_cuda_is_cheap(const struct le_node *node);
 
 /* device_op.c: expressions of operations and casts */
-const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow);
+/* usual: the quick way's bool; NULL: the exact one */
+const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow,
+                       const char *usual);
+bool le_cuda_has_quick_way(const struct le_node *node); /* an operation without a branch, where its numbers are usual */
 bool le_cuda_may_note(const struct le_node *node);
 
 /* device_access.c */

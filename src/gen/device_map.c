@@ -6,10 +6,11 @@
 
 #define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
 #define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
-#define DEAR_COST           256 /* additions that one thread makes */
-#define AHEAD_BYTES         16  /* that a thread reads before it computes: 2,048 threads are enough */
-#define SCATTER_AHEAD_BYTES 64  /* the same where a block's threads go on and on */
-#define SHIFT_MAX           8   /* elements between reads that share what they read */
+#define DEAR_COST           256  /* additions that one thread makes */
+#define DEAREST_COST        1024 /* the same where one loop makes the elements that end a row */
+#define AHEAD_BYTES         16   /* that a thread reads before it computes: 2,048 threads are enough */
+#define SCATTER_AHEAD_BYTES 64   /* the same where a block's threads go on and on */
+#define SHIFT_MAX           8    /* elements between reads that share what they read */
 #define TILE_SIDE           32
 #define TILES_MAX           4
 #define FEW_ROWS            8
@@ -472,15 +473,28 @@ static int64_t cost_of(const struct map *m) {
     return cost;
 }
 
-static void find_width(struct map *m) {
+/* Only the last threads have elements that do not count: a loop for those takes a compiler less than to ask at each. */
+static bool ends_once(const struct map *m) {
+    bool plain = m->safe && !m->loose && !m->asks;
+    return plain && m->way == MAP_FLAT && m->axis_count == 1 && m->phase == 0 && m->width > 1;
+}
+
+static void find_width_within(struct map *m, int64_t most) {
     int least, bytes = widest(m, &least);
     int64_t cost = cost_of(m);
     m->width = m->asks || bytes == 0 ? 1 : 16 / bytes;
     if (!m->asks && m->width * least < 4)
         m->width = 4 / least;
-    while (m->width > 1 && m->width * cost > DEAR_COST)
+    while (m->width > 1 && m->width * cost > most)
         m->width /= 2;
     align(m);
+}
+
+static void find_width(struct map *m) {
+    find_width_within(m, DEAREST_COST);
+    m->dear = m->width * cost_of(m) > DEAR_COST && ends_once(m);
+    if (!m->dear)
+        find_width_within(m, DEAR_COST);
 }
 
 static void find_unroll(struct map *m) {
@@ -510,12 +524,6 @@ static bool find_items(struct map *m) {
 static void find_other(struct le_node *node, void *user) {
     if (node->kind == LE_NODE_REGION || node->kind == LE_NODE_LOCAL || node->kind == LE_NODE_REDUCE || node->changes)
         *(bool *)user = true;
-}
-
-/* Only the last threads have elements that do not count: a loop for those takes a compiler less than to ask at each. */
-static bool ends_once(const struct map *m) {
-    bool plain = m->safe && !m->loose && !m->asks;
-    return plain && m->way == MAP_FLAT && m->axis_count == 1 && m->phase == 0 && m->width > 1;
 }
 
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage) {

@@ -54,8 +54,9 @@ struct map {
     bool loose;               /* some is read as it is needed, and only for elements that count */
     bool asks;                /* it reads places that may lie outside */
     bool scatters;            /* its elements go to wherever the stage says */
-    bool splits;              /* where all elements of a thread count, and all that they read is inside, they are made
-                                 without a question, and else one by one */
+    bool dear;   /* its threads go on to others' elements, and what is quick for usual numbers is made so */
+    bool splits; /* where all elements of a thread count, and all that they read is inside, they are made
+                    without a question, and else one by one */
     const struct le_space *inside; /* of splits: where reads are inside; NULL: everywhere */
     int64_t inside_low[MAP_AXES_MAX], inside_high[MAP_AXES_MAX]; /* the same as places along each axis */
     int tile_rows, tile_columns;

@@ -1,6 +1,9 @@
 /* The text of a map's kernel: what it reads ahead, the elements, and how they are written. */
 #include "gen/device_map.h"
 
+#define PLACES_FOR_BLOCKS (2048 / MAP_THREADS) /* of a multiprocessor */
+#define TURNS_MOST        8
+
 struct maker {
     struct map *m;
     struct cuda *c;
@@ -342,19 +345,47 @@ static void make_apart(struct maker *k) {
     le_cuda_close(c, turns);
 }
 
-static void make_split(struct maker *k) {
-    struct cuda *c = k->c;
-    struct block *all = le_cuda_open(c, k->m->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
-    struct block *rest = le_cuda_open(c, k->m->body, "else");
-    k->body = all;
+static void find_quick(struct le_node *node, void *user) {
+    *(bool *)user |= le_cuda_has_quick_way(node);
+}
+
+/* NULL: none of it has a quick way that is worth it; else the bool that says whether what was made so counts. */
+static const char *declare_usual(struct maker *k, struct block *block) {
+    bool quick = false;
+    if (k->m->dear && !k->make)
+        le_node_walk(k->c->ir, k->m->stage->node, find_quick, &quick);
+    if (!quick)
+        return NULL;
+    const char *usual = le_cuda_name(k->c, "usual");
+    le_cuda_line(k->c, block, "bool %s = %s;", usual, k->names.whole);
+    return usual;
+}
+
+static void make_whole(struct maker *k, struct block *block, const char *usual) {
+    k->body = block;
     k->whole = true;
-    le_cuda_reach(c, k->m->inside);
+    k->c->quick = usual ? block : NULL;
+    k->c->usual = usual;
+    le_cuda_reach(k->c, k->m->inside);
     read_ahead(k);
     if (!k->make)
         declare_made(k);
     make_elements(k);
-    if (!k->make)
-        write_whole(k, all);
+    k->c->quick = NULL;
+    if (k->make)
+        return;
+    struct block *writes = usual ? le_cuda_open(k->c, block, le_arena_format(k->c->arena, "if (%s)", usual)) : block;
+    write_whole(k, writes);
+    if (usual)
+        le_cuda_close(k->c, writes);
+}
+
+static void make_split(struct maker *k) {
+    struct cuda *c = k->c;
+    const char *usual = declare_usual(k, k->m->body);
+    struct block *all = le_cuda_open(c, k->m->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
+    struct block *rest = le_cuda_open(c, k->m->body, usual ? le_arena_format(c->arena, "if (!%s)", usual) : "else");
+    make_whole(k, all, usual);
     k->body = rest;
     k->whole = false;
     le_cuda_reach(c, NULL);
@@ -403,6 +434,25 @@ static void make_all(struct maker *k) {
     write_all(k);
 }
 
+/* What is dear goes round: what is the same for all elements is found once for several of a thread's. */
+static const char *open_parts(struct map *m, int64_t parts) {
+    struct cuda *c = &m->c;
+    const char *part = le_cuda_name(c, "part");
+    const char *head = le_arena_format(
+        c->arena, "#pragma unroll 1\nfor (unsigned %s = blockIdx.x; %s < (unsigned)%s; %s += gridDim.x)", part, part,
+        le_cuda_number(c, "parts", parts), part);
+    m->body = le_cuda_open(c, c->root, head);
+    return part;
+}
+
+/* As many blocks as leave the device with several for each place that it has for one. */
+static int64_t blocks_of_parts(const struct map *m, int64_t parts) {
+    int64_t places = (int64_t)m->c.job->facts->multiprocessors * PLACES_FOR_BLOCKS;
+    int64_t turns = parts / (places * 4);
+    turns = turns < 1 ? 1 : turns > TURNS_MOST ? TURNS_MOST : turns;
+    return (parts + turns - 1) / turns;
+}
+
 bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
                   leat_status *status) {
     struct map m;
@@ -410,13 +460,19 @@ bool le_map_stage(const struct le_device_kernel_job *job, const struct le_stage 
     if (!le_map_find(&m, job, stage))
         return false;
     m.c.block_threads = MAP_THREADS;
-    le_map_places(&m, &names);
-    struct maker k = new_maker(&m, &names);
-    make_all(&k);
-    struct le_device_launch *launch = le_cuda_finish(k.c, out);
     int64_t blocks = m.items;
     if (m.way == MAP_FLAT)
         blocks = (m.items + MAP_THREADS * m.unroll - 1) / (MAP_THREADS * m.unroll);
+    if (m.dear) {
+        m.part = open_parts(&m, blocks);
+        blocks = blocks_of_parts(&m, blocks);
+    }
+    le_map_places(&m, &names);
+    struct maker k = new_maker(&m, &names);
+    make_all(&k);
+    if (m.dear)
+        le_cuda_close(&m.c, m.body);
+    struct le_device_launch *launch = le_cuda_finish(k.c, out);
     launch->grid[0] = (unsigned)blocks;
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = MAP_THREADS;

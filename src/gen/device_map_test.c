@@ -115,6 +115,22 @@ static void all_types(void **state) {
     same("in x: i32[n]\ny[i] = z[abs(x[i]) % 100]", "x 5003, z 100", VECTORS);
 }
 
+/* Divisions and roots without a branch, and the exact ones for what is not usual: zeros, what is far too small or
+ * large, negative numbers under a root. */
+static void dear(void **state) {
+    (void)state;
+#define FAR "def f(a, b) = sqrt(a / b) / (b - sqrt(b)) + a * rsqrt(b)\n"
+#define ALL "f(x[i], z[i]) + f(z[i], x[i]) - f(x[i] * x[i], 3) * f(z[i] * z[i], x[i] * x[i])"
+    same(FAR "y[i] = " ALL, "x 4099, z 4099", VECTORS);
+    same(FAR "y[i] = " ALL, "x 4096 by 2, z 4096", VECTORS);
+    same_checked(FAR "y[i] = " ALL, "x 4099, z 4099", ONE, false, false);
+    same("in x: f64[n]\n" FAR "y[i] = " ALL, "x 4099, z 4099", VECTORS);
+    same(FAR "y[i] = f(x[i], 1e-36) - f(1e-37, x[i]) + f(x[i] * 1e38, 1e-3) - f(1e-3 * x[i], 1e38 * x[i])", "x 4099",
+         VECTORS);
+    same(FAR "y[i] = " ALL " + i", "x 300001, z 300001", VECTORS);
+    also(FAR "y[i+1] = " ALL " where i in 0..1001", "x 1001, z 1001, y 1003", ONE);
+}
+
 static void with_checks(void **state) {
     (void)state;
     same_checked("y[i] = x[i] + z[i//2]", "x 1027, z 514", VECTORS, true, true);
@@ -129,6 +145,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_axis),     cmocka_unit_test(strides),
                                        cmocka_unit_test(several_axes), cmocka_unit_test(transposed),
                                        cmocka_unit_test(stencils),     cmocka_unit_test(all_types),
-                                       cmocka_unit_test(with_checks)};
+                                       cmocka_unit_test(dear),         cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

@@ -16,6 +16,7 @@ struct op {
     struct cuda *c;
     int code;
     const char *type, *a, *b, *d; /* d: the third operand */
+    const char *usual;            /* le_cuda's, where it is made the quick way; NULL: it is not */
 };
 
 static const char *infix(const struct op *o, const char *sign) {
@@ -103,9 +104,31 @@ static const char *of_bools(const struct op *o) {
 
 /* ---- floats */
 
+/* Without a branch, as long as the numbers are usual ones; NULL: it has no such way. */
+static const char *quick(const struct op *o, bool single) {
+    struct le_arena *arena = o->c->arena;
+    if (o->code == LE_OP_DIV)
+        return le_arena_format(arena, "le_quotient(%s, %s, %s)", o->a, o->b, o->usual);
+    if (o->code == LE_OP_SQRT && single)
+        return le_arena_format(arena, "le_root(%s, %s)", o->a, o->usual);
+    if (o->code == LE_OP_RSQRT && single)
+        return le_arena_format(arena, "le_quotient(1.0f, le_root(%s, %s), %s)", o->a, o->usual, o->usual);
+    return NULL;
+}
+
+bool le_cuda_has_quick_way(const struct le_node *node) {
+    if (node->kind != LE_NODE_OP || !le_type_is_float(node->operands[0]->type))
+        return false;
+    bool root = node->code == LE_OP_SQRT || node->code == LE_OP_RSQRT;
+    return node->code == LE_OP_DIV || (root && node->operands[0]->type == LE_F32);
+}
+
 static const char *of_floats(const struct op *o, bool single) {
     const char *f = single ? "f" : "", *t = single ? "float" : "double";
     struct le_arena *arena = o->c->arena;
+    const char *without_branch = o->usual ? quick(o, single) : NULL;
+    if (without_branch)
+        return without_branch;
     switch (o->code) {
     case LE_OP_FLOORDIV:
         return le_arena_format(arena, "(%s)le_float_floordiv(%s, %s)", t, o->a, o->b);
@@ -211,7 +234,8 @@ static const char *of_narrow(const struct op *o) {
     return o->code == LE_OP_NEG ? le_arena_format(o->c->arena, "-%s", o->a) : plain(o);
 }
 
-const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow) {
+const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow,
+                       const char *usual) {
     enum le_type type = node->operands[0]->type;
     const char *text[3] = {NULL, NULL, NULL}, *made;
     for (int k = 0; k < node->operand_count && k < 3; k++)
@@ -221,7 +245,8 @@ const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct 
                    .type = narrow ? "int" : le_cuda_type(type),
                    .a = text[0],
                    .b = text[1],
-                   .d = text[2]};
+                   .d = text[2],
+                   .usual = usual};
     if (narrow)
         made = of_narrow(&o);
     else if (type == LE_BOOL)

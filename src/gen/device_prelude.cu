@@ -225,6 +225,48 @@ __device__ inline double le_randn(unsigned long long key, unsigned long long fir
     const le_philox_block block = le_philox(key, first, second);
     return sqrt(-2 * log(1 - le_uniform(block.low))) * cos(6.283185307179586 * le_uniform(block.high));
 }
+//: le_quotient
+// a / b, rounded once. It is not usual where a remainder or the quotient is too small for this way, or there is no
+// number: then what comes out does not count. Nothing branches, so that many are under way at once.
+__device__ inline float le_quotient(float a, float b, bool &usual) {
+#ifdef __LEAT_SIM__
+    const float quotient = a / b;
+#else
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+    inverse = fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
+    const float near = a * inverse, quotient = fmaf(inverse, fmaf(-b, near, a), near);
+#endif
+    usual &= (fabsf(quotient) >= 0x1p-125f) & (fabsf(a) >= 0x1p-100f);
+    return quotient;
+}
+__device__ inline double le_quotient(double a, double b, bool &usual) {
+#ifdef __LEAT_SIM__
+    const double quotient = a / b;
+#else
+    double inverse;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(b));
+    const double error = fma(-b, inverse, 1.0);
+    inverse = fma(inverse, fma(error, error, error), inverse);
+    inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
+    const double near = a * inverse, quotient = fma(inverse, fma(-b, near, a), near);
+#endif
+    usual &= (fabs(quotient) >= 0x1p-1020) & (fabs(a) >= 0x1p-960);
+    return quotient;
+}
+//: le_root
+// The square root, in the same way.
+__device__ inline float le_root(float x, bool &usual) {
+#ifdef __LEAT_SIM__
+    const float root = sqrtf(x);
+#else
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+    const float near = x * inverse, root = fmaf(fmaf(-near, near, x), inverse * 0.5f, near);
+#endif
+    usual &= root >= 0x1p-50f;
+    return root;
+}
 //: le_tree
 // A sum or product of floats, term after term, by the one tree that all devices follow: T(n terms) = T(first h) + T(the
 // rest), h the largest power of two below n. Bit b of count says that the total of 2^b terms is pending.

@@ -309,18 +309,33 @@ __device__ inline bool le_is_last(unsigned *arrived, unsigned blocks) {
     return last;
 }
 //: le_thread_total
-// Of the terms from first to end by one thread, at most U << LEVELS, U at a time; both powers of two.
-template <class M, int LEVELS, int U, class N, class Term>
-__device__ inline M le_thread_total(N first, N end, const Term &term) {
-    M pending[LEVELS + 1], all = M::none();
-    unsigned count = 0; /* bit b: pending[b] is the total of U << b terms */
+// A term that has no quick way.
+template <class Term> struct le_one_way {
+    const Term &term;
+    template <class N> __device__ inline auto operator()(N at, bool &) const { return term(at); }
+};
+// Of the terms from first to end by one thread, at most U << LEVELS, U at a time; both powers of two. Terms are made by
+// quick(at, usual), and by term(at) where those turn out not to be usual.
+template <class M, int LEVELS, int U, class N, class Term, class Quick>
+__device__ inline M le_thread_total(N first, N end, const Term &term, const Quick &quick) {
+    M pending[3], far[LEVELS - 2], all = M::none();
+    unsigned count = 0; /* bit b: pending[b], or far[b - 3], is the total of U << b terms */
 #pragma unroll 1
     for (N at = first; at < end; at += U, count++) {
         M t[U];
         if (at + U <= end) {
+            bool usual = true;
 #pragma unroll
             for (int k = 0; k < U; k++)
-                t[k] = term(at + k);
+                t[k] = quick(at + k, usual);
+#pragma unroll 1
+            for (int k = 0; !usual && k < U; k++) {
+                const M exact = term(at + k);
+#pragma unroll
+                for (int place = 0; place < U; place++)
+                    if (place == k)
+                        t[place] = exact;
+            }
         } else {
 #pragma unroll
             for (int k = 0; k < U; k++)
@@ -331,7 +346,7 @@ __device__ inline M le_thread_total(N first, N end, const Term &term) {
             all = all.join(x);
             continue;
         }
-        /* most turns end here: branches, and not all levels of what is hardly ever done */
+        /* most turns end here: branches, and what is hardly ever done stays out of registers */
         if ((count & 1) == 0) {
             pending[0] = x;
             continue;
@@ -347,22 +362,24 @@ __device__ inline M le_thread_total(N first, N end, const Term &term) {
             continue;
         }
         x = pending[2].join(x);
-        bool carries = true;
-#pragma unroll
-        for (int b = 3; b <= LEVELS; b++) {
-            if (carries && (count >> b & 1)) {
-                x = pending[b].join(x);
-            } else if (carries) {
-                pending[b] = x;
-                carries = false;
-            }
-        }
+        int b = 3;
+        for (; count >> b & 1; b++)
+            x = far[b - 3].join(x);
+        far[b - 3] = x;
     }
 #pragma unroll
-    for (int b = 0; M::ORDERED && b <= LEVELS; b++)
+    for (int b = 0; M::ORDERED && b < 3; b++)
         if (count >> b & 1)
             all = pending[b].join(all);
+#pragma unroll 1
+    for (int b = 3; M::ORDERED && count >> b != 0; b++)
+        if (count >> b & 1)
+            all = far[b - 3].join(all);
     return all;
+}
+template <class M, int LEVELS, int U, class N, class Term>
+__device__ inline M le_thread_total(N first, N end, const Term &term) {
+    return le_thread_total<M, LEVELS, U, N>(first, end, term, le_one_way<Term>{term});
 }
 //: le_write
 template <int W, class T> __device__ inline void le_write(T *to, const T (&from)[W]) {

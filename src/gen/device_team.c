@@ -287,8 +287,9 @@ static struct block *open_columns(struct cuda *c, const struct team_stage *t, in
 static void emit_column(struct cuda *c, struct group *g, struct block *block, int levels, const char *first,
                         const char *end, const char *total) {
     le_group_emit(c, g, block);
-    le_cuda_line(c, block, "const %s %s = le_thread_total<%s, %d, %d, %s>(%s, %s, %s);", g->type, total, g->type,
-                 levels, COLUMN_UNROLL(g), counted_in(g), first, end, g->term);
+    const char *quick = le_group_quick_term(c, g, block);
+    le_cuda_line(c, block, "const %s %s = le_thread_total<%s, %d, %d, %s>(%s, %s, %s%s%s);", g->type, total, g->type,
+                 levels, COLUMN_UNROLL(g), counted_in(g), first, end, g->term, quick ? ", " : "", quick ? quick : "");
 }
 
 /* Without a second pass: a thread takes all terms. */

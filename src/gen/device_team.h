@@ -61,6 +61,9 @@ bool le_group_is_uniform(struct cuda *c, const struct group *g, const int *point
 void le_group_shape(struct cuda *c, struct group *g); /* axes, width and unroll */
 /* Declares the total's type and the lambdas. */
 void le_group_emit(struct cuda *c, struct group *g, struct block *block);
+/* A lambda (term's number, bool &usual) that makes the term without a branch, as le_thread_total wants it; NULL: it has
+ * no such way that is worth it. */
+const char *le_group_quick_term(struct cuda *c, const struct group *g, struct block *block);
 void le_group_declare(struct cuda *c, struct group *g); /* the type alone */
 /* An expression: the total of the term whose indices block binds; at: its number. */
 const char *le_group_total(struct cuda *c, const struct group *g, struct block *block, const char *at);

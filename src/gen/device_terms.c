@@ -6,6 +6,7 @@
 
 #define NARROW_TERMS ((int64_t)1 << 30) /* an int counts these, and what is looked at behind them */
 #define DEAR_COST    128                /* additions of all terms that a thread makes at once */
+#define QUICK_COST   16                 /* additions of a term whose quick way is worth a text of its own */
 
 static bool is_arg(const struct le_node *node) {
     return node->code == LE_RED_ARGMIN || node->code == LE_RED_ARGMAX;
@@ -436,24 +437,53 @@ const char *le_group_total(struct cuda *c, const struct group *g, struct block *
     return total.at;
 }
 
+/* more: of its parameters, behind the term's number */
 static struct block *open_lambda(struct cuda *c, const struct group *g, struct block *block, const char *wish,
-                                 const char **name, const char **at) {
+                                 const char **name, const char **at, const char *more) {
     *name = le_cuda_name(c, wish);
     *at = le_cuda_name(c, "at");
     struct block *inner = le_cuda_open(c, block,
-                                       le_arena_format(c->arena, "const auto %s = [&](%s %s) -> %s", *name,
-                                                       g->narrow ? "int" : "long long", *at, g->type));
+                                       le_arena_format(c->arena, "const auto %s = [&](%s %s%s) -> %s", *name,
+                                                       g->narrow ? "int" : "long long", *at, more, g->type));
     inner->tail = ";";
     return inner;
 }
 
-static void emit_term(struct cuda *c, struct group *g, struct block *block) {
-    const char *last, *at;
-    struct block *inner = open_lambda(c, g, block, "term", &g->term, &at);
+static void fill_term(struct cuda *c, const struct group *g, struct block *inner, const char *at) {
+    const char *last;
     bind_outer(c, g, inner, at, &last);
     bind_last(c, g, inner, last);
     le_cuda_line(c, inner, "return %s;", le_group_total(c, g, inner, at));
     le_cuda_close(c, inner);
+}
+
+static void emit_term(struct cuda *c, struct group *g, struct block *block) {
+    const char *at;
+    struct block *inner = open_lambda(c, g, block, "term", &g->term, &at, "");
+    fill_term(c, g, inner, at);
+}
+
+static void find_quick(struct le_node *node, void *user) {
+    *(bool *)user |= le_cuda_has_quick_way(node);
+}
+
+const char *le_group_quick_term(struct cuda *c, const struct group *g, struct block *block) {
+    bool quick = false, safe = true;
+    const char *name, *at, *usual;
+    for (int k = 0; k < g->node_count; k++) {
+        le_node_walk(c->ir, g->bodies[k], find_quick, &quick);
+        safe &= le_cuda_is_safe(c, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
+    }
+    if (!quick || !safe || g->width > 1 || cost_of(c, g) < QUICK_COST)
+        return NULL;
+    usual = le_cuda_name(c, "usual");
+    struct block *inner =
+        open_lambda(c, g, block, "quick_term", &name, &at, le_arena_format(c->arena, ", bool &%s", usual));
+    c->quick = inner;
+    c->usual = usual;
+    fill_term(c, g, inner, at);
+    c->quick = NULL;
+    return name;
 }
 
 static void visit_load(struct look *l, struct le_node *node) {
@@ -500,7 +530,7 @@ static void emit_terms(struct cuda *c, struct group *g, struct block *block) {
     const char *last, *at, *names[LOADS_MAX], *some = le_cuda_name(c, "some"), *e = le_cuda_name(c, "e");
     struct look l = {.c = c, .g = g, .outer = -1, .inner = g->axes[g->axis_count - 1].position};
     all_fit(&l, visit_load);
-    struct block *inner = open_lambda(c, g, block, "terms", &g->many, &at);
+    struct block *inner = open_lambda(c, g, block, "terms", &g->many, &at, "");
     bind_outer(c, g, inner, at, &last);
     struct block *base = le_cuda_open(c, inner, NULL);
     bind_last(c, g, base, last);
