@@ -1,6 +1,7 @@
 /* Nodes: made once, shared where equal, folded where they are constant. Nothing here knows stages or ranges. */
 #include "base/hash.h"
 #include "ir/region.h"
+#include <math.h>
 #include <string.h>
 
 bool le_node_is_const(const struct le_node *node) {
@@ -301,14 +302,50 @@ static struct le_node *fold_i64(struct le_ir *ir, int code, struct le_node **x, 
     return NULL;
 }
 
-struct le_node *le_node_op(struct le_ir *ir, int code, enum le_type type, struct le_node **operands, int count) {
-    if (type == LE_I64) {
-        struct le_node *folded = fold_i64(ir, code, operands, count);
-        if (folded)
-            return folded;
+/* Whether a stands to b as the comparison says. */
+static bool compare_reals(int code, double a, double b) {
+    switch (code) {
+    case LE_OP_EQ:
+        return a == b;
+    case LE_OP_NE:
+        return a != b;
+    case LE_OP_LT:
+        return a < b;
+    case LE_OP_LE:
+        return a <= b;
+    case LE_OP_GT:
+        return a > b;
+    default:
+        return a >= b;
     }
-    if (code == LE_OP_NEG && operands[0]->kind == LE_NODE_CONST && le_type_is_float(type))
-        return le_node_real(ir, type, -le_const_real(operands[0]));
+}
+
+/* What never rounds, of float and bool constants: signs, comparisons, what joins those; else NULL. A complex number is
+ * divided by a constant without a question then. */
+static struct le_node *fold_exact(struct le_ir *ir, int code, struct le_node **x, int count) {
+    for (int k = 0; k < count; k++)
+        if (x[k]->kind != LE_NODE_CONST || x[k]->type != x[0]->type)
+            return NULL;
+    bool real = le_type_is_float(x[0]->type), truth = x[0]->type == LE_BOOL;
+    if (real && code == LE_OP_NEG)
+        return le_node_real(ir, x[0]->type, -le_const_real(x[0]));
+    if (real && code == LE_OP_ABS)
+        return le_node_real(ir, x[0]->type, fabs(le_const_real(x[0])));
+    if (real && code >= LE_OP_EQ && code <= LE_OP_GE)
+        return le_node_bool(ir, compare_reals(code, le_const_real(x[0]), le_const_real(x[1])));
+    if (truth && (code == LE_OP_AND || code == LE_OP_LAND))
+        return le_node_bool(ir, x[0]->bits & x[1]->bits & 1);
+    if (truth && (code == LE_OP_OR || code == LE_OP_LOR))
+        return le_node_bool(ir, (x[0]->bits | x[1]->bits) & 1);
+    return NULL;
+}
+
+struct le_node *le_node_op(struct le_ir *ir, int code, enum le_type type, struct le_node **operands, int count) {
+    struct le_node *folded = type == LE_I64 ? fold_i64(ir, code, operands, count) : NULL;
+    if (!folded && count > 0)
+        folded = fold_exact(ir, code, operands, count);
+    if (folded)
+        return folded;
     return le_node_make(
         ir, &(struct le_node){
                 .kind = LE_NODE_OP, .type = type, .code = code, .operands = operands, .operand_count = count});

@@ -107,6 +107,24 @@ static void whole_arithmetic_folds(void **state) {
                      LE_NODE_OP);
 }
 
+/* A question about constants, and what is made of its answers: `wide` of a complex number's division. */
+static void exact_questions_fold(void **state) {
+    (void)state;
+    struct le_node *two = le_node_real(ir, LE_F64, -2), *zero = le_node_real(ir, LE_F64, -0.0);
+    struct le_node *none = le_node_real(ir, LE_F64, (double)NAN), *size = le_node_op(ir, LE_OP_ABS, LE_F64, &two, 1);
+    struct le_node *no = le_node_bool(ir, false), *yes = le_node_bool(ir, true),
+                   *open = op2(LE_OP_LT, LE_BOOL, index_of(0), i64(5));
+    assert_true(size->kind == LE_NODE_CONST && le_const_real(size) == 2);
+    assert_ptr_equal(op2(LE_OP_GE, LE_BOOL, size, zero), yes);
+    assert_ptr_equal(op2(LE_OP_EQ, LE_BOOL, zero, le_node_real(ir, LE_F64, 0)), yes);
+    for (int code = LE_OP_EQ; code <= LE_OP_GE; code++)
+        assert_ptr_equal(op2(code, LE_BOOL, none, none), code == LE_OP_NE ? yes : no);
+    assert_ptr_equal(op2(LE_OP_AND, LE_BOOL, yes, no), no);
+    assert_ptr_equal(op2(LE_OP_LOR, LE_BOOL, no, yes), yes);
+    assert_int_equal(op2(LE_OP_AND, LE_BOOL, open, yes)->kind, LE_NODE_OP);
+    assert_int_equal(op2(LE_OP_DIV, LE_F64, size, two)->kind, LE_NODE_OP);
+}
+
 static void casts_fold(void **state) {
     static const struct {
         enum le_type from;
@@ -264,6 +282,7 @@ int main(void) {
         TEST(equal_nodes_are_one),
         TEST(facts_follow_from_operands),
         TEST(whole_arithmetic_folds),
+        TEST(exact_questions_fold),
         TEST(casts_fold),
         TEST(choices_fold),
         TEST(indices_are_replaced_at_once),
