@@ -141,22 +141,24 @@ static void test_kernel(void **state) {
     finish(&recording);
 }
 
-/* Up, down and up again: the same bytes have the same sample. */
+/* Up, down and up again: the same bytes have the same sample; few bytes have none. */
 static void test_transfers(void **state) {
     struct recording recording;
     (void)state;
-    record(&recording, "init up:1 down:1 up:1", plain);
+    record(&recording, "init up:1 down:1 up:1 few:1", plain);
     const struct le_index *index = recording.index;
     assert_non_null(index);
-    assert_int_equal(index->transfers.count, 3);
+    assert_int_equal(index->transfers.count, 4);
+    assert_int_equal(index->transfers.at[3].sample, 0);
+    assert_int_equal(index->transfers.at[3].bytes, 4000);
     for (int k = 0; k < 3; k++) {
-        assert_int_equal(index->transfers.at[k].bytes, 1000);
+        assert_int_equal(index->transfers.at[k].bytes, 5000);
         assert_int_equal(index->transfers.at[k].device, 0x7000);
         assert_int_not_equal(index->transfers.at[k].sample, 0);
         assert_int_equal(index->transfers.at[k].sample, index->transfers.at[0].sample);
         assert_int_equal(index->transfers.at[k].host, index->transfers.at[0].host);
     }
-    assert_int_equal(count_operations(index, LE_OPERATION_COPY), 3);
+    assert_int_equal(count_operations(index, LE_OPERATION_COPY), 4);
     finish(&recording);
 }
 

@@ -1,5 +1,5 @@
 /* A program that uses CUDA's stand-in, as its arguments tell it, one after the other:
- *   init  launch:N  driver:N  ask:N  up:N  down:N  graph:N  everything  start  stop  threads:T:N  sleep:MS  errno
+ *   init  launch:N  driver:N  ask:N  up:N  few:N  down:N  graph:N  everything  start  stop  threads:T:N  sleep:MS errno
  *   fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for
  *   exec            the rest is done by this program, started anew
  *   fsize:BYTES     no file may grow larger      wait:FILE  makes the file; exits with 7 when a signal comes
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BYTES = 1000 };
+enum { BYTES = 5000, FEW_BYTES = 4000 };
 static char host[BYTES];
 
 static void launch(long count) {
@@ -39,6 +39,11 @@ static void ask(long count) {
 static void copy_up(long count) {
     for (long k = 0; k < count; k++)
         cuMemcpyHtoD_v2(0x7000, host, BYTES);
+}
+
+static void copy_few_up(long count) {
+    for (long k = 0; k < count; k++)
+        cuMemcpyHtoD_v2(0x7000, host, FEW_BYTES);
 }
 
 static void copy_down(long count) {
@@ -145,6 +150,7 @@ static const struct {
     {"fsize", NULL, limit_files},
     {"abort", abort, NULL},
     {"ask", NULL, ask},
+    {"few", NULL, copy_few_up},
 };
 
 static int run_known(const char *word, size_t length, const char *argument) {

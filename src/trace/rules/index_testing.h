@@ -50,7 +50,7 @@ static inline struct play *play_new(const char *command) {
     PLAY_ROOM(index->processes, 1);
     PLAY_ROOM(index->devices, 1);
     PLAY_ROOM(index->streams, PLAY_STREAMS);
-    PLAY_ROOM(index->threads, 1);
+    PLAY_ROOM(index->threads, 2);
     PLAY_ROOM(index->shapes, PLAY_MOST);
     PLAY_ROOM(index->sources, PLAY_TEXTS);
     PLAY_ROOM(index->operations, PLAY_MOST);

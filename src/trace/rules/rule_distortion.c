@@ -5,16 +5,10 @@
 enum { LEAST_DISTORTION = 5 };
 
 void le_rule_distortion(struct le_scene *scene) {
-    uint64_t launches = 0, flush_ns = 0;
+    uint64_t launches = 0;
     for (int32_t k = 0; k < scene->call_count; k++)
         launches += le_scene_call(scene, k)->kind == LE_CALL_LAUNCH;
-    for (int32_t k = 0; k < scene->index->overheads.count; k++) {
-        const struct le_host_span *span = &scene->index->overheads.at[k];
-        if (span->thread != LE_NONE && scene->index->threads.at[span->thread].process == scene->process &&
-            (span->kind == LE_TRACE_OVERHEAD_FLUSH || span->kind == LE_TRACE_OVERHEAD_INSTRUMENT))
-            flush_ns += span->end_ns - span->start_ns;
-    }
-    uint64_t time_ns = scene->recording_ns + flush_ns, whole_ns = scene->end_ns - scene->start_ns;
+    uint64_t time_ns = scene->recording_ns, whole_ns = scene->end_ns - scene->start_ns;
     if (time_ns < scene->worth_ns || time_ns * 100 < whole_ns * LEAST_DISTORTION)
         return;
     struct le_arena *arena = scene->arena;
@@ -23,12 +17,13 @@ void le_rule_distortion(struct le_scene *scene) {
                    .rule = "distortion",
                    .title = le_arena_format(arena, "Recording took about %s, %s of the whole",
                                             le_figure_time(arena, time_ns), le_figure_part(arena, time_ns, whole_ns)),
-                   .evidence = le_arena_format(
-                       arena,
-                       "%s calls, of which %s launches at %s each; %s for the profiler's "
-                       "buffers\nkernels' own times are not longer for it",
-                       le_figure_count(arena, (uint64_t)scene->call_count), le_figure_count(arena, launches),
-                       le_figure_time(arena, scene->launch_recording_ns), le_figure_time(arena, flush_ns)),
+                   .evidence = le_arena_format(arena,
+                                               "%s calls, of which %s launches at %s each; %s for the profiler's "
+                                               "buffers\nkernels' own times are not longer for it",
+                                               le_figure_count(arena, (uint64_t)scene->call_count),
+                                               le_figure_count(arena, launches),
+                                               le_figure_time(arena, scene->launch_recording_ns),
+                                               le_figure_time(arena, le_spans_total(&scene->pauses))),
                    .advice = LE_ADVICE_DISTORTION,
                    .confidence = LE_LIKELY,
                });

@@ -283,8 +283,11 @@ static void finds_work_for_the_processor(void **state) {
     play_free(play);
 }
 
-static struct play *recorded(int launches, uint64_t recorder_ns) {
+static struct play *recorded(int launches, uint64_t recorder_ns, const struct le_host_span *pause) {
     struct play *play = play_new(own);
+    play->index.threads.count = 2;
+    if (pause)
+        play->index.overheads.at[play->index.overheads.count++] = *pause;
     play->index.processes.at[0].recorder_ns = recorder_ns;
     for (int k = 0; k < launches; k++)
         play_launch(play, 1, "work", 10560, 256, US(100));
@@ -295,12 +298,26 @@ static struct play *recorded(int launches, uint64_t recorder_ns) {
 
 static void finds_distortion(void **state) {
     (void)state;
-    struct play *play = recorded(1000, 1001 * 4000); /* 5.1 us of 100 */
+    struct play *play = recorded(1000, 1001 * 4000, NULL); /* 5.1 us of 100 */
     assert_non_null(strstr(play_expect(play, "distortion", 0)->title, "5.12 ms"));
     play_free(play);
-    play = recorded(1000, 1001 * 3800);
+    play = recorded(1000, 1001 * 3800, NULL);
     assert_null(play_found(play, "distortion"));
     play_free(play);
+}
+
+/* CUPTI's own pauses are the recording's where a thread of the program was held; the second thread makes no calls. */
+static void pauses_are_distortion(void **state) {
+    static const uint32_t kinds[] = {LE_TRACE_OVERHEAD_FLUSH, LE_TRACE_OVERHEAD_RESOURCE,
+                                     LE_TRACE_OVERHEAD_LAZY_LOADING};
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        struct le_host_span pause = {
+            .start_ns = 1000000000, .end_ns = 1000000000 + MS(1), .thread = k / 3, .kind = kinds[k % 3]};
+        struct play *play = recorded(1000, 1001 * 3800, &pause);
+        assert_true((play_found(play, "distortion") != NULL) == (k < 2));
+        play_free(play);
+    }
 }
 
 int main(void) {
@@ -316,6 +333,7 @@ int main(void) {
         cmocka_unit_test(finds_first_calls),
         cmocka_unit_test(finds_work_for_the_processor),
         cmocka_unit_test(finds_distortion),
+        cmocka_unit_test(pauses_are_distortion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,8 +42,7 @@ uint64_t le_spans_overlap(const struct le_spans *spans, uint64_t start_ns, uint6
     return end_ns <= start_ns ? 0 : covered(spans, end_ns) - covered(spans, start_ns);
 }
 
-/* Adds an interval that starts no earlier than those before. */
-static void add_span(struct le_spans *spans, uint64_t start_ns, uint64_t end_ns) {
+void le_spans_add(struct le_spans *spans, uint64_t start_ns, uint64_t end_ns) {
     struct le_span *last = spans->count ? &spans->at[spans->count - 1] : NULL;
     if (last && start_ns <= last->end_ns) {
         if (end_ns > last->end_ns)
@@ -157,12 +156,12 @@ static void lay_out_operations(struct le_scene *scene) {
     scene->kernel_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
-        add_span(&scene->busy, operation->start_ns, operation->end_ns);
+        le_spans_add(&scene->busy, operation->start_ns, operation->end_ns);
         if (operation->kind == LE_OPERATION_COPY)
-            add_span(&scene->copies, operation->start_ns, operation->end_ns);
+            le_spans_add(&scene->copies, operation->start_ns, operation->end_ns);
         if (!le_is_kernel(operation))
             continue;
-        add_span(&scene->kernels, operation->start_ns, operation->end_ns);
+        le_spans_add(&scene->kernels, operation->start_ns, operation->end_ns);
         scene->kernel_ns += le_operation_ns(operation);
     }
 }
@@ -181,7 +180,7 @@ static void lay_out_calls(struct le_scene *scene) {
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         if (is_held(scene, call))
-            add_span(&scene->held, call->start_ns, call->end_ns);
+            le_spans_add(&scene->held, call->start_ns, call->end_ns);
         if (call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_QUERY && call->end_ns > scene->end_ns)
             scene->end_ns = call->end_ns;
     }

@@ -17,6 +17,8 @@ struct le_spans {
 };
 uint64_t le_spans_total(const struct le_spans *spans);
 uint64_t le_spans_overlap(const struct le_spans *spans, uint64_t start_ns, uint64_t end_ns);
+/* Adds an interval that starts no earlier than those before; there has to be room. */
+void le_spans_add(struct le_spans *spans, uint64_t start_ns, uint64_t end_ns);
 /* The first span that ends after the time; count if there is none. */
 int64_t le_spans_after(const struct le_spans *spans, uint64_t time_ns);
 
@@ -36,7 +38,8 @@ struct le_scene {
     int32_t *operations, operation_count; /* positions in the index, by start */
     int32_t *calls, call_count;
     uint64_t *recording;                   /* what recording took of the calls before each, and of all */
-    uint64_t recording_ns;                 /* all that it took */
+    struct le_spans pauses;                /* when it held the program beside that, for its buffers and the like */
+    uint64_t recording_ns;                 /* all that it took, pauses too */
     uint64_t launch_recording_ns;          /* of a launch, on average */
     struct le_spans busy, kernels, copies; /* when the device did anything; kernels or whole graphs; copies */
     struct le_spans held;                  /* when the host was held in a call: waits, and what takes as long */
@@ -77,7 +80,7 @@ uint64_t le_copy_cost_ns(const struct le_scene *scene, const struct le_call *cal
                          const struct le_operation *operation);
 /* recording.c: works out what recording added to each call of the scene. */
 void le_recording_know(struct le_scene *scene);
-/* What it added to the calls that start in this time; no more than the time. */
+/* What it added to the calls that start in this time, and held the program in it; no more than the time. */
 uint64_t le_recording_between(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns);
 
 /* Adds cost to the place of the call (NULL is fine), for the next claim. */
