@@ -21,6 +21,7 @@ parts=${GPU_FINDINGS:-all}
 set -- --build "$build" ${GPU_KEEP:+--keep "$GPU_KEEP"} "$@"
 {
     nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1
+    uname -sr
     [ "$parts" != variants ] || "$python" bench/gpu/tracing.py --build "$build" --only variants || echo "FAILED"
     [ "$parts" = pairs ] || [ "$parts" = variants ] || "$python" bench/gpu/tracing.py --build "$build" ${GPU_KEEP:+--keep "$GPU_KEEP"} || echo "FAILED"
     [ "$parts" = tracing ] || [ "$parts" = variants ] || "$python" bench/gpu/findings.py --json "${BENCH_TO:-$build}/gpu-findings.jsonl" "$@" || echo "FAILED"
