@@ -1,5 +1,5 @@
 /* The recorder's two ways from the program's threads to the writer's: the ring of events and the buffers of activities.
- * Nothing is lost without being counted, and what one thread puts comes in its order. */
+ * Nothing is lost without being counted, and what one thread puts comes in its order. And which calls are recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "trace/recorder/activity_buffers.h"
 #include "trace/recorder/event_ring.h"
+#include "trace/recorder/selection.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -147,11 +148,29 @@ static void test_buffers(void **state) {
     free(buffers);
 }
 
+static void test_selection(void **state) {
+    static const char *const left_out[] = {"cudaGetDevice_v3020",       "cuCtxGetCurrent",
+                                           "cuCtxPushCurrent_v2",       "__cudaPushCallConfiguration_v9020",
+                                           "cuStreamGetCaptureInfo_v3", "cudaStreamIsCapturing_ptsz_v10000"};
+    static const char *const kept[] = {"cudaGetDeviceProperties_v2_v12000",
+                                       "cudaSetDevice_v3020",
+                                       "cuDeviceGetUuid_v2",
+                                       "cudaLaunchKernel_v7000",
+                                       "cuEventQuery",
+                                       "cuInit"};
+    (void)state;
+    for (size_t k = 0; k < sizeof left_out / sizeof *left_out; k++)
+        assert_true(le_selection_has(left_out[k]));
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+        assert_false(le_selection_has(kept[k]));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_selection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
