@@ -238,12 +238,31 @@ static void texts_are_named_after_the_program(void **state) {
     has("in fmaf: f32[n], le_min: f32[n]\nint[i] = fmaf[i] + le_min[i]", "fmaf 30, le_min 30", "const float *v_le_min");
 }
 
+/* What both sides of a choice need, twelve deep: made a few times, and not 4,096 times. */
+static void choices_inside_of_choices_stay_short(void **state) {
+    static const char program[] = "in x: f64[n]\n"
+                                  "def f(a, c) = c > 0 ? exp(a) : sin(a)\n"
+                                  "def g(a, c) = f(f(f(f(a, c - 1), c - 2), c - 3), c - 4)\n"
+                                  "y[i] = g(g(g(x[i], x[i]), x[i] / 2), x[i] / 4)\n";
+    struct made m;
+    (void)state;
+    generate(&m, program, "x 100");
+    assert_int_equal(m.launches.count, 1);
+    assert_in_range(strlen(m.launches.at[0].text), 1000, 30000);
+    le_arena_finish(&m.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_compile),         cmocka_unit_test(functions_compile),
-        cmocka_unit_test(accesses_compile),           cmocka_unit_test(reductions_compile),
-        cmocka_unit_test(scans_and_scatters_compile), cmocka_unit_test(blocks_compile),
-        cmocka_unit_test(texts_know_no_numbers),      cmocka_unit_test(texts_are_named_after_the_program),
+        cmocka_unit_test(operations_compile),
+        cmocka_unit_test(functions_compile),
+        cmocka_unit_test(accesses_compile),
+        cmocka_unit_test(reductions_compile),
+        cmocka_unit_test(scans_and_scatters_compile),
+        cmocka_unit_test(blocks_compile),
+        cmocka_unit_test(texts_know_no_numbers),
+        cmocka_unit_test(texts_are_named_after_the_program),
+        cmocka_unit_test(choices_inside_of_choices_stay_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #define CHEAP_COST 8 /* additions that are rather made in vain than jumped over */
 
 #define NARROW_DEPTH 8 /* of nodes whose interval is looked for */
+#define COPIES_MAX   2 /* of what is dear, in branches; then it is made before them */
 
 /* ---- what is known of a node */
 
@@ -71,8 +72,26 @@ static bool binds(const struct block *block, const struct le_node *node) {
     return false;
 }
 
-static struct block *natural(const struct le_node *node, struct block *block) {
+static struct held *memo(struct cuda *c, struct le_node *node) {
+    if (node->code_epoch != c->epoch) {
+        node->code_epoch = c->epoch;
+        node->code_memo = NULL;
+    }
+    return node->code_memo;
+}
+
+/* Whether it was made in so many branches that a further one is no gain: without this, choices inside of choices would
+ * make what they share 2 to the power of their depth times. */
+static bool is_repeated(struct cuda *c, struct le_node *node) {
+    int copies = 0;
+    for (const struct held *h = memo(c, node); h && copies < COPIES_MAX; h = h->next)
+        copies++;
+    return copies == COPIES_MAX;
+}
+
+static struct block *natural(struct cuda *c, struct le_node *node, struct block *block) {
     bool dear = node->reduces || node->kind == LE_NODE_REGION || node->cost > CHEAP_COST;
+    dear = dear && !is_repeated(c, node);
     while (block->parent && !binds(block, node) && !(dear && block->conditional))
         block = block->parent;
     return block;
@@ -82,14 +101,6 @@ static bool is_open(const struct block *block, const struct block *inner) {
     while (inner && inner != block)
         inner = inner->parent;
     return inner != NULL;
-}
-
-static struct held *memo(struct cuda *c, struct le_node *node) {
-    if (node->code_epoch != c->epoch) {
-        node->code_epoch = c->epoch;
-        node->code_memo = NULL;
-    }
-    return node->code_memo;
 }
 
 static const struct held *remember(struct cuda *c, struct le_node *node, const struct held *x, const char *outside) {
@@ -390,7 +401,7 @@ static void settle(struct cuda *c, struct le_node *node, struct block **block, c
         return;
     *outside = NULL;
     if (!node->changes)
-        *block = natural(node, *block);
+        *block = natural(c, node, *block);
 }
 
 const struct held *le_cuda_node(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {
