@@ -14,7 +14,8 @@ static leat_status new_array(leat_context *ctx, leat_dtype dtype, int rank, cons
     const struct le_array_home home = le_context_home(ctx);
     struct le_span span;
     le_span_begin(&span, ctx->ledger, LEAT_COST_ALLOCATE, "arrays", "");
-    leat_status status = le_array_new_at(&home, memory, dtype, rank, shape, zero, array);
+    leat_status status = memory == LEAT_MEMORY_DEVICE ? le_array_new_late(&home, dtype, rank, shape, zero, array)
+                                                      : le_array_new_at(&home, memory, dtype, rank, shape, zero, array);
     le_span_end(&span, status ? 0 : le_array_bytes(*array), 0);
     return status;
 }
@@ -82,7 +83,7 @@ static void give_ticket(leat_stream *stream, struct le_device_stream *work, leat
 }
 
 static leat_status check_transfer(const leat_array *array, const void *memory, const char *name, size_t size_bytes) {
-    LE_CHECK_ARRAY(array);
+    LE_CHECK_BOUND_ARRAY(array);
     size_t has = le_array_bytes(array);
     if (!memory && has)
         return le_fail(LEAT_INVALID, "%s is NULL", name);
@@ -95,12 +96,33 @@ static leat_status check_writable(const leat_array *array, const char *name) {
     return array->read_only ? le_fail(LEAT_INVALID, "%s is read-only", name) : LEAT_OK;
 }
 
+/* Of a late array: it gets its elements with its memory, from a copy. */
+static leat_status write_late(const leat_array *array, const void *source, bool *written) {
+    leat_array *copy = NULL;
+    *written = false;
+    if (!le_array_is_late(array) || !le_device_is_opening(le_array_device(array)))
+        return LEAT_OK;
+    leat_status status = le_array_new(array->buffer->pool, array->dtype, array->rank, array->shape, false, &copy);
+    if (status)
+        return status;
+    le_array_write(copy, source);
+    *written = le_array_late_load(array, copy);
+    le_array_free(copy);
+    return LEAT_OK;
+}
+
 leat_status leat_array_write(leat_array *array, const void *source, size_t size_bytes, leat_stream *stream,
                              leat_ticket *ticket) {
     struct le_device_stream *work;
+    bool written = false;
     leat_status status = check_transfer(array, source, "source", size_bytes);
     if (!status)
         status = check_writable(array, "the array");
+    if (!status && !stream && !ticket)
+        status = write_late(array, source, &written);
+    if (status || written)
+        return status;
+    status = le_array_settle(array);
     if (!status)
         status = find_stream(array, stream, &work);
     if (!status)
@@ -114,6 +136,8 @@ leat_status leat_array_read(const leat_array *array, void *target, size_t size_b
                             leat_ticket *ticket) {
     struct le_device_stream *work;
     leat_status status = check_transfer(array, target, "target", size_bytes);
+    if (!status)
+        status = le_array_settle(array);
     if (!status)
         status = find_stream(array, stream, &work);
     if (!status)

@@ -27,7 +27,7 @@ leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *a
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(name);
     if (array)
-        LE_CHECK_ARRAY(array);
+        LE_CHECK_BOUND_ARRAY(array);
     return le_call_set_array(call, name, array);
 }
 
@@ -67,7 +67,7 @@ leat_status leat_call_want(leat_call *call, const char *name, leat_array *array)
     LE_CHECK_CALL(call);
     LE_CHECK_POINTER(name);
     if (array)
-        LE_CHECK_ARRAY(array);
+        LE_CHECK_BOUND_ARRAY(array);
     return le_call_want(call, name, array);
 }
 

@@ -16,11 +16,19 @@
         if (checked_)                                                                                                  \
             return checked_;                                                                                           \
     } while (0)
-#define LE_CHECK_ARRAY(parameter)                                                                                      \
+/* For what does not look into it: a late one stays late. */
+#define LE_CHECK_BOUND_ARRAY(parameter)                                                                                \
     do {                                                                                                               \
         LE_CHECK_POINTER(parameter);                                                                                   \
         leat_status checked_ = le_memory_pool_check((parameter)->buffer->pool);                                        \
         if (checked_)                                                                                                  \
             return checked_;                                                                                           \
+    } while (0)
+#define LE_CHECK_ARRAY(parameter)                                                                                      \
+    do {                                                                                                               \
+        LE_CHECK_BOUND_ARRAY(parameter);                                                                               \
+        leat_status settled_ = le_array_settle(parameter);                                                             \
+        if (settled_)                                                                                                  \
+            return settled_;                                                                                           \
     } while (0)
 #endif

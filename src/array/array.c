@@ -2,8 +2,11 @@
 #include "array/array.h"
 #include "spec/type.h"
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
+
+#define LATE_BYTES_MAX ((size_t)16 << 20)
 
 leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int64_t *strides, size_t *size_bytes) {
     if (dtype < LEAT_BOOL || dtype > LEAT_C128)
@@ -26,6 +29,22 @@ leat_status le_shape_check(leat_dtype dtype, int rank, const int64_t *shape, int
 
 /* ---- buffers */
 
+struct le_late {
+    struct le_array_home home; /* the device is retained */
+    bool zero;
+    pthread_mutex_t lock; /* guards the source, and settling */
+    leat_array *source;   /* in host memory: whose elements it gets; NULL: nobody's */
+};
+
+static void free_late(struct le_late *late) {
+    if (!late)
+        return;
+    le_array_free(late->source);
+    le_device_release(late->home.device);
+    pthread_mutex_destroy(&late->lock);
+    le_free(late);
+}
+
 static void release_buffer(struct le_buffer *buffer) {
     if (atomic_fetch_sub_explicit(&buffer->refcount, 1, memory_order_acq_rel) != 1)
         return;
@@ -36,6 +55,7 @@ static void release_buffer(struct le_buffer *buffer) {
             (void)le_block_wait(buffer->block, LE_ACCESS_WRITE);
         le_block_free(buffer->block);
     }
+    free_late(buffer->late);
     le_errors_restore();
     switch (buffer->kind) {
     case LE_BUFFER_POOL:
@@ -226,22 +246,96 @@ static leat_status new_block(const struct le_array_home *home, enum le_memory_ki
     return zero ? le_device_fill_zero(home->stream, block, size_bytes) : LEAT_OK;
 }
 
-leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
-                            const int64_t *shape, bool zero, leat_array **array) {
+/* ---- late ones */
+
+/* Larger ones are not worth a wait less, nor a copy more; numbers and complex ones are looked at as they are bound. */
+static bool may_be_late(const struct le_array_home *home, const leat_array *array) {
+    size_t size_bytes = le_array_bytes(array);
+    return array->rank > 0 && size_bytes > 0 && size_bytes <= LATE_BYTES_MAX && array->dtype != LEAT_C64 &&
+           array->dtype != LEAT_C128 && le_device_is_opening(home->device);
+}
+
+static leat_status make_late(const struct le_array_home *home, bool zero, leat_array *array) {
+    struct le_late *late = le_alloc_zero(1, sizeof *late);
+    if (!late)
+        return le_fail_out_of_memory(sizeof *late);
+    late->home = *home;
+    late->zero = zero;
+    le_device_retain(home->device);
+    pthread_mutex_init(&late->lock, NULL);
+    array->buffer->kind = LE_BUFFER_BLOCK;
+    array->buffer->late = late;
+    atomic_init(&array->buffer->is_late, true);
+    return LEAT_OK;
+}
+
+static leat_status give_memory(const struct le_late *late, leat_array *array) {
+    leat_array *source = late->source;
+    leat_status status = new_block(&late->home, LE_MEMORY_DEVICE, le_array_bytes(array), late->zero && !source, array);
+    if (!status && source)
+        status = le_array_copy_as(array, source, late->home.stream, true, "to an array", NULL);
+    if (status && array->buffer->block) {
+        le_block_free(array->buffer->block);
+        array->buffer->block = NULL;
+        array->data = NULL;
+    }
+    return status;
+}
+
+/* Nobody but this changes it, so that it is no constant. */
+leat_status le_array_settle(const leat_array *array) {
+    struct le_buffer *buffer = array->buffer;
+    struct le_late *late = buffer->late;
+    leat_status status = LEAT_OK;
+    if (!le_array_is_late(array))
+        return LEAT_OK;
+    pthread_mutex_lock(&late->lock);
+    if (le_array_is_late(array))
+        status = give_memory(late, (leat_array *)(uintptr_t)array);
+    if (!status) {
+        le_array_free(late->source);
+        late->source = NULL;
+        atomic_store_explicit(&buffer->is_late, false, memory_order_release);
+    }
+    pthread_mutex_unlock(&late->lock);
+    return status;
+}
+
+bool le_array_late_load(const leat_array *array, leat_array *source) {
+    struct le_late *late = array->buffer->late;
+    if (!le_array_is_late(array))
+        return false;
+    pthread_mutex_lock(&late->lock);
+    bool is_late = le_array_is_late(array);
+    leat_array *before = is_late ? late->source : NULL;
+    if (is_late)
+        late->source = le_array_retain(source);
+    pthread_mutex_unlock(&late->lock);
+    le_array_free(before);
+    return is_late;
+}
+
+struct le_device *le_array_device(const leat_array *array) {
+    const struct le_buffer *buffer = array->buffer;
+    return buffer->late ? buffer->late->home.device : buffer->block ? buffer->block->device : NULL;
+}
+
+/* ---- where a context's arrays live */
+
+static leat_status new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
+                          const int64_t *shape, bool zero, bool late, leat_array **array) {
     int64_t strides[LEAT_RANK_MAX];
     size_t size_bytes;
     leat_array *made;
-    leat_status status = check_memory(memory);
-    if (status)
-        return status;
     if (!home->device)
         return le_array_new(home->pool, dtype, rank, shape, zero, array);
-    status = le_shape_check(dtype, rank, shape, strides, &size_bytes);
+    leat_status status = le_shape_check(dtype, rank, shape, strides, &size_bytes);
     if (!status)
         status = new_pair(home->pool, dtype, rank, shape, strides, &made);
     if (status)
         return status;
-    status = new_block(home, kind_of(memory), size_bytes, zero, made);
+    status = late && may_be_late(home, made) ? make_late(home, zero, made)
+                                             : new_block(home, kind_of(memory), size_bytes, zero, made);
     if (!status)
         *array = made;
     else if (made->buffer->block)
@@ -249,6 +343,17 @@ leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory
     else
         free_pair(made);
     return status;
+}
+
+leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
+                            const int64_t *shape, bool zero, leat_array **array) {
+    leat_status status = check_memory(memory);
+    return status ? status : new_at(home, memory, dtype, rank, shape, zero, false, array);
+}
+
+leat_status le_array_new_late(const struct le_array_home *home, leat_dtype dtype, int rank, const int64_t *shape,
+                              bool zero, leat_array **array) {
+    return new_at(home, LEAT_MEMORY_DEVICE, dtype, rank, shape, zero, true, array);
 }
 
 leat_status le_array_wrap_at(const struct le_array_home *home, const leat_description *description,

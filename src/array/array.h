@@ -5,7 +5,12 @@
  * of the work on it, and may be memory that the host cannot read: whoever touches elements asks le_array_is_on_host, or
  * takes le_array_host.
  *
- * The fields of an array do not change while anyone else holds it; its elements are the caller's to order. Any thread.
+ * A new array of a device that is still being opened (le_device_is_opening) may be late: its memory is got, and what
+ * was written to it by then is put there, when it is settled. The api settles arrays before anything but a call sees
+ * them, a call at its run, when the first kernel is compiled.
+ *
+ * The fields of an array do not change while anyone else holds it, but for those of a late one as it is settled; its
+ * elements are the caller's to order. Any thread.
  */
 #ifndef LE_ARRAY_H
 #define LE_ARRAY_H
@@ -29,6 +34,8 @@ struct le_buffer {
     void *user;
     struct le_block *block; /* NULL: the CPU's */
     bool is_borrowed;       /* the block: it is released with `release` */
+    struct le_late *late;   /* NULL, or how its block comes to be */
+    atomic_bool is_late;    /* there is no block yet, and the one array over it has no data: le_array_settle */
 };
 
 struct leat_array {
@@ -64,6 +71,9 @@ struct le_array_home {
 };
 leat_status le_array_new_at(const struct le_array_home *home, leat_memory memory, leat_dtype dtype, int rank,
                             const int64_t *shape, bool zero, leat_array **array);
+/* The same in the device's own memory, or late. */
+leat_status le_array_new_late(const struct le_array_home *home, leat_dtype dtype, int rank, const int64_t *shape,
+                              bool zero, leat_array **array);
 leat_status le_array_wrap_at(const struct le_array_home *home, const leat_description *description,
                              void (*release)(void *user), void *user, leat_array **array);
 /* A row of bytes over a block that is not the array's: it lives until release(user). */
@@ -71,6 +81,15 @@ leat_status le_array_borrow_block(struct le_memory_pool *pool, struct le_block *
                                   void *user, leat_array **array);
 /* A new array of the device's own memory with a host array's elements; on the CPU the same array, retained. */
 leat_status le_array_upload(const struct le_array_home *home, leat_array *array, leat_array **uploaded);
+
+static inline bool le_array_is_late(const leat_array *array) {
+    return atomic_load_explicit(&array->buffer->is_late, memory_order_acquire);
+}
+leat_status le_array_settle(const leat_array *array); /* waits for the device, where it is late */
+/* Of an array that is late: its elements shall be those of a host array, which is retained. false: it is not late any
+ * more. */
+bool le_array_late_load(const leat_array *array, leat_array *source);
+struct le_device *le_array_device(const leat_array *array); /* NULL: the CPU */
 
 leat_array *le_array_retain(leat_array *array);
 void le_array_free(leat_array *array); /* NULL is fine */

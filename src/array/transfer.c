@@ -105,11 +105,11 @@ leat_status le_array_upload(const struct le_array_home *home, leat_array *array,
         return LEAT_OK;
     }
     assert(!array->buffer->block);
-    leat_status status =
-        le_array_new_at(home, LEAT_MEMORY_DEVICE, array->dtype, array->rank, array->shape, false, &made);
+    leat_status status = le_array_new_late(home, array->dtype, array->rank, array->shape, false, &made);
     if (status)
         return status;
-    status = le_array_copy_in(made, array, home->stream, true);
+    if (!le_array_late_load(made, array))
+        status = le_array_copy_in(made, array, home->stream, true);
     if (status)
         le_array_free(made);
     else

@@ -48,7 +48,8 @@ static struct le_device *open_counted(void) {
     struct le_device *device = le_device_allocate(NULL);
     assert_non_null(device);
     assert_int_equal(driver.Init(0), LE_CU_SUCCESS);
-    assert_ok(le_cuda_device_new(&driver, NULL, le_sim_cublas(), 0, "sim", device));
+    const struct le_cuda_opening opening = {.driver = &driver, .cublas = le_sim_cublas(), .kind = "sim"};
+    assert_ok(le_cuda_device_new(&opening, device));
     assert_ok(le_device_start(device));
     return device;
 }

@@ -20,27 +20,42 @@
 
 /* ---- by name */
 
+/* With a cap on memory, what does not fit is to be told at once. */
+static bool opens_apart(const struct le_device *device) {
+    return device->options.compiles && device->options.memory_cap_bytes == 0;
+}
+
 static leat_status open_cuda(struct le_device *device, int ordinal) {
-    const struct le_cuda_driver *driver;
-    struct le_nvrtc_warm warm = {.runs = false};
+    struct le_cuda_opening opening = {.ordinal = ordinal, .kind = "cuda", .apart = opens_apart(device)};
+    struct le_device_span span;
     int version;
     if (device->options.compiles)
-        le_nvrtc_warm_begin(&warm, device->options.store);
-    leat_status status = le_cuda_door_open(&driver, &version);
+        opening.warm = le_nvrtc_warm_begin(device->options.store);
+    le_device_span_begin(device, &span, LEAT_COST_LIBRARY, "driver", "");
+    leat_status status = le_cuda_door_open(&opening.driver, &version);
+    le_device_span_end(&span, 0);
     if (!status)
-        status = le_cuda_device_new(driver, NULL, NULL, ordinal, "cuda", device);
-    if (le_nvrtc_warm_end(&warm) && device->options.ledger)
-        le_ledger_add(device->options.ledger, LEAT_COST_LIBRARY, "NVRTC", "while the context is made", 0);
+        status = le_cuda_device_new(&opening, device);
+    if (status)
+        le_nvrtc_warm_end(&opening.warm);
     return status;
 }
 
+/* sim's clock stays a function of the calls: its context is made at once, unless that is to take a while. */
 static leat_status open_sim(struct le_device *device) {
     const struct le_device_options *options = &device->options;
     const struct le_sim_options sim = {.check = options->sim_check, .seed = options->sim_seed};
     leat_status status = options->sim_check || options->sim_seed ? le_sim_configure(&sim) : LEAT_OK;
     if (!status)
         status = le_cuda_facts_init(le_sim_driver());
-    return status ? status : le_cuda_device_new(le_sim_driver(), le_sim_nvrtc(), le_sim_cublas(), 0, "sim", device);
+    if (status)
+        return status;
+    const struct le_cuda_opening opening = {.driver = le_sim_driver(),
+                                            .nvrtc = le_sim_nvrtc(),
+                                            .cublas = le_sim_cublas(),
+                                            .kind = "sim",
+                                            .apart = opens_apart(device) && le_sim_context_ms() > 0};
+    return le_cuda_device_new(&opening, device);
 }
 
 /* "cuda" and "cuda:N"; -1: it is neither. */
@@ -178,6 +193,10 @@ void le_device_close(struct le_device *device) {
     le_copy_kernels_close(device);
     le_pools_trim(device, true);
     le_device_release(device);
+}
+
+bool le_device_is_opening(struct le_device *device) {
+    return device->ops->is_opening && device->ops->is_opening(device->native);
 }
 
 const struct le_device_limits *le_device_limits(const struct le_device *device) {

@@ -28,13 +28,17 @@ struct le_device_options {
     bool sim_check;
     uint64_t sim_seed; /* 0: LEAT_SIM_SEED */
     struct le_ledger *ledger;
-    bool compiles;          /* CUDA C will be compiled: the compiler is made ready while the device is opened */
+    bool compiles; /* CUDA C will be compiled: the compiler is made ready while the device is opened, and before the
+                      device is: le_device_is_opening */
     struct le_store *store; /* where compiled code is kept until the device is closed; NULL: nowhere */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
 };
 /* name: "cpu", "cpu:0", "cuda", "cuda:N", "sim". */
 leat_status le_device_open(const char *name, const struct le_device_options *options, struct le_device **device);
+/* What a device is opened for may begin before it is all there: what its limits tell is known, and modules compile.
+ * Memory and streams wait for it, and so does loading; what went wrong is told then, and the device has failed. */
+bool le_device_is_opening(struct le_device *device);
 bool le_device_is_name(const char *name); /* is it one of those, whether or not there is such a device? */
 struct le_device *le_device_retain(struct le_device *device);
 void le_device_release(struct le_device *device);
@@ -256,6 +260,7 @@ struct le_native_copy { /* at most 3 axes, the innermost contiguous on both side
 };
 struct le_device_ops {
     void (*close)(void *native);
+    bool (*is_opening)(void *native); /* optional: false */
     leat_status (*memory_new)(void *native, enum le_memory_kind kind, size_t size_bytes, void **host,
                               uint64_t *address);
     void (*memory_free)(void *native, enum le_memory_kind kind, void *host, uint64_t address, size_t size_bytes);

@@ -13,6 +13,10 @@ static leat_status examine(struct le_device *device, struct le_block *block, voi
         block->address = (uint64_t)(uintptr_t)memory;
         return LEAT_OK;
     }
+    if (block->kind == LE_MEMORY_HOST && le_device_is_opening(device)) { /* it has page-locked nothing yet */
+        block->host = memory;
+        return LEAT_OK;
+    }
     uint64_t address = 0;
     enum le_memory_kind found = device->ops->pointer_kind(device->native, memory, &address), given = block->kind;
     if ((given == LE_MEMORY_DEVICE) != (found == LE_MEMORY_DEVICE))

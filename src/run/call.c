@@ -123,14 +123,14 @@ static void forget_array(leat_call *call, int symbol) {
 /* On the CPU arrays of another device's context are used where the host sees their memory; work on them is waited for.
  */
 static leat_status check_memory(leat_call *call, const char *name, const leat_array *array) {
-    if (!array || !array->buffer->block)
+    const struct le_device *device = array ? le_array_device(array) : NULL;
+    if (!device)
         return LEAT_OK;
     if (call->device)
-        return array->buffer->block->device == call->home.device
-                   ? LEAT_OK
-                   : le_fail(LEAT_INVALID, "'%s' is an array of another context", name);
+        return device == call->home.device ? LEAT_OK
+                                           : le_fail(LEAT_INVALID, "'%s' is an array of another context", name);
     call->has_blocks = true;
-    if (le_array_is_on_host(array))
+    if (!le_array_is_late(array) && le_array_is_on_host(array))
         return LEAT_OK;
     return le_fail(LEAT_INVALID,
                    "'%s' is in memory that programs on the CPU cannot read; copy it into an array of this "

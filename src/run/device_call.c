@@ -121,6 +121,8 @@ leat_status le_device_specialise(struct leat_call *call, struct le_specialised *
 
 /* A kernel reads an input more than once, perhaps: over the bus only where the caller asked for that. */
 static bool is_reached(const leat_array *array) {
+    if (le_array_is_late(array))
+        return true;
     const struct le_block *block = array->buffer->block;
     return block && block->address && (block->kind == LE_MEMORY_DEVICE || block->kind == LE_MEMORY_MAPPED);
 }
@@ -134,6 +136,12 @@ static bool is_like(const leat_array *a, const leat_array *b) {
            memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
 
+static leat_status copy_up(struct leat_call *call, int symbol) {
+    const leat_array *from = call->binds[symbol].array;
+    return le_array_copy_as(call->device->uploads[symbol], from, call->home.stream, !from->buffer->block,
+                            call->program->tree->symbols[symbol]->name, "it lies in host memory");
+}
+
 /* Anew for each run: nobody tells when the elements change. */
 static leat_status upload(struct leat_call *call, int symbol) {
     struct le_device_run *d = call->device;
@@ -142,14 +150,59 @@ static leat_status upload(struct leat_call *call, int symbol) {
     if (!is_like(d->uploads[symbol], from)) {
         le_array_free(d->uploads[symbol]);
         d->uploads[symbol] = NULL;
-        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, from->dtype, from->rank, from->shape, false,
-                                 &d->uploads[symbol]);
+        status = le_array_new_late(&call->home, from->dtype, from->rank, from->shape, false, &d->uploads[symbol]);
     }
     d->binds[symbol].array = d->uploads[symbol];
-    if (status != LEAT_OK)
-        return status;
-    return le_array_copy_as(d->uploads[symbol], from, call->home.stream, !from->buffer->block,
-                            call->program->tree->symbols[symbol]->name, "it lies in host memory");
+    return status != LEAT_OK || le_array_is_late(d->uploads[symbol]) ? status : copy_up(call, symbol);
+}
+
+static leat_status settle_input(struct leat_call *call, int symbol) {
+    const struct le_device_run *d = call->device;
+    const struct le_specialised *s = call->specialised;
+    leat_array *array = d->binds[symbol].array;
+    if (d->binds[symbol].kind != LE_BOUND_ARRAY || !le_array_is_late(array))
+        return LEAT_OK;
+    leat_status status = le_array_settle(array);
+    if (status == LEAT_OK && array == d->uploads[symbol])
+        status = copy_up(call, symbol);
+    if (status == LEAT_OK && s->ir->first[symbol] >= 0)
+        s->buffers[s->ir->first[symbol]] = array->data;
+    return status;
+}
+
+leat_status le_device_settle(struct leat_call *call) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
+    for (int k = 0; d->is_late && k < call->program->tree->symbol_count && status == LEAT_OK; k++)
+        status = settle_input(call, k);
+    for (int k = 0; d->is_late && k < call->want_count && status == LEAT_OK; k++)
+        if (call->wants[k].target)
+            status = le_array_settle(call->wants[k].target);
+    d->is_late &= status != LEAT_OK;
+    return status;
+}
+
+leat_status le_device_begin(struct leat_call *call) {
+    struct le_plan *plan = call->specialised->plan;
+    bool first = true;
+    leat_status status = LEAT_OK;
+    for (int k = 0; call->device->is_late && k < plan->action_count && first; k++) {
+        const struct le_device_work *w = plan->actions[k].device;
+        first = !w || w->step_count == 0;
+        if (!first && !w->contract)
+            status = le_device_load(call, &plan->actions[k]);
+    }
+    return status == LEAT_OK ? le_device_settle(call) : status;
+}
+
+static bool find_late(const struct leat_call *call) {
+    const struct le_device_run *d = call->device;
+    bool late = false;
+    for (int k = 0; k < call->program->tree->symbol_count; k++)
+        late |= d->binds[k].kind == LE_BOUND_ARRAY && le_array_is_late(d->binds[k].array);
+    for (int k = 0; k < call->want_count; k++)
+        late |= call->wants[k].target && le_array_is_late(call->wants[k].target);
+    return late;
 }
 
 leat_status le_device_bind(struct leat_call *call) {
@@ -168,7 +221,8 @@ leat_status le_device_bind(struct leat_call *call) {
         if (b->kind == LE_BOUND_ARRAY && b->array->rank > 0 && !is_reached(b->array))
             status = upload(call, k);
     }
-    return status;
+    d->is_late = status == LEAT_OK && find_late(call);
+    return status == LEAT_OK && !le_device_is_opening(call->home.device) ? le_device_settle(call) : status;
 }
 
 leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_cell *cell, bool *bound) {

@@ -174,6 +174,8 @@ leat_status le_device_perform(struct leat_call *call, struct le_action *action) 
     const struct le_device_contract *contract = action->device->contract;
     bool by_library = contract && le_device_contract_can_run(call, contract);
     leat_status status = by_library ? LEAT_OK : le_device_load(call, action);
+    if (status == LEAT_OK)
+        status = le_device_settle(call); /* planning may run a part of the plan */
     if (status != LEAT_OK)
         return status;
     status = begin_results(call, action->device);

@@ -18,6 +18,7 @@ struct le_device_run {
      * in `uploads` */
     struct le_bind *binds;
     leat_array **uploads;
+    bool is_late; /* some of them, or of what is wanted, are late: le_device_settle */
     /* 8 bytes for each number that kernels make, so many that one is free when all cells have one */
     struct le_block *slots;
     int *slot_users, slot_count, next_slot;
@@ -82,6 +83,11 @@ leat_status le_device_specialise(struct leat_call *call, struct le_specialised *
 void le_device_unbind(struct leat_call *call);
 /* Where kernels reach the inputs: what the run binds. */
 leat_status le_device_bind(struct leat_call *call);
+/* Gives late arrays their memory, and uploads what waited for it. */
+leat_status le_device_settle(struct leat_call *call);
+/* The same, where it is due: before the plan runs, and after its first kernels are compiled, for which the device need
+ * not be there. */
+leat_status le_device_begin(struct leat_call *call);
 bool le_device_can_write(const leat_array *array); /* kernels write a result right there */
 /* An input of rank 0: stays where it is, if it is of the type that the program has for it. */
 leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_cell *cell, bool *bound);

@@ -243,6 +243,8 @@ leat_status le_device_bring(struct leat_call *call, struct le_node *node, int *m
     d->out_of_memory = false;
     le_node_walk(call->specialised->ir, node, note_load, d);
     leat_status status = d->out_of_memory ? le_fail_out_of_memory(0) : LEAT_OK;
+    if (status == LEAT_OK && d->loads.count > first)
+        status = le_device_settle(call);
     for (int k = first; k < d->loads.count && status == LEAT_OK; k++) {
         if (d->loads.at[k]->operand_count == 0)
             status = bring_number(call, d->loads.at[k]->value);
@@ -265,7 +267,7 @@ void le_device_leave(struct leat_call *call, int mark) {
 /* ---- to where it is wanted */
 
 uint64_t le_device_address(const leat_array *array) {
-    const struct le_block *block = array->buffer->block;
+    const struct le_block *block = le_array_is_late(array) ? NULL : array->buffer->block;
     if (!block)
         return 0;
     if (!block->host)

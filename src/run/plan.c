@@ -92,6 +92,9 @@ static leat_status perform_all(struct leat_call *call) {
 }
 
 static leat_status run_plan(struct leat_call *call, bool place) {
+    leat_status status = call->device ? le_device_begin(call) : LEAT_OK;
+    if (status != LEAT_OK)
+        return status;
     if (place && call->specialised->plan->done == 0)
         for (int k = 0; k < call->want_count; k++)
             le_place_want(call, k);

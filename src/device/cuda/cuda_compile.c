@@ -264,14 +264,19 @@ static leat_status run_job(struct job *job, struct le_cuda_image *image) {
     return status;
 }
 
+/* What the device's opening has begun is waited for: a compilation of its would hold up this one. */
 static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc **nvrtc, int *version) {
     *nvrtc = cuda->nvrtc;
     if (*nvrtc)
         return LEAT_OK;
     struct le_device_span span;
-    le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, "NVRTC", "");
+    pthread_mutex_lock(&cuda->warm_lock);
+    le_device_span_begin(cuda->device, &span, LEAT_COST_LIBRARY, "NVRTC",
+                         cuda->warm ? "begun when the device was opened" : "");
+    le_nvrtc_warm_end(&cuda->warm);
     leat_status status = le_nvrtc_open(nvrtc, version);
     le_device_span_end(&span, 0);
+    pthread_mutex_unlock(&cuda->warm_lock);
     return status;
 }
 
@@ -286,6 +291,12 @@ static leat_status compile_anew(struct le_cuda_device *cuda, const struct le_mod
     return status ? status : run_job(&job, image);
 }
 
+static void leave_warm(struct le_cuda_device *cuda) {
+    pthread_mutex_lock(&cuda->warm_lock);
+    le_nvrtc_warm_leave(cuda->warm);
+    pthread_mutex_unlock(&cuda->warm_lock);
+}
+
 leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_source *source,
                             struct le_device_module *module, struct le_cuda_image *image) {
     struct le_device_span span;
@@ -294,6 +305,7 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
     leat_status status = LEAT_OK;
     const char *what = source->label ? source->label : source->name;
     le_device_span_begin(cuda->device, &span, LEAT_COST_COMPILE, what, source->cause);
+    leave_warm(cuda);
     bool keeps = le_cuda_keep_key(cuda, source, &key);
     if (keeps && le_cuda_keep_get(cuda, &key, module, image)) {
         span.span.kind = LEAT_COST_ON_DISK;

@@ -1,5 +1,5 @@
-/* A device of a CUDA driver: its primary context, its limits, its errors. Memory, streams and modules have files of
- * their own. */
+/* A device of a CUDA driver: its opening, its limits, its errors. Its context, memory, streams and modules have files
+ * of their own. */
 #include "device/cuda/cuda_device.h"
 #include "base/memory.h"
 #include "device/cuda/door.h"
@@ -61,41 +61,23 @@ leat_status le_cuda_result(struct le_cuda_device *cuda, le_cu_result result, con
     return le_cuda_is_fatal(result) ? le_cuda_reports(cuda, le_device_latch(cuda->device, status)) : status;
 }
 
-/* ---- the context */
-
-static le_cu_result enter(struct le_cuda_device *cuda, le_cu_context *before) {
-    *before = NULL;
-    le_cu_result result = cuda->driver->CtxGetCurrent(before);
-    if (result == LE_CU_SUCCESS && *before != cuda->context)
-        result = cuda->driver->CtxSetCurrent(cuda->context);
-    return result;
-}
-
-leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before) {
-    le_cu_result result = enter(cuda, before);
-    return result == LE_CU_SUCCESS ? LEAT_OK : le_cuda_result(cuda, result, "making the device's context current");
-}
-
-bool le_cuda_enter_to_free(struct le_cuda_device *cuda, le_cu_context *before) {
-    return enter(cuda, before) == LE_CU_SUCCESS;
-}
-
-leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, leat_status status) {
-    if (before != cuda->context)
-        cuda->driver->CtxSetCurrent(before);
-    return status;
-}
+/* ---- closing and waiting */
 
 static void cuda_close(void *native) {
     struct le_cuda_device *cuda = native;
+    le_nvrtc_warm_end(&cuda->warm);
     le_cuda_product_close(cuda);
-    cuda->driver->DevicePrimaryCtxRelease(cuda->handle);
+    le_cuda_context_end(cuda);
+    pthread_mutex_destroy(&cuda->warm_lock);
     le_free(cuda);
 }
 
+/* Where the context could not be made there is nothing to wait for. */
 leat_status le_cuda_synchronize(void *native) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
+    if (!le_cuda_is_opening(cuda) && !le_cuda_has_context(cuda))
+        return LEAT_OK;
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
@@ -179,6 +161,7 @@ static leat_status fill_limits(struct le_cuda_device *cuda, const struct le_cuda
 
 static const struct le_device_ops cuda_ops = {
     .close = cuda_close,
+    .is_opening = le_cuda_is_opening,
     .memory_new = le_cuda_memory_new,
     .memory_free = le_cuda_memory_free,
     .memory_info = le_cuda_memory_info,
@@ -227,32 +210,36 @@ static leat_status find(const struct le_cuda_driver *driver, int ordinal, struct
     return status;
 }
 
-leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct le_nvrtc *nvrtc,
-                               const struct le_cublas *cublas, int ordinal, const char *kind,
-                               struct le_device *device) {
+static void begin(struct le_cuda_device *cuda, const struct le_cuda_opening *opening, const struct le_cuda_facts *facts,
+                  struct le_device *device) {
+    *cuda = (struct le_cuda_device){.driver = opening->driver,
+                                    .nvrtc = opening->nvrtc,
+                                    .cublas = opening->cublas,
+                                    .device = device,
+                                    .ordinal = opening->ordinal,
+                                    .handle = facts->device,
+                                    .is_sim = strcmp(opening->kind, "sim") == 0};
+}
+
+leat_status le_cuda_device_new(const struct le_cuda_opening *opening, struct le_device *device) {
     struct le_cuda_facts facts;
-    leat_status status = find(driver, ordinal, &facts);
+    leat_status status = find(opening->driver, opening->ordinal, &facts);
     if (status)
         return status;
     struct le_cuda_device *cuda = le_alloc_zero(1, sizeof *cuda);
     if (!cuda)
         return le_fail_out_of_memory(sizeof *cuda);
-    *cuda = (struct le_cuda_device){.driver = driver,
-                                    .nvrtc = nvrtc,
-                                    .cublas = cublas,
-                                    .device = device,
-                                    .ordinal = ordinal,
-                                    .handle = facts.device,
-                                    .is_sim = strcmp(kind, "sim") == 0};
-    status = fill_limits(cuda, &facts, kind, &device->limits);
+    begin(cuda, opening, &facts, device);
+    status = fill_limits(cuda, &facts, opening->kind, &device->limits);
     if (!status)
-        status = le_cuda_result(cuda, driver->DevicePrimaryCtxRetain(&cuda->context, cuda->handle),
-                                "making a context on device cuda:%d", ordinal);
+        status = le_cuda_context_begin(cuda, opening->apart);
     if (status) {
         le_free(cuda);
         return status;
     }
-    cuda->ops = driver->note_memory ? sim_ops() : cuda_ops;
+    cuda->ops = opening->driver->note_memory ? sim_ops() : cuda_ops;
+    cuda->warm = opening->warm;
+    pthread_mutex_init(&cuda->warm_lock, NULL);
     pthread_mutex_init(&cuda->product_lock, NULL);
     device->ops = &cuda->ops;
     device->native = cuda;

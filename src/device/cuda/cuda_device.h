@@ -1,9 +1,11 @@
 /* The backend over a CUDA driver's table: the real one (door.h) or the simulator's; which one is device.c's to choose.
- * Input was checked by the front door. Each call makes the context current if it is not, and puts back what was.
+ * Input was checked by the front door. Each call waits for the context where it is still being made, makes it
+ * current if it is not, and puts back what was.
  * Any thread. */
 #ifndef LE_CUDA_DEVICE_H
 #define LE_CUDA_DEVICE_H
 #include "device/cublas.h"
+#include "device/cuda/nvrtc_warm.h"
 #include "device/cuda_driver.h"
 #include "device/device_state.h"
 #include "device/nvrtc.h"
@@ -14,19 +16,44 @@ struct le_cuda_device {
     struct le_device *device;     /* not retained: it owns this */
     int ordinal;
     le_cu_device handle;
-    le_cu_context context; /* the primary one, retained; never reset */
     bool is_sim;
+    pthread_mutex_t context_lock; /* guards waiting for the thread that makes it */
+    pthread_t maker;
+    atomic_bool is_opening, is_made; /* a thread makes it; it is there, and what follows does not change any more */
+    le_cu_result made;               /* what making it came to */
+    le_cu_context context;           /* the primary one, retained; never reset; NULL: not there */
+    le_cu_stream first;              /* the first stream, if it was given out before the context was there */
+    bool gave_first;
+    pthread_mutex_t warm_lock; /* guards its end */
+    struct le_nvrtc_warm *warm;
     struct le_device_ops ops;        /* the device's */
     const struct le_cublas *cublas;  /* NULL: le_cublas_open at the first product */
     pthread_mutex_t product_lock;    /* guards the handle, which is of one stream at a time */
     le_cublas_handle product_handle; /* NULL: not made yet */
 };
 
-/* Fills device->ops, native and limits. kind: "cuda" or "sim", for limits and messages. LEAT_DEVICE where there is no
- * such device or it is not usable, with the reason. */
-leat_status le_cuda_device_new(const struct le_cuda_driver *driver, const struct le_nvrtc *nvrtc,
-                               const struct le_cublas *cublas, int ordinal, const char *kind, struct le_device *device);
+struct le_cuda_opening {
+    const struct le_cuda_driver *driver;
+    const struct le_nvrtc *nvrtc;
+    const struct le_cublas *cublas;
+    int ordinal;
+    const char *kind;           /* "cuda" or "sim", for limits and messages */
+    struct le_nvrtc_warm *warm; /* the device's from then on; NULL: none */
+    bool apart; /* the context is made by a thread of its own: le_cuda_is_opening until it was waited for */
+};
+/* Fills device->ops, native and limits. LEAT_DEVICE where there is no such device or it is not usable, with the
+ * reason. */
+leat_status le_cuda_device_new(const struct le_cuda_opening *opening, struct le_device *device);
 
+/* cuda_context.c. begin: what is known at once that went wrong; the rest is told by le_cuda_enter. */
+leat_status le_cuda_context_begin(struct le_cuda_device *cuda, bool apart);
+bool le_cuda_is_opening(void *native);
+bool le_cuda_has_context(struct le_cuda_device *cuda); /* waits while it is opening */
+void le_cuda_context_end(struct le_cuda_device *cuda);
+/* The stream that a handle stands for, once the context was entered. */
+static inline le_cu_stream le_cuda_stream_of(struct le_cuda_device *cuda, void *stream) {
+    return stream == (void *)&cuda->first ? cuda->first : stream;
+}
 /* Around driver calls: what was current is in *before. le_cuda_leave gives status back. */
 leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before);
 /* For what gives back or notes, whose failures are nobody's to know: no error is told. false: it failed. */

@@ -202,12 +202,14 @@ leat_status le_cuda_copy(void *native, void *stream, const struct le_native_copy
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
+    le_cu_stream native_stream = le_cuda_stream_of(cuda, stream);
     bool whole = copy->slices > 1 && has_pitch(copy->target_row_stride, copy) &&
                  has_pitch(copy->source_row_stride, copy) &&
                  has_height(copy->target_slice_stride, copy->target_row_stride, copy) &&
                  has_height(copy->source_slice_stride, copy->source_row_stride, copy);
-    le_cu_result result = whole ? copy_slices(cuda->driver, copy, copy->target, copy->source, copy->slices, stream)
-                                : copy_each_slice(cuda->driver, copy, stream);
+    le_cu_result result = whole
+                              ? copy_slices(cuda->driver, copy, copy->target, copy->source, copy->slices, native_stream)
+                              : copy_each_slice(cuda->driver, copy, native_stream);
     status = le_cuda_result(cuda, result, "copying %zu x %zu rows of %zu bytes from %s to %s memory", copy->slices,
                             copy->rows, copy->row_bytes, copy->source_is_host ? "host" : "device",
                             copy->target_is_host ? "host" : "device");
@@ -220,10 +222,10 @@ leat_status le_cuda_fill(void *native, void *stream, uint64_t address, uint32_t 
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
-    le_cu_result result = value_bytes == 1 ? cuda->driver->MemsetD8Async(address, (unsigned char)value, count, stream)
-                          : value_bytes == 2
-                              ? cuda->driver->MemsetD16Async(address, (unsigned short)value, count, stream)
-                              : cuda->driver->MemsetD32Async(address, value, count, stream);
+    le_cu_stream to = le_cuda_stream_of(cuda, stream);
+    le_cu_result result = value_bytes == 1   ? cuda->driver->MemsetD8Async(address, (unsigned char)value, count, to)
+                          : value_bytes == 2 ? cuda->driver->MemsetD16Async(address, (unsigned short)value, count, to)
+                                             : cuda->driver->MemsetD32Async(address, value, count, to);
     status = le_cuda_result(cuda, result, "filling %zu values of %d bytes", count, value_bytes);
     return le_cuda_leave(cuda, before, status);
 }

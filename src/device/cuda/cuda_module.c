@@ -184,11 +184,11 @@ leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *
     if (launch->shared_bytes + kernel->static_shared_bytes > cuda->device->limits.shared_bytes)
         status = ask_shared(cuda, kernel);
     if (!status && launch->cooperative) {
-        status = launch_cooperative(cuda, stream, kernel, launch, parameters);
+        status = launch_cooperative(cuda, le_cuda_stream_of(cuda, stream), kernel, launch, parameters);
     } else if (!status) {
         le_cu_result result = cuda->driver->LaunchKernel(
             kernel->native, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
-            launch->block[2], (unsigned)launch->shared_bytes, stream, parameters, NULL);
+            launch->block[2], (unsigned)launch->shared_bytes, le_cuda_stream_of(cuda, stream), parameters, NULL);
         if (result != LE_CU_SUCCESS)
             status = le_cuda_result(cuda, result, "kernel %s", kernel->name);
     }

@@ -84,7 +84,8 @@ CALL(DgemmStridedBatched, double)
 static leat_status enqueue(struct le_cuda_device *cuda, void *stream, const struct le_product *p, uint64_t work,
                            size_t work_bytes) {
     const struct le_cublas *cublas = cuda->cublas;
-    leat_status status = result_of(cuda, cublas->SetStream(cuda->product_handle, stream), "setting the stream");
+    leat_status status =
+        result_of(cuda, cublas->SetStream(cuda->product_handle, le_cuda_stream_of(cuda, stream)), "setting the stream");
     if (!status)
         status = result_of(cuda, cublas->SetWorkspace(cuda->product_handle, (void *)(uintptr_t)work, work_bytes),
                            "setting the workspace");

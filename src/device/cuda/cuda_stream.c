@@ -5,6 +5,11 @@ leat_status le_cuda_stream_new(void *native, void **stream) {
     struct le_cuda_device *cuda = native;
     le_cu_context before;
     le_cu_stream made = NULL;
+    if (le_cuda_is_opening(cuda) && !cuda->gave_first) { /* the device is not anybody else's yet */
+        cuda->gave_first = true;
+        *stream = &cuda->first;
+        return LEAT_OK;
+    }
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
@@ -39,7 +44,7 @@ void le_cuda_stream_free(void *native, void *stream) {
     le_cu_context before;
     if (!le_cuda_enter_to_free(cuda, &before))
         return;
-    cuda->driver->StreamDestroy(stream);
+    cuda->driver->StreamDestroy(le_cuda_stream_of(cuda, stream));
     le_cuda_leave(cuda, before, LEAT_OK);
 }
 
@@ -49,8 +54,8 @@ leat_status le_cuda_stream_wait(void *native, void *stream, void *event) {
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
-    status =
-        le_cuda_result(cuda, cuda->driver->StreamWaitEvent(stream, event, 0), "letting a stream wait for an event");
+    status = le_cuda_result(cuda, cuda->driver->StreamWaitEvent(le_cuda_stream_of(cuda, stream), event, 0),
+                            "letting a stream wait for an event");
     return le_cuda_leave(cuda, before, status);
 }
 
@@ -60,7 +65,8 @@ leat_status le_cuda_stream_synchronize(void *native, void *stream) {
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
-    status = le_cuda_result(cuda, cuda->driver->StreamSynchronize(stream), "waiting for a stream");
+    status =
+        le_cuda_result(cuda, cuda->driver->StreamSynchronize(le_cuda_stream_of(cuda, stream)), "waiting for a stream");
     if (!status)
         status = le_cuda_reports(cuda, status);
     return le_cuda_leave(cuda, before, status);
@@ -94,7 +100,8 @@ leat_status le_cuda_event_record(void *native, void *event, void *stream) {
     leat_status status = le_cuda_enter(cuda, &before);
     if (status)
         return status;
-    status = le_cuda_result(cuda, cuda->driver->EventRecord(event, stream), "recording an event");
+    status =
+        le_cuda_result(cuda, cuda->driver->EventRecord(event, le_cuda_stream_of(cuda, stream)), "recording an event");
     return le_cuda_leave(cuda, before, status);
 }
 

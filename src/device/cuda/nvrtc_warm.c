@@ -1,8 +1,16 @@
 /* See nvrtc_warm.h. */
 #include "device/cuda/nvrtc_warm.h"
+#include "base/memory.h"
 #include "device/cuda/door.h"
 #include "device/cuda/nvrtc_known.h"
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+
+struct le_nvrtc_warm {
+    pthread_t thread;
+    atomic_bool is_over; /* something true is to be compiled */
+};
 
 /* Something of what kernels have; for which architecture matters little. */
 static const char text[] = "extern \"C\" __global__ void warm(double *y, const double *x, long long n) {\n"
@@ -10,31 +18,46 @@ static const char text[] = "extern \"C\" __global__ void warm(double *y, const d
                            "    if (i < n) y[i] = x[i] / y[i] + sqrt(x[i]);\n"
                            "}\n";
 
-static void *load_and_use(void *unused) {
+static void *load_and_use(void *user) {
+    struct le_nvrtc_warm *warm = user;
     static const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17"};
     const struct le_nvrtc *nvrtc;
     le_nvrtc_program program;
     int version;
-    if (le_nvrtc_open(&nvrtc, &version) == LEAT_OK &&
+    if (le_nvrtc_open(&nvrtc, &version) == LEAT_OK && !atomic_load(&warm->is_over) &&
         nvrtc->CreateProgram(&program, text, "warm.cu", 0, NULL, NULL) == LE_NVRTC_SUCCESS) {
         nvrtc->CompileProgram(program, ARRAY_LEN(options), options);
         nvrtc->DestroyProgram(&program);
     }
-    return unused;
+    return NULL;
 }
 
 /* Signals are the program's own: no thread of Leat's takes one. */
-void le_nvrtc_warm_begin(struct le_nvrtc_warm *warm, struct le_store *store) {
+struct le_nvrtc_warm *le_nvrtc_warm_begin(struct le_store *store) {
     sigset_t all, before;
+    struct le_nvrtc_warm *warm = store && le_nvrtc_is_remembered(store) ? NULL : le_alloc_zero(1, sizeof *warm);
+    if (!warm)
+        return NULL;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    warm->runs =
-        !(store && le_nvrtc_is_remembered(store)) && pthread_create(&warm->thread, NULL, load_and_use, NULL) == 0;
+    bool runs = pthread_create(&warm->thread, NULL, load_and_use, warm) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (runs)
+        return warm;
+    le_free(warm);
+    return NULL;
 }
 
-bool le_nvrtc_warm_end(struct le_nvrtc_warm *warm) {
-    if (warm->runs)
-        pthread_join(warm->thread, NULL);
-    return warm->runs;
+void le_nvrtc_warm_leave(struct le_nvrtc_warm *warm) {
+    if (warm)
+        atomic_store(&warm->is_over, true);
+}
+
+void le_nvrtc_warm_end(struct le_nvrtc_warm **warm) {
+    if (!*warm)
+        return;
+    le_nvrtc_warm_leave(*warm);
+    pthread_join((*warm)->thread, NULL);
+    le_free(*warm);
+    *warm = NULL;
 }

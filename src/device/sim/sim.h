@@ -26,6 +26,7 @@ struct le_sim_options {
     uint64_t seed; /* of the order that work, blocks and threads run in; also LEAT_SIM_SEED; 0: from the variable */
     size_t memory_bytes; /* of the device; 0: 4 GiB */
     uint64_t kernel_ns;  /* what each kernel takes on the virtual clock; 0: sim's estimate; also LEAT_SIM_KERNEL_NS */
+    uint64_t context_ms; /* real time that making the context takes besides; 0: none; also LEAT_SIM_CONTEXT_MS */
     struct le_sim_faults faults;
 };
 
@@ -38,6 +39,7 @@ struct le_sim_tally {
 
 /* Takes effect for what is done from now on; options NULL: as at the start, from the environment. */
 leat_status le_sim_configure(const struct le_sim_options *options);
+uint64_t le_sim_context_ms(void); /* as it is set now */
 void le_sim_tally(struct le_sim_tally *tally);
 const struct le_cuda_driver *le_sim_driver(void);
 const struct le_nvrtc *le_sim_nvrtc(void);

@@ -8,6 +8,7 @@
 #include "device/sim/sim_state.h"
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct sim_state the_state = {.life = PTHREAD_MUTEX_INITIALIZER,
@@ -201,10 +202,28 @@ static le_cu_result retain(le_cu_context *ctx, le_cu_device device) {
     return LE_CU_SUCCESS;
 }
 
+le_cu_result le_sim_DevicePrimaryCtxGetState(le_cu_device device, unsigned *flags, int *active) {
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
+    if (result)
+        return result;
+    if (!flags || !active || device)
+        return le_sim_leave(flags && active ? LE_CU_ERROR_INVALID_DEVICE : LE_CU_ERROR_INVALID_VALUE);
+    *flags = 0;
+    *active = the_state.context_uses > 0;
+    return le_sim_leave(LE_CU_SUCCESS);
+}
+
+static void sleep_ms(uint64_t time_ms) {
+    struct timespec time = {.tv_sec = (time_t)(time_ms / 1000), .tv_nsec = (long)(time_ms % 1000) * 1000000};
+    while (nanosleep(&time, &time) != 0)
+        ;
+}
+
 le_cu_result le_sim_DevicePrimaryCtxRetain(le_cu_context *ctx, le_cu_device device) {
     struct sim_state *state = &the_state;
     if (process_of_init() != getpid())
         return LE_CU_ERROR_NOT_INITIALIZED;
+    sleep_ms(le_sim_context_ms());
     pthread_mutex_lock(&state->life);
     le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
     if (!result)

@@ -42,13 +42,14 @@ static bool any_fault(const struct le_sim_faults *faults) {
 }
 
 static void options_set(struct sim_options_now *now, const struct le_sim_options *options) {
-    *now =
-        (struct sim_options_now){.configured = true,
-                                 .check = options->check || number_of("LEAT_SIM_CHECK"),
-                                 .seed = options->seed ? options->seed : number_of("LEAT_SIM_SEED"),
-                                 .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
-                                 .memory_bytes = MEMORY_BYTES,
-                                 .faults = options->faults};
+    *now = (struct sim_options_now){
+        .configured = true,
+        .check = options->check || number_of("LEAT_SIM_CHECK"),
+        .seed = options->seed ? options->seed : number_of("LEAT_SIM_SEED"),
+        .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
+        .context_ms = options->context_ms ? options->context_ms : number_of("LEAT_SIM_CONTEXT_MS"),
+        .memory_bytes = MEMORY_BYTES,
+        .faults = options->faults};
     struct le_sim_faults from_environment = {0};
     faults_read(getenv("LEAT_SIM_FAULT"), &from_environment, &now->memory_bytes);
     if (!any_fault(&now->faults))
@@ -70,6 +71,15 @@ bool le_sim_checking(void) {
     bool check = state->options.check;
     pthread_mutex_unlock(&state->lock);
     return check;
+}
+
+uint64_t le_sim_context_ms(void) {
+    struct sim_state *state = le_sim_state();
+    pthread_mutex_lock(&state->lock);
+    le_sim_configuration_read();
+    uint64_t context_ms = state->options.context_ms;
+    pthread_mutex_unlock(&state->lock);
+    return context_ms;
 }
 
 bool le_sim_fault_now(uint64_t *count, uint64_t which) {

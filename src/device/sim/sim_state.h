@@ -191,7 +191,7 @@ struct sim_state {
     pid_t process; /* that called Init; 0: nobody has */
     struct sim_options_now {
         bool configured, check;
-        uint64_t seed, kernel_ns;
+        uint64_t seed, kernel_ns, context_ms;
         size_t memory_bytes;
         struct le_sim_faults faults;
     } options;

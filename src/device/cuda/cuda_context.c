@@ -1,0 +1,140 @@
+/* The primary context of a device: made at once, or by a thread of its own while the caller goes on, planning and
+ * compiling, which need none. Whatever needs it enters it here, and waits for it. That it could not be made is told
+ * there; who comes next tries again.
+ *
+ * The first stream is handed out before the context is there: its handle is cuda->first's address. */
+#include "device/cuda/cuda_device.h"
+#include <signal.h>
+
+/* ---- making it */
+
+static void *make(void *user) {
+    struct le_cuda_device *cuda = user;
+    cuda->made = cuda->driver->DevicePrimaryCtxRetain(&cuda->context, cuda->handle);
+    return NULL;
+}
+
+/* Signals are the program's own: no thread of Leat's takes one. */
+static void begin_apart(struct le_cuda_device *cuda) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    atomic_store(&cuda->is_opening, pthread_create(&cuda->maker, NULL, make, cuda) == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A context that somebody else in the process has is there at once, and so may be memory of its. */
+static bool is_there(struct le_cuda_device *cuda) {
+    unsigned flags = 0;
+    int active = 0;
+    return cuda->driver->DevicePrimaryCtxGetState(cuda->handle, &flags, &active) != LE_CU_SUCCESS || active;
+}
+
+static leat_status made_result(struct le_cuda_device *cuda) {
+    return le_cuda_result(cuda, cuda->made, "making a context on device cuda:%d", cuda->ordinal);
+}
+
+leat_status le_cuda_context_begin(struct le_cuda_device *cuda, bool apart) {
+    pthread_mutex_init(&cuda->context_lock, NULL);
+    if (apart && !is_there(cuda))
+        begin_apart(cuda);
+    if (le_cuda_is_opening(cuda))
+        return LEAT_OK;
+    make(cuda);
+    atomic_store(&cuda->is_made, cuda->made == LE_CU_SUCCESS);
+    return made_result(cuda);
+}
+
+/* ---- waiting for it */
+
+bool le_cuda_is_opening(void *native) {
+    struct le_cuda_device *cuda = native;
+    return atomic_load_explicit(&cuda->is_opening, memory_order_acquire);
+}
+
+static bool is_made(struct le_cuda_device *cuda) {
+    return atomic_load_explicit(&cuda->is_made, memory_order_acquire);
+}
+
+static leat_status make_first(struct le_cuda_device *cuda) {
+    le_cu_context before = NULL;
+    le_cu_result result = cuda->driver->CtxGetCurrent(&before);
+    if (result == LE_CU_SUCCESS)
+        result = cuda->driver->CtxSetCurrent(cuda->context);
+    if (result == LE_CU_SUCCESS) {
+        result = cuda->driver->StreamCreate(&cuda->first, LE_CU_STREAM_NON_BLOCKING);
+        cuda->driver->CtxSetCurrent(before);
+    }
+    return le_cuda_result(cuda, result, "making a stream");
+}
+
+/* With the lock held. */
+static leat_status finish_making(struct le_cuda_device *cuda) {
+    if (le_cuda_is_opening(cuda))
+        pthread_join(cuda->maker, NULL);
+    else if (!cuda->context)
+        make(cuda);
+    leat_status status = made_result(cuda);
+    if (!status && cuda->gave_first && !cuda->first)
+        status = make_first(cuda);
+    atomic_store_explicit(&cuda->is_made, !status, memory_order_release);
+    atomic_store_explicit(&cuda->is_opening, false, memory_order_release);
+    return status;
+}
+
+static leat_status wait_for_it(struct le_cuda_device *cuda) {
+    struct le_device_span span;
+    leat_status status = LEAT_OK;
+    le_device_span_begin(cuda->device, &span, LEAT_COST_INIT, "context", "begun when the device was opened");
+    pthread_mutex_lock(&cuda->context_lock);
+    if (!is_made(cuda))
+        status = finish_making(cuda);
+    pthread_mutex_unlock(&cuda->context_lock);
+    le_device_span_end(&span, 0);
+    return status;
+}
+
+bool le_cuda_has_context(struct le_cuda_device *cuda) {
+    if (le_cuda_is_opening(cuda)) {
+        le_errors_keep();
+        (void)wait_for_it(cuda);
+        le_errors_restore();
+    }
+    return is_made(cuda);
+}
+
+/* ---- entering it */
+
+static le_cu_result enter(struct le_cuda_device *cuda, le_cu_context *before) {
+    le_cu_result result = cuda->driver->CtxGetCurrent(before);
+    if (result == LE_CU_SUCCESS && *before != cuda->context)
+        result = cuda->driver->CtxSetCurrent(cuda->context);
+    return result;
+}
+
+leat_status le_cuda_enter(struct le_cuda_device *cuda, le_cu_context *before) {
+    *before = NULL;
+    leat_status status = is_made(cuda) ? LEAT_OK : wait_for_it(cuda);
+    if (status)
+        return status;
+    le_cu_result result = enter(cuda, before);
+    return result == LE_CU_SUCCESS ? LEAT_OK : le_cuda_result(cuda, result, "making the device's context current");
+}
+
+bool le_cuda_enter_to_free(struct le_cuda_device *cuda, le_cu_context *before) {
+    *before = NULL;
+    return le_cuda_has_context(cuda) && enter(cuda, before) == LE_CU_SUCCESS;
+}
+
+leat_status le_cuda_leave(struct le_cuda_device *cuda, le_cu_context before, leat_status status) {
+    if (before != cuda->context)
+        cuda->driver->CtxSetCurrent(before);
+    return status;
+}
+
+void le_cuda_context_end(struct le_cuda_device *cuda) {
+    (void)le_cuda_has_context(cuda);
+    if (cuda->context)
+        cuda->driver->DevicePrimaryCtxRelease(cuda->handle);
+    pthread_mutex_destroy(&cuda->context_lock);
+}
