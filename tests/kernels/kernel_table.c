@@ -2,19 +2,20 @@
  * them: whether they compile, and what registers, spills and local memory they take.
  *
  * usage: kernel_table [--every N] < KERNELS    N: only each Nth of the kernels that differ
- * Prints a summary, then a line for each kernel that spills or has local memory on some architecture. Exit status 1:
- * some kernel does not compile, 77: there is no NVRTC. */
+ * Prints registers by kind of kernel, then a line "spills ..." for each kernel that does, and one "stack BYTES ..." for
+ * each size of local memory. Exit status 1: some kernel does not compile, 77: there is no NVRTC. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "device/cuda/cuda_compile.h"
 #include "device/cuda/door.h"
 #include "run/code.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARCHITECTURES = 3, REGISTERS_MAX = 256, OPTIONS_MAX = 16, NO_NVRTC = 77 };
+enum { ARCHITECTURES = 3, REGISTERS_MAX = 256, OPTIONS_MAX = 16, KIND_BYTES = 9, KINDS_MAX = 32, NO_NVRTC = 77 };
 static const int architectures[ARCHITECTURES] = {75, 90, 100};
 
 struct costs {
@@ -158,36 +159,115 @@ static bool compile_all(struct table *table) {
 
 /* ---- telling */
 
-static void summarise(const struct table *table, int a) {
-    size_t by_registers[REGISTERS_MAX] = {0}, compiled = 0, spill = 0, local = 0, below = 0;
-    int median = 0, most = 0;
-    for (size_t k = 0; k < table->count; k++) {
-        const struct costs *costs = &table->at[k].costs[a];
-        if (!table->at[k].compiled[a])
-            continue;
-        compiled++;
-        by_registers[costs->registers % REGISTERS_MAX]++;
-        most = costs->registers > most ? costs->registers : most;
-        spill += costs->spill_stores > 0 || costs->spill_loads > 0;
-        local += costs->stack > 0;
-    }
-    while (median < REGISTERS_MAX - 1 && (below += by_registers[median]) * 2 < compiled)
-        median++;
-    printf("sm_%-4d %7zu %9d %6d %10zu %14zu\n", architectures[a], compiled, median, most, spill, local);
+/* "map" of "y_map: y[i] = x[i]"; cut at the buffer's end. */
+static void kind_of(const struct kernel *kernel, char kind[KIND_BYTES]) {
+    size_t end = strcspn(kernel->heading, ":"), start = end;
+    while (start > 0 && kernel->heading[start - 1] != '_')
+        start--;
+    snprintf(kind, KIND_BYTES, "%.*s", (int)(end - start), kernel->heading + start);
 }
 
-static void list_costly(const struct table *table) {
+static bool is_kind(const struct kernel *kernel, const char *kind) {
+    char own[KIND_BYTES];
+    kind_of(kernel, own);
+    return strcmp(own, kind) == 0;
+}
+
+/* The middle one and the most, of that kind. */
+static void print_registers(const struct table *table, const char *kind, int a) {
+    size_t by_registers[REGISTERS_MAX] = {0}, count = 0, below = 0;
+    int median = 0, most = 0;
+    for (size_t k = 0; k < table->count; k++) {
+        if (!is_kind(&table->at[k], kind))
+            continue;
+        int registers = table->at[k].costs[a].registers % REGISTERS_MAX;
+        by_registers[registers]++;
+        count++;
+        most = registers > most ? registers : most;
+    }
+    while (median < REGISTERS_MAX - 1 && (below += by_registers[median]) * 2 < count)
+        median++;
+    printf("  %6d %4d", median, most);
+}
+
+static void print_kinds(const struct table *table) {
+    char kinds[KINDS_MAX][KIND_BYTES];
+    size_t count = 0;
+    for (size_t k = 0; k < table->count; k++) {
+        size_t at = 0, members = 0;
+        while (at < count && !is_kind(&table->at[k], kinds[at]))
+            at++;
+        if (at < count || count == KINDS_MAX)
+            continue;
+        kind_of(&table->at[k], kinds[count++]);
+        for (size_t other = k; other < table->count; other++)
+            members += is_kind(&table->at[other], kinds[at]);
+        printf("%-8s %6zu", kinds[at], members);
+        for (int a = 0; a < ARCHITECTURES; a++)
+            print_registers(table, kinds[at], a);
+        printf("\n");
+    }
+}
+
+static bool spills(const struct kernel *kernel) {
+    bool found = false;
+    for (int a = 0; a < ARCHITECTURES; a++)
+        found = found || kernel->costs[a].spill_stores > 0 || kernel->costs[a].spill_loads > 0;
+    return found;
+}
+
+static int stack_of(const struct kernel *kernel) {
+    int most = 0;
+    for (int a = 0; a < ARCHITECTURES; a++)
+        most = kernel->costs[a].stack > most ? kernel->costs[a].stack : most;
+    return most;
+}
+
+static void list_spills(const struct table *table) {
     for (size_t k = 0; k < table->count; k++) {
         const struct kernel *kernel = &table->at[k];
-        bool costly = false;
+        if (!spills(kernel))
+            continue;
+        printf("spills");
         for (int a = 0; a < ARCHITECTURES; a++)
-            costly = costly || kernel->costs[a].stack > 0 || kernel->costs[a].spill_stores > 0;
-        for (int a = 0; costly && a < ARCHITECTURES; a++)
-            printf("%s%3d/%d/%d", a ? "  " : "", kernel->costs[a].registers, kernel->costs[a].stack,
-                   kernel->costs[a].spill_stores);
-        if (costly)
-            printf("  %.90s\n", kernel->heading);
+            printf(" %d", kernel->costs[a].spill_stores + kernel->costs[a].spill_loads);
+        printf("  %.90s\n", kernel->heading);
     }
+}
+
+/* How many kernels have which size, and one of them; by size. */
+static void list_stacks(const struct table *table) {
+    for (int size = 1, next; size < INT_MAX; size = next) {
+        const struct kernel *first = NULL;
+        size_t count = 0;
+        next = INT_MAX;
+        for (size_t k = 0; k < table->count; k++) {
+            int stack = stack_of(&table->at[k]);
+            if (stack == size && !count++)
+                first = &table->at[k];
+            if (stack > size && stack < next)
+                next = stack;
+        }
+        if (count)
+            printf("stack %d  %zu, as %.90s\n", size, count, first->heading);
+    }
+}
+
+static void tell(const struct table *table, int version) {
+    size_t longest = 0;
+    for (size_t k = 0; k < table->count; k++)
+        longest = strlen(table->at[k].text) > longest ? strlen(table->at[k].text) : longest;
+    printf("%zu of %zu kernels, NVRTC %d.%d, the longest of %zu KiB\n", table->count, table->seen, version / 1000,
+           version % 1000 / 10, (longest + 1023) / 1024);
+    printf("\nkernels and their registers: the median and the most\n%-8s %6s", "", "");
+    for (int a = 0; a < ARCHITECTURES; a++)
+        printf("  sm_%-8d", architectures[a]);
+    printf("\n");
+    print_kinds(table);
+    printf("\nbytes that are spilled for sm_75, sm_90 and sm_100\n");
+    list_spills(table);
+    printf("\nbytes of local memory, the most of the three\n");
+    list_stacks(table);
 }
 
 int main(int argc, char **argv) {
@@ -203,12 +283,7 @@ int main(int argc, char **argv) {
     char *text = read_all(stdin);
     split(&table, text);
     bool all = compile_all(&table);
-    printf("%zu of %zu kernels, NVRTC %d.%d\n", table.count, table.seen, version / 1000, version % 1000 / 10);
-    printf("%-7s %7s %9s %6s %10s %14s\n", "", "compile", "registers", "most", "that spill", "with a stack");
-    for (int a = 0; a < ARCHITECTURES; a++)
-        summarise(&table, a);
-    printf("registers/stack/spilled bytes for sm_75, sm_90 and sm_100 of those with a stack\n");
-    list_costly(&table);
+    tell(&table, version);
     free(table.at);
     free(table.hashes);
     free(text);
