@@ -25,7 +25,7 @@
 #define HASH_DIGITS   16
 #define NAME_ATTEMPTS 8
 
-enum { FORMAT_VERSION = 1, NOT_FOR_OTHERS = 077 };
+enum { FORMAT_VERSION = 2, NOT_FOR_OTHERS = 077 };
 
 /* No padding: its bytes are the file's. key and value follow. */
 struct header {
@@ -36,7 +36,7 @@ struct header {
     uint64_t body_hash; /* of key and value */
     char label[LE_STORE_LABEL_BYTES];
     uint64_t head_hash; /* of all that stands before it */
-    uint64_t uses;      /* rewritten in place at each use, and under no checksum */
+    uint64_t uses;      /* rewritten in place at each use: their number, and its own checksum above it */
 };
 _Static_assert(sizeof(struct header) == 8 * 8 + LE_STORE_LABEL_BYTES, "padding in a header");
 
@@ -153,6 +153,15 @@ static uint64_t hash_body(const void *key, size_t key_bytes, const void *value, 
     return le_hash(value, value_bytes, le_hash(key, key_bytes, MAGIC));
 }
 
+/* Of an entry that was used so often. */
+static uint64_t sealed_uses(const struct header *header, uint32_t uses) {
+    return le_hash(&uses, sizeof uses, header->head_hash) << 32 | uses;
+}
+
+static uint32_t uses_of(const struct header *header) {
+    return (uint32_t)header->uses;
+}
+
 static void name_of(struct le_disk_key key, char *name) {
     snprintf(name, LE_DISK_NAME_BYTES, "%016llx" NAME_ENDING,
              (unsigned long long)le_hash(key.bytes, key.size_bytes, 0));
@@ -182,11 +191,12 @@ static enum le_disk_read open_entry(int folder, const char *name, int flags, int
     if (fstat(*fd, about) != 0)
         return LE_DISK_MISSED;
     size_t size_bytes;
-    bool sound =
-        S_ISREG(about->st_mode) && about->st_uid == geteuid() && !(about->st_mode & NOT_FOR_OTHERS) &&
-        read_all(*fd, header, sizeof *header, 0) && header->magic == MAGIC && header->version == FORMAT_VERSION &&
-        header->head_hash == hash_head(header) && header->label[LE_STORE_LABEL_BYTES - 1] == 0 &&
-        le_disk_size(header->key_bytes, header->value_bytes, &size_bytes) && (uint64_t)about->st_size == size_bytes;
+    bool sound = S_ISREG(about->st_mode) && about->st_uid == geteuid() && !(about->st_mode & NOT_FOR_OTHERS) &&
+                 read_all(*fd, header, sizeof *header, 0) && header->magic == MAGIC &&
+                 header->version == FORMAT_VERSION && header->head_hash == hash_head(header) &&
+                 header->uses == sealed_uses(header, uses_of(header)) && header->label[LE_STORE_LABEL_BYTES - 1] == 0 &&
+                 le_disk_size(header->key_bytes, header->value_bytes, &size_bytes) &&
+                 (uint64_t)about->st_size == size_bytes;
     return sound ? LE_DISK_FOUND : LE_DISK_DAMAGED;
 }
 
@@ -207,7 +217,8 @@ static enum le_disk_read read_body(int fd, const struct header *header, struct l
 
 /* Where it cannot be told, the entry goes a little earlier. */
 static void tell_use(int fd, const struct header *header) {
-    uint64_t uses = header->uses + 1;
+    uint32_t before = uses_of(header);
+    uint64_t uses = sealed_uses(header, before + (before < UINT32_MAX));
     ssize_t done = pwrite(fd, &uses, sizeof uses, offsetof(struct header, uses));
     (void)done;
     struct timespec time = now();
@@ -254,7 +265,7 @@ bool le_disk_describe(int folder, const struct le_disk_file *file, leat_cache_en
     enum le_disk_read result = open_entry(folder, file->name, O_RDONLY, &fd, &header, &about);
     bool sound = result == LE_DISK_FOUND;
     *entry = (leat_cache_entry){.size_bytes = file->size_bytes,
-                                .uses = sound ? header.uses : 0,
+                                .uses = sound ? uses_of(&header) : 0,
                                 .made_s = (sound ? header.made_ns : file->used_ns) / SECOND_NS,
                                 .used_s = file->used_ns / SECOND_NS};
     snprintf(entry->label, sizeof entry->label, "%s", sound ? header.label : "(damaged)");
@@ -334,6 +345,7 @@ bool le_disk_write(int folder, const char *label, struct le_disk_key key, const 
                             .body_hash = hash_body(key.bytes, key.size_bytes, value, value_bytes)};
     copy_label(header.label, label);
     header.head_hash = hash_head(&header);
+    header.uses = sealed_uses(&header, 0);
     char temporary[LE_DISK_NAME_BYTES];
     name_of(key, file->name);
     file->used_ns = header.made_ns;

@@ -9,8 +9,6 @@
 #include <cmocka.h>
 #include "base/store_testing.h"
 
-enum { USES_AT = 184 };
-
 /* ---- what is kept */
 
 static void keeps_across_stores(void **state) {
@@ -216,11 +214,10 @@ static void finds_any_damage(void **state) {
             memcpy(bytes, sound, size_bytes);
             bytes[k] ^= (unsigned char)(1 << bit);
             write_file(path, bytes, size_bytes);
-            bool is_damage = k < USES_AT || k >= HEADER_BYTES;
             if (bit == (int)k % 8)
-                expect_repair(scratch.folder, path, is_damage);
+                expect_repair(scratch.folder, path, true);
             else
-                assert_int_equal(get_anew(scratch.folder, "the key", "the value", NULL), !is_damage);
+                assert_false(get_anew(scratch.folder, "the key", "the value", NULL));
         }
     for (size_t length = 0; length <= size_bytes + 1; length++) {
         memcpy(bytes, sound, size_bytes);
