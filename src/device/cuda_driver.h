@@ -26,6 +26,9 @@ typedef struct le_cu_uuid {
     unsigned char bytes[16];
 } le_cu_uuid;
 
+/* Of newer headers only: not among those that are compared with any. */
+enum { LE_CU_ERROR_CONTAINED = 226, LE_CU_ERROR_TENSOR_MEMORY_LEAK = 721 };
+
 #define LE_CU_CONSTANTS(X)                                                                                             \
     X(SUCCESS, CUDA_SUCCESS, 0)                                                                                        \
     X(ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE, 1)                                                                \
@@ -38,7 +41,9 @@ typedef struct le_cu_uuid {
     X(ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_IMAGE, 200)                                                              \
     X(ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_CONTEXT, 201)                                                          \
     X(ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                                                      \
+    X(ERROR_ECC_UNCORRECTABLE, CUDA_ERROR_ECC_UNCORRECTABLE, 214)                                                      \
     X(ERROR_INVALID_PTX, CUDA_ERROR_INVALID_PTX, 218)                                                                  \
+    X(ERROR_NVLINK_UNCORRECTABLE, CUDA_ERROR_NVLINK_UNCORRECTABLE, 220)                                                \
     X(ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_HANDLE, 400)                                                            \
     X(ERROR_NOT_FOUND, CUDA_ERROR_NOT_FOUND, 500)                                                                      \
     X(ERROR_NOT_READY, CUDA_ERROR_NOT_READY, 600)                                                                      \

@@ -12,6 +12,9 @@
 bool le_cuda_is_fatal(le_cu_result result) {
     switch (result) {
     case LE_CU_ERROR_DEINITIALIZED:
+    case LE_CU_ERROR_ECC_UNCORRECTABLE:
+    case LE_CU_ERROR_NVLINK_UNCORRECTABLE:
+    case LE_CU_ERROR_CONTAINED:
     case LE_CU_ERROR_ILLEGAL_ADDRESS:
     case LE_CU_ERROR_LAUNCH_TIMEOUT:
     case LE_CU_ERROR_CONTEXT_IS_DESTROYED:
@@ -22,6 +25,7 @@ bool le_cuda_is_fatal(le_cu_result result) {
     case LE_CU_ERROR_INVALID_ADDRESS_SPACE:
     case LE_CU_ERROR_INVALID_PC:
     case LE_CU_ERROR_LAUNCH_FAILED:
+    case LE_CU_ERROR_TENSOR_MEMORY_LEAK:
         return true;
     default:
         return false;
