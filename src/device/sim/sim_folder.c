@@ -7,19 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-leat_status le_sim_folder_new(struct le_arena *arena, char **path) {
-    const char *parent = getenv("TMPDIR");
-    *path = le_arena_format(arena, "%s/leat-XXXXXX", parent && *parent == '/' ? parent : "/tmp");
-    if (!mkdtemp(*path)) {
-        leat_status status =
-            le_fail(LEAT_FILE, "no folder for compiling can be made as %s: %s", *path, strerror(errno));
-        *path = NULL;
-        return status;
-    }
-    return LEAT_OK;
-}
+#define PREFIX      "leat-sim-"
+#define SUFFIX      "XXXXXX"
+#define ABANDONED_S 3600 /* a folder in which nothing was made for so long: its process was killed */
 
 static void remove_in(int parent, const char *name) {
     if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM))
@@ -35,6 +28,37 @@ static void remove_in(int parent, const char *name) {
     else if (fd >= 0)
         close(fd);
     unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static bool is_abandoned(int parent, const char *name) {
+    struct stat about;
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(PREFIX SUFFIX) &&
+           fstatat(parent, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(about.st_mode) &&
+           about.st_uid == geteuid() && (about.st_mode & 07777) == 0700 && time(NULL) - about.st_mtime > ABANDONED_S;
+}
+
+/* What processes that were killed have left. */
+static void remove_abandoned(const char *parent) {
+    DIR *folder = opendir(parent);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (is_abandoned(dirfd(folder), entry->d_name))
+            remove_in(dirfd(folder), entry->d_name);
+    if (folder)
+        closedir(folder);
+}
+
+leat_status le_sim_folder_new(struct le_arena *arena, char **path) {
+    const char *named = getenv("TMPDIR"), *parent = named && *named == '/' ? named : "/tmp";
+    remove_abandoned(parent);
+    *path = le_arena_format(arena, "%s/" PREFIX SUFFIX, parent);
+    if (!mkdtemp(*path)) {
+        leat_status status =
+            le_fail(LEAT_FILE, "no folder for compiling can be made as %s: %s", *path, strerror(errno));
+        *path = NULL;
+        return status;
+    }
+    return LEAT_OK;
 }
 
 void le_sim_folder_remove(const char *path) {
