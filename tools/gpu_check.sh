@@ -1,67 +1,174 @@
 #!/bin/sh
-# `make gpu-check`: the tests that need a GPU, and all others on that machine; then compute-sanitizer over the suite of devices.
+# `make gpu-check`: compute-sanitizer over programs with every kind of kernel, then the tests that need a GPU, then all others on that
+# machine. What is compiled is kept in the tests' cache, which all of them share. Says as it goes what passed, and at the end how many
+# programs were compared how, also when it is stopped or its time is over.
 # Writes bench/results/DATE-GPU-check.txt (or $CHECK_TO/gpu-check.txt). GPU_CHECK: all, or quick without compute-sanitizer.
+# CHECK_SECONDS: for all of it; 0, no limit, if not said. CHECK_DEVICE=sim and CHECK_PART (one of so many programs): a rehearsal.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
+# shellcheck disable=SC1091
 . tools/packages.sh
+begun=$(date +%s)
 build=${GPU_BUILD:-build/gpu}
-command -v nvidia-smi >/dev/null 2>&1 || {
-    echo "gpu-check: no nvidia-smi, and so no GPU" >&2
-    exit 1
-}
-gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
-driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
+device=${CHECK_DEVICE:-cuda}
+jobs=$(nproc)
+seconds=${CHECK_SECONDS:-0}
+gpu=$device driver=none
+if [ "$device" = cuda ]; then
+    command -v nvidia-smi >/dev/null 2>&1 || {
+        echo "gpu-check: no nvidia-smi, and so no GPU" >&2
+        exit 1
+    }
+    gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
+    driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
+fi
 slug=$(echo "$gpu" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 to=${CHECK_TO:+$CHECK_TO/gpu-check.txt}
 to=${to:-bench/results/$(date +%Y-%m-%d)-$slug-check.txt}
+logs=$build/gpu-check
 
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON -DBUILD_TESTING=ON >"$build.log" 2>&1 &&
-    cmake --build "$build" >>"$build.log" 2>&1 || {
+build_all() {
+    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLEAT_EXAMPLES=ON -DBUILD_TESTING=ON && cmake --build "$build"
+}
+if ! build_all >"$build.log" 2>&1; then
     tail -40 "$build.log"
     exit 1
+fi
+rm -rf "$logs" && mkdir -p "$logs/sanitizer"
+: >"$logs/tests.txt"
+LEAT_CACHE_DIR=$(cd "$build" && pwd)/cache # as the tests
+export LEAT_CACHE_DIR LEAT_TEST_CUDA=1
+
+# left MOST: seconds that may still be used, and no more than that
+left() {
+    [ "$seconds" = 0 ] && echo "$1" && return
+    rest=$((begun + seconds - 5 - $(date +%s)))
+    [ "$rest" -lt 1 ] && rest=1
+    [ "$rest" -lt "$1" ] && echo "$rest" || echo "$1"
 }
 
-# Its verdict on one program, into a file of its own.
+# ---- compute-sanitizer: programs of small arrays with every kind of kernel, in slices
+
+kinds="examples corners operators_bool reductions_bodies blocks_moves complex_defs scatters large"
+slices=$jobs
+part=${CHECK_PART:-1} # of the programs, one of so many
+
+# sanitize TOOL SLICE: one line in its file
 sanitize() {
-    name=$build/sanitizer/$tool-$1
-    shift
-    compute-sanitizer --tool $tool --error-exitcode 9 "$@" >"$name.log" 2>&1 || echo "FAILED" >"$name.txt"
-    grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$name.log" >>"$name.txt" || tail -5 "$name.log" >>"$name.txt"
-    rm "$name.log"
+    log=$logs/sanitizer/$1-$2
+    files=$(for kind in $kinds; do echo "tests/programs/$kind.txt"; done)
+    with="compute-sanitizer --tool $1 --error-exitcode 9"
+    [ "$device" = cuda ] || with=
+    # shellcheck disable=SC2086 # words
+    timeout "$(left 120)" $with "$build/tests/run_programs" --device "$device" --only "$2/$((slices * part))" $files >"$log.log" 2>&1
+    case $? in
+    0) said=passed ;;
+    124) said=unfinished ;;
+    9) said="FAILED (the sanitizer)" ;;
+    *) said=FAILED ;;
+    esac
+    cases=$(sed -n 's/^\([0-9]*\) cases passed.*/\1/p' "$log.log")
+    echo "$said: $1, slice $2, ${cases:-0} programs; $(grep -E '(ERROR|RACECHECK) SUMMARY' "$log.log" | tail -1)" | tee "$log.txt"
+    case $said in FAILED*) grep -vE 'Host Frame|Saved host' "$log.log" | head -30 | sed 's/^/    /' ;; esac
 }
 
-rm -rf "$build/sanitizer" && mkdir -p "$build/sanitizer"
-{
-    echo "$(date +%Y-%m-%d), $gpu, driver $driver"
-    echo "== tests"
-    LEAT_TEST_CUDA=1 ctest --test-dir "$build" --parallel "$(nproc)" -LE once --output-on-failure >"$build/ctest.txt" 2>&1 || echo "FAILED"
-    sed -n '/tests passed/,$p' "$build/ctest.txt"
-    echo "== examples"
-    "$build/examples/matmul" device=cuda >"$build/examples.txt" 2>&1 && grep -qx 'largest error 0' "$build/examples.txt" ||
-        { echo "FAILED: matmul" && cat "$build/examples.txt"; }
-    for memory in pinned host; do
-        "$build/examples/normalise" device=cuda memory=$memory >"$build/examples.txt" 2>&1 &&
-            [ "$(grep -c 'sums to 1.0000$' "$build/examples.txt")" = 2 ] || { echo "FAILED: normalise" && cat "$build/examples.txt"; }
-    done
-    if [ "${GPU_CHECK:-all}" = all ] && ! command -v compute-sanitizer >/dev/null 2>&1; then
-        echo "FAILED: no compute-sanitizer here (GPU_CHECK=quick goes without it)"
-    elif [ "${GPU_CHECK:-all}" = all ]; then
-        for tool in memcheck racecheck initcheck synccheck; do
-            for test in "$build"/tests/test_device_suite_*; do
-                case $test in *_faults) continue ;; esac # its kernels are meant to fault
-                sanitize "$(basename "$test")" "$test" cuda &
-            done
-            for part in 0 1 2 3; do # the kernels of one program of sixteen
-                sanitize "run_programs_$part" "$build/tests/run_programs" --device cuda --only $part/64 tests/programs/*.txt &
-            done
-            wait
-            for name in "$build"/sanitizer/$tool-*; do
-                echo "== compute-sanitizer $(basename "$name" .txt)"
-                cat "$name"
-            done
+# The kernels of the first tool's run are compiled while it runs, those of the others come from the cache.
+sanitize_all() {
+    until=$(($(date +%s) + $(left 100000) * 2 / 5))
+    for tool in memcheck racecheck synccheck initcheck; do
+        slice=0
+        [ "$seconds" = 0 ] || [ "$(date +%s)" -lt "$until" ] || break
+        while [ "$slice" -lt "$slices" ]; do
+            sanitize "$tool" "$slice" &
+            slice=$((slice + 1))
         done
+        wait
+    done
+}
+
+# ---- ctest
+
+# tests MOST_SECONDS OPTIONS: their lines as they end; everything they print into the log
+tests() {
+    most=$(left "$1")
+    shift
+    ctest --test-dir "$build" -N "$@" | sed -n 's/^ *Test *#[0-9]*: //p' >>"$logs/asked.txt"
+    timeout "$most" ctest --test-dir "$build" --parallel "$jobs" -V "$@" 2>&1 | tee -a "$logs/tests.txt" |
+        grep --line-buffered -E '^ *[0-9]+/[0-9]+ Test '
+}
+
+on_device="^tests/(programs|device)/.*$device|^device/cuda/|^tests/api/on_device"
+others="tests/programs/(sim|cuda)_|^tests/device/.*/(sim|cuda)$|^device/cuda/|^tests/api/on_device"
+
+# ---- what came of it
+
+# example PATTERN COUNT ARGUMENTS...: how many lines are to be like that
+example() {
+    pattern=$1 count=$2 program=$build/examples/$3
+    shift 3
+    timeout "$(left 60)" "$program" "$@" device="$device" >"$logs/example.txt" 2>&1
+    [ "$(grep -c "$pattern" "$logs/example.txt")" = "$count" ] && return
+    echo "FAILED: $program $*"
+    cat "$logs/example.txt"
+}
+
+examples() {
+    example '^largest error 0$' 1 matmul
+    example 'sums to 1.0000$' 2 normalise memory=pinned
+    example 'sums to 1.0000$' 2 normalise memory=host
+}
+
+# Of ctest -V's lines, each after its test's number.
+summarise() {
+    echo "== summary after $(($(date +%s) - begun)) s"
+    awk '
+        / programs compared byte for byte/ { bytes += $2; near += $(NF - 3) }
+        / cases passed, / { cases += $2; wrong += $5 }
+        / Test +#[0-9]+: / && $1 ~ /^[0-9]+\/[0-9]+$/ {
+            if (/Passed +[0-9.]+ sec/) passed++
+            else if (/\*\*\*Skipped/) skipped++
+            else if (!/Not Run/) { failed++; print "FAILED: " $0 }
+        }
+        END {
+            printf "%d tests passed, %d failed, %d skipped\n", passed, failed, skipped
+            printf "%d cases of programs passed, %d failed\n", cases, wrong
+            printf "%d programs compared byte for byte with the CPU, %d within a tolerance\n", bytes, near
+        }' "$logs/tests.txt"
+    sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([^ ]*\) .*/\1/p' "$logs/tests.txt" | sort >"$logs/ended.txt"
+    sort -u "$logs/asked.txt" 2>/dev/null | comm -23 - "$logs/ended.txt" | sed 's/^/unfinished: /'
+    for tool in memcheck racecheck synccheck initcheck; do
+        cat "$logs/sanitizer/$tool"-*.txt 2>/dev/null | awk -v tool=$tool '
+            { kinds[/^passed/ ? "passed" : /^unfinished/ ? "unfinished" : "FAILED"]++; programs += $(/^FAILED \(/ ? 7 : 5) }
+            END { printf "compute-sanitizer %s: %d slices passed, %d %s, %d unfinished; %d programs\n", tool, kinds["passed"],
+                         kinds["FAILED"], kinds["FAILED"] ? "FAILED" : "failed", kinds["unfinished"], programs }'
+    done
+}
+
+stopped=
+finish() {
+    trap '' TERM INT
+    [ -z "$stopped" ] || kill 0
+    { cat "$logs/head.txt" && summarise && cat "$logs/log.txt"; } >"$logs/all.txt" 2>&1
+    cp "$logs/all.txt" "$to"
+    sed -n '/^== summary/,/^== log/p' "$to"
+    grep -qE 'FAILED|^unfinished' "$to" && exit 1
+    exit 0
+}
+
+echo "$(date +%Y-%m-%d), $gpu, driver $driver, $jobs cores, commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)" | tee "$logs/head.txt"
+echo "== log" >"$logs/log.txt"
+trap 'stopped=1; finish' TERM INT
+{
+    [ "$device" != cuda ] || examples # sim would take long
+    if [ "${GPU_CHECK:-all}" = all ]; then
+        if [ "$device" = cuda ] && ! command -v compute-sanitizer >/dev/null 2>&1; then
+            echo "FAILED: no compute-sanitizer here (GPU_CHECK=quick goes without it)"
+        else
+            sanitize_all
+        fi
     fi
-} >"$build/gpu-check.txt" 2>&1
-cp "$build/gpu-check.txt" "$to"
-cat "$to"
-! grep -q FAILED "$to"
+    tests 100000 -R "$on_device"
+    tests 100000 -LE once -E "$others"
+} 2>&1 | tee -a "$logs/log.txt" &
+wait $!
+finish

@@ -31,7 +31,7 @@ only=11/97 every=6
 [ "${2:-}" = all ] && only=0/1 every=${3:-1}
 "$build/run_programs" --device sim --show cuda --only $only "$here"/../programs/*.txt >"$scratch/kernels" 2>"$scratch/errors" || exit 1
 sort "$scratch/errors" | head -20 >&2
-"$build/kernel_table" --every $every <"$scratch/kernels" >"$scratch/table"
+"$build/kernel_table" --every "$every" <"$scratch/kernels" >"$scratch/table"
 code=$?
 cat "$scratch/table"
 if [ "${2:-}" = all ]; then
