@@ -237,4 +237,4 @@ if(CMAKE_CROSSCOMPILING)
 endif()
 target_compile_definitions(test_device_cuda_door PRIVATE DOOR_FAKES="${CMAKE_CURRENT_BINARY_DIR}/tests/door"
                                                          DOOR_EMULATOR="${door_emulator}")
-set_property(TEST tests/cli/devices APPEND PROPERTY ENVIRONMENT "DOOR_FAKES=${CMAKE_CURRENT_BINARY_DIR}/tests/door")
+set_property(TEST tests/cli/devices tests/cli/launch APPEND PROPERTY ENVIRONMENT "DOOR_FAKES=${CMAKE_CURRENT_BINARY_DIR}/tests/door")

@@ -56,25 +56,35 @@ static int open_named(struct launch *launch, const char *device, bool quiet) {
     le_cli_session_options(&launch->session, &options);
     options.device = device;
     leat_status status = leat_open(&options, &cli->ctx);
-    if (status == LEAT_DEVICE && quiet)
+    if (quiet && (status == LEAT_DEVICE || status == LEAT_UNSUPPORTED))
         return LE_EXIT_DEVICE;
     return le_cli_failed(cli, status);
 }
 
-/* What auto is for kernels: cuda, or where that cannot be, sim. */
+static int open_simulator(struct launch *launch, const char *because) {
+    char note[400];
+    snprintf(note, sizeof note, "on sim, the simulator: %s", because);
+    le_cli_note(launch->session.cli, note);
+    return open_named(launch, "sim", false);
+}
+
+/* What auto is for kernels: cuda, or where that or its compiler cannot be had, sim. */
 static int open_auto(struct launch *launch) {
     struct le_cli *cli = launch->session.cli;
-    char note[400];
     leat_error error;
+    leat_search nvrtc;
     if (launch->session.line.check)
         return open_named(launch, "sim", false);
     int code = open_named(launch, "cuda", true);
-    if (code != LE_EXIT_DEVICE)
+    if (code == LE_EXIT_DEVICE) {
+        leat_error_get(NULL, &error);
+        return open_simulator(launch, error.message);
+    }
+    if (code || leat_search_get(cli->ctx, LEAT_SEARCH_NVRTC, &nvrtc) != LEAT_OK || nvrtc.found)
         return code;
-    leat_error_get(NULL, &error);
-    snprintf(note, sizeof note, "on sim, the simulator: %s", error.message);
-    le_cli_note(cli, note);
-    return open_named(launch, "sim", false);
+    leat_close(cli->ctx);
+    cli->ctx = NULL;
+    return open_simulator(launch, nvrtc.reason);
 }
 
 static int open_device(struct launch *launch) {
