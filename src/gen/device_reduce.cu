@@ -318,8 +318,9 @@ template <class Term> struct le_one_way {
 // quick(at, usual), and by term(at) where those turn out not to be usual.
 template <class M, int LEVELS, int U, class N, class Term, class Quick>
 __device__ inline M le_thread_total(N first, N end, const Term &term, const Quick &quick) {
-    M pending[3], far[LEVELS - 2], all = M::none();
-    unsigned count = 0; /* bit b: pending[b], or far[b - 3], is the total of U << b terms */
+    enum { NEAR = LEVELS > 10 ? 3 : LEVELS + 1, FAR = LEVELS + 1 - NEAR }; /* many are not all kept in registers */
+    M pending[NEAR], far[FAR > 0 ? FAR : 1], all = M::none();
+    unsigned count = 0; /* bit b: pending[b], or far[b - NEAR], is the total of U << b terms */
 #pragma unroll 1
     for (N at = first; at < end; at += U, count++) {
         M t[U];
@@ -362,19 +363,31 @@ __device__ inline M le_thread_total(N first, N end, const Term &term, const Quic
             continue;
         }
         x = pending[2].join(x);
-        int b = 3;
-        for (; count >> b & 1; b++)
-            x = far[b - 3].join(x);
-        far[b - 3] = x;
+        bool carries = true;
+#pragma unroll
+        for (int b = 3; b < NEAR; b++) {
+            if (carries && (count >> b & 1)) {
+                x = pending[b].join(x);
+            } else if (carries) {
+                pending[b] = x;
+                carries = false;
+            }
+        }
+        if (FAR > 0 && carries) {
+            int b = 0;
+            for (; count >> (b + NEAR) & 1; b++)
+                x = far[b].join(x);
+            far[b] = x;
+        }
     }
 #pragma unroll
-    for (int b = 0; M::ORDERED && b < 3; b++)
+    for (int b = 0; M::ORDERED && b < NEAR; b++)
         if (count >> b & 1)
             all = pending[b].join(all);
 #pragma unroll 1
-    for (int b = 3; M::ORDERED && count >> b != 0; b++)
-        if (count >> b & 1)
-            all = far[b - 3].join(all);
+    for (int b = 0; FAR > 0 && M::ORDERED && count >> (b + NEAR) != 0; b++)
+        if (count >> (b + NEAR) & 1)
+            all = far[b].join(all);
     return all;
 }
 template <class M, int LEVELS, int U, class N, class Term>
