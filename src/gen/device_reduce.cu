@@ -272,22 +272,49 @@ __device__ inline M le_block_total(N count, const Terms &terms, const Term &term
     }
     return pending.total();
 }
-//: le_grid_parts
+//: le_grid_parts le_warp_turns
+// Of 32 lines of each of a block's warps, from `first` on: they take turns at U lines, so that what they read at once lies
+// side by side. All lanes of a group of U have its total; the groups' place is that of warps' turns, the first turns before.
+template <class M, int U, int W, class N, class Terms> __device__ inline M le_warp_turns(N first, const Terms &terms) {
+    M kept = M::none();
+    N at = first + (N)threadIdx.x / 32 * (U * 32 * W) + (N)(threadIdx.x & 31) * W;
+#pragma unroll 1
+    for (int line = 0; line < 32; line += U, at += (N)blockDim.x * (U * W)) {
+        M t[U];
+#pragma unroll
+        for (int k = 0; k < U; k++)
+            t[k] = terms(at + (N)k * 32 * W);
+        kept = le_warp_keep<M, U>(kept, t, line);
+    }
+#pragma unroll
+    for (int d = 1; d < U; d *= 2)
+        kept = kept.join(kept.across(d));
+    return kept;
+}
 // The total of each step of a block, of which there are `steps`; gridDim.x blocks share them.
 template <class M, int LINES, int U, int W, class N, class Terms, class Term>
 __device__ inline void le_grid_parts(N count, int steps, const Terms &terms, const Term &term, M *parts,
                                      le_room<M> &room) {
+    enum { STEP = LINES * 32 * W, TURNS = LINES == 32 && U > 1 ? 32 / U : 1 };
     const int lane = (int)(threadIdx.x & 31), warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32;
     int turn = 0;
 #pragma unroll 1
     for (int step = (int)blockIdx.x; step < steps; step += (int)gridDim.x) {
-        const N first = ((N)step * warps + warp) * (LINES * 32 * W);
-        const M t = le_warp_total<M, LINES, U, W, N>(first, count, terms, term);
-        if (lane == 0)
-            room.at[turn][warp] = t;
+        const N first = (N)step * warps * STEP;
+        const bool turns = TURNS > 1 && first + (N)warps * STEP <= count;
+        M *const at = room.at[turn];
+        if (turns) {
+            const M t = le_warp_turns<M, U, W, N>(first, terms);
+            if (lane % U == 0)
+                at[lane / U * warps + warp] = t;
+        } else {
+            const M t = le_warp_total<M, LINES, U, W, N>(first + (N)warp * STEP, count, terms, term);
+            if (lane == 0)
+                at[warp] = t;
+        }
         __syncthreads();
         if (warp == 0) {
-            const M total = le_warp_tree(lane < warps ? room.at[turn][lane] : M::none());
+            const M total = le_warp_lines<M, 8, 2, 1, int>(0, turns ? TURNS * warps : warps, [=](int k) { return at[k]; });
             if (lane == 0)
                 parts[step] = total;
         }
@@ -466,6 +493,15 @@ template <class T, int W, int NEAR> struct le_kept {
             x[k] = near[line * W + k];
     }
 };
+//: le_turn
+// Each element goes to the place before its own, the first one to the last.
+template <int W, class T> __device__ inline void le_turn(T (&x)[W]) {
+    const T first = x[0];
+#pragma unroll
+    for (int k = 1; k < W; k++)
+        x[k - 1] = x[k];
+    x[W - 1] = first;
+}
 //: le_row_total
 // Of a warp's LINES lines, in all its lanes; U lines at once, both powers of two. line(k): what the lane has of line k.
 template <class M, int LINES, int U, class Line> __device__ inline M le_row_total(const Line &line) {

@@ -27,7 +27,7 @@ static const char text[] =
     "    const total t = le_block_total<total, 8, 4, W, int>(n, terms, term, room);\n"
     "    out[threadIdx.x] = t.value(n == 0);\n"
     "}\n"
-    "template <class total, int W, class T>\n"
+    "template <class total, int W, int LINES, int U, class T>\n"
     "__device__ inline void by_grid(const T *x, long long n, int steps, void *work, unsigned *arrived, T *out) {\n"
     "    __shared__ le_room<total> room;\n"
     "    total *parts = (total *)work;\n"
@@ -40,7 +40,7 @@ static const char text[] =
     "            t[k] = total::of(some[k]);\n"
     "        return le_joined<total, W>(t);\n"
     "    };\n"
-    "    le_grid_parts<total, 8, 8, W, long long>(n, steps, terms, term, parts, room);\n"
+    "    le_grid_parts<total, LINES, U, W, long long>(n, steps, terms, term, parts, room);\n"
     "    if (!le_is_last(arrived, gridDim.x))\n"
     "        return;\n"
     "    const auto part = [&](int at) -> total { return parts[at]; };\n"
@@ -48,19 +48,19 @@ static const char text[] =
     "    if (threadIdx.x == 0)\n"
     "        *out = t.value(n == 0);\n"
     "}\n"
-    "#define BOTH(name, total, T, W) \\\n"
+    "#define BOTH(name, total, T, W, LINES, U) \\\n"
     "extern \"C\" __global__ void name##_block(const T *x, long long n, T *out) { by_block<total, W>(x, (int)n, out); "
     "} \\\n"
     "extern \"C\" __global__ void name##_grid(const T *x, long long n, int steps, void *work, unsigned *arrived, T "
     "*out) \\\n"
-    "{ by_grid<total, W>(x, n, steps, work, arrived, out); }\n"
-    "BOTH(sum_f32, le_sum<float>, float, 4)\n"
-    "BOTH(sum_f64, le_sum<double>, double, 1)\n"
-    "BOTH(prod_f32, le_product<float>, float, 1)\n"
-    "BOTH(prod_f64, le_product<double>, double, 2)\n"
-    "BOTH(sum_i16, le_sum<short>, short, 8)\n"
-    "BOTH(min_f32, le_least<float>, float, 4)\n"
-    "BOTH(max_i8, le_greatest<signed char>, signed char, 1)\n";
+    "{ by_grid<total, W, LINES, U>(x, n, steps, work, arrived, out); }\n"
+    "BOTH(sum_f32, le_sum<float>, float, 4, 32, 8)\n"
+    "BOTH(sum_f64, le_sum<double>, double, 1, 8, 8)\n"
+    "BOTH(prod_f32, le_product<float>, float, 1, 32, 2)\n"
+    "BOTH(prod_f64, le_product<double>, double, 2, 32, 4)\n"
+    "BOTH(sum_i16, le_sum<short>, short, 8, 32, 4)\n"
+    "BOTH(min_f32, le_least<float>, float, 4, 32, 8)\n"
+    "BOTH(max_i8, le_greatest<signed char>, signed char, 1, 8, 4)\n";
 
 enum { MOST = 1 << 20, THREADS = 128 };
 struct testing {
@@ -151,15 +151,17 @@ static const struct row {
     const char *name;
     enum le_type type;
     enum le_reduction reduction;
-} rows[] = {{"sum_f32", LE_F32, LE_RED_SUM},   {"sum_f64", LE_F64, LE_RED_SUM}, {"prod_f32", LE_F32, LE_RED_PROD},
-            {"prod_f64", LE_F64, LE_RED_PROD}, {"sum_i16", LE_I16, LE_RED_SUM}, {"min_f32", LE_F32, LE_RED_MIN},
-            {"max_i8", LE_I8, LE_RED_MAX}};
+    int step; /* terms of a block */
+} rows[] = {{"sum_f32", LE_F32, LE_RED_SUM, 4 * 32 * THREADS},   {"sum_f64", LE_F64, LE_RED_SUM, 1 * 8 * THREADS},
+            {"prod_f32", LE_F32, LE_RED_PROD, 1 * 32 * THREADS}, {"prod_f64", LE_F64, LE_RED_PROD, 2 * 32 * THREADS},
+            {"sum_i16", LE_I16, LE_RED_SUM, 8 * 32 * THREADS},   {"min_f32", LE_F32, LE_RED_MIN, 4 * 32 * THREADS},
+            {"max_i8", LE_I8, LE_RED_MAX, 1 * 8 * THREADS}};
 
 static void compare(struct testing *t, const struct row *row, int64_t n, bool grid) {
     char name[32];
     uint64_t want = 0;
     size_t size = le_type_size(row->type);
-    int steps = (int)(n / (THREADS * 8)) + 1; /* where W is not 1 more than there are: the rest have no terms */
+    int steps = (int)(n / row->step) + 2; /* more than there are: the rest have no terms */
     snprintf(name, sizeof name, "%s_%s", row->name, grid ? "grid" : "block");
     ok(le_block_wait(t->x, LE_ACCESS_WRITE));
     fill(row->type, t->x->host, n, (unsigned)n);

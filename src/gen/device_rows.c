@@ -271,26 +271,28 @@ static bool is_late(const struct row *r, int group, int load) {
     return r->late && load == r->late_load && group > r->late_group;
 }
 
-/* Opens the loop over a line's elements, binds their index, and tells the values of what the pass reads of them; group:
- * its number, or that of all. */
-static struct block *open_elements(struct row *r, const struct group *pass, int group, struct block *block,
-                                   const char *line, const char *at, const char **e) {
-    struct cuda *c = r->c;
+/* What the pass reads of a line: names' arrays. */
+static void get_lines(struct row *r, const struct group *pass, struct block *block, const char *line, const char *at,
+                      const char *names[LOADS_MAX]) {
     struct le_node *loads[LOADS_MAX];
-    const char *names[LOADS_MAX] = {NULL};
-    int count = le_group_loads(c, pass, loads);
-    for (int k = 0; k < r->load_count; k++)
+    int count = le_group_loads(r->c, pass, loads);
+    for (int k = 0; k < r->load_count; k++) {
+        names[k] = NULL;
         for (int q = 0; q < count; q++)
             if (loads[q] == r->loads[k])
                 names[k] = get_line(r, k, block, line, at);
-    *e = le_cuda_name(c, "e");
-    struct block *each = le_cuda_unrolled(c, block, *e, r->all.width);
-    le_team_bind_one(c, each, r->all.indices[0], le_arena_format(c->arena, "%s + %s", at, *e), 0);
+    }
+}
+
+/* Tells the values of what was read of element e; group: the pass's number, or that of all. */
+static void know_elements(struct row *r, int group, struct block *each, const char *const names[LOADS_MAX],
+                          const char *e) {
+    struct cuda *c = r->c;
     for (int k = 0; k < r->load_count; k++) {
         const struct le_value *v = &c->ir->values.at[r->loads[k]->value];
         if (!names[k])
             continue;
-        const char *x = le_arena_format(c->arena, "%s[%s]", names[k], *e);
+        const char *x = le_arena_format(c->arena, "%s[%s]", names[k], e);
         if (is_late(r, group, k)) {
             le_cuda_know(c, r->late, each, x);
             continue;
@@ -299,6 +301,13 @@ static struct block *open_elements(struct row *r, const struct group *pass, int 
         x = le_cuda_hold(c, each, r->loads[k]->type, false, le_cuda_value_name(c, v->id), x)->text;
         le_cuda_know(c, r->loads[k], each, x);
     }
+}
+
+/* Opens the loop over a line's elements, and binds their index. */
+static struct block *open_elements(struct row *r, struct block *block, const char *at, const char **e) {
+    *e = le_cuda_name(r->c, "e");
+    struct block *each = le_cuda_unrolled(r->c, block, *e, r->all.width);
+    le_team_bind_one(r->c, each, r->all.indices[0], le_arena_format(r->c->arena, "%s + %s", at, *e), 0);
     return each;
 }
 
@@ -326,7 +335,7 @@ static void emit_group(struct row *r, int number) {
     struct cuda *c = r->c;
     struct group *g = &r->t->groups[number], pass = r->all;
     const char *name = le_cuda_name(c, "line_total"), *line = le_cuda_name(c, "line"), *some = le_cuda_name(c, "some");
-    const char *e, *late = r->late && r->late_group == number ? le_cuda_name(c, "kept") : NULL;
+    const char *names[LOADS_MAX], *e, *late = r->late && r->late_group == number ? le_cuda_name(c, "kept") : NULL;
     memcpy(pass.bodies, g->bodies, sizeof pass.bodies);
     pass.node_count = g->node_count;
     le_group_declare(c, g);
@@ -338,7 +347,9 @@ static void emit_group(struct row *r, int number) {
                  r->left, g->type, g->type, some, r->all.width);
     if (late)
         le_cuda_line(c, lambda, "%s %s[%d];", stored_of(r, r->late_load), late, r->all.width);
-    struct block *each = open_elements(r, &pass, number, lambda, line, at, &e);
+    get_lines(r, &pass, lambda, line, at, names);
+    struct block *each = open_elements(r, lambda, at, &e);
+    know_elements(r, number, each, names, e);
     le_cuda_line(c, each, "%s[%s] = %s;", some, e,
                  le_group_total(c, g, each, le_arena_format(c->arena, "%s + %s", at, e)));
     if (late)
@@ -360,32 +371,99 @@ static void store_line(struct row *r, struct block *block, const char *at, const
     le_cuda_close(c, first);
 }
 
+static bool is_kept(const struct row *r, const struct le_node *load) {
+    for (int k = 0; k < r->load_count; k++)
+        if (r->loads[k] == load)
+            return r->kept[k];
+    return false;
+}
+
+struct parts {
+    bool quick, reads; /* one has a way without a branch; one is read from memory */
+};
+
+/* Of the value, as far as they change along the row. */
+static void find_parts(const struct row *r, struct le_node *node, int epoch, struct parts *parts) {
+    if (node->epoch == epoch || node == r->late || !le_node_depends(node, r->all.indices[0]))
+        return;
+    node->epoch = epoch;
+    parts->quick |= le_cuda_has_quick_way(node);
+    parts->reads |= node->kind == LE_NODE_LOAD && !is_kept(r, node);
+    for (int k = 0; k < node->operand_count; k++)
+        find_parts(r, node->operands[k], epoch, parts);
+}
+
+/* Not where the value reads more than the row: a line's reads would wait until the line before it is known to be usual.
+ */
+static bool is_quick(struct row *r) {
+    struct parts parts = {0};
+    find_parts(r, r->value, ++r->c->ir->epoch, &parts);
+    return parts.quick && !parts.reads && le_cuda_is_safe(r->c, r->value);
+}
+
+static const char *value_of(struct row *r, struct block *block) {
+    struct cuda *c = r->c;
+    enum le_type stored = c->ir->values.at[le_cuda_target(c).value].type;
+    const char *x = le_cuda_wide(c, le_cuda_node(c, r->value, block, NULL));
+    return le_cuda_to_memory(c, x, le_type_compute(stored), stored);
+}
+
+/* The elements of a line in `out`. */
+static void make_line(struct row *r, struct block *block, const char *at, const char *const names[LOADS_MAX],
+                      const char *out) {
+    struct cuda *c = r->c;
+    const char *e, *usual = NULL, *turn;
+    if (is_quick(r)) {
+        usual = le_cuda_name(c, "usual");
+        le_cuda_line(c, block, "bool %s = true;", usual);
+    }
+    struct block *each = open_elements(r, block, at, &e);
+    c->quick = usual ? each : NULL;
+    c->usual = usual;
+    know_elements(r, r->t->group_count, each, names, e);
+    le_cuda_line(c, each, "%s[%s] = %s;", out, e, value_of(r, each));
+    c->quick = NULL;
+    le_cuda_close(c, each);
+    if (!usual)
+        return;
+    turn = le_cuda_name(c, "turn");
+    each = le_cuda_open(c, block,
+                        le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = 0; !%s && %s < %d; %s++)", turn,
+                                        usual, turn, r->all.width, turn));
+    le_team_bind_one(c, each, r->all.indices[0], le_arena_format(c->arena, "%s + %s", at, turn), 0);
+    know_elements(r, r->t->group_count, each, names, "0");
+    le_cuda_line(c, each, "%s[0] = %s;\nle_turn(%s);", out, value_of(r, each), out);
+    for (int k = 0; k < r->load_count; k++)
+        if (names[k])
+            le_cuda_line(c, each, "le_turn(%s);", names[k]);
+    le_cuda_close(c, each);
+}
+
 static void emit_value(struct row *r) {
     struct cuda *c = r->c;
     struct group pass = r->all;
     struct le_node target = le_cuda_target(c);
-    const struct le_value *v = &c->ir->values.at[target.value];
-    const char *line, *e, *out = NULL;
+    const char *names[LOADS_MAX], *line;
     pass.bodies[0] = r->value;
     pass.node_count = 1;
     struct block *lines = open_lines(r, &line);
     const char *at = bind_line(r, lines, line);
     struct block *inside = open_inside(r, lines, line);
-    if (r->all.width > 1 && le_team_is_wide(c, &target, r->t->rest_at, r->all.width)) {
-        out = le_cuda_name(c, "out");
-        le_cuda_line(c, inside, "%s %s[%d];", le_cuda_stored(v->type), out, r->all.width);
-    }
-    struct block *each = open_elements(r, &pass, r->t->group_count, inside, line, at, &e);
-    le_team_bind_one(c, each, r->t->rest_at[0], le_arena_format(c->arena, "%s + %s", at, e), 0);
-    const struct held *x = le_cuda_node(c, r->value, each, NULL);
-    if (out)
-        le_cuda_line(c, each, "%s[%s] = %s;", out, e,
-                     le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(v->type), v->type));
-    else
-        le_cuda_store(c, x, each);
-    le_cuda_close(c, each);
-    if (out)
+    bool wide = r->all.width > 1 && le_team_is_wide(c, &target, r->t->rest_at, r->all.width);
+    const char *e, *out = wide ? le_cuda_name(c, "out") : NULL;
+    if (wide)
+        le_cuda_line(c, inside, "%s %s[%d];", le_cuda_stored(c->ir->values.at[target.value].type), out, r->all.width);
+    get_lines(r, &pass, inside, line, at, names);
+    if (wide) {
+        make_line(r, inside, at, names, out);
         store_line(r, inside, at, out);
+    } else {
+        struct block *each = open_elements(r, inside, at, &e);
+        know_elements(r, r->t->group_count, each, names, e);
+        le_team_bind_one(c, each, r->t->rest_at[0], le_arena_format(c->arena, "%s + %s", at, e), 0);
+        le_cuda_store(c, le_cuda_node(c, r->value, each, NULL), each);
+        le_cuda_close(c, each);
+    }
     le_cuda_close(c, inside);
     le_cuda_close(c, lines);
 }

@@ -173,6 +173,7 @@ struct grid {
     size_t at_bytes;           /* of the work memory */
     int64_t steps[GROUPS_MAX]; /* of a block */
     int64_t most_steps;
+    bool are_short; /* a block makes some of them, one after the other */
 };
 
 static void emit_parts(struct grid *s, int number, const char **parts, const char **steps) {
@@ -184,6 +185,7 @@ static void emit_parts(struct grid *s, int number, const char **parts, const cha
     int64_t step = (int64_t)lines * WARP * g->width * 8, count = (g->terms + step - 1) / step;
     s->steps[number] = count;
     s->most_steps = count > s->most_steps ? count : s->most_steps;
+    s->are_short |= lines < WARP || g->unroll == 1;
     le_group_emit(c, g, c->root);
     const char *work = le_cuda_parameter(c, LE_ARGUMENT_WORK, -1, (int64_t)s->at_bytes, "void *", "work");
     *steps =
@@ -230,6 +232,7 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_lau
     make_rest(c, t, "(int)threadIdx.x", "256");
     int64_t most = (int64_t)c->blocks * c->job->facts->multiprocessors / t->points;
     int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
+    rounds = s.are_short ? rounds : 1; /* long ones: who is done early takes the next one */
     unsigned blocks = (unsigned)((s.most_steps + rounds - 1) / rounds); /* that are done at the same time */
     finish(c, t, out, 256, blocks, (unsigned)t->points,
            t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");

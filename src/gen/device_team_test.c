@@ -94,6 +94,15 @@ static void kept_rows(void **state) {
     also("in x: f32[m,n]\nout y: f32[m,n]\ny[i,n-1-j] = x[i,j] - max(k: x[i,k])", "x 3 200", KEPT_WARP);
 }
 
+/* Quotients that are zeros, far too small, infinite or no number: whole rows of them, and some among others. */
+static void unusual_rows(void **state) {
+    (void)state;
+    static const char quotients[] = "y[i,j] = x[i,j] * (i == 0 ? 0 : i == 1 ? 1e-38 : i == 2 ? 3e38 : 1)"
+                                    " / (i == 3 ? 0 : max(k: x[i,k]))";
+    same_checked(quotients, "x 5 1000", KEPT_WARP, true, false);
+    same_checked(quotients, "x 5 3000", KEPT_BLOCK, true, false);
+}
+
 /* One text takes rows of many lengths: warps and blocks are whole or not, read four elements or one at a time. */
 static void rows_of_clusters(void **state) {
     (void)state;
@@ -144,9 +153,9 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_arrays), cmocka_unit_test(all_types),        cmocka_unit_test(rows),
-        cmocka_unit_test(kept_rows),    cmocka_unit_test(rows_of_clusters), cmocka_unit_test(columns),
-        cmocka_unit_test(with_checks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_arrays), cmocka_unit_test(all_types),
+                                       cmocka_unit_test(rows),         cmocka_unit_test(kept_rows),
+                                       cmocka_unit_test(unusual_rows), cmocka_unit_test(rows_of_clusters),
+                                       cmocka_unit_test(columns),      cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }
