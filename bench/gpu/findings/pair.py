@@ -26,7 +26,10 @@ def recorded_ns(way, wait):
 
 
 def run(before, after, wait):
-    """before, after: the program's two ways; wait: until the device is done. A way may return its own nanoseconds instead."""
+    """before, after: the program's two ways; wait: until the device is done. A way may return its own nanoseconds instead. All processes
+    of all pairs work on the same core, one at a time: on another one the same work may take a third longer."""
+    wait()  # CUDA has started, and the recorder's thread with it
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # this thread's alone
     ways = {'before': before, 'after': after}
     for line in sys.stdin:
         name, *recorded = line.split()

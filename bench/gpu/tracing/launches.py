@@ -1,5 +1,6 @@
 """launches.c's figures from Python, with CuPy: what a launch costs the host, and how long kernels of about 6 us take one after the
 other. Lines of stdin are answered as there."""
+import os
 import statistics
 import sys
 import time
@@ -45,6 +46,7 @@ def kernels_ns():
     return time.perf_counter_ns() - start
 
 
+os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # as launches.c
 with stream:
     launch_spinning(WARM)  # a fifth of a second, for the clocks to rise
     for line in sys.stdin:
