@@ -28,6 +28,7 @@ static struct {
     size_t size_bytes, used;
     size_t dropped;
     bool is_graph_told; /* the kernels of the graph that was made */
+    bool has_graph;
     _Atomic uint32_t correlation;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -244,6 +245,7 @@ static void emit_host(uint64_t time_ns) {
 }
 
 static void graph_made(void) {
+    state.has_graph = true;
     state.is_graph_told = state.enabled[LE_CUPTI_KIND_KERNEL] && state.enabled[LE_CUPTI_KIND_GRAPH];
 }
 
@@ -409,7 +411,8 @@ le_cupti_result cuptiActivityGetNumDroppedRecords(le_cupti_context context, uint
 }
 
 le_cupti_result cuptiActivityFlushAll(uint32_t flag) {
-    (void)flag;
+    if (state.has_graph && flag != LE_CUPTI_FLUSH_FORCED)
+        abort();
     pthread_mutex_lock(&state.lock);
     uint8_t *buffer = state.buffer;
     size_t used = state.used, size_bytes = state.size_bytes;

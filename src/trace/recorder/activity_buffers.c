@@ -37,7 +37,7 @@ uint8_t *le_activity_buffer_get(struct le_activity_buffers *buffers) {
 #endif
 
 void le_activity_buffers_warm(struct le_activity_buffers *buffers) {
-    enum { AHEAD = 4 };
+    enum { AHEAD = 32 };
     uint32_t wanted = AHEAD;
     for (uint32_t k = 0; k < LE_ACTIVITY_BUFFERS / 64; k++) {
         uint64_t used = atomic_load_explicit(&buffers->used[k], memory_order_relaxed);
@@ -51,13 +51,6 @@ void le_activity_buffers_warm(struct le_activity_buffers *buffers) {
     madvise(buffers->memory + (size_t)buffers->warm * LE_ACTIVITY_BUFFER_BYTES,
             (size_t)(wanted - buffers->warm) * LE_ACTIVITY_BUFFER_BYTES, MADV_POPULATE_WRITE);
     buffers->warm = wanted;
-}
-
-bool le_activity_buffers_in_use(struct le_activity_buffers *buffers) {
-    uint64_t used = 0;
-    for (size_t k = 0; k < LE_ACTIVITY_BUFFERS / 64; k++)
-        used |= atomic_load_explicit(&buffers->used[k], memory_order_relaxed);
-    return used != 0;
 }
 
 /* A page more than is valid: a record that was never completed may lie there. */

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LE_ACTIVITY_BUFFER_BYTES = 1 << 20, LE_ACTIVITY_BUFFERS = 256 };
+/* What a process that is killed loses is what lies in buffers that are not full: some 400 launches in each. A bigger
+ * one would lose more, a smaller one wakes the writer and CUPTI's thread more often. */
+enum { LE_ACTIVITY_BUFFER_BYTES = 1 << 17, LE_ACTIVITY_BUFFERS = 2048 };
 
 struct le_activity_buffers {
     uint8_t *memory;
@@ -26,7 +28,6 @@ uint8_t *le_activity_buffer_get(struct le_activity_buffers *buffers); /* NULL: a
 /* The system's memory for the next few that will be asked for, so that CUPTI, which fills a new one with zeros in the
  * program's thread, finds it there. By the writer, now and then. */
 void le_activity_buffers_warm(struct le_activity_buffers *buffers);
-bool le_activity_buffers_in_use(struct le_activity_buffers *buffers); /* any of them */
 void le_activity_buffer_full(struct le_activity_buffers *buffers, const uint8_t *buffer, size_t valid_bytes);
 /* Hands over the full ones, in the order in which they came, and takes them back. */
 typedef void le_activity_take(void *user, uint8_t *buffer, size_t valid_bytes);

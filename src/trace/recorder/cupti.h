@@ -79,8 +79,7 @@ typedef struct CUpti_Subscriber_st *le_cupti_subscriber;
     X(ENTER, CUPTI_API_ENTER, 0)                                                                                       \
     X(EXIT, CUPTI_API_EXIT, 1)                                                                                         \
     X(THREAD_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, 1)                                                          \
-    X(ATTRIBUTE_ZEROED, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 5)                                             \
-    X(ATTRIBUTE_PINNED, CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, 8)
+    X(ATTRIBUTE_ZEROED, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 5)
 
 /* Those that no version before this one has all of. */
 #define LE_CUPTI_YOUNGEST_CONSTANT 24

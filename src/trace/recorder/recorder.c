@@ -5,9 +5,8 @@
  * LEAT_TRACE_FOLDER: where parts go; without it nothing is recorded. LEAT_TRACE_LIMIT: of a part, in bytes.
  * LEAT_TRACE_SOURCE=0: without origins; =empty: CUPTI calls back for them, but none is looked for, which tells what its
  * callbacks alone cost. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. LEAT_TRACE_CUPTI: other ways to
- * use CUPTI, for bench/gpu/tracing.py to measure: `pinned` (devices' times go to the host's memory), `all` (no call is
- * left out), `unzeroed` (CUPTI clears its buffers), `unflushed` (buffers come when they are full), `only:KIND:KIND...`
- * (kinds of records by CUPTI's numbers). */
+ * use CUPTI, for bench/gpu/tracing.py to measure: `all` (no call is left out), `only:KIND:KIND...` (kinds of records by
+ * CUPTI's numbers). */
 #include "trace/recorder/recorder.h"
 #include "base/memory.h"
 #include <dlfcn.h>

@@ -1,5 +1,9 @@
 /* The recorder of one process: everything between CUPTI and a part of a trace. Made when CUDA starts
- * (InitializeInjection), never freed: what it gave to CUPTI may be used to the very end of the process. */
+ * (InitializeInjection), never freed: what it gave to CUPTI may be used to the very end of the process.
+ *
+ * CUPTI hands buffers over when they are full. While the program runs it is asked for others at cuProfilerStop alone,
+ * and not where the program makes graphs: a flush beside launches of graphs breaks them (13.0, driver 580: Xid 13, in
+ * two of three runs of JAX). At the end it is asked for all. */
 #ifndef LE_RECORDER_H
 #define LE_RECORDER_H
 #include "trace/recorder/activity_buffers.h"
@@ -18,7 +22,6 @@ struct le_recorder {
     bool has_cupti;          /* the door's table may be called, and records are coming */
     bool is_paused;          /* until cuProfilerStart */
     _Atomic bool has_graphs; /* of one that is_paused: the program makes graphs */
-    bool is_unflushed;       /* CUPTI is asked for buffers at the end alone */
     char tries[128];         /* LEAT_TRACE_CUPTI */
     char note[512];          /* what is missing, or "" */
     pid_t process;
@@ -27,7 +30,6 @@ struct le_recorder {
     sem_t wake;
     _Atomic bool is_woken, is_over; /* is_over: the writer is to end */
     _Atomic uint32_t text_count;
-    uint64_t flushed_ns;
     struct le_event_ring ring;
     struct le_activity_buffers buffers;
     struct le_capture capture;

@@ -89,7 +89,8 @@ static void put_switch(struct le_recorder *recorder, bool on) {
     le_event_ring_put(&recorder->ring, LE_TRACE_SWITCH, &record, sizeof record, NULL, 0);
 }
 
-/* On a thread of the program, inside of cuProfilerStart or cuProfilerStop. */
+/* On a thread of the program, inside of cuProfilerStart or cuProfilerStop. What was recorded is asked for: the program
+ * may be killed long after. */
 static void switch_recording(void *user, bool on) {
     struct le_recorder *recorder = user;
     if (atomic_exchange(&recorder->capture.is_on, on) == on)
@@ -99,6 +100,8 @@ static void switch_recording(void *user, bool on) {
         enable_kinds(recorder, groups);
     else
         disable_kinds(recorder, groups);
+    if (!on && !atomic_load(&recorder->has_graphs))
+        recorder->door.table.activity_flush(0);
     put_switch(recorder, on);
 }
 
@@ -124,10 +127,7 @@ static bool set_attribute(const struct le_cupti *cupti, le_cupti_attribute attri
 /* Buffers are cleared by the writer, not in the program's threads. */
 static void set_attributes(struct le_recorder *recorder) {
     const struct le_cupti *cupti = &recorder->door.table;
-    recorder->buffers.clears = !tried(recorder, "unzeroed") && set_attribute(cupti, LE_CUPTI_ATTRIBUTE_ZEROED);
-    if (tried(recorder, "pinned"))
-        set_attribute(cupti, LE_CUPTI_ATTRIBUTE_PINNED);
-    recorder->is_unflushed = tried(recorder, "unflushed");
+    recorder->buffers.clears = set_attribute(cupti, LE_CUPTI_ATTRIBUTE_ZEROED);
     if (!tried(recorder, "all"))
         le_selection_find(&recorder->selection, cupti);
 }

@@ -1,12 +1,11 @@
 /* The writer: a thread that takes what CUPTI and the callbacks have left, and writes it. See recorder.h. */
-#include "base/clock.h"
 #include "trace/recorder/recorder.h"
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-/* How much of a program that is killed is lost at most, about. */
-#define FLUSH_NS 500000000u
+/* So often it looks at what callbacks left, though nobody woke it. */
+#define LOOK_NS 250000000u
 
 void le_recorder_wake(struct le_recorder *recorder) {
     if (!atomic_exchange_explicit(&recorder->is_woken, true, memory_order_relaxed))
@@ -56,22 +55,12 @@ static void take_all(struct le_recorder *recorder) {
 static void wait_for_work(struct le_recorder *recorder) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += FLUSH_NS / 2;
+    until.tv_nsec += LOOK_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     while (sem_timedwait(&recorder->wake, &until) != 0 && errno == EINTR)
         continue;
     atomic_store_explicit(&recorder->is_woken, false, memory_order_relaxed);
-}
-
-/* Half-full buffers are asked for, too, now and then; but not before there is one: cuInit may be under way for long. */
-static void flush_sometimes(struct le_recorder *recorder) {
-    uint64_t now_ns = le_clock_ns();
-    if (!recorder->has_cupti || !le_activity_buffers_in_use(&recorder->buffers) || recorder->is_unflushed ||
-        now_ns - recorder->flushed_ns < FLUSH_NS)
-        return;
-    recorder->flushed_ns = now_ns;
-    recorder->door.table.activity_flush(0);
 }
 
 static void end(struct le_recorder *recorder) {
@@ -93,7 +82,6 @@ void *le_recorder_write(void *user) {
         if (recorder->has_cupti)
             le_activity_buffers_warm(&recorder->buffers);
         wait_for_work(recorder);
-        flush_sometimes(recorder);
         take_all(recorder);
     }
     end(recorder);
