@@ -10,6 +10,7 @@ enum { LEAST_IDLE = 25 };
 
 struct tally {
     uint64_t gaps, idle_ns, busy_ns, recording_ns, start_ns, end_ns;
+    struct le_range idle;
 };
 
 static bool is_late(const struct le_scene *scene, const struct le_operation *operation, uint64_t before_ns) {
@@ -18,6 +19,15 @@ static bool is_late(const struct le_scene *scene, const struct le_operation *ope
            operation->start_ns - before_ns <= LONGEST_GAP_NS && call->end_ns + LATENCY_NS >= operation->start_ns &&
            call->end_ns > before_ns &&
            2 * le_spans_overlap(&scene->held, before_ns, operation->start_ns) < operation->start_ns - before_ns;
+}
+
+/* What recording took from the call of the operation before this one up to this one's: each call's share holds up one
+ * operation, whatever the device did when it was made. */
+static struct le_range recording_before(const struct le_scene *scene, int32_t k) {
+    const struct le_call *call = le_call_of(scene, le_scene_operation(scene, k));
+    const struct le_call *before = le_call_of(scene, le_scene_operation(scene, k - 1));
+    uint64_t from_ns = before && before->start_ns < call->start_ns ? before->start_ns + 1 : call->start_ns;
+    return le_recording_range(scene, from_ns, call->end_ns);
 }
 
 static void count_gaps(struct le_scene *scene, struct tally *tally) {
@@ -30,9 +40,10 @@ static void count_gaps(struct le_scene *scene, struct tally *tally) {
         if (k == 0 || operation->start_ns <= before_ns || !is_late(scene, operation, before_ns))
             continue;
         uint64_t gap_ns = operation->start_ns - before_ns;
-        uint64_t recording_ns = le_recording_between(scene, before_ns, operation->start_ns);
-        gap_ns -= recording_ns;
-        tally->recording_ns += recording_ns;
+        struct le_range idle = le_range_of_rest(recording_before(scene, k), gap_ns);
+        le_range_add(&tally->idle, idle);
+        tally->recording_ns += gap_ns - idle.likely;
+        gap_ns = idle.likely;
         tally->start_ns = tally->gaps++ ? tally->start_ns : before_ns;
         tally->end_ns = operation->end_ns;
         tally->idle_ns += gap_ns;
@@ -55,12 +66,12 @@ void le_rule_launch_bound(struct le_scene *scene) {
             .rule = "launch-bound",
             .title = le_arena_format(arena, "Launch-bound: the device waited %s for %s launches (%s of that time)",
                                      idle, gaps, le_figure_part(arena, tally.idle_ns, whole_ns)),
-            .evidence = le_arena_format(arena,
-                                        "kernels of %s on average, %s of idle device before each while the host "
-                                        "enqueues it\nrecording's own %s a launch is taken off",
-                                        le_figure_time(arena, tally.busy_ns / tally.gaps),
-                                        le_figure_time(arena, tally.idle_ns / tally.gaps),
-                                        le_figure_time(arena, tally.recording_ns / tally.gaps)),
+            .evidence = le_arena_format(
+                arena,
+                "kernels of %s on average, %s of idle device before each while the host "
+                "enqueues it\nrecording's own %s a launch is taken off%s",
+                le_figure_time(arena, tally.busy_ns / tally.gaps), le_figure_time(arena, tally.idle_ns / tally.gaps),
+                le_figure_time(arena, tally.recording_ns / tally.gaps), le_unrecorded(scene, tally.idle)),
             .advice = LE_ADVICE_LAUNCH,
             .gain_ns = tally.idle_ns,
             .confidence = LE_LIKELY,

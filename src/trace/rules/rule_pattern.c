@@ -30,7 +30,8 @@ struct sequence {
 struct turns {
     int32_t from, to, period; /* symbols from..to repeat with the period */
     int64_t count, launches;
-    uint64_t span_ns, graph_ns, recording_ns;
+    uint64_t span_ns, graph_ns;
+    struct le_range recording;
 };
 
 static bool is_step(const struct le_call *call) {
@@ -151,12 +152,12 @@ static void add_segment(struct le_scene *scene, const struct sequence *sequence,
     }
     if (launches < LEAST_NODES)
         return;
-    uint64_t span_ns = end_ns - start_ns, recording_ns = le_recording_between(scene, start_ns, end_ns);
+    uint64_t span_ns = end_ns - start_ns;
     uint64_t slack_ns = span_ns > least_ns ? span_ns - least_ns : 0; /* where the device did not wait, recording hid */
     int64_t graphs = launches > launches_of_turn ? launches / launches_of_turn : 1;
     turns->launches += launches;
     turns->span_ns += span_ns;
-    turns->recording_ns += recording_ns < slack_ns ? recording_ns : slack_ns;
+    le_range_add(&turns->recording, le_range_within(le_recording_range(scene, start_ns, end_ns), slack_ns));
     turns->graph_ns += nodes_ns + (uint64_t)graphs * GRAPH_NS;
     le_blame(scene, &scene->index->calls.at[sequence->calls[first]], span_ns);
 }
@@ -186,33 +187,36 @@ void le_rule_repeating_pattern(struct le_scene *scene) {
     if (turns.count < LEAST_TURNS)
         return;
     account(scene, &sequence, &turns);
-    uint64_t span_ns = turns.span_ns - turns.recording_ns;
-    uint64_t gain_ns = span_ns > turns.graph_ns ? span_ns - turns.graph_ns : 0;
-    if (turns.launches < LEAST_NODES * LEAST_TURNS || gain_ns * 100 < span_ns * LEAST_GAIN || gain_ns < scene->worth_ns)
+    uint64_t span_ns = turns.span_ns - turns.recording.likely;
+    struct le_range gain = {0};
+    if (turns.span_ns > turns.graph_ns)
+        gain = le_range_of_rest(turns.recording, turns.span_ns - turns.graph_ns);
+    if (turns.launches < LEAST_NODES * LEAST_TURNS || gain.likely * 100 < span_ns * LEAST_GAIN ||
+        gain.likely < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
     const struct le_call *first = &scene->index->calls.at[sequence.calls[turns.from]];
     const struct le_call *last = &scene->index->calls.at[sequence.calls[turns.to - 1]];
     le_scene_claim(
-        scene,
-        &(struct le_claim){
-            .rule = "repeating-pattern",
-            .title = le_arena_format(arena, "The same %s calls %s times: as a graph %s would take %s",
-                                     le_figure_count(arena, (uint64_t)turns.period),
-                                     le_figure_count(arena, (uint64_t)turns.count), le_figure_time(arena, span_ns),
-                                     le_figure_time(arena, turns.graph_ns)),
-            .evidence = le_arena_format(arena,
-                                        "%s launches, %s each as they are (recording's own %s taken off), %s in a "
-                                        "graph\nassumed: kernels' arguments stay the same, or are updated in the "
-                                        "graph at 0.2 us each",
-                                        le_figure_count(arena, (uint64_t)turns.launches),
-                                        le_figure_time(arena, span_ns / (uint64_t)turns.launches),
-                                        le_figure_time(arena, turns.recording_ns),
-                                        le_figure_time(arena, turns.graph_ns / (uint64_t)turns.launches)),
-            .advice = LE_ADVICE_GRAPH,
-            .gain_ns = gain_ns,
-            .confidence = LE_PLAUSIBLE,
-            .start_ns = first->start_ns,
-            .end_ns = last->end_ns,
-        });
+        scene, &(struct le_claim){
+                   .rule = "repeating-pattern",
+                   .title = le_arena_format(arena, "The same %s calls %s times: as a graph %s would take %s",
+                                            le_figure_count(arena, (uint64_t)turns.period),
+                                            le_figure_count(arena, (uint64_t)turns.count),
+                                            le_figure_time(arena, span_ns), le_figure_time(arena, turns.graph_ns)),
+                   .evidence = le_arena_format(
+                       arena,
+                       "%s launches, %s each as they are (recording's own %s taken off), %s in a "
+                       "graph\nassumed: kernels' arguments stay the same, or are updated in the "
+                       "graph at 0.2 us each%s",
+                       le_figure_count(arena, (uint64_t)turns.launches),
+                       le_figure_time(arena, span_ns / (uint64_t)turns.launches),
+                       le_figure_time(arena, turns.recording.likely),
+                       le_figure_time(arena, turns.graph_ns / (uint64_t)turns.launches), le_unrecorded(scene, gain)),
+                   .advice = LE_ADVICE_GRAPH,
+                   .gain_ns = gain.likely,
+                   .confidence = LE_PLAUSIBLE,
+                   .start_ns = first->start_ns,
+                   .end_ns = last->end_ns,
+               });
 }

@@ -16,30 +16,32 @@ static bool is_called(const struct le_scene *scene, const struct le_call *call, 
 }
 
 /* What the call adds to the time of building: all from the begin of a capture to the end of instantiating it. */
-static uint64_t building_ns(const struct le_scene *scene, const struct le_call *call, struct build *build) {
+static struct le_range building(const struct le_scene *scene, const struct le_call *call, struct build *build) {
     if (is_called(scene, call, "BeginCapture"))
         *build = (struct build){.start_ns = call->start_ns};
     if (call->kind != LE_CALL_GRAPH_BUILD || (build->start_ns && !is_called(scene, call, "Instantiate")))
-        return 0;
+        return (struct le_range){0};
     uint64_t start_ns = build->start_ns ? build->start_ns : call->start_ns;
     *build = (struct build){0};
-    return call->end_ns - start_ns - le_recording_between(scene, start_ns, call->end_ns);
+    return le_range_of_rest(le_recording_range(scene, start_ns, call->end_ns), call->end_ns - start_ns);
 }
 
 void le_rule_graph_rebuilt(struct le_scene *scene) {
-    uint64_t builds = 0, launches = 0, time_ns = 0, first_ns = 0;
+    uint64_t builds = 0, launches = 0, time_ns = 0;
+    struct le_range gain = {0}; /* one has to be made */
     struct build build = {0};
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
-        uint64_t cost_ns = building_ns(scene, call, &build);
+        struct le_range cost = building(scene, call, &build);
         launches += call->kind == LE_CALL_GRAPH_LAUNCH;
         builds += is_called(scene, call, "Instantiate");
-        time_ns += cost_ns;
-        first_ns += builds <= 1 ? cost_ns : 0; /* one has to be made */
-        if (cost_ns)
-            le_blame(scene, call, cost_ns);
+        time_ns += cost.likely;
+        if (builds > 1)
+            le_range_add(&gain, cost);
+        if (cost.likely)
+            le_blame(scene, call, cost.likely);
     }
-    if (builds < LEAST_BUILDS || launches > builds * MOST_LAUNCHES_EACH || time_ns - first_ns < scene->worth_ns)
+    if (builds < LEAST_BUILDS || launches > builds * MOST_LAUNCHES_EACH || gain.likely < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
     le_scene_claim(scene, &(struct le_claim){
@@ -47,10 +49,13 @@ void le_rule_graph_rebuilt(struct le_scene *scene) {
                               .title = le_arena_format(arena, "A graph is built %s times for %s launches: %s",
                                                        le_figure_count(arena, builds), le_figure_count(arena, launches),
                                                        le_figure_time(arena, time_ns)),
-                              .evidence = "capturing, adding nodes and instantiating; an update of changed parameters "
-                                          "takes 0.2 to 0.3 us a node\nassumed: one graph does for all",
+                              .evidence = le_arena_format(
+                                  arena,
+                                  "capturing, adding nodes and instantiating; an update of changed parameters "
+                                  "takes 0.2 to 0.3 us a node\nassumed: one graph does for all%s",
+                                  le_unrecorded(scene, gain)),
                               .advice = LE_ADVICE_REBUILD,
-                              .gain_ns = time_ns - first_ns,
+                              .gain_ns = gain.likely,
                               .confidence = LE_PLAUSIBLE,
                           });
 }

@@ -25,20 +25,20 @@ static bool brings_data(const struct le_scene *scene, const struct le_call *call
 }
 
 /* How long the device idled because of a wait that ended at the time; 0 where it did not, or did nothing more. */
-static uint64_t idle_after(const struct le_scene *scene, const struct le_call *wait) {
+static struct le_range idle_after(const struct le_scene *scene, const struct le_call *wait) {
     int64_t next = le_spans_after(&scene->busy, wait->end_ns);
     if (next == 0 || next == scene->busy.count || scene->busy.at[next].start_ns <= wait->end_ns)
-        return 0;
+        return (struct le_range){0};
     uint64_t from_ns = scene->busy.at[next - 1].end_ns, to_ns = scene->busy.at[next].start_ns;
-    uint64_t idle_ns = to_ns - from_ns - le_recording_between(scene, from_ns, to_ns);
-    uint64_t most_ns = le_call_ns(wait) + RESTART_NS;
-    return idle_ns < most_ns ? idle_ns : most_ns;
+    struct le_range idle = le_range_of_rest(le_recording_range(scene, from_ns, to_ns), to_ns - from_ns);
+    return le_range_within(idle, le_call_ns(wait) + RESTART_NS);
 }
 
 void le_rule_needless_wait(struct le_scene *scene) {
     if (shares_memory(scene))
         return;
-    uint64_t count = 0, wait_ns = 0, idle_ns = 0;
+    uint64_t count = 0, wait_ns = 0;
+    struct le_range idle = {0};
     bool has_data = false, has_work = false;
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
@@ -46,31 +46,32 @@ void le_rule_needless_wait(struct le_scene *scene) {
         has_work |= call->kind == LE_CALL_LAUNCH;
         if (call->kind != LE_CALL_WAIT)
             continue;
-        uint64_t gap_ns = has_work && !has_data ? idle_after(scene, call) : 0;
+        struct le_range gap = has_work && !has_data ? idle_after(scene, call) : (struct le_range){0};
         has_data = has_work = false;
-        if (gap_ns == 0)
+        if (gap.likely == 0)
             continue;
         count++;
         wait_ns += le_call_ns(call);
-        idle_ns += gap_ns;
-        le_blame(scene, call, gap_ns);
+        le_range_add(&idle, gap);
+        le_blame(scene, call, gap.likely);
     }
-    if (count < LEAST_WAITS || idle_ns < scene->worth_ns ||
-        idle_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_WON)
+    if (count < LEAST_WAITS || idle.likely < scene->worth_ns ||
+        idle.likely * 100 < (scene->end_ns - scene->start_ns) * LEAST_WON)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(
-        scene, &(struct le_claim){
-                   .rule = "needless-wait",
-                   .title = le_arena_format(arena, "%s waits without a result: the device idled %s after them",
-                                            le_figure_count(arena, count), le_figure_time(arena, idle_ns)),
-                   .evidence = le_arena_format(arena,
-                                               "the host waited %s, %s each; nothing was copied down "
-                                               "between one wait and the next\nassumed: the host does "
-                                               "not read the device's memory in other ways",
-                                               le_figure_time(arena, wait_ns), le_figure_time(arena, wait_ns / count)),
-                   .advice = LE_ADVICE_SYNC,
-                   .gain_ns = idle_ns,
-                   .confidence = LE_PLAUSIBLE,
-               });
+    le_scene_claim(scene,
+                   &(struct le_claim){
+                       .rule = "needless-wait",
+                       .title = le_arena_format(arena, "%s waits without a result: the device idled %s after them",
+                                                le_figure_count(arena, count), le_figure_time(arena, idle.likely)),
+                       .evidence = le_arena_format(arena,
+                                                   "the host waited %s, %s each; nothing was copied down "
+                                                   "between one wait and the next\nassumed: the host does "
+                                                   "not read the device's memory in other ways%s",
+                                                   le_figure_time(arena, wait_ns),
+                                                   le_figure_time(arena, wait_ns / count), le_unrecorded(scene, idle)),
+                       .advice = LE_ADVICE_SYNC,
+                       .gain_ns = idle.likely,
+                       .confidence = LE_PLAUSIBLE,
+                   });
 }

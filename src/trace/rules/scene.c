@@ -235,11 +235,11 @@ bool le_scene_choose(struct le_scene *scene, int32_t process) {
     if (scene->operation_count == 0)
         return false;
     gather_calls(scene);
-    le_recording_know(scene);
     know_sources(scene);
     lay_out_operations(scene);
     lay_out_calls(scene);
     find_device_and_user(scene);
+    le_recording_know(scene);
     know_rooms(scene);
     const struct le_operation *first = le_scene_operation(scene, 0);
     const struct le_call *call = le_call_of(scene, first);

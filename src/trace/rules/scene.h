@@ -22,6 +22,11 @@ void le_spans_add(struct le_spans *spans, uint64_t start_ns, uint64_t end_ns);
 /* The first span that ends after the time; count if there is none. */
 int64_t le_spans_after(const struct le_spans *spans, uint64_t time_ns);
 
+/* A time that is not known exactly. */
+struct le_range {
+    uint64_t least, likely, most;
+};
+
 struct le_scene {
     const struct le_index *index;
     struct le_arena *arena, *scratch;
@@ -38,6 +43,7 @@ struct le_scene {
     int32_t *operations, operation_count; /* positions in the index, by start */
     int32_t *calls, call_count;
     uint64_t *recording;                   /* what recording took of the calls before each, and of all */
+    int32_t *launches_before;              /* as long */
     struct le_spans pauses;                /* when it held the program beside that, for its buffers and the like */
     uint64_t recording_ns;                 /* all that it took, pauses too */
     uint64_t launch_recording_ns;          /* of a launch, on average */
@@ -82,6 +88,12 @@ uint64_t le_copy_cost_ns(const struct le_scene *scene, const struct le_call *cal
 void le_recording_know(struct le_scene *scene);
 /* What it added to the calls that start in this time, and held the program in it; no more than the time. */
 uint64_t le_recording_between(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns);
+struct le_range le_recording_range(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns);
+struct le_range le_range_within(struct le_range range, uint64_t most);
+struct le_range le_range_of_rest(struct le_range range, uint64_t whole); /* what the whole leaves beside it */
+void le_range_add(struct le_range *sum, struct le_range range);
+/* A line of evidence: what following the advice would gain where nothing records; "" where there is no doubt. */
+const char *le_unrecorded(const struct le_scene *scene, struct le_range gain);
 
 /* Adds cost to the place of the call (NULL is fine), for the next claim. */
 void le_blame(struct le_scene *scene, const struct le_call *call, uint64_t cost_ns);
