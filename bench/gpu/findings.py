@@ -29,7 +29,8 @@ import waiting
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOBODYS = '/tmp/leat-pairs'
 WITHIN, NEEDED, MOST_SMALL_BYTES = 0.25, 0.9, 200_000
-PLAIN, AT_ONCE = 2, 4  # plain processes of a pair; pairs that start together
+PLAIN, AT_ONCE = 2, 5  # plain processes of a pair; pairs that start together
+LATE_S, LATE_ROUNDS = 110, 3  # after so long pairs have fewer rounds
 
 
 def options():
@@ -101,9 +102,8 @@ class Pair:
         for program in self.other:
             program.told('after recorded')
 
-    def end(self):
-        for program in self.recorded + self.plain + self.other:
-            program.end()
+    def programs(self):
+        return self.recorded + self.plain + self.other
 
 
 # ---- what is promised, and what comes
@@ -195,8 +195,7 @@ def rows_of(o, paths, folder):
     failed = {pair: tried(pair.wait, pair) for pair in pairs}
     for pair in pairs:
         failed[pair] = failed[pair] or tried(pair.run, pair)
-    for pair in pairs:
-        pair.end()
+    waiting.end_all([program for pair in pairs for program in pair.programs()])
     for pair in pairs:
         row = {}
         failed[pair] = failed[pair] or tried(lambda: row.update(measured(o, pair)), pair)
@@ -221,7 +220,11 @@ def all_rows(o, folder):
             print('%-26s its library is not here' % name)
         else:
             paths.append(path)
+    start = time.perf_counter()
     for k in range(0, len(paths), AT_ONCE):
+        if time.perf_counter() - start > LATE_S and o.rounds > LATE_ROUNDS:
+            o.rounds = LATE_ROUNDS
+            print('late: %d rounds from here on' % o.rounds, flush=True)
         for row in rows_of(o, paths[k:k + AT_ONCE], folder):
             show(o, row)
             yield row

@@ -116,8 +116,7 @@ def in_turns(o, commands, ways_of):
     for name, ways in programs.items():
         for way, same in ways.items():
             told[name][way]['launches'] = [program.told('count') for program in same]
-    for program in several:
-        program.end()
+    waiting.end_all(several)
     return told
 
 

@@ -42,11 +42,26 @@ class Program:
         own = [line.strip() for line in self.errors if line.strip() and not line.startswith('leat: ')]
         return own[-1] if own else 'status %d' % self.process.returncode
 
+    def close(self):
+        """It ends then, by and by."""
+        try:
+            self.process.stdin.close()
+        except OSError:
+            pass
+
     def end(self):
         """What it leaves behind is whole then."""
         try:
-            self.process.stdin.close()
+            self.close()
             self.process.wait(self.seconds)
-        except (OSError, subprocess.TimeoutExpired):
+        except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+
+
+def end_all(programs):
+    """Side by side: to end takes a process with CUDA up to a second."""
+    for program in programs:
+        program.close()
+    for program in programs:
+        program.end()
