@@ -159,9 +159,9 @@ static void add_faults(const struct access *a, int access, struct block *block) 
         if (!a->asked[d])
             continue;
         le_cuda_line(c, block, "%sif (!(%s))", first ? "" : "else ", inside(a, d));
-        le_cuda_line(c, block, "    le_fault(%s, %s, %s, %lld, %s);", le_cuda_fault(c),
+        le_cuda_line(c, block, "    le_fault(%s, %s, %s, %lld, %s)%s", le_cuda_fault(c),
                      le_cuda_number(c, "action", c->job->action), le_cuda_point(c), (long long)access * 8 + d,
-                     a->subscript[d]->text);
+                     a->subscript[d]->text, le_cuda_and_fails(c));
         first = false;
     }
 }

@@ -12,10 +12,7 @@
 
 /* A region that must not run in vain: a `while` might not end. */
 static bool only_when_reached(const struct le_node *node) {
-    for (int k = 0; node->kind == LE_NODE_REGION && k < node->region->step_count; k++)
-        if (node->region->steps[k].kind == LE_REGION_WHILE)
-            return true;
-    return le_region_fails(node);
+    return le_region_has_while(node) || le_region_fails(node);
 }
 
 static bool find_safe(struct cuda *c, struct le_node *node) {

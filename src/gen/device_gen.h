@@ -78,6 +78,7 @@ struct cuda {
      * its results count. */
     const struct block *quick;
     const char *usual;
+    const char *failed; /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: there is none */
     int epoch, moment, moments, branches; /* moment: as gen.h's */
     bool may_fault, may_note;
     leat_status status;
@@ -103,6 +104,7 @@ const char *le_cuda_number(struct cuda *c, const char *name,
 const char *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind, int value, int64_t number, const char *type,
                               const char *wish);
 const char *le_cuda_fault(struct cuda *c);
+const char *le_cuda_and_fails(struct cuda *c); /* what follows the call of le_fault, up to the line's end */
 /* The launch, but for grid and block; root is closed. */
 struct le_device_launch *le_cuda_finish(struct cuda *c, struct le_device_launches *out);
 

@@ -46,8 +46,9 @@ static void find_dynamic(struct cuda *c, struct block *block, const char *outsid
         return;
     c->may_fault = true;
     const char *asked = outside ? le_arena_format(c->arena, " && !%s", outside) : "";
-    le_cuda_line(c, block, "if (%s <= 0%s)\n    le_fault(%s, %s, %s, %d, %s);", r->by, asked, le_cuda_fault(c),
-                 le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_STEP, r->by);
+    le_cuda_line(c, block, "if (%s <= 0%s)\n    le_fault(%s, %s, %s, %d, %s)%s", r->by, asked, le_cuda_fault(c),
+                 le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_STEP, r->by,
+                 le_cuda_and_fails(c));
     const struct held *step =
         le_cuda_hold(c, block, LE_I64, false, "step", le_arena_format(c->arena, "%s > 0 ? %s : 0ll", r->by, r->by));
     const struct held *end = le_cuda_hold(c, block, LE_I64, false, "end",

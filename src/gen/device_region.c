@@ -95,9 +95,9 @@ static void run_fail(struct region *r, struct block *block, const struct le_regi
     c->may_fault = true;
     if (r->outside)
         le_cuda_line(c, block, "if (!%s)", r->outside);
-    le_cuda_line(c, block, "%sle_fault(%s, %s, %s, %d, %lldll);", r->outside ? "    " : "", le_cuda_fault(c),
+    le_cuda_line(c, block, "%sle_fault(%s, %s, %s, %d, %lldll)%s", r->outside ? "    " : "", le_cuda_fault(c),
                  le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_END,
-                 (long long)le_fault_place(s->place.line, s->place.column));
+                 (long long)le_fault_place(s->place.line, s->place.column), le_cuda_and_fails(c));
 }
 
 /* The block is still open: what is hoisted out of it comes before it. */
@@ -122,12 +122,13 @@ static int run_if(struct region *r, struct block *block, int step) {
     return end;
 }
 
-/* An element one of whose reads fell outside will not be asked for its value: it need not go on. */
+/* An element one of whose reads fell outside will not be asked for its value: it need not go on. After a fault what is
+ * read is 0, with which a `while` might never end. */
 static int run_loop(struct region *r, struct block *block, int step) {
     const struct le_region_step *s = &r->steps[step];
     struct block *inner;
     bool loops = s->kind == LE_REGION_WHILE;
-    inner = loops ? le_cuda_open(r->c, block, "while (true)")
+    inner = loops ? le_cuda_open(r->c, block, le_arena_format(r->c->arena, "while (!%s)", r->c->failed))
                   : le_cuda_loop(r->c, block, r->node->indices[s->index], r->outside);
     inner->conditional = true;
     next_moment(r->c);
@@ -196,10 +197,17 @@ const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct b
         le_cuda_line(c, block, "%s %s = 0;", le_cuda_type(node->type), r.results[k]);
     }
     struct block *inner = le_cuda_open(c, block, "");
+    bool watches = !c->failed && le_region_has_while(node);
+    if (watches) {
+        c->failed = le_cuda_name(c, "failed");
+        le_cuda_line(c, inner, "bool %s = false;", c->failed);
+    }
     next_moment(c);
     declare_variables(&r, inner);
     run_steps(&r, inner, 0, r.count);
     le_cuda_close(c, inner);
+    if (watches)
+        c->failed = NULL;
     if (r.done)
         le_cuda_line(c, block, "%s:;", r.done);
     c->moment = moment;

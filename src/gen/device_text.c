@@ -153,6 +153,10 @@ const char *le_cuda_fault(struct cuda *c) {
                                                 .argument = {.kind = LE_ARGUMENT_FAULT, .value = -1}});
 }
 
+const char *le_cuda_and_fails(struct cuda *c) {
+    return c->failed ? le_arena_format(c->arena, ", %s = true;", c->failed) : ";";
+}
+
 /* ---- blocks */
 
 void le_cuda_line(struct cuda *c, struct block *block, const char *format, ...) {

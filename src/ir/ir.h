@@ -276,6 +276,7 @@ struct le_node *le_node_make(struct le_ir *ir, const struct le_node *model); /* 
 /* Whether it reads a variable that no REGION in it sets. */
 bool le_node_has_free_local(struct le_ir *ir, struct le_node *node);
 bool le_region_fails(const struct le_node *node);       /* a REGION that may: region.c */
+bool le_region_has_while(const struct le_node *node);   /* the same */
 bool le_region_gives_two(const struct le_node *region); /* whichever RETURN is met */
 bool le_node_is_const(const struct le_node *node);
 int64_t le_const_i64(const struct le_node *node); /* of a CONST of an integer type or bool */

@@ -63,6 +63,13 @@ bool le_region_fails(const struct le_node *node) {
            node->region->steps[node->region->step_count - 1].kind == LE_REGION_FAIL;
 }
 
+bool le_region_has_while(const struct le_node *node) {
+    for (int k = 0; node->kind == LE_NODE_REGION && k < node->region->step_count; k++)
+        if (node->region->steps[k].kind == LE_REGION_WHILE)
+            return true;
+    return false;
+}
+
 bool le_region_gives_two(const struct le_node *node) {
     for (int k = 0; k < node->region->step_count; k++)
         if (node->region->steps[k].kind == LE_REGION_RETURN && !node->region->steps[k].second)

@@ -346,6 +346,30 @@ static void test_faults(void **state) {
     leat_close(cpu);
 }
 
+/* A `while` that would never end on what a fault leaves it: in its condition, in its body, in a loop inside of it, in a
+ * def in a term. */
+static void test_faults_end_loops(void **state) {
+    (void)state;
+    static const char *const programs[] = {
+        "out y: f64[3]\neach i { k = 0; while x[k] > -9 { k += 1 }; y[i] = k }",
+        "out y: f64[3]\neach i { k = 0.0; while k < 3 { k += x[9 + i64(k)] }; y[i] = k }",
+        "out y: f64[3]\neach i { k = 0.0; while k < 3 { while k >= 0 { k -= x[i64(k) - 1] }; k += 1 }; y[i] = k }",
+        "def far(n) {\n k = 0.0\n while k < n { k += x[i64(n) + 7] }\n return k }\ny = sum(i: far(x[i]))"};
+    leat_context *ctx = open_sim(), *cpu = NULL;
+    const leat_options options = {.device = "cpu"};
+    assert_ok(leat_open(&options, &cpu));
+    for (size_t k = 0; k < 2 * ARRAY_LEN(programs); k++) {
+        leat_context *on = k % 2 ? cpu : ctx;
+        leat_array *x = vector_f64(on, 3, LIST(1, 2, 3));
+        leat_binding inputs[] = {{.name = "x", .kind = LEAT_VALUE_ARRAY, .array = x}, {0}},
+                     results[] = {{.name = "y"}, {0}};
+        assert_status(leat_eval(on, programs[k / 2], inputs, results), LEAT_DATA);
+        leat_array_free(x);
+    }
+    leat_close(ctx);
+    leat_close(cpu);
+}
+
 static void test_notes(void **state) {
     (void)state;
     leat_context *ctx = open_sim();
@@ -459,11 +483,13 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memories), cmocka_unit_test(test_shared_memory),  cmocka_unit_test(test_other_device),
-        cmocka_unit_test(test_streams),  cmocka_unit_test(test_turns),          cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_ledger),   cmocka_unit_test(test_turned_results), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_notes),    cmocka_unit_test(test_threads),        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_memories),     cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_other_device), cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_turns),        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ledger),       cmocka_unit_test(test_turned_results),
+        cmocka_unit_test(test_faults),       cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_fork),         cmocka_unit_test(test_faults_end_loops),
     };
     if (system("c++ --version >/dev/null 2>&1 || g++ --version >/dev/null 2>&1"))
         return SKIPPED;
