@@ -73,6 +73,7 @@ def ways_to_run(o, folder, name):
 
 
 PLACES, KERNEL, CALLS = '8:9:37', '10', '4:5'  # kinds of CUPTI's records
+OTHER_KINDS = {'copies': '1:22', 'sets': '2', 'graphs': '51', 'waits': '38', 'memory': '49', 'overheads': '17', 'compiling': '52', 'NVTX': '11:12'}
 
 
 def variants_to_run(o, folder):
@@ -81,7 +82,8 @@ def variants_to_run(o, folder):
     return {'untraced': ([], {}), 'source': tries(''), 'no source': tries('', '0'), 'nothing': tries('only:' + PLACES, '0'),
             'callbacks alone': tries('only:' + PLACES, 'empty'), 'kernels alone': tries('only:%s:%s' % (PLACES, KERNEL), '0'),
             'calls alone': tries('only:%s:%s' % (PLACES, CALLS), '0'), 'kernels+calls': tries('only:%s:%s:%s' % (PLACES, KERNEL, CALLS), '0'),
-            'all calls': tries('all', '0')}
+            'all calls': tries('all', '0'),
+            **{'and ' + kind: tries('only:%s:%s:%s:%s' % (PLACES, KERNEL, CALLS, number), '0') for kind, number in OTHER_KINDS.items()}}
 
 
 def own_ns(trace):
