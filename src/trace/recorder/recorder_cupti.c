@@ -98,11 +98,11 @@ static void switch_recording(void *user, bool on) {
     unsigned groups = LE_KINDS_OF_HOST | (atomic_load(&recorder->has_graphs) ? 0 : LE_KINDS_OF_WORK);
     if (on)
         enable_kinds(recorder, groups);
-    else
-        disable_kinds(recorder, groups);
+    put_switch(recorder, on);
     if (!on && !atomic_load(&recorder->has_graphs))
         recorder->door.table.activity_flush(0);
-    put_switch(recorder, on);
+    if (!on)
+        disable_kinds(recorder, groups);
 }
 
 /* On a thread of the program, before it makes its first graph. CUPTI crashes where a graph is launched that was made
