@@ -142,6 +142,7 @@ bool le_cuda_is_cheap(const struct le_node *node);
 const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow,
                        const char *usual);
 bool le_cuda_has_quick_way(const struct le_node *node); /* an operation without a branch, where its numbers are usual */
+bool le_cuda_has_quick_ways(const struct cuda *c, struct le_node *node); /* it, or something that it is made of */
 bool le_cuda_may_note(const struct le_node *node);
 
 /* device_access.c */

@@ -345,16 +345,9 @@ static void make_apart(struct maker *k) {
     le_cuda_close(c, turns);
 }
 
-static void find_quick(struct le_node *node, void *user) {
-    *(bool *)user |= le_cuda_has_quick_way(node);
-}
-
 /* NULL: none of it has a quick way that is worth it; else the bool that says whether what was made so counts. */
 static const char *declare_usual(struct maker *k, struct block *block) {
-    bool quick = false;
-    if (k->m->dear && !k->make)
-        le_node_walk(k->c->ir, k->m->stage->node, find_quick, &quick);
-    if (!quick)
+    if (!k->m->dear || k->make || !le_cuda_has_quick_ways(k->c, k->m->stage->node))
         return NULL;
     const char *usual = le_cuda_name(k->c, "usual");
     le_cuda_line(k->c, block, "bool %s = %s;", usual, k->names.whole);

@@ -123,6 +123,16 @@ bool le_cuda_has_quick_way(const struct le_node *node) {
     return node->code == LE_OP_DIV || (root && node->operands[0]->type == LE_F32);
 }
 
+static void find_quick(struct le_node *node, void *user) {
+    *(bool *)user |= le_cuda_has_quick_way(node);
+}
+
+bool le_cuda_has_quick_ways(const struct cuda *c, struct le_node *node) {
+    bool found = false;
+    le_node_walk(c->ir, node, find_quick, &found);
+    return found;
+}
+
 static const char *of_floats(const struct op *o, bool single) {
     const char *f = single ? "f" : "", *t = single ? "float" : "double";
     struct le_arena *arena = o->c->arena;

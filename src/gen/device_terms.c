@@ -463,15 +463,11 @@ static void emit_term(struct cuda *c, struct group *g, struct block *block) {
     fill_term(c, g, inner, at);
 }
 
-static void find_quick(struct le_node *node, void *user) {
-    *(bool *)user |= le_cuda_has_quick_way(node);
-}
-
 const char *le_group_quick_term(struct cuda *c, const struct group *g, struct block *block) {
     bool quick = false, safe = true;
     const char *name, *at, *usual;
     for (int k = 0; k < g->node_count; k++) {
-        le_node_walk(c->ir, g->bodies[k], find_quick, &quick);
+        quick |= le_cuda_has_quick_ways(c, g->bodies[k]);
         safe &= le_cuda_is_safe(c, g->bodies[k]) && !g->bodies[k]->reduces && !g->bodies[k]->changes;
     }
     if (!quick || !safe || g->width > 1 || cost_of(c, g) < QUICK_COST)
