@@ -7,6 +7,7 @@
 #define BITS        8
 #define SIGNED      1
 #define NEGATIVE(x) ((x) < 0)
+#define REAL        float
 #define F(name)     name##_i8
 #include "device/cpu/integers.inc"
 
@@ -16,6 +17,7 @@
 #define BITS        16
 #define SIGNED      1
 #define NEGATIVE(x) ((x) < 0)
+#define REAL        float
 #define F(name)     name##_i16
 #include "device/cpu/integers.inc"
 
@@ -25,6 +27,7 @@
 #define BITS        32
 #define SIGNED      1
 #define NEGATIVE(x) ((x) < 0)
+#define REAL        double
 #define F(name)     name##_i32
 #include "device/cpu/integers.inc"
 
@@ -43,6 +46,7 @@
 #define BITS        8
 #define SIGNED      0
 #define NEGATIVE(x) 0
+#define REAL        float
 #define F(name)     name##_u8
 #include "device/cpu/integers.inc"
 
@@ -52,6 +56,7 @@
 #define BITS        16
 #define SIGNED      0
 #define NEGATIVE(x) 0
+#define REAL        float
 #define F(name)     name##_u16
 #include "device/cpu/integers.inc"
 
