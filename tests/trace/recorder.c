@@ -285,7 +285,7 @@ static void test_killed_in_a_pause(void **state) {
     finish(&recording);
 }
 
-/* A flush beside launches of graphs breaks them: none comes for as long as the program runs. */
+/* Where a program makes graphs no flush comes for as long as it runs. */
 static void test_long_program_with_graphs(void **state) {
     struct recording recording;
     (void)state;

@@ -2,8 +2,8 @@
  * (InitializeInjection), never freed: what it gave to CUPTI may be used to the very end of the process.
  *
  * CUPTI hands buffers over when they are full. While the program runs it is asked for others at cuProfilerStop alone,
- * and not where the program makes graphs: a flush beside launches of graphs breaks them (13.0, driver 580: Xid 13, in
- * two of three runs of JAX). At the end it is asked for all. */
+ * and not where the program makes graphs, with which CUPTI 13.0 has trouble: while it records copies and sets, graphs
+ * as XLA builds them may fail (driver 580: Xid 13), whether or not it is asked. At the end it is asked for all. */
 #ifndef LE_RECORDER_H
 #define LE_RECORDER_H
 #include "trace/recorder/activity_buffers.h"
