@@ -9,13 +9,14 @@ function(leat_standin target output)
 endfunction()
 leat_standin(standin_cupti libcupti.so.13)
 leat_standin(standin_cuda libcuda.so.1)
+leat_standin(standin_xla xla_cuda_plugin.so)
 add_executable(standin_program ${PROJECT_SOURCE_DIR}/tests/trace/standin_program.c)
 target_link_libraries(standin_program PRIVATE leat_flags standin_cuda Threads::Threads)
 set_target_properties(standin_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${trace_folder})
 
 leat_program(test_recorder ${PROJECT_SOURCE_DIR}/tests/trace/recorder.c)
 target_compile_definitions(test_recorder PRIVATE TRACE_FOLDER="${trace_folder}" TRACE_RECORDER="$<TARGET_FILE:leat_trace>")
-add_dependencies(test_recorder leat_trace standin_cupti standin_program)
+add_dependencies(test_recorder leat_trace standin_cupti standin_xla standin_program)
 leat_test(tests/trace/recorder test_recorder)
 leat_program(test_recorder_ring ${PROJECT_SOURCE_DIR}/tests/trace/ring.c)
 target_link_libraries(test_recorder_ring PRIVATE leat_recorder_parts Threads::Threads)
@@ -29,3 +30,9 @@ set_tests_properties(tests/cupti_headers PROPERTIES LABELS once SKIP_RETURN_CODE
 
 # Traces that were kept, by what is reported of them. command_here: tests.cmake's.
 leat_test(tests/trace/recorded tests/trace/recorded.sh ${command_here})
+
+# What is held of traces of every mix; a sanitizer's own memory would count.
+leat_program(test_limits ${PROJECT_SOURCE_DIR}/tests/trace/limits.c)
+if(NOT LEAT_SANITIZE)
+  leat_test(tests/trace/limits test_limits)
+endif()

@@ -362,6 +362,31 @@ static void test_another_profiler(void **state) {
     finish(&recording);
 }
 
+/* With CUPTI before 13.2 a program whose graphs copies would break is recorded without them, and told so. */
+static void test_copies_beside_xla(void **state) {
+    static const struct {
+        const char *words, *version;
+        int copies;
+    } cases[] = {
+        {"load:" TRACE_FOLDER "/xla_cuda_plugin.so init everything", "130001", 0},
+        {"load:" TRACE_FOLDER "/xla_cuda_plugin.so init everything", "130200", 1},
+        {"init everything", "130001", 1},
+    };
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+        struct recording recording;
+        setenv("STANDIN_VERSION", cases[k].version, 1);
+        record(&recording, cases[k].words, plain);
+        unsetenv("STANDIN_VERSION");
+        assert_int_equal(recording.outcome.exit_status, 0);
+        assert_int_equal(count_operations(recording.index, LE_OPERATION_COPY), cases[k].copies);
+        assert_int_equal(count_operations(recording.index, LE_OPERATION_SET), cases[k].copies);
+        assert_int_equal(count_operations(recording.index, LE_OPERATION_GRAPH), 1);
+        assert_int_equal(!strstr(recording.outcome.note, "copies and sets are not recorded"), cases[k].copies);
+        finish(&recording);
+    }
+}
+
 /* Where a machine has a CUPTI of its own, that may be found. */
 static void test_no_cupti(void **state) {
     struct recording recording;
@@ -489,6 +514,7 @@ int main(void) {
         cmocka_unit_test(test_disk_full),
         cmocka_unit_test(test_dropped),
         cmocka_unit_test(test_another_profiler),
+        cmocka_unit_test(test_copies_beside_xla),
         cmocka_unit_test(test_no_cupti),
         cmocka_unit_test(test_paused),
         cmocka_unit_test(test_paused_with_graphs),

@@ -3,8 +3,10 @@
  *   fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for
  *   exec            the rest is done by this program, started anew
  *   fsize:BYTES     no file may grow larger      wait:FILE  makes the file; exits with 7 when a signal comes
- *   say:TEXT  abort  kill9  exit:N  bench:N     bench prints nanoseconds of this thread's own time a launch */
+ *   load:LIBRARY  say:TEXT  abort  kill9  exit:N  bench:N     bench prints nanoseconds of this thread's own time a
+ * launch */
 #include "standin.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -120,6 +122,11 @@ static void limit_files(long size_bytes) {
         exit(93);
 }
 
+static void load(const char *library) {
+    if (!dlopen(library, RTLD_NOW))
+        exit(96);
+}
+
 static void run(char **words);
 
 static void use_fork(char *argument) {
@@ -190,6 +197,8 @@ static void run(char **words) {
             execv("/proc/self/exe", words);
         else if (is(*words, length, "wait"))
             wait_for_signal(argument);
+        else if (is(*words, length, "load"))
+            load(argument);
         else if (is(*words, length, "say"))
             puts(argument);
         else if (is(*words, length, "kill9"))

@@ -149,7 +149,7 @@ bool le_cupti_door_open(struct le_cupti_door *door, le_cupti_take *take, void *u
     struct hunt hunt = {.door = door, .take = take, .user = user};
     *door = (struct le_cupti_door){.reason = "CUPTI was not found; it comes with the CUDA toolkit, or as the package "
                                              "nvidia-cuda-cupti; LEAT_CUDA_PATH may say where it is"};
-    return look_loaded(&hunt) || look_in_variable(&hunt, "LEAT_CUDA_PATH", "") || look_beside_loaded(&hunt) ||
+    return look_in_variable(&hunt, "LEAT_CUDA_PATH", "") || look_loaded(&hunt) || look_beside_loaded(&hunt) ||
            look_by_soname(&hunt) || look_in_variable(&hunt, "CUDA_PATH", "") || look_below(&hunt, "/usr/local/cuda") ||
            look_below(&hunt, "/usr/local/cuda-*") || look_in_variable(&hunt, "VIRTUAL_ENV", site_packages) ||
            look_in_variable(&hunt, "CONDA_PREFIX", "") || look_in_variable(&hunt, "CONDA_PREFIX", site_packages);

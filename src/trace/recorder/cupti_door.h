@@ -1,4 +1,4 @@
-/* Finds CUPTI in the process that is recorded: what it has loaded already, LEAT_CUDA_PATH, beside NVIDIA's libraries
+/* Finds CUPTI in the process that is recorded: LEAT_CUDA_PATH, what it has loaded already, beside NVIDIA's libraries
  * that it has loaded (Python's wheels lie side by side), the dynamic loader, CUDA_PATH, /usr/local/cuda*, then wheels
  * and packages in $VIRTUAL_ENV and $CONDA_PREFIX. Libraries are never closed. One thread. */
 #ifndef LE_CUPTI_DOOR_H

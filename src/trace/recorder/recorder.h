@@ -2,8 +2,7 @@
  * (InitializeInjection), never freed: what it gave to CUPTI may be used to the very end of the process.
  *
  * CUPTI hands buffers over when they are full. While the program runs it is asked for others at cuProfilerStop alone,
- * and not where the program makes graphs, with which CUPTI 13.0 has trouble: while it records copies and sets, graphs
- * as XLA builds them may fail (driver 580: Xid 13), whether or not it is asked. At the end it is asked for all. */
+ * and not where the program makes graphs. At the end it is asked for all. */
 #ifndef LE_RECORDER_H
 #define LE_RECORDER_H
 #include "trace/recorder/activity_buffers.h"
@@ -22,6 +21,7 @@ struct le_recorder {
     bool has_cupti;          /* the door's table may be called, and records are coming */
     bool is_paused;          /* until cuProfilerStart */
     _Atomic bool has_graphs; /* of one that is_paused: the program makes graphs */
+    bool leaves_copies;      /* copies and sets are not recorded */
     char tries[128];         /* LEAT_TRACE_CUPTI */
     char note[512];          /* what is missing, or "" */
     pid_t process;

@@ -1,9 +1,12 @@
 /* How the recorder starts CUPTI, and turns it on and off. See recorder.h. */
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/cupti_layout.h"
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
 
 /* Where the word stands among those of LEAT_TRACE_CUPTI, and what follows it up to the next comma; NULL: it does not.
  */
@@ -60,12 +63,43 @@ bool le_recorder_find_cupti(struct le_recorder *recorder) {
     return recorder->has_cupti;
 }
 
+/* ---- programs that some CUPTI breaks */
+
+/* While CUPTI before 13.2 records copies or sets, whether or not of graphs, the first graph that XLA launches fails in
+ * most runs (CUDA_ERROR_LAUNCH_FAILED; Xid 13): 23 of 26 with 13.0 and driver 580, none of 6 without these records,
+ * none of 6 with 13.2 and 13.5. */
+#define COPIES_SPARE_GRAPHS 130200
+
+static int find_xla(struct dl_phdr_info *info, size_t size_bytes, void *user) {
+    static const char *const libraries[] = {"/xla_cuda_plugin", "/libjax_common", "/xla_extension", "/libtensorflow"};
+    (void)size_bytes, (void)user;
+    for (size_t k = 0; k < ARRAY_LEN(libraries); k++)
+        if (info->dlpi_name && strstr(info->dlpi_name, libraries[k]))
+            return 1;
+    return 0;
+}
+
+static void spare_graphs(struct le_recorder *recorder) {
+    uint32_t version = recorder->door.version;
+    recorder->leaves_copies = version < COPIES_SPARE_GRAPHS && dl_iterate_phdr(find_xla, NULL);
+    if (recorder->leaves_copies)
+        snprintf(recorder->note, sizeof recorder->note,
+                 "copies and sets are not recorded: with CUPTI before 13.2 they break graphs as XLA launches them; "
+                 "LEAT_CUDA_PATH may name the folder of a newer one");
+}
+
+static bool is_copy(le_cupti_kind kind) {
+    return kind == LE_CUPTI_KIND_MEMCPY || kind == LE_CUPTI_KIND_MEMCPY2 || kind == LE_CUPTI_KIND_MEMSET;
+}
+
+/* ---- kinds */
+
 /* One that cannot be enabled costs its records alone. */
 static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     const struct le_cupti *cupti = &recorder->door.table;
     le_cupti_kind kind;
     for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++) {
-        if (!is_asked_for(recorder, kind))
+        if (!is_asked_for(recorder, kind) || (recorder->leaves_copies && is_copy(kind)))
             continue;
         le_cupti_result result = cupti->activity_enable(kind);
         if (result != LE_CUPTI_SUCCESS && !recorder->note[0])
@@ -141,6 +175,7 @@ void le_recorder_start_cupti(struct le_recorder *recorder, le_cupti_request_func
     capture->graph_begins = recorder->is_paused ? keep_graphs : NULL;
     le_capture_enable(capture, &recorder->door.table, recorder->subscriber);
     set_attributes(recorder);
+    spare_graphs(recorder);
     recorder->door.table.activity_register(request, complete);
     put_switch(recorder, !recorder->is_paused);
     atomic_store(&capture->is_on, !recorder->is_paused);
