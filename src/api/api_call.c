@@ -83,11 +83,10 @@ leat_status leat_call_run(leat_call *call, leat_stream *stream, leat_ticket *tic
     if (stream && stream->ctx != ctx)
         return le_fail(LEAT_INVALID, "the stream is of another context");
     leat_status status = le_call_run(call, le_context_stream(ctx, stream));
-    if (status)
+    if (status || !ticket)
         return status;
     le_order_end(le_context_stream(ctx, stream), NULL, 0, true);
-    if (ticket)
-        *ticket = le_context_ticket(ctx, stream);
+    *ticket = le_context_ticket(ctx, stream);
     return LEAT_OK;
 }
 

@@ -56,14 +56,17 @@ static void drop_results(leat_call *call) {
 
 static void drop_wants(leat_call *call) {
     drop_results(call);
+    call->steady = false;
     for (int k = 0; k < call->want_count; k++) {
         le_array_free(call->wants[k].target);
+        le_array_free(call->wants[k].view);
         call->want_of[call->wants[k].symbol] = 0;
     }
     call->want_count = 0;
 }
 
 void le_call_unbind(leat_call *call) {
+    call->steady = false;
     for (int k = 0; call->binds && k < call->program->tree->symbol_count; k++) {
         le_array_free(call->binds[k].array);
         call->binds[k] = (struct le_bind){0};
@@ -141,6 +144,7 @@ static leat_status check_memory(leat_call *call, const char *name, const leat_ar
 leat_status le_call_set_array(leat_call *call, const char *name, leat_array *array) {
     int symbol;
     leat_status status = find_input(call, name, &symbol);
+    call->steady = false;
     if (status == LEAT_OK)
         status = check_memory(call, name, array);
     if (status != LEAT_OK)
@@ -157,6 +161,7 @@ leat_status le_call_set_array(leat_call *call, const char *name, leat_array *arr
 static leat_status set_number(leat_call *call, const char *name, const struct le_bind *bind) {
     int symbol;
     leat_status status = find_input(call, name, &symbol);
+    call->steady = false;
     if (status != LEAT_OK)
         return status;
     forget_array(call, symbol);
@@ -187,6 +192,7 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
         return le_fail(LEAT_INVALID, "'%s' is not a name of this program", name);
     if (array && array->read_only)
         return le_fail(LEAT_INVALID, "'%s' is wanted in an array that is read-only", name);
+    call->steady = false;
     leat_status status = check_memory(call, name, array);
     if (status)
         return status;
@@ -199,6 +205,8 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
         leat_array *old = known->target;
         known->target = array ? le_array_retain(array) : NULL;
         le_array_free(old);
+        le_array_free(known->view);
+        known->view = NULL;
         return LEAT_OK;
     }
     if (call->want_count == call->want_capacity) {
@@ -361,6 +369,8 @@ static leat_status hand_out_all(leat_call *call) {
 
 leat_status le_call_prepare(leat_call *call) {
     leat_status status = LEAT_OK;
+    if (call->steady)
+        return LEAT_OK;
     if (call->want_count == 0)
         status = le_fail(LEAT_PROGRAM, "the program has no result: write `out` before one, or ask for one");
     if (status == LEAT_OK)
@@ -397,6 +407,17 @@ static leat_status run(leat_call *call) {
     return status;
 }
 
+/* Whether the next run may begin as this one has: its inputs are arrays that stay where they are, or numbers. */
+static bool will_stay(const leat_call *call) {
+    const struct le_specialised *s = call->specialised;
+    bool stays = call->placed && !s->plan->once && s->tree == s->typed && !call->has_blocks;
+    for (int k = 0; k < call->program->tree->symbol_count && stays; k++) {
+        const struct le_bind *b = &call->binds[k];
+        stays = b->kind != LE_BOUND_ARRAY || (b->array->rank > 0 && s->bound[k].array == b->array);
+    }
+    return stays && !(call->device && call->device->is_late);
+}
+
 leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     drop_results(call);
     leat_status status = call->has_blocks ? wait_for_arrays(call) : LEAT_OK;
@@ -407,8 +428,11 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     if (status != LEAT_OK)
         return status;
     status = run(call);
-    if (status != LEAT_OK)
+    if (status == LEAT_OK)
+        le_keep_views(call);
+    else
         drop_results(call);
+    call->steady = status == LEAT_OK && (call->steady || will_stay(call));
     le_cells_clear_computed(call->specialised);
     call->home.stream = le_context_home(call->program->ctx).stream; /* the caller's may be freed */
     return status;

@@ -18,6 +18,8 @@ struct le_want {
     int symbol;
     leat_array *target; /* retained; NULL: a new array */
     leat_array *result; /* of the last run; retained */
+    int placed;         /* by the last run: the value that is made in the target; -1: none */
+    leat_array *view;   /* of the target, kept for that value from one run to the next; NULL: none is */
 };
 
 struct le_device_run;
@@ -34,6 +36,8 @@ struct leat_call {
     struct le_device_run *device;       /* device_run.h; NULL on the CPU */
     bool has_blocks;                    /* some array is, or was, of another device's context */
     bool stale;                         /* it ran out of memory in the middle of planning: make it anew */
+    bool placed;                        /* by the last run: the wants, before its plan began */
+    bool steady; /* all is as the last run, which went well, has left it: nothing is compared or bound again */
 };
 
 leat_status le_call_new(leat_program *program, leat_call **call);

@@ -205,7 +205,7 @@ static bool find_late(const struct leat_call *call) {
     return late;
 }
 
-leat_status le_device_bind(struct leat_call *call) {
+leat_status le_device_reset(struct leat_call *call) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
     le_device_leave(call, 0); /* a run that was broken off */
@@ -215,6 +215,12 @@ leat_status le_device_bind(struct leat_call *call) {
     if (d->record_first < d->record_count) /* of a run that was broken off */
         status = le_block_wait(d->records, LE_ACCESS_BOTH);
     d->record_first = d->record_count = 0;
+    return status;
+}
+
+leat_status le_device_bind(struct leat_call *call) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
     for (int k = 0; k < call->program->tree->symbol_count && status == LEAT_OK; k++) {
         const struct le_bind *b = &call->binds[k];
         d->binds[k] = *b;

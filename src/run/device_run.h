@@ -81,6 +81,8 @@ leat_status le_device_run_new(struct leat_call *call);                          
 void le_device_run_free(struct leat_call *call);                                    /* the same */
 leat_status le_device_specialise(struct leat_call *call, struct le_specialised *s); /* the same */
 void le_device_unbind(struct leat_call *call);
+/* What is kept from the run before goes, but for the inputs. */
+leat_status le_device_reset(struct leat_call *call);
 /* Where kernels reach the inputs: what the run binds. */
 leat_status le_device_bind(struct leat_call *call);
 /* Gives late arrays their memory, and uploads what waited for it. */

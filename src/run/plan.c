@@ -95,9 +95,9 @@ static leat_status run_plan(struct leat_call *call, bool place) {
     leat_status status = call->device ? le_device_begin(call) : LEAT_OK;
     if (status != LEAT_OK)
         return status;
-    if (place && call->specialised->plan->done == 0)
-        for (int k = 0; k < call->want_count; k++)
-            le_place_want(call, k);
+    call->placed = place && call->specialised->plan->done == 0;
+    for (int k = 0; k < call->want_count && call->placed; k++)
+        le_place_want(call, k);
     return catch_out_of_memory(call, perform_all);
 }
 
@@ -107,13 +107,22 @@ static void begin_again(struct le_plan *plan) {
         plan->actions[k].noted = 0;
 }
 
+/* What another run has left. */
+static leat_status begin_run(struct leat_call *call) {
+    leat_status status = call->device ? le_device_reset(call) : LEAT_OK;
+    if (call->steady || status != LEAT_OK)
+        return status;
+    le_cells_clear_computed(call->specialised); /* a plan that was only shown may have run a part */
+    return le_bind_inputs(call);
+}
+
 leat_status le_plan_run(struct leat_call *call, bool only_plan) {
     struct le_specialised *s = call->specialised;
-    le_cells_clear_computed(s); /* a plan that was only shown may have run a part */
-    leat_status status = le_bind_inputs(call);
+    call->steady &= !only_plan;
+    leat_status status = begin_run(call);
     if (status != LEAT_OK)
         return status;
-    bool serves = s->plan && !s->plan->once && le_same_extents(call);
+    bool serves = call->steady || (s->plan && !s->plan->once && le_same_extents(call));
     if (serves)
         begin_again(s->plan);
     else

@@ -11,7 +11,7 @@
 
 /* ---- all memory that Leat has, and the most it had */
 
-static struct { size_t live_bytes, peak_bytes; } memory;
+static struct { size_t live_bytes, peak_bytes, count; } memory;
 
 #define HEADER_BYTES ((size_t)64)
 
@@ -21,6 +21,7 @@ static void *allocate(size_t size_bytes, void *user) {
     if (!block)
         return NULL;
     memcpy(block, &size_bytes, sizeof size_bytes);
+    __atomic_add_fetch(&memory.count, 1, __ATOMIC_RELAXED);
     size_t live = __atomic_add_fetch(&memory.live_bytes, size_bytes, __ATOMIC_RELAXED);
     if (live > memory.peak_bytes)
         memory.peak_bytes = live;
@@ -225,6 +226,72 @@ static void extents_and_numbers_are_no_data(void **state) {
     finish();
 }
 
+/* ---- calls whose next run begins as the last one did */
+
+static leat_array *want_new(int64_t length) {
+    leat_array *array;
+    assert_ok(le_array_new(ctx->memory, LEAT_F64, 1, &length, true, &array));
+    assert_ok(le_call_want(call, "y", array));
+    return array;
+}
+
+static void run_to(double first) {
+    assert_ok(le_call_run(call, NULL));
+    assert_true(result("y", 0) == first);
+}
+
+static void steady_calls_allocate_nothing(void **state) {
+    (void)state;
+    begin("y[i] = k * (x[i] + x[i-1]) else 0");
+    give("x", 1, 8, 0);
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 2));
+    leat_array *target = want_new(8);
+    run_to(0);
+    assert_true(call->steady);
+    size_t count = memory.count;
+    for (int k = 0; k < 3; k++)
+        run_to(0);
+    assert_int_equal(memory.count, count);
+    assert_true(result("y", 1) == 6);
+    ((double *)call->binds[le_tree_find(program->tree, "x")].array->data)[0] = 5;
+    run_to(0);
+    assert_true(result("y", 1) == 14);
+    le_array_free(target);
+    finish();
+    assert_int_equal(memory.live_bytes, 0);
+}
+
+static void what_is_given_anew_is_bound(void **state) {
+    struct le_text text = {0};
+    (void)state;
+    begin("y[i] = k * x[i] + 1");
+    give("x", 1, 8, 0);
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 2));
+    leat_array *first = want_new(8);
+    run_to(3);
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 4));
+    run_to(5);
+    assert_ok(le_plan_show(call, LEAT_FORM_PLAN, &text));
+    le_text_finish(&text);
+    assert_false(call->steady);
+    run_to(5);
+    leat_array *second = want_new(8);
+    assert_ok(le_call_set_number(call, "k", LE_WEAK_INT, 6));
+    run_to(7);
+    assert_true(((const double *)second->data)[0] == 7 && ((const double *)first->data)[0] == 5);
+    give("x", 1, 9, 0);
+    assert_int_equal(le_call_run(call, NULL), LEAT_MISMATCH);
+    assert_false(call->steady);
+    leat_array *longer = want_new(9);
+    run_to(7);
+    assert_true(result("y", 8) == 13);
+    le_array_free(first);
+    le_array_free(second);
+    le_array_free(longer);
+    finish();
+    assert_int_equal(memory.live_bytes, 0);
+}
+
 /* ---- memory: inputs, results, and 64 MiB */
 
 #define MEBI ((size_t)1 << 20)
@@ -278,6 +345,8 @@ int main(void) {
         cmocka_unit_test(plans_serve_again),
         cmocka_unit_test(plans_by_data_serve_once),
         cmocka_unit_test(extents_and_numbers_are_no_data),
+        cmocka_unit_test(steady_calls_allocate_nothing),
+        cmocka_unit_test(what_is_given_anew_is_bound),
         cmocka_unit_test(fused_programs_stay_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,30 +97,63 @@ static leat_status view_of(leat_array *target, const int64_t *shape, leat_array 
     return le_array_transpose(target, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, view);
 }
 
-void le_place_want(struct leat_call *call, int want) {
-    struct le_specialised *s = call->specialised;
+/* The value that is made right in the target of a want; -1: none. */
+static int find_placed(const struct leat_call *call, int want) {
+    const struct le_specialised *s = call->specialised;
     const struct le_want *w = &call->wants[want];
     int value = s->ir->last[w->symbol];
     if (!w->target || w->target->rank == 0 || value < 0 || le_is_complex_result(s, w->symbol) ||
         (call->device && !le_device_can_write(w->target)))
-        return;
+        return -1;
     if (!le_array_is_contiguous(w->target) && !le_laid_of(s->plan, value, w->target->rank))
-        return;
+        return -1;
     for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
         value = base;
     if (!le_maker_of(s->plan, value))
-        return;
+        return -1;
     for (int q = 0; q < call->program->tree->symbol_count; q++)
         if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, w->target))
-            return;
+            return -1;
     for (int q = 0; q < want; q++)
         if (call->wants[q].target && le_array_overlaps(call->wants[q].target, w->target))
-            return;
+            return -1;
     const int64_t *shape = s->plan->layouts[value].shape;
-    struct le_cell *cell = &s->cells[value];
-    if (memcmp(shape, w->target->shape, (size_t)w->target->rank * sizeof *shape) != 0 || cell->array || cell->wanted)
+    const struct le_cell *cell = &s->cells[value];
+    bool fits = memcmp(shape, w->target->shape, (size_t)w->target->rank * sizeof *shape) == 0;
+    return fits && !cell->array && !cell->wanted ? value : -1;
+}
+
+/* In a steady call it is where it was. */
+void le_place_want(struct leat_call *call, int want) {
+    const struct le_specialised *s = call->specialised;
+    struct le_want *w = &call->wants[want];
+    if (!call->steady) {
+        le_array_free(w->view);
+        w->view = NULL;
+        w->placed = find_placed(call, want);
+    }
+    if (w->placed < 0)
         return;
+    struct le_cell *cell = &s->cells[w->placed];
+    cell->wanted = w->view;
+    w->view = NULL;
     /* a view, so that its references are the cells' alone; without memory for it the result is copied */
-    if (view_of(w->target, shape, &cell->wanted) != LEAT_OK)
+    if (!cell->wanted && view_of(w->target, s->plan->layouts[w->placed].shape, &cell->wanted) != LEAT_OK)
         le_errors_clear();
+}
+
+void le_keep_views(struct leat_call *call) {
+    const struct le_specialised *s = call->specialised;
+    for (int k = 0; k < call->want_count && call->placed; k++) {
+        struct le_want *w = &call->wants[k];
+        if (w->placed < 0)
+            continue;
+        struct le_cell *cell = &s->cells[s->ir->last[w->symbol]];
+        leat_array *view = cell->array;
+        if (!view || view->data != w->target->data || view->buffer != w->target->buffer ||
+            atomic_load_explicit(&view->refcount, memory_order_acquire) != 1)
+            continue;
+        w->view = view;
+        cell->array = NULL;
+    }
 }
