@@ -1,46 +1,97 @@
-/* See id_map.h. */
+/* See id_map.h. A number is near once as many as a fourth of those below it are, so that what is near is a fourth full
+ * at least; a number that was put before that stays in its slot, too, where nobody looks for it again. */
 #include "trace/id_map.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "trace/index.h"
 
-static struct le_id_slot *find_slot(const struct le_id_map *map, uint64_t id) {
+enum { NEAR_ALWAYS = 256, NEAR_SPARSE = 4, SLOTS_LEAST = 64 };
+
+static bool is_full(const struct le_id_map *map) {
+    return 4 * map->count >= 3 * map->capacity;
+}
+
+/* Its slot, or the free one where it would go. */
+static int64_t find_slot(const struct le_id_map *map, uint64_t id) {
     uint64_t mask = (uint64_t)map->capacity - 1, at = le_hash(&id, sizeof id, 0) & mask;
-    while (map->slots[at].used && map->slots[at].id != id)
+    while (map->positions[at] != LE_NONE && map->ids[at] != id)
         at = (at + 1) & mask;
-    return &map->slots[at];
+    return (int64_t)at;
 }
 
 int32_t le_id_map_get(const struct le_id_map *map, uint64_t id) {
-    if (map->capacity == 0)
-        return LE_NONE;
-    const struct le_id_slot *slot = find_slot(map, id);
-    return slot->used ? slot->position : LE_NONE;
+    if (id < (uint64_t)map->near_count && map->near[id] != LE_NONE)
+        return map->near[id];
+    return map->capacity ? map->positions[find_slot(map, id)] : LE_NONE;
 }
 
-static bool grow(struct le_id_map *map) {
-    struct le_id_map larger = {.capacity = map->capacity ? 2 * map->capacity : 64, .count = map->count};
-    larger.slots = le_alloc_zero((size_t)larger.capacity, sizeof *larger.slots);
-    if (!larger.slots)
+static bool grow_slots(struct le_id_map *map) {
+    struct le_id_map larger = {.count = map->count, .capacity = map->capacity ? 2 * map->capacity : SLOTS_LEAST};
+    larger.ids = le_alloc((size_t)larger.capacity * sizeof *larger.ids);
+    larger.positions = le_alloc((size_t)larger.capacity * sizeof *larger.positions);
+    if (!larger.ids || !larger.positions) {
+        le_free(larger.ids);
+        le_free(larger.positions);
         return false;
-    for (int64_t k = 0; k < map->capacity; k++)
-        if (map->slots[k].used)
-            *find_slot(&larger, map->slots[k].id) = map->slots[k];
-    le_free(map->slots);
-    *map = larger;
+    }
+    for (int64_t k = 0; k < larger.capacity; k++)
+        larger.positions[k] = LE_NONE;
+    for (int64_t k = 0; k < map->capacity; k++) {
+        if (map->positions[k] == LE_NONE)
+            continue;
+        int64_t slot = find_slot(&larger, map->ids[k]);
+        larger.ids[slot] = map->ids[k];
+        larger.positions[slot] = map->positions[k];
+    }
+    le_free(map->ids);
+    le_free(map->positions);
+    map->ids = larger.ids;
+    map->positions = larger.positions;
+    map->capacity = larger.capacity;
+    return true;
+}
+
+static bool put_slot(struct le_id_map *map, uint64_t id, int32_t position) {
+    if (is_full(map) && !grow_slots(map))
+        return false;
+    int64_t slot = find_slot(map, id);
+    map->count += map->positions[slot] == LE_NONE;
+    map->ids[slot] = id;
+    map->positions[slot] = position;
+    return true;
+}
+
+static bool is_near(const struct le_id_map *map, uint64_t id) {
+    return id < NEAR_ALWAYS || id / NEAR_SPARSE < (uint64_t)map->near_used;
+}
+
+static bool grow_near(struct le_id_map *map, uint64_t id) {
+    int64_t larger = map->near_count ? 2 * map->near_count : NEAR_ALWAYS;
+    while ((uint64_t)larger <= id)
+        larger *= 2;
+    int32_t *near = le_realloc(map->near, (size_t)larger * sizeof *near);
+    if (!near)
+        return false;
+    for (int64_t k = map->near_count; k < larger; k++)
+        near[k] = LE_NONE;
+    map->near = near;
+    map->near_count = larger;
     return true;
 }
 
 bool le_id_map_put(struct le_id_map *map, uint64_t id, int32_t position) {
-    if (map->count >= map->capacity / 2 && !grow(map))
+    if (!is_near(map, id))
+        return put_slot(map, id, position);
+    if (id >= (uint64_t)map->near_count && !grow_near(map, id))
         return false;
-    struct le_id_slot *slot = find_slot(map, id);
-    map->count += !slot->used;
-    *slot = (struct le_id_slot){.id = id, .position = position, .used = true};
+    map->near_used += map->near[id] == LE_NONE;
+    map->near[id] = position;
     return true;
 }
 
 void le_id_map_finish(struct le_id_map *map) {
-    le_free(map->slots);
+    le_free(map->near);
+    le_free(map->ids);
+    le_free(map->positions);
     *map = (struct le_id_map){0};
 }

@@ -3,8 +3,7 @@
  *
  * *Operations* are what devices did: kernels, copies, sets, whole graphs, sorted by start. *Calls* are what the host
  * asked of the driver or the runtime; only outermost ones (a runtime call's driver calls are inside of it, and not
- * told), sorted by start. An operation knows its call, a call the first of its operations (others of a graph follow in
- * `next`).
+ * told), sorted by start. An operation knows its call, a call the first of its operations.
  *
  * Texts hold no control characters; equal ones are one position. A function's is without CUPTI's version ("_v7000").
  * What has no times is left out, and no time ends before it starts. */
@@ -28,9 +27,9 @@ struct le_operation {
     uint64_t start_ns, end_ns;
     uint64_t bytes; /* of copies and sets */
     int32_t name;   /* text; of all but kernels: "[copy host to device]", "[set]", "[graph]", ... */
-    int32_t shape, stream, call, next;
-    uint32_t graph; /* 0: none */
+    int32_t shape, stream, call;
     uint8_t kind;
+    bool is_of_graph;
 };
 
 enum le_call_kind { /* what a call is to the rules, by its function's name (call_kinds.def) */
@@ -99,6 +98,10 @@ struct le_memory_event {
     uint8_t operation, where, is_async;
 };
 
+struct le_transfer { /* what a call that copies was given: a TRANSFER record */
+    uint64_t host, device, bytes, sample;
+};
+
 struct le_pause { /* when a process was not recorded, between two times when it was */
     uint64_t start_ns, end_ns;
     int32_t process;
@@ -127,7 +130,7 @@ struct le_index {
     LE_TABLE(struct le_source) sources;
     LE_TABLE(struct le_operation) operations;
     LE_TABLE(struct le_call) calls;
-    LE_TABLE(struct le_trace_transfer) transfers;
+    LE_TABLE(struct le_transfer) transfers;
     LE_TABLE(struct le_wait) waits;
     LE_TABLE(struct le_memory_event) memory;
     LE_TABLE(struct le_host_span) overheads, jits, ranges;

@@ -137,22 +137,33 @@ static int32_t call_of(struct lookup *lookup, uint32_t correlation) {
     return lookup->keys[found].key == correlation ? (int32_t)lookup->keys[found].index : LE_NONE;
 }
 
-/* Not while anything was recorded. */
-static bool is_unrecorded(const struct le_reader *reader, uint64_t time_ns) {
+/* The part's pauses, sorted, as far as times that are asked for have come. */
+struct pause_walk {
+    int32_t next;
+    uint64_t end_ns; /* of the longest that began */
+};
+
+/* Not while anything was recorded; times are asked for in order. */
+static bool is_unrecorded(const struct le_reader *reader, struct pause_walk *walk, uint64_t time_ns) {
     const struct le_reader_part *part = &reader->part;
-    bool outside = time_ns < part->on_ns || (part->off_ns && time_ns >= part->off_ns);
-    for (int32_t k = part->first_pause; k < reader->index->pauses.count && !outside; k++)
-        outside = time_ns >= reader->index->pauses.at[k].start_ns && time_ns < reader->index->pauses.at[k].end_ns;
-    return outside;
+    for (; walk->next < reader->index->pauses.count; walk->next++) {
+        const struct le_pause *pause = &reader->index->pauses.at[walk->next];
+        if (pause->start_ns > time_ns)
+            break;
+        walk->end_ns = pause->end_ns > walk->end_ns ? pause->end_ns : walk->end_ns;
+    }
+    return time_ns < part->on_ns || (part->off_ns && time_ns >= part->off_ns) || time_ns < walk->end_ns;
 }
 
 /* Where the program makes graphs, devices' work is told in pauses, too: that no call is known of. */
 static void drop_unrecorded(struct le_reader *reader, int32_t first, struct lookup *lookup) {
     struct le_index *index = reader->index;
     int32_t kept = first;
+    struct pause_walk walk = {.next = reader->part.first_pause};
     for (int32_t k = first; k < index->operations.count; k++) {
         const struct le_operation *operation = &index->operations.at[k];
-        if (call_of(lookup, (uint32_t)operation->call) == LE_NONE && is_unrecorded(reader, operation->start_ns))
+        bool is_unknown = is_unrecorded(reader, &walk, operation->start_ns);
+        if (is_unknown && call_of(lookup, (uint32_t)operation->call) == LE_NONE)
             continue;
         le_reader_include(reader, operation->start_ns, operation->end_ns);
         index->operations.at[kept++] = *operation;
@@ -161,14 +172,11 @@ static void drop_unrecorded(struct le_reader *reader, int32_t first, struct look
 }
 
 static void link_operations(struct le_index *index, int32_t first, struct lookup *lookup) {
-    for (int32_t k = index->operations.count - 1; k >= first; k--) { /* backwards, so that a list begins at its first */
+    for (int32_t k = index->operations.count - 1; k >= first; k--) { /* backwards: the first one stays */
         struct le_operation *operation = &index->operations.at[k];
         operation->call = call_of(lookup, (uint32_t)operation->call);
-        if (operation->call == LE_NONE)
-            continue;
-        struct le_call *call = &index->calls.at[operation->call];
-        operation->next = call->operation;
-        call->operation = k;
+        if (operation->call != LE_NONE)
+            index->calls.at[operation->call].operation = k;
     }
 }
 
@@ -180,10 +188,10 @@ static void link_others(struct le_reader *reader, struct lookup *lookup) {
         if (call != LE_NONE)
             index->calls.at[call].source = (int32_t)part->origins.at[k].source;
     }
-    for (int32_t k = part->first_transfer; k < index->transfers.count; k++) {
-        int32_t call = call_of(lookup, index->transfers.at[k].correlation);
+    for (int32_t k = 0; k < part->correlations.count; k++) {
+        int32_t call = call_of(lookup, part->correlations.at[k]);
         if (call != LE_NONE)
-            index->calls.at[call].transfer = k;
+            index->calls.at[call].transfer = part->first_transfer + k;
     }
     for (int32_t k = part->first_wait; k < index->waits.count; k++)
         index->waits.at[k].call = call_of(lookup, (uint32_t)index->waits.at[k].call);
@@ -214,6 +222,10 @@ void le_reader_link(struct le_reader *reader) {
     if (index->operations.count > first)
         sort_rows(reader, index->operations.at + first, index->operations.count - first, sizeof *index->operations.at,
                   NULL);
+    int32_t first_pause = reader->part.first_pause;
+    if (index->pauses.count > first_pause)
+        sort_rows(reader, index->pauses.at + first_pause, index->pauses.count - first_pause, sizeof *index->pauses.at,
+                  NULL);
     struct le_sort_key *keys = outermost(reader, &lookup.count);
     lookup.keys = keys;
     drop_unrecorded(reader, first, &lookup);
@@ -240,10 +252,8 @@ static void sort_parts(struct le_reader *reader) {
     int32_t *calls_to = reader->where, *operations_to = calls_to + calls;
     sort_rows(reader, index->calls.at, calls, sizeof *index->calls.at, calls_to);
     sort_rows(reader, index->operations.at, operations, sizeof *index->operations.at, operations_to);
-    for (int32_t k = 0; k < operations; k++) {
+    for (int32_t k = 0; k < operations; k++)
         follow(&index->operations.at[k].call, calls_to);
-        follow(&index->operations.at[k].next, operations_to);
-    }
     for (int32_t k = 0; k < calls; k++)
         follow(&index->calls.at[k].operation, operations_to);
     for (int32_t k = 0; k < index->waits.count; k++)

@@ -106,20 +106,18 @@ static int32_t stream_on(struct le_reader *reader, uint32_t device, uint32_t con
     return position;
 }
 
-/* Equal shapes are one; two that collide go to the next number. */
+/* Equal shapes are one. */
 static int32_t shape_of(struct le_reader *reader, const struct le_shape *shape) {
     struct le_index *index = reader->index;
-    for (uint64_t key = le_hash(shape, sizeof *shape, 0);; key++) {
-        int32_t position = le_id_map_get(&reader->shapes, key);
-        if (position == LE_NONE) {
-            position = index->shapes.count;
-            *LE_READER_PUSH(reader, &index->shapes) = *shape;
-            le_reader_put(reader, &reader->shapes, key, position);
-            return position;
-        }
-        if (memcmp(&index->shapes.at[position], shape, sizeof *shape) == 0)
-            return position;
-    }
+    uint32_t hash = (uint32_t)le_hash(shape, sizeof *shape, 0);
+    int64_t slot = LE_NONE;
+    for (int32_t known; (known = le_position_set_next(&reader->shapes, hash, &slot)) != LE_NONE;)
+        if (memcmp(&index->shapes.at[known], shape, sizeof *shape) == 0)
+            return known;
+    int32_t position = index->shapes.count;
+    *LE_READER_PUSH(reader, &index->shapes) = *shape;
+    le_reader_add(reader, &reader->shapes, hash, position);
+    return position;
 }
 
 /* ---- who and where */
@@ -248,7 +246,10 @@ static void read_origin(struct le_reader *reader, const void *record, size_t siz
 
 static void read_transfer(struct le_reader *reader, const void *record, size_t size_bytes) {
     (void)size_bytes;
-    *LE_READER_PUSH(reader, &reader->index->transfers) = *(const struct le_trace_transfer *)record;
+    const struct le_trace_transfer *told = record;
+    *LE_READER_PUSH(reader, &reader->part.correlations) = told->correlation;
+    *LE_READER_PUSH(reader, &reader->index->transfers) =
+        (struct le_transfer){.host = told->host, .device = told->device, .bytes = told->bytes, .sample = told->sample};
 }
 
 static void read_sync(struct le_reader *reader, const void *record, size_t size_bytes) {
@@ -339,7 +340,7 @@ static int32_t fixed_text(struct le_reader *reader, const char *text) {
 static void read_kernel(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_kernel *told = record;
     struct le_operation operation = {
-        .call = (int32_t)told->correlation, .next = LE_NONE, .graph = told->graph, .kind = LE_OPERATION_KERNEL};
+        .call = (int32_t)told->correlation, .is_of_graph = told->graph != 0, .kind = LE_OPERATION_KERNEL};
     struct le_shape shape = {.registers = told->registers,
                              .static_shared_bytes = told->static_shared_bytes,
                              .dynamic_shared_bytes = told->dynamic_shared_bytes,
@@ -369,8 +370,7 @@ static void read_copy(struct le_reader *reader, const void *record, size_t size_
     const struct le_trace_copy *told = record;
     struct le_operation operation = {.bytes = told->bytes,
                                      .call = (int32_t)told->correlation,
-                                     .next = LE_NONE,
-                                     .graph = told->graph,
+                                     .is_of_graph = told->graph != 0,
                                      .kind = LE_OPERATION_COPY};
     struct le_shape shape = {.direction = told->direction <= LE_TRACE_PTOP ? told->direction : 0,
                              .from = told->from <= LE_TRACE_MANAGED ? told->from : 0,
@@ -389,8 +389,7 @@ static void read_set(struct le_reader *reader, const void *record, size_t size_b
     const struct le_trace_set *told = record;
     struct le_operation operation = {.bytes = told->bytes,
                                      .call = (int32_t)told->correlation,
-                                     .next = LE_NONE,
-                                     .graph = told->graph,
+                                     .is_of_graph = told->graph != 0,
                                      .kind = LE_OPERATION_SET};
     (void)size_bytes;
     if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
@@ -404,7 +403,7 @@ static void read_set(struct le_reader *reader, const void *record, size_t size_b
 static void read_graph(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_graph *told = record;
     struct le_operation operation = {
-        .call = (int32_t)told->correlation, .next = LE_NONE, .graph = told->graph, .kind = LE_OPERATION_GRAPH};
+        .call = (int32_t)told->correlation, .is_of_graph = told->graph != 0, .kind = LE_OPERATION_GRAPH};
     (void)size_bytes;
     if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
         return;

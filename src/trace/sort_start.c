@@ -9,21 +9,16 @@ static bool is_before(const struct le_sort_key *a, const struct le_sort_key *b) 
     return a->key < b->key || (a->key == b->key && a->tie < b->tie);
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-/* from[low..middle) and from[middle..high) are in order. */
-static void merge(const struct le_sort_key *from, struct le_sort_key *to, int64_t low, int64_t middle, int64_t high) {
-    if (middle >= high || !is_before(&from[middle], &from[middle - 1])) {
-        memcpy(to + low, from + low, (size_t)(high - low) * sizeof *to);
+/* keys[low..middle) and keys[middle..high) are in order; spare has room for the first. */
+static void merge(struct le_sort_key *keys, struct le_sort_key *spare, int64_t low, int64_t middle, int64_t high) {
+    if (!is_before(&keys[middle], &keys[middle - 1]))
         return;
-    }
-    int64_t left = low, right = middle;
-    for (int64_t k = low; k < high; k++) {
-        bool from_right = left == middle || (right < high && is_before(&from[right], &from[left]));
-        to[k] = from[from_right ? right++ : left++];
-    }
+    while (!is_before(&keys[middle], &keys[low]))
+        low++;
+    int64_t count = middle - low, left = 0, right = middle;
+    memcpy(spare, keys + low, (size_t)count * sizeof *spare);
+    for (int64_t k = low; left < count; k++)
+        keys[k] = right < high && is_before(&keys[right], &spare[left]) ? keys[right++] : spare[left++];
 }
 
 static bool is_sorted(const struct le_sort_key *keys, int32_t count) {
@@ -33,21 +28,22 @@ static bool is_sorted(const struct le_sort_key *keys, int32_t count) {
     return true;
 }
 
+static void sort(struct le_sort_key *keys, struct le_sort_key *spare, int64_t low, int64_t high) {
+    int64_t middle = low + (high - low) / 2;
+    if (high - low < 2)
+        return;
+    sort(keys, spare, low, middle);
+    sort(keys, spare, middle, high);
+    merge(keys, spare, low, middle, high);
+}
+
 bool le_sort_keys(struct le_sort_key *keys, int32_t count) {
     if (is_sorted(keys, count))
         return true;
-    struct le_sort_key *spare = le_alloc((size_t)count * sizeof *spare), *from = keys, *to = spare;
+    struct le_sort_key *spare = le_alloc((size_t)(count / 2) * sizeof *spare);
     if (!spare)
         return false;
-    for (int64_t width = 1; width < count; width *= 2) {
-        for (int64_t low = 0; low < count; low += 2 * width)
-            merge(from, to, low, least(low + width, count), least(low + 2 * width, count));
-        struct le_sort_key *swapped = from;
-        from = to;
-        to = swapped;
-    }
-    if (from != keys)
-        memcpy(keys, from, (size_t)count * sizeof *keys);
+    sort(keys, spare, 0, count);
     le_free(spare);
     return true;
 }

@@ -40,7 +40,12 @@ void *le_reader_grow(struct le_reader *reader, void *at, int32_t count, int64_t 
 
 void le_reader_put(struct le_reader *reader, struct le_id_map *map, uint64_t id, int32_t position) {
     if (!le_id_map_put(map, id, position))
-        le_reader_leave(reader, le_fail_out_of_memory((size_t)map->capacity * sizeof *map->slots));
+        le_reader_leave(reader, le_fail_out_of_memory((size_t)map->capacity * sizeof *map->ids));
+}
+
+void le_reader_add(struct le_reader *reader, struct le_position_set *set, uint32_t hash, int32_t position) {
+    if (!le_position_set_add(set, hash, position))
+        le_reader_leave(reader, le_fail_out_of_memory((size_t)set->capacity * sizeof *set->slots));
 }
 
 /* Bytes of the UTF-8 character at text that has left bytes; 0 where they are none. */
@@ -98,14 +103,16 @@ int32_t le_reader_text(struct le_reader *reader, const char *text, size_t length
         length = make_printable(text, length, printable);
         text = printable;
     }
-    int known = le_names_get(&reader->names, text, length);
-    if (known >= 0)
-        return known;
     struct le_index *index = reader->index;
+    uint32_t hash = (uint32_t)le_hash(text, length, 0);
+    int64_t slot = LE_NONE;
+    for (int32_t known; (known = le_position_set_next(&reader->texts, hash, &slot)) != LE_NONE;)
+        if (strncmp(index->texts.at[known], text, length) == 0 && index->texts.at[known][length] == '\0')
+            return known;
     const char *copy = le_arena_copy(reader->arena, text, length);
     int32_t position = index->texts.count;
     *LE_READER_PUSH(reader, &index->texts) = copy;
-    le_names_put(reader->arena, &reader->names, copy, length, position);
+    le_reader_add(reader, &reader->texts, hash, position);
     return position;
 }
 
@@ -130,6 +137,7 @@ static void part_finish(struct le_reader_part *part) {
     le_id_map_finish(&part->devices);
     le_free(part->context_list.at);
     le_free(part->origins.at);
+    le_free(part->correlations.at);
     *part = (struct le_reader_part){0};
 }
 
@@ -306,7 +314,8 @@ leat_status le_trace_read(const char *path, struct le_index **index) {
     part_finish(&reader.part);
     le_id_map_finish(&reader.functions);
     le_id_map_finish(&reader.kinds);
-    le_id_map_finish(&reader.shapes);
+    le_position_set_finish(&reader.texts);
+    le_position_set_finish(&reader.shapes);
     le_free(reader.where);
     if (status)
         le_trace_free(&store->index);

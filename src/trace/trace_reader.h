@@ -7,9 +7,17 @@
 #include "base/status.h"
 #include "trace/id_map.h"
 #include "trace/index.h"
+#include "trace/position_set.h"
 
 struct le_trace_origins {
     struct le_trace_origin *at;
+    int32_t count;
+    int64_t capacity;
+};
+
+/* Of the part's transfers, one for each. */
+struct le_reader_correlations {
+    uint32_t *at;
     int32_t count;
     int64_t capacity;
 };
@@ -32,6 +40,7 @@ struct le_reader_part {
     struct le_id_map texts, sources, threads, contexts, streams, devices; /* this part's numbers to positions */
     struct le_reader_contexts context_list;
     struct le_trace_origins origins;
+    struct le_reader_correlations correlations;
     int32_t first_operation, first_call, first_transfer, first_wait, first_memory, first_stream, first_range,
         first_pause;
     uint64_t next_block, blocks_missing, damaged_bytes;
@@ -43,8 +52,8 @@ struct le_reader_part {
 struct le_reader {
     struct le_index *index;
     struct le_arena *arena; /* of texts */
-    struct le_names names;  /* texts to positions */
-    struct le_id_map functions, kinds, shapes;
+    struct le_position_set texts, shapes;
+    struct le_id_map functions, kinds; /* by texts' positions */
     struct le_reader_part part;
     int64_t clock_base_ns; /* the first part's calendar less its clock */
     bool has_base;
@@ -57,6 +66,7 @@ void *le_reader_grow(struct le_reader *reader, void *at, int32_t count, int64_t 
     ((table)->at = le_reader_grow((reader), (table)->at, (table)->count, &(table)->capacity, sizeof *(table)->at),     \
      &(table)->at[(table)->count++])
 void le_reader_put(struct le_reader *reader, struct le_id_map *map, uint64_t id, int32_t position);
+void le_reader_add(struct le_reader *reader, struct le_position_set *set, uint32_t hash, int32_t position);
 _Noreturn void le_reader_leave(struct le_reader *reader, leat_status status);
 /* The position of a text with these bytes, made fit to print. */
 int32_t le_reader_text(struct le_reader *reader, const char *text, size_t length);

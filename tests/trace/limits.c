@@ -1,13 +1,13 @@
-/* What reports may take of a trace of 10^7 records: less than 10^9 bytes at the peak, whatever its records are. Each
- * mix of records is made here, read and reported in every form by a process of its own, and what that held at most is
- * counted by the record, at a 64th of the size: tables that double are as full then as they are of the whole.
+/* What reports may take of a trace of 10^7 records: less than 10^9 bytes at the peak. Each mix of records is made here,
+ * read and reported by a process of its own, and what is resident of that at most is divided by the records, at a 64th
+ * of the size: tables that double are as full then as they are of the whole.
  *
- *     test_limits                        all mixes, small
- *     test_limits make MIX COUNT FILE    one of them, as a file for `leat report`
+ *     test_limits                        the mixes that take most
+ *     test_limits all                    all of them
+ *     test_limits make MIX COUNT FILE    one, as a file for `leat report`
  *     test_limits list                   their names
  *
  * Times are not looked at: machines differ. */
-#include "base/memory.h"
 #include "trace/report/report_make.h"
 #include "trace/trace_testing.h"
 #include <fcntl.h>
@@ -100,13 +100,17 @@ static void kernels_late(struct maker *maker, uint64_t k) {
 }
 
 static void shapes(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel told = kernel_of(maker, 0, 7);
+    struct le_trace_kernel told = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
     told.grid[0] = (uint32_t)k + 1;
     kernel(maker, &told);
 }
 
 static void streams(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel told = kernel_of(maker, 0, (uint32_t)k + 7);
+    struct le_trace_stream stream = {.id = (uint32_t)k + 13, .context = LE_MADE_CONTEXT};
+    call_of(maker, "cuStreamCreate");
+    LE_MADE_RECORD(&maker->made, LE_TRACE_STREAM, stream);
+    count(maker, 1);
+    struct le_trace_kernel told = kernel_of(maker, call_of(maker, "cuLaunchKernel"), stream.id);
     kernel(maker, &told);
 }
 
@@ -279,33 +283,34 @@ static void processes(struct maker *maker, uint64_t k) {
 static const struct {
     const char *name;
     void (*add)(struct maker *maker, uint64_t k);
+    bool is_heavy; /* among those that take most */
 } mixes[] = {
-    {"kernels", kernels},
-    {"kernels_late", kernels_late},
-    {"shapes", shapes},
-    {"streams", streams},
-    {"names", names},
-    {"strings", strings},
-    {"launches", launches},
-    {"launches_plain", launches_plain},
-    {"launches_placed", launches_placed},
-    {"launches_own", launches_own},
-    {"sources", sources},
-    {"calls", calls},
-    {"calls_late", calls_late},
-    {"waits", waits},
-    {"copies", copies},
-    {"copies_called", copies_called},
-    {"copies_between", copies_between},
-    {"graphs", graphs},
-    {"graph_nodes", graph_nodes},
-    {"sets", sets},
-    {"memory", memory},
-    {"ranges", ranges},
-    {"overheads", overheads},
-    {"jits", jits},
-    {"pauses", pauses},
-    {"processes", processes},
+    {"kernels", kernels, false},
+    {"kernels_late", kernels_late, true},
+    {"shapes", shapes, false},
+    {"streams", streams, true},
+    {"names", names, true},
+    {"strings", strings, false},
+    {"launches", launches, false},
+    {"launches_plain", launches_plain, false},
+    {"launches_placed", launches_placed, false},
+    {"launches_own", launches_own, true},
+    {"sources", sources, false},
+    {"calls", calls, false},
+    {"calls_late", calls_late, true},
+    {"waits", waits, false},
+    {"copies", copies, false},
+    {"copies_called", copies_called, true},
+    {"copies_between", copies_between, true},
+    {"graphs", graphs, false},
+    {"graph_nodes", graph_nodes, false},
+    {"sets", sets, false},
+    {"memory", memory, false},
+    {"ranges", ranges, false},
+    {"overheads", overheads, false},
+    {"jits", jits, false},
+    {"pauses", pauses, false},
+    {"processes", processes, false},
 };
 
 static void make(size_t mix, uint64_t most, int fd) {
@@ -332,14 +337,19 @@ static bool take_nothing(void *user, const void *bytes, size_t size_bytes) {
     return bytes != NULL;
 }
 
+/* Each in the form that makes most texts; findings are in the overview. */
 static void report(const struct le_index *index) {
+    static const struct {
+        leat_report report;
+        leat_report_format format;
+    } forms[] = {{LEAT_REPORT_OVERVIEW, LEAT_REPORT_TEXT},
+                 {LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT},
+                 {LEAT_REPORT_OPERATIONS, LEAT_REPORT_JSON},
+                 {LEAT_REPORT_PERFETTO, LEAT_REPORT_JSON},
+                 {LEAT_REPORT_SVG, LEAT_REPORT_TEXT}};
     uint64_t written = 0;
-    for (int which = LEAT_REPORT_OVERVIEW; which <= LEAT_REPORT_SVG; which++)
-        for (int format = LEAT_REPORT_TEXT; format <= LEAT_REPORT_JSON; format++) {
-            leat_status status =
-                le_report_make(index, (leat_report)which, (leat_report_format)format, take_nothing, &written);
-            le_made_require(status == LEAT_OK || status == LEAT_INVALID);
-        }
+    for (size_t k = 0; k < ARRAY_LEN(forms); k++)
+        le_made_require(le_report_make(index, forms[k].report, forms[k].format, take_nothing, &written) == LEAT_OK);
     le_made_require(written > 0);
 }
 
@@ -406,8 +416,10 @@ int main(int count, char **arguments) {
             puts(mixes[k].name);
         return 0;
     }
+    bool all = count == 2 && strcmp(arguments[1], "all") == 0;
     puts("bytes a record:   read    all");
     for (size_t k = 0; k < ARRAY_LEN(mixes); k++)
-        all_fit &= fits(k);
+        if (all || mixes[k].is_heavy)
+            all_fit &= fits(k);
     return all_fit ? 0 : 1;
 }

@@ -15,8 +15,9 @@ leat_status le_report_find(struct le_report *report, struct le_findings *finding
 
 /* Everything that may leave by longjmp. */
 static leat_status make_guarded(struct le_report *report, leat_report which) {
-    if (setjmp(report->arena->failure))
-        return le_fail_out_of_memory(report->arena->size_bytes);
+    if (setjmp(report->arena->failure) || setjmp(report->group_arena->failure) || setjmp(report->line_arena->failure))
+        return le_fail_out_of_memory(report->arena->size_bytes + report->group_arena->size_bytes +
+                                     report->line_arena->size_bytes);
     leat_status status = makers[which](report);
     if (status)
         return status;
@@ -26,7 +27,7 @@ static leat_status make_guarded(struct le_report *report, leat_report which) {
 
 leat_status le_report_make(const struct le_index *index, leat_report which, leat_report_format format,
                            leat_report_write *write, void *user) {
-    struct le_arena arena, finding_arena;
+    struct le_arena arena, finding_arena, group_arena, line_arena;
     struct le_output *output = le_alloc(sizeof *output);
     if (!output)
         return le_fail_out_of_memory(sizeof *output);
@@ -36,11 +37,20 @@ leat_status le_report_make(const struct le_index *index, leat_report which, leat
     output->failed = output->comma = false;
     le_arena_init(&arena);
     le_arena_init(&finding_arena);
-    struct le_report report = {
-        .index = index, .arena = &arena, .finding_arena = &finding_arena, .output = output, .format = format};
+    le_arena_init(&group_arena);
+    le_arena_init(&line_arena);
+    struct le_report report = {.index = index,
+                               .arena = &arena,
+                               .finding_arena = &finding_arena,
+                               .group_arena = &group_arena,
+                               .line_arena = &line_arena,
+                               .output = output,
+                               .format = format};
     leat_status status = make_guarded(&report, which);
     le_arena_finish(&arena);
     le_arena_finish(&finding_arena);
+    le_arena_finish(&group_arena);
+    le_arena_finish(&line_arena);
     le_free(output);
     return status;
 }

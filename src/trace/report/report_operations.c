@@ -188,52 +188,48 @@ static void json_line(struct le_report *report, const struct line *line, const c
     le_output_close(output, '}');
 }
 
-/* ---- all lines; what is shown of a name, device or source is made once */
+/* ---- all lines; what is shown of a name, device or source is made once for many */
 
 struct shown {
-    const char **names, **devices, **sources;
+    struct le_shown names, devices, sources;
     const int32_t *places; /* of sources */
 };
 
-static const char *shown_name(struct le_report *report, const struct shown *shown, int32_t name) {
+static const char *shown_name(struct le_report *report, struct shown *shown, int32_t name) {
     const char *text = report->index->texts.at[name];
     if (report->format != LEAT_REPORT_TEXT)
         return text;
-    if (!shown->names[name])
-        shown->names[name] = le_report_name(report->arena, text);
-    return shown->names[name];
+    const char **known = le_shown_text(report, &shown->names, name);
+    return *known ? *known : (*known = le_report_name(report->line_arena, text));
 }
 
-static const char *shown_device(struct le_report *report, const struct shown *shown, int32_t device) {
-    if (!shown->devices[device + 1])
-        shown->devices[device + 1] = le_report_device(report, device);
-    return shown->devices[device + 1];
+static const char *shown_device(struct le_report *report, struct shown *shown, int32_t device) {
+    const char **known = le_shown_text(report, &shown->devices, device);
+    return *known ? *known : (*known = le_report_device(report, device));
 }
 
-static const char *shown_source(struct le_report *report, const struct shown *shown, int32_t call) {
+static const char *shown_source(struct le_report *report, struct shown *shown, int32_t call) {
     int32_t source = call == LE_NONE ? LE_NONE : report->index->calls.at[call].source;
     source = source == LE_NONE ? LE_NONE : shown->places[source];
-    if (!shown->sources[source + 1])
-        shown->sources[source + 1] = le_report_source(report, source);
-    return shown->sources[source + 1];
+    const char **known = le_shown_text(report, &shown->sources, source);
+    return *known ? *known : (*known = le_report_source(report, source));
 }
 
 static void write_lines(struct le_report *report) {
     const struct le_index *index = report->index;
-    const struct shown shown = {.names = LE_NEW_ARRAY(report->arena, index->texts.count, const char *),
-                                .devices = LE_NEW_ARRAY(report->arena, index->devices.count + 1, const char *),
-                                .sources = LE_NEW_ARRAY(report->arena, index->sources.count + 1, const char *),
-                                .places = le_user_places(index, report->arena)};
+    struct shown *shown = LE_NEW(report->arena, struct shown);
+    shown->places = le_user_places(index, report->arena);
     for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
         struct line line = line_of(index, k);
-        const char *name = shown_name(report, &shown, line.operation->name);
-        const char *device = shown_device(report, &shown, line.stream->device);
+        const char *name = shown_name(report, shown, line.operation->name);
+        const char *device = shown_device(report, shown, line.stream->device);
         if (report->format == LEAT_REPORT_TEXT)
             print_line(report, &line, name, device);
         else if (report->format == LEAT_REPORT_CSV)
             csv_line(report, &line, name, device);
         else
-            json_line(report, &line, name, device, shown_source(report, &shown, line.operation->call));
+            json_line(report, &line, name, device, shown_source(report, shown, line.operation->call));
+        le_report_line_end(report);
     }
 }
 

@@ -35,11 +35,23 @@ void le_output_format(struct le_output *output, const char *format, ...) {
     le_output_text(output, text);
 }
 
+/* So many bytes of the buffer, which are not written yet; no more than it has. */
+static char *room(struct le_output *output, size_t length) {
+    if (length > LE_OUTPUT_BYTES - output->length)
+        le_output_flush(output);
+    return output->bytes + output->length;
+}
+
+static void put(struct le_output *output, char byte) {
+    *room(output, 1) = byte;
+    output->length++;
+}
+
 /* ---- numbers and columns */
 
 static void spaces(struct le_output *output, int count) {
     for (; count > 0; count--)
-        le_output_bytes(output, " ", 1);
+        put(output, ' ');
 }
 
 void le_output_fixed(struct le_output *output, uint64_t value, int digits, int width) {
@@ -53,11 +65,26 @@ void le_output_fixed(struct le_output *output, uint64_t value, int digits, int w
         places++;
     } while (value || places <= digits);
     spaces(output, width - ((int)sizeof text - at));
-    le_output_bytes(output, text + at, sizeof text - (size_t)at);
+    char *to = room(output, sizeof text);
+    for (size_t k = (size_t)at; k < sizeof text; k++)
+        *to++ = text[k];
+    output->length += sizeof text - (size_t)at;
 }
 
 void le_output_count(struct le_output *output, uint64_t value) {
     le_output_fixed(output, value, 0, 0);
+}
+
+/* printf rounds the number itself; so near the middle between two that its product may be rounded over, it is asked. */
+void le_output_hundredths(struct le_output *output, double value) {
+    const double near_middle = 1e-3;
+    double scaled = 100 * value;
+    uint64_t below = (uint64_t)scaled;
+    double part = scaled - (double)below;
+    if (part > 0.5 - near_middle && part < 0.5 + near_middle)
+        le_output_format(output, "%.2f", value);
+    else
+        le_output_fixed(output, below + (part > 0.5), 2, 0);
 }
 
 static int characters(const char *text) {
@@ -93,47 +120,60 @@ void le_output_csv(struct le_output *output, const char *text) {
 void le_output_xml(struct le_output *output, const char *text) {
     for (; *text; text++) {
         const char *entity = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : "&quot;";
-        if (strchr("<>&\"", *text))
+        if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
             le_output_text(output, entity);
         else
-            le_output_bytes(output, text, 1);
+            put(output, *text);
     }
 }
 
 /* ---- JSON */
 
+static size_t escape(char *to, const char *from, size_t length) {
+    size_t out = 0;
+    for (size_t k = 0; k < length; k++) {
+        if (from[k] == '"' || from[k] == '\\' || from[k] == '\n')
+            to[out++] = '\\';
+        to[out++] = from[k] == '\n' ? 'n' : from[k];
+    }
+    return out;
+}
+
 /* Texts of a trace are UTF-8 without control characters; findings have lines. */
 static void quote(struct le_output *output, const char *text) {
-    le_output_text(output, "\"");
-    while (*text) {
-        size_t plain = strcspn(text, "\"\\\n");
-        le_output_bytes(output, text, plain);
-        text += plain;
-        if (*text)
-            le_output_text(output, *text == '\n' ? "\\n" : *text == '"' ? "\\\"" : "\\\\");
-        text += *text != '\0';
+    enum { PIECE = LE_OUTPUT_BYTES / 4 };
+    put(output, '"');
+    for (size_t left = strlen(text), some; left > 0; text += some, left -= some) {
+        some = left < PIECE ? left : PIECE;
+        output->length += escape(room(output, 2 * some), text, some);
     }
-    le_output_text(output, "\"");
+    put(output, '"');
 }
 
 static void lead(struct le_output *output, const char *name) {
     if (output->comma)
-        le_output_text(output, ",");
+        put(output, ',');
     output->comma = true;
     if (!name)
         return;
-    quote(output, name);
-    le_output_text(output, ":");
+    size_t length = strlen(name);
+    char *to = room(output, length + 3);
+    *to++ = '"';
+    for (size_t k = 0; k < length; k++)
+        *to++ = name[k];
+    *to++ = '"';
+    *to = ':';
+    output->length += length + 3;
 }
 
 void le_output_open(struct le_output *output, const char *name, char bracket) {
     lead(output, name);
-    le_output_bytes(output, &bracket, 1);
+    put(output, bracket);
     output->comma = false;
 }
 
 void le_output_close(struct le_output *output, char bracket) {
-    le_output_bytes(output, &bracket, 1);
+    put(output, bracket);
     output->comma = true;
 }
 

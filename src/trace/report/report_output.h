@@ -20,6 +20,8 @@ void le_output_format(struct le_output *output, const char *format, ...) __attri
 void le_output_count(struct le_output *output, uint64_t value);
 /* value / 10^digits with so many digits behind the point, of at least width characters with spaces before. */
 void le_output_fixed(struct le_output *output, uint64_t value, int digits, int width);
+/* As "%.2f" has it; of no less than 0 and less than 10^9. */
+void le_output_hundredths(struct le_output *output, double value);
 /* With spaces before or behind, up to width characters (of UTF-8). */
 void le_output_right(struct le_output *output, const char *text, int width);
 void le_output_left(struct le_output *output, const char *text, int width);
@@ -27,7 +29,7 @@ void le_output_left(struct le_output *output, const char *text, int width);
 void le_output_csv(struct le_output *output, const char *text); /* in quotes where it needs them */
 void le_output_xml(struct le_output *output, const char *text); /* for text and attributes in double quotes */
 
-/* JSON; name: of a member, or NULL for an element. */
+/* JSON; name: of a member, one of letters; or NULL for an element. */
 void le_output_open(struct le_output *output, const char *name, char bracket);
 void le_output_close(struct le_output *output, char bracket);
 void le_output_json_text(struct le_output *output, const char *name, const char *text);

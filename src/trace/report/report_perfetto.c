@@ -26,6 +26,7 @@ static void name_track(struct le_report *report, const char *what, uint64_t proc
     le_output_json_text(report->output, "name", name);
     le_output_close(report->output, '}');
     end_event(report);
+    le_report_line_end(report);
 }
 
 static void times(struct le_report *report, uint64_t start_ns, uint64_t end_ns) {
@@ -51,7 +52,7 @@ static void name_tracks(struct le_report *report) {
     const struct le_index *index = report->index;
     for (int32_t k = 0; k < index->processes.count; k++)
         name_track(report, "process_name", host_process(report, k), 0,
-                   le_arena_format(report->arena, "%s (%u)", index->texts.at[index->processes.at[k].command],
+                   le_arena_format(report->line_arena, "%s (%u)", index->texts.at[index->processes.at[k].command],
                                    (unsigned)index->processes.at[k].id));
     for (int32_t k = 0; k < index->threads.count; k++)
         name_track(report, "thread_name", thread_process(report, k), index->threads.at[k].id,
@@ -94,17 +95,16 @@ static void add_span(struct le_report *report, const struct le_host_span *span, 
     end_event(report);
 }
 
-/* What is shown of a source is made once. */
+/* What is shown of a source is made once for many calls. */
 static void add_calls(struct le_report *report) {
     const struct le_index *index = report->index;
-    const char **sources = LE_NEW_ARRAY(report->arena, index->sources.count + 1, const char *);
+    struct le_shown *shown = LE_NEW(report->arena, struct le_shown);
     const int32_t *places = le_user_places(index, report->arena);
     for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++) {
         int32_t place = index->calls.at[k].source == LE_NONE ? LE_NONE : places[index->calls.at[k].source];
-        const char **source = &sources[place + 1];
-        if (!*source)
-            *source = le_report_source(report, place);
-        add_call(report, &index->calls.at[k], *source);
+        const char **known = le_shown_text(report, shown, place);
+        add_call(report, &index->calls.at[k], *known ? *known : (*known = le_report_source(report, place)));
+        le_report_line_end(report);
     }
 }
 
@@ -164,12 +164,13 @@ static void add_operation(struct le_report *report, int32_t number, const char *
 
 static void add_operations(struct le_report *report) {
     const struct le_index *index = report->index;
-    const char **names = LE_NEW_ARRAY(report->arena, index->texts.count, const char *);
+    struct le_shown *shown = LE_NEW(report->arena, struct le_shown);
     for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
         int32_t name = index->operations.at[k].name;
-        if (!names[name])
-            names[name] = le_report_name(report->arena, index->texts.at[name]);
-        add_operation(report, k, names[name]);
+        const char **known = le_shown_text(report, shown, name);
+        *known = *known ? *known : le_report_name(report->line_arena, index->texts.at[name]);
+        add_operation(report, k, *known);
+        le_report_line_end(report);
     }
 }
 

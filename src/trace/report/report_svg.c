@@ -64,6 +64,7 @@ struct picture {
     struct le_report *report;
     uint64_t start_ns, wall_ns;
     int y;
+    bool is_measured; /* for its height alone */
 };
 
 static double x_of(const struct picture *picture, uint64_t time_ns) {
@@ -72,13 +73,13 @@ static double x_of(const struct picture *picture, uint64_t time_ns) {
     return PLOT_LEFT + PLOT_WIDTH * (part < 1 ? part : 1);
 }
 
-/* At most so many characters of the text. */
+/* At most so many characters of the text; of line_arena where it is longer. */
 static const char *shortened(struct le_report *report, const char *text, int most) {
     size_t length = 0;
     int count = 0;
     for (; text[length]; length++)
         if (((unsigned char)text[length] & 0xc0) != 0x80 && count++ == most - 1)
-            return text[length + 1] ? le_arena_format(report->arena, "%.*s\xe2\x80\xa6", (int)length, text) : text;
+            return text[length + 1] ? le_arena_format(report->line_arena, "%.*s\xe2\x80\xa6", (int)length, text) : text;
     return text;
 }
 
@@ -181,13 +182,19 @@ static void draw_layer(struct picture *picture, const struct use *use, int state
         le_output_text(output, "\"/>\n");
 }
 
+static void find_use(const struct picture *picture, int32_t device, struct use *use, struct le_device_time *time) {
+    struct le_report *report = picture->report;
+    le_device_time_find(report->index, device, report->arena, time);
+    le_device_time_walk(report->index, device, report->arena, add_to_columns, use);
+}
+
 static void draw_use(struct picture *picture, int32_t device) {
     struct le_report *report = picture->report;
     struct use use = {.picture = picture, .columns = le_arena_array(report->arena, COLUMNS, sizeof *use.columns)};
     double base[COLUMNS] = {0};
-    struct le_device_time time;
-    le_device_time_find(report->index, device, report->arena, &time);
-    le_device_time_walk(report->index, device, report->arena, add_to_columns, &use);
+    struct le_device_time time = {0};
+    if (!picture->is_measured)
+        find_use(picture, device, &use, &time);
     heading(picture, le_arena_format(report->arena, "%s: busy %s, %s of %s", le_report_device(report, device),
                                      le_figure_time(report->arena, time.busy_ns),
                                      le_figure_part(report->arena, time.busy_ns, time.wall_ns),
@@ -206,25 +213,46 @@ struct run {
     uint64_t count, time_ns;
 };
 
+static void tell_run(struct le_report *report, const struct run *run) {
+    const char *name = "several names";
+    if (run->name != LE_NONE)
+        name = shortened(report, le_report_name(report->line_arena, report->index->texts.at[run->name]), 80);
+    le_output_xml(report->output, name);
+    le_output_text(report->output, ": ");
+    le_output_text(report->output, le_figure_count(report->line_arena, run->count));
+    le_output_text(report->output, " x, ");
+    le_output_text(report->output, le_figure_time(report->line_arena, run->time_ns));
+}
+
+/* There may be millions of them. */
 static void draw_run(struct picture *picture, const struct run *run) {
     struct le_report *report = picture->report;
+    struct le_output *output = report->output;
     double width = run->right - run->left < TOGETHER ? TOGETHER : run->right - run->left;
     double span_ns = width / PLOT_WIDTH * (double)picture->wall_ns;
     double density = run->count == 1 || span_ns <= 0 ? 1 : 0.25 + 0.75 * (double)run->time_ns / span_ns;
     if (run->count == 0)
         return;
-    le_output_format(report->output, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" class=\"s%d\"", run->left,
-                     picture->y, width, LANE_HEIGHT, run->state);
-    if (density < 0.995)
-        le_output_format(report->output, " fill-opacity=\"%.2f\"", density);
-    le_output_text(report->output, "><title>");
-    if (run->name == LE_NONE)
-        le_output_text(report->output, "several names");
-    else
-        le_output_xml(report->output,
-                      shortened(report, le_report_name(report->arena, report->index->texts.at[run->name]), 80));
-    le_output_format(report->output, ": %s x, %s</title></rect>\n", le_figure_count(report->arena, run->count),
-                     le_figure_time(report->arena, run->time_ns));
+    le_output_text(output, "<rect x=\"");
+    le_output_hundredths(output, run->left);
+    le_output_text(output, "\" y=\"");
+    le_output_count(output, (uint64_t)picture->y);
+    le_output_text(output, "\" width=\"");
+    le_output_hundredths(output, width);
+    le_output_text(output, "\" height=\"");
+    le_output_count(output, LANE_HEIGHT);
+    le_output_text(output, "\" class=\"s");
+    le_output_count(output, (uint64_t)run->state);
+    le_output_text(output, "\"");
+    if (density < 0.995) {
+        le_output_text(output, " fill-opacity=\"");
+        le_output_hundredths(output, density);
+        le_output_text(output, "\"");
+    }
+    le_output_text(output, "><title>");
+    tell_run(report, run);
+    le_output_text(output, "</title></rect>\n");
+    le_report_line_end(report);
 }
 
 static void add_to_run(struct picture *picture, struct run *run, uint64_t start_ns, uint64_t end_ns, int state,
@@ -244,7 +272,7 @@ static void draw_stream(struct picture *picture, int32_t stream) {
     const struct le_index *index = picture->report->index;
     struct run run = {0};
     lane_label(picture, LANE_HEIGHT, le_report_stream(picture->report, stream));
-    for (int32_t k = 0; k < index->operations.count; k++) {
+    for (int32_t k = 0; k < index->operations.count && !picture->is_measured; k++) {
         const struct le_operation *operation = &index->operations.at[k];
         if (operation->stream != stream)
             continue;
@@ -259,7 +287,7 @@ static void draw_thread(struct picture *picture, int32_t thread) {
     const struct le_index *index = picture->report->index;
     struct run run = {0};
     lane_label(picture, LANE_HEIGHT, le_report_thread(picture->report, thread));
-    for (int32_t k = 0; k < index->calls.count; k++) {
+    for (int32_t k = 0; k < index->calls.count && !picture->is_measured; k++) {
         const struct le_call *call = &index->calls.at[k];
         if (call->thread == thread)
             add_to_run(picture, &run, call->start_ns, call->end_ns,
@@ -310,7 +338,8 @@ static void tell_left_out(struct picture *picture, int32_t count, const char *wh
 
 static void draw_streams(struct picture *picture, int32_t device) {
     const struct le_index *index = picture->report->index;
-    struct ranked *ranked = LE_NEW_ARRAY(picture->report->arena, index->streams.count + 1, struct ranked);
+    le_arena_finish(picture->report->group_arena);
+    struct ranked *ranked = LE_NEW_ARRAY(picture->report->group_arena, index->streams.count + 1, struct ranked);
     int32_t left_out;
     for (int32_t k = 0; k < index->streams.count; k++)
         ranked[k].position = k;
@@ -327,7 +356,8 @@ static void draw_streams(struct picture *picture, int32_t device) {
 
 static void draw_threads(struct picture *picture) {
     const struct le_index *index = picture->report->index;
-    struct ranked *ranked = LE_NEW_ARRAY(picture->report->arena, index->threads.count + 1, struct ranked);
+    le_arena_finish(picture->report->group_arena);
+    struct ranked *ranked = LE_NEW_ARRAY(picture->report->group_arena, index->threads.count + 1, struct ranked);
     int32_t left_out;
     for (int32_t k = 0; k < index->threads.count; k++)
         ranked[k].position = k;
@@ -422,7 +452,9 @@ static int body_end(struct picture *picture, const struct le_findings *findings)
     int top = picture->y;
     le_output_flush(output);
     output->write = write_nothing;
+    picture->is_measured = true;
     draw_body(picture, findings);
+    picture->is_measured = false;
     le_output_flush(output);
     output->write = write;
     int end = picture->y;

@@ -31,17 +31,44 @@ const char *le_report_name(struct le_arena *arena, const char *name) {
     char *text = le_arena_alloc(arena, 2 * strlen(name) + TEMPLATE_BYTES + 8);
     at += *at == 'N';
     while ((part = take_part(&at, &length))) {
-        bool is_nameless = length > 10 && strncmp(part, "_GLOBAL__N", 10) == 0;
-        out += (size_t)sprintf(text + out, "%s", out ? "::" : "");
-        out += (size_t)sprintf(text + out, "%.*s", is_nameless ? 6 : (int)length, is_nameless ? "(anon)" : part);
+        if (length > 10 && strncmp(part, "_GLOBAL__N", 10) == 0) {
+            part = "(anon)";
+            length = strlen(part);
+        }
+        memcpy(text + out, "::", 2);
+        out += out ? 2 : 0;
+        memcpy(text + out, part, length);
+        out += length;
     }
     if (out == 0)
         return name;
+    text[out] = '\0';
     if (*at == 'I') {
         size_t left = strlen(at + 1);
         sprintf(text + out, left > TEMPLATE_BYTES ? "<%.*s...>" : "<%.*s>", TEMPLATE_BYTES, at + 1);
     }
     return text;
+}
+
+/* ---- texts of a line */
+
+void le_report_line_end(struct le_report *report) {
+    enum { KEPT_BYTES = 1 << 20 };
+    if (report->line_arena->size_bytes <= KEPT_BYTES)
+        return;
+    le_arena_finish(report->line_arena);
+    report->lines_ended++;
+}
+
+const char **le_shown_text(const struct le_report *report, struct le_shown *shown, int32_t position) {
+    struct le_shown_slot *slot = &shown->slots[(uint32_t)position % LE_SHOWN_SLOTS];
+    if (shown->lines_ended != report->lines_ended) {
+        memset(shown->slots, 0, sizeof shown->slots);
+        shown->lines_ended = report->lines_ended;
+    }
+    if (slot->position != position)
+        *slot = (struct le_shown_slot){.position = position};
+    return &slot->text;
 }
 
 /* ---- places */
@@ -58,11 +85,11 @@ const char *le_report_source(const struct le_report *report, int32_t source) {
     const struct le_source *at = &index->sources.at[source];
     const char *function = index->texts.at[at->function], *file = index->texts.at[at->file];
     if (at->language == LE_TRACE_NATIVE)
-        return le_arena_format(report->arena, "%s (%s)", le_report_name(report->arena, *function ? function : "?"),
-                               last_part(file));
+        return le_arena_format(report->line_arena, "%s (%s)",
+                               le_report_name(report->line_arena, *function ? function : "?"), last_part(file));
     if (at->line == 0)
-        return le_arena_format(report->arena, "%s in %s", file, function);
-    return le_arena_format(report->arena, "%s:%d in %s", file, (int)at->line, function);
+        return le_arena_format(report->line_arena, "%s in %s", file, function);
+    return le_arena_format(report->line_arena, "%s:%d in %s", file, (int)at->line, function);
 }
 
 const char *le_report_device(const struct le_report *report, int32_t device) {
@@ -70,24 +97,24 @@ const char *le_report_device(const struct le_report *report, int32_t device) {
         return "device ?";
     const struct le_trace_device *at = &report->index->devices.at[device];
     if (at->name == 0)
-        return le_arena_format(report->arena, "device %u", (unsigned)at->id);
-    return le_arena_format(report->arena, "%s (%u)", report->index->texts.at[at->name], (unsigned)at->id);
+        return le_arena_format(report->line_arena, "device %u", (unsigned)at->id);
+    return le_arena_format(report->line_arena, "%s (%u)", report->index->texts.at[at->name], (unsigned)at->id);
 }
 
 const char *le_report_stream(const struct le_report *report, int32_t stream) {
     const struct le_stream *at = &report->index->streams.at[stream];
     const char *null = at->is_null ? ", the null stream" : "";
     if (report->index->processes.count < 2)
-        return le_arena_format(report->arena, "stream %u%s", (unsigned)at->id, null);
-    return le_arena_format(report->arena, "stream %u%s of process %u", (unsigned)at->id, null,
+        return le_arena_format(report->line_arena, "stream %u%s", (unsigned)at->id, null);
+    return le_arena_format(report->line_arena, "stream %u%s of process %u", (unsigned)at->id, null,
                            (unsigned)report->index->processes.at[at->process].id);
 }
 
 const char *le_report_thread(const struct le_report *report, int32_t thread) {
     const struct le_thread *at = &report->index->threads.at[thread];
     if (at->name == 0)
-        return le_arena_format(report->arena, "thread %u", (unsigned)at->id);
-    return le_arena_format(report->arena, "%s (%u)", report->index->texts.at[at->name], (unsigned)at->id);
+        return le_arena_format(report->line_arena, "thread %u", (unsigned)at->id);
+    return le_arena_format(report->line_arena, "%s (%u)", report->index->texts.at[at->name], (unsigned)at->id);
 }
 
 const char *le_memory_kind_name(unsigned kind) {
@@ -134,11 +161,26 @@ void le_report_json_end(struct le_report *report) {
 
 /* ---- groups */
 
-static struct le_named_time *new_groups(const struct le_report *report) {
-    struct le_named_time *groups = LE_NEW_ARRAY(report->arena, report->index->texts.count, struct le_named_time);
-    for (int32_t k = 0; k < report->index->texts.count; k++)
-        groups[k] = (struct le_named_time){.name = k, .least_ns = UINT64_MAX};
-    return groups;
+/* Groups in the order in which their names were first seen; of: each name's, plus one. */
+struct grouping {
+    struct le_named_time *at;
+    int32_t *of, count;
+};
+
+static struct grouping new_groups(const struct le_report *report, int32_t rows) {
+    int32_t names = report->index->texts.count;
+    le_arena_finish(report->group_arena);
+    return (struct grouping){.at = LE_NEW_ARRAY(report->group_arena, rows < names ? rows : names, struct le_named_time),
+                             .of = LE_NEW_ARRAY(report->group_arena, names, int32_t)};
+}
+
+static struct le_named_time *group_of(struct grouping *groups, int32_t name) {
+    int32_t *of = &groups->of[name];
+    if (!*of) {
+        groups->at[groups->count++] = (struct le_named_time){.name = name, .least_ns = UINT64_MAX};
+        *of = groups->count;
+    }
+    return &groups->at[*of - 1];
 }
 
 static void add(struct le_named_time *group, uint64_t time_ns, uint64_t bytes) {
@@ -157,41 +199,36 @@ static int longer_first(const void *left, const void *right) {
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-static struct le_named_times sort_groups(const struct le_report *report, struct le_named_time *groups) {
-    struct le_named_times sorted = {.at = groups};
-    for (int32_t k = 0; k < report->index->texts.count; k++) {
-        if (groups[k].count == 0)
-            continue;
-        sorted.total_ns += groups[k].total_ns;
-        groups[sorted.count++] = groups[k];
-    }
-    qsort(groups, (size_t)sorted.count, sizeof *groups, longer_first);
+static struct le_named_times sort_groups(const struct grouping *groups) {
+    struct le_named_times sorted = {.at = groups->at, .count = groups->count};
+    for (int32_t k = 0; k < groups->count; k++)
+        sorted.total_ns += groups->at[k].total_ns;
+    qsort(groups->at, (size_t)groups->count, sizeof *groups->at, longer_first);
     return sorted;
 }
 
 struct le_named_times le_named_times_of_operations(const struct le_report *report) {
-    struct le_named_time *groups = new_groups(report);
-    for (int32_t k = 0; k < report->index->operations.count; k++) {
-        const struct le_operation *operation = &report->index->operations.at[k];
-        add(&groups[operation->name], operation->end_ns - operation->start_ns, operation->bytes);
+    const struct le_index *index = report->index;
+    struct grouping groups = new_groups(report, index->operations.count);
+    for (int32_t k = 0; k < index->operations.count; k++) {
+        const struct le_operation *operation = &index->operations.at[k];
+        add(group_of(&groups, operation->name), operation->end_ns - operation->start_ns, operation->bytes);
     }
-    return sort_groups(report, groups);
+    return sort_groups(&groups);
 }
 
 struct le_named_times le_named_times_of_calls(const struct le_report *report) {
-    struct le_named_time *groups = new_groups(report);
-    for (int32_t k = 0; k < report->index->calls.count; k++) {
-        const struct le_call *call = &report->index->calls.at[k];
-        add(&groups[call->function], call->end_ns - call->start_ns, 0);
-    }
-    return sort_groups(report, groups);
+    const struct le_index *index = report->index;
+    struct grouping groups = new_groups(report, index->calls.count);
+    for (int32_t k = 0; k < index->calls.count; k++)
+        add(group_of(&groups, index->calls.at[k].function), index->calls.at[k].end_ns - index->calls.at[k].start_ns, 0);
+    return sort_groups(&groups);
 }
 
 struct le_named_times le_named_times_of_ranges(const struct le_report *report) {
-    struct le_named_time *groups = new_groups(report);
-    for (int32_t k = 0; k < report->index->ranges.count; k++) {
-        const struct le_host_span *range = &report->index->ranges.at[k];
-        add(&groups[range->name], range->end_ns - range->start_ns, 0);
-    }
-    return sort_groups(report, groups);
+    const struct le_index *index = report->index;
+    struct grouping groups = new_groups(report, index->ranges.count);
+    for (int32_t k = 0; k < index->ranges.count; k++)
+        add(group_of(&groups, index->ranges.at[k].name), index->ranges.at[k].end_ns - index->ranges.at[k].start_ns, 0);
+    return sort_groups(&groups);
 }

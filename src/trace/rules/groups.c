@@ -1,4 +1,4 @@
-/* Open addressing over a table of positions, which is half empty. */
+/* Open addressing over a table of positions, which is two thirds full at most. */
 #include "trace/rules/groups.h"
 #include "base/hash.h"
 #include <stdlib.h>
@@ -11,15 +11,19 @@ static int *slot_of(const struct le_groups *groups, uint64_t key) {
 }
 
 static void grow(struct le_arena *arena, struct le_groups *groups) {
-    groups->slot_count = groups->slot_count ? 4 * groups->slot_count : 64;
+    groups->slot_count = groups->slot_count ? 2 * groups->slot_count : 64;
     groups->slots = LE_NEW_ARRAY(arena, groups->slot_count, int);
     for (int k = 0; k < groups->count; k++)
         *slot_of(groups, groups->at[k].key) = k + 1;
 }
 
 struct le_group *le_groups_get(struct le_arena *arena, struct le_groups *groups, uint64_t key) {
-    if (2 * groups->count >= groups->slot_count)
+    if (3 * (int64_t)groups->count >= 2 * (int64_t)groups->slot_count)
         grow(arena, groups);
+    if (!groups->at && groups->most) {
+        groups->at = LE_NEW_ARRAY(arena, groups->most, struct le_group);
+        groups->capacity = groups->most;
+    }
     int *slot = slot_of(groups, key);
     if (!*slot) {
         *LE_PUSH(arena, groups) = (struct le_group){.key = key};

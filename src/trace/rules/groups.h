@@ -1,17 +1,20 @@
-/* Counts and times by a key, in the order in which keys were first seen. Memory is an arena's. {0} is empty. */
+/* Counts and times by a key, in the order in which keys were first seen. Memory is an arena's. {0} is empty; where
+ * `most` says how many keys there may be, room for all is taken at once, of which only what is used is touched: growing
+ * would leave the smaller tables behind. */
 #ifndef LE_GROUPS_H
 #define LE_GROUPS_H
 #include "base/arena.h"
 #include <stdint.h>
 
 struct le_group {
-    uint64_t key, count, time_ns, bytes;
+    uint64_t key, time_ns, bytes;
     uint64_t extra_ns; /* what else the rule counts */
-    int32_t first;     /* position of the first, by the rule */
+    uint32_t count;
+    int32_t first; /* position of the first, by the rule */
 };
 struct le_groups {
     struct le_group *at;
-    int count, capacity;
+    int count, capacity, most;
     int *slots; /* positions in `at`, plus 1; 0 is free */
     int slot_count;
 };

@@ -124,7 +124,6 @@ static inline struct le_operation *play_operation(struct play *play, struct le_c
     *operation = (struct le_operation){.start_ns = start_ns,
                                        .end_ns = start_ns + time_ns,
                                        .stream = stream,
-                                       .next = LE_NONE,
                                        .call = (int32_t)(call - play->index.calls.at),
                                        .shape = play->index.shapes.count++};
     return operation;
@@ -175,7 +174,7 @@ static inline void play_copy(struct play *play, struct played_copy copy) {
         play->host_ns = call->end_ns = operation->end_ns + 1000;
     call->transfer = play->index.transfers.count;
     play->index.transfers.at[play->index.transfers.count++] =
-        (struct le_trace_transfer){.host = copy.host, .bytes = copy.bytes, .sample = copy.sample};
+        (struct le_transfer){.host = copy.host, .bytes = copy.bytes, .sample = copy.sample};
 }
 
 static inline void play_wait(struct play *play) {

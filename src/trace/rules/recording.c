@@ -13,7 +13,7 @@ enum { NATIVE_LEAST_NS = 600, NATIVE_MOST_NS = 1200, PYTHON_LEAST_NS = 2100, PYT
 enum { ORIGIN_NS = 250, SAMPLE_NS = 2050 };
 
 static uint64_t own_ns(const struct le_scene *scene, const struct le_call *call) {
-    const struct le_trace_transfer *transfer = le_transfer_of(scene, call);
+    const struct le_transfer *transfer = le_transfer_of(scene, call);
     uint64_t origin_ns = call->source != LE_NONE ? ORIGIN_NS : 0;
     return origin_ns + (transfer && transfer->sample ? SAMPLE_NS : 0);
 }
@@ -41,7 +41,7 @@ static void lay_out_pauses(struct le_scene *scene) {
     bool *calls = LE_NEW_ARRAY(scene->scratch, index->threads.count, bool);
     for (int32_t k = 0; k < scene->call_count; k++)
         calls[le_scene_call(scene, k)->thread] = true;
-    scene->pauses = (struct le_spans){.at = LE_NEW_ARRAY(scene->scratch, index->overheads.count, struct le_span)};
+    scene->pauses = le_spans_new(scene->scratch, index->overheads.count);
     for (int32_t k = 0; k < index->overheads.count; k++) {
         const struct le_host_span *span = &index->overheads.at[k];
         bool is_recording = span->kind == LE_TRACE_OVERHEAD_FLUSH || span->kind == LE_TRACE_OVERHEAD_INSTRUMENT ||

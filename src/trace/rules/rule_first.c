@@ -14,12 +14,12 @@ struct first {
 
 /* First launches of kernels that were launched again, beyond what the others take. */
 static struct first first_launches(struct le_scene *scene) {
-    struct le_groups names = {0};
+    struct le_groups names = {.most = scene->operation_count};
     struct first first = {0};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         const struct le_call *call = le_call_of(scene, operation);
-        if (operation->kind != LE_OPERATION_KERNEL || !call || operation->graph)
+        if (operation->kind != LE_OPERATION_KERNEL || !call || operation->is_of_graph)
             continue;
         struct le_group *group = le_groups_get(scene->scratch, &names, (uint64_t)operation->name);
         *(group->count++ ? &group->time_ns : &group->extra_ns) += le_call_ns(call);

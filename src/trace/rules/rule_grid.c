@@ -37,7 +37,7 @@ static uint64_t key_of(const struct le_operation *operation) {
 
 /* bytes: parts in a million; extra_ns: what a full device would save. */
 static struct le_groups gather(struct le_scene *scene) {
-    struct le_groups groups = {0};
+    struct le_groups groups = {.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         if (!can_tell(scene, operation))

@@ -27,7 +27,7 @@ static struct apart gather(struct le_scene *scene) {
     struct apart apart = {0};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
-        if (operation->kind != LE_OPERATION_KERNEL || operation->graph)
+        if (operation->kind != LE_OPERATION_KERNEL || operation->is_of_graph)
             continue;
         if (is_full(scene, operation)) {
             apart.full++;

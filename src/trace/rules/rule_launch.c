@@ -15,7 +15,7 @@ struct tally {
 
 static bool is_late(const struct le_scene *scene, const struct le_operation *operation, uint64_t before_ns) {
     const struct le_call *call = le_call_of(scene, operation);
-    return operation->kind == LE_OPERATION_KERNEL && operation->graph == 0 && call && call->kind == LE_CALL_LAUNCH &&
+    return operation->kind == LE_OPERATION_KERNEL && !operation->is_of_graph && call && call->kind == LE_CALL_LAUNCH &&
            operation->start_ns - before_ns <= LONGEST_GAP_NS && call->end_ns + LATENCY_NS >= operation->start_ns &&
            call->end_ns > before_ns &&
            2 * le_spans_overlap(&scene->held, before_ns, operation->start_ns) < operation->start_ns - before_ns;

@@ -43,7 +43,7 @@ static void add_copy(struct le_scene *scene, struct pieces *pieces, const struct
     *(is_up ? &pieces->up_ns : &pieces->down_ns) += time_ns;
     pieces->start_ns = pieces->start_ns ? pieces->start_ns : operation->start_ns;
     pieces->end_ns = operation->end_ns > pieces->end_ns ? operation->end_ns : pieces->end_ns;
-    const struct le_trace_transfer *transfer = le_transfer_of(scene, le_call_of(scene, operation));
+    const struct le_transfer *transfer = le_transfer_of(scene, le_call_of(scene, operation));
     if (transfer && transfer->host)
         le_groups_get(scene->scratch, &pieces->addresses, transfer->host)->count++;
     else
@@ -53,7 +53,7 @@ static void add_copy(struct le_scene *scene, struct pieces *pieces, const struct
 }
 
 static struct pieces gather(struct le_scene *scene, double rate) {
-    struct pieces pieces = {0};
+    struct pieces pieces = {.addresses.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         if (operation->kind == LE_OPERATION_COPY)

@@ -15,7 +15,7 @@ struct pageable {
 /* Bytes of the buffers, each counted once, as far as addresses are known. */
 static void know_buffer(struct le_scene *scene, struct le_groups *buffers, const struct le_call *call, uint64_t bytes,
                         struct pageable *all) {
-    const struct le_trace_transfer *transfer = le_transfer_of(scene, call);
+    const struct le_transfer *transfer = le_transfer_of(scene, call);
     if (!transfer || transfer->host == 0) {
         all->unknown++;
         return;
@@ -29,7 +29,7 @@ static void know_buffer(struct le_scene *scene, struct le_groups *buffers, const
 
 static struct pageable add_up(struct le_scene *scene, double rate) {
     struct pageable all = {0};
-    struct le_groups buffers = {0};
+    struct le_groups buffers = {.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         if (operation->kind != LE_OPERATION_COPY || !le_is_pageable(le_shape_of(scene, operation)) ||

@@ -7,18 +7,18 @@
 enum { LEAST_TRIP_BYTES = 4096 };
 enum { LEAST_TRIPS = 2 };
 
-static uint64_t key_of(const struct le_trace_transfer *transfer) {
+static uint64_t key_of(const struct le_transfer *transfer) {
     uint64_t parts[2] = {transfer->sample, transfer->bytes};
     return le_hash(parts, sizeof parts, 0);
 }
 
 void le_rule_round_trip(struct le_scene *scene) {
-    struct le_groups down = {0};
+    struct le_groups down = {.most = scene->operation_count};
     uint64_t trips = 0, bytes = 0, time_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         const struct le_call *call = le_call_of(scene, operation);
-        const struct le_trace_transfer *transfer = le_transfer_of(scene, call);
+        const struct le_transfer *transfer = le_transfer_of(scene, call);
         uint8_t direction = le_shape_of(scene, operation)->direction;
         if (operation->kind != LE_OPERATION_COPY || !transfer || transfer->sample == 0 ||
             transfer->bytes < LEAST_TRIP_BYTES)

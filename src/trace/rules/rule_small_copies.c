@@ -10,8 +10,8 @@ enum { LEAST_SHARE = 5 };
 
 static bool is_small(const struct le_scene *scene, const struct le_operation *operation) {
     uint8_t direction = operation ? le_shape_of(scene, operation)->direction : 0;
-    return operation && operation->kind == LE_OPERATION_COPY && !operation->graph && operation->bytes <= MOST_BYTES &&
-           (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
+    return operation && operation->kind == LE_OPERATION_COPY && !operation->is_of_graph &&
+           operation->bytes <= MOST_BYTES && (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
 }
 
 void le_rule_small_copies(struct le_scene *scene) {

@@ -33,7 +33,7 @@ static struct waves waves_of(const struct le_scene *scene, const struct le_opera
 
 /* bytes: loss; extra_ns: time lost. */
 static struct le_groups gather(struct le_scene *scene) {
-    struct le_groups groups = {0};
+    struct le_groups groups = {.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         struct waves waves = waves_of(scene, operation);

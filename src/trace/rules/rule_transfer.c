@@ -13,7 +13,7 @@ struct traffic {
 
 /* Copies that carry the same place of the host's to the device again. */
 static bool is_again(struct le_scene *scene, struct le_groups *seen, const struct le_call *call, uint8_t direction) {
-    const struct le_trace_transfer *transfer = le_transfer_of(scene, call);
+    const struct le_transfer *transfer = le_transfer_of(scene, call);
     if (!transfer || transfer->host == 0)
         return false;
     uint64_t parts[3] = {transfer->host, transfer->bytes, direction};
@@ -22,7 +22,7 @@ static bool is_again(struct le_scene *scene, struct le_groups *seen, const struc
 
 static struct traffic add_up(struct le_scene *scene) {
     struct traffic traffic = {0};
-    struct le_groups seen = {0};
+    struct le_groups seen = {.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         uint8_t direction = le_shape_of(scene, operation)->direction;

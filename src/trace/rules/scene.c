@@ -11,10 +11,13 @@
 #define WORTH_NS 100000
 
 uint64_t le_spans_total(const struct le_spans *spans) {
-    if (spans->count == 0)
-        return 0;
-    const struct le_span *last = &spans->at[spans->count - 1];
-    return last->before_ns + (last->end_ns - last->start_ns);
+    return spans->total_ns;
+}
+
+/* What is not used of the room is never touched, and takes no memory. */
+struct le_spans le_spans_new(struct le_arena *arena, int64_t room) {
+    return (struct le_spans){.at = LE_NEW_ARRAY(arena, room, struct le_span),
+                             .before_ns = LE_NEW_ARRAY(arena, room / LE_SPANS_SUMMED + 1, uint64_t)};
 }
 
 int64_t le_spans_after(const struct le_spans *spans, uint64_t time_ns) {
@@ -34,8 +37,10 @@ static uint64_t covered(const struct le_spans *spans, uint64_t time_ns) {
     int64_t k = le_spans_after(spans, time_ns);
     if (k == spans->count)
         return le_spans_total(spans);
-    const struct le_span *span = &spans->at[k];
-    return span->before_ns + (time_ns > span->start_ns ? time_ns - span->start_ns : 0);
+    uint64_t total_ns = spans->before_ns[k / LE_SPANS_SUMMED];
+    for (int64_t before = k / LE_SPANS_SUMMED * LE_SPANS_SUMMED; before < k; before++)
+        total_ns += spans->at[before].end_ns - spans->at[before].start_ns;
+    return total_ns + (time_ns > spans->at[k].start_ns ? time_ns - spans->at[k].start_ns : 0);
 }
 
 uint64_t le_spans_overlap(const struct le_spans *spans, uint64_t start_ns, uint64_t end_ns) {
@@ -45,11 +50,15 @@ uint64_t le_spans_overlap(const struct le_spans *spans, uint64_t start_ns, uint6
 void le_spans_add(struct le_spans *spans, uint64_t start_ns, uint64_t end_ns) {
     struct le_span *last = spans->count ? &spans->at[spans->count - 1] : NULL;
     if (last && start_ns <= last->end_ns) {
-        if (end_ns > last->end_ns)
-            last->end_ns = end_ns;
+        if (end_ns <= last->end_ns)
+            return;
+        spans->total_ns += end_ns - last->end_ns;
+        last->end_ns = end_ns;
     } else if (end_ns > start_ns) {
-        uint64_t before_ns = le_spans_total(spans);
-        spans->at[spans->count++] = (struct le_span){start_ns, end_ns, before_ns};
+        if (spans->count % LE_SPANS_SUMMED == 0)
+            spans->before_ns[spans->count / LE_SPANS_SUMMED] = spans->total_ns;
+        spans->total_ns += end_ns - start_ns;
+        spans->at[spans->count++] = (struct le_span){start_ns, end_ns};
     }
 }
 
@@ -91,7 +100,7 @@ const char *le_kernel_name(const struct le_scene *scene, int32_t text) {
     return le_arena_format(scene->arena, "%.*s...", (int)kept, name);
 }
 
-const struct le_trace_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call) {
+const struct le_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call) {
     return !call || call->transfer == LE_NONE ? NULL : &scene->index->transfers.at[call->transfer];
 }
 
@@ -149,14 +158,22 @@ static void gather_calls(struct le_scene *scene) {
             scene->calls[scene->call_count++] = k;
 }
 
+/* Where all that the device did is of one kind, its spans are the device's, too. */
 static void lay_out_operations(struct le_scene *scene) {
-    struct le_spans *all[] = {&scene->busy, &scene->kernels, &scene->copies};
-    for (size_t k = 0; k < ARRAY_LEN(all); k++)
-        *all[k] = (struct le_spans){.at = LE_NEW_ARRAY(scene->scratch, scene->operation_count, struct le_span)};
+    int32_t kernels = 0, copies = 0, count = scene->operation_count;
     scene->kernel_ns = 0;
-    for (int32_t k = 0; k < scene->operation_count; k++) {
+    for (int32_t k = 0; k < count; k++) {
+        kernels += le_is_kernel(le_scene_operation(scene, k));
+        copies += le_scene_operation(scene, k)->kind == LE_OPERATION_COPY;
+    }
+    bool is_mixed = kernels < count && copies < count;
+    scene->kernels = le_spans_new(scene->scratch, kernels);
+    scene->copies = le_spans_new(scene->scratch, copies);
+    scene->busy = le_spans_new(scene->scratch, is_mixed ? count : 0);
+    for (int32_t k = 0; k < count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
-        le_spans_add(&scene->busy, operation->start_ns, operation->end_ns);
+        if (is_mixed)
+            le_spans_add(&scene->busy, operation->start_ns, operation->end_ns);
         if (operation->kind == LE_OPERATION_COPY)
             le_spans_add(&scene->copies, operation->start_ns, operation->end_ns);
         if (!le_is_kernel(operation))
@@ -164,6 +181,8 @@ static void lay_out_operations(struct le_scene *scene) {
         le_spans_add(&scene->kernels, operation->start_ns, operation->end_ns);
         scene->kernel_ns += le_operation_ns(operation);
     }
+    if (!is_mixed)
+        scene->busy = kernels ? scene->kernels : scene->copies;
 }
 
 /* A long launch while the device works waits for room in the queue; else it loads code. */
@@ -175,7 +194,7 @@ static bool is_held(const struct le_scene *scene, const struct le_call *call) {
 }
 
 static void lay_out_calls(struct le_scene *scene) {
-    scene->held = (struct le_spans){.at = LE_NEW_ARRAY(scene->scratch, scene->call_count, struct le_span)};
+    scene->held = le_spans_new(scene->scratch, scene->call_count);
     scene->end_ns = 0;
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);

@@ -7,14 +7,18 @@
 #include "trace/figures.h"
 #include "trace/rules/finding.h"
 
-/* Intervals that do not touch, by start; before_ns: the total of those before. */
+/* Intervals that do not touch, by start. */
 struct le_span {
-    uint64_t start_ns, end_ns, before_ns;
+    uint64_t start_ns, end_ns;
 };
+enum { LE_SPANS_SUMMED = 16 };
 struct le_spans {
     struct le_span *at;
+    uint64_t *before_ns; /* of one in so many: the total of those before it */
+    uint64_t total_ns;
     int64_t count;
 };
+struct le_spans le_spans_new(struct le_arena *arena, int64_t room);
 uint64_t le_spans_total(const struct le_spans *spans);
 uint64_t le_spans_overlap(const struct le_spans *spans, uint64_t start_ns, uint64_t end_ns);
 /* Adds an interval that starts no earlier than those before; there has to be room. */
@@ -68,7 +72,7 @@ const struct le_shape *le_shape_of(const struct le_scene *scene, const struct le
 const char *le_kernel_name(const struct le_scene *scene,
                            int32_t text); /* as people read it, of no more than 64 bytes */
 const char *le_text_of(const struct le_scene *scene, int32_t text);
-const struct le_trace_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call); /* NULL */
+const struct le_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call); /* NULL */
 bool le_is_kernel(const struct le_operation *operation); /* one, or a whole graph */
 static inline uint64_t le_operation_ns(const struct le_operation *operation) {
     return operation->end_ns - operation->start_ns;
