@@ -51,26 +51,47 @@ static void lay_out_pauses(struct le_scene *scene) {
     }
 }
 
+/* What recording took of the calls before one, and how many of these were launches. */
+struct le_recorded {
+    uint64_t time_ns;
+    int32_t launches;
+};
+/* One is kept for so many calls; what lies between is added up again. */
+enum { CALLS_ADDED = 16 };
+
+static void add_call(const struct le_scene *scene, const struct le_call *call, struct le_recorded *recorded) {
+    recorded->time_ns += cupti_ns(scene, call) + (uint64_t)(scene->own_part * (double)own_ns(scene, call));
+    recorded->launches += call->kind == LE_CALL_LAUNCH;
+}
+
+static struct le_recorded recorded_before(const struct le_scene *scene, int32_t call) {
+    struct le_recorded recorded = scene->recorded[call / CALLS_ADDED];
+    for (int32_t k = call / CALLS_ADDED * CALLS_ADDED; k < call; k++)
+        add_call(scene, le_scene_call(scene, k), &recorded);
+    return recorded;
+}
+
 void le_recording_know(struct le_scene *scene) {
-    uint64_t told_ns = scene->index->processes.at[scene->process].recorder_ns, modelled_ns = 0, launches = 0,
-             sum_ns = 0;
+    uint64_t told_ns = scene->index->processes.at[scene->process].recorder_ns, modelled_ns = 0, launches_ns = 0;
+    struct le_recorded all = {0};
     lay_out_pauses(scene);
     scene->recording_ns = told_ns + le_spans_total(&scene->pauses);
     for (int32_t k = 0; k < scene->call_count; k++)
         modelled_ns += own_ns(scene, le_scene_call(scene, k));
-    double part = modelled_ns > told_ns ? (double)told_ns / (double)modelled_ns : 1;
-    scene->recording = LE_NEW_ARRAY(scene->scratch, scene->call_count + 1, uint64_t);
-    scene->launches_before = LE_NEW_ARRAY(scene->scratch, scene->call_count + 1, int32_t);
+    scene->own_part = modelled_ns > told_ns ? (double)told_ns / (double)modelled_ns : 1;
+    scene->recorded = LE_NEW_ARRAY(scene->scratch, scene->call_count / CALLS_ADDED + 1, struct le_recorded);
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
-        uint64_t cost_ns = cupti_ns(scene, call) + (uint64_t)(part * (double)own_ns(scene, call));
+        uint64_t before_ns = all.time_ns;
+        if (k % CALLS_ADDED == 0)
+            scene->recorded[k / CALLS_ADDED] = all;
+        add_call(scene, call, &all);
         scene->recording_ns += cupti_ns(scene, call);
-        scene->recording[k + 1] = scene->recording[k] + cost_ns;
-        scene->launches_before[k + 1] = scene->launches_before[k] + (call->kind == LE_CALL_LAUNCH);
-        launches += call->kind == LE_CALL_LAUNCH;
-        sum_ns += call->kind == LE_CALL_LAUNCH ? cost_ns : 0;
+        launches_ns += call->kind == LE_CALL_LAUNCH ? all.time_ns - before_ns : 0;
     }
-    scene->launch_recording_ns = launches ? sum_ns / launches : CALL_NS + launch_ns(scene);
+    if (scene->call_count % CALLS_ADDED == 0)
+        scene->recorded[scene->call_count / CALLS_ADDED] = all;
+    scene->launch_recording_ns = all.launches ? launches_ns / (uint64_t)all.launches : CALL_NS + launch_ns(scene);
 }
 
 /* The first call that starts no earlier. */
@@ -89,10 +110,10 @@ static int32_t call_from(const struct le_scene *scene, uint64_t time_ns) {
 struct le_range le_recording_range(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns) {
     if (end_ns <= start_ns)
         return (struct le_range){0};
-    int32_t from = call_from(scene, start_ns), to = call_from(scene, end_ns);
-    uint64_t likely_ns =
-        scene->recording[to] - scene->recording[from] + le_spans_overlap(&scene->pauses, start_ns, end_ns);
-    uint64_t doubt_ns = (uint64_t)(scene->launches_before[to] - scene->launches_before[from]) * launch_doubt_ns(scene);
+    struct le_recorded from = recorded_before(scene, call_from(scene, start_ns));
+    struct le_recorded to = recorded_before(scene, call_from(scene, end_ns));
+    uint64_t likely_ns = to.time_ns - from.time_ns + le_spans_overlap(&scene->pauses, start_ns, end_ns);
+    uint64_t doubt_ns = (uint64_t)(to.launches - from.launches) * launch_doubt_ns(scene);
     struct le_range range = {likely_ns - doubt_ns, likely_ns, likely_ns + doubt_ns};
     return le_range_within(range, end_ns - start_ns);
 }

@@ -1,6 +1,4 @@
 /* small-grid: kernels whose grid leaves most of the device empty for long. */
-#include "base/hash.h"
-#include "trace/rules/groups.h"
 #include "trace/rules/occupancy.h"
 #include "trace/rules/scene.h"
 
@@ -30,85 +28,125 @@ static bool can_tell(const struct le_scene *scene, const struct le_operation *op
     return operation->kind == LE_OPERATION_KERNEL && scene->index->streams.at[operation->stream].device != LE_NONE;
 }
 
-static uint64_t key_of(const struct le_operation *operation) {
-    int32_t parts[2] = {operation->name, operation->shape};
-    return le_hash(parts, sizeof parts, 0);
-}
+/* Operations of one name and shape. */
+struct alike {
+    uint64_t count, time_ns;
+    uint64_t filled;   /* parts in a million */
+    uint64_t saved_ns; /* by a full device */
+    int32_t first;     /* position in the scene; LE_NONE: none of them can tell */
+};
 
-/* bytes: parts in a million; extra_ns: what a full device would save. */
-static struct le_groups gather(struct le_scene *scene) {
-    struct le_groups groups = {.most = scene->operation_count};
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+/* Those in `order` from `from` on; gives where the next ones begin. */
+static int32_t add_up(const struct le_scene *scene, const int32_t *order, int32_t from, struct alike *alike) {
+    const struct le_operation *like = le_scene_operation(scene, order[from]);
+    *alike = (struct alike){.first = LE_NONE};
+    int32_t k = from;
+    for (; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, order[k]);
+        if (operation->name != like->name || operation->shape != like->shape)
+            break;
         if (!can_tell(scene, operation))
             continue;
-        struct le_group *group = le_groups_get(scene->scratch, &groups, key_of(operation));
-        if (group->count++ == 0) {
-            group->first = k;
-            group->bytes = filled(scene, operation);
+        if (alike->count++ == 0) {
+            alike->first = order[k];
+            alike->filled = filled(scene, operation);
         }
-        group->time_ns += le_operation_ns(operation);
+        alike->time_ns += le_operation_ns(operation);
     }
-    for (int k = 0; k < groups.count; k++) {
-        struct le_group *group = &groups.at[k];
-        bool is_small = group->bytes * 100 < 1000000ull * FULL_ENOUGH && group->time_ns / group->count >= LEAST_MEAN_NS;
-        group->extra_ns =
-            is_small ? group->time_ns - (uint64_t)((double)group->time_ns * (double)group->bytes / 1e6) : 0;
+    if (alike->count && alike->filled * 100 < 1000000ull * FULL_ENOUGH &&
+        alike->time_ns / alike->count >= LEAST_MEAN_NS)
+        alike->saved_ns = alike->time_ns - (uint64_t)((double)alike->time_ns * (double)alike->filled / 1e6);
+    return k;
+}
+
+struct small {
+    uint64_t time_ns, saved_ns;
+    struct alike named[NAMED]; /* that save most, the most first; then the earlier one */
+    int named_count;
+};
+
+static bool comes_before(const struct alike *a, const struct alike *b) {
+    return a->saved_ns > b->saved_ns || (a->saved_ns == b->saved_ns && a->first < b->first);
+}
+
+static void add_alike(struct small *small, const struct alike *alike) {
+    small->time_ns += alike->time_ns;
+    small->saved_ns += alike->saved_ns;
+    if (small->named_count < NAMED)
+        small->named_count++;
+    else if (!comes_before(alike, &small->named[NAMED - 1]))
+        return;
+    int place = small->named_count - 1;
+    for (; place > 0 && comes_before(alike, &small->named[place - 1]); place--)
+        small->named[place] = small->named[place - 1];
+    small->named[place] = *alike;
+}
+
+static struct small gather(const struct le_scene *scene, const int32_t *order) {
+    struct small small = {0};
+    struct alike alike;
+    for (int32_t k = 0; k < scene->operation_count;) {
+        k = add_up(scene, order, k, &alike);
+        if (alike.saved_ns)
+            add_alike(&small, &alike);
     }
-    return groups;
+    return small;
 }
 
 /* The host's wait for these kernels: no more can be won. Where nothing is known to wait, that is no limit. */
-static uint64_t waited(struct le_scene *scene, const struct le_groups *groups) {
+static uint64_t waited(struct le_scene *scene, const int32_t *order) {
     uint64_t waited_ns = 0;
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
-        if (!can_tell(scene, operation) || le_groups_find(groups, key_of(operation))->extra_ns == 0)
-            continue;
-        waited_ns += le_spans_overlap(&scene->held, operation->start_ns, operation->end_ns);
-        le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
+    struct alike alike;
+    for (int32_t k = 0, end; k < scene->operation_count; k = end) {
+        end = add_up(scene, order, k, &alike);
+        for (int32_t one = k; one < end && alike.saved_ns; one++) {
+            const struct le_operation *operation = le_scene_operation(scene, order[one]);
+            if (!can_tell(scene, operation))
+                continue;
+            waited_ns += le_spans_overlap(&scene->held, operation->start_ns, operation->end_ns);
+            le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
+        }
     }
     return scene->held.count ? waited_ns : UINT64_MAX;
 }
 
-static const char *name_them(struct le_scene *scene, const struct le_groups *groups) {
+static const char *name_them(struct le_scene *scene, const struct small *small) {
     struct le_arena *arena = scene->arena;
     const char *text = "";
-    for (int k = 0; k < groups->count && k < NAMED && groups->at[k].extra_ns; k++) {
-        const struct le_group *group = &groups->at[k];
-        const struct le_operation *operation = le_scene_operation(scene, group->first);
+    for (int k = 0; k < small->named_count; k++) {
+        const struct alike *alike = &small->named[k];
+        const struct le_operation *operation = le_scene_operation(scene, alike->first);
         const struct le_shape *shape = le_shape_of(scene, operation);
         text = le_arena_format(
             arena, "%s%s%s: %s blocks of %s threads, %.2g %% of the device's threads, %s times %s", text, k ? "\n" : "",
             le_kernel_name(scene, operation->name), le_figure_count(arena, le_shape_blocks(shape)),
-            le_figure_count(arena, le_shape_threads(shape)), (double)group->bytes / 1e4,
-            le_figure_count(arena, group->count), le_figure_time(arena, group->time_ns / group->count));
+            le_figure_count(arena, le_shape_threads(shape)), (double)alike->filled / 1e4,
+            le_figure_count(arena, alike->count), le_figure_time(arena, alike->time_ns / alike->count));
     }
     return text;
 }
 
 void le_rule_small_grid(struct le_scene *scene) {
-    struct le_groups groups = gather(scene);
-    uint64_t time_ns, saved_ns;
-    le_groups_sum(&groups, &time_ns, &saved_ns);
-    if (saved_ns < scene->worth_ns || time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_PART)
+    const int32_t *order = le_scene_alike(scene);
+    struct small small = gather(scene, order);
+    if (small.saved_ns < scene->worth_ns || small.time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_PART)
         return;
-    uint64_t waited_ns = waited(scene, &groups);
-    le_groups_sort(&groups);
+    uint64_t waited_ns = waited(scene, order);
     struct le_arena *arena = scene->arena;
-    const struct le_operation *first = le_scene_operation(scene, groups.at[0].first);
+    const struct alike *most = &small.named[0];
+    const struct le_operation *first = le_scene_operation(scene, most->first);
     le_scene_claim(scene,
                    &(struct le_claim){
                        .rule = "small-grid",
                        .title = le_arena_format(arena, "Grids too small: %s in kernels that fill %.2g %% of the device",
-                                                le_figure_time(arena, time_ns), (double)groups.at[0].bytes / 1e4),
+                                                le_figure_time(arena, small.time_ns), (double)most->filled / 1e4),
                        .evidence = le_arena_format(arena,
                                                    "%s\nassumed: as many threads as the device holds, and work "
                                                    "that divides among them",
-                                                   name_them(scene, &groups)),
+                                                   name_them(scene, &small)),
                        .advice = LE_ADVICE_GRID,
-                       .gain_ns = saved_ns < waited_ns ? saved_ns : waited_ns,
-                       .confidence = groups.at[0].bytes < 100000 ? LE_LIKELY : LE_PLAUSIBLE,
+                       .gain_ns = small.saved_ns < waited_ns ? small.saved_ns : waited_ns,
+                       .confidence = most->filled < 100000 ? LE_LIKELY : LE_PLAUSIBLE,
                        .start_ns = first->start_ns,
                        .end_ns = first->end_ns,
                    });

@@ -86,7 +86,7 @@ static void make_sequence(struct le_scene *scene, struct sequence *sequence) {
 
 /* How often runs of symbols come again at each distance, weighed by the distance. */
 static void count_distances(struct le_scene *scene, const struct sequence *sequence, uint64_t *weights) {
-    struct le_groups last = {0};
+    struct le_groups last = {.most = SEARCHED};
     int32_t count = sequence->count < SEARCHED ? sequence->count : SEARCHED;
     for (int32_t k = 0; k + RUN <= count; k++) {
         uint64_t key = le_hash(sequence->symbols + k, RUN * sizeof *sequence->symbols, 0);

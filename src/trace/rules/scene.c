@@ -66,6 +66,31 @@ const struct le_operation *le_scene_operation(const struct le_scene *scene, int3
     return &scene->index->operations.at[scene->operations[k]];
 }
 
+/* Of what is in `from`, in order, into `to`, by names or shapes. */
+static void sort_alike(const struct le_scene *scene, const int32_t *from, int32_t *to, bool by_shape) {
+    int32_t keys = by_shape ? scene->index->shapes.count : scene->index->texts.count;
+    int32_t *next = LE_NEW_ARRAY(scene->scratch, keys + 2, int32_t);
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        next[(by_shape ? operation->shape : operation->name) + 2]++;
+    }
+    for (int32_t key = 1; key < keys + 2; key++)
+        next[key] += next[key - 1];
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        int32_t position = from ? from[k] : k;
+        const struct le_operation *operation = le_scene_operation(scene, position);
+        to[next[(by_shape ? operation->shape : operation->name) + 1]++] = position;
+    }
+}
+
+int32_t *le_scene_alike(const struct le_scene *scene) {
+    int32_t *by_name = LE_NEW_ARRAY(scene->scratch, scene->operation_count, int32_t);
+    int32_t *alike = LE_NEW_ARRAY(scene->scratch, scene->operation_count, int32_t);
+    sort_alike(scene, NULL, by_name, false);
+    sort_alike(scene, by_name, alike, true);
+    return alike;
+}
+
 const struct le_call *le_scene_call(const struct le_scene *scene, int32_t k) {
     return &scene->index->calls.at[scene->calls[k]];
 }
@@ -206,12 +231,14 @@ static void lay_out_calls(struct le_scene *scene) {
 }
 
 static void know_rooms(struct le_scene *scene) {
-    scene->rooms = LE_NEW_ARRAY(scene->scratch, scene->index->shapes.count, uint64_t);
+    scene->rooms = LE_NEW_ARRAY(scene->scratch, scene->index->shapes.count, uint32_t);
     if (scene->device == LE_NONE)
         return;
     const struct le_trace_device *device = &scene->index->devices.at[scene->device];
-    for (int32_t k = 0; k < scene->index->shapes.count; k++)
-        scene->rooms[k] = (uint64_t)le_occupancy_blocks(device, &scene->index->shapes.at[k]) * device->multiprocessors;
+    for (int32_t k = 0; k < scene->index->shapes.count; k++) {
+        uint64_t blocks = (uint64_t)le_occupancy_blocks(device, &scene->index->shapes.at[k]) * device->multiprocessors;
+        scene->rooms[k] = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX; /* more than any grid's, by far */
+    }
 }
 
 /* The device that had most to do, and the library that gave most of it, by some tens of thousands of operations. */

@@ -41,13 +41,13 @@ struct le_scene {
     uint8_t *users_of_sources; /* enum le_user */
     uint64_t *costs;           /* of sources, for the finding at hand */
     uint64_t costs_of_users[LE_USERS];
-    uint64_t *rooms; /* for each shape: blocks that the device holds at once; 0: not known */
+    uint32_t *rooms; /* for each shape: blocks that the device holds at once; 0: not known */
     int32_t device;  /* of the longest work; LE_NONE */
     enum le_user user;
     int32_t *operations, operation_count; /* positions in the index, by start */
     int32_t *calls, call_count;
-    uint64_t *recording;                   /* what recording took of the calls before each, and of all */
-    int32_t *launches_before;              /* as long */
+    struct le_recorded *recorded;          /* up to one in so many calls (recording.c) */
+    double own_part;                       /* of what the model says of the recorder's own time */
     struct le_spans pauses;                /* when it held the program beside that, for its buffers and the like */
     uint64_t recording_ns;                 /* all that it took, pauses too */
     uint64_t launch_recording_ns;          /* of a launch, on average */
@@ -62,6 +62,8 @@ struct le_scene {
  */
 bool le_scene_choose(struct le_scene *scene, int32_t process);
 
+/* All operations, by their position in the scene: those of one name and shape together, and among them by start. */
+int32_t *le_scene_alike(const struct le_scene *scene);
 const struct le_operation *le_scene_operation(const struct le_scene *scene, int32_t k);
 const struct le_call *le_scene_call(const struct le_scene *scene, int32_t k);
 /* The call of an operation; NULL where it is not known. */
