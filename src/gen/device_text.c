@@ -173,11 +173,15 @@ struct block *le_cuda_open(struct cuda *c, struct block *parent, const char *hea
     return block;
 }
 
-/* The pragma is of the head, since what the loop does not change may come to stand before it. */
+/* The pragma is of the head, since what the loop does not change may come to stand before it. A loop of one turn is
+ * none: each that is unrolled costs the compiler as much as 40 operations. */
 struct block *le_cuda_unrolled(struct cuda *c, struct block *parent, const char *name, int count) {
-    return le_cuda_open(
-        c, parent,
-        le_arena_format(c->arena, "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)", name, name, count, name));
+    const char *loop = "#pragma unroll\nfor (int %s = 0; %s < %d; %s++)";
+    const char *head = count == 1 ? "" : le_arena_format(c->arena, loop, name, name, count, name);
+    struct block *block = le_cuda_open(c, parent, head);
+    if (count == 1)
+        le_cuda_line(c, block, "const int %s = 0;", name);
+    return block;
 }
 
 void le_cuda_close(struct cuda *c, struct block *block) {
