@@ -65,14 +65,32 @@ static bool is_ahead(const struct map_stream *s) {
     return !s->tile;
 }
 
+/* An array of turns' elements, aligned so that they are moved as the vectors they are: see copy_vector. */
+static void declare_array(struct maker *k, const char *type, const char *name, int turns, int columns) {
+    le_cuda_line(k->c, k->body, "%s%s %s[%d][%d]%s;", k->m->width > 1 && columns == k->m->width ? "__align__(16) " : "",
+                 type, name, turns, columns, k->whole || name == k->made ? "" : " = {}");
+}
+
+/* `width` neighbours, which begin at a multiple of their size or of 16 bytes; without a function or a loop, since both
+ * cost the compiler time. */
+static void copy_vector(struct maker *k, struct block *block, int value, const char *to, const char *from) {
+    int size_bytes = k->m->width * (int)le_type_size(k->c->ir->values.at[value].type);
+    const char *chunk = size_bytes == 1   ? "unsigned char"
+                        : size_bytes == 2 ? "unsigned short"
+                        : size_bytes == 4 ? "unsigned"
+                        : size_bytes == 8 ? "uint2"
+                                          : "uint4";
+    for (int n = 0; n * 16 < size_bytes; n++)
+        le_cuda_line(k->c, block, "((%s *)%s)[%d] = ((const %s *)%s)[%d];", chunk, to, n, chunk, from, n);
+}
+
 static void declare(struct maker *k) {
     for (int q = 0; q < k->m->stream_count; q++) {
         struct map_stream *s = &k->m->streams[q];
         if (!is_ahead(s))
             continue;
         s->name = le_cuda_name(k->c, wish_of(k, s, "near"));
-        le_cuda_line(k->c, k->body, "%s %s[%d][%d]%s;", stored_of(k, s), s->name,
-                     k->m->unroll + s->row_high - s->row_low, columns_of(k, s), k->whole ? "" : " = {}");
+        declare_array(k, stored_of(k, s), s->name, k->m->unroll + s->row_high - s->row_low, columns_of(k, s));
     }
 }
 
@@ -86,7 +104,10 @@ static void read_row(struct maker *k, const struct map_stream *s, struct block *
         struct block *base = le_cuda_open(c, block, NULL);
         bind_inner(k, base, le_arena_format(c->arena, "(%d)", at));
         const char *place = le_cuda_trusted_place(k->c, s->loads[0], base);
-        if (wide)
+        if (wide && columns_of(k, s) == width)
+            copy_vector(k, base, s->loads[0]->value, le_arena_format(c->arena, "%s[%s]", s->name, row),
+                        le_arena_format(c->arena, "&%s", place));
+        else if (wide)
             le_cuda_line(c, base, "le_read_at<%d>(&%s[%s][%d], &%s);", width, s->name, row, at - s->column_low, place);
         else
             le_cuda_line(c, base, "%s[%s][%d] = %s;", s->name, row, at - s->column_low, place);
@@ -252,7 +273,7 @@ static struct block *open_counted(struct maker *k) {
 static void declare_made(struct maker *k) {
     enum le_type stored = k->c->ir->values.at[k->m->stage->target].type;
     k->made = le_cuda_name(k->c, "made");
-    le_cuda_line(k->c, k->body, "%s %s[%d][%d];", le_cuda_stored(stored), k->made, k->m->unroll, k->m->width);
+    declare_array(k, le_cuda_stored(stored), k->made, k->m->unroll, k->m->width);
 }
 
 static void make_element(struct maker *k, struct block *block) {
@@ -304,7 +325,8 @@ static void write_whole(struct maker *k, struct block *block) {
     struct cuda *c = k->c;
     struct block *turns = open_turns(k, block);
     bind_inner(k, turns, NULL);
-    le_cuda_line(c, turns, "le_write<%d>(&%s, %s[%s]);", k->m->width, target_place(k, turns), k->made, k->turn);
+    copy_vector(k, turns, k->m->stage->target, le_arena_format(c->arena, "&%s", target_place(k, turns)),
+                le_arena_format(c->arena, "%s[%s]", k->made, k->turn));
     le_cuda_close(c, turns);
 }
 
