@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct report_line {
@@ -92,18 +93,18 @@ static bool write_file(void *user, const void *bytes, size_t size_bytes) {
     return fwrite(bytes, 1, size_bytes, user) == size_bytes;
 }
 
-/* Into a new file beside path, which takes its place once it is whole. */
+/* Into part, a new file beside path, which takes its place once it is whole; NULL: into path itself. */
 static int save_as(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path,
                    const char *part) {
-    FILE *file = fopen(part, "wbx");
+    FILE *file = part ? fopen(part, "wbx") : fopen(path, "wb");
     if (!file)
         return le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
     int code = le_cli_failed(cli, leat_trace_report(trace, report, LEAT_REPORT_TEXT, write_file, file));
     if (fclose(file) != 0 && !code)
         code = le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    if (!code && rename(part, path) != 0)
+    if (!code && part && rename(part, path) != 0)
         code = le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    if (code)
+    if (code && part)
         unlink(part);
     return code;
 }
@@ -111,10 +112,12 @@ static int save_as(struct le_cli *cli, const leat_trace *trace, leat_report repo
 static int save(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path) {
     size_t room = strlen(path) + 32;
     char *part = malloc(room);
+    struct stat about;
+    bool is_device = stat(path, &about) == 0 && !S_ISREG(about.st_mode); /* or a pipe: nothing takes its place */
     if (!part)
         return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
     snprintf(part, room, "%s.%ld.part", path, (long)getpid());
-    int code = save_as(cli, trace, report, path, part);
+    int code = save_as(cli, trace, report, path, is_device ? NULL : part);
     free(part);
     return code;
 }

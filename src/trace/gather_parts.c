@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { COPY_BYTES = 1 << 20 };
@@ -152,17 +153,26 @@ static leat_status append_parts(int file, const char *name, const char *folder, 
     return status;
 }
 
+static leat_status write_parts(const char *name, const char *folder, const struct parts *parts,
+                               leat_trace_outcome *outcome) {
+    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        return fail_file(name, "written");
+    leat_status status = append_parts(file, name, folder, parts, outcome);
+    if (close(file) != 0 && !status)
+        status = fail_file(name, "written");
+    return status;
+}
+
 static leat_status make_file(const char *folder, const char *name, const struct parts *parts,
                              leat_trace_outcome *outcome) {
     char fresh[PATH_MAX];
+    struct stat about;
+    if (stat(name, &about) == 0 && !S_ISREG(about.st_mode)) /* a device or a pipe: nothing takes its place */
+        return write_parts(name, folder, parts, outcome);
     if (snprintf(fresh, sizeof fresh, "%s.%d.new", name, (int)getpid()) >= (int)sizeof fresh)
         return le_fail(LEAT_FILE, "%s: the name is too long", name);
-    int file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
-        return fail_file(fresh, "written");
-    leat_status status = append_parts(file, fresh, folder, parts, outcome);
-    if (close(file) != 0 && !status)
-        status = fail_file(fresh, "written");
+    leat_status status = write_parts(fresh, folder, parts, outcome);
     if (!status && rename(fresh, name) != 0)
         status = fail_file(name, "written");
     if (status)
