@@ -184,11 +184,12 @@ enum le_trace_sync_kind {
     LE_TRACE_SYNC_STREAM,
     LE_TRACE_SYNC_CONTEXT
 };
+#define LE_TRACE_NO_STREAM 0xffffffffu /* CUPTI's, too */
 struct le_trace_sync {
     uint64_t start_ns, end_ns;
     uint32_t correlation, kind;
-    uint32_t context, stream;
-    uint32_t event, unused;
+    uint32_t context, stream; /* stream: LE_TRACE_NO_STREAM, or the one waited for, or that waits */
+    uint32_t event, unused;   /* event: 0, or CUPTI's number in traces of before */
 };
 
 enum le_trace_memory_operation { LE_TRACE_ALLOCATE = 1, LE_TRACE_RELEASE };

@@ -9,7 +9,6 @@
 enum { DEVICES_MOST = 1024 };
 /* Later than this is no time: 2^62 ns are a hundred and forty years. */
 #define TIME_MOST ((uint64_t)1 << 62)
-#define NO_STREAM 0xffffffffu /* CUPTI's for none */
 
 /* ---- times */
 
@@ -262,7 +261,7 @@ static void read_sync(struct le_reader *reader, const void *record, size_t size_
     }
     if (!take_times(reader, told->start_ns, told->end_ns, &wait.start_ns, &wait.end_ns))
         return;
-    if (told->kind != LE_TRACE_SYNC_CONTEXT && told->stream != NO_STREAM)
+    if (told->kind != LE_TRACE_SYNC_CONTEXT && told->stream != LE_TRACE_NO_STREAM)
         wait.stream = stream_of(reader, told->context, told->stream);
     *LE_READER_PUSH(reader, &reader->index->waits) = wait;
 }

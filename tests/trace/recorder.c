@@ -73,7 +73,7 @@ static const leat_trace_options plain = {.no_source = true};
 static void test_all_kinds(void **state) {
     struct recording recording;
     (void)state;
-    record(&recording, "init everything launch:3 driver:2 exit:5", plain);
+    record(&recording, "init everything sync:13 launch:3 driver:2 exit:5", plain);
     const struct le_index *index = recording.index;
     assert_int_equal(recording.outcome.exit_status, 5);
     assert_int_equal(recording.outcome.processes, 1);
@@ -94,7 +94,16 @@ static void test_all_kinds(void **state) {
     assert_int_equal(count_operations(index, LE_OPERATION_GRAPH), 1);
     assert_int_equal(count_calls(index, "cudaLaunchKernel"), 3);
     assert_int_equal(count_calls(index, "cuLaunchKernel"), 2);
-    assert_int_equal(index->waits.count, 1);
+    assert_int_equal(index->waits.count, 2);
+    for (int k = 0; k < 2; k++) {
+        const struct le_wait *wait = &index->waits.at[k];
+        const struct le_call *call = &index->calls.at[wait->call];
+        const char *function = k == 0 ? "cuStreamSynchronize" : "cuStreamWaitEvent";
+        assert_int_equal(wait->kind, k == 0 ? LE_TRACE_SYNC_STREAM : LE_TRACE_SYNC_STREAM_EVENT);
+        assert_int_equal(index->streams.at[wait->stream].id, 13);
+        assert_string_equal(index->texts.at[call->function], function);
+        assert_in_range(wait->start_ns, call->start_ns, wait->end_ns);
+    }
     assert_int_equal(index->memory.count, 1);
     assert_int_equal(index->overheads.count, 1);
     assert_int_equal(index->overheads.at[0].kind, LE_TRACE_OVERHEAD_QUEUE_FULL);

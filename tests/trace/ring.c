@@ -157,9 +157,9 @@ static void test_selection(void **state) {
                                        "cuInit"};
     (void)state;
     for (size_t k = 0; k < sizeof left_out / sizeof *left_out; k++)
-        assert_true(le_selection_has(left_out[k]));
+        assert_true(le_selection_leaves_out(left_out[k]));
     for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
-        assert_false(le_selection_has(kept[k]));
+        assert_false(le_selection_leaves_out(kept[k]));
 }
 
 int main(void) {

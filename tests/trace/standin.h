@@ -19,6 +19,8 @@ STANDIN_OUT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size_bytes
 STANDIN_OUT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size_bytes);
 STANDIN_OUT int cuGraphCreate(void); /* there is one graph, of one kernel */
 STANDIN_OUT int cuGraphLaunch(void);
+STANDIN_OUT int cuStreamSynchronize(void *stream);
+STANDIN_OUT int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
 STANDIN_OUT int cuProfilerStart(void);
 STANDIN_OUT int cuProfilerStop(void);
 STANDIN_OUT int cudaLaunchKernel(const char *name); /* calls cuLaunchKernel */
@@ -48,6 +50,8 @@ enum {
     STANDIN_cuProfilerStop,
     STANDIN_cuGraphCreate,
     STANDIN_cuGraphLaunch,
+    STANDIN_cuStreamSynchronize,
+    STANDIN_cuStreamWaitEvent,
     STANDIN_FUNCTIONS,
     STANDIN_cudaLaunchKernel_v7000 = 1,
     STANDIN_cudaGetDevice_v3020

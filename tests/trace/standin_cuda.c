@@ -66,6 +66,31 @@ int cudaGetDevice(int *device) {
     return 0;
 }
 
+int cuStreamSynchronize(void *stream) {
+    struct {
+        void *stream;
+    } parameters = {stream};
+    uint64_t start_ns;
+    if (!cupti)
+        return 0;
+    uint32_t correlation = cupti->enter(DRIVER, STANDIN_cuStreamSynchronize, &parameters, &start_ns);
+    cupti->leave(DRIVER, STANDIN_cuStreamSynchronize, &parameters, correlation, start_ns);
+    return 0;
+}
+
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
+    struct {
+        void *stream, *event;
+        unsigned flags;
+    } parameters = {stream, event, flags};
+    uint64_t start_ns;
+    if (!cupti)
+        return 0;
+    uint32_t correlation = cupti->enter(DRIVER, STANDIN_cuStreamWaitEvent, &parameters, &start_ns);
+    cupti->leave(DRIVER, STANDIN_cuStreamWaitEvent, &parameters, correlation, start_ns);
+    return 0;
+}
+
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size_bytes) {
     struct {
         uint64_t to;

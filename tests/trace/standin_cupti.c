@@ -20,8 +20,8 @@ static struct {
     pthread_mutex_t lock;
     le_cupti_callback_function *callback;
     void *user;
-    uint8_t wanted[3][16], enabled[64], left_out[3][16];
-    bool is_zeroed; /* buffers are zeros when they come */
+    uint8_t wanted[3][16], enabled[64], told[3][16]; /* told: calls of functions */
+    bool is_zeroed;                                  /* buffers are zeros when they come */
     le_cupti_request_function *request;
     le_cupti_complete_function *complete;
     uint8_t *buffer;
@@ -98,7 +98,8 @@ static void emit(int kind, const struct record *record) {
     uint8_t *full = NULL;
     size_t full_bytes = 0, buffer_bytes = 0;
     pthread_mutex_lock(&state.lock);
-    bool wanted = state.enabled[kind] && state.request;
+    bool is_call = kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME;
+    bool wanted = (is_call || state.enabled[kind]) && state.request;
     if (wanted && state.buffer && state.used + size_bytes > state.size_bytes) {
         full = state.buffer, full_bytes = state.used, buffer_bytes = state.size_bytes;
         state.buffer = NULL;
@@ -123,7 +124,8 @@ static void emit(int kind, const struct record *record) {
 /* ---- what the driver asks for */
 
 static void call_back(int domain, uint32_t id, int site, const void *parameters, uint32_t correlation) {
-    struct le_cupti_callback data = {.site = site, .parameters = parameters, .correlation = correlation};
+    struct le_cupti_callback data = {
+        .site = site, .parameters = parameters, .correlation = correlation, .context_id = 1};
     if (state.callback && state.wanted[domain][id])
         state.callback(state.user, domain, id, &data);
 }
@@ -143,7 +145,7 @@ static void leave(int domain, uint32_t id, const void *parameters, uint32_t corr
     SET(record, API, thread, syscall(SYS_gettid));
     SET(record, API, correlation, correlation);
     call_back(domain, id, LE_CUPTI_EXIT, parameters, correlation);
-    if (!state.left_out[domain][id])
+    if (state.told[domain][id])
         emit(domain == LE_CUPTI_DOMAIN_DRIVER ? LE_CUPTI_KIND_DRIVER : LE_CUPTI_KIND_RUNTIME, &record);
 }
 
@@ -220,13 +222,7 @@ static void emit_range(uint64_t time_ns) {
 }
 
 static void emit_host(uint64_t time_ns) {
-    struct record sync = {0}, memory = {0}, overhead = {0}, jit = {0};
-    SET(sync, SYNC, type, LE_CUPTI_SYNC_STREAM);
-    SET(sync, SYNC, start, time_ns);
-    SET(sync, SYNC, end, time_ns + 10);
-    SET(sync, SYNC, context, 1);
-    SET(sync, SYNC, stream, 7);
-    emit(LE_CUPTI_KIND_SYNC, &sync);
+    struct record memory = {0}, overhead = {0}, jit = {0};
     SET(memory, MEMORY2, operation, LE_CUPTI_ALLOCATION);
     SET(memory, MEMORY2, where, LE_CUPTI_MEMORY_PINNED);
     SET(memory, MEMORY2, address, 0x1000);
@@ -342,6 +338,8 @@ le_cupti_result cuptiGetCallbackName(le_cupti_domain domain, uint32_t id, const 
         [STANDIN_cuProfilerStop] = "cuProfilerStop",
         [STANDIN_cuGraphCreate] = "cuGraphCreate",
         [STANDIN_cuGraphLaunch] = "cuGraphLaunch",
+        [STANDIN_cuStreamSynchronize] = "cuStreamSynchronize",
+        [STANDIN_cuStreamWaitEvent] = "cuStreamWaitEvent",
     };
     if (domain == LE_CUPTI_DOMAIN_DRIVER)
         *name = id < STANDIN_FUNCTIONS ? names[id] : NULL;
@@ -356,18 +354,18 @@ le_cupti_result cuptiActivityEnable(le_cupti_kind kind) {
     pthread_mutex_lock(&state.lock);
     state.enabled[kind] = 1;
     if (kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME)
-        memset(state.left_out[kind - LE_CUPTI_KIND_DRIVER + LE_CUPTI_DOMAIN_DRIVER], 0, sizeof state.left_out[0]);
+        memset(state.told[kind - LE_CUPTI_KIND_DRIVER + LE_CUPTI_DOMAIN_DRIVER], 1, sizeof state.told[0]);
     pthread_mutex_unlock(&state.lock);
     return record_bytes(kind) ? 0 : 21;
 }
 
 le_cupti_result cuptiActivityEnableDriverApi(uint32_t id, uint8_t is_on) {
-    state.left_out[LE_CUPTI_DOMAIN_DRIVER][id] = !is_on;
+    state.told[LE_CUPTI_DOMAIN_DRIVER][id] = is_on;
     return 0;
 }
 
 le_cupti_result cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t is_on) {
-    state.left_out[LE_CUPTI_DOMAIN_RUNTIME][id] = !is_on;
+    state.told[LE_CUPTI_DOMAIN_RUNTIME][id] = is_on;
     return 0;
 }
 
@@ -378,9 +376,16 @@ le_cupti_result cuptiActivitySetAttribute(le_cupti_attribute attribute, size_t *
     return 0;
 }
 
+le_cupti_result cuptiGetStreamIdEx(le_cupti_context context, le_cupti_stream stream, uint8_t per_thread, uint32_t *id) {
+    *id = (uint32_t)(uintptr_t)stream;
+    return context || per_thread;
+}
+
 le_cupti_result cuptiActivityDisable(le_cupti_kind kind) {
     pthread_mutex_lock(&state.lock);
     state.enabled[kind] = 0;
+    if (kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME)
+        memset(state.told[kind - LE_CUPTI_KIND_DRIVER + LE_CUPTI_DOMAIN_DRIVER], 0, sizeof state.told[0]);
     pthread_mutex_unlock(&state.lock);
     return 0;
 }

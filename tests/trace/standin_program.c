@@ -1,10 +1,9 @@
 /* A program that uses CUDA's stand-in, as its arguments tell it, one after the other:
- *   init  launch:N  driver:N  ask:N  up:N  few:N  down:N  graph:N  everything  start  stop  threads:T:N  sleep:MS errno
- *   fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for
- *   exec            the rest is done by this program, started anew
- *   fsize:BYTES     no file may grow larger      wait:FILE  makes the file; exits with 7 when a signal comes
- *   load:LIBRARY  say:TEXT  abort  kill9  exit:N  bench:N     bench prints nanoseconds of this thread's own time a
- * launch */
+ *   sync:STREAM  init  launch:N  driver:N  ask:N  up:N  few:N  down:N  graph:N  everything  start  stop  threads:T:N
+ * sleep:MS errno fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for exec            the rest is
+ * done by this program, started anew fsize:BYTES     no file may grow larger      wait:FILE  makes the file; exits with
+ * 7 when a signal comes load:LIBRARY  say:TEXT  abort  kill9  exit:N  bench:N     bench prints nanoseconds of this
+ * thread's own time a launch */
 #include "standin.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,6 +50,12 @@ static void copy_few_up(long count) {
 static void copy_down(long count) {
     for (long k = 0; k < count; k++)
         cuMemcpyDtoH_v2(host, 0x7000, BYTES);
+}
+
+/* The host waits for a stream, which then waits for an event. */
+static void synchronize(long stream) {
+    cuStreamSynchronize((void *)stream); /* NOLINT: its number stands for it */
+    cuStreamWaitEvent((void *)stream, NULL, 0);
 }
 
 /* The first time a graph is made. */
@@ -146,17 +151,12 @@ static const struct {
     void (*plain)(void);
     void (*counted)(long count);
 } words_known[] = {
-    {"launch", NULL, launch},
-    {"driver", NULL, launch_by_driver},
-    {"up", NULL, copy_up},
-    {"down", NULL, copy_down},
-    {"errno", check_errno, NULL},
-    {"bench", NULL, bench},
-    {"graph", NULL, launch_graph},
-    {"sleep", NULL, sleep_ms},
-    {"fsize", NULL, limit_files},
-    {"abort", abort, NULL},
-    {"ask", NULL, ask},
+    {"launch", NULL, launch},      {"driver", NULL, launch_by_driver},
+    {"up", NULL, copy_up},         {"down", NULL, copy_down},
+    {"errno", check_errno, NULL},  {"bench", NULL, bench},
+    {"graph", NULL, launch_graph}, {"sync", NULL, synchronize},
+    {"sleep", NULL, sleep_ms},     {"fsize", NULL, limit_files},
+    {"abort", abort, NULL},        {"ask", NULL, ask},
     {"few", NULL, copy_few_up},
 };
 

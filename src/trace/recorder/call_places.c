@@ -40,10 +40,17 @@ static const char *const origins[] = {"Launch",        "GraphLaunch",     "Memcp
                                       "ThreadSync",    "MemPrefetch",     "CtxCreate",       "DevicePrimaryCtxRetain",
                                       "ModuleGetFunc", "LibraryGetKernel"};
 
-uint8_t le_call_place(const char *function_name) {
+static const struct {
+    const char *name; /* after "cu" or "cuda" */
+    uint16_t place;
+} syncs[] = {{"EventSynchronize", LE_PLACE_SYNC_EVENT},    {"StreamWaitEvent", LE_PLACE_SYNC_STREAM_EVENT},
+             {"StreamSynchronize", LE_PLACE_SYNC_STREAM},  {"CtxSynchronize", LE_PLACE_SYNC_CONTEXT},
+             {"DeviceSynchronize", LE_PLACE_SYNC_CONTEXT}, {"ThreadSynchronize", LE_PLACE_SYNC_CONTEXT}};
+
+uint16_t le_call_place(const char *function_name) {
     static const struct {
         const char *name;
-        uint8_t place;
+        uint16_t place;
     } others[] = {
         {"cuMemcpyHtoD_v2", LE_PLACE_ORIGIN | LE_PLACE_UPLOAD | LE_PLACE_WAITS},
         {"cuMemcpyHtoDAsync_v2", LE_PLACE_ORIGIN | LE_PLACE_UPLOAD},
@@ -65,7 +72,9 @@ uint8_t le_call_place(const char *function_name) {
     const char *rest = begins(function_name, "cuda") ? function_name + 4 : function_name + 2;
     if (!begins(function_name, "cu"))
         return 0;
-    uint8_t place = 0;
+    uint16_t place = 0;
+    for (size_t k = 0; k < ARRAY_LEN(syncs); k++)
+        place |= le_call_is(rest, syncs[k].name) ? syncs[k].place : 0;
     for (size_t k = 0; k < ARRAY_LEN(graphs); k++)
         place |= begins(rest, graphs[k]) ? LE_PLACE_GRAPH : 0;
     for (size_t k = 0; k < ARRAY_LEN(origins); k++)

@@ -14,9 +14,15 @@ enum le_call_place {
     LE_PLACE_WAITS = 16,   /* returns when the copy is done */
     LE_PLACE_RESUME = 32,  /* cuProfilerStart */
     LE_PLACE_PAUSE = 64,   /* cuProfilerStop */
-    LE_PLACE_GRAPH = 128   /* begins to make a graph */
+    LE_PLACE_GRAPH = 128,  /* begins to make a graph */
+    /* what waits: (event), (stream, event, flags), (stream), () */
+    LE_PLACE_SYNC_EVENT = 256,
+    LE_PLACE_SYNC_STREAM_EVENT = 512,
+    LE_PLACE_SYNC_STREAM = 1024,
+    LE_PLACE_SYNC_CONTEXT = 2048,
+    LE_PLACE_SYNC = 256 | 512 | 1024 | 2048
 };
-uint8_t le_call_place(const char *function_name); /* 0: nothing */
+uint16_t le_call_place(const char *function_name); /* 0: nothing */
 
 /* Is it `base`, but for what stands for its version? */
 bool le_call_is(const char *function_name, const char *base);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "trace/recorder/call_places.h"
 #include <errno.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -61,6 +62,42 @@ static void put_transfer(struct le_capture *capture, const struct le_cupti_callb
     le_event_ring_put(capture->ring, LE_TRACE_TRANSFER, &transfer, sizeof transfer, NULL, 0);
 }
 
+/* By CUPTI's clock. */
+static uint64_t cupti_ns(const struct le_capture *capture) {
+    uint64_t time_ns = 0;
+    capture->cupti->get_timestamp(&time_ns);
+    return time_ns;
+}
+
+static uint32_t stream_id(const struct le_capture *capture, const struct le_cupti_callback *call) {
+    const le_cupti_stream *stream = call->parameters; /* the first one */
+    bool of_thread = call->function_name && strstr(call->function_name, "_pts");
+    uint32_t id = LE_TRACE_NO_STREAM;
+    if (stream && capture->cupti->get_stream_id)
+        capture->cupti->get_stream_id(NULL, *stream, of_thread, &id);
+    return id;
+}
+
+static void put_sync(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
+    static _Thread_local uint64_t start_ns;
+    if (call->site == LE_CUPTI_ENTER) {
+        start_ns = cupti_ns(capture);
+        return;
+    }
+    struct le_trace_sync sync = {.start_ns = start_ns,
+                                 .end_ns = cupti_ns(capture),
+                                 .correlation = call->correlation,
+                                 .context = call->context_id,
+                                 .stream = LE_TRACE_NO_STREAM};
+    sync.kind = place & LE_PLACE_SYNC_EVENT          ? LE_TRACE_SYNC_EVENT
+                : place & LE_PLACE_SYNC_STREAM_EVENT ? LE_TRACE_SYNC_STREAM_EVENT
+                : place & LE_PLACE_SYNC_STREAM       ? LE_TRACE_SYNC_STREAM
+                                                     : LE_TRACE_SYNC_CONTEXT;
+    if (place & (LE_PLACE_SYNC_STREAM | LE_PLACE_SYNC_STREAM_EVENT))
+        sync.stream = stream_id(capture, call);
+    le_event_ring_put(capture->ring, LE_TRACE_SYNC, &sync, sizeof sync, NULL, 0);
+}
+
 static void put_origin(struct le_capture *capture, const struct le_cupti_callback *call) {
     struct le_trace_origin origin = {.correlation = call->correlation, .source = le_sources_capture(capture->sources)};
     if (origin.source)
@@ -70,18 +107,20 @@ static void put_origin(struct le_capture *capture, const struct le_cupti_callbac
 /* Whether there is something to keep at this end of the call. */
 static bool is_looked_at(const struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
     bool begins = call->site == LE_CUPTI_ENTER;
-    return (begins && capture->sources) || place & LE_PLACE_EITHER || (begins && place & LE_PLACE_UPLOAD) ||
-           (place & LE_PLACE_DOWNLOAD && begins != !!(place & LE_PLACE_WAITS));
+    return (begins && capture->sources) || place & LE_PLACE_SYNC || place & LE_PLACE_EITHER ||
+           (begins && place & LE_PLACE_UPLOAD) || (place & LE_PLACE_DOWNLOAD && begins != !!(place & LE_PLACE_WAITS));
 }
 
 static void look(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
     if (!is_looked_at(capture, call, place))
         return;
     uint64_t start_ns = le_clock_ns();
-    if (capture->sources && call->site == LE_CUPTI_ENTER)
+    if (capture->sources && call->site == LE_CUPTI_ENTER && place & LE_PLACE_ORIGIN)
         put_origin(capture, call);
     if (place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD | LE_PLACE_EITHER))
         put_transfer(capture, call, place);
+    if (place & LE_PLACE_SYNC)
+        put_sync(capture, call, place);
     if (le_event_ring_presses(capture->ring))
         capture->pressed(capture->user);
     atomic_fetch_add_explicit(&capture->recorder_ns, le_clock_ns() - start_ns, memory_order_relaxed);
@@ -104,22 +143,23 @@ void le_capture_call(void *user, le_cupti_domain domain, uint32_t id, const void
         capture->profiler_switched(capture->user, false);
     if (place & LE_PLACE_GRAPH && call->site == LE_CUPTI_ENTER)
         capture->graph_begins(capture->user);
-    if (place & LE_PLACE_ORIGIN && outermost && atomic_load_explicit(&capture->is_on, memory_order_relaxed))
+    if (place & (LE_PLACE_ORIGIN | LE_PLACE_SYNC) && outermost &&
+        atomic_load_explicit(&capture->is_on, memory_order_relaxed))
         look(capture, call, place);
     errno = error;
 }
 
 static void enable_domain(struct le_capture *capture, const struct le_cupti *cupti, le_cupti_subscriber subscriber,
                           le_cupti_domain domain) {
-    uint8_t *places = capture->places[domain == LE_CUPTI_DOMAIN_RUNTIME];
+    uint16_t *places = capture->places[domain == LE_CUPTI_DOMAIN_RUNTIME];
     const char *name;
     for (uint32_t id = 0; le_call_next(cupti, domain, &id, &name) && id < LE_CAPTURE_FUNCTIONS;) {
-        uint8_t place = le_call_place(name);
+        uint16_t place = le_call_place(name);
         if (!capture->profiler_switched)
-            place &= (uint8_t) ~(LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);
+            place &= (uint16_t) ~(LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);
         bool transfers = place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD | LE_PLACE_EITHER);
         bool switches = place & (LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);
-        if (!transfers && !switches && !(place && capture->sources))
+        if (!transfers && !switches && !(place & LE_PLACE_SYNC) && !(place && capture->sources))
             continue;
         places[id] = place;
         cupti->enable_callback(1, subscriber, domain, id);
@@ -127,6 +167,7 @@ static void enable_domain(struct le_capture *capture, const struct le_cupti *cup
 }
 
 void le_capture_enable(struct le_capture *capture, const struct le_cupti *cupti, le_cupti_subscriber subscriber) {
+    capture->cupti = cupti;
     enable_domain(capture, cupti, subscriber, LE_CUPTI_DOMAIN_DRIVER);
     enable_domain(capture, cupti, subscriber, LE_CUPTI_DOMAIN_RUNTIME);
 }

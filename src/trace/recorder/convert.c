@@ -201,18 +201,6 @@ static void convert_graph(struct le_convert *convert, const uint8_t *at) {
     PUT(LE_TRACE_GRAPH, graph);
 }
 
-static void convert_sync(struct le_convert *convert, const uint8_t *at) {
-    _Static_assert((int)LE_CUPTI_SYNC_CONTEXT == (int)LE_TRACE_SYNC_CONTEXT, "kinds are the same");
-    struct le_trace_sync sync = {.start_ns = GET64(SYNC, start),
-                                 .end_ns = GET64(SYNC, end),
-                                 .correlation = GET(SYNC, correlation),
-                                 .kind = GET(SYNC, type),
-                                 .context = GET(SYNC, context),
-                                 .stream = GET(SYNC, stream),
-                                 .event = GET(SYNC, event)};
-    PUT(LE_TRACE_SYNC, sync);
-}
-
 /* ---- memory, compiling, overheads */
 
 static void convert_memory(struct le_convert *convert, const uint8_t *at) {
@@ -387,7 +375,6 @@ static const struct row {
     {LE_CUPTI_KIND_MEMCPY, 12, LE_KINDS_OF_WORK, convert_copy},
     {LE_CUPTI_KIND_MEMCPY2, 12, LE_KINDS_OF_WORK, convert_copy_between_devices},
     {LE_CUPTI_KIND_MEMSET, 12, LE_KINDS_OF_WORK, convert_set},
-    {LE_CUPTI_KIND_SYNC, 12, LE_KINDS_OF_HOST, convert_sync},
     {LE_CUPTI_KIND_OVERHEAD, 12, LE_KINDS_OF_HOST, convert_overhead},
     {LE_CUPTI_KIND_MEMORY2, LE_SINCE_MEMORY2_time, LE_KINDS_OF_HOST, convert_memory},
     {LE_CUPTI_KIND_GRAPH, LE_SINCE_GRAPH_start, LE_KINDS_OF_WORK, convert_graph},

@@ -13,8 +13,10 @@ typedef int le_cupti_thread_id_type;
 typedef int le_cupti_attribute;
 typedef void le_cupti_activity;
 struct CUctx_st;
+struct CUstream_st;
 struct CUpti_Subscriber_st;
 typedef struct CUctx_st *le_cupti_context;
+typedef struct CUstream_st *le_cupti_stream;
 typedef struct CUpti_Subscriber_st *le_cupti_subscriber;
 
 /* X(our name, CUPTI's, value) */
@@ -36,7 +38,6 @@ typedef struct CUpti_Subscriber_st *le_cupti_subscriber;
     X(KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, 17)                                                                 \
     X(KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2, 22)                                                                   \
     X(KIND_STREAM, CUPTI_ACTIVITY_KIND_STREAM, 37)                                                                     \
-    X(KIND_SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 38)                                                              \
     X(KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMORY2, 49)                                                                   \
     X(KIND_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 51)                                                                 \
     X(FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, 1)                                                               \
@@ -62,10 +63,6 @@ typedef struct CUpti_Subscriber_st *le_cupti_subscriber;
     X(MEMORY_MANAGED, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED, 5)                                                           \
     X(MEMORY_DEVICE_STATIC, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC, 6)                                               \
     X(MEMORY_MANAGED_STATIC, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC, 7)                                             \
-    X(SYNC_EVENT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 1)                                            \
-    X(SYNC_STREAM_EVENT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 2)                                     \
-    X(SYNC_STREAM, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, 3)                                          \
-    X(SYNC_CONTEXT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, 4)                                        \
     X(ALLOCATION, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 1)                                                  \
     X(RELEASE, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 2)                                                        \
     X(STREAM_DEFAULT, CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT, 1)                                                    \
@@ -147,7 +144,9 @@ typedef void le_cupti_complete_function(le_cupti_context context, uint32_t strea
       (le_cupti_context context, uint32_t stream, size_t * dropped))                                                   \
     X(activity_flush, cuptiActivityFlushAll, REQUIRED, (uint32_t flag))                                                \
     X(set_attribute, cuptiActivitySetAttribute, OPTIONAL,                                                              \
-      (le_cupti_attribute attribute, size_t * size_bytes, void *value))
+      (le_cupti_attribute attribute, size_t * size_bytes, void *value))                                                \
+    X(get_stream_id, cuptiGetStreamIdEx, OPTIONAL,                                                                     \
+      (le_cupti_context context, le_cupti_stream stream, uint8_t per_thread, uint32_t * id))
 
 /* Those that no version before this one has. */
 #define LE_CUPTI_YOUNGEST_SYMBOL 23

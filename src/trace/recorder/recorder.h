@@ -17,11 +17,11 @@
 struct le_recorder {
     struct le_cupti_door door;
     le_cupti_subscriber subscriber;
-    struct le_selection selection;
     bool has_cupti;          /* the door's table may be called, and records are coming */
     bool is_paused;          /* until cuProfilerStart */
     _Atomic bool has_graphs; /* of one that is_paused: the program makes graphs */
     bool leaves_copies;      /* copies and sets are not recorded */
+    bool selects;            /* functions one by one, not the kinds of calls */
     char tries[128];         /* LEAT_TRACE_CUPTI */
     char note[512];          /* what is missing, or "" */
     pid_t process;

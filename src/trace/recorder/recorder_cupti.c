@@ -94,6 +94,10 @@ static bool is_copy(le_cupti_kind kind) {
 
 /* ---- kinds */
 
+static bool is_call(le_cupti_kind kind) {
+    return kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME;
+}
+
 /* One that cannot be enabled costs its records alone. */
 static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     const struct le_cupti *cupti = &recorder->door.table;
@@ -101,20 +105,24 @@ static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++) {
         if (!is_asked_for(recorder, kind) || (recorder->leaves_copies && is_copy(kind)))
             continue;
+        if (recorder->selects && is_call(kind))
+            continue;
         le_cupti_result result = cupti->activity_enable(kind);
         if (result != LE_CUPTI_SUCCESS && !recorder->note[0])
             snprintf(recorder->note, sizeof recorder->note,
                      "not all was recorded: CUPTI refuses kind %d: %s (error %d)", kind, result_text(cupti, result),
                      result);
     }
-    if (groups & LE_KINDS_OF_HOST)
-        le_selection_apply(&recorder->selection, cupti);
+    if (groups & LE_KINDS_OF_HOST && recorder->selects)
+        le_selection_switch(cupti, true);
 }
 
 static void disable_kinds(struct le_recorder *recorder, unsigned groups) {
     le_cupti_kind kind;
     for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++)
         recorder->door.table.activity_disable(kind);
+    if (groups & LE_KINDS_OF_HOST && recorder->selects)
+        le_selection_switch(&recorder->door.table, false);
 }
 
 static void put_switch(struct le_recorder *recorder, bool on) {
@@ -162,8 +170,8 @@ static bool set_attribute(const struct le_cupti *cupti, le_cupti_attribute attri
 static void set_attributes(struct le_recorder *recorder) {
     const struct le_cupti *cupti = &recorder->door.table;
     recorder->buffers.clears = set_attribute(cupti, LE_CUPTI_ATTRIBUTE_ZEROED);
-    if (!tried(recorder, "all"))
-        le_selection_find(&recorder->selection, cupti);
+    recorder->selects =
+        !tried(recorder, "all") && le_selection_is_possible(cupti) && is_asked_for(recorder, LE_CUPTI_KIND_DRIVER);
 }
 
 void le_recorder_start_cupti(struct le_recorder *recorder, le_cupti_request_function *request,

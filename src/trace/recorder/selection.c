@@ -4,7 +4,7 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
 
-static const char *const names[] = {
+static const char *const left_out[] = {
     "cudaGetDevice",
     "cudaGetDeviceCount",
     "cudaDeviceGetAttribute",
@@ -40,32 +40,23 @@ static const char *const names[] = {
     "cuGetErrorString",
 };
 
-bool le_selection_has(const char *function_name) {
-    for (size_t k = 0; k < ARRAY_LEN(names); k++)
-        if (le_call_is(function_name, names[k]))
+bool le_selection_leaves_out(const char *function_name) {
+    for (size_t k = 0; k < ARRAY_LEN(left_out); k++)
+        if (le_call_is(function_name, left_out[k]))
             return true;
     return false;
 }
 
-static void find(struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain) {
-    int which = domain == LE_CUPTI_DOMAIN_RUNTIME;
+bool le_selection_is_possible(const struct le_cupti *cupti) {
+    return cupti->select_driver && cupti->select_runtime;
+}
+
+void le_selection_switch(const struct le_cupti *cupti, bool on) {
     const char *name;
-    for (uint32_t id = 0; le_call_next(cupti, domain, &id, &name);)
-        if (le_selection_has(name) && selection->count[which] < LE_SELECTION_MOST)
-            selection->ids[which][selection->count[which]++] = id;
-}
-
-void le_selection_find(struct le_selection *selection, const struct le_cupti *cupti) {
-    *selection = (struct le_selection){0};
-    if (cupti->select_driver)
-        find(selection, cupti, LE_CUPTI_DOMAIN_DRIVER);
-    if (cupti->select_runtime)
-        find(selection, cupti, LE_CUPTI_DOMAIN_RUNTIME);
-}
-
-void le_selection_apply(const struct le_selection *selection, const struct le_cupti *cupti) {
-    for (int k = 0; k < selection->count[0]; k++)
-        cupti->select_driver(selection->ids[0][k], 0);
-    for (int k = 0; k < selection->count[1]; k++)
-        cupti->select_runtime(selection->ids[1][k], 0);
+    for (uint32_t id = 0; le_call_next(cupti, LE_CUPTI_DOMAIN_DRIVER, &id, &name);)
+        if (!le_selection_leaves_out(name))
+            cupti->select_driver(id, on);
+    for (uint32_t id = 0; le_call_next(cupti, LE_CUPTI_DOMAIN_RUNTIME, &id, &name);)
+        if (!le_selection_leaves_out(name))
+            cupti->select_runtime(id, on);
 }
