@@ -1,6 +1,7 @@
 /* What calls of a program cost on a device, measured in C: programs.py starts it. It prints numbers alone.
  *
- * usage: bench_gpu_calls warm DEVICE               us to enqueue a call of 1,000 numbers; us for one with a wait
+ * usage: bench_gpu_calls warm DEVICE               us to enqueue a call of 1,000 numbers; us for one with a wait; us of
+ *                                                  the driver alone to launch a kernel, 0 on sim
  *        bench_gpu_calls first DEVICE START_NS     ms from START_NS (CLOCK_MONOTONIC) to the first result
  *        bench_gpu_calls context DEVICE START_NS   ms from there to cuInit and a context, without Leat
  *
@@ -59,18 +60,38 @@ static void must_driver(bool good) {
     exit(1);
 }
 
+static struct driver {
+    int (*init)(unsigned), (*get)(int *, int), (*retain)(void **, int), (*set)(void *), (*load)(void **, const void *);
+    int (*function)(void **, void *, const char *), (*create)(void **, unsigned), (*wait)(void *);
+    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                  void **);
+    void *context;
+} driver;
+
+static void *find(void *library, const char *name) {
+    void *found = dlsym(library, name);
+    must_driver(found != NULL);
+    return found;
+}
+
 /* The driver alone: what nobody's first result can do without. */
-static void context(struct steps *steps) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW), *made;
-    int (*init)(unsigned), (*get)(int *, int), (*retain)(void **, int), device;
+static void make_context(struct steps *steps) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    int device;
     must_driver(library != NULL);
-    *(void **)&init = dlsym(library, "cuInit");
-    *(void **)&get = dlsym(library, "cuDeviceGet");
-    *(void **)&retain = dlsym(library, "cuDevicePrimaryCtxRetain");
+    *(void **)&driver.init = find(library, "cuInit");
+    *(void **)&driver.get = find(library, "cuDeviceGet");
+    *(void **)&driver.retain = find(library, "cuDevicePrimaryCtxRetain");
+    *(void **)&driver.set = find(library, "cuCtxSetCurrent");
+    *(void **)&driver.load = find(library, "cuModuleLoadData");
+    *(void **)&driver.function = find(library, "cuModuleGetFunction");
+    *(void **)&driver.create = find(library, "cuStreamCreate");
+    *(void **)&driver.wait = find(library, "cuStreamSynchronize");
+    *(void **)&driver.launch = find(library, "cuLaunchKernel");
     step(steps, "driver loaded");
-    must_driver(init(0) == 0);
+    must_driver(driver.init(0) == 0);
     step(steps, "cuInit");
-    must_driver(get(&device, 0) == 0 && retain(&made, device) == 0);
+    must_driver(driver.get(&device, 0) == 0 && driver.retain(&driver.context, device) == 0);
     step(steps, "context");
 }
 
@@ -116,15 +137,43 @@ static leat_call *prepared(leat_context *ctx, struct steps *steps) {
     return call;
 }
 
-static double enqueue_us(leat_context *ctx, leat_call *call) {
-    double times[BATCHES];
-    for (int b = 0; b < BATCHES; b++) { /* each batch begins with an empty queue, which holds it */
+/* A kernel that does nothing, for the driver to launch, and a stream. */
+static void load_nothing(void **kernel, void **stream) {
+    static const char text[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() {\n  ret;\n}\n";
+    void *module;
+    make_context(&(struct steps){0});
+    must_driver(driver.set(driver.context) == 0 && driver.load(&module, text) == 0 &&
+                driver.function(kernel, module, "nothing") == 0 && driver.create(stream, 1) == 0 &&
+                driver.set(NULL) == 0);
+}
+
+static double bare_batch_us(void *kernel, void *stream) {
+    must_driver(driver.set(driver.context) == 0);
+    uint64_t start = now_ns();
+    for (int k = 0; k < BATCH; k++)
+        must_driver(driver.launch(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL) == 0);
+    double us = (double)(now_ns() - start) / BATCH / 1e3;
+    must_driver(driver.wait(stream) == 0 && driver.set(NULL) == 0);
+    return us;
+}
+
+/* In turns with the driver alone. Each batch begins with an empty queue, which holds it. */
+static double enqueue_us(leat_context *ctx, leat_call *call, bool has_driver, double *bare_us) {
+    double times[BATCHES], bare[BATCHES] = {0};
+    void *kernel = NULL, *stream = NULL;
+    if (has_driver)
+        load_nothing(&kernel, &stream);
+    for (int b = 0; b < BATCHES; b++) {
         uint64_t start = now_ns();
         for (int k = 0; k < BATCH; k++)
             must(leat_call_run(call, NULL, NULL));
         times[b] = (double)(now_ns() - start) / BATCH / 1e3;
         must(leat_context_synchronize(ctx));
+        if (has_driver)
+            bare[b] = bare_batch_us(kernel, stream);
     }
+    *bare_us = median(bare);
     return median(times);
 }
 
@@ -155,14 +204,15 @@ int main(int argc, char **argv) {
     struct steps steps = {.last_ns = warm ? 0 : strtoull(argv[3], NULL, 10)};
     step(&steps, "process started");
     if (strcmp(what, "context") == 0) {
-        context(&steps);
+        make_context(&steps);
     } else {
         must(leat_open(&options, &ctx));
         step(&steps, "opened");
         call = prepared(ctx, &steps);
     }
     if (warm) {
-        printf("%.3f %.3f\n", enqueue_us(ctx, call), wait_us(ctx, call));
+        double bare_us, us = enqueue_us(ctx, call, strncmp(argv[2], "cuda", 4) == 0, &bare_us);
+        printf("%.3f %.3f %.3f\n", us, wait_us(ctx, call), bare_us);
     } else {
         if (ctx)
             print_ledger(ctx);
