@@ -74,7 +74,7 @@ def ways_to_run(o, folder, name):
 
 
 PLACES, KERNEL, CALLS = '8:9:37', '10', '4:5'  # kinds of CUPTI's records
-OTHER_KINDS = {'copies': '1:22', 'sets': '2', 'graphs': '51', 'waits': '38', 'memory': '49', 'overheads': '17', 'compiling': '52', 'NVTX': '11:12'}
+OTHER_KINDS = {'copies': '1:22', 'sets': '2', 'graphs': '51', 'memory': '49', 'overheads': '17', 'compiling': '52', 'NVTX': '11:12'}
 
 
 def variants_to_run(o, folder):
