@@ -350,14 +350,16 @@ static void store(struct map *m, struct block *block) {
     le_cuda_store(&m->c, le_cuda_node(&m->c, m->stage->node, block, NULL), block);
 }
 
-/* Each element by itself, where it counts. */
-static void make_apart(struct maker *k) {
+/* Each element by itself, where it counts; unless `usual` (NULL: always). That is asked by the loop, not before it, so
+ * that what comes before it does not branch. */
+static void make_apart(struct maker *k, const char *usual) {
     struct cuda *c = k->c;
+    const char *unless = usual ? le_arena_format(c->arena, "!%s && ", usual) : "";
     const char *from = k->names.from ? le_arena_format(c->arena, "%s[%s]", k->names.from, k->turn) : "0";
     const char *head = k->m->width == 1
                            ? le_arena_format(c->arena, "if (%s)", counts(k))
-                           : le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %s; %s < %s[%s]; %s++)",
-                                             k->element, from, k->element, k->names.to, k->turn, k->element);
+                           : le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %s; %s%s < %s[%s]; %s++)",
+                                             k->element, from, unless, k->element, k->names.to, k->turn, k->element);
     struct block *turns = open_turns(k, k->body);
     struct block *elements = le_cuda_open(c, turns, head);
     elements->conditional = true;
@@ -399,14 +401,14 @@ static void make_split(struct maker *k) {
     struct cuda *c = k->c;
     const char *usual = declare_usual(k, k->m->body);
     struct block *all = le_cuda_open(c, k->m->body, le_arena_format(c->arena, "if (%s)", k->names.whole));
-    struct block *rest = le_cuda_open(c, k->m->body, usual ? le_arena_format(c->arena, "if (!%s)", usual) : "else");
+    struct block *rest = le_cuda_open(c, k->m->body, usual ? "" : "else");
     make_whole(k, all, usual);
     k->body = rest;
     k->whole = false;
     le_cuda_reach(c, NULL);
     if (!k->make)
         k->make = store;
-    make_apart(k);
+    make_apart(k, usual);
     le_cuda_close(c, all);
     le_cuda_close(c, rest);
 }
