@@ -193,7 +193,7 @@ static const struct held *make_op(struct cuda *c, struct le_node *node, struct b
     add_note(c, node, block, x[node->operand_count - 1]);
     const char *usual = c->quick && is_open(c->quick, block) ? c->usual : NULL;
     return le_cuda_hold(c, block, node->type, narrow && node->type == LE_I64, "t",
-                        le_cuda_op(c, node, x, narrow, usual));
+                        le_cuda_op(c, node, x, narrow, usual, c->rare && is_open(c->rare, block)));
 }
 
 static const struct held *make_cast(struct cuda *c, struct le_node *node, struct block *block, const char *outside) {

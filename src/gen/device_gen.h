@@ -78,6 +78,7 @@ struct cuda {
      * its results count. */
     const struct block *quick;
     const char *usual;
+    const struct block *rare; /* not NULL: code of that block seldom runs, so that it may be slow if it is short */
     const char *failed; /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: there is none */
     int epoch, moment, moments, branches; /* moment: as gen.h's */
     bool may_fault, may_note;
@@ -138,9 +139,9 @@ bool le_cuda_is_safe(struct cuda *c,
 bool le_cuda_is_cheap(const struct le_node *node);
 
 /* device_op.c: expressions of operations and casts */
-/* usual: the quick way's bool; NULL: the exact one */
+/* usual: the quick way's bool; NULL: an exact one, of a few lines if it is rare */
 const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow,
-                       const char *usual);
+                       const char *usual, bool rare);
 bool le_cuda_has_quick_way(const struct le_node *node); /* an operation without a branch, where its numbers are usual */
 bool le_cuda_has_quick_ways(const struct cuda *c, struct le_node *node); /* it, or something that it is made of */
 bool le_cuda_may_note(const struct le_node *node);

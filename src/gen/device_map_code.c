@@ -408,7 +408,9 @@ static void make_split(struct maker *k) {
     le_cuda_reach(c, NULL);
     if (!k->make)
         k->make = store;
+    c->rare = usual ? rest : NULL;
     make_apart(k, usual);
+    c->rare = NULL;
     le_cuda_close(c, all);
     le_cuda_close(c, rest);
 }

@@ -17,6 +17,7 @@ struct op {
     int code;
     const char *type, *a, *b, *d; /* d: the third operand */
     const char *usual;            /* le_cuda's, where it is made the quick way; NULL: it is not */
+    bool rare;                    /* it is made the short way */
 };
 
 static const char *infix(const struct op *o, const char *sign) {
@@ -116,6 +117,19 @@ static const char *quick(const struct op *o, bool single) {
     return NULL;
 }
 
+/* A compiler's own division, or square root, is a function of a hundred instructions, which costs it more than the rest
+ * of a kernel; NULL: it has no shorter way. */
+static const char *short_way(const struct op *o) {
+    struct le_arena *arena = o->c->arena;
+    if (o->code == LE_OP_DIV)
+        return le_arena_format(arena, "le_divided(%s, %s)", o->a, o->b);
+    if (o->code == LE_OP_SQRT)
+        return le_arena_format(arena, "le_rooted(%s)", o->a);
+    if (o->code == LE_OP_RSQRT)
+        return le_arena_format(arena, "le_divided(1.0f, le_rooted(%s))", o->a);
+    return NULL;
+}
+
 bool le_cuda_has_quick_way(const struct le_node *node) {
     if (node->kind != LE_NODE_OP || !le_type_is_float(node->operands[0]->type))
         return false;
@@ -136,9 +150,9 @@ bool le_cuda_has_quick_ways(const struct cuda *c, struct le_node *node) {
 static const char *of_floats(const struct op *o, bool single) {
     const char *f = single ? "f" : "", *t = single ? "float" : "double";
     struct le_arena *arena = o->c->arena;
-    const char *without_branch = o->usual ? quick(o, single) : NULL;
-    if (without_branch)
-        return without_branch;
+    const char *own = o->usual ? quick(o, single) : o->rare && single ? short_way(o) : NULL;
+    if (own)
+        return own;
     switch (o->code) {
     case LE_OP_FLOORDIV:
         return le_arena_format(arena, "(%s)le_float_floordiv(%s, %s)", t, o->a, o->b);
@@ -245,7 +259,7 @@ static const char *of_narrow(const struct op *o) {
 }
 
 const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct held *const *x, bool narrow,
-                       const char *usual) {
+                       const char *usual, bool rare) {
     enum le_type type = node->operands[0]->type;
     const char *text[3] = {NULL, NULL, NULL}, *made;
     for (int k = 0; k < node->operand_count && k < 3; k++)
@@ -256,7 +270,8 @@ const char *le_cuda_op(struct cuda *c, const struct le_node *node, const struct 
                    .a = text[0],
                    .b = text[1],
                    .d = text[2],
-                   .usual = usual};
+                   .usual = usual,
+                   .rare = rare};
     if (narrow)
         made = of_narrow(&o);
     else if (type == LE_BOOL)

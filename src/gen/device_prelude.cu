@@ -267,6 +267,37 @@ __device__ inline float le_root(float x, bool &usual) {
     usual &= root >= 0x1p-50f;
     return root;
 }
+//: le_divided
+// a / b, rounded once, for all numbers: by way of double, whose range no step leaves, and which is wide enough that
+// rounding twice is rounding once. What zeros, infinities and NaNs come to is what the first product comes to.
+__device__ inline float le_divided(float a, float b) {
+#ifdef __LEAT_SIM__
+    return a / b;
+#else
+    double inverse;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"((double)b));
+    const double rough = a * inverse, error = fma(-(double)b, inverse, 1.0);
+    inverse = fma(inverse, fma(error, error, error), inverse);
+    const double near = a * inverse, quotient = fma(inverse, fma(-(double)b, near, (double)a), near);
+    return (float)(quotient == quotient && a != 0 ? quotient : rough);
+#endif
+}
+//: le_rooted
+// The square root, in the same way.
+__device__ inline float le_rooted(float x) {
+#ifdef __LEAT_SIM__
+    return sqrtf(x);
+#else
+    const double wide = x;
+    double inverse;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(wide));
+    const double half = 0.5 * inverse;
+    double root = wide * inverse;
+    root = fma(fma(-root, root, wide), half, root);
+    root = fma(fma(-root, root, wide), half, root);
+    return x == 0 || x == __uint_as_float(0x7f800000u) ? x : (float)root;
+#endif
+}
 //: le_tree
 // A sum or product of floats, term after term, by the one tree that all devices follow: T(n terms) = T(first h) + T(the
 // rest), h the largest power of two below n. Bit b of count says that the total of 2^b terms is pending.
