@@ -127,29 +127,23 @@ template <class A, class B> struct le_both {
     __device__ inline le_both across(int lanes) const { return {a.across(lanes), b.across(lanes)}; }
     __device__ inline le_both from_lane(int lane) const { return {a.from_lane(lane), b.from_lane(lane)}; }
 };
-//: le_read le_read_at le_chunks le_chunk
+//: le_read le_chunk
 // W neighbours from an address that is a multiple of their size, or of 16 bytes.
 template <int BYTES> struct le_chunk { typedef uint4 type; };
 template <> struct le_chunk<8> { typedef uint2 type; };
 template <> struct le_chunk<4> { typedef unsigned type; };
 template <> struct le_chunk<2> { typedef unsigned short type; };
 template <> struct le_chunk<1> { typedef unsigned char type; };
-// No element goes through a loop: each that is unrolled costs the compiler as much as 40 operations.
-template <class T, int W> union le_chunks {
+template <int W, class T> __device__ inline void le_read(T (&to)[W], const T *from) {
     typedef typename le_chunk<W * sizeof(T)>::type chunk;
-    struct { T at[W]; } all;
-    chunk first, chunks[W * sizeof(T) / sizeof(chunk)];
-};
-template <int W, class T> __device__ inline void le_read_at(T *to, const T *from) {
-    typedef le_chunks<T, W> vector;
-    vector x;
-    x.first = *(const typename vector::chunk *)from;
+    union { chunk chunks[W * sizeof(T) / sizeof(chunk)]; T at[W]; } all;
 #pragma unroll
-    for (int k = 1; k < (int)(sizeof x / sizeof x.first); k++)
-        x.chunks[k] = ((const typename vector::chunk *)from)[k];
-    *(decltype(x.all) *)to = x.all;
+    for (int k = 0; k < (int)(W * sizeof(T) / sizeof(chunk)); k++)
+        all.chunks[k] = ((const chunk *)from)[k];
+#pragma unroll
+    for (int k = 0; k < W; k++)
+        to[k] = all.at[k];
 }
-template <int W, class T> __device__ inline void le_read(T (&to)[W], const T *from) { le_read_at<W>(to, from); }
 //: le_joined le_neighbours
 // W neighbours' total, W a power of two.
 template <class M, int W> struct le_neighbours {
@@ -429,13 +423,14 @@ __device__ inline M le_thread_total(N first, N end, const Term &term) {
 }
 //: le_write
 template <int W, class T> __device__ inline void le_write(T *to, const T (&from)[W]) {
-    typedef le_chunks<T, W> vector;
-    vector x;
-    x.all = *(const decltype(x.all) *)from;
-    *(typename vector::chunk *)to = x.first;
+    typedef typename le_chunk<W * sizeof(T)>::type chunk;
+    union { chunk chunks[W * sizeof(T) / sizeof(chunk)]; T at[W]; } all;
 #pragma unroll
-    for (int k = 1; k < (int)(sizeof x / sizeof x.first); k++)
-        ((typename vector::chunk *)to)[k] = x.chunks[k];
+    for (int k = 0; k < W; k++)
+        all.at[k] = from[k];
+#pragma unroll
+    for (int k = 0; k < (int)(W * sizeof(T) / sizeof(chunk)); k++)
+        ((chunk *)to)[k] = all.chunks[k];
 }
 //: le_fetch le_fetched
 // W neighbours as le_read has them, to shared memory and by no register: there once le_fetched has been called.
