@@ -1,10 +1,13 @@
 """Leat's share of the benchmark of programs, and the limits: what the device takes to copy, or read, a case's bytes."""
+import ctypes
+import os
 import time
 
 import numpy as np
 
 import leatlib
 
+NVRTC_ALONE = 'a kernel of nothing, NVRTC alone'
 LIMITS = '''
 extern "C" __global__ void copy(float4 *y, const float4 *x, long long n) {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -189,6 +192,7 @@ class Leat:
                 yield what, self.first(text, inputs, results)
             except leatlib.Refused as e:
                 yield what + ': ' + str(e)[:120], None
+        yield from nvrtc_alone()
 
     def first(self, text, inputs, results=('y',)):
         start = time.perf_counter()
@@ -225,6 +229,34 @@ class Runs:
         else:
             self.again()
         return self.handles
+
+
+def loaded(name):
+    """The path of a library that this process has loaded; None: it has not."""
+    with open('/proc/self/maps') as maps:
+        return next((line.split()[-1] for line in maps if '/' + name in line), None)
+
+
+def nvrtc_alone():
+    """What NVRTC takes for a kernel that does nothing, milliseconds: the least that a new expression can. Each time under another
+    name: NVRTC keeps what it has compiled."""
+    nvrtc, driver = loaded('libnvrtc.so'), loaded('libcuda.so')
+    if not nvrtc or not driver:
+        return
+    nvrtc, driver, number, times = ctypes.CDLL(nvrtc), ctypes.CDLL(driver), ctypes.c_int(), []
+    capability = [driver.cuDeviceGetAttribute(ctypes.byref(number), which, 0) or number.value for which in (75, 76)]
+    words = [word.encode() for word in ('--gpu-architecture=sm_%d%d' % tuple(capability), '--std=c++17', '--minimal')]
+    for k in range(7):
+        text, program, size = 'extern "C" __global__ void nothing_%d_%d() {}' % (os.getpid(), k), ctypes.c_void_p(), ctypes.c_size_t()
+        start = time.perf_counter()
+        failed = nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b'nothing.cu', 0, None, None)
+        failed = failed or nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
+        failed = failed or nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
+        if failed:
+            return
+        times.append((time.perf_counter() - start) * 1e3)
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    yield NVRTC_ALONE, sorted(times)[len(times) // 2]
 
 
 def open_peer(o, z): return Leat(o, z)

@@ -285,7 +285,10 @@ def new_expressions(o, run, again):
             others = ['%s %.1f' % (y['peer'] + y['new'][len(x['new']):].replace(', ', ' '), y['ms']) for y in run.lines
                       if 'new' in y and y['peer'] != 'leat' and y['new'].startswith(x['new'])]
             disk = [y['ms'] for y in again if y.get('new') == x['new']]
-            goal = NEW_GOALS[x['new']]
+            goal = NEW_GOALS.get(x['new'])
+            if goal is None:
+                rows.append('%-36s%10.2f' % (x['new'], x['ms']))
+                continue
             said = 'ok' if x['ms'] <= goal else 'MISSED'
             rows.append('%-36s%10.2f (goal: %d)   %-9s%s' % (x['new'], x['ms'], goal, said, ', '.join(others)))
             if disk and disk[0] is not None:
