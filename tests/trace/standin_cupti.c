@@ -32,6 +32,8 @@ static struct {
     _Atomic uint32_t correlation;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static _Thread_local bool in_callback;
+
 static uint32_t number(const char *variable, uint32_t otherwise) {
     const char *value = getenv(variable);
     return value ? (uint32_t)strtoul(value, NULL, 10) : otherwise;
@@ -126,8 +128,11 @@ static void emit(int kind, const struct record *record) {
 static void call_back(int domain, uint32_t id, int site, const void *parameters, uint32_t correlation) {
     struct le_cupti_callback data = {
         .site = site, .parameters = parameters, .correlation = correlation, .context_id = 1};
-    if (state.callback && state.wanted[domain][id])
-        state.callback(state.user, domain, id, &data);
+    if (!state.callback || !state.wanted[domain][id])
+        return;
+    in_callback = true;
+    state.callback(state.user, domain, id, &data);
+    in_callback = false;
 }
 
 static uint32_t enter(int domain, uint32_t id, const void *parameters, uint64_t *start_ns) {
@@ -359,13 +364,16 @@ le_cupti_result cuptiActivityEnable(le_cupti_kind kind) {
     return record_bytes(kind) ? 0 : 21;
 }
 
+/* As CUPTI: nothing is picked in a callback. */
 le_cupti_result cuptiActivityEnableDriverApi(uint32_t id, uint8_t is_on) {
-    state.told[LE_CUPTI_DOMAIN_DRIVER][id] = is_on;
+    if (!in_callback || !is_on)
+        state.told[LE_CUPTI_DOMAIN_DRIVER][id] = is_on;
     return 0;
 }
 
 le_cupti_result cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t is_on) {
-    state.told[LE_CUPTI_DOMAIN_RUNTIME][id] = is_on;
+    if (!in_callback || !is_on)
+        state.told[LE_CUPTI_DOMAIN_RUNTIME][id] = is_on;
     return 0;
 }
 

@@ -21,7 +21,7 @@ struct le_recorder {
     bool is_paused;          /* until cuProfilerStart */
     _Atomic bool has_graphs; /* of one that is_paused: the program makes graphs */
     bool leaves_copies;      /* copies and sets are not recorded */
-    bool selects;            /* functions one by one, not the kinds of calls */
+    bool selects;            /* functions, beside the kinds of calls */
     char tries[128];         /* LEAT_TRACE_CUPTI */
     char note[512];          /* what is missing, or "" */
     pid_t process;

@@ -98,14 +98,16 @@ static bool is_call(le_cupti_kind kind) {
     return kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME;
 }
 
-/* One that cannot be enabled costs its records alone. */
+/* One that cannot be enabled costs its records alone. Of a program whose recording is paused it is called in
+ * callbacks. */
 static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     const struct le_cupti *cupti = &recorder->door.table;
+    bool picks = recorder->selects && !recorder->is_paused;
     le_cupti_kind kind;
     for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++) {
         if (!is_asked_for(recorder, kind) || (recorder->leaves_copies && is_copy(kind)))
             continue;
-        if (recorder->selects && is_call(kind))
+        if (picks && is_call(kind))
             continue;
         le_cupti_result result = cupti->activity_enable(kind);
         if (result != LE_CUPTI_SUCCESS && !recorder->note[0])
@@ -113,16 +115,16 @@ static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
                      "not all was recorded: CUPTI refuses kind %d: %s (error %d)", kind, result_text(cupti, result),
                      result);
     }
-    if (groups & LE_KINDS_OF_HOST && recorder->selects)
-        le_selection_switch(cupti, true);
+    if (groups & LE_KINDS_OF_HOST && picks)
+        le_selection_pick(cupti);
+    else if (groups & LE_KINDS_OF_HOST && recorder->selects)
+        le_selection_leave_out(cupti);
 }
 
 static void disable_kinds(struct le_recorder *recorder, unsigned groups) {
     le_cupti_kind kind;
     for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++)
         recorder->door.table.activity_disable(kind);
-    if (groups & LE_KINDS_OF_HOST && recorder->selects)
-        le_selection_switch(&recorder->door.table, false);
 }
 
 static void put_switch(struct le_recorder *recorder, bool on) {

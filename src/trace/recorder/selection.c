@@ -51,12 +51,20 @@ bool le_selection_is_possible(const struct le_cupti *cupti) {
     return cupti->select_driver && cupti->select_runtime;
 }
 
-void le_selection_switch(const struct le_cupti *cupti, bool on) {
+static void select_functions(const struct le_cupti *cupti, bool are_left_out, uint8_t is_on) {
     const char *name;
     for (uint32_t id = 0; le_call_next(cupti, LE_CUPTI_DOMAIN_DRIVER, &id, &name);)
-        if (!le_selection_leaves_out(name))
-            cupti->select_driver(id, on);
+        if (le_selection_leaves_out(name) == are_left_out)
+            cupti->select_driver(id, is_on);
     for (uint32_t id = 0; le_call_next(cupti, LE_CUPTI_DOMAIN_RUNTIME, &id, &name);)
-        if (!le_selection_leaves_out(name))
-            cupti->select_runtime(id, on);
+        if (le_selection_leaves_out(name) == are_left_out)
+            cupti->select_runtime(id, is_on);
+}
+
+void le_selection_pick(const struct le_cupti *cupti) {
+    select_functions(cupti, false, 1);
+}
+
+void le_selection_leave_out(const struct le_cupti *cupti) {
+    select_functions(cupti, true, 0);
 }
