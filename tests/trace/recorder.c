@@ -481,11 +481,11 @@ static void test_cannot_start(void **state) {
     assert_int_equal(leat_trace_record(NULL, NULL, NULL), LEAT_INVALID);
 }
 
-#define READY "/tmp/leat-recorder-ready"
+static char ready[64]; /* a file */
 
 static void *send_signal(void *thread) {
     const struct timespec while_ns = {.tv_nsec = 20000000};
-    for (int k = 0; k < 1000 && access(READY, F_OK) != 0; k++)
+    for (int k = 0; k < 1000 && access(ready, F_OK) != 0; k++)
         nanosleep(&while_ns, NULL);
     pthread_kill(*(pthread_t *)thread, SIGTERM);
     return NULL;
@@ -494,12 +494,15 @@ static void *send_signal(void *thread) {
 static void test_signals(void **state) {
     struct recording recording;
     pthread_t sender, self = pthread_self();
+    char words[sizeof ready + 16];
     (void)state;
-    unlink(READY);
+    snprintf(ready, sizeof ready, "/tmp/leat-recorder-ready-%d", (int)getpid());
+    snprintf(words, sizeof words, "init wait:%s", ready);
+    unlink(ready);
     assert_int_equal(pthread_create(&sender, NULL, send_signal, &self), 0);
-    record(&recording, "init wait:" READY, plain);
+    record(&recording, words, plain);
     pthread_join(sender, NULL);
-    unlink(READY);
+    unlink(ready);
     assert_int_equal(recording.outcome.exit_status, 7);
     finish(&recording);
 }
