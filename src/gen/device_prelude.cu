@@ -227,8 +227,7 @@ __device__ inline double le_randn(unsigned long long key, unsigned long long fir
 }
 //: le_quotient
 // a / b, rounded once. It is not usual where a remainder or the quotient is too small for this way, or there is no
-// number: then what comes out does not count. +0 is right by it, -0 is not. Nothing branches, so that many are under way
-// at once.
+// number: then what comes out does not count. Nothing branches, so that many are under way at once.
 __device__ inline float le_quotient(float a, float b, bool &usual) {
 #ifdef __LEAT_SIM__
     const float quotient = a / b;
@@ -238,8 +237,7 @@ __device__ inline float le_quotient(float a, float b, bool &usual) {
     inverse = fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
     const float near = a * inverse, quotient = fmaf(inverse, fmaf(-b, near, a), near);
 #endif
-    usual &= ((fabsf(quotient) >= 0x1p-125f) & (fabsf(a) >= 0x1p-100f)) |
-             ((__float_as_int(a) == 0) & (quotient == 0));
+    usual &= (fabsf(quotient) >= 0x1p-125f) & (fabsf(a) >= 0x1p-100f);
     return quotient;
 }
 __device__ inline double le_quotient(double a, double b, bool &usual) {
@@ -253,8 +251,7 @@ __device__ inline double le_quotient(double a, double b, bool &usual) {
     inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
     const double near = a * inverse, quotient = fma(inverse, fma(-b, near, a), near);
 #endif
-    usual &= ((fabs(quotient) >= 0x1p-1020) & (fabs(a) >= 0x1p-960)) |
-             ((__double_as_longlong(a) == 0) & (quotient == 0));
+    usual &= (fabs(quotient) >= 0x1p-1020) & (fabs(a) >= 0x1p-960);
     return quotient;
 }
 //: le_root
