@@ -155,7 +155,7 @@ finish() {
     exit 0
 }
 
-echo "$(date +%Y-%m-%d), $gpu, driver $driver, $jobs cores, commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)" | tee "$logs/head.txt"
+echo "$(date +%Y-%m-%d), $gpu, driver $driver, $jobs cores, commit ${LEAT_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}" | tee "$logs/head.txt"
 echo "== log" >"$logs/log.txt"
 trap 'stopped=1; finish' TERM INT
 {
