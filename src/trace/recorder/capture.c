@@ -84,6 +84,8 @@ static void put_sync(struct le_capture *capture, const struct le_cupti_callback 
         start_ns = cupti_ns(capture);
         return;
     }
+    if (!start_ns) /* it began in a pause */
+        return;
     struct le_trace_sync sync = {.start_ns = start_ns,
                                  .end_ns = cupti_ns(capture),
                                  .correlation = call->correlation,
@@ -96,6 +98,7 @@ static void put_sync(struct le_capture *capture, const struct le_cupti_callback 
     if (place & (LE_PLACE_SYNC_STREAM | LE_PLACE_SYNC_STREAM_EVENT))
         sync.stream = stream_id(capture, call);
     le_event_ring_put(capture->ring, LE_TRACE_SYNC, &sync, sizeof sync, NULL, 0);
+    start_ns = 0;
 }
 
 static void put_origin(struct le_capture *capture, const struct le_cupti_callback *call) {
