@@ -113,11 +113,12 @@ static int save(struct le_cli *cli, const leat_trace *trace, leat_report report,
     size_t room = strlen(path) + 32;
     char *part = malloc(room);
     struct stat about;
-    bool is_device = stat(path, &about) == 0 && !S_ISREG(about.st_mode); /* or a pipe: nothing takes its place */
+    /* nothing takes the place of a device, a pipe, or a link */
+    bool is_written_into = lstat(path, &about) == 0 && !S_ISREG(about.st_mode);
     if (!part)
         return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
     snprintf(part, room, "%s.%ld.part", path, (long)getpid());
-    int code = save_as(cli, trace, report, path, is_device ? NULL : part);
+    int code = save_as(cli, trace, report, path, is_written_into ? NULL : part);
     free(part);
     return code;
 }

@@ -168,7 +168,7 @@ static leat_status make_file(const char *folder, const char *name, const struct 
                              leat_trace_outcome *outcome) {
     char fresh[PATH_MAX];
     struct stat about;
-    if (stat(name, &about) == 0 && !S_ISREG(about.st_mode)) /* a device or a pipe: nothing takes its place */
+    if (lstat(name, &about) == 0 && !S_ISREG(about.st_mode)) /* a device, a pipe, a link: nothing takes its place */
         return write_parts(name, folder, parts, outcome);
     if (snprintf(fresh, sizeof fresh, "%s.%d.new", name, (int)getpid()) >= (int)sizeof fresh)
         return le_fail(LEAT_FILE, "%s: the name is too long", name);

@@ -132,6 +132,19 @@ static void test_selection(void **state) {
     finish(&recording);
 }
 
+/* A CUPTI that refuses to select functions records all. */
+static void test_selection_refused(void **state) {
+    struct recording recording;
+    (void)state;
+    setenv("STANDIN_PICKS", "0", 1);
+    record(&recording, "init ask:3 launch:2 driver:1", plain);
+    unsetenv("STANDIN_PICKS");
+    assert_non_null(recording.index);
+    assert_int_equal(count_calls(recording.index, "cudaLaunchKernel"), 2);
+    assert_int_equal(count_calls(recording.index, "cuLaunchKernel"), 1);
+    finish(&recording);
+}
+
 static void test_kernel(void **state) {
     struct recording recording;
     (void)state;
@@ -511,6 +524,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_kinds),
         cmocka_unit_test(test_selection),
+        cmocka_unit_test(test_selection_refused),
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_transfers),
         cmocka_unit_test(test_sources),

@@ -2,8 +2,8 @@
  * driver's functions below; they tell the stand-in for CUPTI, which calls back and writes activity records as CUPTI
  * does: it crashes where a graph is launched that was made while it told no kernels, where it is flushed before the
  * end though there is a graph, and where a buffer is not zeros that was said to be. Environment of the stand-in for
- * CUPTI: STANDIN_VERSION (130001), STANDIN_SUBSCRIBE (the error of cuptiSubscribe), STANDIN_DROPPED (records that it
- * says to have dropped). */
+ * CUPTI: STANDIN_VERSION (130001), STANDIN_PICKS (1; 0: refuses to select functions), STANDIN_SUBSCRIBE (the error of
+ * cuptiSubscribe), STANDIN_DROPPED (records that it says to have dropped). */
 #ifndef STANDIN_H
 #define STANDIN_H
 #include <stddef.h>

@@ -79,14 +79,18 @@ static uint32_t stream_id(const struct le_capture *capture, const struct le_cupt
 }
 
 static void put_sync(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
-    static _Thread_local uint64_t start_ns;
+    static _Thread_local struct {
+        uint64_t start_ns;
+        uint32_t correlation;
+    } begun;
     if (call->site == LE_CUPTI_ENTER) {
-        start_ns = cupti_ns(capture);
+        begun.start_ns = cupti_ns(capture);
+        begun.correlation = call->correlation;
         return;
     }
-    if (!start_ns) /* it began in a pause */
+    if (begun.correlation != call->correlation) /* it began in a pause */
         return;
-    struct le_trace_sync sync = {.start_ns = start_ns,
+    struct le_trace_sync sync = {.start_ns = begun.start_ns,
                                  .end_ns = cupti_ns(capture),
                                  .correlation = call->correlation,
                                  .context = call->context_id,
@@ -98,7 +102,6 @@ static void put_sync(struct le_capture *capture, const struct le_cupti_callback 
     if (place & (LE_PLACE_SYNC_STREAM | LE_PLACE_SYNC_STREAM_EVENT))
         sync.stream = stream_id(capture, call);
     le_event_ring_put(capture->ring, LE_TRACE_SYNC, &sync, sizeof sync, NULL, 0);
-    start_ns = 0;
 }
 
 static void put_origin(struct le_capture *capture, const struct le_cupti_callback *call) {

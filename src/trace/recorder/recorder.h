@@ -21,9 +21,9 @@ struct le_recorder {
     bool is_paused;          /* until cuProfilerStart */
     _Atomic bool has_graphs; /* of one that is_paused: the program makes graphs */
     bool leaves_copies;      /* copies and sets are not recorded */
-    bool selects;            /* functions, beside the kinds of calls */
-    char tries[128];         /* LEAT_TRACE_CUPTI */
-    char note[512];          /* what is missing, or "" */
+    struct le_selection selection;
+    char tries[128]; /* LEAT_TRACE_CUPTI */
+    char note[512];  /* what is missing, or "" */
     pid_t process;
     struct le_sources *sources;
     pthread_t thread;

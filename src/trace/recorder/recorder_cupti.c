@@ -102,7 +102,8 @@ static bool is_call(le_cupti_kind kind) {
  * callbacks. */
 static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     const struct le_cupti *cupti = &recorder->door.table;
-    bool picks = recorder->selects && !recorder->is_paused;
+    bool of_host = groups & LE_KINDS_OF_HOST && is_asked_for(recorder, LE_CUPTI_KIND_DRIVER);
+    bool picks = of_host && !recorder->is_paused && !tried(recorder, "all") && le_selection_pick(cupti);
     le_cupti_kind kind;
     for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++) {
         if (!is_asked_for(recorder, kind) || (recorder->leaves_copies && is_copy(kind)))
@@ -115,10 +116,8 @@ static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
                      "not all was recorded: CUPTI refuses kind %d: %s (error %d)", kind, result_text(cupti, result),
                      result);
     }
-    if (groups & LE_KINDS_OF_HOST && picks)
-        le_selection_pick(cupti);
-    else if (groups & LE_KINDS_OF_HOST && recorder->selects)
-        le_selection_leave_out(cupti);
+    if (of_host && !picks)
+        le_selection_leave_out(&recorder->selection, cupti);
 }
 
 static void disable_kinds(struct le_recorder *recorder, unsigned groups) {
@@ -172,8 +171,8 @@ static bool set_attribute(const struct le_cupti *cupti, le_cupti_attribute attri
 static void set_attributes(struct le_recorder *recorder) {
     const struct le_cupti *cupti = &recorder->door.table;
     recorder->buffers.clears = set_attribute(cupti, LE_CUPTI_ATTRIBUTE_ZEROED);
-    recorder->selects =
-        !tried(recorder, "all") && le_selection_is_possible(cupti) && is_asked_for(recorder, LE_CUPTI_KIND_DRIVER);
+    if (!tried(recorder, "all"))
+        le_selection_find(&recorder->selection, cupti);
 }
 
 void le_recorder_start_cupti(struct le_recorder *recorder, le_cupti_request_function *request,

@@ -47,24 +47,40 @@ bool le_selection_leaves_out(const char *function_name) {
     return false;
 }
 
-bool le_selection_is_possible(const struct le_cupti *cupti) {
-    return cupti->select_driver && cupti->select_runtime;
-}
-
-static void select_functions(const struct le_cupti *cupti, bool are_left_out, uint8_t is_on) {
+static void find(struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain) {
+    int which = domain == LE_CUPTI_DOMAIN_RUNTIME;
     const char *name;
-    for (uint32_t id = 0; le_call_next(cupti, LE_CUPTI_DOMAIN_DRIVER, &id, &name);)
-        if (le_selection_leaves_out(name) == are_left_out)
-            cupti->select_driver(id, is_on);
-    for (uint32_t id = 0; le_call_next(cupti, LE_CUPTI_DOMAIN_RUNTIME, &id, &name);)
-        if (le_selection_leaves_out(name) == are_left_out)
-            cupti->select_runtime(id, is_on);
+    for (uint32_t id = 0; le_call_next(cupti, domain, &id, &name);)
+        if (le_selection_leaves_out(name) && selection->count[which] < LE_SELECTION_MOST)
+            selection->ids[which][selection->count[which]++] = id;
 }
 
-void le_selection_pick(const struct le_cupti *cupti) {
-    select_functions(cupti, false, 1);
+void le_selection_find(struct le_selection *selection, const struct le_cupti *cupti) {
+    *selection = (struct le_selection){0};
+    if (!cupti->select_driver || !cupti->select_runtime)
+        return;
+    find(selection, cupti, LE_CUPTI_DOMAIN_DRIVER);
+    find(selection, cupti, LE_CUPTI_DOMAIN_RUNTIME);
 }
 
-void le_selection_leave_out(const struct le_cupti *cupti) {
-    select_functions(cupti, true, 0);
+typedef le_cupti_result select_function(uint32_t id, uint8_t is_on);
+
+static bool pick(const struct le_cupti *cupti, le_cupti_domain domain, select_function *select) {
+    const char *name;
+    bool picked = select != NULL;
+    for (uint32_t id = 0; picked && le_call_next(cupti, domain, &id, &name);)
+        picked = le_selection_leaves_out(name) || select(id, 1) == LE_CUPTI_SUCCESS;
+    return picked;
+}
+
+bool le_selection_pick(const struct le_cupti *cupti) {
+    return pick(cupti, LE_CUPTI_DOMAIN_DRIVER, cupti->select_driver) &&
+           pick(cupti, LE_CUPTI_DOMAIN_RUNTIME, cupti->select_runtime);
+}
+
+void le_selection_leave_out(const struct le_selection *selection, const struct le_cupti *cupti) {
+    for (int k = 0; k < selection->count[0]; k++)
+        cupti->select_driver(selection->ids[0][k], 0);
+    for (int k = 0; k < selection->count[1]; k++)
+        cupti->select_runtime(selection->ids[1][k], 0);
 }

@@ -7,11 +7,19 @@
 #include "trace/recorder/cupti.h"
 #include <stdbool.h>
 
+enum { LE_SELECTION_MOST = 64 };
+
+struct le_selection {
+    uint32_t ids[2][LE_SELECTION_MOST]; /* left out, by domain */
+    int count[2];
+};
+
 bool le_selection_leaves_out(const char *function_name); /* as cuptiGetCallbackName gives it */
-bool le_selection_is_possible(const struct le_cupti *cupti);
+/* Which functions of this CUPTI these are; none where it cannot select. */
+void le_selection_find(struct le_selection *selection, const struct le_cupti *cupti);
 /* Records of all other functions; the kinds of calls are not to be enabled as such. Not in a callback: there CUPTI
- * (13.0) picks nothing. */
-void le_selection_pick(const struct le_cupti *cupti);
+ * (13.0) picks nothing. False: nothing was picked. */
+bool le_selection_pick(const struct le_cupti *cupti);
 /* Takes them off the kinds of calls, which were enabled before. */
-void le_selection_leave_out(const struct le_cupti *cupti);
+void le_selection_leave_out(const struct le_selection *selection, const struct le_cupti *cupti);
 #endif

@@ -15,9 +15,12 @@ leat_status le_report_find(struct le_report *report, struct le_findings *finding
 
 /* Everything that may leave by longjmp. */
 static leat_status make_guarded(struct le_report *report, leat_report which) {
-    if (setjmp(report->arena->failure) || setjmp(report->group_arena->failure) || setjmp(report->line_arena->failure))
-        return le_fail_out_of_memory(report->arena->size_bytes + report->group_arena->size_bytes +
-                                     report->line_arena->size_bytes);
+    if (setjmp(report->arena->failure))
+        return le_fail_out_of_memory(report->arena->size_bytes);
+    if (setjmp(report->group_arena->failure))
+        return le_fail_out_of_memory(report->group_arena->size_bytes);
+    if (setjmp(report->line_arena->failure))
+        return le_fail_out_of_memory(report->line_arena->size_bytes);
     leat_status status = makers[which](report);
     if (status)
         return status;
