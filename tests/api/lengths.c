@@ -3,6 +3,8 @@
  * in any floor shows as sixteen. Figures under a tenth of a second say nothing and pass. */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
+#include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -130,7 +132,15 @@ static void test_what_is_too_large_is_told_with_its_line(void **state) {
     free(text);
 }
 
+/* Memory that was freed is kept, so that no try but the first one pays for pages: short programs never do again, long
+ * ones would each time. */
+static void keep_memory(void) {
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+}
+
 int main(void) {
+    keep_memory();
     struct CMUnitTest tests[ARRAY_LEN(kinds) + 1];
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
         tests[k] = (struct CMUnitTest){
