@@ -66,8 +66,8 @@ bool le_recorder_find_cupti(struct le_recorder *recorder) {
 /* ---- programs that some CUPTI breaks */
 
 /* While CUPTI before 13.2 records copies or sets, whether or not of graphs, the first graph that XLA launches fails in
- * most runs (CUDA_ERROR_LAUNCH_FAILED; Xid 13): 23 of 26 with 13.0 and driver 580, none of 6 without these records,
- * none of 6 with 13.2 and 13.5. */
+ * most runs (CUDA_ERROR_LAUNCH_FAILED; Xid 13): 23 of 26 with 13.0 and driver 580, none of 33 without these records,
+ * none of 14 with 13.2 and 13.5. */
 #define COPIES_SPARE_GRAPHS 130200
 
 static int find_xla(struct dl_phdr_info *info, size_t size_bytes, void *user) {
