@@ -66,9 +66,9 @@ static bool is_ahead(const struct map_stream *s) {
 }
 
 /* An array of turns' elements, aligned so that they are moved as the vectors they are: see copy_vector. */
-static void declare_array(struct maker *k, const char *type, const char *name, int turns, int columns) {
+static void declare_array(struct maker *k, const char *type, const char *name, int turns, int columns, bool zeroed) {
     le_cuda_line(k->c, k->body, "%s%s %s[%d][%d]%s;", k->m->width > 1 && columns == k->m->width ? "__align__(16) " : "",
-                 type, name, turns, columns, k->whole || name == k->made ? "" : " = {}");
+                 type, name, turns, columns, zeroed ? " = {}" : "");
 }
 
 /* `width` neighbours, which begin at a multiple of their size or of 16 bytes; without a function or a loop, since both
@@ -90,7 +90,8 @@ static void declare(struct maker *k) {
         if (!is_ahead(s))
             continue;
         s->name = le_cuda_name(k->c, wish_of(k, s, "near"));
-        declare_array(k, stored_of(k, s), s->name, k->m->unroll + s->row_high - s->row_low, columns_of(k, s));
+        declare_array(k, stored_of(k, s), s->name, k->m->unroll + s->row_high - s->row_low, columns_of(k, s),
+                      !k->whole);
     }
 }
 
@@ -273,7 +274,7 @@ static struct block *open_counted(struct maker *k) {
 static void declare_made(struct maker *k) {
     enum le_type stored = k->c->ir->values.at[k->m->stage->target].type;
     k->made = le_cuda_name(k->c, "made");
-    declare_array(k, le_cuda_stored(stored), k->made, k->m->unroll, k->m->width);
+    declare_array(k, le_cuda_stored(stored), k->made, k->m->unroll, k->m->width, false);
 }
 
 static void make_element(struct maker *k, struct block *block) {
@@ -357,7 +358,7 @@ static void make_apart(struct maker *k, const char *usual) {
     const char *unless = usual ? le_arena_format(c->arena, "!%s && ", usual) : "";
     const char *from = k->names.from ? le_arena_format(c->arena, "%s[%s]", k->names.from, k->turn) : "0";
     const char *head = k->m->width == 1
-                           ? le_arena_format(c->arena, "if (%s)", counts(k))
+                           ? le_arena_format(c->arena, "if (%s%s)", unless, counts(k))
                            : le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %s; %s%s < %s[%s]; %s++)",
                                              k->element, from, unless, k->element, k->names.to, k->turn, k->element);
     struct block *turns = open_turns(k, k->body);
