@@ -240,7 +240,12 @@ __device__ inline float le_quotient(float a, float b, bool &usual) {
     inverse = fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
     const float near = a * inverse, quotient = fmaf(inverse, fmaf(-b, near, a), near);
 #endif
-    usual &= (fabsf(quotient) >= 0x1p-125f) & (fabsf(a) >= 0x1p-100f);
+    const bool counts = (fabsf(quotient) >= 0x1p-125f) & (fabsf(a) >= 0x1p-100f);
+    usual &= counts;
+#ifdef __LEAT_SIM__
+    if (!counts)
+        return 0.6875f; // so that it is seen where it was taken
+#endif
     return quotient;
 }
 __device__ inline double le_quotient(double a, double b, bool &usual) {
@@ -254,7 +259,12 @@ __device__ inline double le_quotient(double a, double b, bool &usual) {
     inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
     const double near = a * inverse, quotient = fma(inverse, fma(-b, near, a), near);
 #endif
-    usual &= (fabs(quotient) >= 0x1p-1020) & (fabs(a) >= 0x1p-960) & (__double2loint(b) != -1);
+    const bool counts = (fabs(quotient) >= 0x1p-1020) & (fabs(a) >= 0x1p-960) & (__double2loint(b) != -1);
+    usual &= counts;
+#ifdef __LEAT_SIM__
+    if (!counts)
+        return 0.6875; // so that it is seen where it was taken
+#endif
     return quotient;
 }
 //: le_root
@@ -267,7 +277,12 @@ __device__ inline float le_root(float x, bool &usual) {
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
     const float near = x * inverse, root = fmaf(fmaf(-near, near, x), inverse * 0.5f, near);
 #endif
-    usual &= root >= 0x1p-50f;
+    const bool counts = root >= 0x1p-50f;
+    usual &= counts;
+#ifdef __LEAT_SIM__
+    if (!counts)
+        return 0.6875f; // so that it is seen where it was taken
+#endif
     return root;
 }
 //: le_divided

@@ -485,12 +485,24 @@ template <class T, int W, int NEAR> struct le_kept {
     }
     __device__ inline void get(int line, T (&x)[W]) const {
         if (line >= NEAR) {
-            le_read<W>(x, far + (line - NEAR) * (int)blockDim.x * W);
+            get_far(line, x);
             return;
         }
 #pragma unroll
         for (int k = 0; k < W; k++)
             x[k] = near[line * W + k];
+    }
+    // The same of a line that is known when the program runs: of one in shared memory, or of any.
+    __device__ inline void get_far(int line, T (&x)[W]) const {
+        le_read<W>(x, far + (line - NEAR) * (int)blockDim.x * W);
+    }
+    __device__ inline void get_any(int line, T (&x)[W]) const {
+        if (line >= NEAR)
+            get_far(line, x);
+#pragma unroll
+        for (int k = 0; k < NEAR * W; k++)
+            if (k / W == line)
+                x[k % W] = near[k];
     }
 };
 //: le_turn
@@ -505,6 +517,8 @@ template <int W, class T> __device__ inline void le_turn(T (&x)[W]) {
 //: le_row_total
 // Of a warp's LINES lines, in all its lanes; U lines at once, both powers of two. line(k): what the lane has of line k.
 template <class M, int LINES, int U, class Line> __device__ inline M le_row_total(const Line &line) {
+    if (LINES == 1)
+        return le_warp_tree(line(0));
     M kept = M::none();
 #pragma unroll
     for (int first = 0; first < LINES; first += U) {

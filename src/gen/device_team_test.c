@@ -101,6 +101,7 @@ static void unusual_rows(void **state) {
                                     " / (i == 3 ? 0 : max(k: x[i,k]))";
     same_checked(quotients, "x 5 1000", KEPT_WARP, true, false);
     same_checked(quotients, "x 5 3000", KEPT_BLOCK, true, false);
+    same_checked(quotients, "x 5 40004", KEPT_2, true, false);
 }
 
 /* One text takes rows of many lengths: warps and blocks are whole or not, read four elements or one at a time. */
@@ -124,6 +125,26 @@ static void rows_of_clusters(void **state) {
     also(variance, "x 2 20001", KEPT_4);
     also("y[i,j] = x[i,j] * w[i,j] / sum(k: x[i,k] * w[i,k])", "x 2 40000, w 2 40000", KEPT_4);
     also("a[i] = argmax(k: x[i,k])\ny[i,j] = x[i,j] - x[i,a[i]]", "x 2 65536", KEPT_2);
+}
+
+/* Values that read more than the row: warps that have all lines, some, as few as are read at once, or none; elements
+ * that are not usual among lines of either kind. */
+static void rows_with_gains(void **state) {
+    (void)state;
+    static const char norm[] = "m[i] = sum(k: x[i,k]) / len(x, 1)\nv[i] = sum(k: (x[i,k] - m[i]) ** 2)\n"
+                               "y[i,j] = (x[i,j] - m[i]) / sqrt(v[i] / len(x, 1) + 1e-5) * g[j] + b[j]";
+    static const char zeros[] = "y[i,j] = x[i,j] * (j % 1000 == i ? 1e-38 : 1) / max(k: x[i,k]) + g[j]";
+    static const int lengths[] = {32772, 33796, 34180, 34560, 61444, 65408, 65536};
+    char arrays[64];
+    for (size_t k = 0; k < ARRAY_LEN(lengths); k++) {
+        snprintf(arrays, sizeof arrays, "x 19 %d, g %d, b %d", lengths[k], lengths[k], lengths[k]);
+        same_checked(norm, arrays, KEPT_2, true, false);
+    }
+    same_checked(zeros, "x 3 65536, g 65536", KEPT_2, true, false);
+    same_checked(zeros, "x 3 40004, g 40004", KEPT_2, true, false);
+    same("in x: f64[n,o]\nin g: f64[o]\ny[i,j] = x[i,j] / sum(k: x[i,k]) - g[j]", "x 3 65536, g 65536", KEPT_4);
+    also("y[i,j] = x[i,j] - max(k: x[i,k]) + w[i,j]", "x 3 65536, w 3 65536", KEPT_2);
+    also("in p: i32[m]\ny[i,j] = x[i,j] - max(k: x[i,k]) + g[j] * p[j]", "x 3 40000, g 40000, p 40000", KEPT_2);
 }
 
 static void columns(void **state) {
@@ -153,9 +174,9 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_arrays), cmocka_unit_test(all_types),
-                                       cmocka_unit_test(rows),         cmocka_unit_test(kept_rows),
-                                       cmocka_unit_test(unusual_rows), cmocka_unit_test(rows_of_clusters),
-                                       cmocka_unit_test(columns),      cmocka_unit_test(with_checks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_arrays),    cmocka_unit_test(all_types),    cmocka_unit_test(rows),
+        cmocka_unit_test(kept_rows),       cmocka_unit_test(unusual_rows), cmocka_unit_test(rows_of_clusters),
+        cmocka_unit_test(rows_with_gains), cmocka_unit_test(columns),      cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }
