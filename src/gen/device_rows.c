@@ -319,9 +319,34 @@ static const char *get_line(struct row *r, int load, struct block *block, const 
     return name;
 }
 
+static void fetch_line(struct row *r, struct block *block, const char *line, const char *at) {
+    for (int k = 0; k < r->load_count; k++)
+        if (r->kept[k])
+            le_cuda_line(r->c, block, "%s.fetch(%s, &%s);", r->names[k], line, place_of_line(r, k, block, at));
+}
+
+/* Where there are many lines nothing branches between them: one that the thread does not have is the first one again.
+ */
+static void fetch_rows(struct row *r) {
+    struct cuda *c = r->c;
+    const char *line = le_cuda_name(c, "line"),
+               *have = r->rolled ? le_arena_format(c->arena, "if (%s > 0)", r->lines) : NULL;
+    struct block *some = le_cuda_open(c, c->root, have);
+    struct block *lines = le_cuda_unrolled(c, some, line, r->shape.lines), *inside = lines;
+    const char *at =
+        bind_line(r, lines, r->rolled ? le_arena_format(c->arena, "(%s < %s ? %s : 0)", line, r->lines, line) : line);
+    if (!r->rolled)
+        inside = open_inside(r, lines, line);
+    fetch_line(r, inside, line, at);
+    if (inside != lines)
+        le_cuda_close(c, inside);
+    le_cuda_close(c, lines);
+    le_cuda_close(c, some);
+}
+
 static void keep_rows(struct row *r) {
     struct cuda *c = r->c;
-    const char *line, *far = NULL;
+    const char *far = NULL;
     int64_t far_bytes = 0; /* for a thread, so far */
     if (r->shape.near < r->shape.lines) {
         far = le_cuda_name(c, "far");
@@ -339,14 +364,7 @@ static void keep_rows(struct row *r) {
         far_bytes += (int64_t)(r->shape.lines - r->shape.near) * r->all.width *
                      (int64_t)le_type_size(c->ir->values.at[r->loads[k]->value].type);
     }
-    struct block *lines = open_lines(r, &line);
-    const char *at = bind_line(r, lines, line);
-    struct block *inside = open_inside(r, lines, line);
-    for (int k = 0; k < r->load_count; k++)
-        if (r->kept[k])
-            le_cuda_line(c, inside, "%s.fetch(%s, &%s);", r->names[k], line, place_of_line(r, k, inside, at));
-    le_cuda_close(c, inside);
-    le_cuda_close(c, lines);
+    fetch_rows(r);
     if (far)
         le_cuda_line(c, c->root, "le_fetched();");
     if (r->shape.cluster > 1)
