@@ -4,9 +4,9 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "gen/device_team.h"
+#include "gen/device_row.h"
 
-struct row {
+struct sample {
     int64_t terms;
     int width, bytes; /* bytes: kept of an element, and of a total */
 };
@@ -19,7 +19,7 @@ static struct le_device_facts facts_of(int capability, size_t shared_most_bytes)
                                     .capability = capability};
 }
 
-static bool shape_of(const struct le_device_facts *facts, struct row row, struct row_shape *shape) {
+static bool shape_of(const struct le_device_facts *facts, struct sample row, struct row_shape *shape) {
     struct row_need need = {.reads = (row.terms + row.width - 1) / row.width,
                             .words = row.width * row.bytes / 4,
                             .is_wide = row.bytes > 4,
@@ -30,7 +30,7 @@ static bool shape_of(const struct le_device_facts *facts, struct row row, struct
 static void least_clusters(void **state) {
     (void)state;
     static const struct {
-        struct row row;
+        struct sample row;
         int cluster, resident;
     } wanted[] = {
         {{1024, 4, 4}, 1, 4},   {{16384, 4, 4}, 1, 2},  {{16388, 4, 4}, 1, 2},  {{32768, 4, 4}, 1, 2},
@@ -45,18 +45,18 @@ static void least_clusters(void **state) {
         assert_int_equal(s.cluster, wanted[k].cluster);
         assert_true(s.resident >= wanted[k].resident);
     }
-    assert_false(shape_of(&facts, (struct row){524292, 4, 4}, &s));
+    assert_false(shape_of(&facts, (struct sample){524292, 4, 4}, &s));
 }
 
 static void none_before_hopper(void **state) {
     (void)state;
     struct le_device_facts facts = facts_of(80, 163 * 1024);
     struct row_shape s;
-    assert_true(shape_of(&facts, (struct row){65536, 4, 4}, &s));
+    assert_true(shape_of(&facts, (struct sample){65536, 4, 4}, &s));
     assert_int_equal(s.cluster, 1);
     assert_int_equal(s.threads, 1024);
     assert_int_equal(s.far_bytes, 128 * 1024);
-    assert_false(shape_of(&facts, (struct row){65540, 4, 4}, &s));
+    assert_false(shape_of(&facts, (struct sample){65540, 4, 4}, &s));
 }
 
 /* Every row is covered, and so many blocks fit beside each other as the compiler is told. */
@@ -69,7 +69,7 @@ static void all_have_room(void **state) {
         for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
             for (int64_t terms = 1; terms < 2000000; terms += terms / 7 + 1) {
                 struct le_device_facts facts = facts_of(100, shared_bytes[f]);
-                struct row row = {.terms = terms, .width = kinds[k][0], .bytes = kinds[k][1]};
+                struct sample row = {.terms = terms, .width = kinds[k][0], .bytes = kinds[k][1]};
                 struct row_shape s;
                 if (!shape_of(&facts, row, &s))
                     continue;

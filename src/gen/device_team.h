@@ -83,24 +83,6 @@ void le_team_bind_one(struct cuda *c, struct block *block, int index, const char
 /* Binds the indices to the place'th of their values, the last running fastest; place: an expression. */
 void le_team_bind(struct cuda *c, struct block *block, const int *indices, int count, const char *place, bool narrow);
 
-/* device_row_shape.c: who keeps what of a row */
-struct row_need {
-    int64_t reads;       /* of the row, each of as many elements as a thread reads at once */
-    int words;           /* of registers, that what is kept of one read takes */
-    bool is_wide;        /* more than 4 bytes of an element are kept */
-    bool are_totals_big; /* they have more than 4 bytes */
-};
-struct row_shape {
-    int cluster, rows; /* blocks for a row, or rows for a block */
-    int threads;       /* of a row in each of its blocks */
-    int lines, near;   /* that a warp keeps, and of these in registers */
-    int most_threads;  /* at most as many threads are in a block of a kernel with this text */
-    int resident;      /* blocks of so many that a multiprocessor is to have room for */
-    size_t far_bytes;  /* of shared memory, for the other lines of a block */
-};
-/* false: nobody can keep it */
-bool le_row_shape(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *shape);
-
 /* device_rows.c: rows that are kept while several passes run over them; false: they are not */
 bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_device_launches *out);
 
