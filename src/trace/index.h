@@ -36,7 +36,7 @@ enum le_call_kind { /* what a call is to the rules, by its function's name (call
                     LE_CALL_OTHER,
                     LE_CALL_LAUNCH,
                     LE_CALL_GRAPH_LAUNCH,
-                    LE_CALL_GRAPH_BUILD, /* capture, add node, instantiate, update */
+                    LE_CALL_GRAPH_BUILD, /* capture, add node, instantiate, update, destroy */
                     LE_CALL_COPY,
                     LE_CALL_COPY_ASYNC,
                     LE_CALL_SET,
@@ -83,6 +83,7 @@ struct le_process {
     uint64_t start_ns, end_ns, recorder_ns; /* of what was recorded */
     int64_t unix_offset_ns;                 /* added to this part's own times, so that all parts share one clock */
     bool ended, is_cut;                     /* in order; the file ends, or is damaged, before the part does */
+    bool is_switched;                       /* recording began where the program switched it on */
 };
 
 struct le_host_span { /* what took the host's time, beside calls: compiling, lazy loading, NVTX ranges */

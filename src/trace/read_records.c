@@ -424,6 +424,7 @@ static void read_switch(struct le_reader *reader, const void *record, size_t siz
         return;
     }
     if (!told->is_on) {
+        process_of(reader)->is_switched |= !part->on_ns;
         part->off_ns = part->off_ns ? part->off_ns : time_ns;
         return;
     }

@@ -75,7 +75,7 @@ static void reads_a_part(void **state) {
     assert_int_equal(index->processes.count, 1);
     assert_string_equal(text(index, index->processes.at[0].command), "python3 app.py");
     assert_true(index->processes.at[0].ended && !index->processes.at[0].is_cut);
-    assert_true(index->processes.at[0].recorder_ns == 123);
+    assert_true(index->processes.at[0].recorder_ns == 123 && !index->processes.at[0].is_switched);
     assert_true(index->start_ns == 500 && index->end_ns == 9000);
     assert_int_equal(index->notes.count, 0);
     assert_int_equal(index->operations.count, 2);
@@ -196,6 +196,7 @@ static void knows_pauses(void **state) {
     assert_int_equal(index->operations.count, 2);
     assert_string_equal(index->texts.at[index->operations.at[0].name], "in time");
     assert_string_equal(index->texts.at[index->operations.at[1].name], "in time");
+    assert_true(index->processes.at[0].is_switched);
     assert_int_equal(index->pauses.count, 1);
     assert_true(index->pauses.at[0].start_ns == 2000 && index->pauses.at[0].end_ns == 3000);
     assert_true(index->start_ns == 1000 && index->end_ns == 4150);

@@ -1,14 +1,28 @@
 /* What recording adds to a program's time, call by call: CUPTI's share by a model, the recorder's own by what it told
  * in all. Pauses that CUPTI tells itself, for its buffers and for the code that it loads, come on top. Measured on an
- * H200 (driver 580, CUPTI 13.0): a launch in a loop of C 1.2 us, 0.9 without origins; of CuPy's 2.6 and 2.3, of
- * PyTorch's 4.5 and 4.0: what runs between launches of Python drives CUPTI's code and data from the caches. Hence a
- * range for launches. A small copy from Python with four calls about it 4.5 us, of which the recorder's callbacks
- * took 2.3. */
+ * H200 (driver 580, CUPTI 13.0): a launch in a loop of C 1.2 us, 0.9 without origins, of CuPy's 1.3 and 1.0. Where the
+ * program switches recording on (--from-start off), calls cannot be picked one by one: then of CuPy's 2.1 to 2.6, of
+ * PyTorch's 4.2 to 4.5, since what runs between launches of Python drives CUPTI's code and data from the caches. Hence
+ * a range for launches. A small copy from Python with four calls about
+ * it 4.5 us, of which the recorder's callbacks took 2.3. */
 #include "trace/rules/scene.h"
 
 /* CUPTI's, of every call, and of what was enqueued. Of a kernel, or of one that a graph captures: more or less. */
 enum { CALL_NS = 220, OPERATION_NS = 900 };
-enum { NATIVE_LEAST_NS = 600, NATIVE_MOST_NS = 1200, PYTHON_LEAST_NS = 2100, PYTHON_MOST_NS = 3800 };
+struct cost {
+    uint64_t least_ns, most_ns;
+};
+/* Where recording is switched on by the program, CUPTI looks into every call of its libraries'. */
+static const struct cost launch_switched[LE_USERS] = {
+    [LE_USER_CUDA] = {600, 1200},   [LE_USER_CUPY] = {1500, 2600}, [LE_USER_NUMBA] = {2100, 3800},
+    [LE_USER_TORCH] = {2100, 3800}, [LE_USER_JAX] = {2100, 3800},
+};
+/* Else calls are picked one by one. Numba, PyTorch and JAX: not measured, no less than CuPy's and no more than the
+ * half. */
+static const struct cost launch_picked[LE_USERS] = {
+    [LE_USER_CUDA] = {600, 1200},  [LE_USER_CUPY] = {600, 1200}, [LE_USER_NUMBA] = {600, 1900},
+    [LE_USER_TORCH] = {600, 1900}, [LE_USER_JAX] = {600, 1900},
+};
 /* The recorder's, at most: to find where a call was made, and to sample the bytes of a copy, which asks the system. */
 enum { ORIGIN_NS = 250, SAMPLE_NS = 2050 };
 
@@ -18,15 +32,20 @@ static uint64_t own_ns(const struct le_scene *scene, const struct le_call *call)
     return origin_ns + (transfer && transfer->sample ? SAMPLE_NS : 0);
 }
 
+static struct cost launch_cost(const struct le_scene *scene) {
+    const struct cost *costs = scene->index->processes.at[scene->process].is_switched ? launch_switched : launch_picked;
+    return costs[scene->user];
+}
+
 static uint64_t launch_ns(const struct le_scene *scene) {
-    return scene->user == LE_USER_CUDA ? (NATIVE_LEAST_NS + NATIVE_MOST_NS) / 2
-                                       : (PYTHON_LEAST_NS + PYTHON_MOST_NS) / 2;
+    struct cost cost = launch_cost(scene);
+    return (cost.least_ns + cost.most_ns) / 2;
 }
 
 /* So much more or less. */
 static uint64_t launch_doubt_ns(const struct le_scene *scene) {
-    return scene->user == LE_USER_CUDA ? (NATIVE_MOST_NS - NATIVE_LEAST_NS) / 2
-                                       : (PYTHON_MOST_NS - PYTHON_LEAST_NS) / 2;
+    struct cost cost = launch_cost(scene);
+    return (cost.most_ns - cost.least_ns) / 2;
 }
 
 static uint64_t cupti_ns(const struct le_scene *scene, const struct le_call *call) {

@@ -199,7 +199,7 @@ static void finds_allocation_churn(void **state) {
     play_free(play);
 }
 
-static struct play *graphs(int builds, int launches) {
+static struct play *graphs_of(int builds, int launches, uint64_t launch_ns, uint64_t destroy_ns) {
     struct play *play = play_new(own);
     for (int k = 0; k < builds; k++) {
         play_call(play, "cuStreamBeginCapture", LE_CALL_GRAPH_BUILD, US(5));
@@ -208,14 +208,20 @@ static struct play *graphs(int builds, int launches) {
         play_call(play, "cuStreamEndCapture", LE_CALL_GRAPH_BUILD, US(5));
         play_call(play, "cuGraphInstantiate", LE_CALL_GRAPH_BUILD, US(274));
         for (int launch = 0; launch < launches; launch++) {
-            struct le_call *call = play_call(play, "cuGraphLaunch", LE_CALL_GRAPH_LAUNCH, US(5));
+            struct le_call *call = play_call(play, "cuGraphLaunch", LE_CALL_GRAPH_LAUNCH, launch_ns);
             struct le_operation *operation = play_operation(play, call, 1, 0, play->host_ns, MS(1));
             operation->kind = LE_OPERATION_GRAPH;
             play_wait(play);
         }
+        if (destroy_ns)
+            play_call(play, "cuGraphExecDestroy", LE_CALL_GRAPH_BUILD, destroy_ns);
     }
     play_end(play);
     return play;
+}
+
+static struct play *graphs(int builds, int launches) {
+    return graphs_of(builds, launches, US(5), 0);
 }
 
 static void finds_rebuilt_graphs(void **state) {
@@ -224,6 +230,10 @@ static void finds_rebuilt_graphs(void **state) {
     const struct le_finding *finding =
         play_expect(play, "graph-rebuilt", 49 * (284e3 + 160e3 - 43 * 0.22e3 - 40 * 0.9e3));
     assert_non_null(strstr(finding->evidence, "18.9 ms to 20.1 ms would be gained"));
+    play_free(play);
+    play = graphs_of(50, 1, US(100), US(60)); /* of 100 us the first launch would take 5 and 40 times 0.23 again */
+    play_expect(play, "graph-rebuilt",
+                49 * (284e3 + 160e3 - 43 * 0.22e3 - 40 * 0.9e3 + 100e3 - 0.22e3 - 5e3 - 40 * 0.23e3 + 60e3 - 0.22e3));
     play_free(play);
     play = graphs(10, 1);
     assert_non_null(play_found(play, "graph-rebuilt"));
