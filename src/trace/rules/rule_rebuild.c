@@ -44,8 +44,10 @@ static struct le_range first_launch(const struct le_scene *scene, const struct l
 static struct le_range building(const struct le_scene *scene, const struct le_call *call, struct build *build) {
     if (call->kind == LE_CALL_GRAPH_LAUNCH)
         return first_launch(scene, call, build);
-    if (is_called(scene, call, "BeginCapture") || is_called(scene, call, "GraphCreate"))
-        *build = (struct build){.start_ns = is_called(scene, call, "BeginCapture") ? call->start_ns : 0};
+    if (is_called(scene, call, "BeginCapture"))
+        *build = (struct build){.start_ns = call->start_ns};
+    else if (is_called(scene, call, "GraphCreate") && !build->start_ns)
+        build->nodes = 0;
     build->nodes += (build->start_ns && call->kind == LE_CALL_LAUNCH) || is_called(scene, call, "GraphAdd");
     build->is_new |= is_called(scene, call, "Instantiate");
     if (call->kind != LE_CALL_GRAPH_BUILD || (build->start_ns && !is_called(scene, call, "Instantiate")))
