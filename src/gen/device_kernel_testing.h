@@ -192,12 +192,12 @@ static inline bool is_aligned(void *user, int value) {
     return ((struct run *)user)->aligned;
 }
 
-static const struct le_device_facts facts = {.multiprocessors = 4,
-                                             .block_threads = 1024,
-                                             .shared_bytes = 48 * 1024,
-                                             .shared_most_bytes = 227 * 1024,
-                                             .capability = 90,
-                                             .is_aligned = is_aligned};
+static struct le_device_facts facts = {.multiprocessors = 4,
+                                       .block_threads = 1024,
+                                       .shared_bytes = 48 * 1024,
+                                       .shared_most_bytes = 227 * 1024,
+                                       .capability = 90,
+                                       .is_aligned = is_aligned};
 
 struct memory {
     struct le_block *values[VALUES_MAX], *work, *counters, *fault;

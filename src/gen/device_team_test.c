@@ -147,6 +147,19 @@ static void rows_with_gains(void **state) {
     also("in p: i32[m]\ny[i,j] = x[i,j] - max(k: x[i,k]) + g[j] * p[j]", "x 3 40000, g 40000, p 40000", KEPT_2);
 }
 
+/* A device without clusters: one block keeps the row, half of its lines in registers. */
+static void rows_without_clusters(void **state) {
+    (void)state;
+    static const char norm[] = "m[i] = sum(k: x[i,k]) / len(x, 1)\nv[i] = sum(k: (x[i,k] - m[i]) ** 2)\n"
+                               "y[i,j] = (x[i,j] - m[i]) / sqrt(v[i] / len(x, 1) + 1e-5) * g[j] + b[j]";
+    static const char scaled[] = "e[i,j] = x[i,j] - max(k: x[i,k])\ny[i,j] = e[i,j] / sum(k: e[i,k])";
+    facts.capability = 80;
+    same_checked(norm, "x 19 65536, g 65536, b 65536", KEPT_BLOCK, true, false);
+    same_checked(norm, "x 3 33796, g 33796, b 33796", KEPT_BLOCK, true, false);
+    same_checked(scaled, "x 3 50004", KEPT_BLOCK, true, false);
+    facts.capability = 90;
+}
+
 static void columns(void **state) {
     (void)state;
     same("y[j] = sum(i: x[i,j])", "x 60 300", COLUMN);
@@ -174,9 +187,15 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_arrays),    cmocka_unit_test(all_types),    cmocka_unit_test(rows),
-        cmocka_unit_test(kept_rows),       cmocka_unit_test(unusual_rows), cmocka_unit_test(rows_of_clusters),
-        cmocka_unit_test(rows_with_gains), cmocka_unit_test(columns),      cmocka_unit_test(with_checks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_arrays),
+                                       cmocka_unit_test(all_types),
+                                       cmocka_unit_test(rows),
+                                       cmocka_unit_test(kept_rows),
+                                       cmocka_unit_test(unusual_rows),
+                                       cmocka_unit_test(rows_of_clusters),
+                                       cmocka_unit_test(rows_with_gains),
+                                       cmocka_unit_test(rows_without_clusters),
+                                       cmocka_unit_test(columns),
+                                       cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }
