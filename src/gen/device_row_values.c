@@ -146,9 +146,14 @@ static void make_rolled_line(struct row *r, struct block *block, const char *get
                    : r->ahead[k] ? le_arena_format(c->arena, "%s[%s]", r->ahead[k], slot)
                                  : le_row_get(r, k, block, get, line, at);
     const char *usual = make_line(r, block, at, names, out);
-    if (usual)
-        le_cuda_line(c, block, "%s |= %s ? 0u : 1u << %s;", again, usual, line);
-    store_line(r, block, at, out);
+    if (!usual) {
+        store_line(r, block, at, out);
+        return;
+    }
+    le_cuda_line(c, block, "%s |= %s ? 0u : 1u << %s;", again, usual, line);
+    struct block *counts = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s)", usual));
+    store_line(r, counts, at, out); /* else what is made again may read what stands there */
+    le_cuda_close(c, counts);
 }
 
 /* Lines in shared memory up to `end`. What is read ahead behind them is of the lines in registers. */
