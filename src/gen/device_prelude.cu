@@ -225,6 +225,16 @@ __device__ inline double le_randn(unsigned long long key, unsigned long long fir
     const le_philox_block block = le_philox(key, first, second);
     return sqrt(-2 * log(1 - le_uniform(block.low))) * cos(6.283185307179586 * le_uniform(block.high));
 }
+//: le_counted
+// What a quick way came to, and whether it counts.
+template <class T> __device__ inline T le_counted(T x, bool counts, bool &usual) {
+    usual &= counts;
+#ifdef __LEAT_SIM__
+    if (!counts)
+        return (T)0.6875; // so that it is seen where it was taken
+#endif
+    return x;
+}
 //: le_quotient
 // a / b, rounded once. It is not usual where a remainder or the quotient is too small for this way, or there is no
 // number: then what comes out does not count. Nothing branches, so that many are under way at once. A quotient that is
@@ -240,13 +250,7 @@ __device__ inline float le_quotient(float a, float b, bool &usual) {
     inverse = fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
     const float near = a * inverse, quotient = fmaf(inverse, fmaf(-b, near, a), near);
 #endif
-    const bool counts = (fabsf(quotient) >= 0x1p-125f) & (fabsf(a) >= 0x1p-100f);
-    usual &= counts;
-#ifdef __LEAT_SIM__
-    if (!counts)
-        return 0.6875f; // so that it is seen where it was taken
-#endif
-    return quotient;
+    return le_counted(quotient, (fabsf(quotient) >= 0x1p-125f) & (fabsf(a) >= 0x1p-100f), usual);
 }
 __device__ inline double le_quotient(double a, double b, bool &usual) {
 #ifdef __LEAT_SIM__
@@ -259,13 +263,7 @@ __device__ inline double le_quotient(double a, double b, bool &usual) {
     inverse = fma(inverse, fma(-b, inverse, 1.0), inverse);
     const double near = a * inverse, quotient = fma(inverse, fma(-b, near, a), near);
 #endif
-    const bool counts = (fabs(quotient) >= 0x1p-1020) & (fabs(a) >= 0x1p-960) & (__double2loint(b) != -1);
-    usual &= counts;
-#ifdef __LEAT_SIM__
-    if (!counts)
-        return 0.6875; // so that it is seen where it was taken
-#endif
-    return quotient;
+    return le_counted(quotient, (fabs(quotient) >= 0x1p-1020) & (fabs(a) >= 0x1p-960) & (__double2loint(b) != -1), usual);
 }
 //: le_root
 // The square root, in the same way.
@@ -277,13 +275,7 @@ __device__ inline float le_root(float x, bool &usual) {
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
     const float near = x * inverse, root = fmaf(fmaf(-near, near, x), inverse * 0.5f, near);
 #endif
-    const bool counts = root >= 0x1p-50f;
-    usual &= counts;
-#ifdef __LEAT_SIM__
-    if (!counts)
-        return 0.6875f; // so that it is seen where it was taken
-#endif
-    return root;
+    return le_counted(root, root >= 0x1p-50f, usual);
 }
 //: le_divided
 // a / b, rounded once, for all numbers: by way of double, whose range no step leaves, and which is wide enough that
