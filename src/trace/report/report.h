@@ -40,8 +40,7 @@ struct le_shown {
 /* The place for the text of a position, or of LE_NONE. */
 const char **le_shown_text(const struct le_report *report, struct le_shown *shown, int32_t position);
 
-/* A name as people read it: of "_ZN2at6nativeILi4EE..." "at::native<Li4EE...>". The index's own text, or the arena's.
- */
+/* A name as people read it: that of a C++ function by le_demangle. The index's own text, or the arena's. */
 const char *le_report_name(struct le_arena *arena, const char *name);
 /* "app.py:12 in step"; "" for LE_NONE. These are texts of line_arena. */
 const char *le_report_source(const struct le_report *report, int32_t source);

@@ -5,7 +5,7 @@
 #define LE_REPORT_SCENE_TESTING_H
 #include "trace/trace_testing.h"
 
-#define LE_SCENE_KERNEL "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEvi"
+#define LE_SCENE_KERNEL "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEvi"
 
 /* One step from `at` on, 100 us long. */
 static inline void le_scene_step(struct le_made_trace *made, uint32_t source, uint64_t at) {

@@ -1,5 +1,6 @@
 /* Names, places and groups, as reports show them. */
 #include "base/memory.h"
+#include "trace/report/demangle.h"
 #include "trace/report/report.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,47 +8,9 @@
 
 /* ---- names of kernels */
 
-enum { TEMPLATE_BYTES = 24 };
-
-/* A number and so many characters, as C++ mangles a name; moves *at behind it. NULL: there is none. */
-static const char *take_part(const char **at, size_t *length) {
-    size_t number = 0;
-    const char *digits = *at;
-    for (; *digits >= '0' && *digits <= '9' && number < 1000; digits++)
-        number = 10 * number + (size_t)(*digits - '0');
-    if (number == 0 || strnlen(digits, number) < number)
-        return NULL;
-    *length = number;
-    *at = digits + number;
-    return digits;
-}
-
-/* What stands after _Z or _ZN: names, then perhaps a template's arguments, which stay as they are. */
 const char *le_report_name(struct le_arena *arena, const char *name) {
-    if (strncmp(name, "_Z", 2) != 0)
-        return name;
-    const char *at = name + 2, *part;
-    size_t length, out = 0;
-    char *text = le_arena_alloc(arena, 2 * strlen(name) + TEMPLATE_BYTES + 8);
-    at += *at == 'N';
-    while ((part = take_part(&at, &length))) {
-        if (length > 10 && strncmp(part, "_GLOBAL__N", 10) == 0) {
-            part = "(anon)";
-            length = strlen(part);
-        }
-        memcpy(text + out, "::", 2);
-        out += out ? 2 : 0;
-        memcpy(text + out, part, length);
-        out += length;
-    }
-    if (out == 0)
-        return name;
-    text[out] = '\0';
-    if (*at == 'I') {
-        size_t left = strlen(at + 1);
-        sprintf(text + out, left > TEMPLATE_BYTES ? "<%.*s...>" : "<%.*s>", TEMPLATE_BYTES, at + 1);
-    }
-    return text;
+    const char *readable = le_demangle(arena, name);
+    return readable ? readable : name;
 }
 
 /* ---- texts of a line */
