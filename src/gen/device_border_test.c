@@ -27,7 +27,16 @@ static void lines(void **state) {
     same("y[i,j] = a[i,j] + b[j-1,i] else 7", "a 40 36, b 36 40", VECTORS);
 }
 
+/* What no element asks for is not read where the array may have ended: rows behind the last one, and the corners of a
+ * box of rows and columns. */
+static void ends(void **state) {
+    (void)state;
+    same_checked("in g: f32[n]\ny[i,j] = (a[i-1,j] + a[i+1,j]) * g[i] else 0", "a 37 33, g 37", ROWS, true, true);
+    same_checked("y[i,j] = x[i,j] + x[i,j+12] where j in 0..8", "x 50 20", ROWS, true, true);
+    same_checked("out y: f32[64,100]\ny[i,j] = x[128*i+j] + x[128*i+j+1] + x[128*i+j+128]", "x 8292", ROWS, true, true);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(planes), cmocka_unit_test(lines)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planes), cmocka_unit_test(lines), cmocka_unit_test(ends)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }

@@ -100,8 +100,8 @@ struct block *le_cuda_unrolled(struct cuda *c, struct block *parent, const char 
 void le_cuda_close(struct cuda *c, struct block *block);
 void le_cuda_sweep(struct cuda *c, char *text);              /* device_sweep.c: of the kernel */
 void le_cuda_close_all(struct cuda *c, struct block *block); /* with those around it, but for the root */
-const char *le_cuda_number(struct cuda *c, const char *name,
-                           int64_t value); /* a parameter; the same one for the same name */
+/* A parameter; the same one for the same name and value. */
+const char *le_cuda_number(struct cuda *c, const char *name, int64_t value);
 const char *le_cuda_parameter(struct cuda *c, enum le_argument_kind kind, int value, int64_t number, const char *type,
                               const char *wish);
 const char *le_cuda_fault(struct cuda *c);

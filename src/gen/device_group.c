@@ -147,7 +147,8 @@ static void add(struct find *f, struct le_node *node) {
         if (same_ranges(f->c, &t->groups[k], node) && is_made(&t->groups[k], node, body_in(f->c, &t->groups[k], node)))
             return;
     struct group *g = t->group_count ? &t->groups[t->group_count - 1] : NULL;
-    if (!g || g->node_count == GROUP_NODES || !same_ranges(f->c, g, node) || uses(f->c, node, g))
+    if (!g || g->node_count == GROUP_NODES || le_group_room_bytes(g) + le_room_bytes(node) > ROOM_MOST ||
+        !same_ranges(f->c, g, node) || uses(f->c, node, g))
         g = new_group(f, node);
     if (!g)
         return;

@@ -121,6 +121,18 @@ static int64_t most_of(const struct le_range *r) {
     return le_range_count(r);
 }
 
+/* How many of its values come before the index's own. */
+static const char *place_of(struct cuda *c, int index, const struct le_range *r) {
+    if (!c->indices[index].text)
+        return "0"; /* no value yet */
+    const char *at = le_cuda_wide(c, &c->indices[index]);
+    if (r->low != 0 && (!r->dynamic || r->bounded))
+        at = le_arena_format(c->arena, "(%s - %s)", at, number(c, index, "low", r->low, false));
+    if (r->by != 1 && !r->dynamic)
+        at = le_arena_format(c->arena, "%s / %s", at, number(c, index, "by", r->by, false));
+    return at;
+}
+
 const char *le_cuda_point(struct cuda *c) {
     const struct le_stage *stage = c->stage;
     struct words point = {0};
@@ -128,7 +140,7 @@ const char *le_cuda_point(struct cuda *c) {
         int index = stage->indices[k];
         const struct le_range *r = &c->space->ranges[index];
         const char *most = number(c, index, "most", most_of(r), false);
-        const char *at = c->indices[index].text ? le_cuda_wide(c, &c->indices[index]) : "0"; /* no value yet */
+        const char *at = place_of(c, index, r);
         if (point.length == 0)
             le_words_add(c->arena, &point, "%s", at);
         else

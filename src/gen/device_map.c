@@ -187,9 +187,10 @@ static void merge_axes(struct map *m) {
     for (int k = 0; k < m->axis_count; k++) {
         struct map_axis *a = &m->axes[k];
         const struct le_range *r = range_of(m, a->index);
-        a->narrow = a->merged ? a->count <= PLACES_MAX && le_cuda_fits_int(r->low - PLACES_MAX, r->low + PLACES_MAX)
+        bool fits = a->merged ? le_cuda_fits_int(r->low - PLACES_MAX, r->low + PLACES_MAX)
                               : le_cuda_fits_int(r->low - PLACES_MAX / 2, r->high + PLACES_MAX / 2) &&
                                     r->by < PLACES_MAX / 8192;
+        a->narrow = fits && a->count <= (a->merged ? PLACES_MAX : INT32_MAX);
     }
 }
 
@@ -324,11 +325,34 @@ static void find_interior(struct map *m) {
     m->c.reach = m->splits ? inside : m->c.space;
 }
 
-static void widen(struct map_stream *s, int row, int column) {
-    s->row_low = row < s->row_low ? row : s->row_low;
-    s->row_high = row > s->row_high ? row : s->row_high;
-    s->column_low = column < s->column_low ? column : s->column_low;
-    s->column_high = column > s->column_high ? column : s->column_high;
+static struct map_stream widened(const struct map_stream *s, int row, int column) {
+    struct map_stream wide = *s;
+    wide.row_low = row < s->row_low ? row : s->row_low;
+    wide.row_high = row > s->row_high ? row : s->row_high;
+    wide.column_low = column < s->column_low ? column : s->column_low;
+    wide.column_high = column > s->column_high ? column : s->column_high;
+    return wide;
+}
+
+static void reach(int64_t from, int64_t to, int64_t stride, int64_t *low, int64_t *high) {
+    int64_t first = times(from, stride), last = times(to, stride);
+    *low += first < last ? first : last;
+    *high += first < last ? last : first;
+}
+
+/* Whether the array has all that is read of rows and columns, where no load asks for some of it, too. */
+static bool has_all(const struct map *m, const struct map_stream *s) {
+    const struct le_layout *layout = &m->c.layouts[s->loads[0]->value];
+    int64_t low = layout->offset, high = low, first = s->place.start, last = first;
+    for (int d = 0; d < m->c.ir->values.at[s->loads[0]->value].rank; d++)
+        reach(0, layout->shape[d] - 1, layout->strides[d], &low, &high);
+    for (int a = 0; a < m->axis_count; a++)
+        reach(m->inside ? m->inside_low[a] : 0, (m->inside ? m->inside_high[a] : m->axes[a].count) - 1,
+              s->place.strides[a], &first, &last);
+    reach(s->column_low, s->column_high, 1, &first, &last);
+    if (m->row >= 0)
+        reach(s->row_low, s->row_high, s->place.strides[m->row], &first, &last);
+    return first >= low && last <= high;
 }
 
 static void add_load(struct map *m, struct le_node *load, const struct map_place *p) {
@@ -338,10 +362,13 @@ static void add_load(struct map *m, struct le_node *load, const struct map_place
         if (s->loads[0]->value != load->value || s->load_count == MAP_LOADS_MAX || !same_strides(m, &s->place, p) ||
             !find_shift(m, s, p, &row, &column))
             continue;
+        struct map_stream wide = widened(s, row, column);
+        if (!has_all(m, &wide))
+            continue;
+        *s = wide;
         s->loads[s->load_count] = load;
         s->row[s->load_count] = row;
         s->column[s->load_count++] = column;
-        widen(s, row, column);
         return;
     }
     if (m->stream_count == MAP_STREAMS_MAX) {
@@ -379,6 +406,10 @@ static void find_all_streams(struct map *m) {
 
 /* ---- tiles: what lies side by side along another axis than the target */
 
+int le_map_pitch(const struct map *m) {
+    return m->tile_rows | 1;
+}
+
 static int row_of_tile(const struct map *m, const struct map_stream *s) {
     int inner = m->axis_count - 1;
     if (llabs(s->place.strides[inner]) <= 1)
@@ -390,15 +421,14 @@ static int row_of_tile(const struct map *m, const struct map_stream *s) {
 }
 
 static bool find_tiles(struct map *m) {
-    int tiles = 0;
-    size_t bytes = 0;
+    int tiles = 0, sizes = 0;
     for (int k = 0; k < m->stream_count; k++) {
         int row = row_of_tile(m, &m->streams[k]);
         if (row < 0 || (m->row >= 0 && m->row != row) || tiles == TILES_MAX)
             continue;
         m->row = row;
         m->streams[k].tile = true;
-        bytes += (size_t)size_of(m, m->streams[k].loads[0]->value) * TILE_SIDE * (TILE_SIDE + 1);
+        sizes += size_of(m, m->streams[k].loads[0]->value);
         tiles++;
     }
     if (tiles == 0)
@@ -408,6 +438,7 @@ static bool find_tiles(struct map *m) {
     m->tile_columns = few ? MAP_THREADS : TILE_SIDE;
     m->unroll = m->tile_rows * m->tile_columns / MAP_THREADS;
     m->way = MAP_TILE;
+    size_t bytes = (size_t)sizes * (size_t)(m->tile_columns * le_map_pitch(m));
     if (le_map_inner(m)->count >= (few ? TILE_SIDE : FEW_ROWS) && bytes <= 3 * m->c.job->facts->shared_bytes / 4)
         return true;
     for (int k = 0; k < m->stream_count; k++)

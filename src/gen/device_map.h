@@ -84,6 +84,7 @@ void le_map_bind_outer(struct map *m, const struct map_names *names, struct bloc
 void le_map_bind(struct map *m, struct block *block, int axis, const char *place);
 const char *le_map_place(struct map *m, const struct map_names *names, int axis, const char *turn);
 const char *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* a parameter */
+int le_map_pitch(const struct map *m);      /* TILE: elements from a column to the next: odd, so that banks differ */
 bool le_map_is_simple(const struct map *m); /* a thread has one element, and ends where there is none */
 
 /* device_map_code.c */

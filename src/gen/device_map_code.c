@@ -180,10 +180,6 @@ static void read_ahead(struct maker *k) {
 
 /* ---- tiles in shared memory, by columns */
 
-static int pitch_of(const struct map *m) {
-    return m->tile_rows | 1;
-}
-
 static void read_tile(struct maker *k, struct map_stream *s, struct block *block, const char *row, const char *column) {
     struct map *m = k->m;
     struct cuda *c = k->c;
@@ -191,7 +187,7 @@ static void read_tile(struct maker *k, struct map_stream *s, struct block *block
     struct block *base = le_cuda_open(c, block, NULL);
     le_map_bind_outer(m, &k->names, base, k->turn, le_arena_format(c->arena, "%s + %s", k->names.row_start, row));
     le_map_bind(m, base, inner, le_arena_format(c->arena, "%s + %s", k->names.column_start, column));
-    le_cuda_line(c, base, "%s[%s * %d + %s] = %s;", s->name, column, pitch_of(m), row,
+    le_cuda_line(c, base, "%s[%s * %d + %s] = %s;", s->name, column, le_map_pitch(m), row,
                  le_cuda_trusted_place(k->c, s->loads[0], base));
     le_cuda_close(c, base);
 }
@@ -206,7 +202,7 @@ static void read_tiles(struct maker *k) {
         if (!s->tile)
             continue;
         s->name = le_cuda_name(c, wish_of(k, s, "tile"));
-        le_cuda_line(c, c->root, "__shared__ %s %s[%d];", stored_of(k, s), s->name, m->tile_columns * pitch_of(m));
+        le_cuda_line(c, c->root, "__shared__ %s %s[%d];", stored_of(k, s), s->name, m->tile_columns * le_map_pitch(m));
     }
     struct block *turns = le_cuda_unrolled(k->c, c->root, k->turn, m->unroll);
     le_cuda_line(c, turns, "const int %s = (int)threadIdx.x + %s * %d;", at, k->turn, MAP_THREADS);
@@ -236,7 +232,7 @@ static void know_stream(struct maker *k, const struct map_stream *s, struct bloc
         const char *text;
         if (s->tile)
             text = le_arena_format(c->arena, "(%s ? %s[threadIdx.x %% %d * %d + (threadIdx.x / %d + %s * %d)] : (%s)0)",
-                                   counts(k), s->name, m->tile_columns, pitch_of(m), m->tile_columns, k->turn,
+                                   counts(k), s->name, m->tile_columns, le_map_pitch(m), m->tile_columns, k->turn,
                                    MAP_THREADS / m->tile_columns, stored_of(k, s));
         else
             text = le_arena_format(c->arena, "%s[%s + %d][%s + %d]", s->name, k->turn, s->row[x] - s->row_low,
@@ -361,9 +357,10 @@ static void make_apart(struct maker *k, const char *usual) {
                            ? le_arena_format(c->arena, "if (%s%s)", unless, counts(k))
                            : le_arena_format(c->arena, "#pragma unroll 1\nfor (int %s = %s; %s%s < %s[%s]; %s++)",
                                              k->element, from, unless, k->element, k->names.to, k->turn, k->element);
-    struct block *turns = open_turns(k, k->body);
+    struct block *turns = le_cuda_unrolled(c, k->body, k->turn, k->m->unroll);
     struct block *elements = le_cuda_open(c, turns, head);
     elements->conditional = true;
+    le_map_bind_outer(k->m, &k->names, elements, k->turn, NULL); /* there may be no such row where none counts */
     bind_inner(k, elements, k->m->width > 1 ? k->element : NULL);
     k->make(k->m, elements);
     le_cuda_close(c, elements);

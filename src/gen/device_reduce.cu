@@ -128,12 +128,12 @@ template <class A, class B> struct le_both {
     __device__ inline le_both from_lane(int lane) const { return {a.from_lane(lane), b.from_lane(lane)}; }
 };
 //: le_read le_chunk
-// W neighbours from an address that is a multiple of their size, or of 16 bytes.
-template <int BYTES> struct le_chunk { typedef uint4 type; };
+// W neighbours from an address that is a multiple of their size, or of 16 bytes. Such as no vector has come byte by byte.
+template <int BYTES, bool WHOLE = BYTES % 16 == 0> struct le_chunk { typedef unsigned char type; };
+template <int BYTES> struct le_chunk<BYTES, true> { typedef uint4 type; };
 template <> struct le_chunk<8> { typedef uint2 type; };
 template <> struct le_chunk<4> { typedef unsigned type; };
 template <> struct le_chunk<2> { typedef unsigned short type; };
-template <> struct le_chunk<1> { typedef unsigned char type; };
 template <int W, class T> __device__ inline void le_read(T (&to)[W], const T *from) {
     typedef typename le_chunk<W * sizeof(T)>::type chunk;
     union { chunk chunks[W * sizeof(T) / sizeof(chunk)]; T at[W]; } all;

@@ -52,6 +52,8 @@ static void gather(struct row *r) {
     if (r->value)
         r->all.bodies[r->all.node_count++] = r->value;
     r->all.width = le_group_width(r->c, &r->all);
+    if (r->all.terms % r->all.width != 0) /* a vector lies in the row or outside it */
+        r->all.width = 1;
 }
 
 static void count_pass(struct row *r, struct le_node *const *bodies, int count, int *passes) {

@@ -73,7 +73,7 @@ static bool find_block(const struct le_device_facts *facts, const struct row_nee
     s->resident = (need->are_totals_big ? 768 : 1024) / s->most_threads;
     s->resident = s->resident > 0 ? s->resident : 1;
     s->far_bytes = (size_t)((s->lines - s->near) * need->words * 4) * (size_t)s->threads;
-    return s->far_bytes <= facts->shared_most_bytes && s->threads * s->rows <= facts->block_threads;
+    return s->far_bytes + ROOM_BYTES <= facts->shared_most_bytes && s->threads * s->rows <= facts->block_threads;
 }
 
 /* A line of the table at the top. */

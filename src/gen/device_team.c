@@ -63,10 +63,18 @@ static int lines_for(const struct group *g, int warps) {
     return lines;
 }
 
-static const char *declare_room(struct cuda *c, const struct group *g) {
+/* Shared memory where groups put totals together, one after the other: each has it after a barrier. */
+static const char *declare_room(struct cuda *c, const struct team_stage *t) {
     const char *room = le_cuda_name(c, "room");
-    le_cuda_line(c, c->root, "__shared__ le_room<%s> %s;", g->type, room);
+    size_t bytes = 0;
+    for (int g = 0; g < t->group_count; g++)
+        bytes = le_group_room_bytes(&t->groups[g]) > bytes ? le_group_room_bytes(&t->groups[g]) : bytes;
+    le_cuda_line(c, c->root, "__shared__ __align__(16) unsigned char %s[%zu];", room, bytes);
     return room;
+}
+
+static const char *room_of(struct cuda *c, const struct group *g, const char *room) {
+    return le_arena_format(c->arena, "*(le_room<%s> *)%s", g->type, room);
 }
 
 /* The stage's value, and those of its siblings. */
@@ -145,13 +153,12 @@ static int threads_for(const struct team_stage *t) {
     return threads;
 }
 
-static void emit_block(struct cuda *c, struct group *g, int threads) {
+static void emit_block(struct cuda *c, struct group *g, int threads, const char *room) {
     const char *total = le_cuda_name(c, "all");
     le_group_emit(c, g, c->root);
-    const char *room = declare_room(c, g);
     le_cuda_line(c, c->root, "const %s %s = le_block_total<%s, %d, %d, %d, %s>(%s, %s, %s, %s);", g->type, total,
                  g->type, lines_for(g, threads / WARP), g->unroll, g->width, counted_in(g), le_group_count(c, g),
-                 g->many, g->term, room);
+                 g->many, g->term, room_of(c, g, room));
     le_group_know(c, g, c->root, total);
 }
 
@@ -159,8 +166,9 @@ static void make_blocks(struct cuda *c, struct team_stage *t, struct le_device_l
     int threads = threads_for(t);
     le_team_bounds(c, t, threads);
     le_team_bind(c, c->root, t->points_at, t->points_count, "blockIdx.x", true);
+    const char *room = declare_room(c, t);
     for (int g = 0; g < t->group_count; g++)
-        emit_block(c, &t->groups[g], threads);
+        emit_block(c, &t->groups[g], threads, room);
     make_rest(c, t, "(int)threadIdx.x", le_arena_format(c->arena, "%d", threads));
     finish(c, t, out, threads, (unsigned)t->points, 1, t->points == 1 ? "one block" : "a block for each row");
 }
@@ -173,6 +181,7 @@ struct grid {
     size_t at_bytes;           /* of the work memory */
     int64_t steps[GROUPS_MAX]; /* of a block */
     int64_t most_steps;
+    const char *room;
     bool are_short; /* a block makes some of them, one after the other */
 };
 
@@ -194,16 +203,17 @@ static void emit_parts(struct grid *s, int number, const char **parts, const cha
     le_cuda_line(c, c->root, "%s *%s = (%s *)%s + (long long)blockIdx.y * ((%s + 3) / 4 * 4);", g->type, *parts,
                  g->type, work, *steps);
     s->at_bytes += (size_t)(count + 3) / 4 * 4 * (size_t)s->t->points * le_group_total_bytes(g);
-    const char *room = declare_room(c, g);
+    if (number > 0)
+        le_cuda_line(c, c->root, "__syncthreads();");
     le_cuda_line(c, c->root, "le_grid_parts<%s, %d, %d, %d, %s>(%s, %s, %s, %s, %s, %s);", g->type, lines, g->unroll,
-                 g->width, counted_in(g), le_group_count(c, g), *steps, g->many, g->term, *parts, room);
+                 g->width, counted_in(g), le_group_count(c, g), *steps, g->many, g->term, *parts,
+                 room_of(c, g, s->room));
 }
 
 static void join_parts(struct grid *s, int number, const char *parts, const char *steps) {
     struct cuda *c = s->c;
     const struct group *g = &s->t->groups[number];
     const char *part = le_cuda_name(c, "part"), *many = part, *total = le_cuda_name(c, "all");
-    const char *room = declare_room(c, g);
     int width = le_group_bytes(g) > 8 ? 1 : 4;
     le_cuda_line(c, c->root, "const auto %s = [=](int at) -> %s { return %s[at]; };", part, g->type, parts);
     if (width > 1) {
@@ -214,12 +224,12 @@ static void join_parts(struct grid *s, int number, const char *parts, const char
                      many, g->type, g->type, parts, g->type);
     }
     le_cuda_line(c, c->root, "const %s %s = le_block_total<%s, 8, %d, %d, int>(%s, %s, %s, %s);", g->type, total,
-                 g->type, g->unroll, width, steps, many, part, room);
+                 g->type, g->unroll, width, steps, many, part, room_of(c, g, s->room));
     le_group_know(c, g, c->root, total);
 }
 
 static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_launches *out) {
-    struct grid s = {.c = c, .t = t};
+    struct grid s = {.c = c, .t = t, .room = declare_room(c, t)};
     const char *parts[GROUPS_MAX], *steps[GROUPS_MAX];
     le_team_bounds(c, t, 256);
     le_team_bind(c, c->root, t->points_at, t->points_count, "blockIdx.y", true);

@@ -76,7 +76,10 @@ bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int
 void le_group_know(struct cuda *c, const struct group *g, struct block *block, const char *total);
 const char *le_group_count(struct cuda *c, const struct group *g); /* its terms, as the parameter */
 int le_group_bytes(const struct group *g);                         /* of a total */
-size_t le_group_total_bytes(const struct group *g);                /* the same in memory, at most */
+enum { ROOM_TOTALS = 512, ROOM_MOST = 40 << 10 }; /* of le_room; in bytes, of the 48 KB that a block has by itself */
+size_t le_room_bytes(const struct le_node *reduction); /* of le_room, at most */
+size_t le_group_room_bytes(const struct group *g);
+size_t le_group_total_bytes(const struct group *g); /* the same in memory, at most */
 /* Binds the index to low + place * by; place NULL: to its low. past: places may lie so far behind the last, where it
  * covers indices before it, too. */
 void le_team_bind_one(struct cuda *c, struct block *block, int index, const char *place, int64_t past);

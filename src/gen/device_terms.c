@@ -312,6 +312,24 @@ size_t le_group_total_bytes(const struct group *g) {
     return 16 * (size_t)g->node_count;
 }
 
+size_t le_room_bytes(const struct le_node *node) {
+    size_t of_term = le_type_size(node->operands[0]->type), of_total = le_type_size(node->type);
+    size_t larger = of_term > of_total ? of_term : of_total;
+    return ROOM_TOTALS * ((larger + 7) / 8 * 8 + (is_arg(node) ? 8 : 0));
+}
+
+size_t le_group_room_bytes(const struct group *g) {
+    size_t bytes = 0;
+    for (int k = 0; k < g->node_count; k++)
+        bytes += le_room_bytes(g->nodes[k]);
+    return bytes;
+}
+
+static const char *number_of(struct cuda *c, int index, const char *what, int64_t value, bool narrow) {
+    const char *name = le_arena_format(c->arena, "%s_%s_%d", c->ir->indices.at[index].name, what, index);
+    return le_arena_format(c->arena, narrow ? "(int)%s" : "%s", le_cuda_number(c, name, value));
+}
+
 const char *le_group_count(struct cuda *c, const struct group *g) {
     const char *name = le_arena_format(c->arena, "%s_terms", c->ir->indices.at[g->indices[0]].name);
     name = le_arena_format(c->arena, "%s_%d", name, g->indices[0]);
@@ -331,8 +349,8 @@ void le_group_know(struct cuda *c, const struct group *g, struct block *block, c
         if (is_arg(node) && (r->low != 0 || r->by != 1))
             x = le_cuda_hold(c, block, LE_I64, false, name,
                              le_arena_format(c->arena, "%s < 0 ? -1 : %s + %s * %s", x->text,
-                                             le_cuda_number(c, "first", r->low), x->text,
-                                             le_cuda_number(c, "step", r->by)));
+                                             number_of(c, g->indices[0], "low", r->low, false), x->text,
+                                             number_of(c, g->indices[0], "by", r->by, false)));
         le_cuda_know(c, node, block, x->text);
         for (int q = 0; q < g->same_count; q++)
             if (g->same_as[q] == k)
@@ -342,11 +360,6 @@ void le_group_know(struct cuda *c, const struct group *g, struct block *block, c
 }
 
 /* ---- indices */
-
-static const char *number_of(struct cuda *c, int index, const char *what, int64_t value, bool narrow) {
-    const char *name = le_arena_format(c->arena, "%s_%s_%d", c->ir->indices.at[index].name, what, index);
-    return le_arena_format(c->arena, narrow ? "(int)%s" : "%s", le_cuda_number(c, name, value));
-}
 
 void le_team_bind_one(struct cuda *c, struct block *block, int index, const char *place, int64_t past) {
     const struct le_range *r = &c->space->ranges[index];

@@ -52,8 +52,10 @@ static const char reserved[] =
     "compl concept const const_cast consteval constexpr constinit continue copysign decltype default delete do double "
     "dynamic_cast else enum explicit export extern false float fma fmaf for friend goto gridDim if inline int linux "
     "long mutable namespace new noexcept not not_eq nullptr operator or or_eq printf private protected public register "
-    "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this "
-    "thread_local threadIdx throw true try typedef typeid typename union unix unsigned using virtual void volatile "
+    "reinterpret_cast requires return rint rintf short signed sizeof static static_assert static_cast struct switch "
+    "template this "
+    "thread_local threadIdx throw true try typedef typeid typename uint2 uint4 union unix unsigned using virtual void "
+    "volatile "
     "warpSize wchar_t while xor xor_eq main i386 NULL INFINITY NAN HUGE_VAL HUGE_VALF action fault ";
 
 static bool is_reserved(const char *name, size_t length) {
@@ -124,7 +126,8 @@ static const char *add_parameter(struct cuda *c, const struct parameter *p) {
 
 const char *le_cuda_number(struct cuda *c, const char *name, int64_t value) {
     for (int k = 0; k < c->parameters.count; k++)
-        if (c->parameters.at[k].wish && strcmp(c->parameters.at[k].wish, name) == 0)
+        if (c->parameters.at[k].wish && strcmp(c->parameters.at[k].wish, name) == 0 &&
+            c->parameters.at[k].argument.number == value)
             return c->parameters.at[k].name;
     return add_parameter(c, &(struct parameter){.type = "long long ",
                                                 .name = le_cuda_name(c, name),
