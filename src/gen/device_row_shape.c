@@ -17,25 +17,9 @@
  * to 1.24. */
 #include "gen/device_row.h"
 
-/* To be tried on a GPU with -D: the first line of the table. */
-#ifndef ROW_THREADS
-#define ROW_THREADS 512
-#endif
-#ifndef ROW_RESIDENT
-#define ROW_RESIDENT 2
-#endif
-#ifndef ROW_WORDS
-#define ROW_WORDS 64
-#endif
-#ifndef ROW_NEAR
-#define ROW_NEAR 16
-#endif
-#ifndef ROW_CLUSTER
-#define ROW_CLUSTER 8 /* blocks at most; every GPU with clusters has room for 8 */
-#endif
-
 enum {
     WARP = 32,
+    CLUSTER_MOST = 8,        /* every GPU with clusters has room for it */
     NEAR_WORDS = 32,         /* that a thread of 64 registers keeps */
     CAPABILITY_CLUSTER = 90, /* from which on there are clusters */
     ROOM_BYTES = 8192        /* of shared memory that is no row's */
@@ -100,7 +84,7 @@ static bool find_cluster(const struct le_device_facts *facts, const struct row_n
     if (!find_lines(facts, need, part, s))
         return false;
     int64_t warps = (need->reads + WARP * s->lines - 1) / (WARP * s->lines);
-    for (s->cluster = 1; s->cluster < ROW_CLUSTER && warps > (int64_t)s->cluster * part->threads / WARP;)
+    for (s->cluster = 1; s->cluster < CLUSTER_MOST && warps > (int64_t)s->cluster * part->threads / WARP;)
         s->cluster *= 2;
     if (warps > (int64_t)s->cluster * part->threads / WARP)
         return false;
@@ -113,7 +97,7 @@ static bool find_cluster(const struct le_device_facts *facts, const struct row_n
 }
 
 bool le_row_shape(const struct le_device_facts *facts, const struct row_need *need, struct row_shape *shape) {
-    static const struct part parts[] = {{ROW_THREADS, ROW_RESIDENT, ROW_WORDS, ROW_NEAR}, {1024, 1, 64, 16}};
+    static const struct part parts[] = {{512, 2, 64, 16}, {1024, 1, 64, 16}};
     struct row_shape s = {0};
     bool keeps = find_block(facts, need, shape);
     if (facts->capability < CAPABILITY_CLUSTER || (keeps && shape->near == shape->lines && shape->resident > 1))

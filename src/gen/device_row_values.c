@@ -134,6 +134,18 @@ void le_row_start_reading(struct row *r) {
     le_cuda_close(c, some);
 }
 
+/* Whether what is read of arrays may be what the row's values are stored into: none that all rows read. */
+static bool may_read_target(const struct row *r, const bool *read) {
+    for (int k = 0; k < r->load_count; k++) {
+        bool moves = r->t->points == 1;
+        for (int p = 0; p < r->t->points_count; p++)
+            moves |= le_node_depends(r->loads[k], r->t->points_at[p]);
+        if (read[k] && !r->kept[k] && moves)
+            return true;
+    }
+    return false;
+}
+
 static void make_rolled_line(struct row *r, struct block *block, const char *get, const char *line, const char *slot,
                              const char *again) {
     struct cuda *c = r->c;
@@ -146,13 +158,14 @@ static void make_rolled_line(struct row *r, struct block *block, const char *get
                    : r->ahead[k] ? le_arena_format(c->arena, "%s[%s]", r->ahead[k], slot)
                                  : le_row_get(r, k, block, get, line, at);
     const char *usual = make_line(r, block, at, names, out);
-    if (!usual) {
+    if (usual)
+        le_cuda_line(c, block, "%s |= %s ? 0u : 1u << %s;", again, usual, line);
+    if (!usual || !may_read_target(r, read)) {
         store_line(r, block, at, out);
         return;
     }
-    le_cuda_line(c, block, "%s |= %s ? 0u : 1u << %s;", again, usual, line);
     struct block *counts = le_cuda_open(c, block, le_arena_format(c->arena, "if (%s)", usual));
-    store_line(r, counts, at, out); /* else what is made again may read what stands there */
+    store_line(r, counts, at, out); /* else what is made again would read what stands there */
     le_cuda_close(c, counts);
 }
 
