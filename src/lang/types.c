@@ -140,11 +140,15 @@ static bool is_inside(const struct literal *literal, enum le_type type) {
 /* A literal that is combined with the type is in its range. */
 static void check_fits(struct typer *t, const struct le_tree_node *node, enum le_type type) {
     struct literal literal;
-    if (le_type_is_int(type) && is_literal(node, &literal) && !is_inside(&literal, le_type_strong(type)))
-        fail(t, node->place,
-             le_arena_format(t->arena, "write a cast, such as i64(...), around the %s", le_type_name(type)),
-             "the number %s%llu is out of the range of %s", literal.negative ? "-" : "",
-             (unsigned long long)literal.size, le_type_name(type));
+    if (!le_type_is_int(type) || !is_literal(node, &literal) || is_inside(&literal, le_type_strong(type)))
+        return;
+    enum le_type larger = is_inside(&literal, LE_I64) ? LE_I64 : literal.negative ? LE_F64 : LE_U64;
+    const char *name = le_type_name(larger);
+    fail(t, node->place,
+         le_arena_format(t->arena, "%s is large enough: declare it, or cast what the number goes with, as in %s(x)",
+                         name, name),
+         "the number %s%llu is out of the range of %s", literal.negative ? "-" : "", (unsigned long long)literal.size,
+         le_type_name(type));
 }
 
 static void check_whole(struct typer *t, struct le_tree_node *node, const char *what) {
