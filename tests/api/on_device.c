@@ -70,6 +70,44 @@ static void test_memories(void **state) {
     leat_close(ctx);
 }
 
+static int mappings(void) {
+    FILE *file = fopen("/proc/self/maps", "r");
+    int lines = 0;
+    assert_non_null(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+/* A process has 65,530 mappings, and a block's threads take two each while they run: kernels that were loaded do not
+ * keep theirs. */
+static void test_many_kernels(void **state) {
+    (void)state;
+    enum { KERNELS = 5 };
+    leat_context *ctx = open_sim();
+    leat_program *programs[KERNELS];
+    leat_array *x = counted(ctx, LEAT_MEMORY_DEVICE);
+    int first = 0;
+    for (int k = 0; k < KERNELS; k++) {
+        char text[64];
+        snprintf(text, sizeof text, "y[i] = x[i] * %d + 1", k + 2);
+        programs[k] = program_of(ctx, text);
+        leat_call *call = call_of(programs[k]);
+        leat_ticket ticket;
+        assert_ok(leat_call_set_array(call, "x", x));
+        assert_ok(leat_call_run(call, NULL, &ticket));
+        assert_ok(leat_ticket_wait(ctx, ticket));
+        leat_call_free(call);
+        first = k == 0 ? mappings() : first;
+    }
+    assert_true(mappings() < first + 100 * (KERNELS - 1));
+    for (int k = 0; k < KERNELS; k++)
+        leat_program_free(programs[k]);
+    leat_array_free(x);
+    leat_close(ctx);
+}
+
 /* A result in the input's own memory; a part of another array; an array of the CPU's context. */
 static void test_shared_memory(void **state) {
     (void)state;
@@ -483,13 +521,21 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memories),     cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_other_device), cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_turns),        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_ledger),       cmocka_unit_test(test_turned_results),
-        cmocka_unit_test(test_faults),       cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_fork),         cmocka_unit_test(test_faults_end_loops),
+        cmocka_unit_test(test_memories),
+        cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_many_kernels),
+        cmocka_unit_test(test_other_device),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_turned_results),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_faults_end_loops),
     };
     if (system("c++ --version >/dev/null 2>&1 || g++ --version >/dev/null 2>&1"))
         return SKIPPED;

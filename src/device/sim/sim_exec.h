@@ -62,18 +62,26 @@ enum sim_grid_status {
     SIM_GRID_TIMEOUT, /* threads that wait for what nobody does */
     SIM_GRID_MEMORY   /* no memory for the fibers */
 };
+
+struct sim_stacks;
+/* Of a block's threads, for one grid after the other. */
+struct sim_kept_stacks {
+    struct sim_stacks *stacks; /* NULL: none yet */
+    size_t stack_bytes;        /* as the grid asked for */
+};
 struct sim_grid {
     struct sim_module *module;
     const struct sim_item *kernel;
     unsigned grid[3], block[3];
     size_t dynamic_bytes;
-    void **parameters;       /* one address each, or NULL with: */
-    void *buffer;            /* parameters at their offsets */
-    uint64_t seed;           /* of the order of blocks and threads */
-    bool cooperative;        /* all blocks resident together, grid barriers allowed */
-    unsigned resident;       /* blocks that may be resident together; 0: 132 */
-    size_t stack_bytes;      /* of a thread; 0: 64 KiB */
-    uint64_t spin_limit_ms;  /* 0: 10,000 */
+    void **parameters;                   /* one address each, or NULL with: */
+    void *buffer;                        /* parameters at their offsets */
+    uint64_t seed;                       /* of the order of blocks and threads */
+    bool cooperative;                    /* all blocks resident together, grid barriers allowed */
+    unsigned resident;                   /* blocks that may be resident together; 0: 132 */
+    size_t stack_bytes;                  /* of a thread; 0: 64 KiB */
+    struct sim_kept_stacks *kept_stacks; /* NULL: it has its own */
+    uint64_t spin_limit_ms;              /* 0: 10,000 */
     struct sim_check *check; /* NULL: unchecked; a checking module may run unchecked, not the other way round */
     uint64_t op;             /* for the check */
     void (*print)(void *user, const char *text, size_t size_bytes); /* of printf; NULL: nowhere */

@@ -565,6 +565,7 @@ void le_sim_kernel_run(const struct sim_op *op) {
     grid.seed = state->options.seed + op->number;
     grid.check = check ? state->check : NULL;
     grid.op = op->number;
+    grid.kept_stacks = &state->kept_stacks;
     grid.print = print;
     grid.user = &printed;
     if (!state->check)

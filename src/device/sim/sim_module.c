@@ -98,7 +98,6 @@ void le_sim_module_free(struct sim_module *module) {
         return;
     tell_check(module, false);
     le_sim_places_finish(module);
-    le_sim_stacks_free(module->stacks);
     if (module->handle)
         dlclose(module->handle);
     if (module->fd >= 0)

@@ -1,5 +1,4 @@
-/* A loaded image: the object's table, its shared variables, and where they are on a thread. Read-only once loaded, but
- * for the stacks, which the grids of this module use one after the other. */
+/* A loaded image: the object's table, its shared variables, and where they are on a thread. Read-only once loaded. */
 #ifndef LE_SIM_MODULE_H
 #define LE_SIM_MODULE_H
 #include "device/sim/sim_exec.h"
@@ -34,8 +33,6 @@ struct sim_module {
     struct sim_object *objects;
     size_t object_count;
     size_t block_bytes, dynamic_offset; /* of the module's block of a thread */
-    struct sim_stacks *stacks;
-    size_t stack_bytes;
     struct sim_place_cache {
         uintptr_t pc;
         char *text;

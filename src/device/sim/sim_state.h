@@ -223,7 +223,8 @@ struct sim_state {
 
     pthread_t worker;
     bool worker_started, stop;
-    uint64_t queued; /* operations in all streams */
+    struct sim_kept_stacks kept_stacks; /* the worker's */
+    uint64_t queued;                    /* operations in all streams */
     struct sim_goal *goals;
     const struct sim_op *running;
     uint64_t last_call_ns; /* real time */

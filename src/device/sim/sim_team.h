@@ -116,7 +116,7 @@ bool le_sim_trap_begin(struct sim_run *run);
 void le_sim_trap_end(struct sim_run *run);
 
 /* ---- sim_teams.c */
-/* The first one's stacks are the module's, kept for its next grid. */
+/* The first one's stacks are those that are kept for the next grid, where any are. */
 struct sim_team *le_sim_team_new(struct sim_run *run, unsigned slot);
 void le_sim_team_free(struct sim_run *run, struct sim_team *team);
 void le_sim_team_place(struct sim_run *run, struct sim_team *team); /* puts its shared memory in place */

@@ -58,15 +58,16 @@ static struct sim_stacks *new_stacks(const struct sim_run *run, bool guarded) {
     return le_sim_stacks_new(run->threads, run->grid->stack_bytes ? run->grid->stack_bytes : STACK_BYTES, guarded);
 }
 
-static struct sim_stacks *module_stacks(struct sim_run *run) {
-    struct sim_module *module = run->module;
-    if (module->stacks && module->stack_bytes == run->grid->stack_bytes &&
-        le_sim_stacks_count(module->stacks) >= run->threads)
-        return module->stacks;
-    le_sim_stacks_free(module->stacks);
-    module->stack_bytes = run->grid->stack_bytes;
-    module->stacks = new_stacks(run, true);
-    return module->stacks;
+/* Guards take two of the process's mappings a thread: there is one set of them, whatever the number of modules. */
+static struct sim_stacks *kept_stacks(const struct sim_run *run) {
+    struct sim_kept_stacks *kept = run->grid->kept_stacks;
+    if (kept->stacks && kept->stack_bytes == run->grid->stack_bytes &&
+        le_sim_stacks_count(kept->stacks) >= run->threads)
+        return kept->stacks;
+    le_sim_stacks_free(kept->stacks);
+    kept->stack_bytes = run->grid->stack_bytes;
+    kept->stacks = new_stacks(run, true);
+    return kept->stacks;
 }
 
 struct sim_team *le_sim_team_new(struct sim_run *run, unsigned slot) {
@@ -75,7 +76,7 @@ struct sim_team *le_sim_team_new(struct sim_run *run, unsigned slot) {
         return NULL;
     team->threads = le_alloc_zero(run->threads, sizeof *team->threads);
     team->state = le_alloc_zero(run->threads, 1);
-    team->stacks = slot ? new_stacks(run, slot < GUARDED_TEAMS) : module_stacks(run);
+    team->stacks = slot || !run->grid->kept_stacks ? new_stacks(run, slot < GUARDED_TEAMS) : kept_stacks(run);
     if (!team->threads || !team->state || !team->stacks) {
         le_sim_team_free(run, team);
         return NULL;
@@ -88,7 +89,7 @@ void le_sim_team_free(struct sim_run *run, struct sim_team *team) {
         return;
     for (unsigned k = 0; team->threads && k < run->threads; k++)
         le_sim_fiber_finish(&team->threads[k].fiber);
-    if (team->stacks != run->module->stacks)
+    if (!run->grid->kept_stacks || team->stacks != run->grid->kept_stacks->stacks)
         le_sim_stacks_free(team->stacks);
     le_free(team->threads);
     le_free(team->state);

@@ -5,6 +5,7 @@
  * It holds the lock while it works; but an unchecked kernel runs without it, as it may wait for what the host does. */
 #include "base/clock.h"
 #include "device/sim/sim_guard.h"
+#include "device/sim/sim_fiber.h"
 #include "device/sim/sim_state.h"
 #include <errno.h>
 #include <signal.h>
@@ -143,6 +144,8 @@ void le_sim_worker_stop(void) {
     pthread_cond_destroy(&state->work);
     pthread_cond_destroy(&state->done);
     state->worker_started = false;
+    le_sim_stacks_free(state->kept_stacks.stacks);
+    state->kept_stacks = (struct sim_kept_stacks){0};
 }
 
 /* ---- waiting for it */
