@@ -129,11 +129,29 @@ bool le_lower_is_bare(const struct lower *l, struct le_node *const *subscripts, 
     return true;
 }
 
+/* An edge's modes go by the number: one that no i64 holds is brought to one that leads to the same element. */
+static struct le_node *lower_subscript(struct lower *l, const struct le_tree_node *read, int axis) {
+    const struct le_tree_node *n = read->children[axis];
+    if (n->type != LE_U64 || read->edge == LE_EDGE_NONE || read->edge == LE_EDGE_FILL)
+        return le_lower_as(l, n, LE_I64);
+    struct le_node *x = le_lower_as(l, n, LE_U64), *length = le_node_len(l->ir, read->symbol->id, axis);
+    if (read->edge == LE_EDGE_CLAMP)
+        return le_node_cast(l->ir, LE_I64,
+                            le_lower_op2(l, LE_OP_MIN, LE_U64, x, le_node_const(l->ir, LE_U64, INT64_MAX)));
+    struct le_node *turn = length; /* after so many the elements come again */
+    if (read->edge != LE_EDGE_WRAP)
+        turn = le_lower_op2(l, LE_OP_MUL, LE_I64, length, le_node_i64(l->ir, 2));
+    if (read->edge == LE_EDGE_MIRROR)
+        turn = le_lower_op2(l, LE_OP_MAX, LE_I64, le_lower_op2(l, LE_OP_SUB, LE_I64, turn, le_node_i64(l->ir, 2)),
+                            le_node_i64(l->ir, 1));
+    return le_node_cast(l->ir, LE_I64, le_lower_op2(l, LE_OP_MOD, LE_U64, x, le_node_cast(l->ir, LE_U64, turn)));
+}
+
 static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n) {
     int value = l->current[n->symbol->id];
     struct le_node *x[LEAT_RANK_MAX];
     for (int k = 0; k < n->child_count; k++)
-        x[k] = le_lower_as(l, n->children[k], LE_I64);
+        x[k] = lower_subscript(l, n, k);
     struct le_node model = {.kind = LE_NODE_LOAD,
                             .type = le_type_compute(l->ir->values.at[value].type),
                             .value = value,
