@@ -213,7 +213,7 @@ static bool is_literal(const struct le_tree_node *n) {
     return n->kind == LE_TREE_CONST || (n->kind == LE_TREE_OP && n->op == LE_OP_NEG && is_literal(n->children[0]));
 }
 
-/* x ** literal, where products, a root or a division say the same. */
+/* x ** literal, where products, a root or a division say the same (but for (-inf)**1.5, which is NaN then). */
 static struct le_node *power(struct lower *l, enum le_type type, struct le_node *x, struct le_node *y) {
     double e = le_type_is_float(type) ? le_const_real(y) : (double)le_const_i64(y);
     if (e == 1.0)
