@@ -99,10 +99,10 @@ static int read_place(struct walk *w, int base) {
     int place = 0;
     if (take(w, "_"))
         return 0;
-    for (; !w->lost && *w->at != '_'; w->at++) {
+    for (; !w->lost && *w->at != '_'; w->at += !w->lost) {
         char c = *w->at;
         int digit = is_digit(c) ? c - '0' : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : base;
-        w->lost |= digit >= base || place > 100000;
+        w->lost |= digit >= base || place > 100000; /* the symbol's end is no digit */
         place = place * base + digit;
     }
     take(w, "_");
