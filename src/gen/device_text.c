@@ -52,10 +52,9 @@ static const char reserved[] =
     "compl concept const const_cast consteval constexpr constinit continue copysign decltype default delete do double "
     "dynamic_cast else enum explicit export extern false float fma fmaf for friend goto gridDim if inline int linux "
     "long mutable namespace new noexcept not not_eq nullptr operator or or_eq printf private protected public register "
-    "reinterpret_cast requires return rint rintf short signed sizeof static static_assert static_cast struct switch "
-    "template this "
-    "thread_local threadIdx throw true try typedef typeid typename uint2 uint4 union unix unsigned using virtual void "
-    "volatile "
+    "reinterpret_cast requires return rint rintf short signed sizeof static static_assert static_cast struct "
+    "switch template this thread_local threadIdx throw true try typedef typeid typename uint2 uint4 union unix "
+    "unsigned using virtual void volatile "
     "warpSize wchar_t while xor xor_eq main i386 NULL INFINITY NAN HUGE_VAL HUGE_VALF action fault ";
 
 static bool is_reserved(const char *name, size_t length) {

@@ -512,58 +512,26 @@ static bool read_again(struct walk *w, struct type *type) {
 
 /* A type that is not builtin. False: it was kept before. */
 static bool read_made(struct walk *w, struct type *type) {
-    switch (*w->at) {
-    case 'r':
-    case 'V':
-    case 'K':
-        *type = read_qualified(w);
-        return true;
-    case 'P':
-        w->at++;
-        *type = pointing(w, read_type(w), "*");
-        return true;
-    case 'R':
-        w->at++;
-        *type = referring(w, "&");
-        return true;
-    case 'O':
-        w->at++;
-        *type = referring(w, "&&");
-        return true;
-    case 'F':
-        w->at++;
-        *type = read_function(w);
-        return true;
-    case 'A':
-        w->at++;
-        *type = read_array(w);
-        return true;
-    case 'M':
-        w->at++;
-        *type = read_member(w);
-        return true;
-    case 'T':
+    if (*w->at == 'T' || (*w->at == 'S' && w->at[1] != 't'))
         return read_again(w, type);
-    case 'S':
-        if (w->at[1] != 't')
-            return read_again(w, type);
-        *type = plain(read_name(w).text);
-        return true;
-    default:
-        break;
-    }
-    if (take(w, "Dp")) {
-        *type = read_type(w);
-        return true;
-    }
-    if (take(w, "DoF")) {
+    if (*w->at == 'r' || *w->at == 'V' || *w->at == 'K')
+        *type = read_qualified(w);
+    else if (take(w, "P"))
+        *type = pointing(w, read_type(w), "*");
+    else if (take(w, "R"))
+        *type = referring(w, "&");
+    else if (take(w, "O"))
+        *type = referring(w, "&&");
+    else if (take(w, "F") || take(w, "DoF"))
         *type = read_function(w);
-        return true;
-    }
-    if (take(w, "u"))
-        *type = plain(read_source_name(w));
+    else if (take(w, "A"))
+        *type = read_array(w);
+    else if (take(w, "M"))
+        *type = read_member(w);
+    else if (take(w, "Dp"))
+        *type = read_type(w);
     else
-        *type = plain(read_name(w).text);
+        *type = plain(take(w, "u") ? read_source_name(w) : read_name(w).text);
     return true;
 }
 
