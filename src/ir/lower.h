@@ -19,6 +19,13 @@ struct lower_pair {
     const struct le_symbol *symbol;
     int base, target;
     enum le_type wide; /* that its scatters compute in; LE_NONE: its own */
+    struct {
+        struct lower_store {
+            int step;
+            const struct le_step *from;
+        } * at;
+        int count, capacity;
+    } stores;
 };
 
 /* The region that is lowered. */

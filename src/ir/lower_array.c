@@ -8,7 +8,7 @@ bool le_lower_injective(struct le_node *const *left, int left_count, const int *
         bool found = false;
         for (int d = 0; d < left_count && !found; d++) {
             const struct le_node *x = left[d], *y = x;
-            if (x->free_count != 1 || x->free[0] != indices[k])
+            if (x->free_count != 1 || x->free[0] != indices[k] || x->changes)
                 continue;
             if (x->kind == LE_NODE_OP && (x->code == LE_OP_ADD || x->code == LE_OP_SUB))
                 y = x->operands[0]->free_count ? x->operands[0] : x->operands[1];
@@ -77,6 +77,19 @@ static int split_indices(struct le_node *const *left, int left_count, const int 
             reduced[reduced_count++] = all[k];
     }
     return kept_count;
+}
+
+/* Whether what a kept index runs over hangs on a reduced one, for whose values it is not known by then. */
+static bool kept_hangs(const struct le_ir *ir, const int *kept, int kept_count, const int *reduced, int count) {
+    for (int k = 0; k < kept_count; k++) {
+        const struct le_range_nodes *range = &ir->indices.at[kept[k]].range;
+        const struct le_node *bounds[] = {range->low, range->high, range->by};
+        for (int b = 0; b < 3; b++)
+            for (int q = 0; bounds[b] && q < count; q++)
+                if (le_node_depends(bounds[b], reduced[q]))
+                    return true;
+    }
+    return false;
 }
 
 struct le_node *le_lower_term(struct lower *l, const struct le_step *step) {
@@ -152,7 +165,8 @@ void le_lower_array(struct lower *l, const struct le_step *step, struct le_node 
     int *kept = LE_NEW_ARRAY(ir->arena, count, int), *reduced = LE_NEW_ARRAY(ir->arena, count, int);
     int kept_count = split_indices(left, left_count, all, count, kept, reduced);
     int access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
-    bool map = le_lower_injective(left, left_count, kept, kept_count);
+    bool map = le_lower_injective(left, left_count, kept, kept_count) &&
+               !kept_hangs(ir, kept, kept_count, reduced, count - kept_count);
     if (map && step->op != LE_ASSIGN_SET) {
         struct le_node old = {.kind = LE_NODE_LOAD,
                               .type = le_type_compute(type),

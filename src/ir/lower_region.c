@@ -1,6 +1,7 @@
 /* An element's own code: the body of an `each`, and a def's block, become regions. Their scalars are variables; each
  * step's nodes are lowered like those of any statement. What follows a `break` or `return` in its block never runs, and
  * is left out. */
+#include "base/memory.h"
 #include "ir/lower.h"
 #include <string.h>
 
@@ -94,35 +95,113 @@ static struct le_node *own_element(struct lower *l, const struct lower_pair *pai
                                                  .trusted = le_lower_is_bare(l, left, count)});
 }
 
+/* Its value is the term until the array's stores are all known: finish_stores. */
 static void store(struct lower *l, const struct le_step *step) {
     struct lower_region *r = outermost(l);
     int number = l->pair[step->symbol->id], count = step->left->child_count;
-    struct lower_pair *pair = &r->pairs.at[number];
-    enum le_type type = le_type_strong(step->symbol->type);
     struct le_node *left[LEAT_RANK_MAX], *term = le_lower_term(l, step);
     for (int d = 0; d < count; d++)
         left[d] = le_lower_as(l, step->left->children[d], LE_I64);
-    int access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
-    bool own = le_lower_injective(left, count, r->free, r->free_count), scatters = !own && step->op != LE_ASSIGN_SET;
-    enum le_type wide = scatters ? le_type_compute(le_type_strong(step->update)) : type;
-    if (own && step->op != LE_ASSIGN_SET)
-        term = le_lower_updated(l, step, own_element(l, pair, left, count, access), term, NULL, 0);
-    if (scatters && le_lower_needs_wide(step->op, type, wide))
-        pair->wide = wide;
-    else
-        wide = type;
-    int first = l->region->operands.count;
+    int first = r->operands.count;
     for (int d = 0; d < count; d++)
         add_operand(l, left[d]);
-    int value = add_operand(l, le_lower_stored(l, term, wide));
+    int value = add_operand(l, term);
+    *LE_PUSH(l->ir->arena, &r->pairs.at[number].stores) = (struct lower_store){.step = r->steps.count, .from = step};
     struct le_region_step *s = add_step(l, LE_REGION_STORE, step);
     s->first_subscript = first;
     s->subscript_count = count;
     s->value = value;
     s->target = number;
+    s->access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
+}
+
+/* An index times a number, with a number added; false for anything else. */
+static bool read_line(const struct le_node *x, const struct le_node **index, int64_t *factor, int64_t *offset) {
+    *factor = 1;
+    *offset = 0;
+    if (x->kind == LE_NODE_OP && (x->code == LE_OP_ADD || x->code == LE_OP_SUB)) {
+        int at = x->code == LE_OP_ADD && x->operands[0]->kind == LE_NODE_CONST ? 0 : 1;
+        if (x->operands[at]->kind != LE_NODE_CONST ||
+            !le_mul_i64(le_const_i64(x->operands[at]), x->code == LE_OP_ADD ? 1 : -1, offset))
+            return false;
+        x = x->operands[1 - at];
+    }
+    if (x->kind == LE_NODE_OP && x->code == LE_OP_MUL) {
+        int at = x->operands[0]->kind == LE_NODE_CONST ? 0 : 1;
+        if (x->operands[at]->kind != LE_NODE_CONST)
+            return false;
+        *factor = le_const_i64(x->operands[at]);
+        x = x->operands[1 - at];
+    }
+    *index = x;
+    return x->kind == LE_NODE_INDEX;
+}
+
+/* Whether the two subscripts of one axis are equal at most in the same element: the same, or 2 * i and 2 * i + 1. */
+static bool keep_apart(const struct le_node *a, const struct le_node *b) {
+    const struct le_node *i, *j;
+    int64_t factor, other, from, to;
+    if (a == b)
+        return true;
+    if (!read_line(a, &i, &factor, &from) || !read_line(b, &j, &other, &to) || i != j || factor != other || factor < 1)
+        return false;
+    return from == to || (from % factor != to % factor && (from < 0) == (to < 0));
+}
+
+static struct le_node *const *left_of(const struct lower_region *r, const struct lower_pair *pair, int store) {
+    return r->operands.at + r->steps.at[pair->stores.at[store].step].first_subscript;
+}
+
+static bool is_apart(const struct lower_region *r, const struct lower_pair *pair, int axis) {
+    for (int a = 0; a < pair->stores.count; a++)
+        for (int b = 0; b < a; b++)
+            if (!keep_apart(left_of(r, pair, a)[axis], left_of(r, pair, b)[axis]))
+                return false;
+    return true;
+}
+
+/* Whether different elements write different places of the array, whichever of its stores they are at. */
+static bool are_own(const struct lower_region *r, const struct lower_pair *pair) {
+    int axes[LEAT_RANK_MAX], count = 0;
+    for (int d = 0; d < pair->symbol->rank; d++)
+        if (is_apart(r, pair, d))
+            axes[count++] = d;
+    for (int k = 0; k < pair->stores.count; k++) {
+        struct le_node *left[LEAT_RANK_MAX];
+        for (int d = 0; d < count; d++)
+            left[d] = left_of(r, pair, k)[axes[d]];
+        if (!le_lower_injective(left, count, r->free, r->free_count))
+            return false;
+    }
+    return true;
+}
+
+static void finish_store(struct lower *l, struct lower_pair *pair, const struct lower_store *store, bool own) {
+    struct lower_region *r = l->region;
+    const struct le_step *from = store->from;
+    struct le_region_step *s = &r->steps.at[store->step];
+    struct le_node **value = &r->operands.at[s->value], **left = r->operands.at + s->first_subscript;
+    enum le_type type = le_type_strong(pair->symbol->type), update = type;
+    if (!own && from->op != LE_ASSIGN_SET)
+        update = le_type_compute(le_type_strong(from->update));
+    /* among others, each leaves a value of the array's type */
+    bool widens = le_lower_needs_wide(from->op, type, update), alone = pair->stores.count == 1;
+    bool scatters = !own && from->op != LE_ASSIGN_SET && (alone || !widens);
+    if (!scatters && from->op != LE_ASSIGN_SET) {
+        struct le_node *old = own_element(l, pair, left, s->subscript_count, s->access);
+        *value = le_lower_updated(l, from, old, *value, NULL, 0);
+    }
+    if (scatters && widens)
+        pair->wide = update;
+    *value = le_lower_stored(l, *value, scatters && widens ? update : type);
     s->own = own;
-    s->scatter = scatters ? (enum le_scatter)step->op : LE_SCATTER_SET;
-    s->access = access;
+    s->scatter = scatters ? (enum le_scatter)from->op : LE_SCATTER_SET;
+}
+
+static void finish_stores(struct lower *l, struct lower_pair *pair) {
+    bool own = are_own(l->region, pair);
+    for (int k = 0; k < pair->stores.count; k++)
+        finish_store(l, pair, &pair->stores.at[k], own);
 }
 
 /* ---- blocks */
@@ -296,12 +375,29 @@ static void widen(struct lower *l, const struct lower_pair *pair, int number) {
     l->ir->values.at[pair->target].type = pair->wide;
 }
 
+/* A body of one store where elements may meet is a statement's scatter, for which there are faster ways. */
+static bool is_scatter(const struct lower_region *r) {
+    return r->steps.count == 1 && r->steps.at[0].kind == LE_REGION_STORE && !r->steps.at[0].own;
+}
+
+static void fill_scatter(struct lower *l, struct le_stage *s) {
+    const struct lower_region *r = l->region;
+    const struct le_region_step *store = &r->steps.at[0];
+    s->kind = LE_STAGE_SCATTER;
+    s->left = r->operands.at + store->first_subscript;
+    s->left_count = store->subscript_count;
+    s->node = r->operands.at[store->value];
+    s->scatter = store->scatter;
+    s->access = store->access;
+}
+
 static void each_stage(struct lower *l, int *free, int free_count) {
     struct lower_region *r = l->region;
     struct le_ir *ir = l->ir;
     struct le_pair *pairs = LE_NEW_ARRAY(ir->arena, r->pairs.count, struct le_pair);
     for (int k = 0; k < r->pairs.count; k++) {
-        const struct lower_pair *p = &r->pairs.at[k];
+        struct lower_pair *p = &r->pairs.at[k];
+        finish_stores(l, p);
         bool wide = p->wide != LE_NONE;
         if (wide)
             widen(l, p, k);
@@ -309,17 +405,20 @@ static void each_stage(struct lower *l, int *free, int free_count) {
         pairs[k] = (struct le_pair){.target = p->target,
                                     .source = wide ? le_lower_convert(l, p->symbol, p->base, p->wide) : p->base};
     }
-    struct le_node *node = finish(l);
     for (int k = 0; k < r->pairs.count; k++)
         ir->values.at[pairs[k].target].stage = ir->stages.count;
     struct le_stage *s = le_lower_blank_stage(l, LE_STAGE_EACH);
     s->indices = free;
     s->index_count = free_count;
-    s->pairs = pairs;
-    s->pair_count = r->pairs.count;
     s->target = pairs[0].target;
     s->base = pairs[0].source;
-    s->node = node;
+    if (is_scatter(r)) {
+        fill_scatter(l, s);
+    } else {
+        s->pairs = pairs;
+        s->pair_count = r->pairs.count;
+        s->node = finish(l);
+    }
     for (int k = 0; k < r->pairs.count; k++) {
         const struct lower_pair *p = &r->pairs.at[k];
         if (p->wide != LE_NONE)

@@ -105,7 +105,9 @@ static void elements_have_steps(void **state) {
     comes_to("def f(z) { if z > 0 { return z }; return -z; z = 1 }\ny[i] = f(x[i])",
              "$z.0 if return end return end map");
     /* a scatter of 16-bit floats adds up in f32 */
-    comes_to("in b: i64[n]\nout h: f16[8]\neach i { h[b[i]] += 1.5 }", "fill map store end each map");
+    comes_to("in b: i64[n]\nout h: f16[8]\neach i { if b[i] { h[b[i]] += 1.5 } }",
+             "fill map if store end end each map");
+    comes_to("in b: i64[n]\nout h: f16[8]\neach i { h[b[i]] += 1.5 }", "fill map scatter map");
     /* an array that an expression reads through its parameter, in a loop downwards */
     comes_to("def f(a, n) { s = 0.0; for k in n..0 by -1 { s += a[k] }; return s }\ny[i] = f(x, i) + x[i]",
              "$s.1 for $s.1 end return end map");

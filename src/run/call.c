@@ -88,8 +88,9 @@ void le_call_free(leat_call *call) {
     le_free(call->binds);
     le_free(call->wants);
     le_free(call->want_of);
-    le_program_release(call->program);
+    leat_program *program = call->program;
     le_free(call);
+    le_program_release(program); /* the last one closes the context, and the caller's heap with it */
 }
 
 /* ---- binding */
@@ -192,6 +193,8 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
         return le_fail(LEAT_INVALID, "'%s' is not a name of this program", name);
     if (array && array->read_only)
         return le_fail(LEAT_INVALID, "'%s' is wanted in an array that is read-only", name);
+    if (array && le_array_repeats(array))
+        return le_fail(LEAT_INVALID, "'%s' is wanted in an array whose elements share memory: a stride is 0", name);
     call->steady = false;
     leat_status status = check_memory(call, name, array);
     if (status)

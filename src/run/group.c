@@ -273,8 +273,10 @@ static enum le_memory_plan place_of(const struct le_specialised *s, const struct
     if (base < 0 || s->ir->values.at[target].rank == 0)
         return LE_PLACE_NEW;
     bool ends = s->ir->values.at[base].stage >= 0 && le_dies(s->plan, action->dying, base);
-    if (ends && (apart ? *apart : le_reads_apart(&s->plan->space, action->made, base)))
+    if (ends && (action->none || (apart ? *apart : le_reads_apart(&s->plan->space, action->made, base))))
         return LE_PLACE_BASE;
+    if (action->none)
+        return LE_PLACE_COPY;
     if (action->whole)
         return LE_PLACE_NEW;
     return ends && le_writes_box(s->ir, action->stage) ? LE_PLACE_PART : LE_PLACE_COPY;
@@ -282,7 +284,7 @@ static enum le_memory_plan place_of(const struct le_specialised *s, const struct
 
 static void find_places(struct le_specialised *s, struct le_group *g, struct le_action *action) {
     const struct le_stage *stage = action->stage;
-    action->whole = stage->kind != LE_STAGE_EACH &&
+    action->whole = stage->kind != LE_STAGE_EACH && !action->none &&
                     (s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
                      stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, action->made));
     action->place = place_of(s, action, stage->target, stage->base, NULL);
@@ -432,8 +434,11 @@ static leat_status find_ranges(struct leat_call *call, struct le_group *g, const
 static leat_status plan_now(struct leat_call *call, struct le_group *g) {
     struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
-    for (int k = 0; k < g->action_count; k++)
-        s->plan->actions[g->first_action + k].made = s->plan->actions[g->first_action + k].stage;
+    for (int k = 0; k < g->action_count; k++) {
+        struct le_action *action = &s->plan->actions[g->first_action + k];
+        action->made = action->stage;
+        action->none = false;
+    }
     for (int k = 0; k < g->statement_count && status == LEAT_OK; k++)
         if (!s->plan->idle[g->first_statement + k])
             status = find_ranges(call, g, &s->ir->statements.at[g->first_statement + k]);

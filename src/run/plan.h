@@ -35,6 +35,7 @@ struct le_action {
     int group;
     enum le_memory_plan place;   /* of stage.target; EACH: of all pairs, but for `places` */
     enum le_memory_plan *places; /* EACH: by pair */
+    bool none;                   /* an update over no values: it writes nothing */
     bool whole;                  /* it writes all of its target: a base that it cannot take need not be copied */
     struct le_launches launches;
     struct le_cpu_code *codes;          /* by launch */

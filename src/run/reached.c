@@ -125,7 +125,7 @@ static void decide(struct reached *r, struct le_arena *arena, int number) {
     bool known = is_first(r->s->ir, stage) && r->at[number].readers == r->s->ir->values.at[stage->target].uses;
     if (known && !r->at[number].needed)
         action->made = zeros(r, arena, stage);
-    else if (updates_nothing(r, stage))
+    else if ((action->none = updates_nothing(r, stage)))
         action->made = without_points(r, arena, stage);
     else if (!le_stage_computes(stage) || !any_empty(r, stage->indices, stage->index_count))
         each_root(r, stage, reach);
