@@ -15,6 +15,8 @@
 #include "gen/device_code.h"
 #include "gen/gen.h"
 
+enum { WARP = 32 }; /* threads */
+
 /* Text that grows in the arena; at is NUL-terminated. */
 struct words {
     char *at;
@@ -82,6 +84,7 @@ struct cuda {
     const char *failed; /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: there is none */
     int epoch, moment, moments, branches; /* moment: as gen.h's */
     bool may_fault, may_note;
+    bool at_once; /* an EACH's elements that meet update atomically */
     leat_status status;
 };
 
@@ -190,6 +193,10 @@ const char *le_cuda_fold(struct cuda *c, enum le_reduction code, enum le_type ty
 /* device_scatter.c */
 /* What is there, updated with x: now and x are expressions. */
 const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type type, const char *now, const char *x);
+/* Whether updates of one kind that meet come to the same in any order, and that update; where it lies is the text's. */
+bool le_cuda_has_atomic_form(enum le_type type, enum le_scatter op);
+void le_cuda_update_atomic(struct cuda *c, struct block *block, enum le_scatter op, enum le_type type,
+                           const char *place, const char *x);
 /* Parts of a scatter that go to copies of the target, by the turns of its first index; count 1: there are none. */
 struct chunks {
     int64_t count, size, elements; /* turns of the first index; of the target */
@@ -220,6 +227,8 @@ leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_
 leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *launch, int64_t threads);
 
 /* device_region.c */
+/* Whether it shows which of an EACH's elements comes first: some meet where an update has no atomic form. */
+bool le_cuda_shows_order(const struct le_ir *ir, const struct le_stage *stage);
 const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
 const struct held *le_cuda_second(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
 

@@ -27,7 +27,9 @@ leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_
     struct cuda c;
     int64_t threads;
     le_cuda_begin(&c, job, stage, "");
-    struct block *block = le_cuda_points(&c, !le_gen_in_any_order(stage), &threads);
+    bool in_order = !le_gen_in_any_order(stage);
+    c.at_once = in_order && stage->kind == LE_STAGE_EACH && !le_cuda_shows_order(c.ir, stage);
+    struct block *block = le_cuda_points(&c, in_order && !c.at_once, &threads);
     if (stage->kind == LE_STAGE_EACH)
         le_cuda_region(&c, stage->node, block, NULL);
     else

@@ -161,9 +161,19 @@ struct shared {
     int count;
 };
 
-/* Threads share a range whose values they can count: a fixed one, or one that lies in fixed bounds. */
-static bool is_countable(const struct le_range *r) {
-    return !r->dynamic || r->bounded;
+enum { HULL_MOST = 1 << 24 };
+#define POINTS_MOST ((int64_t)1 << 36) /* a tenth of what a grid has */
+
+/* Threads share a range whose values they can count: a fixed one, or one that lies in fixed bounds, which may be far
+ * wider: an i32 of the data lies in 2^32 of them. Then it is a thread's loop. */
+static bool is_countable(const struct le_range *r, int64_t *points) {
+    int64_t all;
+    if (r->dynamic &&
+        (!r->bounded || most_of(r) > HULL_MOST || !le_mul_i64(*points, most_of(r), &all) || all > POINTS_MOST))
+        return false;
+    if (!le_mul_i64(*points, most_of(r), points))
+        *points = INT64_MAX;
+    return true;
 }
 
 struct deepest {
@@ -200,8 +210,9 @@ static void find_shared(struct cuda *c, struct shared *s) {
     if (stage->kind == LE_STAGE_MAP || stage->kind == LE_STAGE_CONTRACT)
         le_node_walk(c->ir, stage->node, find_deepest, &d);
     int count = d.found ? d.last + 1 : stage->index_count;
+    int64_t points = 1;
     for (int k = 0; k < count && s->count < 16; k++) {
-        if (!is_countable(&c->space->ranges[stage->indices[k]]))
+        if (!is_countable(&c->space->ranges[stage->indices[k]], &points))
             break;
         s->at[s->count++] = stage->indices[k];
     }

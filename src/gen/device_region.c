@@ -51,7 +51,29 @@ static void run_set(struct region *r, struct block *block, const struct le_regio
 
 /* ---- stores */
 
-/* Elements that several may update come one after the other (device_loop.c). */
+static bool meets_alike(const struct le_region *region, const struct le_region_step *store) {
+    for (int k = 0; k < region->step_count; k++) {
+        const struct le_region_step *s = &region->steps[k];
+        if (s->kind == LE_REGION_STORE && s->target == store->target && s->scatter != store->scatter)
+            return false;
+    }
+    return true;
+}
+
+bool le_cuda_shows_order(const struct le_ir *ir, const struct le_stage *stage) {
+    const struct le_region *region = stage->node->region;
+    for (int k = 0; k < region->step_count; k++) {
+        const struct le_region_step *s = &region->steps[k];
+        if (s->kind != LE_REGION_STORE || s->own)
+            continue;
+        enum le_type type = ir->values.at[stage->pairs[s->target].target].type;
+        if (!le_cuda_has_atomic_form(type, s->scatter) || !meets_alike(region, s))
+            return true;
+    }
+    return false;
+}
+
+/* Elements that meet update atomically, or come one after the other (device_generate.c). */
 static void run_store(struct region *r, struct block *block, const struct le_region_step *s) {
     struct cuda *c = r->c;
     const struct le_value *target = &c->ir->values.at[c->stage->pairs[s->target].target];
@@ -63,7 +85,9 @@ static void run_store(struct region *r, struct block *block, const struct le_reg
     const char *place;
     struct block *inner = le_cuda_place(c, &to, block, r->outside, &place);
     enum le_type type = le_type_compute(target->type);
-    if (s->scatter == LE_SCATTER_SET)
+    if (c->at_once && !s->own)
+        le_cuda_update_atomic(c, inner, s->scatter, target->type, place, le_cuda_wide(c, x));
+    else if (s->scatter == LE_SCATTER_SET)
         le_cuda_line(c, inner, "%s = %s;", place, le_cuda_to_memory(c, le_cuda_wide(c, x), type, target->type));
     else
         le_cuda_line(c, inner, "%s = %s;", place,

@@ -18,7 +18,6 @@
 #include "gen/device_row.h"
 
 enum {
-    WARP = 32,
     CLUSTER_MOST = 8,        /* every GPU with clusters has room for it */
     NEAR_WORDS = 32,         /* that a thread of 64 registers keeps */
     CAPABILITY_CLUSTER = 90, /* from which on there are clusters */

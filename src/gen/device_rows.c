@@ -4,8 +4,6 @@
 #include "gen/device_row.h"
 #include <string.h>
 
-#define WARP 32
-
 /* ---- lines */
 
 const char *le_row_stored(const struct row *r, int load) {

@@ -4,7 +4,6 @@
 #include "gen/device_team.h"
 #include <string.h>
 
-#define WARP         32
 #define GROUP        16
 #define COLUMNS      16    /* that make good use of what a warp reads at once */
 #define BUSY_WARPS   32    /* of a multiprocessor that has enough to read */

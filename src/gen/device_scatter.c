@@ -22,7 +22,7 @@ const char *le_cuda_updated(struct cuda *c, enum le_scatter op, enum le_type typ
 
 /* ---- at once */
 
-static bool has_atomic_form(enum le_type type, enum le_scatter op) {
+bool le_cuda_has_atomic_form(enum le_type type, enum le_scatter op) {
     size_t size = le_type_size(type);
     if (op == LE_SCATTER_SET)
         return false;
@@ -33,9 +33,8 @@ static bool has_atomic_form(enum le_type type, enum le_scatter op) {
     return size > 1;
 }
 
-/* Adds the update of place by x; where it lies is the text's. */
-static void add_atomic(struct cuda *c, struct block *block, enum le_scatter op, enum le_type type, const char *place,
-                       const char *x) {
+void le_cuda_update_atomic(struct cuda *c, struct block *block, enum le_scatter op, enum le_type type,
+                           const char *place, const char *x) {
     static const char *const names[] = {[LE_SCATTER_ADD] = "le_atomic_add",
                                         [LE_SCATTER_SUB] = "le_atomic_sub",
                                         [LE_SCATTER_MUL] = "le_atomic_mul",
@@ -65,7 +64,7 @@ static void update_place(struct cuda *c, struct block *block, bool atomic, const
     to.dense = dense;
     struct block *inner = le_cuda_place(c, &to, block, NULL, &place);
     if (atomic)
-        add_atomic(c, inner, stage->scatter, type, place, x);
+        le_cuda_update_atomic(c, inner, stage->scatter, type, place, x);
     else
         le_cuda_line(c, inner, "%s = %s;", place, le_cuda_updated(c, stage->scatter, type, place, x));
     if (inner != block)
@@ -124,7 +123,7 @@ static leat_status set_pass(const struct le_device_kernel_job *job, const struct
 static leat_status scatter_set(const struct le_device_kernel_job *job, const struct le_stage *stage, int64_t elements,
                                struct le_device_launches *out) {
     size_t work = out->work_bytes;
-    out->work_bytes += (size_t)elements * 8;
+    out->work_bytes += (size_t)(elements ? elements : 1) * 8; /* a kernel is given some */
     out->zeroed_bytes = out->work_bytes;
     leat_status status = set_pass(job, stage, work, false, out);
     return status == LEAT_OK ? set_pass(job, stage, work, true, out) : status;
@@ -253,10 +252,10 @@ leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct
     leat_status status;
     for (int d = 0; d < k->ir->values.at[stage->target].rank; d++)
         elements *= k->layouts[stage->target].shape[d];
-    if (has_atomic_form(type, stage->scatter) && type != LE_BOOL && stage->scatter != LE_SCATTER_MUL &&
+    if (le_cuda_has_atomic_form(type, stage->scatter) && type != LE_BOOL && stage->scatter != LE_SCATTER_MUL &&
         le_cuda_scatter_own(job, stage, out, &status))
         return status;
-    if (has_atomic_form(type, stage->scatter))
+    if (le_cuda_has_atomic_form(type, stage->scatter))
         return scatter_at_once(job, stage, out);
     if (stage->scatter == LE_SCATTER_SET)
         return scatter_set(job, stage, elements, out);

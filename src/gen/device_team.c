@@ -1,7 +1,6 @@
 /* Who makes a stage's reductions: a thread, a warp, a block or all the grid for each point; and those kernels. */
 #include "gen/device_team.h"
 
-#define WARP        32
 #define SHORT_TERMS 24    /* one thread is done with them before a team has met */
 #define GRID_TERMS  32768 /* that are worth a second pass over the blocks' totals */
 #define COLUMNS     16    /* that make good use of what a warp reads at once */

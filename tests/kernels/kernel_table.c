@@ -128,7 +128,7 @@ static void compile(struct kernel *kernel, int a) {
     fill_options(list);
     struct le_device_module module = {0};
     struct le_cuda_image image;
-    leat_status status = le_cuda_compile_for(architectures[a], &source, &module, &image);
+    leat_status status = le_cuda_compile_for(architectures[a], true, &source, &module, &image);
     if (status)
         fprintf(stderr, "sm_%d: %s\n%s\n%s\n", architectures[a], kernel->heading, le_errors_text(), kernel->text);
     else
