@@ -13,7 +13,9 @@
  * the calling thread's last failure. Handles are opaque; `_free` takes NULL. Nothing aborts, prints or exits.
  *
  * Threads: a context, a program, an array, a module and a kernel may be used by several threads at once; a call, a
- * stream and an event belong to one thread at a time. Sizes in bytes are size_t; extents and strides are int64_t and
+ * stream and an event belong to one thread at a time. What is in an array is the caller's to guard where work is done
+ * on the CPU: there a thread does its work in its own call, and one that writes an array while another reads or writes
+ * it must wait for it. Sizes in bytes are size_t; extents and strides are int64_t and
  * count elements. Text is UTF-8. */
 #ifndef LEAT_H
 #define LEAT_H
@@ -87,7 +89,8 @@ typedef struct leat_error {
     int line, column, span; /* of program text, from 1 and in bytes; 0 where the error is in no text */
 } leat_error;
 
-/* The calling thread's last failure. The strings live until that thread's next failing call. ctx may be NULL. */
+/* The calling thread's last failure, to be read before its next call of other functions: one that succeeds may forget
+ * it, one that fails takes its place. The strings live as long. ctx may be NULL. */
 LEAT_API leat_status leat_error_get(const leat_context *ctx, leat_error *error);
 /* A program's errors come all at once, at most 20: *count of them, and the k-th (from 0) as leat_error_get gives it. */
 LEAT_API leat_status leat_error_count(const leat_context *ctx, size_t *count);
@@ -232,7 +235,8 @@ LEAT_API leat_status leat_array_write(leat_array *array, const void *source, siz
                                       leat_ticket *ticket);
 LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
                                      leat_ticket *ticket);
-/* Between arrays of one context, type and shape, in any memories and with any strides; they must not overlap. */
+/* Between arrays of one context, type and shape, in any memories and with any strides; the ranges of memory
+ * between their first and last elements must not overlap. */
 LEAT_API leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_stream *stream,
                                      leat_ticket *ticket);
 /* Page-locks memory of the caller's, so that copies from and to it need no ring (about 0.3 ms a MiB), until it is
@@ -270,12 +274,15 @@ LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const 
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
                                             leat_dtype declared,
                                             leat_array **array); /* the bytes of an .npy; they are copied */
-/* By the ending of path: .npy, .npz (as `key`, NULL: "array"), .png (u8 and u16 as they are, another real [h,w] scaled
- * from its least to its greatest, NaN black). Written to a temporary name and renamed. */
+/* By the ending of path: .npy, .npz (as `key`, NULL: "array"; the file then holds this alone), .png (u8 and u16 as they
+ * are, another real [h,w] scaled from its least to its greatest, NaN black). Written to a temporary name and renamed.
+ */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
-/* The bytes of an .npy; *bytes is freed with leat_memory_free. */
+/* The bytes of an .npy; *bytes is freed with leat_memory_free.
+ * leat_memory_free gives memory that Leat handed out back to the heap that it is from: where leat_open was given
+ * allocator hooks, before the last context is closed. */
 LEAT_API leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t *size_bytes);
 LEAT_API void leat_memory_free(void *memory);
 
@@ -356,7 +363,8 @@ LEAT_API leat_status leat_call_result(leat_call *call, const char *name, leat_ar
 LEAT_API leat_status leat_call_result_count(leat_call *call, size_t *count);
 LEAT_API leat_status leat_call_result_name(leat_call *call, size_t k, const char **name);
 LEAT_API leat_status leat_call_show(leat_call *call, leat_form form, char **text);
-/* The IR after a pass: "lower" (as it starts), "sweep", "inline", "hoist" or "siblings". LEAT_FORM_IR: after all. */
+/* The IR after a pass: "lower" (as it starts), "sweep", "contract", "scan", "loops", "inline", "hoist", "siblings" or
+ * "moves". LEAT_FORM_IR: after all. */
 LEAT_API leat_status leat_call_show_pass(leat_call *call, const char *pass, char **text);
 /* PTX and SASS for an architecture, "sm_90", of which no device need be here; NULL: the device's (sim's: sm_90). */
 LEAT_API leat_status leat_call_show_code(leat_call *call, leat_form form, const char *architecture, char **text);
@@ -606,7 +614,7 @@ typedef struct leat_trace_options { /* {0} is a good default */
 } leat_trace_options;
 typedef struct leat_trace_outcome {
     int exit_status;  /* the command's; 128 + the signal that ended it */
-    size_t processes; /* that were recorded; 0: none used CUDA */
+    size_t processes; /* that were recorded; 0: none was seen to use CUDA */
     uint64_t bytes;   /* of the file */
     char note[512];   /* what is missing, in a line; or "" */
 } leat_trace_outcome;

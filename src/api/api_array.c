@@ -93,7 +93,10 @@ static leat_status check_transfer(const leat_array *array, const void *memory, c
 }
 
 static leat_status check_writable(const leat_array *array, const char *name) {
-    return array->read_only ? le_fail(LEAT_INVALID, "%s is read-only", name) : LEAT_OK;
+    if (array->read_only)
+        return le_fail(LEAT_INVALID, "%s is read-only", name);
+    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has elements that share memory: a stride is 0", name)
+                                   : LEAT_OK;
 }
 
 /* Of a late array: it gets its elements with its memory, from a copy. */

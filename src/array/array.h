@@ -97,7 +97,8 @@ void le_array_free(leat_array *array); /* NULL is fine */
 size_t le_array_count(const leat_array *array); /* elements */
 size_t le_array_bytes(const leat_array *array); /* that the elements take, laid out densely */
 bool le_array_is_contiguous(
-    const leat_array *array); /* row-major and dense; strides of extents up to 1 do not matter */
+    const leat_array *array);                   /* row-major and dense; strides of extents up to 1 do not matter */
+bool le_array_repeats(const leat_array *array); /* elements share memory: a stride of 0 along more than one */
 /* The bytes that elements may lie in: [*low, *high); equal where there are none. */
 void le_array_range(const leat_array *array, const char **low, const char **high);
 bool le_array_overlaps(const leat_array *a, const leat_array *b); /* of those ranges: true may be a false alarm */

@@ -30,15 +30,23 @@ struct kept {
     char bytes[];
 };
 
+/* Removed from disk for the limit, and not told yet. */
+struct evicted {
+    struct evicted *next;
+    leat_cache_entry entry;
+};
+
 struct le_store {
     char path[LE_STORE_FOLDER_BYTES]; /* "": there is none */
+    bool path_is_long;                /* therefore */
     size_t cap_bytes, memory_cap_bytes;
     pthread_mutex_t lock;
     int folder; /* -1: not open */
     bool refused;
     char note[LE_DISK_REASON_BYTES + 64];
     enum { NOTE_NONE, NOTE_WAITING, NOTE_TOLD } note_state;
-    struct kept *first;    /* used last */
+    struct kept *first; /* used last */
+    struct evicted *evicted;
     uint64_t folder_bytes; /* as far as known */
     int puts_until_scan;
     struct le_store_counts counts;
@@ -52,7 +60,7 @@ static const char *environment(const char *name) {
 }
 
 /* The folder's path, without slashes at its end; "" where none is known, or it is too long. */
-static void find_path(const char *folder, char *path) {
+static void find_path(struct le_store *store, const char *folder) {
     const char *base, *below = "";
     if ((base = folder) || (base = environment("LEAT_CACHE_DIR")))
         below = "";
@@ -62,12 +70,13 @@ static void find_path(const char *folder, char *path) {
         below = "/.cache/leat";
     else
         base = "";
-    int length = snprintf(path, LE_STORE_FOLDER_BYTES, "%s%s", base, below);
-    if (length < 0 || length >= LE_STORE_FOLDER_BYTES)
+    int length = snprintf(store->path, sizeof store->path, "%s%s", base, below);
+    store->path_is_long = length >= (int)sizeof store->path;
+    if (length < 0 || store->path_is_long)
         length = 0;
-    while (length > 1 && path[length - 1] == '/')
+    while (length > 1 && store->path[length - 1] == '/')
         length--;
-    path[length] = 0;
+    store->path[length] = 0;
 }
 
 static void set_note(struct le_store *store, const char *reason) {
@@ -101,7 +110,7 @@ leat_status le_store_open(const struct le_store_options *options, struct le_stor
     made->folder = -1;
     made->memory_cap_bytes = asked.memory_bytes ? asked.memory_bytes : DEFAULT_MEMORY_BYTES;
     made->cap_bytes = find_cap(made, asked.cap_bytes);
-    find_path(asked.folder, made->path);
+    find_path(made, asked.folder);
     *store = made;
     return LEAT_OK;
 }
@@ -119,6 +128,8 @@ void le_store_close(struct le_store *store) {
     if (!store)
         return;
     drop_memory(store);
+    for (leat_cache_entry entry; le_store_evicted(store, &entry);)
+        ;
     if (store->folder >= 0)
         close(store->folder);
     pthread_mutex_destroy(&store->lock);
@@ -131,14 +142,11 @@ static enum le_disk_open open_folder(struct le_store *store, bool create, int *f
     enum le_disk_open result = LE_DISK_OPEN;
     pthread_mutex_lock(&store->lock);
     if (store->folder < 0) {
-        if (store->path[0])
-            result = le_disk_open(store->path, create, &store->folder, reason);
-        else
-            result = LE_DISK_REFUSED;
+        result = store->path[0] ? le_disk_open(store->path, create, &store->folder, reason) : LE_DISK_REFUSED;
         if (!store->path[0])
-            snprintf(reason, LE_DISK_REASON_BYTES,
-                     "neither LEAT_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder, or "
-                     "its name is too long");
+            snprintf(reason, LE_DISK_REASON_BYTES, "%s",
+                     store->path_is_long ? "the name of its folder is too long"
+                                         : "neither LEAT_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder");
     }
     *folder = store->folder;
     pthread_mutex_unlock(&store->lock);
@@ -252,7 +260,10 @@ static bool get_memory(struct le_store *store, const void *key, size_t key_bytes
 
 /* ---- get and put */
 
-bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes) {
+bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes,
+                  bool *damaged) {
+    if (damaged)
+        *damaged = false;
     if (get_memory(store, key, key_bytes, value, value_bytes))
         return true;
     enum le_disk_read result = LE_DISK_MISSED;
@@ -264,10 +275,36 @@ bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, voi
     store->counts.misses += result != LE_DISK_FOUND;
     store->counts.damaged += result == LE_DISK_DAMAGED;
     pthread_mutex_unlock(&store->lock);
+    if (damaged)
+        *damaged = result == LE_DISK_DAMAGED;
     if (result != LE_DISK_FOUND)
         return false;
     put_memory(store, key, key_bytes, *value, *value_bytes);
     return true;
+}
+
+static void note_evicted(struct le_store *store, const leat_cache_entry *entry) {
+    struct evicted *evicted = le_alloc(sizeof *evicted);
+    if (evicted)
+        evicted->entry = *entry;
+    pthread_mutex_lock(&store->lock);
+    store->counts.evicted++;
+    if (evicted) {
+        evicted->next = store->evicted;
+        store->evicted = evicted;
+    }
+    pthread_mutex_unlock(&store->lock);
+}
+
+bool le_store_evicted(struct le_store *store, leat_cache_entry *entry) {
+    pthread_mutex_lock(&store->lock);
+    struct evicted *first = store->evicted;
+    store->evicted = first ? first->next : NULL;
+    pthread_mutex_unlock(&store->lock);
+    if (first)
+        *entry = first->entry;
+    le_free(first);
+    return first != NULL;
 }
 
 /* Removes entries, the one used longest ago first, until no more than most_bytes are left; keep stays. */
@@ -275,20 +312,20 @@ static uint64_t shorten_folder(struct le_store *store, int folder, const char *k
     struct le_disk_files files;
     if (le_disk_scan(folder, &files))
         return store->cap_bytes; /* the next put looks again */
-    uint64_t left = files.size_bytes, evicted = 0, most_bytes = store->cap_bytes;
+    uint64_t left = files.size_bytes, most_bytes = store->cap_bytes;
     if (left > most_bytes)
         most_bytes -= most_bytes / FREED_PART;
     for (size_t k = 0; k < files.count && left > most_bytes; k++) {
         const struct le_disk_file *file = &files.at[k];
         if (strcmp(file->name, keep) == 0)
             continue;
-        evicted += le_disk_remove(folder, file->name);
+        leat_cache_entry entry = {.label = "(damaged)", .size_bytes = file->size_bytes};
+        le_disk_describe(folder, file, &entry);
+        if (le_disk_remove(folder, file->name))
+            note_evicted(store, &entry);
         left -= file->size_bytes;
     }
     le_free(files.at);
-    pthread_mutex_lock(&store->lock);
-    store->counts.evicted += evicted;
-    pthread_mutex_unlock(&store->lock);
     return left;
 }
 

@@ -27,11 +27,15 @@ struct le_store;
 leat_status le_store_open(const struct le_store_options *options, struct le_store **store);
 void le_store_close(struct le_store *store); /* NULL is fine */
 
-/* The value kept under the key, a copy that the caller frees with le_free; false on a miss. */
-bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes);
+/* The value kept under the key, a copy that the caller frees with le_free; false on a miss.
+ * damaged, which may be NULL: whether it was one because the entry on disk was damaged. */
+bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes,
+                  bool *damaged);
 /* Keeps a copy, in the place of what was there. label: what it is for, for people; cut at LE_STORE_LABEL_BYTES. */
 void le_store_put(struct le_store *store, const char *label, const void *key, size_t key_bytes, const void *value,
                   size_t value_bytes);
+/* An entry that went for the limit of bytes on disk, each told once; false: no more. */
+bool le_store_evicted(struct le_store *store, leat_cache_entry *entry);
 /* Why nothing, or not all, is kept: one line, given out once a store, which owns it; else NULL. */
 const char *le_store_note(struct le_store *store);
 

@@ -58,7 +58,7 @@ static void keeps_large_values(void **state) {
     store = open_store(scratch.folder, 0);
     void *read;
     size_t read_bytes;
-    assert_true(le_store_get(store, value, size_bytes, &read, &read_bytes));
+    assert_true(le_store_get(store, value, size_bytes, &read, &read_bytes, NULL));
     assert_int_equal(read_bytes, size_bytes - 1);
     assert_memory_equal(read, value + 1, read_bytes);
     le_free(read);
@@ -152,15 +152,15 @@ static void compares_whole_keys(void **state) {
     assert_true(le_hash(one, 16, 0) == le_hash(other, 16, 0));
     struct le_store *store = open_store(scratch.folder, 0);
     le_store_put(store, "one", one, 16, "1", 1);
-    assert_false(le_store_get(store, other, 16, &value, &value_bytes));
-    assert_true(le_store_get(store, one, 16, &value, &value_bytes));
+    assert_false(le_store_get(store, other, 16, &value, &value_bytes, NULL));
+    assert_true(le_store_get(store, one, 16, &value, &value_bytes, NULL));
     le_free(value);
     le_store_put(store, "other", other, 16, "other", 5);
     for (int k = 0; k < 2; k++) { /* in memory both; on disk the last one */
-        assert_true(le_store_get(store, other, 16, &value, &value_bytes));
+        assert_true(le_store_get(store, other, 16, &value, &value_bytes, NULL));
         assert_int_equal(value_bytes, 5);
         le_free(value);
-        assert_int_equal(le_store_get(store, one, 16, &value, &value_bytes), k == 0);
+        assert_int_equal(le_store_get(store, one, 16, &value, &value_bytes, NULL), k == 0);
         if (k == 0)
             le_free(value);
         le_store_close(store);
@@ -335,6 +335,13 @@ static void what_was_used_longest_ago_goes_first(void **state) {
     put(store, "e", value); /* 5,000 are over the limit: down to below 15/16 of it */
     le_store_counts(store, &counts);
     assert_int_equal(counts.evicted, 2);
+    leat_cache_entry gone;
+    for (int k = 0; k < 2; k++) {
+        assert_true(le_store_evicted(store, &gone));
+        assert_int_equal(gone.label[0], "cb"[k]);
+        assert_int_equal(gone.size_bytes, 1000);
+    }
+    assert_false(le_store_evicted(store, &gone));
     assert_false(get_anew(scratch.folder, "b", value, NULL));
     assert_false(get_anew(scratch.folder, "c", value, NULL));
     for (int k = 0; k < 3; k++)

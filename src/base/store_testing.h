@@ -57,7 +57,7 @@ static inline void put(struct le_store *store, const char *key, const char *valu
 static inline bool get(struct le_store *store, const char *key, const char *expected) {
     void *value;
     size_t value_bytes;
-    if (!le_store_get(store, key, strlen(key), &value, &value_bytes))
+    if (!le_store_get(store, key, strlen(key), &value, &value_bytes, NULL))
         return false;
     assert_int_equal(value_bytes, strlen(expected));
     assert_memory_equal(value, expected, value_bytes);

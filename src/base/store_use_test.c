@@ -236,7 +236,7 @@ static int put_and_get(struct le_store *shared, const char *folder, unsigned see
         struct le_store *store = shared ? shared : open_store(folder, 8000);
         void *read;
         size_t read_bytes;
-        bool is_there = le_store_get(store, key, strlen(key), &read, &read_bytes);
+        bool is_there = le_store_get(store, key, strlen(key), &read, &read_bytes, NULL);
         bool right = !is_there || (read_bytes == strlen(value) && memcmp(read, value, read_bytes) == 0);
         if (is_there)
             le_free(read);

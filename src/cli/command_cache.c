@@ -166,7 +166,7 @@ static void on_log(leat_log_level level, const char *text, void *user) {
 }
 
 static int open_library(struct le_cli *cli) {
-    const leat_options options = {.device = "cpu", .threads = 1, .log = on_log, .log_user = cli};
+    const leat_options options = {.device = "cpu", .simd = "baseline", .threads = 1, .log = on_log, .log_user = cli};
     return le_cli_failed(cli, leat_open(&options, &cli->ctx));
 }
 

@@ -33,6 +33,8 @@ static int make_text(struct le_cli_session *session, char **text) {
         return code;
     leat_status status = show(session, text);
     code = le_cli_failed(session->cli, status);
+    if (!status && **text == '\0')
+        le_cli_note(session->cli, "there is nothing to show: on this device the program computes nothing in this form");
     return status == LEAT_UNSUPPORTED && form > LEAT_FORM_CUDA ? LE_EXIT_DEVICE : code; /* no compiler, no tool */
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TYPE_CHARS = 8, NUMBER_CHARS = 128 };
 
@@ -55,6 +56,12 @@ static int load_stdin(struct le_cli *cli, leat_array **array) {
     leat_status status = leat_array_load_memory(cli->ctx, bytes, size_bytes, (leat_dtype)0, array);
     free(bytes);
     return le_cli_failed(cli, status);
+}
+
+/* TYPE[...], which no file is called. */
+static bool is_meant_as_extents(const char *text) {
+    size_t type = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789"), length = strlen(text);
+    return type > 0 && text[type] == '[' && text[length - 1] == ']' && access(text, F_OK) != 0;
 }
 
 static int make_loaded(struct le_cli *cli, const struct le_cli_binding *binding, struct le_cli_argument *argument) {
@@ -208,6 +215,9 @@ static int make_one(struct le_cli *cli, const struct le_cli_binding *binding, le
         return make_number(cli, binding, kernel, k, text, dtype, &arguments->values[k]);
     if (le_cli_extents_parse(binding->value, &dtype, &rank, shape))
         code = make_new(cli, dtype, rank, shape, keep, argument);
+    else if (is_meant_as_extents(binding->value))
+        code = le_cli_usage(cli, "%s=%s: write a type, such as f32, and up to %d extents: f32[100,4]", binding->name,
+                            binding->value, LEAT_RANK_MAX);
     else
         code = make_loaded(cli, binding, argument);
     arguments->values[k] = leat_inout(argument->array);

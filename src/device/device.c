@@ -317,13 +317,13 @@ struct le_store *le_device_store(struct le_device *device) {
 void le_device_store_used(struct le_device *device) {
     struct le_store *store = le_device_store(device);
     struct le_ledger *ledger = atomic_load(&device->ledger);
-    struct le_store_counts counts;
+    leat_cache_entry gone;
     if (!store)
         return;
     const char *note = le_store_note(store);
     if (note && device->options.log)
         device->options.log(LEAT_LOG_NOTE, note, device->options.log_user);
-    le_store_counts(store, &counts);
-    for (uint64_t told = atomic_exchange(&device->evicted, counts.evicted); ledger && told < counts.evicted; told++)
-        le_ledger_add(ledger, LEAT_COST_EVICT, "compiled code on disk", "the code cache's limit", 0);
+    while (le_store_evicted(store, &gone))
+        if (ledger)
+            le_ledger_add(ledger, LEAT_COST_EVICT, gone.label, "the limit of the code cache on disk", gone.size_bytes);
 }

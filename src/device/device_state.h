@@ -66,7 +66,6 @@ struct le_device {
     struct le_device_options options;
     _Atomic(struct le_ledger *) ledger; /* NULL once closed, or where there is none */
     atomic_bool closed;
-    atomic_uint_fast64_t evicted;                   /* of the store's entries, as far as they are in the ledger */
     _Atomic(struct le_copy_kernels *) copy_kernels; /* made once; NULL again from le_copy_kernels_close on */
     _Atomic(struct le_stager *) stager; /* copy.c makes it at the first pageable copy, under the lock; else NULL */
 

@@ -11,6 +11,7 @@
 struct showing {
     leat_form form;
     int capability;
+    bool exact; /* for that, as the user named it, and not for an older one */
     struct le_text *out;
     uint64_t *shown; /* texts' hashes */
     int count, capacity;
@@ -39,7 +40,7 @@ static leat_status show_compiled(const struct showing *showing, const struct le_
         .text = launch->text, .name = launch->kernel, .options = le_code_options(), .is_whole = true, .is_plain = true};
     struct le_device_module module = {0};
     struct le_cuda_image image;
-    leat_status status = le_cuda_compile_for(showing->capability, &source, &module, &image);
+    leat_status status = le_cuda_compile_for(showing->capability, showing->exact, &source, &module, &image);
     bool is_cubin = !status && memcmp(image.bytes, "\177ELF", 4) == 0;
     if (!status && showing->form == LEAT_FORM_PTX)
         le_text_add(showing->out, "%s\n", module.ptx);
@@ -73,13 +74,14 @@ static leat_status read_architecture(const struct leat_call *call, const char *t
         return LEAT_OK;
     long number = strncmp(text, "sm_", 3) == 0 ? strtol(text + 3, &end, 10) : 0;
     if (number < 10 || number > 999 || *end)
-        return le_fail_at(LEAT_INVALID, (struct le_place){0}, "sm_75, sm_90", "'%.40s' is no architecture", text);
+        return le_fail_at(LEAT_INVALID, (struct le_place){0}, "sm_ and a number: sm_75, sm_90",
+                          "'%.40s' is no architecture", text);
     *capability = (int)number;
     return LEAT_OK;
 }
 
 leat_status le_code_show(struct leat_call *call, leat_form form, const char *architecture, struct le_text *out) {
-    struct showing showing = {.form = form, .out = out};
+    struct showing showing = {.form = form, .exact = architecture != NULL, .out = out};
     leat_status status = read_architecture(call, architecture, &showing.capability);
     if (status == LEAT_OK && le_device_limits(call->program->ctx->device)->host_is_device)
         status = le_fail_at(LEAT_UNSUPPORTED, (struct le_place){0}, "open the context with the device cuda or sim",

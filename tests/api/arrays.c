@@ -123,6 +123,16 @@ static void test_wrap(void **state) {
     assert_ok(leat_array_wrap(ctx, &description, NULL, NULL, &a));
     assert_status(leat_array_write(a, memory, 4 * sizeof(double), NULL, NULL), LEAT_INVALID);
     leat_array_free(a);
+    description.read_only = false;
+    description.strides[0] = 0; /* elements that share memory */
+    assert_ok(leat_array_wrap(ctx, &description, NULL, NULL, &a));
+    assert_status(leat_array_write(a, memory, 4 * sizeof(double), NULL, NULL), LEAT_INVALID);
+    leat_program *program = program_of(ctx, "y[i] = i where i in 0..4");
+    leat_call *call = call_of(program);
+    assert_status(leat_call_want(call, "y", a), LEAT_INVALID);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_array_free(a);
     description.data = NULL;
     assert_status(leat_array_wrap(ctx, &description, count_release, &released, &a), LEAT_INVALID);
     assert_int_equal(released, 1);

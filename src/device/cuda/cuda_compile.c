@@ -16,8 +16,8 @@ static const char STANDARD[] = "c++17";
 
 struct job {
     const struct le_nvrtc *nvrtc;
-    int version, capability; /* NVRTC's; the device's */
-    bool is_sim, is_kept;
+    int version, capability;        /* NVRTC's; the device's */
+    bool is_sim, is_kept, is_exact; /* exact: for this capability or not at all */
     const struct le_module_source *source;
     struct le_device_module *module;
     le_nvrtc_program program;
@@ -66,6 +66,9 @@ static leat_status add_architecture(struct job *job) {
     if (architecture == 0)
         return le_fail(LEAT_UNSUPPORTED, "this NVRTC knows no architecture that runs on the device, sm_%d",
                        job->capability);
+    if (job->is_exact && !exact)
+        return le_fail(LEAT_UNSUPPORTED, "this NVRTC makes no code for sm_%d; the next below that it knows is sm_%d",
+                       job->capability, architecture);
     job->is_cubin = exact;
     char number[16];
     snprintf(number, sizeof number, "%d", architecture);
@@ -307,9 +310,12 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
     le_device_span_begin(cuda->device, &span, LEAT_COST_COMPILE, what, source->cause);
     leave_warm(cuda);
     bool keeps = le_cuda_keep_key(cuda, source, &key);
-    if (keeps && le_cuda_keep_get(cuda, &key, module, image)) {
+    bool damaged = false;
+    if (keeps && le_cuda_keep_get(cuda, &key, module, image, &damaged)) {
         span.span.kind = LEAT_COST_ON_DISK;
     } else {
+        if (damaged)
+            span.span.cause = "what was kept of it was damaged";
         status = compile_anew(cuda, source, keeps, module, image);
         if (!status && keeps)
             le_cuda_keep_put(cuda, source, &key, module, image);
@@ -319,9 +325,9 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
     return status;
 }
 
-leat_status le_cuda_compile_for(int capability, const struct le_module_source *source, struct le_device_module *module,
-                                struct le_cuda_image *image) {
-    struct job job = {.capability = capability, .source = source, .module = module};
+leat_status le_cuda_compile_for(int capability, bool exact, const struct le_module_source *source,
+                                struct le_device_module *module, struct le_cuda_image *image) {
+    struct job job = {.capability = capability, .is_exact = exact, .source = source, .module = module};
     *image = (struct le_cuda_image){0};
     leat_status status = le_nvrtc_open(&job.nvrtc, &job.version);
     return status ? status : run_job(&job, image);

@@ -14,7 +14,8 @@ struct le_cuda_image {
  * LEAT_INVALID: a wrong option or name. */
 leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_source *source,
                             struct le_device_module *module, struct le_cuda_image *image);
-/* The same by NVRTC for an architecture of which no device need be here; nothing is kept. */
-leat_status le_cuda_compile_for(int capability, const struct le_module_source *source, struct le_device_module *module,
-                                struct le_cuda_image *image);
+/* The same by NVRTC for an architecture of which no device need be here; nothing is kept. exact: LEAT_UNSUPPORTED where
+ * NVRTC does not know it, instead of code for the next one below. */
+leat_status le_cuda_compile_for(int capability, bool exact, const struct le_module_source *source,
+                                struct le_device_module *module, struct le_cuda_image *image);
 #endif

@@ -127,11 +127,12 @@ static bool unpack(const char *value, size_t value_bytes, struct le_device_modul
 /* ---- get and put */
 
 bool le_cuda_keep_get(struct le_cuda_device *cuda, const struct le_text *key, struct le_device_module *module,
-                      struct le_cuda_image *image) {
+                      struct le_cuda_image *image, bool *damaged) {
     void *value;
     size_t value_bytes;
     struct le_store *store = le_device_store(cuda->device);
-    bool found = store && le_store_get(store, key->at, key->length, &value, &value_bytes);
+    *damaged = false;
+    bool found = store && le_store_get(store, key->at, key->length, &value, &value_bytes, damaged);
     if (found) {
         found = unpack(value, value_bytes, module, image);
         le_free(value);
@@ -146,9 +147,10 @@ void le_cuda_keep_put(struct le_cuda_device *cuda, const struct le_module_source
     struct le_store *store = le_device_store(cuda->device);
     char label[LE_STORE_LABEL_BYTES];
     const struct le_device_limits *limits = &cuda->device->limits;
-    snprintf(label, sizeof label, "%s %s%s%s", cuda->is_sim ? limits->kind : limits->architecture,
-             source->owner ? source->owner : "", source->owner ? ": " : "",
-             source->label ? source->label : source->name);
+    const char *folders = source->owner ? strrchr(source->owner, '/') : NULL;
+    const char *owner = folders ? folders + 1 : source->owner; /* a program's file has a name by itself */
+    snprintf(label, sizeof label, "%s %.40s%s%s", cuda->is_sim ? limits->kind : limits->architecture,
+             owner ? owner : "", owner ? ": " : "", source->label ? source->label : source->name);
     if (store && pack(module, image, &value))
         le_store_put(store, label, key->at, key->length, value.at, value.length);
     le_text_finish(&value);

@@ -53,7 +53,7 @@ static bool recall(const char *written, size_t length, struct le_text *text) {
 static bool remembered(struct le_store *store, const struct le_text *key, struct le_text *text) {
     void *value;
     size_t value_bytes;
-    if (!store || !le_store_get(store, key->at, key->length, &value, &value_bytes))
+    if (!store || !le_store_get(store, key->at, key->length, &value, &value_bytes, NULL))
         return false;
     bool good = recall(value, value_bytes, text);
     le_free(value);

@@ -272,7 +272,7 @@ static leat_status get_or_compile(struct sim_compilation *c, struct sim_compiled
     leat_status status = make_key(c, &key);
     if (status == LEAT_OK && !c->read.no_cache)
         status = le_store_open(NULL, &store);
-    if (store && le_store_get(store, key.at, key.length, &compiled->image, &compiled->image_bytes)) {
+    if (store && le_store_get(store, key.at, key.length, &compiled->image, &compiled->image_bytes, NULL)) {
         struct sim_image_parts parts;
         if (!le_sim_image_read(compiled->image, compiled->image_bytes, &parts)) {
             le_free(compiled->image);
