@@ -60,6 +60,10 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
     return LE_EXIT_OK;
 }
 
+static bool is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
 static int parse_line(struct le_cli *cli, int argc, char **argv, struct report_line *line) {
     bool options_ended = false;
     for (int k = 0; k < argc; k++)
@@ -83,6 +87,10 @@ static int parse_line(struct le_cli *cli, int argc, char **argv, struct report_l
         return le_cli_usage(cli, "write one of --csv and --json");
     if (line->csv && !line->is_chosen)
         return le_cli_usage(cli, "--csv goes with --summary, --trace or --findings");
+    if (line->svg && line->perfetto && strcmp(line->svg, line->perfetto) == 0)
+        return le_cli_usage(cli, "--svg and --perfetto name the same file");
+    if ((is_stdout(line->svg) || is_stdout(line->perfetto)) && (line->is_chosen || cli->json))
+        return le_cli_usage(cli, "standard output takes one report: write the picture into a file");
     line->format = line->csv ? LEAT_REPORT_CSV : cli->json ? LEAT_REPORT_JSON : LEAT_REPORT_TEXT;
     return LE_EXIT_OK;
 }
@@ -110,6 +118,8 @@ static int save_as(struct le_cli *cli, const leat_trace *trace, leat_report repo
 }
 
 static int save(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path) {
+    if (is_stdout(path))
+        return le_cli_failed(cli, leat_trace_report(trace, report, LEAT_REPORT_TEXT, write_file, stdout));
     size_t room = strlen(path) + 32;
     char *part = malloc(room);
     struct stat about;

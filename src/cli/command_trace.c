@@ -73,10 +73,10 @@ static int parse_line(struct le_cli *cli, int argc, char **argv, struct trace_li
     }
     if (k < argc && strcmp(argv[k], "--") == 0)
         k++;
-    if (k >= argc)
-        return le_cli_usage(cli, "of what command?");
     if (line->options.file && !*line->options.file)
-        return le_cli_usage(cli, "-o: write the name of a file");
+        return le_cli_usage(cli, "-o needs the name of a file");
+    if (k >= argc)
+        return le_cli_usage(cli, "of what? write the command to record, such as python3 app.py");
     line->command = (const char *const *)argv + k;
     return LE_EXIT_OK;
 }

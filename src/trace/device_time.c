@@ -1,7 +1,8 @@
-/* See device_time.h. One walk over operations, calls, compilations and pauses at once, all sorted by start; what is
- * open is in a heap by its end. */
+/* See device_time.h. One walk over operations, calls, compilations and what was recorded at once, all sorted by start;
+ * what is open is in a heap by its end. */
 #include "trace/device_time.h"
 #include "base/status.h"
+#include <stdlib.h>
 
 static const char *const names[LE_HOST_STATES] = {
     [LE_HOST_PAUSED] = "not recorded",
@@ -42,7 +43,12 @@ enum le_host_state le_host_state_of(enum le_call_kind kind) {
 
 /* ---- the walk */
 
-enum { KERNELS = LE_HOST_STATES, COPIES, STATES }; /* the device's own states, after the host's */
+enum { KERNELS = LE_HOST_STATES, COPIES, RECORDED, STATES }; /* more than the host's own states, after these */
+
+/* When one process was recorded. */
+struct recorded {
+    uint64_t start_ns, end_ns;
+};
 
 struct open_span {
     uint64_t end_ns;
@@ -52,8 +58,12 @@ struct walk {
     const struct le_index *index;
     struct le_arena *arena;
     int32_t device;
-    bool *uses;                                    /* of each process: it has streams on the device */
-    int32_t operation, call, overhead, jit, pause; /* the next of each */
+    bool *uses; /* of each process */
+    struct {
+        struct recorded *at;
+        int count, capacity;
+    } recorded;                                        /* of all that use the device, by start */
+    int32_t operation, call, overhead, jit, recording; /* the next of each */
     struct {
         struct open_span *at;
         int count, capacity;
@@ -106,8 +116,6 @@ static void skip_others(struct walk *walk) {
         walk->overhead++;
     while (walk->jit < index->jits.count && !is_ours(walk, index->jits.at[walk->jit].thread))
         walk->jit++;
-    while (walk->pause < index->pauses.count && !walk->uses[index->pauses.at[walk->pause].process])
-        walk->pause++;
 }
 
 /* The next thing that starts, if that is before *start. */
@@ -144,9 +152,9 @@ static int32_t *next_start(struct walk *walk, uint64_t *start, struct open_span 
         const struct le_host_span *at = &index->jits.at[walk->jit];
         consider(at->start_ns, at->end_ns, LE_HOST_COMPILING, &walk->jit, start, span, &chosen);
     }
-    if (walk->pause < index->pauses.count) {
-        const struct le_pause *at = &index->pauses.at[walk->pause];
-        consider(at->start_ns, at->end_ns, LE_HOST_PAUSED, &walk->pause, start, span, &chosen);
+    if (walk->recording < walk->recorded.count) {
+        const struct recorded *at = &walk->recorded.at[walk->recording];
+        consider(at->start_ns, at->end_ns, RECORDED, &walk->recording, start, span, &chosen);
     }
     return chosen;
 }
@@ -157,6 +165,8 @@ static void tell(const struct walk *walk, uint64_t start_ns, uint64_t end_ns, le
                                       .kernels = walk->open[KERNELS] > 0,
                                       .copies = walk->open[COPIES] > 0,
                                       .host = LE_HOST_OTHER};
+    if (walk->recorded.count && walk->open[RECORDED] == 0)
+        moment.host = LE_HOST_PAUSED;
     for (int state = 0; state < LE_HOST_OTHER && moment.host == LE_HOST_OTHER; state++)
         if (walk->open[state] > 0)
             moment.host = (enum le_host_state)state;
@@ -164,13 +174,48 @@ static void tell(const struct walk *walk, uint64_t start_ns, uint64_t end_ns, le
         take(user, &moment);
 }
 
+static void know_users(struct walk *walk) {
+    walk->uses = LE_NEW_ARRAY(walk->arena, walk->index->processes.count, bool);
+    for (int32_t k = 0; k < walk->index->uses.count; k++)
+        if (walk->index->uses.at[k].device == walk->device)
+            walk->uses[walk->index->uses.at[k].process] = true;
+}
+
+static void add_recorded(struct walk *walk, uint64_t start_ns, uint64_t end_ns) {
+    if (start_ns < end_ns)
+        *LE_PUSH(walk->arena, &walk->recorded) = (struct recorded){start_ns, end_ns};
+}
+
+static int compare_recorded(const void *a_, const void *b_) {
+    const struct recorded *a = a_, *b = b_;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* From the process' start to its end, but for its pauses. */
+static void lay_out_recorded(struct walk *walk) {
+    const struct le_index *index = walk->index;
+    uint64_t *since = LE_NEW_ARRAY(walk->arena, index->processes.count, uint64_t);
+    for (int32_t k = 0; k < index->processes.count; k++)
+        since[k] = index->processes.at[k].start_ns;
+    for (int32_t k = 0; k < index->pauses.count; k++) {
+        const struct le_pause *pause = &index->pauses.at[k];
+        if (!walk->uses[pause->process])
+            continue;
+        add_recorded(walk, since[pause->process], pause->start_ns);
+        since[pause->process] = pause->end_ns > since[pause->process] ? pause->end_ns : since[pause->process];
+    }
+    for (int32_t k = 0; k < index->processes.count; k++)
+        if (walk->uses[k])
+            add_recorded(walk, since[k], index->processes.at[k].end_ns);
+    if (walk->recorded.count)
+        qsort(walk->recorded.at, (size_t)walk->recorded.count, sizeof *walk->recorded.at, compare_recorded);
+}
+
 void le_device_time_walk(const struct le_index *index, int32_t device, struct le_arena *arena,
                          le_device_moment_take *take, void *user) {
     struct walk walk = {.index = index, .arena = arena, .device = device};
-    walk.uses = LE_NEW_ARRAY(arena, index->processes.count + 1, bool);
-    for (int32_t k = 0; k < index->streams.count; k++)
-        if (index->streams.at[k].device == device)
-            walk.uses[index->streams.at[k].process] = true;
+    know_users(&walk);
+    lay_out_recorded(&walk);
     for (uint64_t now = index->start_ns; now < index->end_ns;) {
         uint64_t start, next = index->end_ns;
         struct open_span span;

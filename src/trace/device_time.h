@@ -5,9 +5,10 @@
 #include "base/arena.h"
 #include "trace/index.h"
 
-/* What the host did, of several threads the first in this order. */
+/* What the host did: the processes that use the device, which have a context or work on it; of several threads the
+ * first in this order. */
 enum le_host_state {
-    LE_HOST_PAUSED,     /* not recorded */
+    LE_HOST_PAUSED,     /* none of these processes was recorded: paused, not begun or ended */
     LE_HOST_COMPILING,  /* or loading code */
     LE_HOST_LAUNCHING,  /* kernels and graphs, or building graphs */
     LE_HOST_COPYING,    /* in a call that copies or sets */

@@ -75,7 +75,9 @@ struct le_trace_process {
     uint32_t host, unused;                  /* text: the machine's processor and cores, "AMD EPYC 9B45, 16 cores" */
 };
 
-/* Limits are the device's own; 0 where not told. */
+/* Limits are the device's own; 0 where not told. A number is the process' own: with CUDA_VISIBLE_DEVICES two processes
+ * may each call another device 0. */
+enum { LE_TRACE_UUID_BYTES = 16 };
 struct le_trace_device {
     uint32_t id, name;
     uint32_t capability_major, capability_minor, multiprocessors, warp_threads;
@@ -84,6 +86,8 @@ struct le_trace_device {
     uint32_t clock_khz, copy_engines;
     uint64_t memory_bytes;
     uint64_t bandwidth; /* of its memory, bytes a second */
+    /* Not in the traces of before. */
+    uint8_t uuid[LE_TRACE_UUID_BYTES]; /* the device's own, or the MIG instance's; zeros: not told */
 };
 
 struct le_trace_context {

@@ -103,6 +103,10 @@ struct le_transfer { /* what a call that copies was given: a TRANSFER record */
     uint64_t host, device, bytes, sample;
 };
 
+struct le_device_use { /* a process that has a context or work on a device; each pair once */
+    int32_t process, device;
+};
+
 struct le_pause { /* when a process was not recorded, between two times when it was */
     uint64_t start_ns, end_ns;
     int32_t process;
@@ -111,6 +115,7 @@ struct le_pause { /* when a process was not recorded, between two times when it 
 struct le_wait { /* a SYNC record: whom the host, or a stream, waited for */
     uint64_t start_ns, end_ns;
     int32_t call, stream; /* stream: LE_NONE for a whole context */
+    int32_t device;       /* of the stream or context; LE_NONE: not known */
     uint8_t kind;
 };
 
@@ -125,6 +130,7 @@ struct le_index {
     LE_TABLE(const char *) texts; /* NUL-terminated UTF-8; 0 is "" */
     LE_TABLE(struct le_process) processes;
     LE_TABLE(struct le_trace_device) devices; /* name: position in texts; of all processes: equal ones once */
+    LE_TABLE(struct le_device_use) uses;
     LE_TABLE(struct le_stream) streams;
     LE_TABLE(struct le_thread) threads;
     LE_TABLE(struct le_shape) shapes;

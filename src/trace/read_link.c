@@ -143,6 +143,11 @@ struct pause_walk {
     uint64_t end_ns; /* of the longest that began */
 };
 
+static int32_t device_of_context(const struct le_reader_part *part, uint32_t context) {
+    int32_t position = le_id_map_get(&part->contexts, context);
+    return position == LE_NONE ? LE_NONE : le_id_map_get(&part->devices, part->context_list.at[position].device);
+}
+
 /* Not while anything was recorded; times are asked for in order. */
 static bool is_unrecorded(const struct le_reader *reader, struct pause_walk *walk, uint64_t time_ns) {
     const struct le_reader_part *part = &reader->part;
@@ -193,10 +198,30 @@ static void link_others(struct le_reader *reader, struct lookup *lookup) {
         if (call != LE_NONE)
             index->calls.at[call].transfer = part->first_transfer + k;
     }
-    for (int32_t k = part->first_wait; k < index->waits.count; k++)
-        index->waits.at[k].call = call_of(lookup, (uint32_t)index->waits.at[k].call);
+    for (int32_t k = part->first_wait; k < index->waits.count; k++) {
+        struct le_wait *wait = &index->waits.at[k];
+        wait->call = call_of(lookup, (uint32_t)wait->call);
+        wait->device = device_of_context(part, (uint32_t)wait->device);
+    }
     for (int32_t k = part->first_memory; k < index->memory.count; k++)
         index->memory.at[k].call = call_of(lookup, (uint32_t)index->memory.at[k].call);
+}
+
+static void use(struct le_reader *reader, int32_t device) {
+    struct le_index *index = reader->index;
+    struct le_reader_part *part = &reader->part;
+    if (device == LE_NONE || le_id_map_get(&part->used, (uint64_t)device) != LE_NONE)
+        return;
+    le_reader_put(reader, &part->used, (uint64_t)device, index->uses.count);
+    *LE_READER_PUSH(reader, &index->uses) = (struct le_device_use){.process = part->process, .device = device};
+}
+
+static void know_uses(struct le_reader *reader) {
+    const struct le_reader_part *part = &reader->part;
+    for (int32_t k = 0; k < part->context_list.count; k++)
+        use(reader, le_id_map_get(&part->devices, part->context_list.at[k].device));
+    for (int32_t k = part->first_stream; k < reader->index->streams.count; k++)
+        use(reader, reader->index->streams.at[k].device);
 }
 
 /* Contexts may be told after what runs in their streams. */
@@ -232,6 +257,7 @@ void le_reader_link(struct le_reader *reader) {
     link_operations(index, first, &lookup);
     link_others(reader, &lookup);
     le_free(keys);
+    know_uses(reader);
 }
 
 /* ---- all parts */

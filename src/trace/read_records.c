@@ -97,11 +97,20 @@ static int32_t stream_of(struct le_reader *reader, uint32_t context, uint32_t id
     return position;
 }
 
+static void know_context(struct le_reader *reader, uint32_t id, uint32_t device, uint32_t null_stream) {
+    struct le_reader_contexts *list = &reader->part.context_list;
+    le_reader_put(reader, &reader->part.contexts, id, list->count);
+    *LE_READER_PUSH(reader, list) = (struct le_reader_context){.device = device, .null_stream = null_stream};
+}
+
 static int32_t stream_on(struct le_reader *reader, uint32_t device, uint32_t context, uint32_t id) {
     int32_t position = stream_of(reader, context, id);
     struct le_stream *stream = &reader->index->streams.at[position];
-    if (stream->device == LE_NONE)
-        stream->device = device_of(reader, device);
+    if (stream->device != LE_NONE)
+        return position;
+    stream->device = device_of(reader, device);
+    if (le_id_map_get(&reader->part.contexts, context) == LE_NONE) /* not told: this is what is known of it */
+        know_context(reader, context, device, LE_TRACE_NO_STREAM);
     return position;
 }
 
@@ -142,19 +151,31 @@ static void read_process(struct le_reader *reader, const void *record, size_t si
     process->driver_version = told->driver_version;
 }
 
+static bool has_uuid(const struct le_trace_device *device) {
+    static const uint8_t none[LE_TRACE_UUID_BYTES];
+    return memcmp(device->uuid, none, sizeof none) != 0;
+}
+
+/* In traces of before, where no UUID is told: what is alike in everything. */
+static bool is_same_device(const struct le_trace_device *a, const struct le_trace_device *b) {
+    if (has_uuid(a) && has_uuid(b))
+        return memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
+    return memcmp(a, b, offsetof(struct le_trace_device, uuid)) == 0;
+}
+
 /* One that was known by its number alone is told now; one that another process has told is the same. */
 static void read_device(struct le_reader *reader, const void *record, size_t size_bytes) {
-    struct le_trace_device device = *(const struct le_trace_device *)record;
+    struct le_trace_device device = {0};
     struct le_index *index = reader->index;
-    (void)size_bytes;
+    memcpy(&device, record, size_bytes < sizeof device ? size_bytes : sizeof device);
     device.name = (uint32_t)text_of(reader, device.name);
     if (device.id >= DEVICES_MOST) {
         reader->part.malformed++;
         return;
     }
     int32_t position = le_id_map_get(&reader->part.devices, device.id);
-    for (int32_t k = 0; k < index->devices.count && position == LE_NONE; k++)
-        if (memcmp(&index->devices.at[k], &device, sizeof device) == 0)
+    for (int32_t k = 0; k < reader->part.first_device && position == LE_NONE; k++)
+        if (is_same_device(&index->devices.at[k], &device))
             position = k;
     if (position == LE_NONE)
         position = device_of(reader, device.id);
@@ -165,11 +186,8 @@ static void read_device(struct le_reader *reader, const void *record, size_t siz
 
 static void read_context(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_context *context = record;
-    struct le_reader_contexts *list = &reader->part.context_list;
     (void)size_bytes;
-    le_reader_put(reader, &reader->part.contexts, context->id, list->count);
-    *LE_READER_PUSH(reader, list) =
-        (struct le_reader_context){.device = context->device, .null_stream = context->null_stream};
+    know_context(reader, context->id, context->device, context->null_stream);
 }
 
 static void read_stream(struct le_reader *reader, const void *record, size_t size_bytes) {
@@ -253,7 +271,10 @@ static void read_transfer(struct le_reader *reader, const void *record, size_t s
 
 static void read_sync(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_sync *told = record;
-    struct le_wait wait = {.call = (int32_t)told->correlation, .stream = LE_NONE, .kind = (uint8_t)told->kind};
+    struct le_wait wait = {.call = (int32_t)told->correlation,
+                           .stream = LE_NONE,
+                           .device = (int32_t)told->context,
+                           .kind = (uint8_t)told->kind};
     (void)size_bytes;
     if (told->kind < LE_TRACE_SYNC_EVENT || told->kind > LE_TRACE_SYNC_CONTEXT) {
         reader->part.malformed++;
@@ -478,7 +499,7 @@ static const struct {
 } kinds[LE_TRACE_KINDS] = {
     [LE_TRACE_STRING] = {sizeof(struct le_trace_string), read_string},
     [LE_TRACE_PROCESS] = {sizeof(struct le_trace_process), read_process},
-    [LE_TRACE_DEVICE] = {sizeof(struct le_trace_device), read_device},
+    [LE_TRACE_DEVICE] = {offsetof(struct le_trace_device, uuid), read_device},
     [LE_TRACE_CONTEXT] = {sizeof(struct le_trace_context), read_context},
     [LE_TRACE_STREAM] = {sizeof(struct le_trace_stream), read_stream},
     [LE_TRACE_THREAD] = {sizeof(struct le_trace_thread), read_thread},

@@ -48,8 +48,8 @@ void le_reader_add(struct le_reader *reader, struct le_position_set *set, uint32
         le_reader_leave(reader, le_fail_out_of_memory((size_t)set->capacity * sizeof *set->slots));
 }
 
-/* Bytes of the UTF-8 character at text that has left bytes; 0 where they are none. */
-static size_t character_bytes(const unsigned char *text, size_t left) {
+/* Bytes of the UTF-8 character at text that has left bytes, and its number; 0 where they are none. */
+static size_t character_bytes(const unsigned char *text, size_t left, unsigned *number) {
     static const struct {
         unsigned char mask, lead;
         unsigned least;
@@ -63,11 +63,18 @@ static size_t character_bytes(const unsigned char *text, size_t left) {
                 return 0;
             code = code << 6 | (text[k] & 0x3fu);
         }
-        bool is_text = code >= forms[more].least && code < 0x110000 && (code < 0xd800 || code >= 0xe000) &&
-                       (code < 0x80 || code >= 0xa0);
-        return is_text ? more + 1 : 0;
+        *number = code;
+        bool is_character = code >= forms[more].least && code < 0x110000 && (code < 0xd800 || code >= 0xe000);
+        return is_character ? more + 1 : 0;
     }
     return 0;
+}
+
+/* Not what a terminal takes for a command, what turns a line's direction, or what XML forbids. */
+static bool is_shown(unsigned number) {
+    bool is_control = number < 0x20 || (number >= 0x7f && number < 0xa0);
+    bool turns = (number >= 0x202a && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
+    return !is_control && !turns && (number & 0xfffe) != 0xfffe;
 }
 
 /* Into to, which has room for three bytes for each of from; gives the length. */
@@ -75,12 +82,13 @@ static size_t make_printable(const char *from, size_t length, char *to) {
     const unsigned char *text = (const unsigned char *)from;
     size_t out = 0;
     for (size_t k = 0; k < length;) {
-        size_t bytes = character_bytes(text + k, length - k);
-        if (bytes == 1 && (text[k] < 0x20 || text[k] == 0x7f)) {
-            to[out++] = ' ';
-        } else if (bytes) {
+        unsigned number;
+        size_t bytes = character_bytes(text + k, length - k, &number);
+        if (bytes && is_shown(number)) {
             memcpy(to + out, text + k, bytes);
             out += bytes;
+        } else if (bytes == 1) {
+            to[out++] = ' ';
         } else {
             memcpy(to + out, "\xef\xbf\xbd", 3);
             out += 3;
@@ -116,13 +124,23 @@ int32_t le_reader_text(struct le_reader *reader, const char *text, size_t length
     return position;
 }
 
+/* Of a text that was cut at length: up to where its last character is whole. */
+static size_t whole_length(const char *text, size_t length) {
+    unsigned number;
+    size_t last = length;
+    while (last > 0 && ((unsigned char)text[--last] & 0xc0) == 0x80)
+        continue;
+    return character_bytes((const unsigned char *)text + last, length - last, &number) ? length : last;
+}
+
 void le_reader_note(struct le_reader *reader, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    int whole = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    const char *note = le_arena_copy(reader->arena, text, strlen(text));
+    size_t length = whole < (int)sizeof text ? strlen(text) : whole_length(text, sizeof text - 1);
+    const char *note = le_arena_copy(reader->arena, text, length);
     *LE_READER_PUSH(reader, &reader->index->notes) = note;
 }
 
@@ -135,6 +153,7 @@ static void part_finish(struct le_reader_part *part) {
     le_id_map_finish(&part->contexts);
     le_id_map_finish(&part->streams);
     le_id_map_finish(&part->devices);
+    le_id_map_finish(&part->used);
     le_free(part->context_list.at);
     le_free(part->origins.at);
     le_free(part->correlations.at);
@@ -175,6 +194,7 @@ static void part_begin(struct le_reader *reader, const struct le_trace_header *h
                                            .first_stream = index->streams.count,
                                            .first_range = index->ranges.count,
                                            .first_pause = index->pauses.count,
+                                           .first_device = index->devices.count,
                                            .start_ns = UINT64_MAX};
 }
 
@@ -273,6 +293,43 @@ static leat_status read_file(struct le_reader *reader, struct le_block_file *fil
     return status;
 }
 
+/* What a device is called. */
+static uint64_t label_of(const struct le_trace_device *device) {
+    return (uint64_t)device->name << 32 | device->id;
+}
+
+static void name_apart(struct le_reader *reader, struct le_trace_device *device) {
+    const uint8_t *uuid = device->uuid;
+    char name[256];
+    if (!uuid[0] && !uuid[1] && !uuid[2] && !uuid[3])
+        return;
+    snprintf(name, sizeof name, "%s GPU-%02x%02x%02x%02x", reader->index->texts.at[device->name], uuid[0], uuid[1],
+             uuid[2], uuid[3]);
+    device->name = (uint32_t)le_reader_text(reader, name, strlen(name));
+}
+
+/* Processes may call several devices by one number: their names say which. Where nothing but the number is known, it
+ * may as well be one. */
+static void tell_devices_apart(struct le_reader *reader) {
+    struct le_index *index = reader->index;
+    for (int32_t k = 0; k < index->devices.count; k++) {
+        int32_t before = le_id_map_get(&reader->labels, label_of(&index->devices.at[k]));
+        le_reader_put(reader, &reader->labels, label_of(&index->devices.at[k]), before == LE_NONE ? 1 : before + 1);
+    }
+    for (int32_t k = 0; k < index->devices.count; k++) {
+        struct le_trace_device *device = &index->devices.at[k];
+        uint64_t label = label_of(device);
+        int32_t count = le_id_map_get(&reader->labels, label);
+        if (count > 1 && device->name) {
+            name_apart(reader, device);
+        } else if (count > 1) {
+            le_reader_note(reader, "of device %u %d processes tell the number alone: it may be one device or several",
+                           (unsigned)device->id, (int)count);
+            le_reader_put(reader, &reader->labels, label, 0); /* said once */
+        }
+    }
+}
+
 static void bound_all(struct le_index *index) {
     for (int32_t k = 0; k < index->processes.count; k++) {
         const struct le_process *process = &index->processes.at[k];
@@ -295,6 +352,7 @@ static leat_status read_guarded(struct le_reader *reader, struct le_block_file *
     if (status)
         return status;
     le_reader_sort(reader, reader->index->processes.count);
+    tell_devices_apart(reader);
     bound_all(reader->index);
     return LEAT_OK;
 }
@@ -314,6 +372,7 @@ leat_status le_trace_read(const char *path, struct le_index **index) {
     part_finish(&reader.part);
     le_id_map_finish(&reader.functions);
     le_id_map_finish(&reader.kinds);
+    le_id_map_finish(&reader.labels);
     le_position_set_finish(&reader.texts);
     le_position_set_finish(&reader.shapes);
     le_free(reader.where);
@@ -327,11 +386,11 @@ leat_status le_trace_read(const char *path, struct le_index **index) {
 void le_trace_free(struct le_index *index) {
     if (!index)
         return;
-    void *const tables[] = {index->texts.at,     index->processes.at, index->devices.at, index->streams.at,
-                            index->threads.at,   index->shapes.at,    index->sources.at, index->operations.at,
-                            index->calls.at,     index->transfers.at, index->waits.at,   index->memory.at,
-                            index->overheads.at, index->jits.at,      index->ranges.at,  index->pauses.at,
-                            index->notes.at};
+    void *const tables[] = {index->texts.at,      index->processes.at, index->devices.at,   index->uses.at,
+                            index->streams.at,    index->threads.at,   index->shapes.at,    index->sources.at,
+                            index->operations.at, index->calls.at,     index->transfers.at, index->waits.at,
+                            index->memory.at,     index->overheads.at, index->jits.at,      index->ranges.at,
+                            index->pauses.at,     index->notes.at};
     for (size_t k = 0; k < ARRAY_LEN(tables); k++)
         le_free(tables[k]);
     struct trace_store *store = (struct trace_store *)(void *)index;

@@ -41,8 +41,14 @@ static void check_index(const struct le_index *index) {
     }
     for (int32_t k = 0; k < index->sources.count; k++)
         assert_true(index->sources.at[k].parent < k);
-    for (int32_t k = 0; k < index->waits.count; k++)
+    for (int32_t k = 0; k < index->waits.count; k++) {
         assert_true(index->waits.at[k].call < index->calls.count && index->waits.at[k].stream < index->streams.count);
+        assert_true(index->waits.at[k].device >= LE_NONE && index->waits.at[k].device < index->devices.count);
+    }
+    for (int32_t k = 0; k < index->uses.count; k++) {
+        assert_in_range(index->uses.at[k].process, 0, index->processes.count - 1);
+        assert_in_range(index->uses.at[k].device, 0, index->devices.count - 1);
+    }
     for (int32_t k = 0; k < index->streams.count; k++)
         assert_true(index->streams.at[k].device < index->devices.count);
 }
@@ -153,6 +159,89 @@ static void joins_processes(void **state) {
     le_made_finish(&made);
 }
 
+static struct le_index *two_workers(uint8_t first_uuid, uint32_t first, uint8_t second_uuid, uint32_t second) {
+    struct le_made_trace made = {0};
+    for (uint32_t process = 1; process <= 2; process++) {
+        le_made_part(&made, process);
+        made.correlation = 0;
+        made.uuid = process == 1 ? first_uuid : second_uuid;
+        le_made_device(&made, process == 1 ? first : second, "H200", 132);
+        le_made_kernel(&made, 0, 7, "kernel", 1000 * process, 100, 1, 32);
+        le_made_end(&made, 9000, 0);
+    }
+    struct le_index *index = le_made_index(&made);
+    check_index(index);
+    le_made_finish(&made);
+    return index;
+}
+
+/* A number is the process' own; a UUID is the device's. */
+static void devices_are_known_by_their_uuid(void **state) {
+    (void)state;
+    struct le_index *index = two_workers(0xa0, 0, 0xb0, 0);
+    assert_int_equal(index->devices.count, 2);
+    assert_string_equal(text(index, (int32_t)index->devices.at[0].name), "H200 GPU-a0000000");
+    assert_string_equal(text(index, (int32_t)index->devices.at[1].name), "H200 GPU-b0000000");
+    le_trace_free(index);
+    index = two_workers(0xa0, 0, 0xa0, 3);
+    assert_int_equal(index->devices.count, 1);
+    assert_string_equal(text(index, (int32_t)index->devices.at[0].name), "H200");
+    assert_true(index->streams.at[0].device == 0 && index->streams.at[1].device == 0);
+    le_trace_free(index);
+    index = two_workers(0, 0, 0xa0, 0); /* the one is of before: what it tells is alike */
+    assert_int_equal(index->devices.count, 1);
+    le_trace_free(index);
+    index = two_workers(0, 0, 0, 3);
+    assert_int_equal(index->devices.count, 2);
+    le_trace_free(index);
+}
+
+static void a_number_alone_says_little(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    for (uint32_t process = 1; process <= 3; process++) {
+        le_made_part(&made, process);
+        le_made_kernel(&made, 0, 7, "kernel", 1000 * process, 100, 1, 32);
+        le_made_end(&made, 9000, 0);
+    }
+    struct le_index *index = le_made_index(&made);
+    check_index(index);
+    assert_int_equal(index->devices.count, 3);
+    assert_int_equal(index->notes.count, 1);
+    assert_true(has_note(index, "of device 0 3 processes tell the number alone: it may be one device or several"));
+    le_trace_free(index);
+    le_made_finish(&made);
+}
+
+/* A wait's device is its context's: as that is told, before or after, or by the work in its streams. */
+static void waits_know_their_device(void **state) {
+    (void)state;
+    struct le_made_trace made = {0};
+    le_made_part(&made, 1);
+    made.device = 1;
+    le_made_sync(&made, le_made_call(&made, 5, "cuCtxSynchronize", 1000, 50), LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM,
+                 1000, 50);
+    le_made_device(&made, 0, "H200", 132);
+    le_made_device(&made, 1, "H200", 132);
+    made.device = 2; /* of which there is no record */
+    le_made_kernel(&made, 0, 13, "kernel", 1500, 50, 1, 32);
+    le_made_sync(&made, le_made_call(&made, 5, "cuCtxSynchronize", 2000, 50), LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM,
+                 2000, 50);
+    made.device = 3; /* of which nothing is known */
+    le_made_sync(&made, le_made_call(&made, 5, "cuCtxSynchronize", 3000, 50), LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM,
+                 3000, 50);
+    le_made_end(&made, 9000, 0);
+    struct le_index *index = le_made_index(&made);
+    check_index(index);
+    assert_int_equal(index->waits.count, 3);
+    assert_int_equal(index->devices.at[index->waits.at[0].device].id, 1);
+    assert_int_equal(index->devices.at[index->waits.at[1].device].id, 2);
+    assert_int_equal(index->waits.at[2].device, LE_NONE);
+    assert_int_equal(index->uses.count, 3);
+    le_trace_free(index);
+    le_made_finish(&made);
+}
+
 /* A part whose clock is another: its times are moved by what the calendar says. */
 static void moves_clocks(void **state) {
     (void)state;
@@ -259,6 +348,53 @@ static void refuses_what_is_no_trace(void **state) {
 }
 
 /* Three parts; the middle one is cut in a block, at a place that is no multiple of 8. */
+/* Texts are UTF-8 that a terminal and XML take, whatever the program called its kernels. */
+static void texts_can_be_shown(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *shown;
+    } cases[] = {
+        {"\xef\xbf\xbe!", "\xef\xbf\xbd!"},         /* U+FFFE, which XML has not */
+        {"\xef\xbf\xbf!", "\xef\xbf\xbd!"},         /* U+FFFF */
+        {"\xe2\x80\xae!", "\xef\xbf\xbd!"},         /* U+202E turns a line's direction */
+        {"\xe2\x81\xa6!", "\xef\xbf\xbd!"},         /* U+2066, too */
+        {"\xc2\x9b!", "\xef\xbf\xbd!"},             /* U+009B is a terminal's */
+        {"\xe2\x80\xa6!", "\xe2\x80\xa6!"},         /* U+2026 is text */
+        {"\xf0\x9f\x98\x80!", "\xf0\x9f\x98\x80!"}, /* and so is U+1F600 */
+    };
+    for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+        struct le_made_trace made = {0};
+        le_made_part(&made, 1);
+        le_made_kernel(&made, 1, 3, cases[k].name, 10, 10, 1, 1);
+        struct le_index *index = le_made_index(&made);
+        assert_string_equal(text(index, index->operations.at[0].name), cases[k].shown);
+        le_trace_free(index);
+        le_made_finish(&made);
+    }
+}
+
+/* A long note is cut where a character begins, wherever that falls. */
+static void notes_are_cut_between_characters(void **state) {
+    (void)state;
+    for (size_t before = 0; before < 4; before++) {
+        char said[1024] = "";
+        memset(said, 'a', before);
+        for (size_t k = 0; k < 200; k++)
+            memcpy(said + before + 4 * k, "\xf0\x9f\x98\x80", 4);
+        struct le_made_trace made = {0};
+        le_made_part(&made, 1);
+        struct le_trace_note note = {.text = le_made_text(&made, said)};
+        LE_MADE_RECORD(&made, LE_TRACE_NOTE, note);
+        struct le_index *index = le_made_index(&made);
+        size_t length = strlen(index->notes.at[0]);
+        assert_in_range(length, 508, 511);
+        assert_int_equal((length - before) % 4, 0);
+        assert_memory_equal(index->notes.at[0], said, length);
+        le_trace_free(index);
+        le_made_finish(&made);
+    }
+}
+
 static void finds_the_next_part(void **state) {
     (void)state;
     struct le_made_trace made = {0}, cut = {0};
@@ -349,9 +485,14 @@ int main(void) {
         cmocka_unit_test(reads_a_part),
         cmocka_unit_test(links_graphs_and_inner_calls),
         cmocka_unit_test(joins_processes),
+        cmocka_unit_test(devices_are_known_by_their_uuid),
+        cmocka_unit_test(a_number_alone_says_little),
+        cmocka_unit_test(waits_know_their_device),
         cmocka_unit_test(moves_clocks),
         cmocka_unit_test(knows_pauses),
         cmocka_unit_test(believes_nothing),
+        cmocka_unit_test(texts_can_be_shown),
+        cmocka_unit_test(notes_are_cut_between_characters),
         cmocka_unit_test(finds_the_next_part),
         cmocka_unit_test(refuses_what_is_no_trace),
         cmocka_unit_test(leaves_out_a_block),

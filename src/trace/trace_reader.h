@@ -33,16 +33,17 @@ struct le_reader_contexts {
 };
 
 /* One process' part. Until it is linked its operations, calls, waits and memory events hold correlations: in
- * le_operation.call, le_call.operation, le_wait.call and le_memory_event.call. */
+ * le_operation.call, le_call.operation, le_wait.call and le_memory_event.call; and waits contexts in le_wait.device. */
 struct le_reader_part {
     bool is_open;
     int32_t process;
     struct le_id_map texts, sources, threads, contexts, streams, devices; /* this part's numbers to positions */
+    struct le_id_map used;                                                /* positions of devices to those of uses */
     struct le_reader_contexts context_list;
     struct le_trace_origins origins;
     struct le_reader_correlations correlations;
     int32_t first_operation, first_call, first_transfer, first_wait, first_memory, first_stream, first_range,
-        first_pause;
+        first_pause, first_device;
     uint64_t next_block, blocks_missing, damaged_bytes;
     uint64_t start_ns, end_ns; /* of its records; start UINT64_MAX: none yet */
     uint64_t on_ns, off_ns;    /* first switched on; switched off since; 0: not */
@@ -54,6 +55,7 @@ struct le_reader {
     struct le_arena *arena; /* of texts */
     struct le_position_set texts, shapes;
     struct le_id_map functions, kinds; /* by texts' positions */
+    struct le_id_map labels;           /* how many devices are called the same */
     struct le_reader_part part;
     int64_t clock_base_ns; /* the first part's calendar less its clock */
     bool has_base;

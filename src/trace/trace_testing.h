@@ -33,6 +33,7 @@ struct le_made_trace {
     uint32_t text_count, source_count, correlation;
     uint64_t blocks;
     uint32_t device; /* that operations run on; 0 unless set */
+    uint8_t uuid;    /* the first and last byte of devices'; 0: they tell none */
 };
 
 static inline void le_made_require(bool holds) {
@@ -133,7 +134,9 @@ static inline void le_made_device(struct le_made_trace *made, uint32_t id, const
                                      .memory_bytes = (uint64_t)141 << 30,
                                      .bandwidth = 4800000000000};
     struct le_trace_context context = {.id = LE_MADE_CONTEXT + id, .device = id, .null_stream = LE_MADE_NULL_STREAM};
-    LE_MADE_RECORD(made, LE_TRACE_DEVICE, device);
+    device.uuid[0] = device.uuid[LE_TRACE_UUID_BYTES - 1] = made->uuid;
+    size_t size_bytes = made->uuid ? sizeof device : offsetof(struct le_trace_device, uuid); /* else as before these */
+    le_made_record_with(made, LE_TRACE_DEVICE, &device, size_bytes, "", 0);
     LE_MADE_RECORD(made, LE_TRACE_CONTEXT, context);
     made->device = id;
 }

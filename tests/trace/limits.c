@@ -268,6 +268,21 @@ static void pauses(struct maker *maker, uint64_t k) {
         launches_plain(maker, k);
 }
 
+/* Two in turn, and waits for both. */
+static void devices(struct maker *maker, uint64_t k) {
+    struct le_made_trace *made = &maker->made;
+    made->device = 0;
+    if (k == 0)
+        le_made_device(made, 1, "NVIDIA H200", 132);
+    made->device = (uint32_t)(k % 2);
+    struct le_trace_kernel told = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
+    kernel(maker, &told);
+    maker->now_ns += 5000;
+    uint32_t wait = call_of(maker, "cuCtxSynchronize");
+    le_made_sync(made, wait, LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM, maker->now_ns, 3000);
+    count(maker, 1);
+}
+
 /* One after the other, each a fifth. */
 static void processes(struct maker *maker, uint64_t k) {
     if (k * 10 % (maker->most - maker->most % 10) == 0 && k > 0) {
@@ -311,6 +326,7 @@ static const struct {
     {"overheads", overheads, false, 0},
     {"jits", jits, false, 0},
     {"pauses", pauses, false, 0},
+    {"devices", devices, true, 0},
     {"processes", processes, false, 0},
 };
 

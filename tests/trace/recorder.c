@@ -242,6 +242,21 @@ static void test_sources_of_threads(void **state) {
 
 /* ---- processes */
 
+static char sanitizer_options[256];
+
+/* A sanitizer cannot look for leaks in a child that threads were lost to, nor without /proc: it may wait for ever. */
+static int pass_over_leaks(void **state) {
+    const char *before = getenv("ASAN_OPTIONS");
+    (void)state;
+    snprintf(sanitizer_options, sizeof sanitizer_options, "%s", before ? before : "");
+    return setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+}
+
+static int look_for_leaks(void **state) {
+    (void)state;
+    return setenv("ASAN_OPTIONS", sanitizer_options, 1);
+}
+
 static void test_fork(void **state) {
     struct recording recording;
     (void)state;
@@ -345,6 +360,95 @@ static void test_limit(void **state) {
     int kept = count_operations(recording.index, LE_OPERATION_KERNEL);
     assert_in_range(kept, 1, 9999);
     assert_in_range(recording.index->lost, 3 * (10000 - kept) - 3, 3 * (10000 - kept) + 3);
+    finish(&recording);
+}
+
+/* However little a part may hold, it says what process it is of, and how much it left out. */
+static void test_least_limit(void **state) {
+    struct recording recording;
+    leat_trace_options limited = {.no_source = true, .limit_bytes = 1};
+    (void)state;
+    record(&recording, "init launch:100", limited);
+    assert_int_equal(recording.outcome.processes, 1);
+    assert_non_null(recording.index);
+    assert_int_equal(recording.index->processes.count, 1);
+    assert_non_null(strstr(recording.index->texts.at[recording.index->processes.at[0].command], "launch:100"));
+    assert_true(recording.index->processes.at[0].ended);
+    assert_int_equal(recording.index->operations.count, 0);
+    assert_true(recording.index->lost >= 300);
+    finish(&recording);
+}
+
+/* Neither are the program's own files written into, nor is a record lost. */
+static void test_closed_descriptors(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init launch:2000 close launch:2000 sleep:500 launch:5", plain);
+    assert_int_equal(recording.outcome.exit_status, 0);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 4005);
+    finish(&recording);
+}
+
+/* A server that starts as root, and then may no longer open its part. */
+static void test_rights_given_up(void **state) {
+    static const char *const cases[] = {"init launch:5 user:65534 launch:2000 sleep:300 launch:5",
+                                        "init launch:5 root:/usr launch:2000 sleep:300 launch:5",
+                                        "init launch:5 root:/usr user:65534 launch:2000 sleep:300 launch:5"};
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct recording recording;
+        record(&recording, cases[k], plain);
+        assert_int_equal(recording.outcome.exit_status, 0);
+        assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 2010);
+        assert_true(recording.index->processes.at[0].ended);
+        finish(&recording);
+    }
+}
+
+/* What is said on stderr meanwhile; the caller frees it. */
+static char *record_and_listen(struct recording *recording, const char *words) {
+    FILE *said = tmpfile();
+    int before = dup(STDERR_FILENO);
+    assert_non_null(said);
+    assert_int_equal(dup2(fileno(said), STDERR_FILENO), STDERR_FILENO);
+    record(recording, words, plain);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    char *text = calloc(1, 4096);
+    assert_non_null(text);
+    rewind(said);
+    (void)!fread(text, 1, 4095, said);
+    fclose(said);
+    return text;
+}
+
+/* Where a process cannot make its part it says so itself: `leat trace` does not know of it. */
+static void test_no_part(void **state) {
+    struct recording recording;
+    (void)state;
+    char *said = record_and_listen(&recording, "parts:/dev/null init launch:5 exit:4");
+    assert_int_equal(recording.outcome.exit_status, 4);
+    assert_int_equal(strncmp(said, "leat trace: process ", 20), 0);
+    assert_non_null(strstr(said, " is not recorded: /dev/null cannot be written: Not a directory\n"));
+    free(said);
+    assert_null(recording.index);
+    assert_int_equal(recording.outcome.bytes, 0);
+    assert_non_null(strstr(recording.outcome.note, "no process of the command was seen to use CUDA"));
+    finish(&recording);
+}
+
+/* One that could make it and write nothing more is told of, too. */
+static void test_empty_part(void **state) {
+    struct recording recording;
+    (void)state;
+    char *said = record_and_listen(&recording, "fsize:100 init launch:5");
+    assert_string_equal(said, "");
+    free(said);
+    assert_int_equal(recording.outcome.processes, 0);
+    assert_int_equal(recording.index->operations.count, 0);
+    assert_non_null(strstr(recording.outcome.note, "nothing was recorded: "));
     finish(&recording);
 }
 
@@ -458,6 +562,25 @@ static void test_paused_device(void **state) {
     finish(&recording);
 }
 
+static void expect_uuid(const char *version, const char *mig, const char *uuid) {
+    struct recording recording;
+    setenv("STANDIN_VERSION", version, true);
+    setenv("STANDIN_MIG", mig, true);
+    record(&recording, "init everything", plain);
+    unsetenv("STANDIN_VERSION");
+    unsetenv("STANDIN_MIG");
+    assert_int_equal(recording.index->devices.count, 1);
+    assert_memory_equal(recording.index->devices.at[0].uuid, uuid, LE_TRACE_UUID_BYTES);
+    finish(&recording);
+}
+
+static void test_device_uuid(void **state) {
+    (void)state;
+    expect_uuid("130001", "0", "of the whole GPU");
+    expect_uuid("130001", "1", "of a part of it.");
+    expect_uuid("16", "1", "of the whole GPU"); /* which does not tell of parts yet */
+}
+
 /* ---- the command */
 
 static void test_no_cuda(void **state) {
@@ -467,7 +590,7 @@ static void test_no_cuda(void **state) {
     assert_int_equal(recording.outcome.exit_status, 3);
     assert_int_equal(recording.outcome.processes, 0);
     assert_null(recording.index);
-    assert_non_null(strstr(recording.outcome.note, "no process of the command used CUDA"));
+    assert_non_null(strstr(recording.outcome.note, "no process of the command was seen to use CUDA"));
 }
 
 static void test_no_recorder(void **state) {
@@ -530,13 +653,18 @@ int main(void) {
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_old_version),
         cmocka_unit_test(test_many_buffers),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test_setup_teardown(test_fork, pass_over_leaks, look_for_leaks),
         cmocka_unit_test(test_exec),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_killed_in_a_pause),
         cmocka_unit_test(test_long_program_with_graphs),
         cmocka_unit_test(test_errno),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_least_limit),
+        cmocka_unit_test(test_closed_descriptors),
+        cmocka_unit_test_setup_teardown(test_rights_given_up, pass_over_leaks, look_for_leaks),
+        cmocka_unit_test(test_no_part),
+        cmocka_unit_test(test_empty_part),
         cmocka_unit_test(test_disk_full),
         cmocka_unit_test(test_dropped),
         cmocka_unit_test(test_another_profiler),
@@ -545,6 +673,7 @@ int main(void) {
         cmocka_unit_test(test_paused),
         cmocka_unit_test(test_paused_with_graphs),
         cmocka_unit_test(test_paused_device),
+        cmocka_unit_test(test_device_uuid),
         cmocka_unit_test(test_no_cuda),
         cmocka_unit_test(test_no_recorder),
         cmocka_unit_test(test_cannot_start),

@@ -3,7 +3,8 @@
  * does: it crashes where a graph is launched that was made while it told no kernels, where it is flushed before the
  * end though there is a graph, and where a buffer is not zeros that was said to be. Environment of the stand-in for
  * CUPTI: STANDIN_VERSION (130001), STANDIN_PICKS (1; 0: refuses to select functions), STANDIN_SUBSCRIBE (the error of
- * cuptiSubscribe), STANDIN_DROPPED (records that it says to have dropped). */
+ * cuptiSubscribe), STANDIN_DROPPED (records that it says to have dropped), STANDIN_MIG (1: the device is part of a
+ * GPU). */
 #ifndef STANDIN_H
 #define STANDIN_H
 #include <stddef.h>

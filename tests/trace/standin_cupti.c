@@ -200,6 +200,9 @@ static void emit_place(void) {
     SET(device, DEVICE, multiprocessors, 132);
     SET(device, DEVICE, major, 9);
     SET(device, DEVICE, name, (uintptr_t) "Stand-in");
+    memcpy(device.bytes + LE_OFFSET_DEVICE_uuid, "of the whole GPU", LE_BYTES_DEVICE_uuid);
+    memcpy(device.bytes + LE_OFFSET_DEVICE_mig_uuid, "of a part of it.", LE_BYTES_DEVICE_mig_uuid);
+    SET(device, DEVICE, is_mig, number("STANDIN_MIG", 0));
     emit(LE_CUPTI_KIND_DEVICE, &device);
     SET(context, CONTEXT, id, 1);
     SET(context, CONTEXT, null_stream, 7);

@@ -1,9 +1,15 @@
 /* A program that uses CUDA's stand-in, as its arguments tell it, one after the other:
- *   sync:STREAM  init  launch:N  driver:N  ask:N  up:N  few:N  down:N  graph:N  everything  start  stop  threads:T:N
- * sleep:MS errno fork:WORD[:N]   a child does WORD and exits with 0; its end is waited for exec            the rest is
- * done by this program, started anew fsize:BYTES     no file may grow larger      wait:FILE  makes the file; exits with
- * 7 when a signal comes load:LIBRARY  say:TEXT  abort  kill9  exit:N  bench:N     bench prints nanoseconds of this
- * thread's own time a launch */
+ *
+ *   init  launch:N  driver:N  ask:N  up:N  few:N  down:N  graph:N  everything  start  stop  sync:STREAM  threads:T:N
+ *   sleep:MS  errno  load:LIBRARY  say:TEXT  abort  kill9  exit:N
+ *   fork:WORD[:N]  a child does WORD and exits with 0; its end is waited for
+ *   exec           the rest is done by this program, started anew
+ *   fsize:BYTES    no file may grow larger
+ *   parts:FOLDER   where the recorder's part goes
+ *   user:ID        gives up its user; root:FOLDER: and its root
+ *   close          closes all descriptors from 3 on, and opens a file that nobody else is to write into
+ *   wait:FILE      makes the file; exits with 7 when a signal comes
+ *   bench:N        prints nanoseconds of this thread's own time a launch */
 #include "standin.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -127,6 +133,35 @@ static void limit_files(long size_bytes) {
         exit(93);
 }
 
+static int own_file;
+
+/* Nobody else has written into it. */
+static void check_own(void) {
+    if (lseek(own_file, 0, SEEK_END) != 0)
+        _exit(99);
+}
+
+/* From now on the program may not write where it could. */
+static void become_user(long user) {
+    if (setresuid((uid_t)user, (uid_t)user, (uid_t)user) != 0)
+        exit(97);
+}
+
+static void change_root(const char *folder) {
+    if (chroot(folder) != 0 || chdir("/") != 0)
+        exit(97);
+}
+
+/* As a server does that wants nothing of who started it; what it opens next has the first free number. */
+static void close_all(void) {
+    for (int k = 3; k < 1024; k++)
+        close(k);
+    FILE *own = tmpfile();
+    if (!own || atexit(check_own) != 0)
+        exit(98);
+    own_file = fileno(own);
+}
+
 static void load(const char *library) {
     if (!dlopen(library, RTLD_NOW))
         exit(96);
@@ -157,7 +192,8 @@ static const struct {
     {"graph", NULL, launch_graph}, {"sync", NULL, synchronize},
     {"sleep", NULL, sleep_ms},     {"fsize", NULL, limit_files},
     {"abort", abort, NULL},        {"ask", NULL, ask},
-    {"few", NULL, copy_few_up},
+    {"few", NULL, copy_few_up},    {"user", NULL, become_user},
+    {"close", close_all, NULL},
 };
 
 static int run_known(const char *word, size_t length, const char *argument) {
@@ -197,6 +233,10 @@ static void run(char **words) {
             execv("/proc/self/exe", words);
         else if (is(*words, length, "wait"))
             wait_for_signal(argument);
+        else if (is(*words, length, "root"))
+            change_root(argument);
+        else if (is(*words, length, "parts"))
+            setenv("LEAT_TRACE_FOLDER", argument, 1);
         else if (is(*words, length, "load"))
             load(argument);
         else if (is(*words, length, "say"))

@@ -317,7 +317,13 @@ void le_convert_end(struct le_convert *convert) {
 
 /* ---- what there is */
 
+/* Of a GPU that is split (MIG), that of the part: the parts of one GPU are devices of their own. */
+static const uint8_t *device_uuid(const struct le_convert *convert, const uint8_t *at) {
+    return GET(DEVICE, is_mig) ? at + LE_OFFSET_DEVICE_mig_uuid : at + LE_OFFSET_DEVICE_uuid;
+}
+
 static void convert_device(struct le_convert *convert, const uint8_t *at) {
+    _Static_assert((int)LE_BYTES_DEVICE_uuid == (int)LE_TRACE_UUID_BYTES, "both are told whole");
     struct le_trace_device device = {.id = GET(DEVICE, id),
                                      .name = GET_TEXT(DEVICE, name),
                                      .capability_major = GET(DEVICE, major),
@@ -334,6 +340,7 @@ static void convert_device(struct le_convert *convert, const uint8_t *at) {
                                      .copy_engines = GET(DEVICE, engines),
                                      .memory_bytes = GET64(DEVICE, memory),
                                      .bandwidth = 1000 * GET64(DEVICE, bandwidth)};
+    memcpy(device.uuid, device_uuid(convert, at), sizeof device.uuid);
     PUT(LE_TRACE_DEVICE, device);
 }
 

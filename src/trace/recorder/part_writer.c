@@ -6,11 +6,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_MOST_BYTES = 8 << 10 };
+enum { TEXT_MOST_BYTES = 8 << 10, FAR_NUMBER = 512 };
 
 /* ---- the file */
 
@@ -33,18 +34,43 @@ static bool write_all(int file, struct iovec *pieces, int count) {
     return true;
 }
 
-/* Appends, whole or not at all. */
-static bool append(struct le_part_writer *writer, int flags, struct iovec *pieces, int count) {
+/* Another thread may close all descriptors, and open a file of its own, while this one writes: that file gets the first
+ * free number, which is not ours. */
+static int move_far(int file) {
+    int far = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FAR_NUMBER);
+    if (far < 0)
+        return file;
+    close(file);
+    return far;
+}
+
+/* A copy of the descriptor that the file was made with, which no other code knows, if it is still the file's and the
+ * file is still somebody's. */
+static int copy_made(const struct le_part_writer *writer) {
+    struct stat facts;
+    int file = fcntl(writer->made, F_DUPFD_CLOEXEC, FAR_NUMBER);
+    if (file < 0)
+        return -1;
+    if (fstat(file, &facts) == 0 && facts.st_dev == writer->device && facts.st_ino == writer->number && facts.st_nlink)
+        return file;
+    close(file);
+    return -1;
+}
+
+static int open_again(const struct le_part_writer *writer) {
+    int file = move_far(open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC));
+    return file >= 0 ? file : copy_made(writer);
+}
+
+/* Appends, whole or not at all. is_closed: not, for the program has closed the descriptor. */
+static bool append(struct le_part_writer *writer, int file, struct iovec *pieces, int count, bool *is_closed) {
     uint64_t size_bytes = 0;
     for (int k = 0; k < count; k++)
         size_bytes += pieces[k].iov_len;
-    int file = open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0600);
-    if (file < 0)
-        return false;
     bool done = write_all(file, pieces, count);
-    if (!done && ftruncate(file, (off_t)writer->bytes) != 0)
+    *is_closed = !done && errno == EBADF;
+    if (!done && ftruncate(file, (off_t)writer->bytes) != 0 && !*is_closed)
         writer->lost[LE_TRACE_LOST_DISK]++; /* a reader finds the torn block by its checksum */
-    done = close(file) == 0 && done;
     if (done)
         writer->bytes += size_bytes;
     return done;
@@ -56,8 +82,7 @@ static uint64_t calendar_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool le_part_writer_init(struct le_part_writer *writer, const char *path, uint64_t limit_bytes, uint64_t time_ns,
-                         _Atomic uint32_t *text_count) {
+static bool write_header(struct le_part_writer *writer, uint64_t time_ns) {
     struct le_trace_header header = {.magic = LE_TRACE_MAGIC,
                                      .version = LE_TRACE_VERSION,
                                      .header_bytes = sizeof header,
@@ -65,13 +90,30 @@ bool le_part_writer_init(struct le_part_writer *writer, const char *path, uint64
                                      .parent = (uint32_t)getppid(),
                                      .unix_ns = calendar_ns(),
                                      .time_ns = time_ns};
-    writer->limit_bytes = limit_bytes;
-    writer->text_count = text_count;
-    if (snprintf(writer->path, sizeof writer->path, "%s", path) >= (int)sizeof writer->path)
-        return false;
     header.checksum = le_hash(&header, offsetof(struct le_trace_header, checksum), 0);
     struct iovec piece = {.iov_base = &header, .iov_len = sizeof header};
-    return append(writer, O_CREAT | O_EXCL, &piece, 1);
+    bool is_closed;
+    return append(writer, writer->made, &piece, 1, &is_closed);
+}
+
+int le_part_writer_init(struct le_part_writer *writer, const char *path, uint64_t time_ns,
+                        _Atomic uint32_t *text_count) {
+    struct stat facts;
+    writer->text_count = text_count;
+    if (snprintf(writer->path, sizeof writer->path, "%s", path) >= (int)sizeof writer->path)
+        return ENAMETOOLONG;
+    writer->made = move_far(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_CREAT | O_EXCL, 0600));
+    if (writer->made < 0)
+        return errno;
+    if (fstat(writer->made, &facts) == 0 && write_header(writer, time_ns)) {
+        writer->device = facts.st_dev;
+        writer->number = facts.st_ino;
+        return 0;
+    }
+    int error = errno;
+    close(writer->made);
+    unlink(path);
+    return error;
 }
 
 void le_part_writer_finish(struct le_part_writer *writer) {
@@ -79,15 +121,22 @@ void le_part_writer_finish(struct le_part_writer *writer) {
     writer->texts = (struct le_part_texts){0};
 }
 
-static bool write_block(struct le_part_writer *writer) {
+static bool try_block(struct le_part_writer *writer, bool *is_closed) {
     struct le_trace_block head = {.magic = LE_TRACE_BLOCK_MAGIC, .bytes = writer->fill, .number = writer->blocks};
     head.checksum = le_hash(writer->block, writer->fill, head.number);
     struct iovec pieces[2] = {{.iov_base = &head, .iov_len = sizeof head},
                               {.iov_base = writer->block, .iov_len = writer->fill}};
-    if (!append(writer, 0, pieces, 2))
+    int file = open_again(writer);
+    if (file < 0)
         return false;
-    writer->blocks++;
-    return true;
+    bool done = append(writer, file, pieces, 2, is_closed);
+    writer->blocks += done;
+    return (close(file) == 0 || errno == EBADF) && done;
+}
+
+static bool write_block(struct le_part_writer *writer) {
+    bool is_closed = false;
+    return try_block(writer, &is_closed) || (is_closed && try_block(writer, &is_closed));
 }
 
 void le_part_flush(struct le_part_writer *writer) {

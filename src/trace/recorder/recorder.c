@@ -10,6 +10,7 @@
 #include "trace/recorder/recorder.h"
 #include "base/memory.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,10 +71,9 @@ static bool is_set(const char *variable, const char *value) {
     return text && strcmp(text, value) == 0;
 }
 
-/* Parts sort by when they began. */
-static bool open_part(struct le_recorder *recorder, const char *folder) {
+/* Parts sort by when they began. Not 0: errno's reason why there is none. */
+static int open_part(struct le_recorder *recorder, const char *folder) {
     char path[LE_PART_PATH_BYTES];
-    const char *limit = getenv("LEAT_TRACE_LIMIT");
     uint64_t time_ns = 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -81,9 +81,17 @@ static bool open_part(struct le_recorder *recorder, const char *folder) {
         recorder->door.table.get_timestamp(&time_ns);
     int length = snprintf(path, sizeof path, "%s/part.%012lld.%09ld.%d", folder, (long long)now.tv_sec, now.tv_nsec,
                           (int)recorder->process);
-    return length < (int)sizeof path &&
-           le_part_writer_init(&recorder->writer, path, limit ? strtoull(limit, NULL, 10) : 0, time_ns,
-                               &recorder->text_count);
+    if (length >= (int)sizeof path)
+        return ENAMETOOLONG;
+    return le_part_writer_init(&recorder->writer, path, time_ns, &recorder->text_count);
+}
+
+/* Nobody else can tell of this process. Where the folder is gone `leat trace` has ended, and said what it leaves out.
+ */
+static void tell_left_out(const struct le_recorder *recorder, const char *folder, int error) {
+    if (error != ENOENT)
+        dprintf(STDERR_FILENO, "leat trace: process %d is not recorded: %s cannot be written: %s\n",
+                (int)recorder->process, folder, strerror(error));
 }
 
 /* No signal of the program's is for the writer. */
@@ -102,9 +110,10 @@ static bool start_thread(struct le_recorder *recorder) {
 static void prepare(struct le_recorder *recorder) {
     bool no_source = is_set("LEAT_TRACE_SOURCE", "0"), is_empty = is_set("LEAT_TRACE_SOURCE", "empty");
     unsigned kinds = no_source || is_empty ? 0 : LE_SOURCE_PYTHON | LE_SOURCE_NATIVE;
-    const char *tries = getenv("LEAT_TRACE_CUPTI");
+    const char *tries = getenv("LEAT_TRACE_CUPTI"), *limit = getenv("LEAT_TRACE_LIMIT");
     snprintf(recorder->tries, sizeof recorder->tries, "%s", tries ? tries : "");
     recorder->process = getpid();
+    recorder->limit_bytes = limit ? strtoull(limit, NULL, 10) : 0;
     recorder->is_paused = is_set("LEAT_TRACE_PAUSED", "1");
     recorder->capture.ring = &recorder->ring;
     recorder->sources = le_sources_new(kinds, &recorder->text_count);
@@ -134,7 +143,9 @@ int InitializeInjection(void) {
     if (!folder || atomic_load(&current) || !(recorder = le_alloc_zero(1, sizeof *recorder)))
         return 1;
     prepare(recorder);
-    if (!open_part(recorder, folder)) {
+    int error = open_part(recorder, folder);
+    if (error) {
+        tell_left_out(recorder, folder, error);
         drop(recorder);
         return 1;
     }

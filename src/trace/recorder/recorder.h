@@ -25,6 +25,7 @@ struct le_recorder {
     char tries[128]; /* LEAT_TRACE_CUPTI */
     char note[512];  /* what is missing, or "" */
     pid_t process;
+    uint64_t limit_bytes; /* of the part, once it says what process it is of; 0: none */
     struct le_sources *sources;
     pthread_t thread;
     sem_t wake;

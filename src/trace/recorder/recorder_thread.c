@@ -78,6 +78,7 @@ void *le_recorder_write(void *user) {
     struct le_recorder *recorder = user;
     le_recorder_describe(recorder);
     le_part_flush(&recorder->writer);
+    recorder->writer.limit_bytes = recorder->limit_bytes;
     while (!atomic_load_explicit(&recorder->is_over, memory_order_acquire)) {
         if (recorder->has_cupti)
             le_activity_buffers_warm(&recorder->buffers);

@@ -18,8 +18,9 @@ static void print_finding(struct le_report *report, const struct le_finding *fin
     struct le_output *output = report->output;
     const struct le_process *process = &report->index->processes.at[finding->process];
     uint64_t wall_ns = process->end_ns - process->start_ns;
-    le_output_format(output, "\n%2d. %s\n    %s, %s", number, finding->title, finding->rule,
-                     le_confidence_name(finding->confidence));
+    le_output_format(output, "\n%2d. ", number);
+    le_output_text(output, finding->title);
+    le_output_format(output, "\n    %s, %s", finding->rule, le_confidence_name(finding->confidence));
     if (finding->gain_ns)
         le_output_format(output, "; gains at most %s, %s of the time", le_figure_time(report->arena, finding->gain_ns),
                          le_figure_part(report->arena, finding->gain_ns, wall_ns));
@@ -28,7 +29,7 @@ static void print_finding(struct le_report *report, const struct le_finding *fin
     le_output_text(output, "\n");
     indented(output, "    ", finding->evidence ? finding->evidence : "");
     for (int k = 0; k < LE_FINDING_PLACES && finding->sources[k] != LE_NONE; k++)
-        le_output_format(output, "    %s%s\n", k == 0 ? "at " : "   ", le_report_source(report, finding->sources[k]));
+        indented(output, k == 0 ? "    at " : "       ", le_report_source(report, finding->sources[k]));
     indented(output, "    > ", finding->advice ? finding->advice : "");
 }
 

@@ -29,76 +29,107 @@ static uint64_t throughput(const struct line *line) {
     return rate < 1e15 ? (uint64_t)(rate + 0.5) : 0;
 }
 
-/* "(132 1 1)", right-aligned. */
-static void dimensions(struct le_output *output, const uint32_t extents[3], int width) {
-    char text[40];
-    size_t at = sizeof text;
-    text[--at] = '\0';
-    text[--at] = ')';
+/* ---- text: columns that hold what most traces have; what is longer keeps its space before it, and its line is longer
+ */
+
+enum column { START, DURATION, GRID, BLOCK, REGS, SSMEM, DSMEM, SIZE, THROUGHPUT, FROM, TO, DEVICE, CONTEXT, STREAM };
+enum { DEVICE_MOST = 80 };
+static const struct {
+    const char *name, *unit;
+    int width;
+} columns[] = {
+    [START] = {"Start", "ms", 13},
+    [DURATION] = {"Duration", "us", 13},
+    [GRID] = {"Grid Size", "", 18},
+    [BLOCK] = {"Block Size", "", 14},
+    [REGS] = {"Regs", "", 4},
+    [SSMEM] = {"SSMem", "B", 7},
+    [DSMEM] = {"DSMem", "B", 7},
+    [SIZE] = {"Size", "B", 12},
+    [THROUGHPUT] = {"Throughput", "GB/s", 10},
+    [FROM] = {"SrcMemType", "", 10},
+    [TO] = {"DstMemType", "", 10},
+    [DEVICE] = {"Device", "", 19},
+    [CONTEXT] = {"Context", "", 7},
+    [STREAM] = {"Stream", "", 6},
+};
+
+static void put_text(struct le_output *output, const char *text, int width) {
+    le_output_text(output, " ");
+    le_output_right(output, text, width);
+}
+
+static void put_number(struct le_output *output, enum column column, uint64_t value, int digits) {
+    le_output_text(output, " ");
+    le_output_fixed(output, value, digits, columns[column].width);
+}
+
+static void put_number_or_dash(struct le_output *output, enum column column, bool is_known, uint64_t value,
+                               int digits) {
+    if (is_known)
+        put_number(output, column, value, digits);
+    else
+        put_text(output, "-", columns[column].width);
+}
+
+/* "(132 1 1)"; somewhere in text. */
+static const char *extents_text(const uint32_t extents[3], char text[40]) {
+    char *at = text + 39;
+    *at = '\0';
+    *--at = ')';
     for (int k = 2; k >= 0; k--) {
         uint32_t value = extents[k];
         do {
-            text[--at] = (char)('0' + value % 10);
+            *--at = (char)('0' + value % 10);
             value /= 10;
         } while (value);
-        text[--at] = k ? ' ' : '(';
+        *--at = k ? ' ' : '(';
     }
-    le_output_right(output, text + at, width);
+    return at;
 }
 
-static void number_or_dash(struct le_output *output, bool is_known, uint64_t value, int digits, int width) {
-    if (is_known)
-        le_output_fixed(output, value, digits, width);
-    else
-        le_output_right(output, "-", width);
-}
-
-/* ---- text */
-
-enum { DEVICE_WIDTH = 20 };
-
-static void print_line(struct le_report *report, const struct line *line, const char *name, const char *device) {
+static void print_line(struct le_report *report, const struct line *line, const char *name, const char *device,
+                       int device_width) {
     struct le_output *output = report->output;
-    le_output_fixed(output, line->start_ns, 6, 14);
-    le_output_fixed(output, line->duration_ns, 3, 14);
-    if (line->is_kernel) {
-        dimensions(output, line->shape->grid, 19);
-        dimensions(output, line->shape->block, 15);
-    } else {
-        le_output_right(output, "-", 19);
-        le_output_right(output, "-", 15);
-    }
-    number_or_dash(output, line->is_kernel, line->shape->registers, 0, 5);
-    number_or_dash(output, line->is_kernel, line->shape->static_shared_bytes, 0, 8);
-    number_or_dash(output, line->is_kernel, line->shape->dynamic_shared_bytes, 0, 8);
-    number_or_dash(output, line->has_bytes, line->operation->bytes, 0, 13);
-    number_or_dash(output, line->has_bytes, throughput(line), 3, 11);
-    le_output_right(output, line->is_copy ? le_memory_kind_name(line->shape->from) : "-", 11);
-    le_output_right(output, line->has_bytes ? le_memory_kind_name(line->shape->to) : "-", 11);
-    le_output_right(output, device, DEVICE_WIDTH);
-    le_output_fixed(output, line->stream->context, 0, 8);
-    le_output_fixed(output, line->stream->id, 0, 7);
+    const struct le_shape *shape = line->shape;
+    char text[40];
+    put_number(output, START, line->start_ns, 6);
+    put_number(output, DURATION, line->duration_ns, 3);
+    put_text(output, line->is_kernel ? extents_text(shape->grid, text) : "-", columns[GRID].width);
+    put_text(output, line->is_kernel ? extents_text(shape->block, text) : "-", columns[BLOCK].width);
+    put_number_or_dash(output, REGS, line->is_kernel, shape->registers, 0);
+    put_number_or_dash(output, SSMEM, line->is_kernel, shape->static_shared_bytes, 0);
+    put_number_or_dash(output, DSMEM, line->is_kernel, shape->dynamic_shared_bytes, 0);
+    put_number_or_dash(output, SIZE, line->has_bytes, line->operation->bytes, 0);
+    put_number_or_dash(output, THROUGHPUT, line->has_bytes, throughput(line), 3);
+    put_text(output, line->is_copy ? le_memory_kind_name(shape->from) : "-", columns[FROM].width);
+    put_text(output, line->has_bytes ? le_memory_kind_name(shape->to) : "-", columns[TO].width);
+    put_text(output, device, device_width);
+    put_number(output, CONTEXT, line->stream->context, 0);
+    put_number(output, STREAM, line->stream->id, 0);
     le_output_text(output, "  ");
     le_output_text(output, name);
     le_output_text(output, "\n");
 }
 
-static void print_head(struct le_report *report) {
-    static const struct {
-        const char *name, *unit;
-        int width;
-    } columns[] = {{"Start", "ms", 14},    {"Duration", "us", 14}, {"Grid Size", "", 19},
-                   {"Block Size", "", 15}, {"Regs", "", 5},        {"SSMem", "B", 8},
-                   {"DSMem", "B", 8},      {"Size", "B", 13},      {"Throughput", "GB/s", 11},
-                   {"SrcMemType", "", 11}, {"DstMemType", "", 11}, {"Device", "", DEVICE_WIDTH},
-                   {"Context", "", 8},     {"Stream", "", 7}};
-    for (size_t k = 0; k < ARRAY_LEN(columns); k++)
-        le_output_right(report->output, columns[k].name, columns[k].width);
+static void print_head(struct le_report *report, int device_width) {
+    for (int k = START; k <= STREAM; k++)
+        put_text(report->output, columns[k].name, k == DEVICE ? device_width : columns[k].width);
     le_output_text(report->output, "  Name\n");
-    size_t last = ARRAY_LEN(columns) - 6;
-    for (size_t k = 0; k < last; k++)
-        le_output_right(report->output, columns[k].unit, columns[k].width);
+    for (int k = START; k <= THROUGHPUT; k++) /* the others have none */
+        put_text(report->output, columns[k].unit, columns[k].width);
     le_output_text(report->output, "\n");
+}
+
+/* One that is longer than any real name leaves the columns as they are. */
+static int widest_device(struct le_report *report) {
+    int width = columns[DEVICE].width;
+    for (int32_t k = 0; k < report->index->devices.count; k++) {
+        int characters = le_output_characters(le_report_device(report, k));
+        width = characters > width && characters <= DEVICE_MOST ? characters : width;
+        le_report_line_end(report);
+    }
+    return width;
 }
 
 /* ---- CSV and JSON */
@@ -215,7 +246,7 @@ static const char *shown_source(struct le_report *report, struct shown *shown, i
     return *known ? *known : (*known = le_report_source(report, source));
 }
 
-static void write_lines(struct le_report *report) {
+static void write_lines(struct le_report *report, int device_width) {
     const struct le_index *index = report->index;
     struct shown *shown = LE_NEW(report->arena, struct shown);
     shown->places = le_user_places(index, report->arena);
@@ -224,7 +255,7 @@ static void write_lines(struct le_report *report) {
         const char *name = shown_name(report, shown, line.operation->name);
         const char *device = shown_device(report, shown, line.stream->device);
         if (report->format == LEAT_REPORT_TEXT)
-            print_line(report, &line, name, device);
+            print_line(report, &line, name, device, device_width);
         else if (report->format == LEAT_REPORT_CSV)
             csv_line(report, &line, name, device);
         else
@@ -234,15 +265,16 @@ static void write_lines(struct le_report *report) {
 }
 
 leat_status le_report_operations(struct le_report *report) {
+    int device_width = widest_device(report);
     if (report->format == LEAT_REPORT_TEXT) {
-        print_head(report);
+        print_head(report, device_width);
     } else if (report->format == LEAT_REPORT_CSV) {
         le_output_text(report->output, csv_head);
     } else {
         le_report_json_begin(report);
         le_output_open(report->output, "operations", '[');
     }
-    write_lines(report);
+    write_lines(report, device_width);
     if (report->format == LEAT_REPORT_JSON) {
         le_output_close(report->output, ']');
         le_report_json_end(report);

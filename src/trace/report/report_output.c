@@ -1,5 +1,6 @@
 /* See report_output.h. */
 #include "trace/report/report_output.h"
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,9 +31,10 @@ void le_output_format(struct le_output *output, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    le_output_text(output, text);
+    assert(length >= 0 && length < (int)sizeof text);
+    le_output_bytes(output, text, (size_t)length);
 }
 
 /* So many bytes of the buffer, which are not written yet; no more than it has. */
@@ -87,7 +89,7 @@ void le_output_hundredths(struct le_output *output, double value) {
         le_output_fixed(output, below + (part > 0.5), 2, 0);
 }
 
-static int characters(const char *text) {
+int le_output_characters(const char *text) {
     int count = 0;
     for (; *text; text++)
         count += ((unsigned char)*text & 0xc0) != 0x80;
@@ -95,13 +97,13 @@ static int characters(const char *text) {
 }
 
 void le_output_right(struct le_output *output, const char *text, int width) {
-    spaces(output, width - characters(text));
+    spaces(output, width - le_output_characters(text));
     le_output_text(output, text);
 }
 
 void le_output_left(struct le_output *output, const char *text, int width) {
     le_output_text(output, text);
-    spaces(output, width - characters(text));
+    spaces(output, width - le_output_characters(text));
 }
 
 /* ---- CSV and XML */

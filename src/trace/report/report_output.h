@@ -16,12 +16,14 @@ struct le_output {
 void le_output_flush(struct le_output *output);
 void le_output_bytes(struct le_output *output, const void *bytes, size_t length);
 void le_output_text(struct le_output *output, const char *text);
+/* Of less than 1,024 bytes: a trace's own texts, which may be of any length, go by le_output_text. */
 void le_output_format(struct le_output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void le_output_count(struct le_output *output, uint64_t value);
 /* value / 10^digits with so many digits behind the point, of at least width characters with spaces before. */
 void le_output_fixed(struct le_output *output, uint64_t value, int digits, int width);
 /* As "%.2f" has it; of no less than 0 and less than 10^9. */
 void le_output_hundredths(struct le_output *output, double value);
+int le_output_characters(const char *text); /* of UTF-8 */
 /* With spaces before or behind, up to width characters (of UTF-8). */
 void le_output_right(struct le_output *output, const char *text, int width);
 void le_output_left(struct le_output *output, const char *text, int width);

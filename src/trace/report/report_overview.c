@@ -33,13 +33,16 @@ static void print_process(struct le_report *report, const struct le_process *pro
     label(report, "command");
     le_output_text(report->output, process->command ? texts[process->command] : "(not known)");
     le_output_format(report->output, " (process %u", (unsigned)process->id);
-    if (process->language)
-        le_output_format(report->output, ", %s", texts[process->language]);
+    if (process->language) {
+        le_output_text(report->output, ", ");
+        le_output_text(report->output, texts[process->language]);
+    }
     le_output_text(report->output, process->ended ? ")\n" : ", not ended in order)\n");
     if (!process->host)
         return;
     label(report, "host");
-    le_output_format(report->output, "%s\n", texts[process->host]);
+    le_output_text(report->output, texts[process->host]);
+    le_output_text(report->output, "\n");
 }
 
 static void print_device_facts(struct le_report *report, int32_t position) {
@@ -128,7 +131,8 @@ static void print_kernels(struct le_report *report, const struct le_named_times 
         time_line(report, shown++ ? "" : "kernels", group->total_ns, total_ns);
         le_output_format(report->output, "   %s x %s  ", le_figure_count(report->arena, group->count),
                          time_text(report, group->total_ns / group->count));
-        le_output_format(report->output, "%s\n", short_name(report, name));
+        le_output_text(report->output, short_name(report, name));
+        le_output_text(report->output, "\n");
     }
     if (others) {
         label(report, "");
@@ -147,9 +151,11 @@ static void print_copies(struct le_report *report, const struct le_named_times *
         first = false;
         le_output_right(report->output, time_text(report, group->total_ns), 9);
         le_output_right(report->output, le_figure_bytes(report->arena, group->bytes), 9);
-        le_output_format(report->output, "  %s x %s at %s  %s\n", le_figure_count(report->arena, group->count),
+        le_output_format(report->output, "  %s x %s at %s  ", le_figure_count(report->arena, group->count),
                          le_figure_bytes(report->arena, group->bytes / group->count),
-                         le_figure_rate(report->arena, group->bytes, group->total_ns), name);
+                         le_figure_rate(report->arena, group->bytes, group->total_ns));
+        le_output_text(report->output, name);
+        le_output_text(report->output, "\n");
     }
 }
 

@@ -1,5 +1,6 @@
 /* Chrome's trace JSON, which Perfetto and chrome://tracing read: a process for each of the program's processes with its
  * threads' calls and ranges, and one for each device with its streams; an arrow leads from a call to what it enqueued.
+ * What is on one track lies one inside of the other: ranges that do not are asynchronous events, which have no track.
  * Times are microseconds from the trace's start, with every nanosecond. Tracks of devices have process numbers from
  * 2^30 on, which no operating system hands out. */
 #include "trace/report/report.h"
@@ -29,8 +30,12 @@ static void name_track(struct le_report *report, const char *what, uint64_t proc
     le_report_line_end(report);
 }
 
+static void put_time(struct le_report *report, uint64_t time_ns) {
+    le_output_json_fixed(report->output, "ts", time_ns - report->index->start_ns, 3);
+}
+
 static void times(struct le_report *report, uint64_t start_ns, uint64_t end_ns) {
-    le_output_json_fixed(report->output, "ts", start_ns - report->index->start_ns, 3);
+    put_time(report, start_ns);
     le_output_json_fixed(report->output, "dur", end_ns - start_ns, 3);
 }
 
@@ -44,8 +49,18 @@ static uint64_t thread_process(const struct le_report *report, int32_t thread) {
     return host_process(report, report->index->threads.at[thread].process);
 }
 
-static uint64_t device_process(const struct le_stream *stream) {
-    return DEVICE_TRACKS + (uint64_t)(stream->device + 1);
+/* device: LE_NONE where a stream's is not known. */
+static uint64_t device_process(int32_t device) {
+    return DEVICE_TRACKS + (uint64_t)(device + 1);
+}
+
+static void name_devices(struct le_report *report) {
+    const struct le_index *index = report->index;
+    bool has_unknown = false;
+    for (int32_t k = 0; k < index->streams.count; k++)
+        has_unknown |= index->streams.at[k].device == LE_NONE;
+    for (int32_t k = has_unknown ? LE_NONE : 0; k < index->devices.count; k++)
+        name_track(report, "process_name", device_process(k), 0, le_report_device(report, k));
 }
 
 static void name_tracks(struct le_report *report) {
@@ -57,10 +72,9 @@ static void name_tracks(struct le_report *report) {
     for (int32_t k = 0; k < index->threads.count; k++)
         name_track(report, "thread_name", thread_process(report, k), index->threads.at[k].id,
                    le_report_thread(report, k));
-    for (int32_t k = 0; k < index->devices.count; k++)
-        name_track(report, "process_name", DEVICE_TRACKS + (uint64_t)k + 1, 0, le_report_device(report, k));
+    name_devices(report);
     for (int32_t k = 0; k < index->streams.count; k++)
-        name_track(report, "thread_name", device_process(&index->streams.at[k]), (uint64_t)k + 1,
+        name_track(report, "thread_name", device_process(index->streams.at[k].device), (uint64_t)k + 1,
                    le_report_stream(report, k));
 }
 
@@ -94,6 +108,95 @@ static void add_span(struct le_report *report, const struct le_host_span *span, 
     begin_span(report, span, category, name);
     end_event(report);
 }
+
+/* ---- ranges */
+
+/* What is open on a thread's track at the time that the walk below has come to. */
+struct track {
+    uint64_t call_end_ns;
+    int32_t range; /* the innermost, or LE_NONE */
+};
+
+/* Which ranges cross another range or a call of their thread. outer: of an open range that which it lies in. Both
+ * tables are sorted by start, what is longer first. */
+struct crossing {
+    const struct le_index *index;
+    struct track *tracks;
+    int32_t *outer;
+    bool *crosses;
+};
+
+static void cross_call(struct crossing *crossing, const struct le_call *call) {
+    const struct le_host_span *ranges = crossing->index->ranges.at;
+    struct track *track = &crossing->tracks[call->thread];
+    for (; track->range != LE_NONE && ranges[track->range].end_ns < call->end_ns;
+         track->range = crossing->outer[track->range])
+        crossing->crosses[track->range] = ranges[track->range].end_ns > call->start_ns;
+    track->call_end_ns = call->end_ns > track->call_end_ns ? call->end_ns : track->call_end_ns;
+}
+
+static void cross_range(struct crossing *crossing, int32_t number) {
+    const struct le_host_span *ranges = crossing->index->ranges.at, *range = &ranges[number];
+    struct track *track = &crossing->tracks[range->thread];
+    while (track->range != LE_NONE && ranges[track->range].end_ns <= range->start_ns)
+        track->range = crossing->outer[track->range];
+    bool leaves_range = track->range != LE_NONE && ranges[track->range].end_ns < range->end_ns;
+    bool leaves_call = range->start_ns < track->call_end_ns && track->call_end_ns < range->end_ns;
+    crossing->crosses[number] = leaves_range || leaves_call;
+    if (crossing->crosses[number])
+        return;
+    crossing->outer[number] = track->range;
+    track->range = number;
+}
+
+static bool opens_first(const struct le_host_span *range, const struct le_call *call) {
+    return range->start_ns < call->start_ns || (range->start_ns == call->start_ns && range->end_ns >= call->end_ns);
+}
+
+static const bool *find_crossing(struct le_report *report) {
+    const struct le_index *index = report->index;
+    struct crossing crossing = {.index = index,
+                                .tracks = LE_NEW_ARRAY(report->arena, index->threads.count, struct track),
+                                .outer = LE_NEW_ARRAY(report->arena, index->ranges.count, int32_t),
+                                .crosses = LE_NEW_ARRAY(report->arena, index->ranges.count, bool)};
+    for (int32_t k = 0; k < index->threads.count; k++)
+        crossing.tracks[k].range = LE_NONE;
+    for (int32_t range = 0, call = 0; range < index->ranges.count || call < index->calls.count;) {
+        if (call == index->calls.count ||
+            (range < index->ranges.count && opens_first(&index->ranges.at[range], &index->calls.at[call])))
+            cross_range(&crossing, range++);
+        else
+            cross_call(&crossing, &index->calls.at[call++]);
+    }
+    return crossing.crosses;
+}
+
+static void add_async(struct le_report *report, const char *phase, int32_t number, uint64_t time_ns) {
+    const struct le_index *index = report->index;
+    const struct le_host_span *range = &index->ranges.at[number];
+    begin_event(report, phase, thread_process(report, range->thread), index->threads.at[range->thread].id);
+    put_time(report, time_ns);
+    le_output_json_count(report->output, "id", (uint64_t)number + 1);
+    le_output_json_text(report->output, "cat", "range");
+    le_output_json_text(report->output, "name", index->texts.at[range->name]);
+    end_event(report);
+}
+
+static void add_ranges(struct le_report *report) {
+    const struct le_index *index = report->index;
+    const bool *crosses = find_crossing(report);
+    for (int32_t k = 0; k < index->ranges.count && !report->output->failed; k++) {
+        const struct le_host_span *range = &index->ranges.at[k];
+        if (!crosses[k]) {
+            add_span(report, range, "range", index->texts.at[range->name]);
+            continue;
+        }
+        add_async(report, "b", k, range->start_ns);
+        add_async(report, "e", k, range->end_ns);
+    }
+}
+
+/* ---- calls and operations */
 
 /* What is shown of a source is made once for many calls. */
 static void add_calls(struct le_report *report) {
@@ -132,7 +235,7 @@ static void operation_facts(struct le_report *report, const struct le_operation 
 
 /* An arrow's end: from within the call to the operation's start. */
 static void arrow(struct le_report *report, const char *phase, int32_t number, uint64_t time_ns) {
-    le_output_json_fixed(report->output, "ts", time_ns - report->index->start_ns, 3);
+    put_time(report, time_ns);
     le_output_json_count(report->output, "id", (uint64_t)number + 1);
     le_output_json_text(report->output, "cat", "launch");
     le_output_json_text(report->output, "name", "launch");
@@ -147,7 +250,7 @@ static void add_operation(struct le_report *report, int32_t number, const char *
     const struct le_operation *operation = &index->operations.at[number];
     const struct le_stream *stream = &index->streams.at[operation->stream];
     uint64_t track = (uint64_t)operation->stream + 1;
-    begin_event(report, "X", device_process(stream), track);
+    begin_event(report, "X", device_process(stream->device), track);
     times(report, operation->start_ns, operation->end_ns);
     le_output_json_text(report->output, "cat", kinds[operation->kind]);
     le_output_json_text(report->output, "name", name);
@@ -158,7 +261,7 @@ static void add_operation(struct le_report *report, int32_t number, const char *
     const struct le_call *call = &index->calls.at[operation->call];
     begin_event(report, "s", thread_process(report, call->thread), index->threads.at[call->thread].id);
     arrow(report, "s", number, call->start_ns);
-    begin_event(report, "f", device_process(stream), track);
+    begin_event(report, "f", device_process(stream->device), track);
     arrow(report, "f", number, operation->start_ns);
 }
 
@@ -180,8 +283,7 @@ leat_status le_report_perfetto(struct le_report *report) {
     le_output_json_text(report->output, "displayTimeUnit", "ns");
     le_output_open(report->output, "traceEvents", '[');
     name_tracks(report);
-    for (int32_t k = 0; k < index->ranges.count && !report->output->failed; k++)
-        add_span(report, &index->ranges.at[k], "range", index->texts.at[index->ranges.at[k].name]);
+    add_ranges(report);
     add_calls(report);
     for (int32_t k = 0; k < index->overheads.count; k++)
         add_span(report, &index->overheads.at[k], "overhead", le_overhead_name(index->overheads.at[k].kind));

@@ -231,6 +231,119 @@ static void forms_quote_what_they_must(void **state) {
     le_trace_free(index);
 }
 
+/* Sixty launches that the host is too slow for, from a function whose name is longer than any line. */
+static void make_slow_launches(struct le_made_trace *trace, const char *function) {
+    le_made_part(trace, 1);
+    le_made_process(trace, "a.out", NULL);
+    le_made_device(trace, 0, "NVIDIA H200", 132);
+    uint32_t source = le_made_source(trace, function, "app.py", 3, 0);
+    for (uint64_t k = 0; k < 60; k++) {
+        uint64_t at = 1000000 + 100000 * k;
+        uint32_t call = le_made_call_from(trace, 5, "cudaLaunchKernel", at, 90000, source);
+        le_made_kernel(trace, call, 7, "k", at + 91000, 5000, 1, 32);
+    }
+    le_made_end(trace, 8000000, 0);
+}
+
+/* Whatever a trace's own texts are, a line of the report ends where it should. */
+static void long_texts_stay_on_their_line(void **state) {
+    (void)state;
+    char function[3000];
+    struct le_made_trace trace = {0};
+    memset(function, 'f', sizeof function);
+    function[sizeof function - 1] = '\0';
+    make_slow_launches(&trace, function);
+    struct le_index *index = le_made_index(&trace);
+    char *text = made(index, LEAT_REPORT_FINDINGS, LEAT_REPORT_TEXT);
+    assert_says(text, "\n    at app.py:3 in fff");
+    assert_says(text, "ffff\n    > ");
+    assert_null(strstr(text, "f    > "));
+    assert_says(text, function);
+    free(text);
+    le_trace_free(index);
+    le_made_finish(&trace);
+}
+
+/* Long names and great numbers make a line longer, and never run together. */
+static void columns_stay_apart(void **state) {
+    (void)state;
+    struct le_made_trace trace = {0};
+    le_made_part(&trace, 1);
+    le_made_device(&trace, 0, "NVIDIA H100 80GB HBM3", 132);
+    uint32_t call = le_made_call(&trace, 5, "cudaLaunchKernel", 1000, 1000);
+    struct le_trace_kernel kernel = le_made_kernel_of(&trace, call, 4000000000, "k", 1000, 1000000, 2147483647, 1024);
+    kernel.grid[1] = kernel.grid[2] = 65535;
+    kernel.context = 4000000000;
+    LE_MADE_RECORD(&trace, LE_TRACE_KERNEL, kernel);
+    le_made_end(&trace, 2000000, 0);
+    struct le_index *index = le_made_index(&trace);
+    char *text = made(index, LEAT_REPORT_OPERATIONS, LEAT_REPORT_TEXT);
+    assert_says(text, "DstMemType                    Device Context Stream  Name\n");
+    assert_says(text, " 1000.000 (2147483647 65535 65535) ");
+    assert_says(text, " NVIDIA H100 80GB HBM3 (0) 4000000000 4000000000  k\n");
+    free(text);
+    le_trace_free(index);
+    le_made_finish(&trace);
+}
+
+static void assert_event(const char *text, const char *phase, const char *start_us, const char *rest, bool is_there) {
+    char event[256];
+    snprintf(event, sizeof event, "{\"ph\":\"%s\",\"pid\":1,\"tid\":5,\"ts\":%s,%s}", phase, start_us, rest);
+    assert_int_equal(strstr(text, event) != NULL, is_there);
+}
+
+/* On a track of Perfetto's what overlaps must lie one inside of the other: a range that does not has none. */
+static void perfetto_has_crossing_ranges_apart(void **state) {
+    (void)state;
+    struct le_made_trace trace = {0};
+    le_made_part(&trace, 1);
+    le_made_switch(&trace, 1000, true);
+    le_made_call(&trace, 5, "cudaMalloc", 11000, 1000);
+    le_made_call(&trace, 5, "cudaFree", 19500, 1000);
+    le_made_range(&trace, 5, "outer", 11000, 9000 - 500); /* ends where a call begins */
+    le_made_range(&trace, 5, "inner", 11000, 1000);       /* as long as a call */
+    le_made_range(&trace, 5, "crosses outer", 15000, 20000);
+    le_made_range(&trace, 5, "inside of both", 16000, 1000);
+    le_made_range(&trace, 6, "another thread's", 15000, 20000);
+    le_made_range(&trace, 5, "ends in a call", 18000, 2000);
+    le_made_range(&trace, 5, "begins in a call", 20000, 2000);
+    le_made_range(&trace, 5, "in a call", 19600, 100);
+    le_made_end(&trace, 50000, 0);
+    struct le_index *index = le_made_index(&trace);
+    char *text = made(index, LEAT_REPORT_PERFETTO, LEAT_REPORT_TEXT);
+    assert_event(text, "X", "10.000", "\"dur\":8.500,\"cat\":\"range\",\"name\":\"outer\"", true);
+    assert_event(text, "X", "10.000", "\"dur\":1.000,\"cat\":\"range\",\"name\":\"inner\"", true);
+    assert_event(text, "b", "14.000", "\"id\":3,\"cat\":\"range\",\"name\":\"crosses outer\"", true);
+    assert_event(text, "e", "34.000", "\"id\":3,\"cat\":\"range\",\"name\":\"crosses outer\"", true);
+    assert_event(text, "X", "14.000", "\"dur\":20.000,\"cat\":\"range\",\"name\":\"crosses outer\"", false);
+    assert_event(text, "X", "15.000", "\"dur\":1.000,\"cat\":\"range\",\"name\":\"inside of both\"", true);
+    assert_event(text, "b", "17.000", "\"id\":6,\"cat\":\"range\",\"name\":\"ends in a call\"", true);
+    assert_event(text, "X", "18.600", "\"dur\":0.100,\"cat\":\"range\",\"name\":\"in a call\"", true);
+    assert_event(text, "b", "19.000", "\"id\":8,\"cat\":\"range\",\"name\":\"begins in a call\"", true);
+    assert_says(text, "\"tid\":6,\"ts\":14.000,\"dur\":20.000,\"cat\":\"range\",\"name\":\"another thread's\"");
+    free(text);
+    le_trace_free(index);
+    le_made_finish(&trace);
+}
+
+/* A stream whose device no record tells of has a named process, too. */
+static void perfetto_names_an_unknown_device(void **state) {
+    (void)state;
+    struct le_made_trace trace = {0};
+    le_made_part(&trace, 1);
+    trace.device = 5000; /* more than any machine has: it is not believed */
+    le_made_kernel(&trace, 0, 7, "k", 1000, 10, 1, 1);
+    le_made_end(&trace, 2000, 0);
+    struct le_index *index = le_made_index(&trace);
+    char *text = made(index, LEAT_REPORT_PERFETTO, LEAT_REPORT_TEXT);
+    assert_int_equal(index->streams.at[0].device, LE_NONE);
+    assert_says(
+        text, "{\"ph\":\"M\",\"pid\":1073741824,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"device ?\"}}");
+    free(text);
+    le_trace_free(index);
+    le_made_finish(&trace);
+}
+
 static void names_are_readable(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -346,6 +459,10 @@ int main(void) {
         cmocka_unit_test(reports_are_the_same_again),
         cmocka_unit_test(the_overview_has_the_figures),
         cmocka_unit_test(forms_quote_what_they_must),
+        cmocka_unit_test(long_texts_stay_on_their_line),
+        cmocka_unit_test(columns_stay_apart),
+        cmocka_unit_test(perfetto_has_crossing_ranges_apart),
+        cmocka_unit_test(perfetto_names_an_unknown_device),
         cmocka_unit_test(names_are_readable),
         cmocka_unit_test(failures_are_told),
         cmocka_unit_test(the_least_is_reported),

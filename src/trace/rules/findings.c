@@ -1,5 +1,5 @@
-/* Asks every rule about every process, and puts what they found in order. One thread; the same index gives the same
- * list. */
+/* Asks every rule about every process, or about each device that a process used, and puts what they found in order. One
+ * thread; the same index gives the same list. */
 #include "trace/rules/finding.h"
 #include "trace/rules/scene.h"
 #include <stdlib.h>
@@ -19,37 +19,73 @@ static int compare(const void *a_, const void *b_) {
     return strcmp(a->title, b->title);
 }
 
-/* What a rule works out for itself goes when it is done. */
-static void ask_rules(struct le_scene *scene, struct le_arena *passing) {
-    static void (*const rules[])(struct le_scene *) = {
-#define LE_RULE(name, function) function,
+enum scope { DEVICE = 1, PROCESS = 2 };
+
+/* Those that ask about one of the scopes. What a rule works out for itself goes when it is done. */
+static void ask_rules(struct le_scene *scene, unsigned scopes, struct le_arena *passing) {
+    static const struct {
+        enum scope scope;
+        void (*ask)(struct le_scene *);
+    } rules[] = {
+#define LE_RULE(name, scope, function) {scope, function},
 #include "trace/rules/rules.def"
 #undef LE_RULE
     };
     scene->scratch = passing;
     for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
-        rules[k](scene);
+        if (!(rules[k].scope & scopes))
+            continue;
+        scene->names_device = rules[k].scope == DEVICE && scene->index->devices.count > 1;
+        rules[k].ask(scene);
         le_scene_drop(scene);
         le_arena_finish(passing);
     }
 }
 
+static void ask_about_process(struct le_scene *scene, struct le_arena *of_device, struct le_arena *passing) {
+    struct le_device_parts parts = le_device_parts_of(&scene->owners, scene->process, scene->scratch);
+    if (parts.count == 1) {
+        ask_rules(scene, DEVICE | PROCESS, passing);
+        return;
+    }
+    for (int32_t part = 0; part < parts.count; part++) {
+        struct le_scene on = le_scene_on(scene, &parts, part, of_device);
+        ask_rules(&on, DEVICE, passing);
+        le_arena_finish(of_device);
+    }
+    ask_rules(scene, PROCESS, passing);
+}
+
+/* What is of the whole trace is in arenas[0], of a process in arenas[1], of a device in arenas[2], of a rule
+ * in arenas[3]. */
+enum { ARENAS = 4 };
+
+static void ask_about_all(const struct le_index *index, struct le_arena *arena, struct le_arena *arenas,
+                          struct le_findings *findings) {
+    struct le_scene whole = {.index = index, .arena = arena, .scratch = &arenas[0], .findings = findings};
+    le_scene_begin(&whole);
+    for (int32_t process = 0; process < index->processes.count; process++) {
+        struct le_scene scene = whole;
+        scene.scratch = &arenas[1];
+        if (le_scene_choose(&scene, process))
+            ask_about_process(&scene, &arenas[2], &arenas[3]);
+        le_arena_finish(&arenas[1]);
+    }
+    le_arena_finish(&arenas[0]);
+}
+
 leat_status le_findings_find(const struct le_index *index, struct le_arena *arena, struct le_findings *findings) {
-    struct le_arena lasting, passing;
-    le_arena_init(&lasting);
-    le_arena_init(&passing);
+    struct le_arena arenas[ARENAS];
+    for (int k = 0; k < ARENAS; k++)
+        le_arena_init(&arenas[k]);
     *findings = (struct le_findings){0};
-    if (setjmp(arena->failure) || setjmp(lasting.failure) || setjmp(passing.failure)) {
-        le_arena_finish(&lasting);
-        le_arena_finish(&passing);
+    if (setjmp(arena->failure) || setjmp(arenas[0].failure) || setjmp(arenas[1].failure) || setjmp(arenas[2].failure) ||
+        setjmp(arenas[3].failure)) {
+        for (int k = 0; k < ARENAS; k++)
+            le_arena_finish(&arenas[k]);
         return le_fail(LEAT_OUT_OF_MEMORY, "no memory to look for findings");
     }
-    for (int32_t process = 0; process < index->processes.count; process++) {
-        struct le_scene scene = {.index = index, .arena = arena, .scratch = &lasting, .findings = findings};
-        if (le_scene_choose(&scene, process))
-            ask_rules(&scene, &passing);
-        le_arena_finish(&lasting);
-    }
+    ask_about_all(index, arena, arenas, findings);
     if (findings->count > 1)
         qsort(findings->at, (size_t)findings->count, sizeof *findings->at, compare);
     return LEAT_OK;

@@ -99,6 +99,28 @@ static void advice_is_in_the_librarys_words(void **state) {
             assert_true(strlen(le_advice_text((enum le_advice)advice, (enum le_user)user)) > 0);
 }
 
+static void libraries_are_told_by_their_own_names(void **state) {
+    (void)state;
+    assert_int_equal(le_user_of_kernel("_Z17inner_loop_kernelPf"), LE_USERS);
+    assert_int_equal(le_user_of_kernel("my_cupy_like"), LE_USERS);
+    assert_int_equal(le_user_of_kernel("loop_kernel"), LE_USERS);
+    assert_int_equal(le_user_of_kernel("_Z12sensor_fusionPf"), LE_USERS);
+    assert_int_equal(le_user_of_kernel("confusion"), LE_USERS);
+    assert_int_equal(le_user_of_kernel("fusion_kernel"), LE_USERS);
+    assert_int_equal(le_user_of_kernel("loop_add_fusion"), LE_USER_JAX);
+    assert_int_equal(le_user_of_kernel("input_reduce_fusion_12"), LE_USER_JAX);
+    assert_int_equal(le_user_of_kernel("fusion"), LE_USER_JAX);
+    assert_int_equal(le_user_of_kernel("wrapped_add"), LE_USER_JAX);
+    assert_int_equal(le_user_of_kernel("triton_per_fused_sum_0"), LE_USER_TORCH);
+    assert_int_equal(le_user_of_command("/home/me/blowtorch/solver --steps 5"), LE_USERS);
+    assert_int_equal(le_user_of_command("/opt/torch/bin/python3 app.py"), LE_USERS);
+    assert_int_equal(le_user_of_command("python3 /home/me/blowtorch/app.py"), LE_USERS);
+    assert_int_equal(le_user_of_command("./train_torch"), LE_USERS);
+    assert_int_equal(le_user_of_command("/usr/bin/python3.12 pytorch_train.py"), LE_USER_TORCH);
+    assert_int_equal(le_user_of_command("python -m jax.tools"), LE_USER_JAX);
+    assert_int_equal(le_user_of_command(""), LE_USERS);
+}
+
 static void places_are_the_users_own(void **state) {
     (void)state;
     struct play *play = play_new("python3 app.py");
@@ -255,7 +277,7 @@ static void expect_figure(const char *figure, const char *text) {
 static void every_rule_is_explained(void **state) {
     (void)state;
     static const char *const rules[] = {
-#define LE_RULE(name, function) name,
+#define LE_RULE(name, scope, function) name,
 #include "trace/rules/rules.def"
 #undef LE_RULE
     };
@@ -306,6 +328,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean_programs_have_no_findings),
         cmocka_unit_test(advice_is_in_the_librarys_words),
+        cmocka_unit_test(libraries_are_told_by_their_own_names),
         cmocka_unit_test(places_are_the_users_own),
         cmocka_unit_test(findings_are_in_order_and_repeat),
         cmocka_unit_test(empty_traces_are_fine),

@@ -22,7 +22,7 @@ struct play {
     struct le_index index;
     uint64_t host_ns, stream_ns[PLAY_STREAMS], engine_ns[3]; /* engines: kernels, up, down */
     uint64_t launch_ns;                                      /* what a launch takes the host */
-    int32_t source;                                          /* of the calls that come */
+    int32_t source, thread;                                  /* of the calls that come; threads: 0 and 1 */
     bool shared;                                             /* kernels of streams run at once */
     struct le_arena arena;
     struct le_findings findings;
@@ -48,7 +48,7 @@ static inline struct play *play_new(const char *command) {
     struct le_index *index = &play->index;
     PLAY_ROOM(index->texts, PLAY_TEXTS);
     PLAY_ROOM(index->processes, 1);
-    PLAY_ROOM(index->devices, 1);
+    PLAY_ROOM(index->devices, 2);
     PLAY_ROOM(index->streams, PLAY_STREAMS);
     PLAY_ROOM(index->threads, 2);
     PLAY_ROOM(index->shapes, PLAY_MOST);
@@ -61,7 +61,8 @@ static inline struct play *play_new(const char *command) {
     PLAY_ROOM(index->memory, PLAY_TEXTS);
     play_text(play, "");
     index->processes.at[0] = (struct le_process){.id = 1, .command = play_text(play, command), .start_ns = 1000000000};
-    index->processes.count = index->devices.count = index->threads.count = 1;
+    index->processes.count = index->devices.count = 1;
+    index->threads.count = 2;
     index->devices.at[0] = (struct le_trace_device){.capability_major = 9,
                                                     .multiprocessors = 132,
                                                     .warp_threads = 32,
@@ -90,6 +91,19 @@ static inline void play_free(struct play *play) {
     free(play);
 }
 
+/* A second device like the first; streams from `first` on are its own, and the first of them its null stream. */
+static inline void play_second_device(struct play *play, int first) {
+    struct le_index *index = &play->index;
+    index->devices.at[1] = index->devices.at[0];
+    index->devices.at[1].id = 1;
+    index->devices.count = 2;
+    for (int k = first; k < PLAY_STREAMS; k++) {
+        index->streams.at[k].device = 1;
+        index->streams.at[k].is_null = k == first;
+    }
+    play->shared = true;
+}
+
 /* A place in the program, called from `parent`. */
 static inline int32_t play_source(struct play *play, const char *file, int32_t line, int32_t parent) {
     play->index.sources.at[play->index.sources.count] =
@@ -104,6 +118,7 @@ static inline struct le_call *play_call(struct play *play, const char *function,
     *call = (struct le_call){.start_ns = play->host_ns,
                              .end_ns = play->host_ns + time_ns,
                              .function = play_text(play, function),
+                             .thread = play->thread,
                              .source = play->source,
                              .operation = LE_NONE,
                              .transfer = LE_NONE,
@@ -210,6 +225,14 @@ static inline void play_expect_none(const struct play *play) {
     for (int k = 0; k < play->findings.count; k++)
         print_error("found: %s: %s\n", play->findings.at[k].rule, play->findings.at[k].title);
     assert_int_equal(play->findings.count, 0);
+}
+
+/* A threshold from one side; ends the play. */
+static inline void play_expect_when(struct play *play, const char *rule, bool is_there) {
+    if ((play_found(play, rule) != NULL) != is_there)
+        print_error("%s should %sbe there\n", rule, is_there ? "" : "not ");
+    assert_true((play_found(play, rule) != NULL) == is_there);
+    play_free(play);
 }
 
 /* A finding of the rule, its gain within a few percent of what is known. */

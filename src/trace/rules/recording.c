@@ -54,18 +54,24 @@ static uint64_t cupti_ns(const struct le_scene *scene, const struct le_call *cal
     return call->operation != LE_NONE ? CALL_NS + OPERATION_NS : CALL_NS;
 }
 
+/* Whichever device it is for: recording holds the host. */
+static const struct le_call *host_call(const struct le_scene *scene, int32_t k) {
+    return &scene->index->calls.at[scene->host_calls.at[k]];
+}
+
 /* The writer's thread makes no calls: what it is held for holds nobody. */
 static void lay_out_pauses(struct le_scene *scene) {
     const struct le_index *index = scene->index;
+    struct le_positions overheads = le_grouped_of(&scene->owners.overheads, scene->process);
     bool *calls = LE_NEW_ARRAY(scene->scratch, index->threads.count, bool);
-    for (int32_t k = 0; k < scene->call_count; k++)
-        calls[le_scene_call(scene, k)->thread] = true;
-    scene->pauses = le_spans_new(scene->scratch, index->overheads.count);
-    for (int32_t k = 0; k < index->overheads.count; k++) {
-        const struct le_host_span *span = &index->overheads.at[k];
+    for (int32_t k = 0; k < scene->host_calls.count; k++)
+        calls[host_call(scene, k)->thread] = true;
+    scene->pauses = le_spans_new(scene->scratch, overheads.count);
+    for (int32_t k = 0; k < overheads.count; k++) {
+        const struct le_host_span *span = &index->overheads.at[overheads.at[k]];
         bool is_recording = span->kind == LE_TRACE_OVERHEAD_FLUSH || span->kind == LE_TRACE_OVERHEAD_INSTRUMENT ||
                             span->kind == LE_TRACE_OVERHEAD_RESOURCE;
-        if (is_recording && span->thread != LE_NONE && calls[span->thread])
+        if (is_recording && calls[span->thread])
             le_spans_add(&scene->pauses, span->start_ns, span->end_ns);
     }
 }
@@ -86,7 +92,7 @@ static void add_call(const struct le_scene *scene, const struct le_call *call, s
 static struct le_recorded recorded_before(const struct le_scene *scene, int32_t call) {
     struct le_recorded recorded = scene->recorded[call / CALLS_ADDED];
     for (int32_t k = call / CALLS_ADDED * CALLS_ADDED; k < call; k++)
-        add_call(scene, le_scene_call(scene, k), &recorded);
+        add_call(scene, host_call(scene, k), &recorded);
     return recorded;
 }
 
@@ -95,12 +101,12 @@ void le_recording_know(struct le_scene *scene) {
     struct le_recorded all = {0};
     lay_out_pauses(scene);
     scene->recording_ns = told_ns + le_spans_total(&scene->pauses);
-    for (int32_t k = 0; k < scene->call_count; k++)
-        modelled_ns += own_ns(scene, le_scene_call(scene, k));
+    for (int32_t k = 0; k < scene->host_calls.count; k++)
+        modelled_ns += own_ns(scene, host_call(scene, k));
     scene->own_part = modelled_ns > told_ns ? (double)told_ns / (double)modelled_ns : 1;
-    scene->recorded = LE_NEW_ARRAY(scene->scratch, scene->call_count / CALLS_ADDED + 1, struct le_recorded);
-    for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+    scene->recorded = LE_NEW_ARRAY(scene->scratch, scene->host_calls.count / CALLS_ADDED + 1, struct le_recorded);
+    for (int32_t k = 0; k < scene->host_calls.count; k++) {
+        const struct le_call *call = host_call(scene, k);
         uint64_t before_ns = all.time_ns;
         if (k % CALLS_ADDED == 0)
             scene->recorded[k / CALLS_ADDED] = all;
@@ -108,17 +114,17 @@ void le_recording_know(struct le_scene *scene) {
         scene->recording_ns += cupti_ns(scene, call);
         launches_ns += call->kind == LE_CALL_LAUNCH ? all.time_ns - before_ns : 0;
     }
-    if (scene->call_count % CALLS_ADDED == 0)
-        scene->recorded[scene->call_count / CALLS_ADDED] = all;
+    if (scene->host_calls.count % CALLS_ADDED == 0)
+        scene->recorded[scene->host_calls.count / CALLS_ADDED] = all;
     scene->launch_recording_ns = all.launches ? launches_ns / (uint64_t)all.launches : CALL_NS + launch_ns(scene);
 }
 
 /* The first call that starts no earlier. */
 static int32_t call_from(const struct le_scene *scene, uint64_t time_ns) {
-    int32_t low = 0, high = scene->call_count;
+    int32_t low = 0, high = scene->host_calls.count;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        if (le_scene_call(scene, middle)->start_ns < time_ns)
+        if (host_call(scene, middle)->start_ns < time_ns)
             low = middle + 1;
         else
             high = middle;

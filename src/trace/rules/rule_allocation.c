@@ -1,5 +1,7 @@
 /* allocation-churn: device or pinned memory taken and given back again and again while the device works. */
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
+#include <string.h>
 
 /* Up to here it is set-up. */
 enum { LEAST_ALLOCATIONS = 20 };
@@ -12,17 +14,27 @@ struct churn {
     uint64_t taken, given, pinned, time_ns, saved_ns;
 };
 
+/* What takes its memory from a pool does as the advice says. */
+static bool is_churn(const struct le_scene *scene, const struct le_call *call) {
+    const char *function = le_text_of(scene, call->function);
+    return call->start_ns >= scene->start_ns && call->kind >= LE_CALL_ALLOCATE && call->kind <= LE_CALL_PIN &&
+           !strstr(function, "Async") && !strstr(function, "FromPool");
+}
+
 static struct churn add_up(struct le_scene *scene) {
     struct churn churn = {0};
+    uint64_t until_ns = 0;
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
-        if (call->start_ns < scene->start_ns || call->kind < LE_CALL_ALLOCATE || call->kind > LE_CALL_PIN)
+        if (!is_churn(scene, call))
             continue;
+        uint64_t from_ns = le_once_from(&until_ns, call->start_ns, call->end_ns);
         churn.taken += call->kind == LE_CALL_ALLOCATE;
         churn.given += call->kind == LE_CALL_RELEASE;
         churn.pinned += call->kind == LE_CALL_PIN;
-        uint64_t own_ns = le_call_ns(call) - le_spans_overlap(&scene->busy, call->start_ns, call->end_ns);
-        churn.time_ns += le_call_ns(call);
+        uint64_t time_ns = call->end_ns - from_ns;
+        uint64_t own_ns = time_ns - le_spans_overlap(&scene->busy, from_ns, call->end_ns);
+        churn.time_ns += time_ns;
         churn.saved_ns += own_ns > POOLED_NS ? own_ns - POOLED_NS : 0;
         le_blame(scene, call, le_call_ns(call));
     }

@@ -1,11 +1,12 @@
 /* blocked-async: an asynchronous copy that came back only when the data was copied, since its memory is pageable. */
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* Enqueueing takes 5 to 10 us; what takes 50 has waited for something. */
 enum { LEAST_CALL_NS = 50000, ENQUEUE_NS = 8000 };
 
 void le_rule_blocked_async(struct le_scene *scene) {
-    uint64_t count = 0, time_ns = 0, bytes = 0;
+    uint64_t count = 0, time_ns = 0, bytes = 0, until_ns = 0;
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
@@ -13,7 +14,8 @@ void le_rule_blocked_async(struct le_scene *scene) {
             !le_is_pageable(le_shape_of(scene, operation)) || le_call_ns(call) < LEAST_CALL_NS)
             continue;
         count++;
-        time_ns += le_call_ns(call) - ENQUEUE_NS;
+        uint64_t held_ns = call->end_ns - le_once_from(&until_ns, call->start_ns, call->end_ns);
+        time_ns += held_ns > ENQUEUE_NS ? held_ns - ENQUEUE_NS : 0;
         bytes += operation->bytes;
         le_blame(scene, call, le_call_ns(call));
     }

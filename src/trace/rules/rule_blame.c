@@ -1,6 +1,7 @@
 /* blamed-wait: a copy, an allocation or a wait that takes the host long, and by the clock around it looks slow, but
  * waited for kernels that were launched before. It claims no gain: it says whose time that was. */
 #include "trace/rules/groups.h"
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* A call is blamed wrongly when most of its time is others'. */
@@ -13,6 +14,8 @@ enum { LEAST_LAUNCHES = 100 };
 struct blamed {
     const struct le_call *most; /* the call that waited longest */
     uint64_t count, call_ns, waited_ns, copy_ns, launches;
+    uint64_t most_ns;                    /* how long it waited */
+    uint64_t called_until, waited_until; /* several threads may wait for the same kernels: told once */
 };
 
 static bool looks_slow(const struct le_call *call) {
@@ -28,20 +31,20 @@ static uint64_t count_kernels(const struct le_scene *scene, uint64_t before_ns, 
     return count;
 }
 
-static void add_call(struct le_scene *scene, const struct le_call *call, uint64_t launches, struct blamed *blamed,
-                     uint64_t *most_ns) {
+static void add_call(struct le_scene *scene, const struct le_call *call, uint64_t launches, struct blamed *blamed) {
     const struct le_operation *operation = le_operation_of(scene, call);
     uint64_t until_ns = operation && operation->start_ns < call->end_ns ? operation->start_ns : call->end_ns;
     uint64_t waited_ns = le_spans_overlap(&scene->kernels, call->start_ns, until_ns);
     if (waited_ns * 100 < le_call_ns(call) * LEAST_WAITED)
         return;
     blamed->count++;
-    blamed->call_ns += le_call_ns(call);
-    blamed->waited_ns += waited_ns;
+    blamed->call_ns += call->end_ns - le_once_from(&blamed->called_until, call->start_ns, call->end_ns);
+    blamed->waited_ns +=
+        le_spans_overlap(&scene->kernels, le_once_from(&blamed->waited_until, call->start_ns, until_ns), until_ns);
     blamed->copy_ns += operation ? le_operation_ns(operation) : 0;
     blamed->launches += launches;
-    if (waited_ns > *most_ns) {
-        *most_ns = waited_ns;
+    if (waited_ns > blamed->most_ns) {
+        blamed->most_ns = waited_ns;
         blamed->most = call;
     }
     le_blame(scene, call, waited_ns);
@@ -49,7 +52,6 @@ static void add_call(struct le_scene *scene, const struct le_call *call, uint64_
 
 static struct blamed gather(struct le_scene *scene, bool waits) {
     struct blamed blamed = {0};
-    uint64_t most_ns = 0;
     int32_t started = 0;
     uint64_t launches = 0;
     for (int32_t k = 0; k < scene->call_count; k++) {
@@ -60,7 +62,7 @@ static struct blamed gather(struct le_scene *scene, bool waits) {
         if ((call->kind == LE_CALL_WAIT) != waits)
             continue;
         if (!waits || launches >= LEAST_LAUNCHES)
-            add_call(scene, call, launches, &blamed, &most_ns);
+            add_call(scene, call, launches, &blamed);
         launches = 0;
     }
     return blamed;

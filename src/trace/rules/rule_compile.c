@@ -1,26 +1,26 @@
 /* compiling: code made again and again for what was already compiled, in other shapes or not even that.
  *
  * Compilers work in the host's own time (NVRTC, ptxas, Python), which no record tells of; what is seen is that a module
- * is loaded, and how long the host was away since its last work for the device. The kernel launched next says for what.
- * Names that differ in digits alone are one: Numba, CuPy and XLA number what they compile. */
+ * is loaded, and how long the host was away since its last work for the device, which may have been for other things.
+ * The kernel launched next says for what. Names that differ in digits alone are one: Numba, CuPy and XLA number what
+ * they compile; but Inductor's numbers tell apart the kernels of a program (triton_poi_fused_add_0, _1, ...). */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* Loading from memory takes 0.1 ms; what takes a millisecond was compiled, or read from a disk. */
+/* Loading from memory takes 0.1 ms; what takes a millisecond was compiled, or read from a disk. Where the loads
+ * themselves take less, the host's time before them may have been for anything: plausible at most. */
 enum { LEAST_EPISODE_NS = 1000000 };
 /* One kernel for two or three types or layouts is as it should be. */
 enum { MOST_OF_ONE = 3 };
 
 struct episode {
     uint64_t start_ns, loaded_ns; /* loaded_ns: end of its last load; 0: there was none */
+    uint64_t load_ns;             /* in the loads themselves */
+    uint64_t until_ns;            /* what threads compile at once is told once */
 };
-
-static bool is_load(const struct le_scene *scene, const struct le_call *call) {
-    const char *function = le_text_of(scene, call->function);
-    return call->kind == LE_CALL_LOAD && (strstr(function, "ModuleLoad") || strstr(function, "LibraryLoad"));
-}
 
 static bool is_work(const struct le_call *call) {
     return call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_WAIT;
@@ -28,8 +28,9 @@ static bool is_work(const struct le_call *call) {
 
 static uint64_t name_key(const char *name) {
     uint64_t key = 0;
+    bool are_told = strncmp(name, "triton_", strlen("triton_")) == 0;
     for (; *name; name++)
-        if (*name < '0' || *name > '9')
+        if (are_told || *name < '0' || *name > '9')
             key = le_hash(name, 1, key);
     return key;
 }
@@ -45,20 +46,22 @@ static bool has_pause(const struct le_scene *scene, const struct episode *episod
     return false;
 }
 
-/* first: position in the calls of the first launch; extra_ns: episodes but the first. */
-static void end_episode(struct le_scene *scene, struct le_groups *groups, const struct episode *episode, int32_t k) {
+/* first: position in the calls of the first launch; extra_ns: episodes but the first; bytes: nanoseconds of all their
+ * loads. */
+static void end_episode(struct le_scene *scene, struct le_groups *groups, struct episode *episode, int32_t k) {
     const struct le_call *call = le_scene_call(scene, k);
     const struct le_operation *operation = le_operation_of(scene, call);
     if (!operation || !le_is_kernel(operation) || episode->loaded_ns - episode->start_ns < LEAST_EPISODE_NS ||
         has_pause(scene, episode))
         return;
-    uint64_t time_ns = episode->loaded_ns - episode->start_ns;
+    uint64_t time_ns = episode->loaded_ns - le_once_from(&episode->until_ns, episode->start_ns, episode->loaded_ns);
     struct le_group *group = le_groups_get(scene->scratch, groups, name_key(le_text_of(scene, operation->name)));
     if (group->count++ == 0)
         group->first = k;
     else
         group->extra_ns += time_ns;
     group->time_ns += time_ns;
+    group->bytes += episode->load_ns;
 }
 
 static struct le_groups gather(struct le_scene *scene) {
@@ -67,14 +70,15 @@ static struct le_groups gather(struct le_scene *scene) {
     uint64_t work_ns = 0; /* end of the last work */
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
-        if (is_load(scene, call)) {
+        if (le_is_module_load(scene, call)) {
             if (episode.loaded_ns == 0)
                 episode.start_ns = work_ns && work_ns < call->start_ns ? work_ns : call->start_ns;
-            episode.loaded_ns = call->end_ns;
+            episode.loaded_ns = call->end_ns > episode.loaded_ns ? call->end_ns : episode.loaded_ns;
+            episode.load_ns += le_call_ns(call);
         } else if (is_work(call)) {
             if (call->kind == LE_CALL_LAUNCH && episode.loaded_ns) {
                 end_episode(scene, &groups, &episode, k);
-                episode = (struct episode){0};
+                episode = (struct episode){.until_ns = episode.until_ns};
             }
             work_ns = call->end_ns > work_ns ? call->end_ns : work_ns; /* threads have work side by side */
         }
@@ -88,7 +92,7 @@ static const char *kernel_of(const struct le_scene *scene, const struct le_group
 
 void le_rule_compiling(struct le_scene *scene) {
     struct le_groups groups = gather(scene);
-    uint64_t again = 0, again_ns = 0;
+    uint64_t again = 0, again_ns = 0, load_ns = 0, loads = 0;
     int kernels = 0;
     for (int k = 0; k < groups.count; k++) {
         struct le_group *group = &groups.at[k];
@@ -98,6 +102,8 @@ void le_rule_compiling(struct le_scene *scene) {
         }
         again += group->count - 1;
         again_ns += group->extra_ns;
+        loads += group->count;
+        load_ns += group->bytes;
         kernels++;
         le_blame(scene, le_scene_call(scene, group->first), group->extra_ns);
     }
@@ -105,6 +111,7 @@ void le_rule_compiling(struct le_scene *scene) {
         return;
     le_groups_sort(&groups);
     const struct le_group *most = &groups.at[0];
+    bool is_sure = load_ns >= loads * LEAST_EPISODE_NS;
     struct le_arena *arena = scene->arena;
     le_scene_claim(scene,
                    &(struct le_claim){
@@ -113,12 +120,13 @@ void le_rule_compiling(struct le_scene *scene) {
                                                 le_figure_count(arena, again), le_figure_time(arena, again_ns)),
                        .evidence = le_arena_format(arena,
                                                    "%s: %s modules, %s each; kernels like it: %d\ntime from the last "
-                                                   "work for the device until the module was loaded\nassumed: one "
+                                                   "work for the device until the module was loaded%s\nassumed: one "
                                                    "module does for all",
                                                    kernel_of(scene, most), le_figure_count(arena, most->count),
-                                                   le_figure_time(arena, most->time_ns / most->count), kernels),
+                                                   le_figure_time(arena, most->time_ns / most->count), kernels,
+                                                   is_sure ? "" : ", assumed to be compiling"),
                        .advice = LE_ADVICE_COMPILE,
                        .gain_ns = again_ns,
-                       .confidence = LE_LIKELY,
+                       .confidence = is_sure ? LE_LIKELY : LE_PLAUSIBLE,
                    });
 }

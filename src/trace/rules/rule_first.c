@@ -34,9 +34,18 @@ static struct first first_launches(struct le_scene *scene) {
     return first;
 }
 
+static const struct le_operation *first_kernel(const struct le_scene *scene) {
+    for (int32_t k = 0; k < scene->operation_count; k++)
+        if (le_is_kernel(le_scene_operation(scene, k)))
+            return le_scene_operation(scene, k);
+    return NULL;
+}
+
 void le_rule_first_call(struct le_scene *scene) {
     const struct le_process *process = &scene->index->processes.at[scene->process];
-    const struct le_operation *operation = le_scene_operation(scene, 0);
+    const struct le_operation *operation = first_kernel(scene);
+    if (!operation)
+        return;
     uint64_t begin_ns = process->start_ns && process->start_ns < scene->start_ns ? process->start_ns : scene->start_ns;
     uint64_t setup_ns = operation->end_ns - begin_ns;
     struct first first = first_launches(scene);
@@ -44,19 +53,19 @@ void le_rule_first_call(struct le_scene *scene) {
     if (apart_ns < LEAST_SETUP_NS || apart_ns * 100 < whole_ns * LEAST_SETUP)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(
-        scene,
-        &(struct le_claim){
-            .rule = "first-call",
-            .title = le_arena_format(arena, "Before the first kernel had run %s of %s were over",
-                                     le_figure_time(arena, setup_ns), le_figure_time(arena, whole_ns)),
-            .evidence = le_arena_format(arena,
-                                        "start-up, loading and compiling; first launches of %s "
-                                        "kernels took %s more than later ones",
-                                        le_figure_count(arena, first.kernels), le_figure_time(arena, first.time_ns)),
-            .advice = LE_ADVICE_FIRST,
-            .confidence = LE_LIKELY,
-            .start_ns = begin_ns,
-            .end_ns = operation->end_ns,
-        });
+    le_scene_claim(scene,
+                   &(struct le_claim){
+                       .rule = "first-call",
+                       .title = le_arena_format(arena, "Before the first kernel had run %s of %s were over",
+                                                le_figure_time(arena, setup_ns), le_figure_time(arena, whole_ns)),
+                       .evidence = le_arena_format(
+                           arena,
+                           "start-up, loading, compiling, and what the host did before; first launches of %s "
+                           "kernels took %s more than later ones",
+                           le_figure_count(arena, first.kernels), le_figure_time(arena, first.time_ns)),
+                       .advice = LE_ADVICE_FIRST,
+                       .confidence = LE_LIKELY,
+                       .start_ns = begin_ns,
+                       .end_ns = operation->end_ns,
+                   });
 }

@@ -1,5 +1,6 @@
 /* small-grid: kernels whose grid leaves most of the device empty for long. */
 #include "trace/rules/occupancy.h"
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* A device hides its latencies from about a quarter of its threads on; below, time goes down as threads go up. */
@@ -60,7 +61,7 @@ static int32_t add_up(const struct le_scene *scene, const int32_t *order, int32_
 }
 
 struct small {
-    uint64_t time_ns, saved_ns;
+    uint64_t time_ns, saved_ns, waited_ns;
     struct alike named[NAMED]; /* that save most, the most first; then the earlier one */
     int named_count;
 };
@@ -93,21 +94,36 @@ static struct small gather(const struct le_scene *scene, const int32_t *order) {
     return small;
 }
 
-/* The host's wait for these kernels: no more can be won. Where nothing is known to wait, that is no limit. */
-static uint64_t waited(struct le_scene *scene, const int32_t *order) {
-    uint64_t waited_ns = 0;
+/* Those that are small, by their position in the scene. */
+static bool *mark_small(struct le_scene *scene, const int32_t *order) {
+    bool *marks = LE_NEW_ARRAY(scene->scratch, scene->operation_count, bool);
     struct alike alike;
     for (int32_t k = 0, end; k < scene->operation_count; k = end) {
         end = add_up(scene, order, k, &alike);
-        for (int32_t one = k; one < end && alike.saved_ns; one++) {
-            const struct le_operation *operation = le_scene_operation(scene, order[one]);
-            if (!can_tell(scene, operation))
-                continue;
-            waited_ns += le_spans_overlap(&scene->held, operation->start_ns, operation->end_ns);
-            le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
-        }
+        for (int32_t one = k; one < end && alike.saved_ns; one++)
+            marks[order[one]] = can_tell(scene, le_scene_operation(scene, order[one]));
     }
-    return scene->held.count ? waited_ns : UINT64_MAX;
+    return marks;
+}
+
+/* Kernels of several streams run side by side: the time is that of at least one, and what is saved a part of it. No
+ * more can be won than the host waited for them; where nothing is known to wait, that is no limit. */
+static void count_once(struct le_scene *scene, const int32_t *order, struct small *small) {
+    const bool *marks = mark_small(scene, order);
+    uint64_t until_ns = 0, union_ns = 0, waited_ns = 0;
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        if (!marks[k])
+            continue;
+        uint64_t from_ns = le_once_from(&until_ns, operation->start_ns, operation->end_ns);
+        union_ns += operation->end_ns - from_ns;
+        waited_ns += le_spans_overlap(&scene->held, from_ns, operation->end_ns);
+        le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
+    }
+    if (union_ns < small->time_ns)
+        small->saved_ns = (uint64_t)((double)small->saved_ns * (double)union_ns / (double)small->time_ns);
+    small->time_ns = union_ns;
+    small->waited_ns = scene->held.count ? waited_ns : UINT64_MAX;
 }
 
 static const char *name_them(struct le_scene *scene, const struct small *small) {
@@ -129,9 +145,11 @@ static const char *name_them(struct le_scene *scene, const struct small *small) 
 void le_rule_small_grid(struct le_scene *scene) {
     const int32_t *order = le_scene_alike(scene);
     struct small small = gather(scene, order);
+    if (small.saved_ns < scene->worth_ns)
+        return;
+    count_once(scene, order, &small);
     if (small.saved_ns < scene->worth_ns || small.time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_PART)
         return;
-    uint64_t waited_ns = waited(scene, order);
     struct le_arena *arena = scene->arena;
     const struct alike *most = &small.named[0];
     const struct le_operation *first = le_scene_operation(scene, most->first);
@@ -145,7 +163,7 @@ void le_rule_small_grid(struct le_scene *scene) {
                                                    "that divides among them",
                                                    name_them(scene, &small)),
                        .advice = LE_ADVICE_GRID,
-                       .gain_ns = small.saved_ns < waited_ns ? small.saved_ns : waited_ns,
+                       .gain_ns = small.saved_ns < small.waited_ns ? small.saved_ns : small.waited_ns,
                        .confidence = most->filled < 100000 ? LE_LIKELY : LE_PLAUSIBLE,
                        .start_ns = first->start_ns,
                        .end_ns = first->end_ns,

@@ -1,9 +1,37 @@
-/* host-would-win: so little work for the device that the processor would be done before the device is ready. */
+/* host-would-win: so little work for the device that the processor would be done before the device is ready. What the
+ * host does in no call of CUDA while the device is idle stays, whoever computes; but what it does right before a module
+ * is loaded is compiling for the device, which nobody does for the processor but Numba, PyTorch and JAX. */
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* Memory of 4 TB/s against 100 to 200 GB/s, 60 TFLOP/s against one or two: the processor takes 20 to 50 times as long.
  * Tensor cores are further ahead, so that half of the time has to be left. */
 enum { PROCESSOR_IS_SLOWER = 50, MARGIN = 2 };
+
+static bool compiles_for_device_alone(const struct le_scene *scene) {
+    return scene->user == LE_USER_CUDA || scene->user == LE_USER_CUPY;
+}
+
+/* Of the time from the first work on: calls, what the device does beside them, and compiling. */
+static uint64_t device_cost_ns(const struct le_scene *scene) {
+    uint64_t until_ns = scene->start_ns, cost_ns = 0, host_ns = 0; /* host: its own since the last work */
+    bool is_sole = compiles_for_device_alone(scene);
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        if (call->start_ns < scene->start_ns || call->start_ns >= scene->end_ns)
+            continue;
+        if (call->start_ns > until_ns) {
+            uint64_t busy_ns = le_spans_overlap(&scene->busy, until_ns, call->start_ns);
+            cost_ns += busy_ns;
+            host_ns += call->start_ns - until_ns - busy_ns;
+        }
+        cost_ns += is_sole && le_is_module_load(scene, call) ? host_ns : 0;
+        if (le_is_module_load(scene, call) || (call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_WAIT))
+            host_ns = 0;
+        cost_ns += call->end_ns - le_once_from(&until_ns, call->start_ns, call->end_ns);
+    }
+    return cost_ns + le_spans_overlap(&scene->busy, until_ns, scene->end_ns);
+}
 
 void le_rule_host_would_win(struct le_scene *scene) {
     uint64_t start_up_ns = 0;
@@ -13,7 +41,7 @@ void le_rule_host_would_win(struct le_scene *scene) {
                                                  call->kind == LE_CALL_ALLOCATE || call->kind == LE_CALL_PIN))
             start_up_ns += le_call_ns(call);
     }
-    uint64_t device_ns = start_up_ns + (scene->end_ns - scene->start_ns);
+    uint64_t device_ns = start_up_ns + device_cost_ns(scene);
     uint64_t processor_ns = scene->kernel_ns * PROCESSOR_IS_SLOWER;
     if (scene->kernel_ns == 0 || processor_ns * MARGIN > device_ns || device_ns - processor_ns < scene->worth_ns)
         return;
@@ -23,12 +51,13 @@ void le_rule_host_would_win(struct le_scene *scene) {
                    .rule = "host-would-win",
                    .title = le_arena_format(arena, "The processor might be done first: kernels ran %s of %s",
                                             le_figure_time(arena, scene->kernel_ns), le_figure_time(arena, device_ns)),
-                   .evidence = le_arena_format(arena,
-                                               "start-up %s, copies %s, the rest is the host's\nassumed: "
-                                               "the processor takes 50 times as long as the kernels, %s",
-                                               le_figure_time(arena, start_up_ns),
-                                               le_figure_time(arena, le_spans_total(&scene->copies)),
-                                               le_figure_time(arena, processor_ns)),
+                   .evidence = le_arena_format(
+                       arena,
+                       "start-up %s, copies %s, the rest is calls of CUDA%s\nassumed: "
+                       "the processor takes 50 times as long as the kernels, %s",
+                       le_figure_time(arena, start_up_ns), le_figure_time(arena, le_spans_total(&scene->copies)),
+                       compiles_for_device_alone(scene) ? ", and the host before modules are loaded" : "",
+                       le_figure_time(arena, processor_ns)),
                    .advice = LE_ADVICE_HOST,
                    .gain_ns = device_ns - processor_ns,
                    .confidence = LE_HINT,

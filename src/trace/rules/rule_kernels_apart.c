@@ -1,6 +1,7 @@
 /* kernels-apart: kernels in several streams, small enough to share the device, that never run at the same time. */
 #include "trace/rules/groups.h"
 #include "trace/rules/occupancy.h"
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* Below, the host launches too slowly for two to meet: that is launch-bound's. */
@@ -15,7 +16,7 @@ enum { LEAST_PERCENT_OF_WHOLE = 10, LEAST_KERNELS = 8 };
 struct apart {
     uint64_t count, time_ns, full;
     struct le_groups streams;
-    bool has_null, ordered;
+    bool ordered;
 };
 
 static bool is_full(const struct le_scene *scene, const struct le_operation *operation) {
@@ -23,8 +24,15 @@ static bool is_full(const struct le_scene *scene, const struct le_operation *ope
     return room == 0 || le_shape_blocks(le_shape_of(scene, operation)) * 100 > room * MOST_FILLED;
 }
 
+static bool is_own_wait(const struct le_scene *scene, const struct le_wait *wait) {
+    if (wait->stream != LE_NONE)
+        return scene->index->streams.at[wait->stream].process == scene->process;
+    return wait->call == LE_NONE || le_is_own_call(scene, wait->call);
+}
+
 static struct apart gather(struct le_scene *scene) {
     struct apart apart = {0};
+    uint64_t until_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         if (operation->kind != LE_OPERATION_KERNEL || operation->is_of_graph)
@@ -34,14 +42,28 @@ static struct apart gather(struct le_scene *scene) {
             continue;
         }
         apart.count++;
-        apart.time_ns += le_operation_ns(operation);
-        apart.has_null |= scene->index->streams.at[operation->stream].is_null;
+        apart.time_ns += operation->end_ns - le_once_from(&until_ns, operation->start_ns, operation->end_ns);
         le_groups_get(scene->scratch, &apart.streams, (uint64_t)operation->stream)->count++;
         le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
     }
-    for (int32_t k = 0; k < scene->index->waits.count; k++)
-        apart.ordered |= scene->index->waits.at[k].kind == LE_TRACE_SYNC_STREAM_EVENT;
+    for (int32_t k = 0; k < scene->index->waits.count; k++) {
+        const struct le_wait *wait = &scene->index->waits.at[k];
+        apart.ordered |= wait->kind == LE_TRACE_SYNC_STREAM_EVENT && is_own_wait(scene, wait);
+    }
     return apart;
+}
+
+/* A null stream waits for the others of its context, and they for it. */
+static bool has_null(const struct le_scene *scene, const struct le_groups *streams) {
+    for (int a = 0; a < streams->count; a++) {
+        const struct le_stream *null = &scene->index->streams.at[streams->at[a].key];
+        for (int b = 0; b < streams->count && null->is_null; b++) {
+            const struct le_stream *other = &scene->index->streams.at[streams->at[b].key];
+            if (b != a && other->device == null->device && other->context == null->context)
+                return true;
+        }
+    }
+    return false;
 }
 
 void le_rule_kernels_apart(struct le_scene *scene) {
@@ -52,9 +74,10 @@ void le_rule_kernels_apart(struct le_scene *scene) {
         apart.time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_PERCENT_OF_WHOLE)
         return;
     struct le_arena *arena = scene->arena;
-    const char *why = apart.has_null ? "the null stream is among them: it waits for the others, and they for it"
-                      : apart.full   ? "kernels that fill the device lie between"
-                                     : "the host waits, or works, between the launches";
+    const char *why = has_null(scene, &apart.streams)
+                          ? "the null stream is among them: it waits for the others, and they for it"
+                      : apart.full ? "kernels that fill the device lie between"
+                                   : "the host waits, or works, between the launches";
     le_scene_claim(scene,
                    &(struct le_claim){
                        .rule = "kernels-apart",

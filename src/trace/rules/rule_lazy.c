@@ -16,23 +16,43 @@ static bool is_inside(const struct le_scene *scene, const struct le_host_span *s
            span->start_ns >= scene->start_ns && span->end_ns <= scene->end_ns;
 }
 
-void le_rule_lazy_loading(struct le_scene *scene) {
+struct loading {
+    struct le_spans loads, compiled;
+    uint64_t load_count, compile_count;
+};
+
+static struct loading gather(const struct le_scene *scene) {
     const struct le_index *index = scene->index;
-    uint64_t loads = 0, load_ns = 0, compiled = 0, compile_ns = 0;
+    struct loading loading = {.loads = le_spans_new(scene->scratch, index->overheads.count),
+                              .compiled = le_spans_new(scene->scratch, index->jits.count)};
     for (int32_t k = 0; k < index->overheads.count; k++) {
         const struct le_host_span *span = &index->overheads.at[k];
         if (span->kind == LE_TRACE_OVERHEAD_LAZY_LOADING && is_inside(scene, span)) {
-            loads++;
-            load_ns += span->end_ns - span->start_ns;
+            loading.load_count++;
+            le_spans_add(&loading.loads, span->start_ns, span->end_ns);
         }
     }
     for (int32_t k = 0; k < index->jits.count; k++) {
         const struct le_host_span *span = &index->jits.at[k];
         if (span->kind == JIT_COMPILES && is_inside(scene, span)) {
-            compiled++;
-            compile_ns += span->end_ns - span->start_ns;
+            loading.compile_count++;
+            le_spans_add(&loading.compiled, span->start_ns, span->end_ns);
         }
     }
+    return loading;
+}
+
+/* What is compiled while its module is loaded counts as compiled alone. */
+static uint64_t loading_alone_ns(const struct loading *loading) {
+    uint64_t time_ns = le_spans_total(&loading->loads);
+    for (int64_t k = 0; k < loading->loads.count; k++)
+        time_ns -= le_spans_overlap(&loading->compiled, loading->loads.at[k].start_ns, loading->loads.at[k].end_ns);
+    return time_ns;
+}
+
+void le_rule_lazy_loading(struct le_scene *scene) {
+    struct loading loading = gather(scene);
+    uint64_t load_ns = loading_alone_ns(&loading), compile_ns = le_spans_total(&loading.compiled);
     uint64_t whole_ns = load_ns + compile_ns;
     if (whole_ns < LEAST_LOADING_NS || whole_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_SHARE_OF_WHOLE)
         return;
@@ -42,14 +62,14 @@ void le_rule_lazy_loading(struct le_scene *scene) {
         &(struct le_claim){
             .rule = "lazy-loading",
             .title = le_arena_format(arena, "Code loaded after the first kernel: %s", le_figure_time(arena, whole_ns)),
-            .evidence =
-                le_arena_format(arena,
-                                "%s loaded at first use, %s; %s compiled by the "
-                                "driver, %s\nthe time moves to the start, where it does "
-                                "not disturb; only what the driver compiles can go",
-                                le_figure_counted(arena, loads, "module", "modules"), le_figure_time(arena, load_ns),
-                                le_figure_count(arena, compiled), le_figure_time(arena, compile_ns)),
-            .advice = compiled ? LE_ADVICE_COMPILE : LE_ADVICE_LOADING,
+            .evidence = le_arena_format(arena,
+                                        "%s loaded at first use, %s; %s compiled by the "
+                                        "driver, %s\nthe time moves to the start, where it does "
+                                        "not disturb; only what the driver compiles can go",
+                                        le_figure_counted(arena, loading.load_count, "module", "modules"),
+                                        le_figure_time(arena, load_ns), le_figure_count(arena, loading.compile_count),
+                                        le_figure_time(arena, compile_ns)),
+            .advice = loading.compile_count ? LE_ADVICE_PTX : LE_ADVICE_LOADING,
             .gain_ns = compile_ns,
             .confidence = LE_PLAUSIBLE,
         });

@@ -1,6 +1,7 @@
 /* pageable-copy: copies from or to memory that is not page-locked, which the driver carries through buffers of its own.
  */
 #include "trace/rules/groups.h"
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* Up to 64 KiB the driver copies both kinds alike. */
@@ -30,19 +31,21 @@ static void know_buffer(struct le_scene *scene, struct le_groups *buffers, const
 static struct pageable add_up(struct le_scene *scene, double rate) {
     struct pageable all = {0};
     struct le_groups buffers = {.most = scene->operation_count};
+    uint64_t until_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         if (operation->kind != LE_OPERATION_COPY || !le_is_pageable(le_shape_of(scene, operation)) ||
             operation->bytes < LEAST_COPY_BYTES)
             continue;
-        uint64_t time_ns = le_operation_ns(operation), pinned_ns = (uint64_t)((double)operation->bytes / rate);
+        uint64_t time_ns = operation->end_ns - le_once_from(&until_ns, operation->start_ns, operation->end_ns);
+        uint64_t pinned_ns = (uint64_t)((double)operation->bytes / rate);
         const struct le_call *call = le_call_of(scene, operation);
         all.count++;
         all.bytes += operation->bytes;
         all.time_ns += time_ns;
         all.gain_ns += time_ns > pinned_ns ? time_ns - pinned_ns : 0;
         know_buffer(scene, &buffers, call, operation->bytes, &all);
-        le_blame(scene, call, time_ns);
+        le_blame(scene, call, le_operation_ns(operation));
     }
     return all;
 }

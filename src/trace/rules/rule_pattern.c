@@ -2,9 +2,10 @@
  *
  * The calls of the thread that launches most become a sequence of symbols (what is launched, copied, waited for). The
  * period is a distance at which runs of 16 symbols come again; the turns are the longest stretch where each symbol is
- * the one a period before. Waits cut a turn into segments; each segment would be a graph. A graph's time is that of its
- * nodes and its launch: what a node takes is less than the kernel's time, since CUPTI's has about a microsecond of
- * start and end in it, half of which graphs hide. */
+ * the one a period before. Waits cut a turn into segments; each segment would be a graph. Where the host is ahead,
+ * segments overlap: those that do are one stretch of time. A graph's time is that of its nodes and its launch: what a
+ * node takes is less than the kernel's time, since CUPTI's has about a microsecond of start and end in it, half of
+ * which graphs hide. No graph makes a stretch shorter than the device was busy in it, but for what is hidden. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/scene.h"
@@ -32,6 +33,13 @@ struct turns {
     int64_t count, launches;
     uint64_t span_ns, graph_ns;
     struct le_range recording;
+};
+
+/* Segments that overlap. */
+struct stretch {
+    uint64_t start_ns, end_ns;
+    uint64_t nodes_ns, hidden_ns;
+    uint64_t least_ns; /* in streams, with a device that waits for nothing */
 };
 
 static bool is_step(const struct le_call *call) {
@@ -132,34 +140,54 @@ static struct turns find_turns(struct le_scene *scene, const struct sequence *se
     return best;
 }
 
+static void end_stretch(const struct le_scene *scene, const struct stretch *stretch, struct turns *turns) {
+    uint64_t span_ns = stretch->end_ns - stretch->start_ns;
+    uint64_t busy_ns = le_spans_overlap(&scene->busy, stretch->start_ns, stretch->end_ns);
+    uint64_t least_ns = busy_ns > stretch->hidden_ns ? busy_ns - stretch->hidden_ns : 0;
+    uint64_t slack_ns = span_ns > stretch->least_ns ? span_ns - stretch->least_ns : 0; /* else recording hid */
+    turns->span_ns += span_ns;
+    turns->graph_ns += stretch->nodes_ns > least_ns ? stretch->nodes_ns : least_ns;
+    le_range_add(&turns->recording,
+                 le_range_within(le_recording_range(scene, stretch->start_ns, stretch->end_ns), slack_ns));
+}
+
+static void add_node(const struct le_call *call, const struct le_operation *operation, struct stretch *segment) {
+    uint64_t time_ns = le_operation_ns(operation), node_ns = time_ns;
+    if (call->kind == LE_CALL_LAUNCH)
+        node_ns = time_ns > NODE_NS + HIDDEN_NS ? time_ns - HIDDEN_NS : NODE_NS;
+    segment->start_ns = segment->start_ns ? segment->start_ns : call->start_ns;
+    segment->end_ns = operation->end_ns > segment->end_ns ? operation->end_ns : segment->end_ns;
+    segment->nodes_ns += node_ns;
+    segment->hidden_ns += time_ns > node_ns ? time_ns - node_ns : 0;
+    segment->least_ns += time_ns + STREAM_GAP_NS;
+}
+
 /* Adds the segment of calls first..last, without a wait in it, to the account. */
 static void add_segment(struct le_scene *scene, const struct sequence *sequence, int32_t first, int32_t last,
-                        int64_t launches_of_turn, struct turns *turns) {
-    uint64_t start_ns = 0, end_ns = 0, nodes_ns = 0, least_ns = 0;
+                        int64_t launches_of_turn, struct stretch *stretch, struct turns *turns) {
+    struct stretch segment = {0};
     int64_t launches = 0;
     for (int32_t k = first; k <= last; k++) {
         const struct le_call *call = &scene->index->calls.at[sequence->calls[k]];
         const struct le_operation *operation = le_operation_of(scene, call);
         if (!operation)
             continue;
-        uint64_t time_ns = le_operation_ns(operation);
-        bool is_launch = call->kind == LE_CALL_LAUNCH;
-        start_ns = start_ns ? start_ns : call->start_ns;
-        end_ns = operation->end_ns > end_ns ? operation->end_ns : end_ns;
-        nodes_ns += !is_launch ? time_ns : time_ns > NODE_NS + HIDDEN_NS ? time_ns - HIDDEN_NS : NODE_NS;
-        least_ns += time_ns + STREAM_GAP_NS;
-        launches += is_launch;
+        add_node(call, operation, &segment);
+        launches += call->kind == LE_CALL_LAUNCH;
     }
     if (launches < LEAST_NODES)
         return;
-    uint64_t span_ns = end_ns - start_ns;
-    uint64_t slack_ns = span_ns > least_ns ? span_ns - least_ns : 0; /* where the device did not wait, recording hid */
     int64_t graphs = launches > launches_of_turn ? launches / launches_of_turn : 1;
     turns->launches += launches;
-    turns->span_ns += span_ns;
-    le_range_add(&turns->recording, le_range_within(le_recording_range(scene, start_ns, end_ns), slack_ns));
-    turns->graph_ns += nodes_ns + (uint64_t)graphs * GRAPH_NS;
-    le_blame(scene, &scene->index->calls.at[sequence->calls[first]], span_ns);
+    le_blame(scene, &scene->index->calls.at[sequence->calls[first]], segment.end_ns - segment.start_ns);
+    if (segment.start_ns >= stretch->end_ns) {
+        end_stretch(scene, stretch, turns);
+        *stretch = (struct stretch){.start_ns = segment.start_ns};
+    }
+    stretch->end_ns = segment.end_ns > stretch->end_ns ? segment.end_ns : stretch->end_ns;
+    stretch->nodes_ns += segment.nodes_ns + (uint64_t)graphs * GRAPH_NS;
+    stretch->hidden_ns += segment.hidden_ns;
+    stretch->least_ns += segment.least_ns;
 }
 
 static void account(struct le_scene *scene, const struct sequence *sequence, struct turns *turns) {
@@ -171,13 +199,15 @@ static void account(struct le_scene *scene, const struct sequence *sequence, str
         return;
     if (launches_of_turn < LEAST_NODES)
         launches_of_turn = ALIKE;
+    struct stretch stretch = {0};
     for (int32_t k = turns->from, first = k; k <= turns->to; k++) {
         if (k < turns->to && !cuts(&scene->index->calls.at[sequence->calls[k]]))
             continue;
         if (k > first)
-            add_segment(scene, sequence, first, k - 1, launches_of_turn, turns);
+            add_segment(scene, sequence, first, k - 1, launches_of_turn, &stretch, turns);
         first = k + 1;
     }
+    end_stretch(scene, &stretch, turns);
 }
 
 void le_rule_repeating_pattern(struct le_scene *scene) {

@@ -1,5 +1,6 @@
 /* queue-full: launches that held the host because a stream's queue was full. The device loses nothing by it, so that no
  * gain is claimed; but the host's time around launches says nothing about launching then. */
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* A stream takes 1,021 launches; what waits for other reasons stands in a shorter queue. */
@@ -33,7 +34,7 @@ static int32_t depth_at(const struct le_scene *scene, struct queue *queue, const
 
 void le_rule_queue_full(struct le_scene *scene) {
     struct queue *queues = make_queues(scene);
-    uint64_t count = 0, time_ns = 0;
+    uint64_t count = 0, time_ns = 0, held_ns = 0, until_ns = 0; /* held: several threads at once */
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
@@ -42,15 +43,16 @@ void le_rule_queue_full(struct le_scene *scene) {
             continue;
         count++;
         time_ns += le_call_ns(call);
+        held_ns += call->end_ns - le_once_from(&until_ns, call->start_ns, call->end_ns);
         le_blame(scene, call, le_call_ns(call));
     }
-    if (count < LEAST_LAUNCHES || time_ns < scene->worth_ns)
+    if (count < LEAST_LAUNCHES || held_ns < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
     le_scene_claim(scene, &(struct le_claim){
                               .rule = "queue-full",
                               .title = le_arena_format(arena, "Queue full: %s launches held the host %s",
-                                                       le_figure_count(arena, count), le_figure_time(arena, time_ns)),
+                                                       le_figure_count(arena, count), le_figure_time(arena, held_ns)),
                               .evidence = le_arena_format(arena,
                                                           "a stream holds 1,021 launches; then each waits for a "
                                                           "kernel to end, here %s\nthe device is never without "

@@ -1,4 +1,5 @@
 /* graph-rebuilt: a graph that is instantiated again and again, for a launch or two each time. */
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 #include <string.h>
 
@@ -15,13 +16,16 @@ struct build {
     uint64_t start_ns; /* of the capture that is under way; 0: none is */
     uint64_t nodes;    /* captured or added since the last graph was begun */
     bool is_new;       /* it has not been launched */
+    uint64_t until_ns; /* what threads build at once is told once */
 };
 
 static bool is_called(const struct le_scene *scene, const struct le_call *call, const char *part) {
     return call->kind == LE_CALL_GRAPH_BUILD && strstr(le_text_of(scene, call->function), part);
 }
 
-static struct le_range unrecorded(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns) {
+static struct le_range unrecorded(const struct le_scene *scene, struct build *build, uint64_t start_ns,
+                                  uint64_t end_ns) {
+    start_ns = le_once_from(&build->until_ns, start_ns, end_ns);
     return le_range_of_rest(le_recording_range(scene, start_ns, end_ns), end_ns - start_ns);
 }
 
@@ -30,12 +34,11 @@ static uint64_t less(uint64_t a, uint64_t b) {
 }
 
 static struct le_range first_launch(const struct le_scene *scene, const struct le_call *call, struct build *build) {
-    struct le_range cost = unrecorded(scene, call->start_ns, call->end_ns);
     uint64_t again_ns = LAUNCH_NS + NODE_NS * build->nodes;
-    bool was_new = build->is_new;
-    build->is_new = false;
-    if (!was_new)
+    if (!build->is_new)
         return (struct le_range){0};
+    build->is_new = false;
+    struct le_range cost = unrecorded(scene, build, call->start_ns, call->end_ns);
     return (struct le_range){less(cost.least, again_ns), less(cost.likely, again_ns), less(cost.most, again_ns)};
 }
 
@@ -45,7 +48,7 @@ static struct le_range building(const struct le_scene *scene, const struct le_ca
     if (call->kind == LE_CALL_GRAPH_LAUNCH)
         return first_launch(scene, call, build);
     if (is_called(scene, call, "BeginCapture"))
-        *build = (struct build){.start_ns = call->start_ns};
+        *build = (struct build){.start_ns = call->start_ns, .until_ns = build->until_ns};
     else if (is_called(scene, call, "GraphCreate") && !build->start_ns)
         build->nodes = 0;
     build->nodes += (build->start_ns && call->kind == LE_CALL_LAUNCH) || is_called(scene, call, "GraphAdd");
@@ -54,7 +57,7 @@ static struct le_range building(const struct le_scene *scene, const struct le_ca
         return (struct le_range){0};
     uint64_t start_ns = build->start_ns ? build->start_ns : call->start_ns;
     build->start_ns = 0;
-    return unrecorded(scene, start_ns, call->end_ns);
+    return unrecorded(scene, build, start_ns, call->end_ns);
 }
 
 void le_rule_graph_rebuilt(struct le_scene *scene) {

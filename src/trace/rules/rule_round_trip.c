@@ -1,6 +1,7 @@
 /* round-trip: bytes that came down from the device and went up again unchanged, by samples of the host's memory. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* Constants and small arrays are alike by chance; a sample of few bytes says little. */
@@ -12,44 +13,67 @@ static uint64_t key_of(const struct le_transfer *transfer) {
     return le_hash(parts, sizeof parts, 0);
 }
 
-void le_rule_round_trip(struct le_scene *scene) {
+struct trips {
+    uint64_t down, down_bytes, up, time_ns;
+};
+
+/* bytes: what came down and has not gone up yet; time_ns: what that cost, once, however often it goes up. */
+static void go_up(struct le_scene *scene, const struct le_call *call, struct le_group *group, uint64_t cost_ns,
+                  struct trips *trips) {
+    trips->down += group->bytes > 0;
+    trips->down_bytes += group->bytes;
+    trips->up++;
+    trips->time_ns += group->time_ns + cost_ns;
+    le_blame(scene, call, group->time_ns + cost_ns);
+    group->bytes = group->time_ns = 0;
+}
+
+static struct trips gather(struct le_scene *scene) {
     struct le_groups down = {.most = scene->operation_count};
-    uint64_t trips = 0, bytes = 0, time_ns = 0;
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
-        const struct le_call *call = le_call_of(scene, operation);
+    struct trips trips = {0};
+    uint64_t until_ns = 0, copied_ns = 0; /* copied: with calls, each moment once */
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_operation *operation = le_operation_of(scene, call);
         const struct le_transfer *transfer = le_transfer_of(scene, call);
-        uint8_t direction = le_shape_of(scene, operation)->direction;
-        if (operation->kind != LE_OPERATION_COPY || !transfer || transfer->sample == 0 ||
+        if (!operation || operation->kind != LE_OPERATION_COPY || !transfer || transfer->sample == 0 ||
             transfer->bytes < LEAST_TRIP_BYTES)
             continue;
+        uint8_t direction = le_shape_of(scene, operation)->direction;
+        uint64_t cost_ns = le_copy_cost_ns(scene, call, operation);
+        uint64_t end_ns = operation->end_ns > call->end_ns ? operation->end_ns : call->end_ns;
+        copied_ns += end_ns - le_once_from(&until_ns, call->start_ns, end_ns);
         struct le_group *group = le_groups_get(scene->scratch, &down, key_of(transfer));
         if (direction == LE_TRACE_DTOH) {
             group->count = 1;
-            group->time_ns = le_copy_cost_ns(scene, call, operation);
+            group->bytes = transfer->bytes;
+            group->time_ns = cost_ns;
         } else if (direction == LE_TRACE_HTOD && group->count) {
-            uint64_t trip_ns = group->time_ns + le_copy_cost_ns(scene, call, operation);
-            group->time_ns = 0; /* it came down once, however often it goes up */
-            trips++;
-            bytes += transfer->bytes;
-            time_ns += trip_ns;
-            le_blame(scene, call, trip_ns);
+            go_up(scene, call, group, cost_ns, &trips);
         }
     }
-    if (trips < LEAST_TRIPS || time_ns < scene->worth_ns)
+    trips.time_ns = trips.time_ns < copied_ns ? trips.time_ns : copied_ns;
+    return trips;
+}
+
+void le_rule_round_trip(struct le_scene *scene) {
+    struct trips trips = gather(scene);
+    if (trips.up < LEAST_TRIPS || trips.time_ns < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene, &(struct le_claim){
-                              .rule = "round-trip",
-                              .title = le_arena_format(arena,
-                                                       "Round trips: %s came down and went up again unchanged, %s "
-                                                       "times, %s",
-                                                       le_figure_bytes(arena, bytes), le_figure_count(arena, trips),
-                                                       le_figure_time(arena, time_ns)),
-                              .evidence = "told by samples of the bytes, so that a change between them may be missed\n"
-                                          "assumed: the host only looks at them",
-                              .advice = LE_ADVICE_ROUND_TRIP,
-                              .gain_ns = time_ns,
-                              .confidence = LE_PLAUSIBLE,
-                          });
+    le_scene_claim(scene,
+                   &(struct le_claim){
+                       .rule = "round-trip",
+                       .title = le_arena_format(arena,
+                                                "Round trips: %s came down in %s and went up again "
+                                                "unchanged in %s, %s",
+                                                le_figure_bytes(arena, trips.down_bytes),
+                                                le_figure_counted(arena, trips.down, "copy", "copies"),
+                                                le_figure_count(arena, trips.up), le_figure_time(arena, trips.time_ns)),
+                       .evidence = "told by samples of the bytes, so that a change between them may be missed\n"
+                                   "assumed: the host only looks at them",
+                       .advice = LE_ADVICE_ROUND_TRIP,
+                       .gain_ns = trips.time_ns,
+                       .confidence = LE_PLAUSIBLE,
+                   });
 }

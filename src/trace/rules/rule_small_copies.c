@@ -1,4 +1,5 @@
 /* small-copies: many copies so small that each costs its call and not its bytes. */
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
 /* At 55 GB/s 64 KiB take 1.2 us, a copy's call and start about 8: below, bytes are not what costs. */
@@ -16,6 +17,7 @@ static bool is_small(const struct le_scene *scene, const struct le_operation *op
 
 void le_rule_small_copies(struct le_scene *scene) {
     uint64_t count = 0, bytes = 0, time_ns = 0, before_ns = 0; /* before: end of the small copy right before; 0: none */
+    uint64_t until_ns = 0, all_ns = 0;                         /* all: of several threads each moment once */
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
@@ -32,12 +34,15 @@ void le_rule_small_copies(struct le_scene *scene) {
         cost_ns += call->start_ns - start_ns;
         uint64_t recording_ns = le_recording_between(scene, start_ns, call->end_ns);
         cost_ns -= recording_ns < cost_ns ? recording_ns : cost_ns;
+        uint64_t end_ns = operation->end_ns > call->end_ns ? operation->end_ns : call->end_ns;
+        all_ns += end_ns - le_once_from(&until_ns, start_ns, end_ns);
         before_ns = call->end_ns;
         count++;
         bytes += operation->bytes;
         time_ns += cost_ns;
         le_blame(scene, call, cost_ns);
     }
+    time_ns = time_ns < all_ns ? time_ns : all_ns;
     uint64_t one_ns = (uint64_t)((double)bytes / le_pinned_rate(scene));
     if (count < LEAST_COPIES || time_ns <= one_ns || time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_SHARE ||
         time_ns < scene->worth_ns)

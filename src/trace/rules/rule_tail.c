@@ -1,12 +1,12 @@
-/* tail-wave: the last wave of blocks fills little of the device, and takes as long as a full one. */
+/* tail-wave: the last wave of blocks fills part of the device, and takes as long as a full one. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/occupancy.h"
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* From five waves on blocks end at different times, and no last wave is left to see. */
-enum { MOST_WAVES = 5 };
-/* Percent of the waves' time that the last one leaves unused; less drowns in how blocks differ. */
+/* Percent of the waves' time that the last one leaves unused; less drowns in how blocks differ. With it there are four
+ * waves at most. */
 enum { LEAST_LOSS = 20 };
 /* As for small grids: latency rules what is shorter. */
 enum { SHORTEST_MEAN_NS = 20000 };
@@ -15,6 +15,7 @@ enum { LEAST_OF_WHOLE = 5 };
 
 struct waves {
     uint64_t blocks, at_once, full; /* full: waves, the last one counted as one */
+    uint64_t last;                  /* blocks in the last one */
     uint64_t loss;                  /* parts in a million */
 };
 
@@ -26,14 +27,16 @@ static struct waves waves_of(const struct le_scene *scene, const struct le_opera
     if (waves.at_once == 0 || waves.blocks <= waves.at_once)
         return (struct waves){0};
     waves.full = (waves.blocks + waves.at_once - 1) / waves.at_once;
+    waves.last = waves.blocks - (waves.full - 1) * waves.at_once;
     uint64_t room = waves.full * waves.at_once;
-    waves.loss = waves.full <= MOST_WAVES ? (room - waves.blocks) * 1000000 / room : 0;
+    waves.loss = (room - waves.blocks) * 1000000 / room;
     return waves;
 }
 
-/* bytes: loss; extra_ns: time lost. */
+/* extra_ns: time lost. */
 static struct le_groups gather(struct le_scene *scene) {
     struct le_groups groups = {.most = scene->operation_count};
+    uint64_t until_ns = 0; /* kernels of several streams may run side by side */
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         struct waves waves = waves_of(scene, operation);
@@ -41,16 +44,16 @@ static struct le_groups gather(struct le_scene *scene) {
             continue;
         int32_t parts[2] = {operation->name, operation->shape};
         struct le_group *group = le_groups_get(scene->scratch, &groups, le_hash(parts, sizeof parts, 0));
-        if (group->count++ == 0) {
+        if (group->count++ == 0)
             group->first = k;
-            group->bytes = waves.loss;
-        }
         group->time_ns += le_operation_ns(operation);
+        uint64_t alone_ns = operation->end_ns - le_once_from(&until_ns, operation->start_ns, operation->end_ns);
+        group->extra_ns += (uint64_t)((double)alone_ns * (double)waves.loss / 1e6);
         le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
     }
     for (int k = 0; k < groups.count; k++)
-        if (groups.at[k].time_ns / groups.at[k].count >= SHORTEST_MEAN_NS)
-            groups.at[k].extra_ns = (uint64_t)((double)groups.at[k].time_ns * (double)groups.at[k].bytes / 1e6);
+        if (groups.at[k].time_ns / groups.at[k].count < SHORTEST_MEAN_NS)
+            groups.at[k].extra_ns = 0;
     return groups;
 }
 
@@ -70,9 +73,9 @@ void le_rule_tail_wave(struct le_scene *scene) {
             .rule = "tail-wave",
             .title = le_arena_format(arena,
                                      "Tail wave: %s blocks where the device holds %s make %llu waves, the last "
-                                     "one mostly empty",
+                                     "one %s full",
                                      le_figure_count(arena, waves.blocks), le_figure_count(arena, waves.at_once),
-                                     (unsigned long long)waves.full),
+                                     (unsigned long long)waves.full, le_figure_part(arena, waves.last, waves.at_once)),
             .evidence = le_arena_format(arena,
                                         "%s: %s times, %s in all; kernels like it: %s\nassumed: blocks of equal "
                                         "length",

@@ -1,14 +1,15 @@
 /* transfer-bound: most of what the device did was waiting for data to come or go. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
+#include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Percent of the device's busy time, and of the whole, that are copies with no kernel beside them. With less, kernels
- * are what to look at. */
+/* Percent of the device's busy time, and of the whole, that are copies to or from it with no kernel beside them. With
+ * less, kernels are what to look at. */
 enum { LEAST_OF_BUSY = 50, LEAST_OF_WHOLE_TIME = 25 };
 
 struct traffic {
-    uint64_t up_bytes, down_bytes, up_ns, down_ns, again_ns, count;
+    uint64_t up_bytes, down_bytes, up_ns, down_ns, again_ns;
 };
 
 /* Copies that carry the same place of the host's to the device again. */
@@ -20,40 +21,50 @@ static bool is_again(struct le_scene *scene, struct le_groups *seen, const struc
     return le_groups_get(scene->scratch, seen, le_hash(parts, sizeof parts, 0))->count++ > 0;
 }
 
+static bool is_transfer(const struct le_scene *scene, const struct le_operation *operation) {
+    uint8_t direction = le_shape_of(scene, operation)->direction;
+    return operation->kind == LE_OPERATION_COPY && (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
+}
+
 static struct traffic add_up(struct le_scene *scene) {
     struct traffic traffic = {0};
+    uint64_t up_until = 0, down_until = 0, again_until = 0;
     struct le_groups seen = {.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
-        uint8_t direction = le_shape_of(scene, operation)->direction;
-        if (operation->kind != LE_OPERATION_COPY || (direction != LE_TRACE_HTOD && direction != LE_TRACE_DTOH))
+        if (!is_transfer(scene, operation))
             continue;
-        uint64_t time_ns = le_operation_ns(operation);
-        traffic.count++;
-        *(direction == LE_TRACE_HTOD ? &traffic.up_bytes : &traffic.down_bytes) += operation->bytes;
-        *(direction == LE_TRACE_HTOD ? &traffic.up_ns : &traffic.down_ns) += time_ns;
+        uint64_t start_ns = operation->start_ns, end_ns = operation->end_ns;
+        uint8_t direction = le_shape_of(scene, operation)->direction;
+        bool is_up = direction == LE_TRACE_HTOD;
+        *(is_up ? &traffic.up_bytes : &traffic.down_bytes) += operation->bytes;
+        *(is_up ? &traffic.up_ns : &traffic.down_ns) +=
+            end_ns - le_once_from(is_up ? &up_until : &down_until, start_ns, end_ns);
         if (is_again(scene, &seen, le_call_of(scene, operation), direction))
-            traffic.again_ns += time_ns;
-        le_blame(scene, le_call_of(scene, operation), time_ns);
+            traffic.again_ns += end_ns - le_once_from(&again_until, start_ns, end_ns);
+        le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
     }
     return traffic;
 }
 
-static uint64_t alone_ns(const struct le_scene *scene) {
-    uint64_t shared_ns = 0;
-    for (int64_t k = 0; k < scene->copies.count; k++)
-        shared_ns += le_spans_overlap(&scene->kernels, scene->copies.at[k].start_ns, scene->copies.at[k].end_ns);
-    return le_spans_total(&scene->copies) - shared_ns;
+static uint64_t transfers_alone_ns(const struct le_scene *scene) {
+    uint64_t until_ns = 0, alone_ns = 0;
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        const struct le_operation *operation = le_scene_operation(scene, k);
+        if (!is_transfer(scene, operation))
+            continue;
+        uint64_t from_ns = le_once_from(&until_ns, operation->start_ns, operation->end_ns);
+        alone_ns += operation->end_ns - from_ns - le_spans_overlap(&scene->kernels, from_ns, operation->end_ns);
+    }
+    return alone_ns;
 }
 
 void le_rule_transfer_bound(struct le_scene *scene) {
-    uint64_t alone = alone_ns(scene), busy_ns = le_spans_total(&scene->busy);
+    uint64_t alone = transfers_alone_ns(scene), busy_ns = le_spans_total(&scene->busy);
     if (alone * 100 < busy_ns * LEAST_OF_BUSY || alone < scene->worth_ns ||
         alone * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_WHOLE_TIME)
         return;
     struct traffic traffic = add_up(scene);
-    if (traffic.count == 0)
-        return;
     struct le_arena *arena = scene->arena;
     uint64_t kernels_ns = le_spans_total(&scene->kernels), hidden_ns = alone < kernels_ns ? alone : kernels_ns;
     uint64_t again_ns = traffic.again_ns < alone ? traffic.again_ns : alone;

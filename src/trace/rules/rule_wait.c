@@ -8,11 +8,14 @@ enum { LEAST_WON = 2 };
 /* Past its wait the host needs so long until the next kernel runs. */
 enum { RESTART_NS = 10000 };
 
-/* Memory that the host reads without a copy, or a copy down that was enqueued before: the host may need the wait. */
+/* Memory that the host reads without a copy, or a copy down that was enqueued before: the host may need the wait. Whose
+ * memory it is of which no call is known cannot be told. */
 static bool shares_memory(const struct le_scene *scene) {
-    for (int32_t k = 0; k < scene->index->memory.count; k++)
-        if (scene->index->memory.at[k].where == LE_TRACE_MANAGED)
+    for (int32_t k = 0; k < scene->index->memory.count; k++) {
+        const struct le_memory_event *event = &scene->index->memory.at[k];
+        if (event->where == LE_TRACE_MANAGED && (event->call == LE_NONE || le_is_own_call(scene, event->call)))
             return true;
+    }
     return false;
 }
 
@@ -24,11 +27,13 @@ static bool brings_data(const struct le_scene *scene, const struct le_call *call
            le_shape_of(scene, operation)->direction != LE_TRACE_DTOD;
 }
 
-/* How long the device idled because of a wait that ended at the time; 0 where it did not, or did nothing more. */
-static struct le_range idle_after(const struct le_scene *scene, const struct le_call *wait) {
+/* How long the device idled because of a wait that ended at the time; 0 where it did not, or did nothing more, or where
+ * it is told already, for another thread's wait that ended meanwhile. */
+static struct le_range idle_after(const struct le_scene *scene, const struct le_call *wait, bool *told) {
     int64_t next = le_spans_after(&scene->busy, wait->end_ns);
-    if (next == 0 || next == scene->busy.count || scene->busy.at[next].start_ns <= wait->end_ns)
+    if (next == 0 || next == scene->busy.count || scene->busy.at[next].start_ns <= wait->end_ns || told[next])
         return (struct le_range){0};
+    told[next] = true;
     uint64_t from_ns = scene->busy.at[next - 1].end_ns, to_ns = scene->busy.at[next].start_ns;
     struct le_range idle = le_range_of_rest(le_recording_range(scene, from_ns, to_ns), to_ns - from_ns);
     return le_range_within(idle, le_call_ns(wait) + RESTART_NS);
@@ -39,14 +44,14 @@ void le_rule_needless_wait(struct le_scene *scene) {
         return;
     uint64_t count = 0, wait_ns = 0;
     struct le_range idle = {0};
-    bool has_data = false, has_work = false;
+    bool has_data = false, has_work = false, *told = LE_NEW_ARRAY(scene->scratch, scene->busy.count, bool);
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         has_data |= brings_data(scene, call);
         has_work |= call->kind == LE_CALL_LAUNCH;
         if (call->kind != LE_CALL_WAIT)
             continue;
-        struct le_range gap = has_work && !has_data ? idle_after(scene, call) : (struct le_range){0};
+        struct le_range gap = has_work && !has_data ? idle_after(scene, call, told) : (struct le_range){0};
         has_data = has_work = false;
         if (gap.likely == 0)
             continue;

@@ -162,6 +162,25 @@ static void finds_transfer_bound(void **state) {
     play_free(play);
 }
 
+/* Copies from the device to itself are work like kernels'. */
+static void transfers_cross_the_bus(void **state) {
+    (void)state;
+    for (int within = 0; within < 2; within++) {
+        struct play *play = play_new(own);
+        play_copy(play, (struct played_copy){.up = true, .bytes = 4, .stream = 1});
+        for (int k = 0; k < 20; k++) {
+            play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = piece, .stream = 1});
+            work(play, US(500));
+        }
+        for (int32_t k = 0; k < play->index.shapes.count && within; k++)
+            if (play->index.shapes.at[k].from == LE_TRACE_PINNED)
+                play->index.shapes.at[k].direction = LE_TRACE_DTOD;
+        play_end(play);
+        assert_true((play_found(play, "transfer-bound") == NULL) == within);
+        play_free(play);
+    }
+}
+
 static struct play *small(int count, uint64_t bytes) {
     struct play *play = play_new(own);
     for (int k = 0; k < count; k++) {
@@ -238,6 +257,17 @@ static void finds_round_trips(void **state) {
     (void)state;
     struct play *play = trips(10, piece, false);
     play_expect(play, "round-trip", 10 * 2 * size / 55);
+    assert_non_null(strstr(play_found(play, "round-trip")->title, "400 MB came down in 10 copies and went up again"));
+    play_free(play);
+    play = play_new(own); /* what came down once goes up again and again */
+    struct played_copy copy = {.bytes = piece, .host = 64, .sample = 100, .stream = 1, .pinned = true};
+    for (int k = 0; k <= 10; k++, copy.up = true) {
+        work(play, MS(1));
+        play_copy(play, copy);
+    }
+    play_end(play);
+    const char *title = play_expect(play, "round-trip", 11 * size / 55)->title;
+    assert_non_null(strstr(title, "40.0 MB came down in 1 copy and went up again unchanged in 10"));
     play_free(play);
     play = trips(10, piece, true);
     assert_null(play_found(play, "round-trip"));
@@ -315,14 +345,143 @@ static void no_overlap_has_its_limits(void **state) {
     play_free(play);
 }
 
+static struct play *blamed(uint64_t kernel_ns, uint64_t bytes, uint64_t work_ns) {
+    struct play *play = play_new(own);
+    play_launch(play, 1, "before", 10560, 256, kernel_ns);
+    play_copy(play, (struct played_copy){.pinned = true, .bytes = bytes, .stream = 1});
+    work(play, work_ns);
+    play_end(play);
+    return play;
+}
+
+static void blame_is_for_much(void **state) {
+    (void)state;
+    play_expect_when(blamed(MS(9), 330000000, MS(1)), "blamed-wait", true); /* 9 ms of 15 */
+    play_expect_when(blamed(MS(4), 330000000, MS(1)), "blamed-wait", false);
+    play_expect_when(blamed(MS(10), 4, MS(180)), "blamed-wait", true); /* 5.3 % of the whole */
+    play_expect_when(blamed(MS(10), 4, MS(210)), "blamed-wait", false);
+}
+
+static void enqueueing_is_left_to_async_copies(void **state) {
+    (void)state;
+    struct play *play = play_new(own);
+    for (int k = 0; k < 100; k++) { /* calls of 60 us */
+        play_copy(play, (struct played_copy){.up = true, .async = true, .bytes = 463500, .stream = 1});
+        work(play, US(100));
+    }
+    play_end(play);
+    play_expect(play, "blocked-async", 100 * (60e3 - 8e3));
+    play_free(play);
+}
+
+static void pinning_has_to_pay(void **state) {
+    (void)state;
+    for (int uses = 3; uses <= 4; uses++) { /* 11.3 ms, against 3.7 each */
+        struct play *play = play_new(own);
+        for (int k = 0; k < uses; k++)
+            play_copy(play, (struct played_copy){.up = true, .bytes = piece, .host = 0x1000, .stream = 1});
+        work(play, MS(20));
+        play_end(play);
+        assert_int_equal(play_found(play, "pageable-copy")->confidence, uses == 4 ? LE_LIKELY : LE_PLAUSIBLE);
+        play_free(play);
+    }
+}
+
+/* Twenty pieces in one stream, 0.5 ms each way, with the host's time after each. */
+static struct play *pieces(uint64_t kernel_ns, uint64_t host_ns) {
+    struct play *play = play_new(own);
+    for (uint64_t k = 0; k < 20; k++) {
+        struct played_copy copy = {.up = true, .pinned = true, .bytes = 27500000, .stream = 1, .host = 64 + k};
+        play_copy(play, copy);
+        play_launch(play, 1, "sum", 10560, 256, kernel_ns);
+        copy.up = false;
+        play_copy(play, copy);
+        play->host_ns += host_ns;
+    }
+    play_end(play);
+    return play;
+}
+
+static uint64_t gain_of_pieces(uint64_t host_ns) {
+    struct play *play = pieces(US(500), host_ns);
+    uint64_t gain_ns = play_found(play, "no-overlap")->gain_ns;
+    play_free(play);
+    return gain_ns;
+}
+
+static void short_pauses_between_pieces_go(void **state) {
+    (void)state;
+    uint64_t gain_ns = gain_of_pieces(0);
+    assert_true(gain_of_pieces(US(150)) > gain_ns + 19 * US(140));
+    assert_true(gain_of_pieces(US(250)) < gain_ns);
+    play_expect_when(pieces(MS(5), 0), "no-overlap", true); /* 16 % */
+    play_expect_when(pieces(MS(6), 0), "no-overlap", false);
+}
+
+static struct play *scattered(int count, uint64_t pause_ns, uint64_t work_ns) {
+    struct play *play = play_new(own);
+    for (int k = 0; k < count; k++, play->host_ns += pause_ns)
+        play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = 400, .stream = 1});
+    work(play, work_ns);
+    play_end(play);
+    return play;
+}
+
+static void small_copies_have_limits(void **state) {
+    (void)state;
+    struct play *play = scattered(1000, US(60), MS(10)); /* the pauses are the host's */
+    play_expect(play, "small-copies", 1000 * (8.5e3 - 1.12e3));
+    play_free(play);
+    play_expect_when(scattered(100, 0, MS(12)), "small-copies", true); /* 5.8 % */
+    play_expect_when(scattered(100, 0, MS(17)), "small-copies", false);
+}
+
+static void trips_of_few_bytes_are_chance(void **state) {
+    (void)state;
+    for (uint64_t bytes = 4095; bytes <= 4096; bytes++) {
+        struct play *play = play_new(own);
+        for (int k = 0; k < 1000; k++)
+            play_copy(play, (struct played_copy){
+                                .up = k & 1, .bytes = bytes, .host = 64, .sample = 7, .stream = 1, .pinned = true});
+        play_end(play);
+        play_expect_when(play, "round-trip", bytes == 4096);
+    }
+}
+
+static void transfers_have_to_be_a_quarter(void **state) {
+    (void)state;
+    for (int much = 0; much < 2; much++) { /* 14.5 ms of 66 or of 56 */
+        struct play *play = play_new(own);
+        for (int k = 0; k < 20; k++)
+            play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = piece, .stream = 1});
+        play->host_ns += MS(much ? 40 : 50);
+        work(play, MS(1));
+        play_end(play);
+        play_expect_when(play, "transfer-bound", much);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_pageable_copies),     cmocka_unit_test(pageable_has_its_limits),
-        cmocka_unit_test(finds_blocked_async),       cmocka_unit_test(finds_the_blamed_copy),
-        cmocka_unit_test(blame_has_its_limits),      cmocka_unit_test(finds_transfer_bound),
-        cmocka_unit_test(finds_small_copies),        cmocka_unit_test(finds_round_trips),
-        cmocka_unit_test(takes_off_its_samples),     cmocka_unit_test(finds_no_overlap),
+        cmocka_unit_test(finds_pageable_copies),
+        cmocka_unit_test(pageable_has_its_limits),
+        cmocka_unit_test(finds_blocked_async),
+        cmocka_unit_test(finds_the_blamed_copy),
+        cmocka_unit_test(blame_has_its_limits),
+        cmocka_unit_test(finds_transfer_bound),
+        cmocka_unit_test(finds_small_copies),
+        cmocka_unit_test(finds_round_trips),
+        cmocka_unit_test(takes_off_its_samples),
+        cmocka_unit_test(finds_no_overlap),
         cmocka_unit_test(no_overlap_has_its_limits),
+        cmocka_unit_test(transfers_cross_the_bus),
+        cmocka_unit_test(blame_is_for_much),
+        cmocka_unit_test(enqueueing_is_left_to_async_copies),
+        cmocka_unit_test(pinning_has_to_pay),
+        cmocka_unit_test(short_pauses_between_pieces_go),
+        cmocka_unit_test(small_copies_have_limits),
+        cmocka_unit_test(trips_of_few_bytes_are_chance),
+        cmocka_unit_test(transfers_have_to_be_a_quarter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,21 @@ static void finds_needless_waits(void **state) {
     play_free(play);
 }
 
+/* Managed memory of another process is nothing that this one's host reads. */
+static void another_process_has_its_own_memory(void **state) {
+    (void)state;
+    for (int process = 0; process < 2; process++) {
+        struct play *play = waits(200, US(10), false, true);
+        play->index.memory.at[0].call = play->index.calls.count;
+        play->index.threads.at[1].process = process;
+        play->thread = 1;
+        play_call(play, "cudaMallocManaged", LE_CALL_ALLOCATE, US(1));
+        play_end(play);
+        assert_true((play_found(play, "needless-wait") == NULL) == (process == 0));
+        play_free(play);
+    }
+}
+
 static void time_not_recorded_is_no_compiling(void **state) {
     (void)state;
     for (int paused = 0; paused < 2; paused++) {
@@ -95,9 +110,33 @@ static void finds_compiling(void **state) {
     play = compiled(3, MS(100), "scale"); /* three types */
     assert_null(play_found(play, "compiling"));
     play_free(play);
+    play = compiled(20, MS(20), "triton_poi_fused_add_%d"); /* kernels of their own */
+    assert_null(play_found(play, "compiling"));
+    play_free(play);
+    play = compiled(20, MS(20), "triton_poi_fused_add_0");
+    assert_non_null(play_found(play, "compiling"));
+    play_free(play);
     play = compiled(20, US(850), "scale"); /* loaded, not compiled */
     assert_null(play_found(play, "compiling"));
     play_free(play);
+}
+
+/* Loads of a millisecond compiled; where they are shorter, the host may have done other things before them. */
+static void short_loads_are_no_proof_of_compiling(void **state) {
+    (void)state;
+    for (int is_long = 0; is_long < 2; is_long++) {
+        struct play *play = play_new(own);
+        for (int k = 0; k < 10; k++) {
+            play->host_ns += MS(10);
+            play_call(play, "cuModuleLoadData", LE_CALL_LOAD, US(is_long ? 1000 : 999));
+            work(play, MS(1));
+        }
+        play_end(play);
+        const struct le_finding *finding = play_found(play, "compiling");
+        assert_int_equal(finding->confidence, is_long ? LE_LIKELY : LE_PLAUSIBLE);
+        assert_true((strstr(finding->evidence, "assumed to be compiling") == NULL) == is_long);
+        play_free(play);
+    }
 }
 
 static void names_of_their_own_are_no_recompilation(void **state) {
@@ -140,6 +179,13 @@ static void finds_loading(void **state) {
     play = loaded(MS(1), MS(30), false);
     play_expect(play, "lazy-loading", 30e6);
     play_free(play);
+    play = loaded(MS(30), MS(28), false); /* compiled within the load */
+    const struct le_finding *finding = play_expect(play, "lazy-loading", 28e6);
+    assert_non_null(strstr(finding->title, "Code loaded after the first kernel: 30.0 ms"));
+    assert_non_null(
+        strstr(finding->evidence, "1 module loaded at first use, 2.00 ms; 1 compiled by the driver, 28.0 ms"));
+    assert_non_null(strstr(finding->advice, "CUDA_CACHE_PATH"));
+    play_free(play);
     play = loaded(MS(5), 0, true); /* before the first kernel */
     assert_null(play_found(play, "lazy-loading"));
     play_free(play);
@@ -171,16 +217,20 @@ static void finds_full_queues(void **state) {
     play_free(play);
 }
 
-static struct play *allocating(int count, uint64_t malloc_ns, uint64_t free_ns) {
+static struct play *allocating_by(const char *take, const char *give, int count, uint64_t malloc_ns, uint64_t free_ns) {
     struct play *play = play_new(own);
     work(play, MS(1));
     for (int k = 0; k < count; k++) {
-        play_call(play, "cudaMalloc", LE_CALL_ALLOCATE, malloc_ns);
+        play_call(play, take, LE_CALL_ALLOCATE, malloc_ns);
         work(play, MS(1));
-        play_call(play, "cudaFree", LE_CALL_RELEASE, free_ns);
+        play_call(play, give, LE_CALL_RELEASE, free_ns);
     }
     play_end(play);
     return play;
+}
+
+static struct play *allocating(int count, uint64_t malloc_ns, uint64_t free_ns) {
+    return allocating_by("cudaMalloc", "cudaFree", count, malloc_ns, free_ns);
 }
 
 static void finds_allocation_churn(void **state) {
@@ -197,6 +247,12 @@ static void finds_allocation_churn(void **state) {
     play = allocating(100, US(2), US(2)); /* a pool's */
     assert_null(play_found(play, "allocation-churn"));
     play_free(play);
+    static const char *const pooled[] = {"cudaMallocAsync", "cuMemAllocFromPoolAsync_ptsz", "cudaMallocFromPoolAsync"};
+    for (size_t k = 0; k < ARRAY_LEN(pooled); k++) {
+        play = allocating_by(pooled[k], "cudaFreeAsync", 100, US(80), US(50));
+        assert_null(play_found(play, "allocation-churn"));
+        play_free(play);
+    }
 }
 
 static struct play *graphs_of(int builds, int launches, uint64_t launch_ns, uint64_t destroy_ns) {
@@ -284,6 +340,50 @@ static void finds_first_calls(void **state) {
     }
 }
 
+/* A copy or a set is no kernel. */
+static void the_first_kernel_is_no_copy(void **state) {
+    (void)state;
+    struct play *play = play_new(own);
+    play_call(play, "cuInit", LE_CALL_START, MS(120));
+    play_copy(play, (struct played_copy){.up = true, .bytes = 4096, .stream = 1});
+    play->host_ns += MS(800);
+    work(play, MS(100));
+    play_end(play);
+    assert_non_null(
+        strstr(play_expect(play, "first-call", 0)->title, "Before the first kernel had run 1.02 s of 1.02 s"));
+    play_free(play);
+    play = play_new(own);
+    play_call(play, "cuInit", LE_CALL_START, MS(120));
+    play_copy(play, (struct played_copy){.up = true, .bytes = 4096, .stream = 1});
+    play_end(play);
+    assert_null(play_found(play, "first-call")); /* there is none */
+    play_free(play);
+}
+
+static struct play *between_host_time(const char *kernel, bool loads) {
+    struct play *play = play_new(own);
+    for (int k = 0; k < 11; k++) {
+        play_launch(play, 1, kernel, 10560, 256, US(500));
+        play_wait(play);
+        play->host_ns += MS(100);
+        if (loads)
+            play_call(play, "cuModuleLoadData", LE_CALL_LOAD, US(100));
+    }
+    play_end(play);
+    return play;
+}
+
+/* What the host does for itself stays; what it does before a module is loaded is for the device, but for Numba, which
+ * compiles for the processor, too. */
+static void the_host_keeps_its_own_time(void **state) {
+    (void)state;
+    play_expect_when(between_host_time("kernel", false), "host-would-win", false);
+    play_expect_when(between_host_time("_ZN6cudapy8__main__1fE", true), "host-would-win", false);
+    struct play *play = between_host_time("kernel", true);
+    play_expect(play, "host-would-win", 10 * 100.6e6 - 50 * 11 * 500e3);
+    play_free(play);
+}
+
 static void finds_work_for_the_processor(void **state) {
     (void)state;
     struct play *play = started(MS(300), MS(1));
@@ -299,7 +399,6 @@ static void finds_work_for_the_processor(void **state) {
 
 static struct play *recorded(int launches, uint64_t recorder_ns, const struct le_host_span *pause) {
     struct play *play = play_new(own);
-    play->index.threads.count = 2;
     if (pause)
         play->index.overheads.at[play->index.overheads.count++] = *pause;
     play->index.processes.at[0].recorder_ns = recorder_ns;
@@ -334,6 +433,96 @@ static void pauses_are_distortion(void **state) {
     }
 }
 
+static struct play *waits_after(int count, uint64_t kernel_ns, uint64_t host_ns) {
+    struct play *play = play_new(own);
+    for (int k = 0; k < count; k++, play->host_ns += host_ns)
+        work(play, kernel_ns);
+    play_end(play);
+    return play;
+}
+
+static void needless_waits_have_limits(void **state) {
+    (void)state;
+    play_expect_when(waits_after(200, US(600), US(10)), "needless-wait", true); /* 14.7 us of 617: 2.4 % */
+    play_expect_when(waits_after(200, US(900), US(10)), "needless-wait", false);
+    struct play *play = waits_after(200, US(20), US(100)); /* waits of 23 us, and 10 to start again */
+    play_expect(play, "needless-wait", 199 * 33e3);
+    play_free(play);
+}
+
+static void pools_take_their_time_too(void **state) {
+    (void)state;
+    struct play *play = play_new(own);
+    work(play, MS(1));
+    for (int k = 0; k < 1000; k++)
+        play_call(play, "cudaMalloc", LE_CALL_ALLOCATE, US(5));
+    work(play, MS(1));
+    play_end(play);
+    play_expect(play, "allocation-churn", 1000 * 4e3);
+    play_free(play);
+    play_expect_when(allocating(100, US(12), US(12)), "allocation-churn", true); /* 22 us of 1.03 ms */
+    play_expect_when(allocating(100, US(10), US(10)), "allocation-churn", false);
+}
+
+static void loading_has_to_be_a_part_of_the_whole(void **state) {
+    (void)state;
+    for (int much = 0; much < 2; much++) {
+        struct play *play = loaded(US(5200), 0, false);
+        work(play, much ? MS(100) : MS(200)); /* 2.5 or 1.7 % */
+        play_end(play);
+        play_expect_when(play, "lazy-loading", much);
+    }
+    play_expect_when(compiled(20, US(1500), "scale"), "compiling", true);
+}
+
+/* Beyond 1,100 launches, `count` of so long. */
+static struct play *held(int count, uint64_t launch_ns) {
+    struct play *play = play_new(own);
+    for (int k = 0; k < 1100 + count; k++) {
+        play->launch_ns = k < 1100 ? US(3) : launch_ns;
+        play_launch(play, 1, "work", 10560, 256, US(63));
+    }
+    play_wait(play);
+    play_end(play);
+    return play;
+}
+
+static void full_queues_have_limits(void **state) {
+    (void)state;
+    play_expect_when(held(10, US(200)), "queue-full", true);
+    play_expect_when(held(9, US(200)), "queue-full", false);
+    play_expect_when(held(500, US(21)), "queue-full", true);
+    play_expect_when(held(500, US(19)), "queue-full", false);
+}
+
+/* Graphs of `nodes`, whose first launch takes 100 us. */
+static struct play *added(int nodes) {
+    struct play *play = play_new(own);
+    for (int build = 0; build < 50; build++) {
+        play_call(play, "cuGraphCreate", LE_CALL_GRAPH_BUILD, US(1));
+        for (int k = 0; k < nodes; k++)
+            play_call(play, "cuGraphAddKernelNode", LE_CALL_GRAPH_BUILD, 300);
+        play_call(play, "cuGraphInstantiate", LE_CALL_GRAPH_BUILD, US(10));
+        struct le_call *call = play_call(play, "cuGraphLaunch", LE_CALL_GRAPH_LAUNCH, US(nodes ? 100 : 50));
+        struct le_operation *operation = play_operation(play, call, 1, 0, play->host_ns, US(100));
+        operation->kind = LE_OPERATION_GRAPH;
+        play_wait(play);
+    }
+    play_end(play);
+    return play;
+}
+
+/* What a launch takes that is not the first: 5 us, and 0.23 of each node. */
+static void later_launches_cost_too(void **state) {
+    (void)state;
+    struct play *play = added(0);
+    play_expect(play, "graph-rebuilt", 49 * (1e3 + 10e3 - 440 + 50e3 - 1120 - 5e3));
+    play_free(play);
+    play = added(100);
+    play_expect(play, "graph-rebuilt", 49 * (1e3 + 10e3 - 440 + 100 * 80 + 100e3 - 1120 - 5e3 - 23e3));
+    play_free(play);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_needless_waits),
@@ -345,9 +534,18 @@ int main(void) {
         cmocka_unit_test(finds_allocation_churn),
         cmocka_unit_test(finds_rebuilt_graphs),
         cmocka_unit_test(finds_first_calls),
+        cmocka_unit_test(the_first_kernel_is_no_copy),
+        cmocka_unit_test(the_host_keeps_its_own_time),
+        cmocka_unit_test(another_process_has_its_own_memory),
+        cmocka_unit_test(short_loads_are_no_proof_of_compiling),
         cmocka_unit_test(finds_work_for_the_processor),
         cmocka_unit_test(finds_distortion),
         cmocka_unit_test(pauses_are_distortion),
+        cmocka_unit_test(needless_waits_have_limits),
+        cmocka_unit_test(pools_take_their_time_too),
+        cmocka_unit_test(loading_has_to_be_a_part_of_the_whole),
+        cmocka_unit_test(full_queues_have_limits),
+        cmocka_unit_test(later_launches_cost_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

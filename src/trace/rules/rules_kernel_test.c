@@ -212,12 +212,15 @@ static void finds_tail_waves(void **state) {
     assert_null(play_found(play, "tail-wave"));
     play_free(play);
     play = grids(1689, 256, MS(1), 10); /* 20.03 % lost */
-    assert_non_null(play_found(play, "tail-wave"));
+    assert_non_null(strstr(play_found(play, "tail-wave")->title, "2 waves, the last one 60 % full"));
     play_free(play);
     play = grids(1691, 256, MS(1), 10); /* 19.93 % */
     assert_null(play_found(play, "tail-wave"));
     play_free(play);
-    play = grids(5 * 1056 + 1, 256, MS(1), 10); /* six waves */
+    play = grids(3 * 1056 + 1, 256, MS(1), 10); /* four waves */
+    assert_non_null(play_found(play, "tail-wave"));
+    play_free(play);
+    play = grids(4 * 1056 + 1, 256, MS(1), 10); /* five: 19.98 % */
     assert_null(play_found(play, "tail-wave"));
     play_free(play);
 }
@@ -276,14 +279,151 @@ static void finds_kernels_apart(void **state) {
     play_free(play);
 }
 
+/* An event that a stream waited for orders kernels, in the process that has them. */
+static void another_process_orders_nothing(void **state) {
+    (void)state;
+    for (int process = 0; process < 2; process++) {
+        struct play *play = apart(4, 300, false);
+        struct le_wait wait = {.call = play->index.calls.count, .stream = LE_NONE, .kind = LE_TRACE_SYNC_STREAM_EVENT};
+        play->index.threads.at[1].process = process;
+        play->thread = 1;
+        play_call(play, "cudaStreamWaitEvent", LE_CALL_ORDER, US(1));
+        play->index.waits.at = &wait;
+        play->index.waits.count = 1;
+        play_end(play);
+        assert_true((play_found(play, "kernels-apart") == NULL) == (process == 0));
+        wait.stream = 1;
+        wait.call = LE_NONE;
+        play->index.streams.at[1].process = process;
+        play_end(play);
+        assert_true((play_found(play, "kernels-apart") == NULL) == (process == 0));
+        play_free(play);
+    }
+}
+
+static void the_null_stream_waits_for_its_context(void **state) {
+    (void)state;
+    for (int same = 0; same < 2; same++) {
+        struct play *play = apart(4, 300, true);
+        play->index.streams.at[0].context = same ? 0 : 9;
+        play_end(play);
+        assert_true((strstr(play_found(play, "kernels-apart")->evidence, "null stream") != NULL) == same);
+        play_free(play);
+    }
+}
+
+static void work(struct play *play, uint64_t time_ns) {
+    play_launch(play, 1, "work", 10560, 256, time_ns);
+    play_wait(play);
+}
+
+static void gaps_of_launches_have_limits(void **state) {
+    (void)state;
+    play_expect_when(launches(300, US(195), US(5)), "launch-bound", true); /* 190 us idle */
+    play_expect_when(launches(300, US(215), US(5)), "launch-bound", false);
+    for (int late = 0; late < 2; late++) { /* 24 or 26 us after its call */
+        struct play *play = launches(300, US(60), US(5));
+        for (int32_t k = 0; k < play->index.operations.count; k++) {
+            play->index.operations.at[k].start_ns += US(late ? 25 : 23);
+            play->index.operations.at[k].end_ns += US(late ? 25 : 23);
+        }
+        play_end(play);
+        play_expect_when(play, "launch-bound", !late);
+    }
+}
+
+static void a_graph_has_its_costs(void **state) {
+    (void)state;
+    struct play *play = steps(40, 500, US(4), 600); /* no node is shorter than 0.5 us */
+    play_expect(play, "repeating-pattern", 40 * (500 * (2.88e3 - 500) - 8e3));
+    play_free(play);
+    play = steps(400, 20, US(4), US(1.5)); /* 8 us for its launch */
+    play_expect(play, "repeating-pattern", 400 * (20 * (2.88e3 - 1e3) + 2.5e3 - 8e3));
+    play_free(play);
+    play = steps(40, 500, US(4), US(3.5)); /* recording hid where the device waited less than 0.3 us */
+    play_expect(play, "repeating-pattern", 40 * (500 * (4e3 - 200 - 3e3) - 8e3));
+    play_free(play);
+    play_expect_when(steps(40, 500, US(7), US(6.5)), "repeating-pattern", true); /* 0.8 us of 6.8: 11 % */
+    play_expect_when(steps(40, 500, US(10), US(9.5)), "repeating-pattern", false);
+    play_expect_when(steps(400, 5, US(8), US(1.5)), "repeating-pattern", true);
+    play = play_new(own); /* all alike: a graph of each 500 */
+    for (int k = 0; k < 2000; k++)
+        play_launch(play, 1, "same", 4, 128, 600);
+    play_wait(play);
+    play_end(play);
+    assert_non_null(strstr(play_found(play, "repeating-pattern")->title, "would take 1.03 ms"));
+    play_free(play);
+}
+
+/* Beside other work of so long. */
+static struct play *beside(uint32_t blocks, int count, uint64_t kernel_ns, uint64_t work_ns) {
+    struct play *play = play_new(own);
+    for (int k = 0; k < count; k++) {
+        play_launch(play, 1, "grid", blocks, 256, kernel_ns);
+        play_wait(play);
+    }
+    work(play, work_ns);
+    play_end(play);
+    return play;
+}
+
+static void grids_have_to_be_a_part_of_the_whole(void **state) {
+    (void)state;
+    play_expect_when(beside(63, 10, MS(6), MS(1100)), "small-grid", true); /* 5.2 % */
+    play_expect_when(beside(63, 10, MS(6), MS(1180)), "small-grid", false);
+    play_expect_when(beside(1057, 10, MS(1), MS(180)), "tail-wave", true); /* 5.3 % */
+    play_expect_when(beside(1057, 10, MS(1), MS(195)), "tail-wave", false);
+    play_expect_when(grids(1057, 256, US(21), 200), "tail-wave", true);
+    play_expect_when(grids(1057, 256, US(19), 200), "tail-wave", false);
+}
+
+/* Kernels in four streams, of which each meets the next for `shared_ns`; then work that fills the device. */
+static struct play *parts(int count, uint64_t kernel_ns, uint64_t shared_ns, uint64_t work_ns) {
+    struct play *play = play_new(own);
+    play->shared = true;
+    for (int k = 0; k < count; k++) {
+        play_launch(play, 1 + k % 4, "part", 300, 256, kernel_ns);
+        play->host_ns += kernel_ns - shared_ns - play->launch_ns;
+    }
+    play_wait(play);
+    if (work_ns)
+        work(play, work_ns);
+    play_end(play);
+    return play;
+}
+
+static void kernels_apart_have_limits(void **state) {
+    (void)state;
+    play_expect_when(parts(64, US(21), 0, 0), "kernels-apart", true);
+    play_expect_when(parts(64, US(19), 0, 0), "kernels-apart", false);
+    play_expect_when(parts(64, US(300), US(27), 0), "kernels-apart", true); /* 9 % shared */
+    play_expect_when(parts(64, US(300), US(33), 0), "kernels-apart", false);
+    play_expect_when(parts(8, US(300), 0, 0), "kernels-apart", true);
+    play_expect_when(parts(7, US(300), 0, 0), "kernels-apart", false);
+    play_expect_when(parts(64, US(300), 0, MS(165)), "kernels-apart", true); /* 10.4 % of the whole */
+    play_expect_when(parts(64, US(300), 0, MS(180)), "kernels-apart", false);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_launch_bound),      cmocka_unit_test(launch_bound_needs_a_quarter),
-        cmocka_unit_test(finds_the_pattern),       cmocka_unit_test(pattern_needs_turns),
-        cmocka_unit_test(pattern_of_one_and_none), cmocka_unit_test(finds_small_grids),
-        cmocka_unit_test(small_grids_together),    cmocka_unit_test(small_grid_is_capped_by_waits),
-        cmocka_unit_test(finds_tail_waves),        cmocka_unit_test(knows_occupancy),
-        cmocka_unit_test(finds_kernels_apart),     cmocka_unit_test(recording_takes_more_of_python),
+        cmocka_unit_test(finds_launch_bound),
+        cmocka_unit_test(launch_bound_needs_a_quarter),
+        cmocka_unit_test(finds_the_pattern),
+        cmocka_unit_test(pattern_needs_turns),
+        cmocka_unit_test(pattern_of_one_and_none),
+        cmocka_unit_test(finds_small_grids),
+        cmocka_unit_test(small_grids_together),
+        cmocka_unit_test(small_grid_is_capped_by_waits),
+        cmocka_unit_test(finds_tail_waves),
+        cmocka_unit_test(knows_occupancy),
+        cmocka_unit_test(finds_kernels_apart),
+        cmocka_unit_test(recording_takes_more_of_python),
+        cmocka_unit_test(another_process_orders_nothing),
+        cmocka_unit_test(the_null_stream_waits_for_its_context),
+        cmocka_unit_test(gaps_of_launches_have_limits),
+        cmocka_unit_test(a_graph_has_its_costs),
+        cmocka_unit_test(grids_have_to_be_a_part_of_the_whole),
+        cmocka_unit_test(kernels_apart_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Works out what rules share. Linear in the records of the trace for each process that it has. */
+/* Works out what rules share. Each step takes time in the records that it is about: the trace's once, then each
+ * process', then each device's. */
 #include "trace/rules/scene.h"
 #include "trace/rules/occupancy.h"
 #include "trace/rules/places.h"
@@ -66,28 +67,44 @@ const struct le_operation *le_scene_operation(const struct le_scene *scene, int3
     return &scene->index->operations.at[scene->operations[k]];
 }
 
-/* Of what is in `from`, in order, into `to`, by names or shapes. */
-static void sort_alike(const struct le_scene *scene, const int32_t *from, int32_t *to, bool by_shape) {
-    int32_t keys = by_shape ? scene->index->shapes.count : scene->index->texts.count;
-    int32_t *next = LE_NEW_ARRAY(scene->scratch, keys + 2, int32_t);
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
-        next[(by_shape ? operation->shape : operation->name) + 2]++;
-    }
-    for (int32_t key = 1; key < keys + 2; key++)
-        next[key] += next[key - 1];
-    for (int32_t k = 0; k < scene->operation_count; k++) {
-        int32_t position = from ? from[k] : k;
-        const struct le_operation *operation = le_scene_operation(scene, position);
-        to[next[(by_shape ? operation->shape : operation->name) + 1]++] = position;
+/* Digits of positions in tables: of as many values as the table has rows, but no more than take little to count. */
+enum { DIGIT_BITS = 16, DIGITS = 1 << DIGIT_BITS };
+
+/* Of what is in `from`, in order, into `to`, by a digit of the shape or the name, which are no more than most. */
+static void sort_digit(const struct le_scene *scene, const int32_t *from, int32_t *to, bool by_shape, int32_t most,
+                       int shift, int32_t *next) {
+    int32_t digits = most >> shift < DIGITS ? (most >> shift) + 1 : DIGITS;
+    memset(next, 0, ((size_t)digits + 1) * sizeof *next);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t k = 0; k < scene->operation_count; k++) {
+            const struct le_operation *operation = le_scene_operation(scene, from[k]);
+            uint32_t key = (uint32_t)(by_shape ? operation->shape : operation->name) + 1; /* LE_NONE is the first */
+            uint32_t digit = key >> shift & (DIGITS - 1);
+            if (pass == 0)
+                next[digit + 1]++;
+            else
+                to[next[digit]++] = from[k];
+        }
+        for (int32_t digit = 1; pass == 0 && digit <= digits; digit++)
+            next[digit] += next[digit - 1];
     }
 }
 
 int32_t *le_scene_alike(const struct le_scene *scene) {
-    int32_t *by_name = LE_NEW_ARRAY(scene->scratch, scene->operation_count, int32_t);
     int32_t *alike = LE_NEW_ARRAY(scene->scratch, scene->operation_count, int32_t);
-    sort_alike(scene, NULL, by_name, false);
-    sort_alike(scene, by_name, alike, true);
+    int32_t *other = LE_NEW_ARRAY(scene->scratch, scene->operation_count, int32_t);
+    int32_t *next = LE_NEW_ARRAY(scene->scratch, DIGITS + 1, int32_t);
+    for (int32_t k = 0; k < scene->operation_count; k++)
+        alike[k] = k;
+    for (int by_shape = 0; by_shape < 2; by_shape++) {
+        int32_t most = by_shape ? scene->index->shapes.count : scene->index->texts.count;
+        for (int shift = 0; shift < 32 && most >> shift; shift += DIGIT_BITS) {
+            sort_digit(scene, alike, other, by_shape, most, shift, next);
+            int32_t *sorted = other;
+            other = alike;
+            alike = sorted;
+        }
+    }
     return alike;
 }
 
@@ -153,36 +170,6 @@ static void know_sources(struct le_scene *scene) {
     }
 }
 
-static bool is_ours(const struct le_scene *scene, const struct le_operation *operation) {
-    return operation->stream != LE_NONE && scene->index->streams.at[operation->stream].process == scene->process;
-}
-
-static void gather_operations(struct le_scene *scene) {
-    const struct le_index *index = scene->index;
-    int32_t count = 0;
-    for (int32_t k = 0; k < index->operations.count; k++)
-        count += is_ours(scene, &index->operations.at[k]);
-    scene->operation_count = 0;
-    scene->operations = LE_NEW_ARRAY(scene->scratch, count, int32_t);
-    for (int32_t k = 0; k < index->operations.count; k++)
-        if (is_ours(scene, &index->operations.at[k]))
-            scene->operations[scene->operation_count++] = k;
-}
-
-static void gather_calls(struct le_scene *scene) {
-    const struct le_index *index = scene->index;
-    int32_t count = 0;
-    for (int32_t k = 0; k < index->calls.count; k++)
-        count += index->calls.at[k].thread != LE_NONE &&
-                 index->threads.at[index->calls.at[k].thread].process == scene->process;
-    scene->call_count = 0;
-    scene->calls = LE_NEW_ARRAY(scene->scratch, count, int32_t);
-    for (int32_t k = 0; k < index->calls.count; k++)
-        if (index->calls.at[k].thread != LE_NONE &&
-            index->threads.at[index->calls.at[k].thread].process == scene->process)
-            scene->calls[scene->call_count++] = k;
-}
-
 /* Where all that the device did is of one kind, its spans are the device's, too. */
 static void lay_out_operations(struct le_scene *scene) {
     int32_t kernels = 0, copies = 0, count = scene->operation_count;
@@ -218,15 +205,12 @@ static bool is_held(const struct le_scene *scene, const struct le_call *call) {
            (le_call_ns(call) >= HELD_NS && call->kind != LE_CALL_START && call->kind != LE_CALL_LOAD);
 }
 
-static void lay_out_calls(struct le_scene *scene) {
-    scene->held = le_spans_new(scene->scratch, scene->call_count);
-    scene->end_ns = 0;
-    for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+static void lay_out_held(struct le_scene *scene) {
+    scene->held = le_spans_new(scene->scratch, scene->host_calls.count);
+    for (int32_t k = 0; k < scene->host_calls.count; k++) {
+        const struct le_call *call = &scene->index->calls.at[scene->host_calls.at[k]];
         if (is_held(scene, call))
             le_spans_add(&scene->held, call->start_ns, call->end_ns);
-        if (call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_QUERY && call->end_ns > scene->end_ns)
-            scene->end_ns = call->end_ns;
     }
 }
 
@@ -235,9 +219,13 @@ static void know_rooms(struct le_scene *scene) {
     if (scene->device == LE_NONE)
         return;
     const struct le_trace_device *device = &scene->index->devices.at[scene->device];
-    for (int32_t k = 0; k < scene->index->shapes.count; k++) {
-        uint64_t blocks = (uint64_t)le_occupancy_blocks(device, &scene->index->shapes.at[k]) * device->multiprocessors;
-        scene->rooms[k] = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX; /* more than any grid's, by far */
+    for (int32_t k = 0; k < scene->operation_count; k++) {
+        int32_t shape = le_scene_operation(scene, k)->shape;
+        if (shape == LE_NONE || scene->rooms[shape])
+            continue;
+        uint64_t blocks =
+            (uint64_t)le_occupancy_blocks(device, &scene->index->shapes.at[shape]) * device->multiprocessors;
+        scene->rooms[shape] = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX; /* more than any grid's, by far */
     }
 }
 
@@ -275,27 +263,62 @@ static void find_device_and_user(struct le_scene *scene) {
         scene->user = LE_USER_CUDA;
 }
 
-bool le_scene_choose(struct le_scene *scene, int32_t process) {
-    scene->process = process;
-    gather_operations(scene);
-    if (scene->operation_count == 0)
-        return false;
-    gather_calls(scene);
-    know_sources(scene);
-    lay_out_operations(scene);
-    lay_out_calls(scene);
-    find_device_and_user(scene);
-    le_recording_know(scene);
-    know_rooms(scene);
+/* From the first work's call to the end of work and calls. */
+static void know_bounds(struct le_scene *scene) {
     const struct le_operation *first = le_scene_operation(scene, 0);
     const struct le_call *call = le_call_of(scene, first);
     scene->start_ns = call && call->start_ns < first->start_ns ? call->start_ns : first->start_ns;
-    uint64_t device_end_ns = scene->busy.count ? scene->busy.at[scene->busy.count - 1].end_ns : first->end_ns;
-    if (scene->end_ns < device_end_ns)
-        scene->end_ns = device_end_ns;
+    scene->end_ns = scene->busy.count ? scene->busy.at[scene->busy.count - 1].end_ns : first->end_ns;
+    for (int32_t k = 0; k < scene->call_count; k++) {
+        call = le_scene_call(scene, k);
+        if (call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_QUERY && call->end_ns > scene->end_ns)
+            scene->end_ns = call->end_ns;
+    }
+}
+
+/* What is of the device. */
+static void lay_out(struct le_scene *scene) {
+    lay_out_operations(scene);
+    lay_out_held(scene);
+    find_device_and_user(scene);
+    know_rooms(scene);
+    know_bounds(scene);
+}
+
+void le_scene_begin(struct le_scene *scene) {
+    le_owners_find(&scene->owners, scene->index, scene->scratch);
+    know_sources(scene);
+}
+
+bool le_scene_choose(struct le_scene *scene, int32_t process) {
+    struct le_positions operations = le_grouped_of(&scene->owners.operations, process);
+    scene->process = process;
+    scene->host_calls = le_grouped_of(&scene->owners.calls, process);
+    scene->operations = operations.at;
+    scene->operation_count = operations.count;
+    scene->calls = scene->host_calls.at;
+    scene->call_count = scene->host_calls.count;
+    if (scene->operation_count == 0)
+        return false;
+    lay_out(scene);
+    le_recording_know(scene);
     uint64_t hundredth_ns = (scene->end_ns - scene->start_ns) / 100;
     scene->worth_ns = hundredth_ns > WORTH_NS ? hundredth_ns : WORTH_NS;
     return true;
+}
+
+struct le_scene le_scene_on(const struct le_scene *scene, const struct le_device_parts *parts, int32_t part,
+                            struct le_arena *scratch) {
+    struct le_positions operations = le_grouped_of(&parts->operations, part);
+    struct le_positions calls = le_grouped_of(&parts->calls, part);
+    struct le_scene on = *scene;
+    on.scratch = scratch;
+    on.operations = operations.at;
+    on.operation_count = operations.count;
+    on.calls = calls.at;
+    on.call_count = calls.count;
+    lay_out(&on);
+    return on;
 }
 
 /* Bytes a nanosecond that pinned copies reach: half-duplex, a sixteenth below the bus (PCIe 5, 4 and 3, 16 lanes). */
@@ -341,21 +364,26 @@ uint64_t le_copy_cost_ns(const struct le_scene *scene, const struct le_call *cal
 void le_blame(struct le_scene *scene, const struct le_call *call, uint64_t cost_ns) {
     if (!call || call->source == LE_NONE)
         return;
-    scene->costs[scene->user_sources[call->source]] += cost_ns + 1; /* what is free was here, too */
+    int32_t place = scene->user_sources[call->source];
+    scene->costs[place] += cost_ns + 1; /* what is free was here, too */
+    scene->cost_first = scene->cost_after && scene->cost_first < place ? scene->cost_first : place;
+    scene->cost_after = scene->cost_after > place ? scene->cost_after : place + 1;
     uint8_t user = scene->users_of_sources[call->source];
     if (user < LE_USERS)
         scene->costs_of_users[user] += cost_ns + 1;
 }
 
 void le_scene_drop(struct le_scene *scene) {
-    memset(scene->costs, 0, (size_t)scene->index->sources.count * sizeof *scene->costs);
+    for (int32_t k = scene->cost_first; k < scene->cost_after; k++)
+        scene->costs[k] = 0;
+    scene->cost_first = scene->cost_after = 0;
     memset(scene->costs_of_users, 0, sizeof scene->costs_of_users);
 }
 
 static void take_places(struct le_scene *scene, int32_t *places) {
     for (int place = 0; place < LE_FINDING_PLACES; place++) {
         int32_t most = LE_NONE;
-        for (int32_t k = 0; k < scene->index->sources.count; k++)
+        for (int32_t k = scene->cost_first; k < scene->cost_after; k++)
             if (scene->costs[k] > (most == LE_NONE ? 0 : scene->costs[most]))
                 most = k;
         places[place] = most;
@@ -373,10 +401,14 @@ void le_scene_claim(struct le_scene *scene, const struct le_claim *claim) {
     uint64_t whole_ns = scene->end_ns - scene->start_ns;
     if (process->end_ns > process->start_ns && process->end_ns - process->start_ns > whole_ns)
         whole_ns = process->end_ns - process->start_ns;
+    const char *title = claim->title;
+    if (scene->names_device && scene->device != LE_NONE)
+        title =
+            le_arena_format(scene->arena, "Device %u: %s", (unsigned)scene->index->devices.at[scene->device].id, title);
     struct le_finding *finding = LE_PUSH(scene->arena, scene->findings);
     *finding = (struct le_finding){
         .rule = claim->rule,
-        .title = claim->title,
+        .title = title,
         .evidence = claim->evidence ? claim->evidence : "",
         .advice = le_advice_text(claim->advice, user),
         .gain_ns = claim->gain_ns < whole_ns ? claim->gain_ns : whole_ns,
@@ -387,4 +419,14 @@ void le_scene_claim(struct le_scene *scene, const struct le_claim *claim) {
     };
     take_places(scene, finding->sources);
     le_scene_drop(scene);
+}
+
+bool le_is_own_call(const struct le_scene *scene, int32_t call) {
+    int32_t thread = scene->index->calls.at[call].thread;
+    return thread != LE_NONE && scene->index->threads.at[thread].process == scene->process;
+}
+
+bool le_is_module_load(const struct le_scene *scene, const struct le_call *call) {
+    const char *function = le_text_of(scene, call->function);
+    return call->kind == LE_CALL_LOAD && (strstr(function, "ModuleLoad") || strstr(function, "LibraryLoad"));
 }

@@ -1,11 +1,13 @@
-/* What the rules look at: one process of a trace, with what several of them need worked out once, and the way to say
- * what they found. A rule is a function over a scene (rule_*.c); it says nothing about a process without operations,
- * since it is not asked. Memory is the scratch arena's, texts of findings the other one's. */
+/* What the rules look at: what one process of a trace did on one device, or on all that it used, with what several
+ * rules need worked out once, and the way to say what they found. A rule is a function over a scene (rule_*.c);
+ * rules.def says whether it asks about a device or about the process. It says nothing about a process without
+ * operations, since it is not asked. Memory is the scratch arena's, texts of findings the other one's. */
 #ifndef LE_SCENE_H
 #define LE_SCENE_H
 #include "trace/rules/advice.h"
 #include "trace/figures.h"
 #include "trace/rules/finding.h"
+#include "trace/rules/owners.h"
 
 /* Intervals that do not touch, by start. */
 struct le_span {
@@ -36,31 +38,45 @@ struct le_scene {
     struct le_arena *arena, *scratch;
     struct le_findings *findings;
 
-    int32_t process;
-    int32_t *user_sources;     /* for each source: the nearest place that is no library's */
-    uint8_t *users_of_sources; /* enum le_user */
-    uint64_t *costs;           /* of sources, for the finding at hand */
+    /* Of the whole trace. */
+    struct le_owners owners;
+    int32_t *user_sources;          /* for each source: the nearest place that is no library's */
+    uint8_t *users_of_sources;      /* enum le_user */
+    uint64_t *costs;                /* of sources, for the finding at hand */
+    int32_t cost_first, cost_after; /* where in it there may be some */
     uint64_t costs_of_users[LE_USERS];
-    uint32_t *rooms; /* for each shape: blocks that the device holds at once; 0: not known */
-    int32_t device;  /* of the longest work; LE_NONE */
+
+    /* Of the process. */
+    int32_t process;
+    struct le_positions host_calls; /* on whatever device */
+    struct le_recorded *recorded;   /* up to one in so many calls (recording.c) */
+    double own_part;                /* of what the model says of the recorder's own time */
+    struct le_spans pauses;         /* when it held the program beside that, for its buffers and the like */
+    uint64_t recording_ns;          /* all that it took, pauses too */
+    uint64_t launch_recording_ns;   /* of a launch, on average */
+    uint64_t worth_ns;              /* less is not worth saying */
+
+    /* Of the device, or of all that the process used. */
+    int32_t device;    /* of the longest work; LE_NONE */
+    bool names_device; /* titles say it */
+    uint32_t *rooms;   /* for each shape here: blocks that the device holds at once; 0: not known */
     enum le_user user;
-    int32_t *operations, operation_count; /* positions in the index, by start */
-    int32_t *calls, call_count;
-    struct le_recorded *recorded;          /* up to one in so many calls (recording.c) */
-    double own_part;                       /* of what the model says of the recorder's own time */
-    struct le_spans pauses;                /* when it held the program beside that, for its buffers and the like */
-    uint64_t recording_ns;                 /* all that it took, pauses too */
-    uint64_t launch_recording_ns;          /* of a launch, on average */
+    const int32_t *operations; /* positions in the index, by start */
+    const int32_t *calls;
+    int32_t operation_count, call_count;
     struct le_spans busy, kernels, copies; /* when the device did anything; kernels or whole graphs; copies */
     struct le_spans held;                  /* when the host was held in a call: waits, and what takes as long */
     uint64_t start_ns, end_ns;             /* from the first work's call to the end of work and calls */
     uint64_t kernel_ns;                    /* of kernels and graphs, one by one */
-    uint64_t worth_ns;                     /* less is not worth saying */
 };
 
-/* Works out what is below `process`, of a scene that has index, arenas and findings. False: the process used no device.
- */
+/* Works out what is of the whole trace, of a scene that has index, arenas and findings. */
+void le_scene_begin(struct le_scene *scene);
+/* What is of the process, on all its devices. False: it used none. */
 bool le_scene_choose(struct le_scene *scene, int32_t process);
+/* Of a process' scene: a scene of one of its parts. */
+struct le_scene le_scene_on(const struct le_scene *scene, const struct le_device_parts *parts, int32_t part,
+                            struct le_arena *scratch);
 
 /* All operations, by their position in the scene: those of one name and shape together, and among them by start. */
 int32_t *le_scene_alike(const struct le_scene *scene);
@@ -90,7 +106,7 @@ bool le_is_pageable(const struct le_shape *shape);
  */
 uint64_t le_copy_cost_ns(const struct le_scene *scene, const struct le_call *call,
                          const struct le_operation *operation);
-/* recording.c: works out what recording added to each call of the scene. */
+/* recording.c: works out what recording added to each call of the process. */
 void le_recording_know(struct le_scene *scene);
 /* What it added to the calls that start in this time, and held the program in it; no more than the time. */
 uint64_t le_recording_between(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns);
@@ -115,9 +131,12 @@ struct le_claim {
 void le_scene_claim(struct le_scene *scene, const struct le_claim *claim);
 /* Forgets who was blamed. */
 void le_scene_drop(struct le_scene *scene);
+/* A call by its position in the index: the scene's process made it. */
+bool le_is_own_call(const struct le_scene *scene, int32_t call);
+bool le_is_module_load(const struct le_scene *scene, const struct le_call *call);
 
 /* The rules. Each file has its threshold and why; docs/FINDINGS.md an example. */
-#define LE_RULE(name, function) void function(struct le_scene *scene);
+#define LE_RULE(name, scope, function) void function(struct le_scene *scene);
 #include "trace/rules/rules.def"
 #undef LE_RULE
 #endif

@@ -1,0 +1,130 @@
+/* Runs a command and waits for it; see record_command.h. Signals are waited for by this thread alone, with no handlers:
+ * a terminal's Ctrl-C reaches the command by itself, and what somebody sends to this process is passed on. */
+#include "trace/record_command.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- signals */
+
+static bool has_handler(int number) {
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
+}
+
+/* The command's end, and what would end this process; but not what tells of this process' own mistakes and limits, what
+ * stops it or would not end it, and what the caller handles itself. */
+static void make_signals(sigset_t *signals) {
+    static const int others[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTRAP, SIGSYS,  SIGXCPU,
+                                 SIGXFSZ, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
+    sigfillset(signals);
+    for (size_t k = 0; k < ARRAY_LEN(others); k++)
+        sigdelset(signals, others[k]);
+    for (int number = 1; number <= SIGRTMAX; number++)
+        if (number != SIGCHLD && has_handler(number))
+            sigdelset(signals, number);
+}
+
+/* A terminal's signals come from the system, and have reached the whole group. */
+static void pass_on(pid_t child, const siginfo_t *info) {
+    bool from_terminal = (info->si_signo == SIGINT || info->si_signo == SIGQUIT) && info->si_code == SI_KERNEL;
+    if (info->si_signo != SIGCHLD && !from_terminal)
+        kill(child, info->si_signo);
+}
+
+/* A caller that ignores its children's ends would not get the command's. */
+static bool heed_children(struct sigaction *before) {
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, NULL, before);
+    bool is_ignored = before->sa_handler == SIG_IGN || before->sa_flags & SA_NOCLDWAIT;
+    if (is_ignored)
+        sigaction(SIGCHLD, &plain, NULL);
+    return is_ignored;
+}
+
+/* ---- the child */
+
+struct start {
+    const char *const *command;
+    char **variables;
+    sigset_t mask; /* the caller's */
+    struct sigaction child_ended;
+    int *error; /* shared with the child: why the command is not there */
+};
+
+/* A script without `#!` is run by /bin/sh, as shells do: execvpe sees to that. */
+_Noreturn static void become(const struct start *start) {
+    for (int number = 1; number <= SIGRTMAX; number++)
+        if (has_handler(number))
+            signal(number, SIG_DFL);
+    if (start->child_ended.sa_handler == SIG_IGN)
+        signal(SIGCHLD, SIG_IGN);
+    pthread_sigmask(SIG_SETMASK, &start->mask, NULL);
+    execvpe(start->command[0], (char *const *)start->command, start->variables);
+    *start->error = errno;
+    for (;;)
+        kill(getpid(), SIGKILL); /* so that nothing of the caller's runs here */
+}
+
+/* No handler of the caller's runs in the child. */
+static pid_t start_child(const struct start *start) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pid_t child = fork();
+    if (child == 0)
+        become(start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
+/* Another thread may have been given the signal of the child's end: so it is looked for now and then. */
+static leat_status wait_for(pid_t child, const sigset_t *signals, int *exit_status) {
+    const struct timespec while_ns = {.tv_nsec = 100000000};
+    int status;
+    for (;;) {
+        pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended < 0 && errno != EINTR)
+            return le_fail(LEAT_INTERNAL, "the command's exit status is not known: somebody else waited for its end");
+        if (ended == child)
+            break;
+        siginfo_t info;
+        if (sigtimedwait(signals, &info, &while_ns) > 0)
+            pass_on(child, &info);
+    }
+    *exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return LEAT_OK;
+}
+
+static leat_status fail_start(const struct start *start, int error) {
+    return le_fail(LEAT_FILE, "%s: cannot be started: %s", start->command[0], strerror(error));
+}
+
+static leat_status run(const struct start *start, const sigset_t *signals, int *exit_status) {
+    pid_t child = start_child(start);
+    if (child < 0)
+        return fail_start(start, errno);
+    leat_status status = wait_for(child, signals, exit_status);
+    return *start->error ? fail_start(start, *start->error) : status;
+}
+
+leat_status le_trace_run(const char *const *command, char **variables, int *exit_status) {
+    struct start start = {.command = command, .variables = variables};
+    sigset_t signals;
+    start.error = mmap(NULL, sizeof *start.error, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (start.error == MAP_FAILED)
+        return le_fail_out_of_memory(sizeof *start.error);
+    bool was_ignored = heed_children(&start.child_ended);
+    make_signals(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, &start.mask);
+    leat_status status = run(&start, &signals, exit_status);
+    pthread_sigmask(SIG_SETMASK, &start.mask, NULL);
+    if (was_ignored)
+        sigaction(SIGCHLD, &start.child_ended, NULL);
+    munmap(start.error, sizeof *start.error);
+    return status;
+}
