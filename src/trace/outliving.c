@@ -12,48 +12,58 @@
 
 enum { VARIABLES_MOST_BYTES = 2 << 20, LOOKS = 10 };
 
-/* The file's first bytes; proc hands over a page at a time. */
-static size_t read_file(const char *path, char *bytes, size_t most) {
+/* The file's first bytes, whose count it returns; proc hands over a page at a time. -1: it is not there for us. */
+static ssize_t read_file(const char *path, char *bytes, size_t most) {
     size_t length = 0;
-    ssize_t count = 1;
+    ssize_t count;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return 0;
-    for (; count > 0 && length<most; length += count> 0 ? (size_t)count : 0)
-        count = read(file, bytes + length, most - length);
+        return -1;
+    while (length < most && (count = read(file, bytes + length, most - length)) > 0)
+        length += (size_t)count;
     close(file);
-    return length;
+    return (ssize_t)length;
 }
 
+/* UNKNOWN: it has no variables, as a process that is becoming another program (execve) has none for a moment. */
+enum standing { OTHERS, UNKNOWN, OURS };
+
 /* variable: with its value. */
-static bool any_process_has(const char *variable, char *bytes) {
+static enum standing look_at(const char *process, const char *variable, char *bytes) {
     char path[PATH_MAX];
-    bool found = false;
+    snprintf(path, sizeof path, "/proc/%s/environ", process);
+    ssize_t length = read_file(path, bytes, VARIABLES_MOST_BYTES);
+    if (length == 0)
+        return UNKNOWN;
+    return length > 0 && memmem(bytes, (size_t)length, variable, strlen(variable) + 1) ? OURS : OTHERS;
+}
+
+static enum standing look_at_all(const char *variable, char *bytes) {
+    enum standing most = OTHERS;
     DIR *processes = opendir("/proc");
     if (!processes)
-        return false;
-    for (struct dirent *entry; !found && (entry = readdir(processes)) != NULL;) {
+        return OTHERS;
+    for (struct dirent *entry; most != OURS && (entry = readdir(processes)) != NULL;) {
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
             continue;
-        snprintf(path, sizeof path, "/proc/%s/environ", entry->d_name);
-        size_t length = read_file(path, bytes, VARIABLES_MOST_BYTES);
-        found = memmem(bytes, length, variable, strlen(variable) + 1) != NULL;
+        enum standing standing = look_at(entry->d_name, variable, bytes);
+        most = standing > most ? standing : most;
     }
     closedir(processes);
-    return found;
+    return most;
 }
 
 /* What helped the command, and ends with it, has a moment to do so. */
 bool le_trace_outlived(const char *folder) {
     const struct timespec moment = {.tv_nsec = 10000000};
     char variable[PATH_MAX + 32], *bytes = le_alloc(VARIABLES_MOST_BYTES);
-    bool found = bytes != NULL;
+    enum standing standing = bytes ? UNKNOWN : OTHERS;
     snprintf(variable, sizeof variable, LE_TRACE_FOLDER "=%s", folder);
-    for (int k = 0; found && k < LOOKS; k++) {
+    for (int k = 0; standing != OTHERS && k < LOOKS; k++) {
         if (k > 0)
             nanosleep(&moment, NULL);
-        found = any_process_has(variable, bytes);
+        standing = look_at_all(variable, bytes);
     }
     le_free(bytes);
-    return found;
+    return standing == OURS;
 }
