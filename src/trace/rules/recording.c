@@ -1,27 +1,35 @@
 /* What recording adds to a program's time, call by call: CUPTI's share by a model, the recorder's own by what it told
  * in all. Pauses that CUPTI tells itself, for its buffers and for the code that it loads, come on top. Measured on an
  * H200 (driver 580, CUPTI 13.0): a launch in a loop of C 1.2 us, 0.9 without origins, of CuPy's 1.3 and 1.0. Where the
- * program switches recording on (--from-start off), calls cannot be picked one by one: then of CuPy's 2.1 to 2.7, of
- * PyTorch's 4.2 to 4.5, since what runs between launches of Python drives CUPTI's code and data from the caches, and on
- * a host that ran at two thirds of that speed 4.5 and 7.9. Hence a range for launches. A small copy from Python with
- * four calls about it 4.5 us, of which the recorder's callbacks took 2.3. */
+ * program switches recording on (--from-start off), calls cannot be picked one by one, and what runs between launches
+ * of Python drives CUPTI's code and data from the caches. That costs more on a host, and at an hour, where the calls
+ * themselves take longer: of CuPy's launches 2.4 to 3.4 us, of PyTorch's 4.2 to 6.9, of CuPy's small copies 3.4 to 5.3
+ * with three calls each; but in all of these the same part of the program's recorded time, 0.31 to 0.35, 0.40 and 0.28
+ * to 0.32. So there it is a part of what the call took as recorded; more or less, hence a range. */
 #include "trace/rules/scene.h"
 
-/* CUPTI's, of every call, and of what was enqueued. Of a kernel, or of one that a graph captures: more or less. */
-enum { CALL_NS = 220, OPERATION_NS = 900 };
+/* Of every call. */
+enum { CALL_NS = 220 };
+/* Of what was enqueued, on top. usual_ns: where such a call takes so long as recorded, and in proportion where it takes
+ * another time; 0: it is the same for all. */
 struct cost {
-    uint64_t least_ns, most_ns;
+    uint64_t least_ns, most_ns, usual_ns;
 };
-/* Where recording is switched on by the program, CUPTI looks into every call of its libraries'. */
-static const struct cost launch_switched[LE_USERS] = {
-    [LE_USER_CUDA] = {600, 1200},   [LE_USER_CUPY] = {1700, 3400}, [LE_USER_NUMBA] = {2100, 3800},
-    [LE_USER_TORCH] = {2100, 3800}, [LE_USER_JAX] = {2100, 3800},
+/* Launches: of kernels, and of those that a graph captures. The rest: copies and sets. */
+struct costs {
+    struct cost launch, rest;
 };
-/* Else calls are picked one by one. Numba, PyTorch and JAX: not measured, no less than CuPy's and no more than the
- * half. */
-static const struct cost launch_picked[LE_USERS] = {
-    [LE_USER_CUDA] = {600, 1200},  [LE_USER_CUPY] = {600, 1200}, [LE_USER_NUMBA] = {600, 1900},
-    [LE_USER_TORCH] = {600, 1900}, [LE_USER_JAX] = {600, 1900},
+/* CUPTI looks into every call of its libraries'. Numba and JAX: not measured. */
+static const struct costs switched[LE_USERS] = {
+    [LE_USER_CUDA] = {{600, 1200, 0}, {900, 900, 0}},        [LE_USER_CUPY] = {{1800, 2660, 4200}, {1950, 2950, 3100}},
+    [LE_USER_NUMBA] = {{2100, 3800, 0}, {1950, 2950, 3100}}, [LE_USER_TORCH] = {{3400, 4800, 5000}, {1950, 2950, 3100}},
+    [LE_USER_JAX] = {{2100, 3800, 0}, {1950, 2950, 3100}},
+};
+/* Calls are picked one by one. Numba, PyTorch and JAX: not measured, no less than CuPy's and no more than the half. */
+static const struct costs picked[LE_USERS] = {
+    [LE_USER_CUDA] = {{600, 1200, 0}, {900, 900, 0}},  [LE_USER_CUPY] = {{600, 1200, 0}, {900, 900, 0}},
+    [LE_USER_NUMBA] = {{600, 1900, 0}, {900, 900, 0}}, [LE_USER_TORCH] = {{600, 1900, 0}, {900, 900, 0}},
+    [LE_USER_JAX] = {{600, 1900, 0}, {900, 900, 0}},
 };
 /* The recorder's, at most: to find where a call was made, and to sample the bytes of a copy, which asks the system. */
 enum { ORIGIN_NS = 250, SAMPLE_NS = 2050 };
@@ -32,26 +40,38 @@ static uint64_t own_ns(const struct le_scene *scene, const struct le_call *call)
     return origin_ns + (transfer && transfer->sample ? SAMPLE_NS : 0);
 }
 
-static struct cost launch_cost(const struct le_scene *scene) {
-    const struct cost *costs = scene->index->processes.at[scene->process].is_switched ? launch_switched : launch_picked;
-    return costs[scene->user];
+/* Of one call, or of all before one; more or less. */
+struct le_recorded {
+    uint64_t likely_ns, doubt_ns;
+};
+
+/* How slow the host is there, by how long the call took. Those that waited do not say: copies that are not
+ * asynchronous, and launches into a full queue. */
+static double slowness(struct cost cost, const struct le_call *call) {
+    const double slowest = 2;
+    if (cost.usual_ns == 0 || call->kind == LE_CALL_COPY)
+        return 1;
+    double slowness = (double)(call->end_ns - call->start_ns) / (double)cost.usual_ns;
+    return slowness < slowest ? slowness : slowest;
 }
 
-static uint64_t launch_ns(const struct le_scene *scene) {
-    struct cost cost = launch_cost(scene);
-    return (cost.least_ns + cost.most_ns) / 2;
+static struct le_recorded cupti_took_of(struct cost cost, const struct le_call *call) {
+    double least_ns = slowness(cost, call) * (double)cost.least_ns,
+           most_ns = slowness(cost, call) * (double)cost.most_ns;
+    return (struct le_recorded){CALL_NS + (uint64_t)((least_ns + most_ns) / 2), (uint64_t)((most_ns - least_ns) / 2)};
 }
 
-/* So much more or less. */
-static uint64_t launch_doubt_ns(const struct le_scene *scene) {
-    struct cost cost = launch_cost(scene);
-    return (cost.most_ns - cost.least_ns) / 2;
+static const struct costs *costs_of(const struct le_scene *scene) {
+    const struct costs *costs = scene->index->processes.at[scene->process].is_switched ? switched : picked;
+    return &costs[scene->user];
 }
 
-static uint64_t cupti_ns(const struct le_scene *scene, const struct le_call *call) {
+static struct le_recorded cupti_took(const struct le_scene *scene, const struct le_call *call) {
     if (call->kind == LE_CALL_LAUNCH)
-        return CALL_NS + launch_ns(scene);
-    return call->operation != LE_NONE ? CALL_NS + OPERATION_NS : CALL_NS;
+        return cupti_took_of(costs_of(scene)->launch, call);
+    if (call->operation != LE_NONE)
+        return cupti_took_of(costs_of(scene)->rest, call);
+    return (struct le_recorded){CALL_NS, 0};
 }
 
 /* Whichever device it is for: recording holds the host. */
@@ -76,17 +96,13 @@ static void lay_out_pauses(struct le_scene *scene) {
     }
 }
 
-/* What recording took of the calls before one, and how many of these were launches. */
-struct le_recorded {
-    uint64_t time_ns;
-    int32_t launches;
-};
 /* One is kept for so many calls; what lies between is added up again. */
 enum { CALLS_ADDED = 16 };
 
 static void add_call(const struct le_scene *scene, const struct le_call *call, struct le_recorded *recorded) {
-    recorded->time_ns += cupti_ns(scene, call) + (uint64_t)(scene->own_part * (double)own_ns(scene, call));
-    recorded->launches += call->kind == LE_CALL_LAUNCH;
+    struct le_recorded cupti = cupti_took(scene, call);
+    recorded->likely_ns += cupti.likely_ns + (uint64_t)(scene->own_part * (double)own_ns(scene, call));
+    recorded->doubt_ns += cupti.doubt_ns;
 }
 
 static struct le_recorded recorded_before(const struct le_scene *scene, int32_t call) {
@@ -98,6 +114,7 @@ static struct le_recorded recorded_before(const struct le_scene *scene, int32_t 
 
 void le_recording_know(struct le_scene *scene) {
     uint64_t told_ns = scene->index->processes.at[scene->process].recorder_ns, modelled_ns = 0, launches_ns = 0;
+    uint64_t launches = 0;
     struct le_recorded all = {0};
     lay_out_pauses(scene);
     scene->recording_ns = told_ns + le_spans_total(&scene->pauses);
@@ -107,16 +124,19 @@ void le_recording_know(struct le_scene *scene) {
     scene->recorded = LE_NEW_ARRAY(scene->scratch, scene->host_calls.count / CALLS_ADDED + 1, struct le_recorded);
     for (int32_t k = 0; k < scene->host_calls.count; k++) {
         const struct le_call *call = host_call(scene, k);
-        uint64_t before_ns = all.time_ns;
+        uint64_t before_ns = all.likely_ns;
         if (k % CALLS_ADDED == 0)
             scene->recorded[k / CALLS_ADDED] = all;
         add_call(scene, call, &all);
-        scene->recording_ns += cupti_ns(scene, call);
-        launches_ns += call->kind == LE_CALL_LAUNCH ? all.time_ns - before_ns : 0;
+        scene->recording_ns += cupti_took(scene, call).likely_ns;
+        if (call->kind == LE_CALL_LAUNCH) {
+            launches_ns += all.likely_ns - before_ns;
+            launches++;
+        }
     }
     if (scene->host_calls.count % CALLS_ADDED == 0)
         scene->recorded[scene->host_calls.count / CALLS_ADDED] = all;
-    scene->launch_recording_ns = all.launches ? launches_ns / (uint64_t)all.launches : CALL_NS + launch_ns(scene);
+    scene->launch_recording_ns = launches ? launches_ns / launches : 0;
 }
 
 /* The first call that starts no earlier. */
@@ -137,8 +157,8 @@ struct le_range le_recording_range(const struct le_scene *scene, uint64_t start_
         return (struct le_range){0};
     struct le_recorded from = recorded_before(scene, call_from(scene, start_ns));
     struct le_recorded to = recorded_before(scene, call_from(scene, end_ns));
-    uint64_t likely_ns = to.time_ns - from.time_ns + le_spans_overlap(&scene->pauses, start_ns, end_ns);
-    uint64_t doubt_ns = (uint64_t)(to.launches - from.launches) * launch_doubt_ns(scene);
+    uint64_t likely_ns = to.likely_ns - from.likely_ns + le_spans_overlap(&scene->pauses, start_ns, end_ns);
+    uint64_t doubt_ns = to.doubt_ns - from.doubt_ns;
     struct le_range range = {likely_ns - doubt_ns, likely_ns, likely_ns + doubt_ns};
     return le_range_within(range, end_ns - start_ns);
 }

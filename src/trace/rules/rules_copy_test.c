@@ -239,6 +239,23 @@ static void takes_off_its_samples(void **state) {
     }
 }
 
+/* Where the program switched recording on, from Python. */
+static void recording_takes_more_of_copies_of_python(void **state) {
+    (void)state;
+    for (int is_async = 0; is_async <= 1; is_async++) {
+        struct play *play = play_new(own);
+        play->index.processes.at[0].is_switched = true;
+        for (int k = 0; k < 1000; k++)
+            play_copy(play, (struct played_copy){
+                                .up = true, .pinned = true, .async = is_async, .bytes = 400, .host = 64, .stream = 1});
+        play_launch(play, 1, "cupy_work", 10560, 256, MS(10));
+        play_wait(play);
+        play_end(play);
+        play_expect(play, "small-copies", 1000 * (is_async ? 6e3 - 4.742e3 - .22e3 : 8.5e3 - 2.45e3 - .22e3));
+        play_free(play);
+    }
+}
+
 static struct play *trips(int count, uint64_t bytes, bool changed) {
     struct play *play = play_new(own);
     for (uint64_t k = 0; k < (uint64_t)count; k++) {
@@ -472,6 +489,7 @@ int main(void) {
         cmocka_unit_test(finds_small_copies),
         cmocka_unit_test(finds_round_trips),
         cmocka_unit_test(takes_off_its_samples),
+        cmocka_unit_test(recording_takes_more_of_copies_of_python),
         cmocka_unit_test(finds_no_overlap),
         cmocka_unit_test(no_overlap_has_its_limits),
         cmocka_unit_test(transfers_cross_the_bus),
