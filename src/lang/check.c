@@ -23,14 +23,50 @@ static struct le_index **copy_indices(struct le_checker *c, const struct le_indi
     return copy;
 }
 
-/* In index order, but those whose bounds depend on others last. */
+static bool is_index(const struct le_tree_node *node, const void *user) {
+    return node->kind == LE_TREE_INDEX && node->index == user;
+}
+
+static bool bounds_use(const struct le_index *index, const struct le_index *other) {
+    return le_tree_any(index->low, is_index, other) || le_tree_any(index->high, is_index, other) ||
+           le_tree_any(index->by, is_index, other);
+}
+
+/* Whether all that its bounds use come before it. */
+static bool is_next(const struct le_checker *c, const bool *placed, const struct le_index *index) {
+    for (int k = 0; k < c->free.count; k++)
+        if (!placed[k] && bounds_use(index, c->free.at[k]))
+            return false;
+    return true;
+}
+
+_Noreturn static void fail_circle(struct le_checker *c, const bool *placed) {
+    int first = 0;
+    while (placed[first])
+        first++;
+    le_checker_fail(c, c->free.at[first]->place, NULL, "the range of index '%s' uses itself", c->free.at[first]->name);
+}
+
+/* In index order, but those whose bounds depend on others last, each after these. An each's are in order already: their
+ * bounds use those to the left. */
 static void finish_free(struct le_checker *c, struct le_step *step) {
+    int count = c->free.count;
+    bool *placed = LE_NEW_ARRAY(c->arena, count, bool);
     step->free_count = 0;
-    step->free = LE_NEW_ARRAY(c->arena, c->free.count, struct le_index *);
-    for (int last = 0; last < 2; last++)
-        for (int k = 0; k < c->free.count; k++)
-            if (c->free.at[k]->depends == (last == 1))
-                step->free[step->free_count++] = c->free.at[k];
+    step->free = LE_NEW_ARRAY(c->arena, count, struct le_index *);
+    while (step->free_count < count) {
+        int next = -1;
+        for (int k = 0; k < count; k++) {
+            if (placed[k] || !is_next(c, placed, c->free.at[k]))
+                continue;
+            if (next < 0 || (step->kind != LE_STEP_EACH && c->free.at[next]->depends && !c->free.at[k]->depends))
+                next = k;
+        }
+        if (next < 0)
+            fail_circle(c, placed);
+        placed[next] = true;
+        step->free[step->free_count++] = c->free.at[next];
+    }
 }
 
 void le_checker_finish(struct le_checker *c, struct le_step *step) {
@@ -63,10 +99,6 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
         if (binder->has_range)
             le_checker_range(c, index, &binder->range, &scope);
     }
-}
-
-static bool is_index(const struct le_tree_node *node, const void *user) {
-    return node->kind == LE_TREE_INDEX && node->index == user;
 }
 
 /* "i, k": the indices that are not on the left; NULL: all are. */

@@ -133,6 +133,8 @@ static void tells_assignments_that_do_not_fit(void **state) {
     fails("y[i] = x[0.5*i]", 1, 13, "a subscript must be an integer");
     fails("y = 1.5 << 2", 1, 9, "'<<' needs integers");
     fails("y[i] = m[i,j] where i in 0..2, i in 0..3\nout j", 1, 32, "two ranges");
+    fails("y[i,j] = 1 where i in 0..j+1, j in 0..i+1\nout y[4,4]", 1, 3, "uses itself");
+    fails("out y[4]\ny[i] = 1 where i in 0..i+1", 2, 3, "uses itself");
     makes("x1[i] += A[i,j] * y_1[j]", "input  x1  array, rank 1, assigned\nx1[i] += (A[i, j] * y_1[j]) for i, j");
 }
 
