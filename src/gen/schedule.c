@@ -414,17 +414,40 @@ static bool needs_kept(struct gen *g) {
     return g->stage->node->reduces && !le_gen_is_safe(g, g->stage->node);
 }
 
-/* Whether it stands alone in a subscript on the left: its values write different elements. */
+/* The store of an each's elements that may meet; le_gen_in_lanes: there is one. NULL: they write different places. */
+static const struct le_region_step *store_that_meets(const struct le_stage *stage) {
+    const struct le_region *region = stage->kind == LE_STAGE_EACH ? stage->node->region : NULL;
+    for (int k = 0; region && k < region->step_count; k++)
+        if (region->steps[k].kind == LE_REGION_STORE && !region->steps[k].own)
+            return &region->steps[k];
+    return NULL;
+}
+
+/* Whether it shows in what order elements meet: not in sums, products and extremes of integers. */
+static bool shows_order(const struct gen *g) {
+    const struct le_stage *stage = g->stage;
+    const struct le_region_step *s = store_that_meets(stage);
+    if (!s)
+        return stage->kind == LE_STAGE_SCATTER;
+    enum le_type type = g->ir->values.at[stage->pairs[s->target].target].type;
+    return s->scatter == LE_SCATTER_SET || !(le_type_is_int(type) || type == LE_BOOL);
+}
+
+/* Whether it stands alone in a subscript of what may meet: its values write different elements. */
 static bool is_apart(const struct gen *g, int index) {
-    for (int d = 0; d < g->stage->left_count; d++)
-        if (g->stage->left[d]->kind == LE_NODE_INDEX && g->stage->left[d]->index == index)
+    const struct le_stage *stage = g->stage;
+    const struct le_region_step *s = store_that_meets(stage);
+    struct le_node *const *subscripts = s ? stage->node->operands + s->first_subscript : stage->left;
+    int count = s ? s->subscript_count : stage->left_count;
+    for (int d = 0; d < count; d++)
+        if (subscripts[d]->kind == LE_NODE_INDEX && subscripts[d]->index == index)
             return true;
     return false;
 }
 
 /* The lanes go in the order of the indices: those of the last, or of one before, if each element that is written has
  * one value of all that follow. */
-static int scatter_lane(struct gen *g) {
+static int lane_in_order(struct gen *g) {
     int k = g->stage->index_count - 1;
     while (k > 0 && le_gen_extent(g, g->stage->indices[k]) < FEW_LANES && is_apart(g, g->stage->indices[k]) &&
            le_gen_extent(g, g->stage->indices[k - 1]) > le_gen_extent(g, g->stage->indices[k]))
@@ -437,8 +460,8 @@ static void choose_lane(struct gen *g) {
     if (g->stage->index_count == 0 || !le_gen_in_lanes(g))
         return;
     int last = g->merged_into[g->stage->indices[g->stage->index_count - 1]];
-    if (g->stage->kind == LE_STAGE_SCATTER) {
-        g->lane = scatter_lane(g);
+    if (shows_order(g)) {
+        g->lane = lane_in_order(g);
         return;
     }
     double kept;

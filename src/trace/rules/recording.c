@@ -15,7 +15,7 @@ enum { CALL_NS = 220 };
 struct cost {
     uint64_t least_ns, most_ns, usual_ns;
 };
-/* Launches: of kernels, and of those that a graph captures. The rest: copies and sets. */
+/* Launches: of kernels, and of those that a graph captures. The rest: copies, sets, graphs. */
 struct costs {
     struct cost launch, rest;
 };
