@@ -145,6 +145,10 @@ set_tests_properties(tests/faults tests/faults/driver tests/examples tests/devic
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c
              ${PROJECT_SOURCE_DIR}/tests/random/generator.c)
 leat_test(tests/random random_programs 300)
+# Stores that meet, against plain loops.
+leat_program(random_meetings ${PROJECT_SOURCE_DIR}/tests/random/random_meetings.c
+             ${PROJECT_SOURCE_DIR}/tests/random/generator.c)
+leat_test(tests/random/meetings random_meetings 300)
 
 # What the fuzzers' corpora hold, without a fuzzer.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
