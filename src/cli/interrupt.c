@@ -17,8 +17,22 @@ static void end(int number) {
     _exit(LE_EXIT_SIGNAL + number);
 }
 
+static void go_on(int number) {
+    (void)number;
+}
+
+/* Past the limit on a file's size a write fails, and its file is removed, where the signal would end the command. By a
+ * handler, since what is ignored stays so in the commands that a trace runs. */
+static void let_writes_fail(void) {
+    struct sigaction action = {.sa_flags = SA_RESTART};
+    action.sa_handler = go_on;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGXFSZ, &action, NULL);
+}
+
 void le_cli_interrupt_catch(void) {
     static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP};
+    let_writes_fail();
     for (size_t k = 0; k < sizeof SIGNALS / sizeof SIGNALS[0]; k++) {
         struct sigaction action, old;
         if (sigaction(SIGNALS[k], NULL, &old) != 0 || old.sa_handler == SIG_IGN)

@@ -8,6 +8,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int le_cli_outcome_start(struct le_cli_outcome *outcome, struct le_cli *cli, uint64_t repeat) {
@@ -53,13 +54,21 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     return written ? LE_EXIT_OK : le_cli_fail(cli, LEAT_FILE, "stdout cannot be written: %s", strerror(errno));
 }
 
+static bool is_no_regular_file(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+}
+
+/* A signal waits until a file is whole or gone, but not for a pipe, which may never find a reader. */
 static int write_file(struct le_cli *cli, const struct le_cli_output *output, const leat_array *array,
                       leat_colormap colormap) {
-    bool keyed = le_cli_ends_with(output->path, ".npz");
+    bool keyed = le_cli_ends_with(output->path, ".npz"), holds = !is_no_regular_file(output->path);
     const char *key = keyed ? (output->key ? output->key : output->name) : NULL;
-    le_cli_interrupt_hold();
+    if (holds)
+        le_cli_interrupt_hold();
     leat_status status = leat_array_save(array, output->path, key, colormap);
-    le_cli_interrupt_release();
+    if (holds)
+        le_cli_interrupt_release();
     return le_cli_failed(cli, status);
 }
 
