@@ -36,7 +36,7 @@ static int check_outputs(struct le_cli *cli, const struct le_cli_line *line) {
     for (size_t k = 0; k < line->output_count; k++)
         if (!is_bound(line, line->outputs[k].name))
             return le_cli_usage(cli, "-o %s: none of the arguments has that name", line->outputs[k].name);
-    return le_cli_check_folders(cli, line);
+    return le_cli_check_files(cli, line);
 }
 
 static int read_source(struct launch *launch) {

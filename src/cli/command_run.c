@@ -101,7 +101,7 @@ static int run_steps(struct run *run) {
     if (!code)
         code = want_outputs(run);
     if (!code)
-        code = le_cli_check_folders(run->session.cli, &run->session.line);
+        code = le_cli_check_files(run->session.cli, &run->session.line);
     if (!code)
         code = le_cli_session_bind(session);
     if (!code)

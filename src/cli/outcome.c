@@ -24,22 +24,67 @@ void le_cli_outcome_free(struct le_cli_outcome *outcome) {
 
 /* ---- results */
 
-static int check_folder(struct le_cli *cli, const char *path) {
-    char *copy = strdup(path);
-    if (!copy)
-        return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
-    int code = LE_EXIT_OK;
-    if (access(dirname(copy), W_OK) != 0)
-        code = le_cli_fail(cli, LEAT_FILE, "%s cannot be written: %s", path, strerror(errno));
+static bool is_no_regular_file(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+}
+
+/* What will be written: path with all links followed, but for a file's that is not there yet. NULL: see errno. */
+static char *find_target(const char *path) {
+    char *target = realpath(path, NULL);
+    if (target || errno != ENOENT)
+        return target;
+    char *copy = strdup(path), *folder = copy ? realpath(dirname(copy), NULL) : NULL;
+    const char *slash = strrchr(path, '/');
+    if (folder && asprintf(&target, "%s/%s", folder, slash ? slash + 1 : path) < 0)
+        target = NULL;
+    free(folder);
     free(copy);
+    return target;
+}
+
+/* A regular file is replaced, which its folder must allow. */
+static bool can_be_written(const char *target) {
+    if (is_no_regular_file(target))
+        return access(target, W_OK) == 0;
+    char *copy = strdup(target);
+    bool can = copy && access(dirname(copy), W_OK) == 0;
+    free(copy);
+    return can;
+}
+
+static bool has_file(const struct le_cli_output *output) {
+    return output->path && strcmp(output->path, "-") != 0;
+}
+
+/* Whether one of the outputs before the k-th goes to that file, too. */
+static bool is_taken(const struct le_cli_line *line, size_t k, const char *target) {
+    bool taken = false;
+    for (size_t other = 0; other < k && !taken; other++) {
+        char *before = has_file(&line->outputs[other]) ? find_target(line->outputs[other].path) : NULL;
+        taken = before && strcmp(before, target) == 0;
+        free(before);
+    }
+    return taken;
+}
+
+static int check_file(struct le_cli *cli, const struct le_cli_line *line, size_t k) {
+    const char *path = line->outputs[k].path;
+    char *target = find_target(path);
+    int code = LE_EXIT_OK;
+    if (!target || !can_be_written(target))
+        code = le_cli_fail(cli, LEAT_FILE, "%s cannot be written: %s", path, strerror(errno));
+    else if (is_taken(line, k, target))
+        code = le_cli_usage(cli, "-o: two results into one file, %s", path);
+    free(target);
     return code;
 }
 
-int le_cli_check_folders(struct le_cli *cli, const struct le_cli_line *line) {
+int le_cli_check_files(struct le_cli *cli, const struct le_cli_line *line) {
     int code = LE_EXIT_OK;
     for (size_t k = 0; k < line->output_count && !code; k++)
-        if (line->outputs[k].path && strcmp(line->outputs[k].path, "-") != 0)
-            code = check_folder(cli, line->outputs[k].path);
+        if (has_file(&line->outputs[k]))
+            code = check_file(cli, line, k);
     return code;
 }
 
@@ -52,11 +97,6 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     bool written = fwrite(bytes, 1, size_bytes, stdout) == size_bytes && fflush(stdout) == 0;
     leat_memory_free(bytes);
     return written ? LE_EXIT_OK : le_cli_fail(cli, LEAT_FILE, "stdout cannot be written: %s", strerror(errno));
-}
-
-static bool is_no_regular_file(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
 /* A signal waits until a file is whole or gone, but not for a pipe, which may never find a reader. */

@@ -26,6 +26,6 @@ int le_cli_results_end(struct le_cli_outcome *outcome, int code);
 /* The last word: times and the account, or the JSON object. */
 void le_cli_report(struct le_cli_outcome *outcome, int code);
 
-/* Refuses output files whose folders cannot be written, before anything is run. */
-int le_cli_check_folders(struct le_cli *cli, const struct le_cli_line *line);
+/* Refuses output files that cannot be written, and one that two results go to, before anything is run. */
+int le_cli_check_files(struct le_cli *cli, const struct le_cli_line *line);
 #endif
