@@ -113,6 +113,11 @@ static void print_value(FILE *file, const char *name, const struct le_element *e
     fprintf(file, "%s %s, ", name, text);
 }
 
+/* Without the sign that NaN has where infinities cancel. */
+static double unsigned_nan(double value) {
+    return isnan(value) ? (double)NAN : value;
+}
+
 void le_summary_print(FILE *file, const leat_description *array) {
     struct summary summary = {0};
     int64_t elements = 1;
@@ -123,10 +128,10 @@ void le_summary_print(FILE *file, const leat_description *array) {
     if (summary.any) {
         print_value(file, "min", &summary.least, array->dtype);
         print_value(file, "max", &summary.greatest, array->dtype);
-        fprintf(file, "mean %.6g", summary.sum / (double)summary.counted);
+        fprintf(file, "mean %.6g", unsigned_nan(summary.sum / (double)summary.counted));
     } else if (summary.counted) {
         double count = (double)summary.counted;
-        fprintf(file, "mean %.6g%+.6gj", summary.sum / count, summary.sum_im / count);
+        fprintf(file, "mean %.6g%+.6gj", unsigned_nan(summary.sum / count), unsigned_nan(summary.sum_im / count));
     }
     if (nans)
         fprintf(file, "%s%lld nan", summary.counted ? ", " : "", (long long)nans);
