@@ -45,19 +45,6 @@ static int make_new(struct le_cli *cli, leat_dtype dtype, int rank, const int64_
     return le_cli_failed(cli, status);
 }
 
-static int load_stdin(struct le_cli *cli, leat_array **array) {
-    char *bytes = NULL;
-    size_t size_bytes = 0;
-    le_cli_cost_begin(cli, LEAT_COST_READ, "stdin");
-    int code = le_cli_read_all(cli, "-", "stdin", SIZE_MAX - 1, &bytes, &size_bytes);
-    le_cli_cost_end(cli, size_bytes);
-    if (code)
-        return code;
-    leat_status status = leat_array_load_memory(cli->ctx, bytes, size_bytes, (leat_dtype)0, array);
-    free(bytes);
-    return le_cli_failed(cli, status);
-}
-
 /* TYPE[...], which no file is called. */
 static bool is_meant_as_extents(const char *text) {
     size_t type = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789"), length = strlen(text);
@@ -67,7 +54,7 @@ static bool is_meant_as_extents(const char *text) {
 static int make_loaded(struct le_cli *cli, const struct le_cli_binding *binding, struct le_cli_argument *argument) {
     leat_description description;
     int code = strcmp(binding->value, "-") == 0
-                   ? load_stdin(cli, &argument->source)
+                   ? le_cli_load_stdin(cli, (leat_dtype)0, &argument->source)
                    : le_cli_failed(cli, leat_array_load(cli->ctx, binding->value, binding->key, (leat_dtype)0,
                                                         &argument->source));
     if (code)

@@ -143,17 +143,8 @@ static int load_file(struct le_cli_session *session, const struct le_cli_binding
 
 static int load_stdin(struct le_cli_session *session, const struct le_cli_binding *binding, leat_array **array) {
     leat_name_info info = {0};
-    char *bytes = NULL;
-    size_t size_bytes = 0;
     find_input(session->program, binding->name, &info);
-    le_cli_cost_begin(session->cli, LEAT_COST_READ, "stdin");
-    int code = le_cli_read_all(session->cli, "-", "stdin", SIZE_MAX - 1, &bytes, &size_bytes);
-    le_cli_cost_end(session->cli, size_bytes);
-    if (code)
-        return code;
-    leat_status status = leat_array_load_memory(session->cli->ctx, bytes, size_bytes, info.dtype, array);
-    free(bytes);
-    return le_cli_failed(session->cli, status);
+    return le_cli_load_stdin(session->cli, info.dtype, array);
 }
 
 static int bind_array(struct le_cli_session *session, const struct le_cli_binding *binding) {

@@ -20,4 +20,6 @@ void le_cli_session_free(struct le_cli_session *session);
 /* All bytes of a file, or of stdin ("-"), with a NUL behind them that is not counted. *bytes is freed with free(). */
 int le_cli_read_all(struct le_cli *cli, const char *path, const char *shown, size_t most_bytes, char **bytes,
                     size_t *size_bytes);
+/* The array on stdin; declared as leat_array_load has it. */
+int le_cli_load_stdin(struct le_cli *cli, leat_dtype declared, leat_array **array);
 #endif
