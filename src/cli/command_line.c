@@ -31,7 +31,7 @@ static bool is_name(const char *text, size_t length) {
 
 /* FILE.npz:key: ends path at the colon and returns the key; NULL where there is none. */
 static char *split_key(char *path) {
-    char *at = strstr(path, ".npz:");
+    char *at = strcasestr(path, ".npz:");
     if (!at)
         return NULL;
     at[4] = '\0';
