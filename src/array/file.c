@@ -91,10 +91,30 @@ void le_file_bytes_finish(struct le_file_bytes *bytes) {
 
 /* ---- out */
 
-/* The path that a rename must go to: that of a link's target; a copy of path where it does not exist yet. */
+/* What a link's text means: from its own folder on, or from the root. */
+static char *resolve(const char *link, const char *text) {
+    const char *slash = strrchr(link, '/');
+    size_t folder = slash && *text != '/' ? (size_t)(slash - link) + 1 : 0, length = strlen(text) + 1;
+    char *path = le_alloc(folder + length);
+    if (path) {
+        memcpy(path, link, folder);
+        memcpy(path + folder, text, length);
+    }
+    return path;
+}
+
+/* The path that a rename must go to: that of a link's target, be it there or not. Links do not go round in circles. */
 static char *real_path(const char *path) {
-    char real[PATH_MAX];
-    return le_strdup(realpath(path, real) ? real : path);
+    char text[PATH_MAX];
+    ssize_t length;
+    char *at = le_strdup(realpath(path, text) ? text : path);
+    while (at && (length = readlink(at, text, sizeof text - 1)) >= 0) {
+        text[length] = '\0';
+        char *next = resolve(at, text);
+        le_free(at);
+        at = next;
+    }
+    return at;
 }
 
 static leat_status open_temporary(struct le_file_out *out) {
@@ -121,12 +141,16 @@ leat_status le_file_out_open(const char *path, struct le_file_out *out) {
     *out = (struct le_file_out){.fd = -1, .name = path};
     struct stat about;
     bool exists = stat(path, &about) == 0;
+    if (!exists && errno != ENOENT)
+        return fail_errno(path, "write", errno);
     if (exists && S_ISDIR(about.st_mode))
         return le_fail(LEAT_FILE, "%s: is a folder", path);
     if (exists && !S_ISREG(about.st_mode)) {
         out->fd = open(path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? fail_errno(path, "write", errno) : LEAT_OK;
     }
+    if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0) /* renaming would not ask */
+        return fail_errno(path, "write", errno);
     out->path = real_path(path);
     if (!out->path)
         return le_fail_out_of_memory(strlen(path) + 1);

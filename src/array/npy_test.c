@@ -287,11 +287,78 @@ static void test_paths(void **state) {
     le_memory_pool_close(pool);
 }
 
+/* Links to what is not there yet, and to themselves. */
+static void test_dangling(void **state) {
+    (void)state;
+    struct le_memory_pool *pool = open_pool();
+    char folder[64], link[200];
+    make_folder(folder);
+    leat_array *array = counted(pool, 1, SHAPE(10));
+    assert_int_equal(mkdir(path_in(folder, "there"), 0755), 0);
+    snprintf(link, sizeof link, "%s/a.npy", folder);
+    assert_int_equal(symlink("there/b.npy", link), 0);
+    assert_int_equal(symlink("../c.npy", path_in(folder, "there/b.npy")), 0);
+    struct stat about;
+    for (int k = 0; k < 2; k++) { /* the second time it is there */
+        assert_ok(le_npy_save(array, link));
+        assert_int_equal(lstat(link, &about), 0);
+        assert_true(S_ISLNK(about.st_mode));
+        assert_int_equal(lstat(path_in(folder, "there/b.npy"), &about), 0);
+        assert_true(S_ISLNK(about.st_mode));
+        assert_int_equal(lstat(path_in(folder, "c.npy"), &about), 0);
+        assert_true(S_ISREG(about.st_mode));
+    }
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink(path_in(folder, "d.npy"), link), 0);
+    assert_ok(le_npy_save(array, link));
+    assert_int_equal(unlink(path_in(folder, "d.npy")), 0);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink("a.npy", link), 0);
+    assert_int_equal(le_npy_save(array, link), LEAT_FILE);
+    assert_message("a.npy: cannot write: Too many levels of symbolic links");
+    unlink(link);
+    unlink(path_in(folder, "c.npy"));
+    unlink(path_in(folder, "there/b.npy"));
+    remove_folder(path_in(folder, "there"));
+    remove_folder(folder); /* nothing else was left */
+    le_array_free(array);
+    le_memory_pool_close(pool);
+}
+
+/* A file that is protected from writing stays, though its folder would let it be replaced. Root may write all. */
+static void test_protected(void **state) {
+    (void)state;
+    struct le_memory_pool *pool = open_pool();
+    char folder[64];
+    make_folder(folder);
+    leat_array *array = counted(pool, 1, SHAPE(10));
+    bool is_root = geteuid() == 0;
+    write_file(path_in(folder, "a.npy"), "old", 3);
+    assert_int_equal(chmod(path_in(folder, "a.npy"), 0444), 0);
+    if (is_root) {
+        assert_int_equal(chmod(folder, 0777), 0);
+        assert_int_equal(seteuid(65534), 0);
+    }
+    leat_status status = le_npy_save(array, path_in(folder, "a.npy"));
+    if (is_root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(status, LEAT_FILE);
+    assert_message("a.npy: cannot write: Permission denied");
+    struct stat about;
+    assert_int_equal(stat(path_in(folder, "a.npy"), &about), 0);
+    assert_int_equal(about.st_size, 3);
+    unlink(path_in(folder, "a.npy"));
+    remove_folder(folder);
+    le_array_free(array);
+    le_memory_pool_close(pool);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_refused),         cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_orders),  cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_mapping),
-        cmocka_unit_test(test_paths),   cmocka_unit_test(test_mapping_refused),
+        cmocka_unit_test(test_headers),   cmocka_unit_test(test_refused),         cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_orders),    cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_mapping),
+        cmocka_unit_test(test_paths),     cmocka_unit_test(test_mapping_refused), cmocka_unit_test(test_dangling),
+        cmocka_unit_test(test_protected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

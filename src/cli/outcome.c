@@ -43,10 +43,12 @@ static char *find_target(const char *path) {
     return target;
 }
 
-/* A regular file is replaced, which its folder must allow. */
+/* A regular file is replaced, which its folder must allow as well. */
 static bool can_be_written(const char *target) {
+    if (access(target, F_OK) == 0 && access(target, W_OK) != 0)
+        return false;
     if (is_no_regular_file(target))
-        return access(target, W_OK) == 0;
+        return true;
     char *copy = strdup(target);
     bool can = copy && access(dirname(copy), W_OK) == 0;
     free(copy);
