@@ -7,7 +7,8 @@
 #include <string.h>
 #include <zip.h>
 
-#define DEFLATE_MOST 1040u /* bytes out of one byte in: deflate's limit is 1032 */
+#define DEFLATE_MOST    1040u  /* bytes out of one byte in: deflate's limit is 1032 */
+#define ENTRY_BYTES_MAX 65535u /* of an entry's name: its length has two bytes, which libzip does not check */
 
 struct member {
     const char *name; /* the file's */
@@ -46,6 +47,8 @@ static leat_status fail_keys(const struct member *m, const char *key) {
         if (length > 4 && strcmp(entry + length - 4, ".npy") == 0)
             length -= 4;
         le_text_add(&keys, "%s%.*s", k ? ", " : "", (int)(length < 100 ? length : 100), entry ? entry : "?");
+        if (keys.length >= 300 && k + 1 < count)
+            le_text_add(&keys, ", ...");
     }
     leat_status status;
     if (count <= 0)
@@ -59,15 +62,24 @@ static leat_status fail_keys(const struct member *m, const char *key) {
     return status;
 }
 
-/* key or key.npy; for NULL the only one. */
-static leat_status find_member(struct member *m, const char *key) {
-    zip_int64_t count = zip_get_num_entries(m->archive, 0), found = count == 1 && !key ? 0 : -1;
-    size_t length = key ? strlen(key) : 0;
-    for (zip_int64_t k = 0; key && k < count && found < 0; k++) {
-        const char *entry = zip_get_name(m->archive, (zip_uint64_t)k, 0);
-        if (entry && strncmp(entry, key, length) == 0 && (!entry[length] || strcmp(entry + length, ".npy") == 0))
-            found = k;
+/* The entry called key and ending; -1: there is none. What was appended under the same name counts, as in NumPy. */
+static zip_int64_t find_entry(zip_t *archive, const char *key, const char *ending) {
+    size_t length = strlen(key);
+    for (zip_int64_t k = zip_get_num_entries(archive, 0) - 1; k >= 0; k--) {
+        const char *entry = zip_get_name(archive, (zip_uint64_t)k, 0);
+        if (entry && strncmp(entry, key, length) == 0 && strcmp(entry + length, ending) == 0)
+            return k;
     }
+    return -1;
+}
+
+/* key, else key.npy; for NULL the only one. */
+static leat_status find_member(struct member *m, const char *key) {
+    zip_int64_t found = zip_get_num_entries(m->archive, 0) == 1 ? 0 : -1;
+    if (key)
+        found = find_entry(m->archive, key, "");
+    if (key && found < 0)
+        found = find_entry(m->archive, key, ".npy");
     if (found < 0)
         return fail_keys(m, key);
     zip_stat_init(&m->about);
@@ -255,6 +267,8 @@ leat_status le_npz_save(const leat_array *array, const char *path, const char *k
     leat_array *dense = NULL;
     le_text_add(&entry, "%s.npy", key);
     leat_status status = entry.failed ? le_fail_out_of_memory(0) : LEAT_OK;
+    if (!status && entry.length > ENTRY_BYTES_MAX)
+        status = le_fail(LEAT_FILE, "%s: the array's name of %zu bytes is too long for an archive", path, strlen(key));
     if (!status) /* retains or copies; the elements are only read */
         status = le_array_dense((leat_array *)(uintptr_t)array, &dense);
     if (!status)

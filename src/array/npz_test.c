@@ -159,6 +159,79 @@ static void test_lies(void **state) {
     le_memory_pool_close(pool);
 }
 
+/* An array that was appended again, and one beside it that has no ending: the choice is NumPy's. */
+static void test_names_twice(void **state) {
+    (void)state;
+    static char key[65536];
+    struct le_memory_pool *pool = open_pool();
+    char folder[64], path[100];
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/a.npz", folder);
+    leat_array *back = NULL;
+    void *bytes[3];
+    size_t size_bytes[3];
+    for (int k = 0; k < 3; k++) {
+        leat_array *a = counted(pool, 1, SHAPE(k));
+        assert_ok(le_npy_save_memory(a, &bytes[k], &size_bytes[k]));
+        le_array_free(a);
+    }
+    zip_t *archive = create(path);
+    add(archive, "a.npy", bytes[0], size_bytes[0], false);
+    add(archive, "b.npy", bytes[1], size_bytes[1], false);
+    add(archive, "a", bytes[2], size_bytes[2], false);
+    assert_int_equal(zip_close(archive), 0);
+    assert_ok(load(pool, path, "a", &back));
+    assert_int_equal(back->shape[0], 2);
+    le_array_free(back);
+    FILE *file = fopen(path, "r+b"); /* libzip adds no name twice */
+    char content[1000];
+    size_t length = fread(content, 1, sizeof content, file);
+    for (size_t k = 0; k + 5 <= length; k++)
+        if (memcmp(content + k, "b.npy", 5) == 0)
+            content[k] = 'a';
+    rewind(file);
+    assert_int_equal(fwrite(content, 1, length, file), length);
+    fclose(file);
+    assert_ok(load(pool, path, "a.npy", &back));
+    assert_int_equal(back->shape[0], 1);
+    memset(key, 'k', sizeof key - 1);
+    assert_int_equal(le_array_save(back, path, key, LEAT_COLORMAP_GREY), LEAT_FILE);
+    assert_message("the array's name of 65535 bytes is too long for an archive");
+    le_array_free(back);
+    for (int k = 0; k < 3; k++)
+        le_free(bytes[k]);
+    unlink(path);
+    remove_folder(folder);
+    le_memory_pool_close(pool);
+}
+
+/* Of very many names some are told. */
+static void test_many(void **state) {
+    (void)state;
+    struct le_memory_pool *pool = open_pool();
+    char folder[64], path[100], name[20];
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/a.npz", folder);
+    leat_array *a = counted(pool, 1, SHAPE(3)), *back = NULL;
+    void *bytes;
+    size_t size_bytes;
+    assert_ok(le_npy_save_memory(a, &bytes, &size_bytes));
+    zip_t *archive = create(path);
+    for (int k = 0; k < 100; k++) {
+        snprintf(name, sizeof name, "array_%d.npy", k);
+        add(archive, name, bytes, size_bytes, false);
+    }
+    assert_int_equal(zip_close(archive), 0);
+    assert_int_equal(load(pool, path, "x", &back), LEAT_FILE);
+    assert_message("it has: array_0, array_1,");
+    assert_message(", array_31, ...");
+    le_free(bytes);
+    le_array_free(a);
+    unlink(path);
+    remove_folder(folder);
+    le_memory_pool_close(pool);
+}
+
 /* A byte of the elements changed: the checksum tells. */
 static void test_checksum(void **state) {
     (void)state;
@@ -183,7 +256,8 @@ static void test_checksum(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys), cmocka_unit_test(test_save),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lies), cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_lies), cmocka_unit_test(test_checksum), cmocka_unit_test(test_names_twice),
+        cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
