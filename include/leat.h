@@ -268,7 +268,8 @@ LEAT_API void leat_array_free(leat_array *array);
 
 /* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one) and .png (grey 8 and 16 bit as u8
  * or u16 [h,w]; all else as [h,w,3] or [h,w,4]). declared: 0, or the type that the program declares: it tells bf16 from
- * two plain bytes. A large .npy is mapped, not copied: the array is read-only. Any failure is LEAT_FILE. */
+ * two plain bytes. A large .npy is mapped, not copied: the array is read-only, and while it lives the
+ * file must not be cut. LEAT_FILE: the file cannot be read, or is malformed. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
