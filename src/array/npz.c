@@ -73,11 +73,24 @@ static zip_int64_t find_entry(zip_t *archive, const char *key, const char *endin
     return -1;
 }
 
+/* The only entry that ends in .npy, beside folders and what else was put in; the only one at all; -1: there is none. */
+static zip_int64_t find_only(zip_t *archive) {
+    zip_int64_t count = zip_get_num_entries(archive, 0), found = -1;
+    for (zip_int64_t k = 0; k < count; k++) {
+        const char *entry = zip_get_name(archive, (zip_uint64_t)k, 0);
+        size_t length = entry ? strlen(entry) : 0;
+        if (length < 4 || strcmp(entry + length - 4, ".npy") != 0)
+            continue;
+        if (found >= 0)
+            return -1;
+        found = k;
+    }
+    return found < 0 && count == 1 ? 0 : found;
+}
+
 /* key, else key.npy; for NULL the only one. */
 static leat_status find_member(struct member *m, const char *key) {
-    zip_int64_t found = zip_get_num_entries(m->archive, 0) == 1 ? 0 : -1;
-    if (key)
-        found = find_entry(m->archive, key, "");
+    zip_int64_t found = key ? find_entry(m->archive, key, "") : find_only(m->archive);
     if (key && found < 0)
         found = find_entry(m->archive, key, ".npy");
     if (found < 0)

@@ -205,7 +205,7 @@ static void test_names_twice(void **state) {
     le_memory_pool_close(pool);
 }
 
-/* Of very many names some are told. */
+/* Of very many names some are told; what is no array does not count. */
 static void test_many(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
@@ -225,6 +225,14 @@ static void test_many(void **state) {
     assert_int_equal(load(pool, path, "x", &back), LEAT_FILE);
     assert_message("it has: array_0, array_1,");
     assert_message(", array_31, ...");
+    archive = create(path); /* one array beside what is none */
+    assert_true(zip_dir_add(archive, "folder", 0) >= 0);
+    add(archive, "folder/a.npy", bytes, size_bytes, false);
+    add(archive, "readme.txt", "text", 4, false);
+    assert_int_equal(zip_close(archive), 0);
+    assert_ok(load(pool, path, NULL, &back));
+    assert_int_equal(back->shape[0], 3);
+    le_array_free(back);
     le_free(bytes);
     le_array_free(a);
     unlink(path);
