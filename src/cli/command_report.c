@@ -1,6 +1,7 @@
 /* `leat report`: what a trace says, as text, CSV or JSON on stdout, and as pictures in files. */
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/target.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,10 @@ static bool is_stdout(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
 
+static bool is_same(const char *a, const char *b) {
+    return a && b && (strcmp(a, b) == 0 || (!is_stdout(a) && !is_stdout(b) && le_cli_target_is_same(a, b)));
+}
+
 static int parse_line(struct le_cli *cli, int argc, char **argv, struct report_line *line) {
     bool options_ended = false;
     for (int k = 0; k < argc; k++)
@@ -87,8 +92,10 @@ static int parse_line(struct le_cli *cli, int argc, char **argv, struct report_l
         return le_cli_usage(cli, "write one of --csv and --json");
     if (line->csv && !line->is_chosen)
         return le_cli_usage(cli, "--csv goes with --summary, --trace or --findings");
-    if (line->svg && line->perfetto && strcmp(line->svg, line->perfetto) == 0)
+    if (is_same(line->svg, line->perfetto))
         return le_cli_usage(cli, "--svg and --perfetto name the same file");
+    if (is_same(line->file, line->svg) || is_same(line->file, line->perfetto))
+        return le_cli_usage(cli, "%s is the trace: give the picture another name", line->file);
     if ((is_stdout(line->svg) || is_stdout(line->perfetto)) && (line->is_chosen || cli->json))
         return le_cli_usage(cli, "standard output takes one report: write the picture into a file");
     line->format = line->csv ? LEAT_REPORT_CSV : cli->json ? LEAT_REPORT_JSON : LEAT_REPORT_TEXT;

@@ -4,12 +4,10 @@
 #include "cli/interrupt.h"
 #include "cli/print_array.h"
 #include "cli/progress.h"
+#include "cli/target.h"
 #include <errno.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 int le_cli_outcome_start(struct le_cli_outcome *outcome, struct le_cli *cli, uint64_t repeat) {
     *outcome = (struct le_cli_outcome){.cli = cli, .times_ns = malloc(repeat * sizeof *outcome->times_ns)};
@@ -24,62 +22,18 @@ void le_cli_outcome_free(struct le_cli_outcome *outcome) {
 
 /* ---- results */
 
-static bool is_no_regular_file(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
-}
-
-/* What will be written: path with all links followed, but for a file's that is not there yet. NULL: see errno. */
-static char *find_target(const char *path) {
-    char *target = realpath(path, NULL);
-    if (target || errno != ENOENT)
-        return target;
-    char *copy = strdup(path), *folder = copy ? realpath(dirname(copy), NULL) : NULL;
-    const char *slash = strrchr(path, '/');
-    if (folder && asprintf(&target, "%s/%s", folder, slash ? slash + 1 : path) < 0)
-        target = NULL;
-    free(folder);
-    free(copy);
-    return target;
-}
-
-/* A regular file is replaced, which its folder must allow as well. */
-static bool can_be_written(const char *target) {
-    if (access(target, F_OK) == 0 && access(target, W_OK) != 0)
-        return false;
-    if (is_no_regular_file(target))
-        return true;
-    char *copy = strdup(target);
-    bool can = copy && access(dirname(copy), W_OK) == 0;
-    free(copy);
-    return can;
-}
-
 static bool has_file(const struct le_cli_output *output) {
     return output->path && strcmp(output->path, "-") != 0;
 }
 
-/* Whether one of the outputs before the k-th goes to that file, too. */
-static bool is_taken(const struct le_cli_line *line, size_t k, const char *target) {
-    bool taken = false;
-    for (size_t other = 0; other < k && !taken; other++) {
-        char *before = has_file(&line->outputs[other]) ? find_target(line->outputs[other].path) : NULL;
-        taken = before && strcmp(before, target) == 0;
-        free(before);
-    }
-    return taken;
-}
-
 static int check_file(struct le_cli *cli, const struct le_cli_line *line, size_t k) {
     const char *path = line->outputs[k].path;
-    char *target = find_target(path);
-    int code = LE_EXIT_OK;
-    if (!target || !can_be_written(target))
-        code = le_cli_fail(cli, LEAT_FILE, "%s cannot be written: %s", path, strerror(errno));
-    else if (is_taken(line, k, target))
-        code = le_cli_usage(cli, "-o: two results into one file, %s", path);
-    free(target);
-    return code;
+    if (!le_cli_target_can_be_written(path))
+        return le_cli_fail(cli, LEAT_FILE, "%s cannot be written: %s", path, strerror(errno));
+    for (size_t other = 0; other < k; other++)
+        if (has_file(&line->outputs[other]) && le_cli_target_is_same(line->outputs[other].path, path))
+            return le_cli_usage(cli, "-o: two results into one file, %s", path);
+    return LE_EXIT_OK;
 }
 
 int le_cli_check_files(struct le_cli *cli, const struct le_cli_line *line) {
@@ -104,7 +58,7 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
 /* A signal waits until a file is whole or gone, but not for a pipe, which may never find a reader. */
 static int write_file(struct le_cli *cli, const struct le_cli_output *output, const leat_array *array,
                       leat_colormap colormap) {
-    bool keyed = le_cli_ends_with(output->path, ".npz"), holds = !is_no_regular_file(output->path);
+    bool keyed = le_cli_ends_with(output->path, ".npz"), holds = le_cli_target_is_regular(output->path);
     const char *key = keyed ? (output->key ? output->key : output->name) : NULL;
     if (holds)
         le_cli_interrupt_hold();

@@ -1,0 +1,48 @@
+/* See target.h. */
+#include "cli/target.h"
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Absolute, and with all links followed, but for a file's that is not there yet. NULL: see errno. */
+static char *find(const char *path) {
+    char *target = realpath(path, NULL);
+    if (target || errno != ENOENT)
+        return target;
+    char *copy = strdup(path), *folder = copy ? realpath(dirname(copy), NULL) : NULL;
+    const char *slash = strrchr(path, '/');
+    if (folder && asprintf(&target, "%s/%s", folder, slash ? slash + 1 : path) < 0)
+        target = NULL;
+    free(folder);
+    free(copy);
+    return target;
+}
+
+bool le_cli_target_is_regular(const char *path) {
+    struct stat about;
+    return stat(path, &about) != 0 || S_ISREG(about.st_mode);
+}
+
+/* A regular file must allow it, and its folder as well. */
+bool le_cli_target_can_be_written(const char *path) {
+    char *target = find(path);
+    bool can = target && (access(target, F_OK) != 0 || access(target, W_OK) == 0);
+    if (can && le_cli_target_is_regular(target))
+        can = access(dirname(target), W_OK) == 0;
+    int number = errno;
+    free(target);
+    errno = number;
+    return can;
+}
+
+bool le_cli_target_is_same(const char *a, const char *b) {
+    char *first = find(a), *second = find(b);
+    bool same = first && second && strcmp(first, second) == 0;
+    free(first);
+    free(second);
+    return same;
+}
