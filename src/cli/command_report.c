@@ -1,5 +1,6 @@
 /* `leat report`: what a trace says, as text, CSV or JSON on stdout, and as pictures in files. */
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/target.h"
 #include <errno.h>
@@ -135,7 +136,11 @@ static int save(struct le_cli *cli, const leat_trace *trace, leat_report report,
     if (!part)
         return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
     snprintf(part, room, "%s.%ld.part", path, (long)getpid());
+    if (!is_written_into)
+        le_cli_interrupt_hold();
     int code = save_as(cli, trace, report, path, is_written_into ? NULL : part);
+    if (!is_written_into)
+        le_cli_interrupt_release();
     free(part);
     return code;
 }
