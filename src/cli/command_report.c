@@ -138,7 +138,11 @@ static int save(struct le_cli *cli, const leat_trace *trace, leat_report report,
     snprintf(part, room, "%s.%ld.part", path, (long)getpid());
     if (!is_written_into)
         le_cli_interrupt_hold();
-    int code = save_as(cli, trace, report, path, is_written_into ? NULL : part);
+    int code = LE_EXIT_OK;
+    if (!le_cli_target_can_be_written(path)) /* renaming would not ask */
+        code = le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    else
+        code = save_as(cli, trace, report, path, is_written_into ? NULL : part);
     if (!is_written_into)
         le_cli_interrupt_release();
     free(part);

@@ -1,6 +1,7 @@
 /* See target.h. */
 #include "cli/target.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +28,16 @@ bool le_cli_target_is_regular(const char *path) {
     return stat(path, &about) != 0 || S_ISREG(about.st_mode);
 }
 
+static bool is_open_to(const char *path, int mode) {
+    return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
+}
+
 /* A regular file must allow it, and its folder as well. */
 bool le_cli_target_can_be_written(const char *path) {
     char *target = find(path);
-    bool can = target && (access(target, F_OK) != 0 || access(target, W_OK) == 0);
+    bool can = target && (!is_open_to(target, F_OK) || is_open_to(target, W_OK));
     if (can && le_cli_target_is_regular(target))
-        can = access(dirname(target), W_OK) == 0;
+        can = is_open_to(dirname(target), W_OK);
     int number = errno;
     free(target);
     errno = number;
