@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "cli/target.h"
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +52,13 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     if (status)
         return le_cli_failed(cli, status);
     bool written = fwrite(bytes, 1, size_bytes, stdout) == size_bytes && fflush(stdout) == 0;
+    int code = written ? LE_EXIT_OK : le_cli_fail(cli, LEAT_FILE, "stdout cannot be written: %s", strerror(errno));
     leat_memory_free(bytes);
-    return written ? LE_EXIT_OK : le_cli_fail(cli, LEAT_FILE, "stdout cannot be written: %s", strerror(errno));
+    if (!written) { /* it is told once */
+        __fpurge(stdout);
+        clearerr(stdout);
+    }
+    return code;
 }
 
 /* A signal waits until a file is whole or gone, but not for a pipe, which may never find a reader. */
