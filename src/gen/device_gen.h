@@ -35,6 +35,10 @@ struct block {
     } binds; /* indices */
 };
 
+/* How an EACH's elements meet (device_each.c): one thread makes all in order; all update atomically; or the last one
+ * wins, which claims its places first and writes them then. */
+enum le_meet { LE_MEET_IN_ORDER, LE_MEET_AT_ONCE, LE_MEET_CLAIM, LE_MEET_LAST };
+
 /* A node's value: an expression that costs nothing to repeat, in its block and inside of it. */
 struct held {
     const char *text;
@@ -84,7 +88,8 @@ struct cuda {
     const char *failed; /* of a region with a `while`: the bool that a fault sets, which ends it; NULL: there is none */
     int epoch, moment, moments, branches; /* moment: as gen.h's */
     bool may_fault, may_note;
-    bool at_once; /* an EACH's elements that meet update atomically */
+    enum le_meet meet;    /* of an EACH */
+    const char **winners; /* by pair of the EACH: for each element the number of who writes it; NULL: all do */
     leat_status status;
 };
 
@@ -220,15 +225,18 @@ bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_sta
 leat_status le_cuda_scan(const struct le_device_kernel_job *job, const struct le_stage *stage,
                          struct le_device_launches *out);
 
+/* device_each.c */
+leat_status le_cuda_each(const struct le_device_kernel_job *job, const struct le_stage *stage,
+                         struct le_device_launches *out);
+
 /* device_generate.c: a thread for each point */
 leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_stage *stage,
                         struct le_device_launches *out);
+int64_t le_cuda_elements(const struct le_device_kernel_job *job, int value);
 /* The grid for so many threads, one dimension. LEAT_UNSUPPORTED: too many. */
 leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *launch, int64_t threads);
 
 /* device_region.c */
-/* Whether it shows which of an EACH's elements comes first: some meet where an update has no atomic form. */
-bool le_cuda_shows_order(const struct le_ir *ir, const struct le_stage *stage);
 const struct held *le_cuda_region(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
 const struct held *le_cuda_second(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
 

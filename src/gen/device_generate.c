@@ -20,6 +20,14 @@ leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *laun
                       "more elements than a kernel on a device can count");
 }
 
+int64_t le_cuda_elements(const struct le_device_kernel_job *job, int value) {
+    int64_t count = 1;
+    for (int d = 0; d < job->kernel.ir->values.at[value].rank; d++)
+        if (!le_mul_i64(count, job->kernel.layouts[value].shape[d], &count))
+            return INT64_MAX;
+    return count;
+}
+
 /* ---- one value for each point, by itself */
 
 leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_stage *stage,
@@ -27,13 +35,8 @@ leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_
     struct cuda c;
     int64_t threads;
     le_cuda_begin(&c, job, stage, "");
-    bool in_order = !le_gen_in_any_order(stage);
-    c.at_once = in_order && stage->kind == LE_STAGE_EACH && !le_cuda_shows_order(c.ir, stage);
-    struct block *block = le_cuda_points(&c, in_order && !c.at_once, &threads);
-    if (stage->kind == LE_STAGE_EACH)
-        le_cuda_region(&c, stage->node, block, NULL);
-    else
-        le_cuda_store(&c, le_cuda_node(&c, stage->node, block, NULL), block);
+    struct block *block = le_cuda_points(&c, false, &threads);
+    le_cuda_store(&c, le_cuda_node(&c, stage->node, block, NULL), block);
     le_cuda_close_all(&c, block);
     struct le_device_launch *launch = le_cuda_finish(&c, out);
     launch->how = threads > 1 ? "a thread for each element" : "one thread";
@@ -41,14 +44,6 @@ leat_status le_cuda_map(const struct le_device_kernel_job *job, const struct le_
 }
 
 /* ---- new arrays of one value */
-
-static int64_t element_count(const struct le_device_kernel_job *job, int value) {
-    int64_t count = 1;
-    for (int d = 0; d < job->kernel.ir->values.at[value].rank; d++)
-        if (!le_mul_i64(count, job->kernel.layouts[value].shape[d], &count))
-            return INT64_MAX;
-    return count;
-}
 
 /* A value that takes a loop is found once, by one thread, and left in the work memory. */
 static leat_status find_value(const struct le_device_kernel_job *job, const struct le_stage *stage, size_t work,
@@ -70,7 +65,7 @@ static leat_status generate_fill(const struct le_device_kernel_job *job, const s
                                  struct le_device_launches *out) {
     struct cuda c;
     const struct le_value *target = &job->kernel.ir->values.at[stage->target];
-    int64_t count = element_count(job, stage->target);
+    int64_t count = le_cuda_elements(job, stage->target);
     const char *type = le_arena_format(job->kernel.arena, "%s *", le_cuda_stored(target->type)), *value;
     bool apart = count > 1 && (stage->node->reduces || stage->node->kind == LE_NODE_REGION);
     size_t work = out->work_bytes;
@@ -126,7 +121,7 @@ static leat_status generate(const struct le_device_kernel_job *job, const struct
             return status;
         return le_cuda_map(job, stage, out);
     case LE_STAGE_EACH:
-        return le_cuda_map(job, stage, out);
+        return le_cuda_each(job, stage, out);
     case LE_STAGE_SCATTER:
         return le_cuda_scatter(job, stage, out);
     case LE_STAGE_SCAN:

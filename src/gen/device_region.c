@@ -51,29 +51,31 @@ static void run_set(struct region *r, struct block *block, const struct le_regio
 
 /* ---- stores */
 
-static bool meets_alike(const struct le_region *region, const struct le_region_step *store) {
-    for (int k = 0; k < region->step_count; k++) {
-        const struct le_region_step *s = &region->steps[k];
-        if (s->kind == LE_REGION_STORE && s->target == store->target && s->scatter != store->scatter)
-            return false;
+/* Where the last one wins: claims the place, or writes it, if no other one's claim is greater. */
+static void run_claimed(struct region *r, struct block *block, const struct le_region_step *s, struct destination to) {
+    struct cuda *c = r->c;
+    struct destination claim = to;
+    const char *number, *place, *own = le_arena_format(c->arena, "%s + 1", le_cuda_point(c));
+    enum le_type type = c->ir->values.at[to.value].type;
+    const struct held *x = c->meet == LE_MEET_LAST ? value(r, block, s->value) : NULL;
+    claim.dense = c->winners[s->target];
+    struct block *inner = le_cuda_place(c, &claim, block, r->outside, &number);
+    if (x) {
+        struct block *winner = le_cuda_open(c, inner, le_arena_format(c->arena, "if (%s == %s)", number, own));
+        winner->conditional = true;
+        to.trusted = true;
+        le_cuda_place(c, &to, winner, r->outside, &place);
+        le_cuda_line(c, winner, "%s = %s;", place,
+                     le_cuda_to_memory(c, le_cuda_wide(c, x), le_type_compute(type), type));
+        le_cuda_close(c, winner);
+    } else {
+        le_cuda_line(c, inner, "atomicMax(&%s, %s);", number, own);
     }
-    return true;
+    if (inner != block)
+        le_cuda_close(c, inner);
 }
 
-bool le_cuda_shows_order(const struct le_ir *ir, const struct le_stage *stage) {
-    const struct le_region *region = stage->node->region;
-    for (int k = 0; k < region->step_count; k++) {
-        const struct le_region_step *s = &region->steps[k];
-        if (s->kind != LE_REGION_STORE || s->own)
-            continue;
-        enum le_type type = ir->values.at[stage->pairs[s->target].target].type;
-        if (!le_cuda_has_atomic_form(type, s->scatter) || !meets_alike(region, s))
-            return true;
-    }
-    return false;
-}
-
-/* Elements that meet update atomically, or come one after the other (device_generate.c). */
+/* How elements meet: device_each.c. */
 static void run_store(struct region *r, struct block *block, const struct le_region_step *s) {
     struct cuda *c = r->c;
     const struct le_value *target = &c->ir->values.at[c->stage->pairs[s->target].target];
@@ -81,11 +83,17 @@ static void run_store(struct region *r, struct block *block, const struct le_reg
                              .rank = s->subscript_count,
                              .access = s->access,
                              .subscripts = r->node->operands + s->first_subscript};
+    if (!s->own && c->winners && c->winners[s->target]) {
+        run_claimed(r, block, s, to);
+        return;
+    }
+    if (c->meet == LE_MEET_CLAIM)
+        return;
     const struct held *x = value(r, block, s->value);
     const char *place;
     struct block *inner = le_cuda_place(c, &to, block, r->outside, &place);
     enum le_type type = le_type_compute(target->type);
-    if (c->at_once && !s->own)
+    if (c->meet != LE_MEET_IN_ORDER && !s->own)
         le_cuda_update_atomic(c, inner, s->scatter, target->type, place, le_cuda_wide(c, x));
     else if (s->scatter == LE_SCATTER_SET)
         le_cuda_line(c, inner, "%s = %s;", place, le_cuda_to_memory(c, le_cuda_wide(c, x), type, target->type));

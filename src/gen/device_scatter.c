@@ -248,10 +248,8 @@ leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct
                             struct le_device_launches *out) {
     const struct le_kernel *k = &job->kernel;
     enum le_type type = k->ir->values.at[stage->target].type;
-    int64_t elements = 1;
+    int64_t elements = le_cuda_elements(job, stage->target);
     leat_status status;
-    for (int d = 0; d < k->ir->values.at[stage->target].rank; d++)
-        elements *= k->layouts[stage->target].shape[d];
     if (le_cuda_has_atomic_form(type, stage->scatter) && type != LE_BOOL && stage->scatter != LE_SCATTER_MUL &&
         le_cuda_scatter_own(job, stage, out, &status))
         return status;
