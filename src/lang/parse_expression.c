@@ -117,12 +117,20 @@ static struct le_ast *constant(struct le_parser *p, const struct le_token *token
 
 /* ---- ranges, binders, lists */
 
+/* An expression inside of another. */
+static struct le_ast *parse_inner(struct le_parser *p) {
+    le_parser_deeper(p);
+    struct le_ast *result = le_parse_expression(p);
+    p->depth--;
+    return result;
+}
+
 struct le_ast_range le_parse_range(struct le_parser *p) {
-    struct le_ast_range range = {.low = le_parse_expression(p)};
+    struct le_ast_range range = {.low = parse_inner(p)};
     le_parser_expect(p, LE_SIGN_TO, " of a range");
-    range.high = le_parse_expression(p);
+    range.high = parse_inner(p);
     if (le_parser_accept_key(p, LE_KEY_BY))
-        range.by = le_parse_expression(p);
+        range.by = parse_inner(p);
     return range;
 }
 
@@ -160,7 +168,7 @@ struct le_ast_binders le_parse_binders(struct le_parser *p) {
 struct le_asts le_parse_expressions(struct le_parser *p, int end) {
     struct le_asts list = {0};
     do {
-        struct le_ast *next = le_parse_expression(p);
+        struct le_ast *next = parse_inner(p);
         *LE_PUSH(p->arena, &list) = next;
     } while (le_parser_accept(p, ','));
     le_parser_expect(p, end, "");
@@ -174,7 +182,7 @@ struct le_asts le_parse_subscripts(struct le_parser *p) {
         if (le_parser_at(p, LE_SIGN_DOTS))
             next = new_ast(p, LE_AST_DOTS, le_parser_place(le_parser_next(p)));
         else
-            next = le_parse_expression(p);
+            next = parse_inner(p);
         if (next->kind == LE_AST_DOTS && list.count > 0)
             le_parser_fail(p, next->place, "write x[..., i]", "'...' comes first, and once");
         *LE_PUSH(p->arena, &list) = next;
@@ -207,7 +215,7 @@ static struct le_ast *reduction(struct le_parser *p, const struct le_word *word,
     ast->name = word->text;
     ast->binders = le_parse_binders(p);
     le_parser_expect(p, ':', " of the reduction");
-    *LE_PUSH(p->arena, &ast->children) = le_parse_expression(p);
+    *LE_PUSH(p->arena, &ast->children) = parse_inner(p);
     le_parser_expect(p, ')', "");
     ast->place = le_parser_span(p, first);
     deepen_all(p, ast);
@@ -285,28 +293,35 @@ static struct le_ast *primary(struct le_parser *p) {
         return named(p);
     if (!le_parser_accept(p, '('))
         le_parser_fail_wanted(p, "an expression");
-    struct le_ast *inner = le_parse_expression(p);
+    struct le_ast *inner = parse_inner(p);
     le_parser_expect(p, ')', "");
     return inner;
 }
 
+static struct le_ast *unary_inner(struct le_parser *p);
+
 static struct le_ast *expression_unary(struct le_parser *p) {
-    le_parser_deeper(p);
     const struct le_token *token = le_parser_now(p);
     struct le_ast *result;
     if (token->kind == LE_TOKEN_SIGN && (token->sign == '-' || token->sign == '!' || token->sign == '~')) {
         le_parser_next(p);
-        struct le_ast *operand = expression_unary(p);
+        struct le_ast *operand = unary_inner(p);
         enum le_op op = token->sign == '-' ? LE_OP_NEG : token->sign == '!' ? LE_OP_LNOT : LE_OP_NOT;
         result = new_parent(p, LE_AST_UNARY, le_parser_place(token), op, 1, &operand);
     } else {
         result = primary(p);
         token = le_parser_now(p);
         if (le_parser_accept(p, LE_SIGN_POW)) {
-            struct le_ast *both[] = {result, expression_unary(p)};
+            struct le_ast *both[] = {result, unary_inner(p)};
             result = new_parent(p, LE_AST_BINARY, le_parser_place(token), LE_OP_POW, 2, both);
         }
     }
+    return result;
+}
+
+static struct le_ast *unary_inner(struct le_parser *p) {
+    le_parser_deeper(p);
+    struct le_ast *result = expression_unary(p);
     p->depth--;
     return result;
 }
@@ -337,15 +352,13 @@ static struct le_ast *expression_binary(struct le_parser *p, int lowest_level) {
 }
 
 struct le_ast *le_parse_expression(struct le_parser *p) {
-    le_parser_deeper(p);
     struct le_ast *result = expression_binary(p, 0);
     const struct le_token *token = le_parser_now(p);
     if (le_parser_accept(p, '?')) {
-        struct le_ast *parts[3] = {result, le_parse_expression(p)};
+        struct le_ast *parts[3] = {result, parse_inner(p)};
         le_parser_expect(p, ':', " of ?:");
-        parts[2] = le_parse_expression(p);
+        parts[2] = parse_inner(p);
         result = new_parent(p, LE_AST_SELECT, le_parser_place(token), LE_OPS, 3, parts);
     }
-    p->depth--;
     return result;
 }

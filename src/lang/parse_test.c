@@ -167,6 +167,20 @@ static void hostile_text_ends_in_an_error(void **state) {
     survives("def f(", "a, ", 1000, "b) = 1", false);
 }
 
+static void nesting_has_the_limit_that_it_says(void **state) {
+    (void)state;
+    for (int depth = LE_NESTING_MAX; depth <= LE_NESTING_MAX + 1; depth++) {
+        char text[2 * LE_NESTING_MAX + 16] = "y = ";
+        memset(text + 4, '(', (size_t)depth);
+        text[4 + depth] = '1';
+        memset(text + 5 + depth, ')', (size_t)depth);
+        struct le_arena arena;
+        parse(&arena, text, strlen(text));
+        assert_int_equal(le_errors_count(), depth > LE_NESTING_MAX);
+        le_arena_finish(&arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(newlines_end_statements_or_not),
@@ -175,6 +189,7 @@ int main(void) {
         cmocka_unit_test(a_nul_byte_is_an_error),
         cmocka_unit_test(reads_numbers),
         cmocka_unit_test(hostile_text_ends_in_an_error),
+        cmocka_unit_test(nesting_has_the_limit_that_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
