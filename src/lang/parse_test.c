@@ -42,6 +42,7 @@ static void newlines_end_statements_or_not(void **state) {
     counts("def f(a) { return a }\nfor t in 0..3 { if t == 1 { break }; s += t }", 2);
     counts("while a > 0 {\n a -= 1\n\n b = a }\neach i, j in 0..3 by 2 { y[i,j] = 1 }", 2);
     counts("edge a, b fill(0)\nedge a mirror", 2);
+    counts("\xef\xbb\xbfy = 1\nz = 2", 2);
 }
 
 static void place_is(const char *text, int line, int column, int span, const char *message) {
@@ -58,6 +59,8 @@ static void place_is(const char *text, int line, int column, int span, const cha
 static void errors_have_places(void **state) {
     (void)state;
     place_is("y[i] = x[i] +* 2", 1, 14, 1, "expected an expression, found '*'");
+    place_is("\xef\xbb\xbfy = *", 1, 5, 1, "expected an expression, found '*'");
+    place_is("y = \xef\xbb\xbf", 1, 5, 3, "unexpected character");
     place_is("a[i] = x[i] b[i] = x[i]", 1, 13, 1, "the end of the statement");
     place_is("a = 1\ny = (", 2, 6, 0, "the end of the program");
     place_is("y = \nb = 1", 2, 3, 1, "expected the end of the statement");

@@ -243,6 +243,8 @@ static void scan_token(struct scanner *s) {
 struct le_tokens le_scan(struct le_arena *arena, const char *text, int size_bytes) {
     struct scanner s = {.arena = arena, .text = text, .size = size_bytes, .line = 1};
     add_reserved(&s);
+    if (size_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, as some editors write it */
+        s.at = s.line_start = 3;
     while (s.at < s.size)
         scan_token(&s);
     *LE_PUSH(arena, &s.tokens) = token_here(&s, LE_TOKEN_END, 0, 0);
