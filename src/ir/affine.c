@@ -1,4 +1,4 @@
-/* Subscripts as sums of indices, and intervals of integer nodes. */
+/* What the range rules ask of integer nodes: sums of indices, intervals, what is computed before its statement. */
 #include "ir/ranges.h"
 
 int64_t le_range_count(const struct le_range *r) {
@@ -192,4 +192,22 @@ bool le_interval(const struct le_space *space, struct le_node *node, int64_t *lo
     if (node->kind == LE_NODE_LOAD)
         return type_interval(space->ir->values.at[node->value].type, low, high);
     return type_interval(node->type, low, high);
+}
+
+/* ---- what a statement computes first */
+
+struct made_first {
+    const struct le_ir *ir;
+    bool found;
+};
+
+static void find_made_first(struct le_node *node, void *user) {
+    struct made_first *m = user;
+    m->found |= node->kind == LE_NODE_LOAD && m->ir->values.at[node->value].symbol < 0;
+}
+
+bool le_is_made_first(struct le_ir *ir, struct le_node *node) {
+    struct made_first m = {.ir = ir, .found = node->reduces};
+    le_node_walk(ir, node, find_made_first, &m);
+    return m.found;
 }

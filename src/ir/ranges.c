@@ -37,12 +37,16 @@ static const char *index_name(struct infer *in, int index) {
     return ix->from_dots ? "..." : ix->name;
 }
 
+static const char *symbol_name(struct infer *in, int symbol) {
+    return in->space->ir->tree->symbols[symbol]->name;
+}
+
 static leat_status no_range(struct infer *in, int index) {
     const char *name = index_name(in, index);
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
-    return le_fail_at(LEAT_PROGRAM, in->st->place, le_arena_format(in->arena, "add `where %s in low..high`", name),
-                      "index '%s' has no range", name);
+    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place,
+                      le_arena_format(in->arena, "add `where %s in low..high`", name), "index '%s' has no range", name);
 }
 
 /* ---- rule 1 */
@@ -109,29 +113,11 @@ static bool is_extent(struct infer *in, int index) {
     return false;
 }
 
-struct made_first {
-    const struct le_ir *ir;
-    bool found;
-};
-
-static void find_made_first(struct le_node *node, void *user) {
-    struct made_first *m = user;
-    m->found |= node->kind == LE_NODE_LOAD && m->ir->values.at[node->value].symbol < 0;
-}
-
-/* It reads what its own statement computes first, once the ranges are found: a reduction in a bound, which still stands
- * there in a loop that is dead. */
-static bool is_made_first(struct infer *in, struct le_node *node) {
-    struct made_first m = {.ir = in->space->ir, .found = node->reduces};
-    le_node_walk(in->space->ir, node, find_made_first, &m);
-    return m.found;
-}
-
 /* Its bounds are looked at as it runs. */
 static bool is_dynamic(struct infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     bool by_hosts = false;
-    if (ix->host && (is_made_first(in, ix->range.low) || is_made_first(in, ix->range.high)))
+    if (ix->host && (le_is_made_first(in->space->ir, ix->range.low) || le_is_made_first(in->space->ir, ix->range.high)))
         return true;
     const struct le_node *ends[] = {ix->range.low, ix->range.high};
     for (int k = 0; k < 2; k++) {
@@ -150,9 +136,11 @@ static leat_status rule_explicit(struct infer *in, int index) {
         return LEAT_OK;
     const struct le_node *by = ix->range.by;
     bool by_moves = by && (by->free_count || by->reduces || by->changes ||
-                           (ix->host && is_made_first(in, ix->range.by))); /* looked at as it runs */
+                           (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* looked at as it runs */
     if (by && !by_moves && !bound(in, ix->range.by, &out->by))
         return no_range(in, index);
+    if (out->by <= 0 && ix->stepped)
+        return le_fail_at(LEAT_PROGRAM, ix->place, "a step that is not 0", "by must not be zero");
     if (out->by <= 0)
         return le_fail_at(LEAT_PROGRAM, ix->place, "a positive step", "index '%s': by must be positive",
                           index_name(in, index));
@@ -285,13 +273,12 @@ static bool only_offsets(struct infer *in, int index) {
 }
 
 static leat_status extents_differ(struct infer *in, int index, const struct form *a, const struct form *b) {
-    const char *x = in->space->ir->tree->symbols[a->access->symbol]->name;
-    const char *y = in->space->ir->tree->symbols[b->access->symbol]->name;
     const char *help =
         le_arena_format(in->arena, "arrays of one extent, or `where %s in low..high`", index_name(in, index));
     return le_fail_at(LEAT_MISMATCH, b->access->place, help,
                       "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index_name(in, index),
-                      x, a->axis, (long long)a->length, y, b->axis, (long long)b->length);
+                      symbol_name(in, a->access->symbol), a->axis, (long long)a->length,
+                      symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
 }
 
 static leat_status rule_axis(struct infer *in, int index) {
@@ -475,6 +462,16 @@ static bool is_never_reached(struct infer *in) {
     return r->low && bound(in, r->low, &low) && bound(in, r->high, &high) && low >= high;
 }
 
+/* Edge modes and `else` are for what is read. */
+static leat_status outside(struct infer *in, const struct form *form, long long low, long long high) {
+    bool left = form->access->left;
+    return le_fail_at(LEAT_MISMATCH, form->access->place,
+                      left ? "a `where` that stays inside, or a longer array" : "an edge mode, `else`, or `where`",
+                      "%s%s axis %d (length %lld): subscript runs %lld..%lld%s", left ? "write to " : "",
+                      symbol_name(in, form->access->symbol), form->axis, (long long)form->length, low, high,
+                      left ? "" : "; add an edge mode, else, or where");
+}
+
 static leat_status check(struct infer *in) {
     for (int k = 0; k < in->forms.count; k++) {
         const struct form *form = &in->forms.at[k];
@@ -484,10 +481,7 @@ static leat_status check(struct infer *in) {
         form_ends(in, form, -1, &lo, &hi);
         if ((lo >= 0 && hi < form->length) || is_never_reached(in))
             continue;
-        return le_fail_at(LEAT_MISMATCH, form->access->place, "an edge mode, `else`, or `where`",
-                          "%s axis %d (length %lld): subscript runs %lld..%lld; add an edge mode, else, or where",
-                          in->space->ir->tree->symbols[form->access->symbol]->name, form->axis, (long long)form->length,
-                          (long long)lo, (long long)hi);
+        return outside(in, form, (long long)lo, (long long)hi);
     }
     return LEAT_OK;
 }
@@ -546,7 +540,7 @@ static leat_status new_shape(struct infer *in) {
         if (r->dynamic || r->low != 0 || r->by != 1)
             return le_fail_at(LEAT_PROGRAM, in->st->place, "a declaration of its shape before it",
                               "'%s' is new, so index '%s' must run from 0 by 1: declare its shape first",
-                              in->space->ir->tree->symbols[in->st->symbol]->name, index_name(in, index));
+                              symbol_name(in, in->st->symbol), index_name(in, index));
         extents[d] = r->high < 0 ? 0 : r->high;
     }
     return set_shape(in, extents, in->st->left_count);
@@ -557,15 +551,14 @@ static leat_status declared_shape(struct infer *in) {
     for (int d = 0; d < in->st->size_count; d++) {
         if (!bound(in, in->st->sizes[d], &extents[d]))
             return le_fail_at(LEAT_PROGRAM, in->st->place, "a size from numbers, inputs and extents",
-                              "%s axis %d: the size has no value", in->space->ir->tree->symbols[in->st->symbol]->name,
-                              d);
+                              "%s axis %d: the size has no value", symbol_name(in, in->st->symbol), d);
     }
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
 }
 
 static leat_status agree(struct infer *in) {
     struct le_affine f;
-    const char *name = in->space->ir->tree->symbols[in->st->array]->name;
+    const char *name = symbol_name(in, in->st->array);
     int64_t extent = in->space->shape[in->st->array][in->st->axis];
     if (!in->st->value)
         return LEAT_OK;
@@ -577,7 +570,7 @@ static leat_status agree(struct infer *in) {
                           in->st->axis);
     if (f.constant == extent)
         return LEAT_OK;
-    const char *size = in->st->symbol >= 0 ? in->space->ir->tree->symbols[in->st->symbol]->name : "";
+    const char *size = in->st->symbol >= 0 ? symbol_name(in, in->st->symbol) : "";
     return le_fail_at(LEAT_MISMATCH, in->st->place, NULL, "%s axis %d is %lld, but the declared size %s%sis %lld", name,
                       in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
 }

@@ -47,6 +47,9 @@ struct le_affine {
 bool le_affine(const struct le_space *space, struct le_node *node, struct le_affine *out);
 /* The least and greatest value that node may take with its indices in their ranges; false: not known. */
 bool le_interval(const struct le_space *space, struct le_node *node, int64_t *low, int64_t *high);
+/* It reads what its own statement computes first, once the ranges are found: a reduction in a bound, which still stands
+ * there in a loop that is dead. */
+bool le_is_made_first(struct le_ir *ir, struct le_node *node);
 int64_t le_range_last(const struct le_range *range); /* of a range that is not empty */
 int64_t le_range_count(const struct le_range *range);
 

@@ -26,6 +26,26 @@ static void test_places(void **state) {
     leat_close(ctx);
 }
 
+/* An index without a range is marked where it stands. */
+static void test_place_of_an_index(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_program *program = program_of(ctx, "y[i] = sum(k: x[i])");
+    leat_call *call = call_of(program);
+    leat_array *x = vector_f64(ctx, 2, LIST(1, 2));
+    leat_error error;
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_status(leat_call_run(call, NULL, NULL), LEAT_PROGRAM);
+    assert_ok(leat_error_get(ctx, &error));
+    assert_string_equal(error.message, "index 'k' has no range");
+    assert_int_equal(error.column, 12);
+    assert_int_equal(error.span, 1);
+    leat_array_free(x);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
 static void test_text(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -222,9 +242,11 @@ static void test_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),   cmocka_unit_test(test_text),  cmocka_unit_test(test_all_at_once),
-        cmocka_unit_test(test_bindings), cmocka_unit_test(test_data),  cmocka_unit_test(test_threads_apart),
-        cmocka_unit_test(test_null),     cmocka_unit_test(test_names), cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_places),        cmocka_unit_test(test_place_of_an_index),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_bindings),      cmocka_unit_test(test_data),
+        cmocka_unit_test(test_threads_apart), cmocka_unit_test(test_null),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
