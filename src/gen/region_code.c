@@ -286,19 +286,33 @@ static void run_return(struct region *r, struct block *b, int step) {
     }
 }
 
+/* A fault of the block's lanes that are not good. */
+static void fail(struct region *r, struct block *b, int value, int good, int64_t kind) {
+    le_gen_emit(r->g, b->scope,
+                (struct le_instr){.code = LE_CODE_FAULT,
+                                  .type = LE_I64,
+                                  .type2 = LE_BOOL,
+                                  .d = LE_NO_REG,
+                                  .a = (uint16_t)value,
+                                  .b = b->mask ? (uint16_t)b->mask->reg : LE_NO_REG,
+                                  .c = (uint16_t)good,
+                                  .e = LE_NO_REG,
+                                  .imm = kind});
+}
+
 /* Lanes whose reads fell outside have lost their value already. */
 static void run_fail(struct region *r, struct block *b, const struct le_region_step *s) {
-    struct le_instr fault = {.code = LE_CODE_FAULT,
-                             .type = LE_I64,
-                             .type2 = LE_BOOL,
-                             .d = LE_NO_REG,
-                             .b = b->mask ? (uint16_t)b->mask->reg : LE_NO_REG,
-                             .e = LE_NO_REG,
-                             .imm = LE_FAULT_END};
-    int64_t place = le_fault_place(s->place.line, s->place.column);
-    fault.a = (uint16_t)constant(r, b->scope, LE_I64, (uint64_t)place);
-    fault.c = (uint16_t)(r->outside >= 0 ? r->outside : constant(r, b->scope, LE_BOOL, 0));
-    le_gen_emit(r->g, b->scope, fault);
+    int place = constant(r, b->scope, LE_I64, (uint64_t)le_fault_place(s->place.line, s->place.column));
+    fail(r, b, place, r->outside >= 0 ? r->outside : constant(r, b->scope, LE_BOOL, 0), LE_FAULT_END);
+}
+
+static void check_step(struct region *r, struct block *b, struct le_node *by) {
+    struct operand *x = le_gen_node(r->g, by, b->scope, condition_of(r, b));
+    int value = le_gen_use(r->g, x, b->scope), good = le_gen_result(r->g, b->scope, LE_BOOL);
+    emit(r, b->scope, LE_OP_LT, LE_I64, good, constant(r, b->scope, LE_I64, 0), value, -1);
+    if (r->outside >= 0)
+        emit(r, b->scope, LE_OP_LOR, LE_BOOL, good, good, r->outside, -1);
+    fail(r, b, value, good, LE_FAULT_STEP);
 }
 
 /* ---- blocks */
@@ -419,6 +433,8 @@ static void run_for_by_lane(struct region *r, struct block *b, int step, int ind
     struct condition c = condition_of(r, b);
     struct operand *low = le_gen_node(r->g, range->low, b->scope, c);
     struct operand *high = le_gen_node(r->g, range->high, b->scope, c);
+    if (range->by)
+        check_step(r, b, range->by);
     int at = le_gen_result(r->g, b->scope, LE_I64), end = le_gen_result(r->g, b->scope, LE_I64);
     move(r, b->scope, at, LE_I64, low);
     move(r, b->scope, end, LE_I64, high);

@@ -132,7 +132,9 @@ int *le_lower_indices(struct lower *l, struct le_index *const *indices,
 /* A FOR's range, from 0 by 1 if it has a step: then its name stands for another node. low: its first value. */
 void le_lower_for_range(struct lower *l, const struct le_index *index, struct le_node *low, struct le_node *by);
 struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum le_type type); /* converted to type */
-struct le_node *le_lower_any(struct lower *l, const struct le_tree_node *n);                   /* in its own type */
+/* An end or a step of a range: a number that no i64 holds lies beyond all that do. */
+struct le_node *le_lower_bound(struct lower *l, const struct le_tree_node *n);
+struct le_node *le_lower_any(struct lower *l, const struct le_tree_node *n); /* in its own type */
 struct le_node *le_lower_scalar(struct lower *l, const struct le_symbol *symbol);
 struct le_node *le_lower_stored(struct lower *l, struct le_node *x, enum le_type type); /* as an assignment rounds it */
 struct le_node *le_lower_op1(struct lower *l, int code, enum le_type type, struct le_node *a);

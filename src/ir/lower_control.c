@@ -162,8 +162,8 @@ int le_lower_for(struct lower *l, int number) {
     int count, before, around = l->block, *symbols = find_set(l, number + 1, step->partner, &count, &before);
     le_lower_statement(l, step);
     le_lower_number_accesses(l, step);
-    struct le_node *low = le_lower_as(l, step->index->low, LE_I64);
-    struct le_node *by = step->index->by ? le_lower_as(l, step->index->by, LE_I64) : NULL;
+    struct le_node *low = le_lower_bound(l, step->index->low);
+    struct le_node *by = step->index->by ? le_lower_bound(l, step->index->by) : NULL;
     le_lower_for_range(l, step->index, low, by);
     le_lower_finish_statement(l, step);
     struct lower_loop loop = enter_loop(l, number, symbols, before);

@@ -8,6 +8,15 @@ static struct le_node *lower(struct lower *l, const struct le_tree_node *n);
 
 /* ---- indices */
 
+static struct le_node *at_most_an_i64(struct lower *l, const struct le_tree_node *n) {
+    struct le_node *x = le_lower_as(l, n, LE_U64);
+    return le_node_cast(l->ir, LE_I64, le_lower_op2(l, LE_OP_MIN, LE_U64, x, le_node_const(l->ir, LE_U64, INT64_MAX)));
+}
+
+struct le_node *le_lower_bound(struct lower *l, const struct le_tree_node *n) {
+    return n->type == LE_U64 ? at_most_an_i64(l, n) : le_lower_as(l, n, LE_I64);
+}
+
 static void add_index(struct lower *l, const struct le_index *index) {
     struct le_ir_index *out = &l->ir->indices.at[index->id];
     if (out->name)
@@ -20,10 +29,9 @@ static void add_index(struct lower *l, const struct le_index *index) {
     out->explicit_range = index->has_range;
     if (!index->has_range)
         return;
-    struct le_range_nodes range = {.low = le_lower_as(l, index->low, LE_I64),
-                                   .high = le_lower_as(l, index->high, LE_I64)};
+    struct le_range_nodes range = {.low = le_lower_bound(l, index->low), .high = le_lower_bound(l, index->high)};
     if (index->by)
-        range.by = le_lower_as(l, index->by, LE_I64);
+        range.by = le_lower_bound(l, index->by);
     l->ir->indices.at[index->id].range = range;
     bool moves = range.low->reduces || range.high->reduces || (range.by && (range.by->free_count || range.by->reduces));
     l->ir->indices.at[index->id].depends |= moves;
@@ -43,15 +51,17 @@ static struct le_node *count_steps(struct lower *l, struct le_node *low, struct 
         down ? le_lower_op2(l, LE_OP_SUB, LE_I64, low, high) : le_lower_op2(l, LE_OP_SUB, LE_I64, high, low);
     if (down)
         by = le_node_i64(ir, -le_const_i64(by));
-    if (!fixed)
+    if (!fixed) {
+        by = le_node_select(ir, le_lower_op2(l, LE_OP_EQ, LE_BOOL, by, le_node_i64(ir, 0)), one, by);
         sign = le_node_select(ir, le_lower_op2(l, LE_OP_LT, LE_BOOL, by, le_node_i64(ir, 0)), le_node_i64(ir, -1), one);
-    struct le_node *more = le_lower_op2(l, LE_OP_SUB, LE_I64, by, sign);
-    return le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, le_lower_op2(l, LE_OP_ADD, LE_I64, way, more), by);
+    }
+    struct le_node *less = le_lower_op2(l, LE_OP_SUB, LE_I64, way, sign); /* the way and a step may be too much */
+    return le_lower_op2(l, LE_OP_ADD, LE_I64, le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, less, by), one);
 }
 
 void le_lower_for_range(struct lower *l, const struct le_index *index, struct le_node *low, struct le_node *by) {
     struct le_ir *ir = l->ir;
-    struct le_node *high = le_lower_as(l, index->high, LE_I64);
+    struct le_node *high = le_lower_bound(l, index->high);
     struct le_range_nodes range = {.low = low, .high = high};
     if (by && by->kind == LE_NODE_CONST && le_const_i64(by) == 0) {
         le_fail_at(LEAT_PROGRAM, index->by->place, "a step that is not 0", "by must not be zero");
@@ -134,10 +144,9 @@ static struct le_node *lower_subscript(struct lower *l, const struct le_tree_nod
     const struct le_tree_node *n = read->children[axis];
     if (n->type != LE_U64 || read->edge == LE_EDGE_NONE || read->edge == LE_EDGE_FILL)
         return le_lower_as(l, n, LE_I64);
-    struct le_node *x = le_lower_as(l, n, LE_U64), *length = le_node_len(l->ir, read->symbol->id, axis);
     if (read->edge == LE_EDGE_CLAMP)
-        return le_node_cast(l->ir, LE_I64,
-                            le_lower_op2(l, LE_OP_MIN, LE_U64, x, le_node_const(l->ir, LE_U64, INT64_MAX)));
+        return at_most_an_i64(l, n);
+    struct le_node *x = le_lower_as(l, n, LE_U64), *length = le_node_len(l->ir, read->symbol->id, axis);
     struct le_node *turn = length; /* after so many the elements come again */
     if (read->edge != LE_EDGE_WRAP)
         turn = le_lower_op2(l, LE_OP_MUL, LE_I64, length, le_node_i64(l->ir, 2));

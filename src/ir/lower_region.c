@@ -232,8 +232,8 @@ static void for_range(struct lower *l, const struct le_step *step) {
         le_lower_indices(l, (struct le_index *const *)&step->index, 1);
         return;
     }
-    struct le_node *low = le_lower_as(l, step->index->low, LE_I64);
-    struct le_node *by = stepped ? kept(l, le_lower_as(l, step->index->by, LE_I64), step) : NULL;
+    struct le_node *low = le_lower_bound(l, step->index->low);
+    struct le_node *by = stepped ? kept(l, le_lower_bound(l, step->index->by), step) : NULL;
     le_lower_for_range(l, step->index, stepped ? kept(l, low, step) : low, by);
 }
 

@@ -4,6 +4,7 @@
 #include "run/contraction.h"
 #include "run/device_run.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- scratch memory and faults */
@@ -42,14 +43,15 @@ static void clear_faults(struct leat_call *call, int workers) {
     memset(call->specialised->faults, 0, (size_t)workers * sizeof(struct le_fault));
 }
 
-/* A step that is not positive has no access: the statement has to do. */
+/* A step that is not positive has no access: the statement has to do. A `for` may go down: its step is only never 0. */
 static leat_status report_step(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
     struct le_place place = {0};
     if (stage)
         place = s->ir->statements.at[stage->statement].place;
-    leat_status status =
-        le_fail_at(LEAT_DATA, place, "a positive step", "by must be positive: it is %lld", (long long)fault->value);
+    leat_status status = fault->value == 0 ? le_fail_at(LEAT_DATA, place, "a step that is not 0", "by must not be zero")
+                                           : le_fail_at(LEAT_DATA, place, "a positive step",
+                                                        "by must be positive: it is %lld", (long long)fault->value);
     le_program_source(call->program);
     return status;
 }
@@ -64,6 +66,16 @@ static leat_status report_end(struct leat_call *call, const struct le_stage *sta
     return status;
 }
 
+/* The number that the program made: one of a u64 may be more than any i64. */
+static const char *subscript_text(const struct le_ir_access *a, int axis, int64_t value, char *text, size_t room) {
+    const struct le_node *n = a->subscripts[axis];
+    if (n->kind == LE_NODE_CAST && n->operands[0]->type == LE_U64)
+        snprintf(text, room, "%llu", (unsigned long long)value);
+    else
+        snprintf(text, room, "%lld", (long long)value);
+    return text;
+}
+
 leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
     if (fault->access_axis == LE_FAULT_STEP)
@@ -72,9 +84,11 @@ leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage
         return report_end(call, stage, fault);
     const struct le_ir_access *a = &s->ir->accesses.at[fault->access_axis / 8];
     int axis = (int)(fault->access_axis % 8);
-    leat_status status = le_fail_at(LEAT_DATA, a->place, NULL, "%s%s axis %d (length %lld): subscript is %lld",
-                                    a->left ? "write to " : "", s->tree->symbols[a->symbol]->name, axis,
-                                    (long long)s->plan->space.shape[a->symbol][axis], (long long)fault->value);
+    char text[32];
+    leat_status status =
+        le_fail_at(LEAT_DATA, a->place, NULL, "%s%s axis %d (length %lld): subscript is %s", a->left ? "write to " : "",
+                   s->tree->symbols[a->symbol]->name, axis, (long long)s->plan->space.shape[a->symbol][axis],
+                   subscript_text(a, axis, fault->value, text, sizeof text));
     le_program_source(call->program);
     return status;
 }
