@@ -539,8 +539,9 @@ static leat_status new_shape(struct infer *in) {
         const struct le_range *r = range_of(in, index);
         if (r->dynamic || r->low != 0 || r->by != 1)
             return le_fail_at(LEAT_PROGRAM, in->st->place, "a declaration of its shape before it",
-                              "'%s' is new, so index '%s' must run from 0 by 1: declare its shape first",
-                              symbol_name(in, in->st->symbol), index_name(in, index));
+                              "'%s' is new, so index '%s' must run from 0 by 1%s: declare its shape first",
+                              symbol_name(in, in->st->symbol), index_name(in, index),
+                              r->dynamic ? ", as far for every element" : "");
         extents[d] = r->high < 0 ? 0 : r->high;
     }
     return set_shape(in, extents, in->st->left_count);
