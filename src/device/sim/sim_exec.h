@@ -81,7 +81,7 @@ struct sim_grid {
     unsigned resident;                   /* blocks that may be resident together; 0: 132 */
     size_t stack_bytes;                  /* of a thread; 0: 64 KiB */
     struct sim_kept_stacks *kept_stacks; /* NULL: it has its own */
-    uint64_t spin_limit_ms;              /* 0: 10,000 */
+    uint64_t spin_limit_ms;              /* of the caller's own time; 0: 10,000 */
     struct sim_check *check; /* NULL: unchecked; a checking module may run unchecked, not the other way round */
     uint64_t op;             /* for the check */
     void (*print)(void *user, const char *text, size_t size_bytes); /* of printf; NULL: nowhere */

@@ -2,15 +2,15 @@
  * or do nothing but wait for others; only then is another one started beside it. In a round each thread that is ready
  * gets one turn, up to where it waits. */
 #include "device/sim/sim_team.h"
-#include "base/clock.h"
 #include "base/memory.h"
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-enum { RESIDENT = 132, SPIN_LIMIT_MS = 10000 };
+enum { RESIDENT = 132, SPIN_LIMIT_MS = 10000, YIELD_NS = 1000000 };
 static _Thread_local struct sim_run *running;
 
 struct sim_run *le_sim_run_now(void) {
@@ -294,9 +294,16 @@ static bool release_grid(struct sim_run *run) {
     return waiting != 0;
 }
 
-/* Everybody waits for somebody: perhaps for the host. false: long enough. */
+static uint64_t own_time_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Everybody waits for somebody: perhaps for the host. false: long enough, by this thread's own time: while others have
+ * the processor its threads wait for nothing. For the same reason it is not given up in each round. */
 static bool idle(struct sim_run *run) {
-    uint64_t now = le_clock_ns(), limit_ms = run->grid->spin_limit_ms ? run->grid->spin_limit_ms : SPIN_LIMIT_MS;
+    uint64_t now = own_time_ns(), limit_ms = run->grid->spin_limit_ms ? run->grid->spin_limit_ms : SPIN_LIMIT_MS;
     if (!run->idle_since_ns)
         run->idle_since_ns = now;
     if (now - run->idle_since_ns > limit_ms * 1000000) {
@@ -306,7 +313,10 @@ static bool idle(struct sim_run *run) {
                         run->grid->kernel->name, (unsigned long long)limit_ms);
         return false;
     }
-    sched_yield();
+    if (now - run->yielded_ns > YIELD_NS) {
+        sched_yield();
+        run->yielded_ns = now;
+    }
     return true;
 }
 

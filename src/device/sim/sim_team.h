@@ -63,7 +63,7 @@ struct sim_run {
     uint16_t *orders; /* SIM_ORDERS permutations */
     void **arguments;
     struct sim_shared_area area;
-    uint64_t idle_since_ns;
+    uint64_t idle_since_ns, yielded_ns; /* of the thread's own time */
     struct sim_held { /* the running thread's last access, a plain read, until it is known what comes next */
         uintptr_t address, pc;
         uint64_t home;     /* the block whose memory it is */
