@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { VARIABLES_MOST_BYTES = 2 << 20, LOOKS = 10 };
+enum { VARIABLES_MOST_BYTES = 2 << 20, UNKNOWN_LOOKS = 10, OURS_LOOKS = 8 };
+#define PAUSE_NS 10000000 /* twice as long after each look that found one: a second and a quarter in all */
 
 /* The file's first bytes, whose count it returns; proc hands over a page at a time. -1: it is not there for us. */
 static ssize_t read_file(const char *path, char *bytes, size_t most) {
@@ -28,13 +29,20 @@ static ssize_t read_file(const char *path, char *bytes, size_t most) {
 /* UNKNOWN: it has no variables, as a process that is becoming another program (execve) has none for a moment. */
 enum standing { OTHERS, UNKNOWN, OURS };
 
+/* One that has ended, or is a thread of the kernel's, has no memory, and no variables either. */
+static bool has_memory(const char *process) {
+    char path[PATH_MAX], size[2];
+    snprintf(path, sizeof path, "/proc/%s/statm", process);
+    return read_file(path, size, sizeof size) == sizeof size && size[0] != '0';
+}
+
 /* variable: with its value. */
 static enum standing look_at(const char *process, const char *variable, char *bytes) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "/proc/%s/environ", process);
     ssize_t length = read_file(path, bytes, VARIABLES_MOST_BYTES);
     if (length == 0)
-        return UNKNOWN;
+        return has_memory(process) ? UNKNOWN : OTHERS;
     return length > 0 && memmem(bytes, (size_t)length, variable, strlen(variable) + 1) ? OURS : OTHERS;
 }
 
@@ -53,16 +61,29 @@ static enum standing look_at_all(const char *variable, char *bytes) {
     return most;
 }
 
+static void pause_ns(long time_ns) {
+    const struct timespec time = {.tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000};
+    nanosleep(&time, NULL);
+}
+
+/* One that has no variables at all stays unknown. */
+static enum standing look_again(const char *variable, char *bytes) {
+    enum standing standing = look_at_all(variable, bytes);
+    for (int k = 1; standing == UNKNOWN && k < UNKNOWN_LOOKS; k++) {
+        pause_ns(PAUSE_NS);
+        standing = look_at_all(variable, bytes);
+    }
+    return standing;
+}
+
 /* What helped the command, and ends with it, has a moment to do so. */
 bool le_trace_outlived(const char *folder) {
-    const struct timespec moment = {.tv_nsec = 10000000};
     char variable[PATH_MAX + 32], *bytes = le_alloc(VARIABLES_MOST_BYTES);
-    enum standing standing = bytes ? UNKNOWN : OTHERS;
     snprintf(variable, sizeof variable, LE_TRACE_FOLDER "=%s", folder);
-    for (int k = 0; standing != OTHERS && k < LOOKS; k++) {
-        if (k > 0)
-            nanosleep(&moment, NULL);
-        standing = look_at_all(variable, bytes);
+    enum standing standing = bytes ? look_again(variable, bytes) : OTHERS;
+    for (int k = 1; standing == OURS && k < OURS_LOOKS; k++) {
+        pause_ns((long)PAUSE_NS << (k - 1));
+        standing = look_again(variable, bytes);
     }
     le_free(bytes);
     return standing == OURS;

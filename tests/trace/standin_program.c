@@ -9,8 +9,11 @@
  *   user:ID        gives up its user; root:FOLDER: and its root
  *   close          closes all descriptors from 3 on, and opens a file that nobody else is to write into
  *   wait:FILE      makes the file; exits with 7 when a signal comes
+ *   kept:N         waits until this process' part is there, and N kernels in it
  *   bench:N        prints nanoseconds of this thread's own time a launch */
 #include "standin.h"
+#include "trace/format.h"
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -118,13 +121,61 @@ static void wait_for_signal(const char *path) {
     FILE *file = fopen(path, "w");
     if (file)
         fclose(file);
-    sleep(20);
+    sleep(120);
     exit(92);
 }
 
 static void sleep_ms(long ms) {
     struct timespec span = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     nanosleep(&span, NULL);
+}
+
+/* In whole blocks, which begin where the header ends; -1: there is none yet. */
+static long count_kernels(FILE *part) {
+    struct le_trace_header header;
+    struct le_trace_block block;
+    struct le_trace_record record;
+    long count = -1, size_bytes = fseek(part, 0, SEEK_END) == 0 ? ftell(part) : -1;
+    rewind(part);
+    if (fread(&header, sizeof header, 1, part) != 1 || fseek(part, header.header_bytes, SEEK_SET) != 0)
+        return -1;
+    while (fread(&block, sizeof block, 1, part) == 1 && ftell(part) + (long)block.bytes <= size_bytes) {
+        count += count < 0;
+        for (uint32_t at = 0; at < block.bytes && fread(&record, sizeof record, 1, part) == 1; at += record.bytes) {
+            count += record.kind == LE_TRACE_KERNEL;
+            fseek(part, (long)(record.bytes - sizeof record), SEEK_CUR);
+        }
+    }
+    return count;
+}
+
+static long kernels_kept(void) {
+    const char *folder = getenv("LEAT_TRACE_FOLDER");
+    char path[4096], end[16];
+    long count = -1;
+    DIR *parts = folder ? opendir(folder) : NULL;
+    snprintf(end, sizeof end, ".%d", (int)getpid());
+    for (struct dirent *entry; parts && (entry = readdir(parts)) != NULL;) {
+        const char *number = strrchr(entry->d_name, '.');
+        FILE *part = NULL;
+        if (number && strcmp(number, end) == 0 &&
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path)
+            part = fopen(path, "rb");
+        if (part) {
+            count = count_kernels(part);
+            fclose(part);
+        }
+    }
+    if (parts)
+        closedir(parts);
+    return count;
+}
+
+static void wait_for_kernels(long wanted) {
+    for (int k = 0; k < 12000 && kernels_kept() < wanted; k++)
+        sleep_ms(10);
+    if (kernels_kept() < wanted)
+        exit(89);
 }
 
 static void limit_files(long size_bytes) {
@@ -193,7 +244,7 @@ static const struct {
     {"sleep", NULL, sleep_ms},     {"fsize", NULL, limit_files},
     {"abort", abort, NULL},        {"ask", NULL, ask},
     {"few", NULL, copy_few_up},    {"user", NULL, become_user},
-    {"close", close_all, NULL},
+    {"close", close_all, NULL},    {"kept", NULL, wait_for_kernels},
 };
 
 static int run_known(const char *word, size_t length, const char *argument) {

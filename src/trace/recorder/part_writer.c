@@ -44,22 +44,32 @@ static int move_far(int file) {
     return far;
 }
 
-/* A copy of the descriptor that the file was made with, which no other code knows, if it is still the file's and the
- * file is still somebody's. */
-static int copy_made(const struct le_part_writer *writer) {
+/* And the file is still somebody's. */
+static bool is_the_file(const struct le_part_writer *writer, int file) {
     struct stat facts;
+    return fstat(file, &facts) == 0 && facts.st_dev == writer->device && facts.st_ino == writer->number &&
+           facts.st_nlink;
+}
+
+/* A copy of the descriptor that the file was made with, which no other code knows, if it is still the file's. */
+static int copy_made(const struct le_part_writer *writer) {
     int file = fcntl(writer->made, F_DUPFD_CLOEXEC, FAR_NUMBER);
-    if (file < 0)
-        return -1;
-    if (fstat(file, &facts) == 0 && facts.st_dev == writer->device && facts.st_ino == writer->number && facts.st_nlink)
+    if (file < 0 || is_the_file(writer, file))
         return file;
     close(file);
     return -1;
 }
 
-static int open_again(const struct le_part_writer *writer) {
-    int file = move_far(open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC));
-    return file >= 0 ? file : copy_made(writer);
+/* is_closed: the program has closed the descriptor, whose number may be a file of its own by now: that stays open. */
+static int open_again(const struct le_part_writer *writer, bool *is_closed) {
+    int near = open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (near < 0)
+        return copy_made(writer);
+    int far = fcntl(near, F_DUPFD_CLOEXEC, FAR_NUMBER), file = far < 0 ? near : far;
+    *is_closed = !is_the_file(writer, file);
+    if (far >= 0)
+        close(*is_closed ? far : near);
+    return *is_closed ? -1 : file;
 }
 
 /* Appends, whole or not at all. is_closed: not, for the program has closed the descriptor. */
@@ -126,7 +136,7 @@ static bool try_block(struct le_part_writer *writer, bool *is_closed) {
     head.checksum = le_hash(writer->block, writer->fill, head.number);
     struct iovec pieces[2] = {{.iov_base = &head, .iov_len = sizeof head},
                               {.iov_base = writer->block, .iov_len = writer->fill}};
-    int file = open_again(writer);
+    int file = open_again(writer, is_closed);
     if (file < 0)
         return false;
     bool done = append(writer, file, pieces, 2, is_closed);
@@ -134,9 +144,15 @@ static bool try_block(struct le_part_writer *writer, bool *is_closed) {
     return (close(file) == 0 || errno == EBADF) && done;
 }
 
+/* A program that closes all of them comes past twice at most: where it was opened and where it was moved to. */
 static bool write_block(struct le_part_writer *writer) {
-    bool is_closed = false;
-    return try_block(writer, &is_closed) || (is_closed && try_block(writer, &is_closed));
+    enum { TRIES = 8 };
+    bool is_closed = true, done = false;
+    for (int k = 0; !done && is_closed && k < TRIES; k++) {
+        is_closed = false;
+        done = try_block(writer, &is_closed);
+    }
+    return done;
 }
 
 void le_part_flush(struct le_part_writer *writer) {
