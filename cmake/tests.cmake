@@ -17,7 +17,7 @@ function(leat_program target)
 endfunction()
 function(leat_test name)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${leat_test_environment}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1500 ENVIRONMENT "${leat_test_environment}")
 endfunction()
 
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_test.c)

@@ -21,5 +21,5 @@ ls build/fuzz/fuzz/fuzz_* | xargs -P "$(nproc)" -n 1 sh -euc '
     dictionary=tests/fuzz/$name.dict
     [ -f "$dictionary" ] && dictionary="-dict=$dictionary" || dictionary=
     echo "fuzz: $name for $seconds s"
-    "$0" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_funcs=0 -verbosity=0 $dictionary \
+    "$0" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -max_len=4096 -print_funcs=0 -verbosity=0 $dictionary \
         -artifact_prefix=build/fuzz-crashes/"$name"- build/fuzz-corpus/"$name" tests/fuzz/corpus/"$name"'

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -377,9 +378,11 @@ static uint64_t resident_bytes(void) {
     return 1024 * (uint64_t)used.ru_maxrss;
 }
 
-/* In a process of its own: large blocks are the system's, as they are of a large trace. */
+/* In a process of its own: large blocks are the system's, as they are of a large trace. Huge pages, which some systems
+ * give unasked, would round each of them up, here more than there. */
 static _Noreturn void measure(const char *path, uint64_t records, uint64_t most_bytes) {
     struct le_index *index;
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     mallopt(M_MMAP_THRESHOLD, 1 << 16);
     mallopt(M_TRIM_THRESHOLD, 1 << 16);
     uint64_t before = resident_bytes();

@@ -418,7 +418,7 @@ static void watching_mapped_memory_is_silent(void **state) {
     volatile int *mapped = mapped_new(N);
     le_cu_stream stream = stream_new();
     set((uintptr_t)mapped, 1, N, stream);
-    for (int k = 0; k < 500 && !mapped[N - 1]; k++)
+    for (int k = 0; k < 10000 && !mapped[N - 1]; k++)
         usleep(10000);
     assert_int_equal(mapped[N - 1], 1);
     ok(cu->StreamSynchronize(stream));

@@ -177,7 +177,7 @@ static void memory_that_is_watched_changes(void **state) {
     pinned[0] = 0;
     ok(cu->MemsetD8Async(address, 5, 1, stream));
     ok(cu->MemcpyDtoHAsync(pinned, address, 1, stream));
-    for (int k = 0; k < 500 && !watched(pinned); k++)
+    for (int k = 0; k < 10000 && !watched(pinned); k++)
         usleep(10000);
     assert_int_equal(watched(pinned), 5);
 }
