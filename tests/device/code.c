@@ -311,6 +311,15 @@ static void test_together(void **state) {
     assert_int_equal(run(NULL).found, KERNELS);
 }
 
+/* Where the folder's system has none, whoever is killed as it writes leaves a file behind, which goes when it is old.
+ */
+static bool has_files_without_names(void) {
+    int file = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
 /* LEAT_TEST_KILLS times, at moments from its start to its end. */
 static void test_killed(void **state) {
     (void)state;
@@ -331,7 +340,7 @@ static void test_killed(void **state) {
     assert_int_equal(counts.compiled + counts.found, KERNELS);
     assert_int_equal(run(NULL).found, KERNELS);
     assert_false(entry_path(1000, path, &strays));
-    assert_int_equal(strays, 0);
+    assert_true(strays == 0 || (strays <= kills && !has_files_without_names()));
 }
 
 int main(int count, char **arguments) {

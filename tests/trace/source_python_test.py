@@ -217,7 +217,7 @@ def the_gil_is_never_needed():
     results = []
     thread = threading.Thread(target=lambda: results.append(probe.library.probe_capture_late(probe.probe)))
     thread.start()
-    came_through = library.probe_wait(probe.probe, 10000)
+    came_through = library.probe_wait(probe.probe, 100000)
     thread.join()
     assert came_through, "the capture waited for the GIL"
     places = probe.chain(results[0])
