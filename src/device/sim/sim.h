@@ -27,6 +27,7 @@ struct le_sim_options {
     size_t memory_bytes; /* of the device; 0: 4 GiB */
     uint64_t kernel_ns;  /* what each kernel takes on the virtual clock; 0: sim's estimate; also LEAT_SIM_KERNEL_NS */
     uint64_t context_ms; /* real time that making the context takes besides; 0: none; also LEAT_SIM_CONTEXT_MS */
+    bool only_asked;     /* nothing runs but when a call waits for it, however long the host makes none */
     struct le_sim_faults faults;
 };
 

@@ -35,7 +35,7 @@ static int compile(void **state) {
     rtc = le_sim_nvrtc();
     le_nvrtc_program program;
     size_t size_bytes;
-    if (le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true}) ||
+    if (le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}) ||
         rtc->CreateProgram(&program, source, "ops.cu", 0, NULL, NULL))
         return 1;
     if (rtc->CompileProgram(program, 0, NULL) == LE_NVRTC_SUCCESS && !rtc->GetCUBINSize(program, &size_bytes)) {
@@ -55,7 +55,7 @@ static int begin(void **state) {
     (void)state;
     cu = le_sim_driver();
     le_cu_context primary;
-    if (le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true}) || cu->Init(0) ||
+    if (le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}) || cu->Init(0) ||
         cu->DevicePrimaryCtxRetain(&primary, 0) || cu->CtxSetCurrent(primary))
         return 1;
     return (image && cu->ModuleLoadDataEx(&module, image, 0, NULL, NULL)) ||

@@ -49,6 +49,7 @@ static void options_set(struct sim_options_now *now, const struct le_sim_options
         .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
         .context_ms = options->context_ms ? options->context_ms : number_of("LEAT_SIM_CONTEXT_MS"),
         .memory_bytes = MEMORY_BYTES,
+        .only_asked = options->only_asked,
         .faults = options->faults};
     struct le_sim_faults from_environment = {0};
     faults_read(getenv("LEAT_SIM_FAULT"), &from_environment, &now->memory_bytes);

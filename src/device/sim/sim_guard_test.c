@@ -23,7 +23,7 @@ static int begin(void **state) {
     (void)state;
     cu = le_sim_driver();
     le_cu_context primary;
-    return le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true}) || cu->Init(0) ||
+    return le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}) || cu->Init(0) ||
            cu->DevicePrimaryCtxRetain(&primary, 0) || cu->CtxSetCurrent(primary);
 }
 

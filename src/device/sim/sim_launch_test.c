@@ -79,12 +79,12 @@ static int open_with(const struct le_sim_options *options) {
 
 static int begin(void **state) {
     (void)state;
-    return open_with(&(struct le_sim_options){.seed = 1});
+    return open_with(&(struct le_sim_options){.seed = 1, .only_asked = true});
 }
 
 static int begin_checking(void **state) {
     (void)state;
-    return open_with(&(struct le_sim_options){.seed = 1, .check = true});
+    return open_with(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true});
 }
 
 static int end(void **state) {
@@ -291,7 +291,7 @@ static void images_are_checked(void **state) {
 
 static void kernels_run_late_and_take_time(void **state) {
     (void)state;
-    begin_again(&(struct le_sim_options){.seed = 1, .kernel_ns = 100000});
+    begin_again(&(struct le_sim_options){.seed = 1, .kernel_ns = 100000, .only_asked = true});
     volatile int *mapped = mapped_new(1);
     le_cu_stream streams[5];
     for (int k = 0; k < 5; k++)
@@ -353,7 +353,7 @@ static le_cu_result launch_quietly(le_cu_function function, le_cu_deviceptr x) {
 
 static void planned_faults_come(void **state) {
     (void)state;
-    begin_again(&(struct le_sim_options){.faults = {.launch = 2, .sticky_launch = 2}});
+    begin_again(&(struct le_sim_options){.only_asked = true, .faults = {.launch = 2, .sticky_launch = 2}});
     le_cu_deviceptr x = device_new(4);
     le_cu_function few = kernel("few");
     ok(launch_quietly(few, x));
@@ -362,7 +362,7 @@ static void planned_faults_come(void **state) {
     ok(launch_quietly(few, x)); /* the second that runs */
     fails(ILLEGAL_ADDRESS, cu->CtxSynchronize());
     fails(ILLEGAL_ADDRESS, launch_quietly(few, x));
-    begin_again(&(struct le_sim_options){.seed = 1}); /* forgotten with the context */
+    begin_again(&(struct le_sim_options){.seed = 1, .only_asked = true}); /* forgotten with the context */
     x = device_new(4);
     ok(launch_quietly(kernel("few"), x));
     ok(cu->CtxSynchronize());
@@ -415,6 +415,7 @@ static void reads_of_mapped_memory_are_told(void **state) {
 
 static void watching_mapped_memory_is_silent(void **state) {
     (void)state;
+    begin_again(&(struct le_sim_options){.seed = 1, .check = true});
     volatile int *mapped = mapped_new(N);
     le_cu_stream stream = stream_new();
     set((uintptr_t)mapped, 1, N, stream);
@@ -451,12 +452,12 @@ static void checking_begins_under_an_open_context(void **state) {
     (void)state;
     le_cu_deviceptr x = device_new(N * 4);
     set(x, 1, N, NULL);
-    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true}), LEAT_OK);
+    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}), LEAT_OK);
     assert_int_equal(int_at(x), 1);
     volatile int *wrong = (int *)(uintptr_t)x;
     (void)wrong[0];
     told("host read of device memory");
-    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1}), LEAT_OK);
+    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .only_asked = true}), LEAT_OK);
     (void)wrong[0];
     assert_null(cu->report());
 }
@@ -466,10 +467,10 @@ static void checking_ends_and_begins_again(void **state) {
     (void)state;
     le_cu_deviceptr x = device_new(N * 4);
     set(x, 1, N + 1, NULL);
-    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1}), LEAT_OK);
+    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .only_asked = true}), LEAT_OK);
     set(x, 2, N, NULL);
     assert_int_equal(int_at(x), 2);
-    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true}), LEAT_OK);
+    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}), LEAT_OK);
     told("out of bounds");
     set(x, 3, N, NULL);
     ok(cu->ModuleUnload(module));

@@ -190,7 +190,7 @@ struct sim_state {
     pthread_cond_t work, done;
     pid_t process; /* that called Init; 0: nobody has */
     struct sim_options_now {
-        bool configured, check;
+        bool configured, check, only_asked;
         uint64_t seed, kernel_ns, context_ms;
         size_t memory_bytes;
         struct le_sim_faults faults;

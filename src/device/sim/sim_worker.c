@@ -60,7 +60,7 @@ static void run_next(struct sim_state *state) {
 
 /* Waits for work; true: the host has been silent for so long that something runs unasked. */
 static bool idle(struct sim_state *state) {
-    if (!state->queued) {
+    if (!state->queued || state->options.only_asked) {
         pthread_cond_wait(&state->work, &state->lock);
         return false;
     }
