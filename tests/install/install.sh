@@ -27,12 +27,13 @@ runs() {
 cp "$here/user.c" "$scratch/user.cpp"
 cc=${CC:-cc}
 cxx=${CXX:-c++}
-# shellcheck disable=SC2046
-$cc -Wall -Wextra -Werror "$here/user.c" -o "$scratch/c_shared" $(pkg-config --cflags --libs leat)
-$cxx -Wall -Wextra -Werror "$scratch/user.cpp" -o "$scratch/cpp_shared" $(pkg-config --cflags --libs leat)
-static=$(pkg-config --cflags --libs --static leat | sed 's/-lleat/-l:libleat.a/')
-$cc "$here/user.c" -o "$scratch/c_static" $static
-$cxx "$scratch/user.cpp" -o "$scratch/cpp_static" $static
+# what pkg-config says is for a shell to read: folders may have spaces in their names
+eval "set -- $(pkg-config --cflags --libs leat)"
+$cc -Wall -Wextra -Werror "$here/user.c" -o "$scratch/c_shared" "$@"
+$cxx -Wall -Wextra -Werror "$scratch/user.cpp" -o "$scratch/cpp_shared" "$@"
+eval "set -- $(pkg-config --cflags --libs --static leat | sed 's/-lleat/-l:libleat.a/')"
+$cc "$here/user.c" -o "$scratch/c_static" "$@"
+$cxx "$scratch/user.cpp" -o "$scratch/cpp_static" "$@"
 for kind in c_shared cpp_shared c_static cpp_static; do runs "pkg-config $kind" "$scratch/$kind"; done
 
 cmake -S "$here" -B "$scratch/user" -DCMAKE_PREFIX_PATH="$tree" >"$scratch/log" 2>&1 && cmake --build "$scratch/user" >>"$scratch/log" 2>&1 ||
@@ -41,7 +42,8 @@ for kind in c_leat cpp_leat c_static cpp_static; do runs "CMake $kind" "$scratch
 
 # README's example, as it stands there
 awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >"$scratch/readme.c"
-$cc -Wall -Wextra -Werror "$scratch/readme.c" -o "$scratch/readme" $(pkg-config --cflags --libs leat)
+eval "set -- $(pkg-config --cflags --libs leat)"
+$cc -Wall -Wextra -Werror "$scratch/readme.c" -o "$scratch/readme" "$@"
 said=$(LD_LIBRARY_PATH=$libraries "$scratch/readme")
 if [ "$said" = "0.125 0.25 0.625" ]; then echo "ok: README's example"; else fail "README's example printed: $said"; fi
 

@@ -54,6 +54,8 @@ static bool is_the_file(const struct le_part_writer *writer, int file) {
 /* A copy of the descriptor that the file was made with, which no other code knows, if it is still the file's. */
 static int copy_made(const struct le_part_writer *writer) {
     int file = fcntl(writer->made, F_DUPFD_CLOEXEC, FAR_NUMBER);
+    if (file < 0 && errno == EINVAL) /* where so few may be open, it is not far */
+        file = fcntl(writer->made, F_DUPFD_CLOEXEC, 0);
     if (file < 0 || is_the_file(writer, file))
         return file;
     close(file);
