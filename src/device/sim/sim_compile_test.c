@@ -202,6 +202,9 @@ static void kept_objects_are_not_compiled_again(void **state) {
     fchmod(fileno(file), 0700);
     fclose(file);
     setenv("LEAT_CXX", path, 1);
+    char *shared = getenv("LEAT_CACHE_DIR") ? strdup(getenv("LEAT_CACHE_DIR")) : NULL;
+    snprintf(path, sizeof path, "%s/kept", folder);
+    setenv("LEAT_CACHE_DIR", path, 1);
     snprintf(source, sizeof source,
              "__global__ void k(int *x) { *x = VALUE; } // %s\n__device__ char name[] = \"%s\";\n", folder, folder);
     static const char *const options[] = {"-DVALUE=1", "-DVALUE=2"};
@@ -232,9 +235,9 @@ static void kept_objects_are_not_compiled_again(void **state) {
     le_sim_compiled_finish(&compiled);
     setenv("PATH", kept, 1);
     free(kept);
-    unlink(path);
-    unlink(count);
-    rmdir(folder);
+    shared ? setenv("LEAT_CACHE_DIR", shared, 1) : unsetenv("LEAT_CACHE_DIR");
+    free(shared);
+    le_sim_folder_remove(folder);
 }
 
 /* By a compilation whose process was killed: gone an hour later; what is younger, or another's, stays. */
