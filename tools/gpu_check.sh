@@ -49,7 +49,7 @@ left() {
 
 # ---- compute-sanitizer: programs of small arrays with every kind of kernel, in slices
 
-kinds="examples corners operators_bool reductions_bodies blocks_moves complex_defs scatters large"
+kinds="examples corners operators_bool reductions_bodies blocks_moves complex_defs scatters each_stores large"
 slices=$jobs
 part=${CHECK_PART:-1} # of the programs, one of so many
 
