@@ -209,7 +209,7 @@ static void test_names_twice(void **state) {
 static void test_many(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
-    char folder[64], path[100], name[20];
+    char folder[64], path[100], name[32];
     make_folder(folder);
     snprintf(path, sizeof path, "%s/a.npz", folder);
     leat_array *a = counted(pool, 1, SHAPE(3)), *back = NULL;
