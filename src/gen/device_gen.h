@@ -80,6 +80,7 @@ struct cuda {
     /* Not NULL: how many terms the reductions of a point have that threads share, and the number of the one that is
      * made now (NULL: what comes after them all): of a point's faults the first one is told, too. */
     const char *terms, *term;
+    const char *thread; /* the number of a thread that le_cuda_points gives a part; NULL: one has all */
     /* Not NULL: code of that block, and inside of it, may divide without a branch, and says in the bool `usual` whether
      * its results count. */
     const struct block *quick;
@@ -184,7 +185,9 @@ struct block *le_cuda_part_loop(struct cuda *c, struct block *block, int index, 
 /* All kept indices: those that threads share out and, in each thread, loops of the others. *points: threads that are
  * needed; their number is a parameter. in_order: one thread makes all, one after the other. */
 struct block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points);
-const char *le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices */
+const char *le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices, for faults */
+const char *
+le_cuda_claim(struct cuda *c); /* who claims a place: a number above those of all whose elements come before */
 
 /* device_reduce.c */
 const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct block *block, const char *outside);

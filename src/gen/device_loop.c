@@ -228,7 +228,7 @@ static bool is_shared(const struct shared *s, int index) {
 /* Each thread's place along the shared indices, the last running fastest. */
 static void find_places(struct cuda *c, const struct shared *s, int64_t points, const char **place) {
     bool narrow = points <= INT32_MAX - 1024;
-    const char *type = narrow ? "unsigned" : "unsigned long long", *rest = le_cuda_name(c, "thread");
+    const char *type = narrow ? "unsigned" : "unsigned long long", *rest = c->thread = le_cuda_name(c, "thread");
     le_cuda_line(c, c->root,
                  narrow ? "const unsigned %s = blockIdx.x * blockDim.x + threadIdx.x;"
                         : "const unsigned long long %s = (unsigned long long)blockIdx.x * blockDim.x + "
@@ -293,4 +293,10 @@ struct block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points) {
             block = le_cuda_loop(c, block, index, NULL);
     }
     return block;
+}
+
+/* Threads share the first indices out in order, and each goes in order through the values of those that are left: of
+ * what one thread writes to a place the last stays. */
+const char *le_cuda_claim(struct cuda *c) {
+    return c->thread ? le_arena_format(c->arena, "%s + 1ull", c->thread) : "1ull";
 }

@@ -55,7 +55,7 @@ static void run_set(struct region *r, struct block *block, const struct le_regio
 static void run_claimed(struct region *r, struct block *block, const struct le_region_step *s, struct destination to) {
     struct cuda *c = r->c;
     struct destination claim = to;
-    const char *number, *place, *own = le_arena_format(c->arena, "%s + 1", le_cuda_point(c));
+    const char *number, *place, *own = le_cuda_claim(c);
     enum le_type type = c->ir->values.at[to.value].type;
     const struct held *x = c->meet == LE_MEET_LAST ? value(r, block, s->value) : NULL;
     claim.dense = c->winners[s->target];

@@ -97,7 +97,7 @@ static leat_status set_pass(const struct le_device_kernel_job *job, const struct
     struct destination to = le_cuda_left_side(&c), told = to;
     told.dense = winners;
     struct block *inner = le_cuda_place(&c, &told, block, NULL, &number);
-    const char *own = le_arena_format(c.arena, "%s + 1", le_cuda_point(&c));
+    const char *own = le_cuda_claim(&c);
     if (writes) {
         struct block *winner = le_cuda_open(&c, inner, le_arena_format(c.arena, "if (%s == %s)", number, own));
         winner->conditional = true;
