@@ -31,7 +31,16 @@ static void find_fixed(struct cuda *c, int index, struct range *r) {
     r->by = k->by == 1 ? NULL : number(c, index, "by", k->by, r->narrow);
 }
 
-/* Bounds that are found as it runs; a step that is not positive is a fault. */
+/* A step that is not positive is a fault. */
+static void ask_step(struct cuda *c, struct block *block, const char *outside, const char *by) {
+    c->may_fault = true;
+    const char *asked = outside ? le_arena_format(c->arena, " && !%s", outside) : "";
+    le_cuda_line(c, block, "if (%s <= 0%s)\n    le_fault(%s, %s, %s, %d, %s)%s", by, asked, le_cuda_fault(c),
+                 le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_STEP, by,
+                 le_cuda_and_fails(c));
+}
+
+/* Bounds that are found as it runs. */
 static void find_dynamic(struct cuda *c, struct block *block, const char *outside, struct range *r) {
     const struct le_range_nodes *nodes = &r->ix->range;
     const struct held *low = le_cuda_node(c, nodes->low, block, outside);
@@ -42,17 +51,15 @@ static void find_dynamic(struct cuda *c, struct block *block, const char *outsid
     if (!nodes->by)
         return;
     r->by = le_cuda_wide(c, le_cuda_node(c, nodes->by, block, outside));
-    if (nodes->by->kind == LE_NODE_CONST && le_const_i64(nodes->by) > 0)
+    bool is_positive = nodes->by->kind == LE_NODE_CONST && le_const_i64(nodes->by) > 0;
+    if (is_positive && le_const_i64(nodes->by) <= INT32_MAX)
         return;
-    c->may_fault = true;
-    const char *asked = outside ? le_arena_format(c->arena, " && !%s", outside) : "";
-    le_cuda_line(c, block, "if (%s <= 0%s)\n    le_fault(%s, %s, %s, %d, %s)%s", r->by, asked, le_cuda_fault(c),
-                 le_cuda_number(c, "action", c->job->action), le_cuda_point(c), LE_FAULT_STEP, r->by,
-                 le_cuda_and_fails(c));
-    const struct held *step =
-        le_cuda_hold(c, block, LE_I64, false, "step", le_arena_format(c->arena, "%s > 0 ? %s : 0ll", r->by, r->by));
+    if (!is_positive)
+        ask_step(c, block, outside, r->by);
+    const char *text = le_arena_format(c->arena, "le_step(%s, %s, %s)", r->low, r->high, r->by);
+    const struct held *step = le_cuda_hold(c, block, LE_I64, false, "step", text);
     const struct held *end = le_cuda_hold(c, block, LE_I64, false, "end",
-                                          le_arena_format(c->arena, "%s > 0 ? %s : %s", r->by, r->high, r->low));
+                                          le_arena_format(c->arena, "%s > 0 ? %s : %s", step->text, r->high, r->low));
     r->by = step->text;
     r->high = end->text;
 }

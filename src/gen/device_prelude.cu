@@ -40,6 +40,13 @@ __device__ inline void le_note(le_fault_record *f, unsigned note) {
     if ((*(volatile unsigned *)&f->notes & note) == 0)
         atomicOr(&f->notes, note);
 }
+//: le_step
+// Of a range's values: 0 if there are none, or no step leads on. One that leads past the end leads right there, so that
+// some more of them, which threads may take, do not come round to below it.
+__device__ inline long long le_step(long long low, long long high, long long by) {
+    const unsigned long long way = (unsigned long long)high - (unsigned long long)low;
+    return by <= 0 || high <= low ? 0 : (unsigned long long)by < way ? by : (long long)way;
+}
 //: le_nan le_infinity
 template <class T> __device__ inline T le_nan() { return (T)__uint_as_float(0x7fc00000u); }
 template <class T> __device__ inline T le_infinity() { return (T)__uint_as_float(0x7f800000u); }
