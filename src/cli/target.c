@@ -3,17 +3,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Absolute, and with all links followed, but for a file's that is not there yet. NULL: see errno. */
+/* What a link's text means: from its own folder on, or from the root. */
+static char *resolve(const char *link, const char *text) {
+    const char *slash = strrchr(link, '/');
+    char *path;
+    int folder = slash && *text != '/' ? (int)(slash - link) + 1 : 0;
+    return asprintf(&path, "%.*s%s", folder, link, text) < 0 ? NULL : path;
+}
+
+/* Absolute, and with all links followed, whether the file is there yet or not. NULL: see errno. */
 static char *find(const char *path) {
-    char *target = realpath(path, NULL);
+    char *target = realpath(path, NULL), text[PATH_MAX];
     if (target || errno != ENOENT)
         return target;
+    ssize_t length = readlink(path, text, sizeof text - 1);
+    if (length >= 0) { /* links that go round in circles are another error */
+        text[length] = '\0';
+        char *next = resolve(path, text);
+        target = next ? find(next) : NULL;
+        free(next);
+        return target;
+    }
     char *copy = strdup(path), *folder = copy ? realpath(dirname(copy), NULL) : NULL;
     const char *slash = strrchr(path, '/');
     if (folder && asprintf(&target, "%s/%s", folder, slash ? slash + 1 : path) < 0)

@@ -51,12 +51,14 @@ static void test_can_be_written(void **state) {
     touch("closed/open", 0666);
     assert_int_equal(symlink("../open", "closed/link"), 0);
     assert_int_equal(symlink("../pipe", "closed/to_pipe"), 0);
+    assert_int_equal(symlink("../new", "closed/to_new"), 0);
     assert_int_equal(chmod("closed", 0555), 0);
     assert_true(can("open"));
     assert_true(can("./new"));
     assert_true(can("pipe"));
     assert_true(can("closed/link"));
     assert_true(can("closed/to_pipe"));
+    assert_true(can("closed/to_new"));
     assert_false(can("protected"));
     assert_int_equal(errno, EACCES);
     assert_false(can("closed/new"));
@@ -65,7 +67,8 @@ static void test_can_be_written(void **state) {
     assert_false(can("none/new"));
     assert_int_equal(errno, ENOENT);
     assert_int_equal(chmod("closed", 0755), 0);
-    static const char *const NAMES[] = {"closed/open", "closed/link", "closed/to_pipe", "open", "protected", "pipe"};
+    static const char *const NAMES[] = {"closed/open", "closed/link", "closed/to_pipe", "closed/to_new", "open",
+                                        "protected",   "pipe"};
     for (size_t k = 0; k < sizeof NAMES / sizeof NAMES[0]; k++)
         assert_int_equal(unlink(NAMES[k]), 0);
     assert_int_equal(rmdir("closed"), 0);
@@ -82,10 +85,13 @@ static void test_is_same(void **state) {
     assert_true(le_cli_target_is_same("a", "./a"));
     assert_true(le_cli_target_is_same("link", "a"));
     assert_true(le_cli_target_is_same("new", ".//new"));
+    assert_int_equal(symlink("new", "to_new") | symlink("./to_new", "to_link"), 0);
+    assert_true(le_cli_target_is_same("to_new", "new"));
+    assert_true(le_cli_target_is_same("to_link", "new"));
     assert_false(le_cli_target_is_same("hard", "a")); /* each is replaced by itself */
     assert_false(le_cli_target_is_same("new", "a"));
     assert_false(le_cli_target_is_same("none/new", "none/new"));
-    assert_int_equal(unlink("a") | unlink("link") | unlink("hard"), 0);
+    assert_int_equal(unlink("a") | unlink("link") | unlink("hard") | unlink("to_new") | unlink("to_link"), 0);
     assert_int_equal(rmdir(folder), 0);
 }
 
