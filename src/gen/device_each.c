@@ -1,6 +1,6 @@
 /* An each. Elements that write places of their own, or meet in updates that are atomic, run at once. Where the last of
- * those that meet has to win, all run without writing and claim the places with their numbers, and then run again: who
- * has the greatest number writes. Else one thread runs them in order. */
+ * those that meet has to win, all run without writing and claim the places with their threads' numbers, and then run
+ * again: who has the greatest number writes. Else one thread runs them in order. */
 #include "gen/device_gen.h"
 
 /* Whether all stores to its array meet in the same way. */
