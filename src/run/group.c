@@ -303,6 +303,13 @@ struct count_bytes {
     int64_t bytes, points;
 };
 
+/* Of ranges, which may be as wide as numbers of the data: then very much. */
+static int64_t times(int64_t a, int64_t b) {
+    const int64_t very_much = (int64_t)1 << 58;
+    int64_t product;
+    return le_mul_i64(a, b, &product) && product < very_much ? product : very_much;
+}
+
 static void count_load(struct le_node *node, void *user) {
     struct count_bytes *c = user;
     if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
@@ -313,9 +320,9 @@ static void count_load(struct le_node *node, void *user) {
     int64_t touched = 1;
     for (int k = 0; k < node->free_count; k++)
         if (!c->s->ir->indices.at[node->free[k]].host)
-            touched *= le_range_count(&c->s->plan->space.ranges[node->free[k]]);
-    c->bytes += (touched < elements && touched >= 0 ? touched : elements) *
-                (int64_t)le_type_size(c->s->ir->values.at[node->value].type);
+            touched = times(touched, le_range_count(&c->s->plan->space.ranges[node->free[k]]));
+    c->bytes +=
+        (touched < elements ? touched : elements) * (int64_t)le_type_size(c->s->ir->values.at[node->value].type);
 }
 
 static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *stage) {
@@ -323,8 +330,8 @@ static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *s
     le_node_walk(s->ir, stage->node, count_load, &c);
     for (int k = 0; k < stage->index_count; k++)
         if (!s->ir->indices.at[stage->indices[k]].host)
-            c.points *= le_range_count(&s->plan->space.ranges[stage->indices[k]]);
-    return c.bytes + c.points * (int64_t)le_type_size(s->ir->values.at[stage->target].type);
+            c.points = times(c.points, le_range_count(&s->plan->space.ranges[stage->indices[k]]));
+    return c.bytes + times(c.points, (int64_t)le_type_size(s->ir->values.at[stage->target].type));
 }
 
 /* ---- a group */
