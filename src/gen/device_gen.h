@@ -186,8 +186,8 @@ struct block *le_cuda_part_loop(struct cuda *c, struct block *block, int index, 
  * needed; their number is a parameter. in_order: one thread makes all, one after the other. */
 struct block *le_cuda_points(struct cuda *c, bool in_order, int64_t *points);
 const char *le_cuda_point(struct cuda *c); /* the element's number in the order of the stage's indices, for faults */
-const char *
-le_cuda_claim(struct cuda *c); /* who claims a place: a number above those of all whose elements come before */
+/* Who claims a place: a number above those of all whose elements come before. */
+const char *le_cuda_claim(struct cuda *c);
 
 /* device_reduce.c */
 const struct held *le_cuda_reduce(struct cuda *c, struct le_node *node, struct block *block, const char *outside);
