@@ -20,7 +20,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/sim/sim_prelude.c P
                             OBJECT_DEPENDS "${prelude_files};${PROJECT_SOURCE_DIR}/src/device/sim/sim_abi.h")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gen/device_prelude.c PROPERTIES
                             COMPILE_DEFINITIONS "LE_GEN_FOLDER=\"${PROJECT_SOURCE_DIR}/src/gen\""
-                            OBJECT_DEPENDS "${PROJECT_SOURCE_DIR}/src/gen/device_prelude.cu;${PROJECT_SOURCE_DIR}/src/gen/device_reduce.cu;${PROJECT_SOURCE_DIR}/src/gen/device_scan.cu;${PROJECT_SOURCE_DIR}/src/gen/device_map.cu;${PROJECT_SOURCE_DIR}/src/gen/device_product.cu;${PROJECT_SOURCE_DIR}/src/gen/device_own.cu")
+                            OBJECT_DEPENDS "${PROJECT_SOURCE_DIR}/src/gen/device_prelude.cu;${PROJECT_SOURCE_DIR}/src/gen/device_reduce.cu;${PROJECT_SOURCE_DIR}/src/gen/device_scan.cu;${PROJECT_SOURCE_DIR}/src/gen/device_map.cu;${PROJECT_SOURCE_DIR}/src/gen/device_product.cu;${PROJECT_SOURCE_DIR}/src/gen/device_own.cu;${PROJECT_SOURCE_DIR}/src/gen/device_interpreter.cu")
 set(kernel_sources ${library_sources})
 list(FILTER kernel_sources INCLUDE REGEX "/device/cpu/kernels_[^/]*\\.c$")
 list(FILTER library_sources EXCLUDE REGEX "/device/cpu/kernels_[^/]*\\.c$")

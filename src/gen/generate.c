@@ -18,7 +18,7 @@ static struct gen new_gen(const struct le_kernel *kernel, const struct le_stage 
     g.merged_count = kernel->merged_count;
     g.epoch = ++kernel->ir->epoch;
     g.lane = -1;
-    g.block = LE_BLOCK_MAX;
+    g.block = kernel->block ? kernel->block : LE_BLOCK_MAX;
     g.nodes[0] = stage->node;
     g.node_count = 1;
     g.root = LE_NEW(kernel->arena, struct scope);
@@ -67,7 +67,7 @@ static void choose_block(struct gen *g) {
     bool wide = false;
     for (int k = 0; k < g->node_count; k++)
         le_node_walk(g->ir, g->nodes[k], find_wide, &wide);
-    if (wide)
+    if (wide && g->block > LE_BLOCK_MAX / 2)
         g->block = LE_BLOCK_MAX / 2;
     if (g->whiles || g->loose)
         g->block = wide ? BLOCK_WAITING / 2 : BLOCK_WAITING;

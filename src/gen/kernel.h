@@ -41,6 +41,7 @@ struct le_kernel {
     struct le_space *space;          /* its ranges are narrowed for a while, and put back */
     const struct le_layout *layouts; /* by value */
     int threads;
+    int block; /* lanes of a block at most, a power of two; 0: LE_BLOCK_MAX */
     struct le_arena *arena;
     int *merged_into; /* work space by index, each its own number; left as it was found */
     int64_t *merged_count;

@@ -1,0 +1,317 @@
+//: le_vm
+// What device_interpreter.c lays out: struct le_tape and what it counts, each part where `..._at` says, in bytes.
+struct le_vm_tape {
+    int instr_count, loop_count, reg_count, depth, instrs_at, loops_at, streams_at, regs_at;
+    long long clip_count[2], clip_size[2], clip_pieces[2];
+};
+struct le_vm_instr { unsigned short op, d, a, b, c, e, single, unused; long long imm; };
+struct le_vm_loop {
+    int end, clip, lane, down, stream, stream_count, low, high, value, unused;
+    long long by;
+};
+struct le_vm_stream { long long reg, stride; };
+struct le_vm_reg { int kind, buffer; long long bits, task_stride; };
+// The machine of device/cpu/execute.c, in one block of threads: a lane is a thread, a task a block. What lanes have of
+// their own (elements of slots) a thread reads and writes by itself; what they share (registers' addresses, scalars,
+// accumulators) one thread changes, between two barriers.
+enum { LE_VM_LANES = 256, LE_VM_BUFFERS = 16, LE_VM_DEPTH = 24, LE_VM_NONE = 0xffff };
+enum { LE_VM_LOOP = 0, LE_VM_REPEAT, LE_VM_LEAVE, LE_VM_SKIP, LE_VM_FIRST };
+struct alignas(16) le_vm_word { unsigned long long low, high; };
+struct le_vm {
+    char **regs;
+    le_vm_word *room, *warps; // of a block's lanes, and of its warps, for totals
+    int lane, n;              // this thread's; how many lanes there are
+    bool on;                  // this thread's is one of them
+};
+template <class T> __device__ inline T *le_vm_at(const le_vm &m, int reg) { return (T *)m.regs[reg] + m.lane; }
+template <class T> __device__ inline T le_vm_get(const le_vm &m, int reg) { return *le_vm_at<const T>(m, reg); }
+template <> __device__ inline bool le_vm_get<bool>(const le_vm &m, int reg) {
+    return *le_vm_at<const unsigned char>(m, reg) != 0;
+}
+template <class T> __device__ inline T le_vm_one(const le_vm &m, int reg) { return *(const T *)m.regs[reg]; }
+template <class T> __device__ inline void le_vm_set(const le_vm &m, int reg, T x) { *le_vm_at<T>(m, reg) = x; }
+// Whether a lane is among those that a mask names; there may be none, and then all are.
+__device__ inline bool le_vm_is(const le_vm &m, int reg) { return reg == LE_VM_NONE || le_vm_get<bool>(m, reg); }
+template <class T> __device__ inline T le_vm_load(const le_vm &m, const le_vm_instr &i) {
+    return *(const T *)(m.regs[i.a] + m.lane * i.imm);
+}
+template <class T> __device__ inline void le_vm_store(const le_vm &m, const le_vm_instr &i) {
+    *(T *)(m.regs[i.d] + m.lane * i.imm) = le_vm_get<T>(m, i.a);
+}
+template <class T> __device__ inline T le_vm_gather(const le_vm &m, const le_vm_instr &i) {
+    return le_vm_is(m, i.c) ? ((const T *)m.regs[i.a])[le_vm_get<long long>(m, i.b)] : (T)0;
+}
+template <class T> __device__ inline T le_vm_distance(const le_vm &m, const le_vm_instr &i) {
+    const T apart = le_vm_get<T>(m, i.a) - (i.imm ? le_vm_one<T>(m, i.b) : le_vm_get<T>(m, i.b)), square = apart * apart;
+    return i.c == LE_VM_NONE ? square : le_vm_get<T>(m, i.c) + square;
+}
+__device__ inline bool le_vm_in_range(const le_vm &m, const le_vm_instr &i) {
+    const long long x = le_vm_get<long long>(m, i.a);
+    return le_vm_is(m, i.b) && x >= 0 && x < le_vm_one<long long>(m, i.e);
+}
+__device__ inline bool le_vm_outside(const le_vm &m, const le_vm_instr &i) {
+    return le_vm_get<bool>(m, i.d) || (le_vm_is(m, i.b) && (i.c == LE_VM_NONE || !le_vm_get<bool>(m, i.c)));
+}
+// how: enum le_edge
+__device__ inline long long le_vm_edge(long long x, long long extent, int how) {
+    if (extent <= 0)
+        return 0;
+    return how == 1 ? le_edge_clamp(x, extent) : how == 2 ? le_edge_wrap(x, extent)
+         : how == 3 ? le_edge_mirror(x, extent) : le_edge_symmetric(x, extent);
+}
+// The place of the least (or greatest) term, the first of several; a NaN's before all. join: with terms that come later.
+template <class T, bool GREATEST> struct le_vm_first {
+    enum { ORDERED = 0 };
+    T best;
+    long long at;
+    __device__ static inline le_vm_first none() { return {(T)0, le_nowhere}; }
+    __device__ static inline le_vm_first of(T x, long long at) { return {x, at}; }
+    __device__ inline le_vm_first join(le_vm_first b) const {
+        return b.at != le_nowhere && (GREATEST ? le_is_higher(at, best, b.best) : le_is_lower(at, best, b.best)) ? b : *this;
+    }
+    __device__ inline le_vm_first across(int lanes) const { return {le_across(best, lanes), le_across(at, lanes)}; }
+    __device__ inline long long value(bool) const { return at == le_nowhere ? -1 : at; }
+};
+// count: of terms. Of totals whose order shows, pending[b] is one of 2^b terms where bit b of count is set; of others the
+// first is all there is.
+template <class M> struct le_vm_acc { long long count; M pending[64]; };
+template <class M> __device__ inline void le_vm_begin(const le_vm &m, const le_vm_instr &i) {
+    le_vm_acc<M> *acc = (le_vm_acc<M> *)m.regs[i.d];
+    if (m.lane == 0) {
+        acc->count = 0;
+        acc->pending[0] = M::none();
+    }
+}
+// The tree over the first `size` lanes, a power of two; for the first thread.
+template <class M> __device__ inline M le_vm_across(const le_vm &m, M x, int size) {
+    for (int lanes = 1; lanes < 32 && lanes < size; lanes *= 2)
+        x = x.join(x.across(lanes));
+    if (size <= 32)
+        return x;
+    M *warps = (M *)m.warps;
+    __syncthreads();
+    if (m.lane % 32 == 0)
+        warps[m.lane / 32] = x;
+    __syncthreads();
+    if (m.lane < 32) {
+        x = m.lane < size / 32 ? warps[m.lane] : M::none();
+        for (int lanes = 1; lanes < size / 32; lanes *= 2)
+            x = x.join(x.across(lanes));
+    }
+    return x;
+}
+// From term `from` on the largest subtree of the reduction's tree that `rest` terms fill.
+__device__ inline int le_vm_piece(long long from, int rest) {
+    int size = LE_VM_LANES;
+    while (size > rest || (from & (size - 1)) != 0)
+        size /= 2;
+    return size;
+}
+// n more terms, in their order: subtree after subtree, each joined to those of its size that wait, as a binary counter
+// carries. Where no order shows all are one piece.
+template <class M> __device__ inline void le_vm_add(const le_vm &m, const le_vm_instr &i, M x) {
+    le_vm_acc<M> *acc = (le_vm_acc<M> *)m.regs[i.d];
+    if (!M::ORDERED) {
+        x = le_vm_across(m, m.on ? x : M::none(), LE_VM_LANES);
+        if (m.lane == 0) {
+            acc->pending[0] = acc->pending[0].join(x);
+            acc->count += m.n;
+        }
+        return;
+    }
+    M *room = (M *)m.room;
+    __syncthreads();
+    if (m.on)
+        room[m.lane] = x;
+    __syncthreads();
+    const long long count = acc->count;
+    for (int done = 0, size; done < m.n; done += size) {
+        size = le_vm_piece(count + done, m.n - done);
+        M total = le_vm_across(m, m.lane < size ? room[done + m.lane] : M::none(), size);
+        if (m.lane != 0)
+            continue;
+        const unsigned long long before = (unsigned long long)(count + done);
+        int level = 31 - __clz(size);
+        for (; before >> level & 1; level++)
+            total = acc->pending[level].join(total);
+        acc->pending[level] = total;
+    }
+    __syncthreads();
+    if (m.lane == 0)
+        acc->count = count + m.n;
+}
+template <class M> __device__ inline M le_vm_end(const le_vm &m, const le_vm_instr &i) {
+    const le_vm_acc<M> *acc = (const le_vm_acc<M> *)m.regs[i.a];
+    M total = acc->pending[0];
+    if (!M::ORDERED || acc->count == 0)
+        return acc->count == 0 ? M::none() : total;
+    unsigned long long rest = (unsigned long long)acc->count;
+    total = acc->pending[__ffsll((long long)rest) - 1];
+    for (rest &= rest - 1; rest != 0; rest &= rest - 1)
+        total = acc->pending[__ffsll((long long)rest) - 1].join(total);
+    return total;
+}
+template <class M> __device__ inline bool le_vm_is_empty(const le_vm &m, const le_vm_instr &i) {
+    return ((const le_vm_acc<M> *)m.regs[i.a])->count == 0;
+}
+// Totals lane by lane: how many terms each has had, whether any counted, and what waits, level by level.
+struct le_vm_lane_counts { long long count[LE_VM_LANES]; unsigned char seen[LE_VM_LANES]; };
+template <class M> __device__ inline M *le_vm_level(char *acc, int lane, int level) {
+    return (M *)(acc + sizeof(le_vm_lane_counts)) + level * LE_VM_LANES + lane;
+}
+template <class M> __device__ inline void le_vm_lanes_begin(const le_vm &m, const le_vm_instr &i) {
+    le_vm_lane_counts *counts = (le_vm_lane_counts *)m.regs[i.d];
+    counts->count[m.lane] = 0;
+    counts->seen[m.lane] = 0;
+    *le_vm_level<M>(m.regs[i.d], m.lane, 0) = M::none();
+}
+template <class M> __device__ inline void le_vm_lanes_add(const le_vm &m, const le_vm_instr &i, M x) {
+    le_vm_lane_counts *counts = (le_vm_lane_counts *)m.regs[i.d];
+    const bool omitted = i.c != LE_VM_NONE && le_vm_get<bool>(m, i.c);
+    x = omitted ? M::none() : x;
+    counts->seen[m.lane] |= !omitted;
+    M *at = le_vm_level<M>(m.regs[i.d], m.lane, 0);
+    if (!M::ORDERED) {
+        *at = at->join(x);
+        return;
+    }
+    unsigned long long before = (unsigned long long)counts->count[m.lane]++;
+    for (; before & 1; before >>= 1, at += LE_VM_LANES)
+        x = at->join(x);
+    *at = x;
+}
+template <class M> __device__ inline M le_vm_lanes_end(const le_vm &m, const le_vm_instr &i) {
+    const le_vm_lane_counts *counts = (const le_vm_lane_counts *)m.regs[i.a];
+    const M *at = le_vm_level<M>(m.regs[i.a], m.lane, 0);
+    if (!M::ORDERED)
+        return *at;
+    M total = M::none();
+    bool first = true;
+    for (unsigned long long rest = (unsigned long long)counts->count[m.lane]; rest; rest >>= 1, at += LE_VM_LANES)
+        if (rest & 1) {
+            total = first ? *at : at->join(total);
+            first = false;
+        }
+    return total;
+}
+__device__ inline bool le_vm_is_unseen(const le_vm &m, const le_vm_instr &i) {
+    return !((const le_vm_lane_counts *)m.regs[i.a])->seen[m.lane];
+}
+// An open loop, or a REPEAT, whose `loop` is NULL: its body is [body, end), turn `at` of `count` is at work.
+struct le_vm_frame {
+    const le_vm_loop *loop;
+    int body, end, outer; // outer: lanes outside of it
+    long long low, all, at, count, moved;
+};
+// Which turns of the loop are this task's.
+__device__ inline void le_vm_clip(const le_vm_tape *tape, const le_vm_loop *loop, long long task, long long *from,
+                                  long long *to) {
+    const int c = loop->clip;
+    const long long grain = loop->lane ? LE_VM_LANES : 1;
+    const long long inner = tape->clip_pieces[1] ? tape->clip_pieces[1]
+                          : tape->clip_count[1] ? (tape->clip_count[1] + tape->clip_size[1] - 1) / tape->clip_size[1] : 1;
+    const long long piece = c == 0 ? task / inner : task % inner, pieces = tape->clip_pieces[c];
+    long long size = tape->clip_size[c];
+    if (pieces)
+        size = ((*to + pieces - 1) / pieces + grain - 1) / grain * grain;
+    else if (tape->clip_count[c] == 0)
+        return;
+    *from = piece * size;
+    *to = *from + size < *to ? *from + size : *to;
+}
+__device__ inline void le_vm_move(const le_vm &m, const le_vm_stream *streams, const le_vm_loop *loop, long long steps) {
+    for (int k = m.lane; k < loop->stream_count; k += LE_VM_LANES)
+        m.regs[streams[loop->stream + k].reg] += streams[loop->stream + k].stride * steps;
+}
+// The frame's turn `at` begins: its lanes, its streams, its index.
+__device__ inline void le_vm_turn(le_vm &m, const le_vm_stream *streams, le_vm_frame &f) {
+    const le_vm_loop *loop = f.loop;
+    const long long rest = f.count - f.at;
+    m.n = loop->lane ? (int)(rest < LE_VM_LANES ? rest : LE_VM_LANES) : f.outer;
+    m.on = m.lane < m.n;
+    const long long first = f.low + (loop->down ? f.all - f.at - (loop->lane ? m.n : 1) : f.at) * loop->by;
+    __syncthreads();
+    le_vm_move(m, streams, loop, first - f.moved);
+    if (m.lane == 0 && loop->value != LE_VM_NONE)
+        *(long long *)m.regs[loop->value] = first;
+    f.moved = first;
+    __syncthreads();
+}
+__device__ inline void le_vm_leave(le_vm &m, const le_vm_stream *streams, const le_vm_frame &f) {
+    m.n = f.outer;
+    m.on = m.lane < m.n;
+    __syncthreads();
+    if (f.loop)
+        le_vm_move(m, streams, f.loop, -f.moved);
+    __syncthreads();
+}
+// Opens a loop; false: it has no turns.
+__device__ inline bool le_vm_enter(le_vm &m, const le_vm_tape *tape, const le_vm_loop *loop, long long task,
+                                   le_vm_frame &f) {
+    const long long low = le_vm_one<long long>(m, loop->low), high = le_vm_one<long long>(m, loop->high);
+    if (high <= low)
+        return false;
+    f.loop = loop;
+    f.end = loop->end;
+    f.outer = m.n;
+    f.low = low;
+    f.all = f.count = (long long)(((unsigned long long)high - (unsigned long long)low - 1) / (unsigned long long)loop->by) + 1;
+    f.at = f.moved = 0;
+    if (loop->clip >= 0)
+        le_vm_clip(tape, loop, task, &f.at, &f.count);
+    return f.at < f.count;
+}
+// Where the registers lie: kinds as in enum le_interpreter_place.
+__device__ inline void le_vm_start(const le_vm &m, const le_vm_tape *tape, char *const *buffers, char *room) {
+    const le_vm_reg *regs = (const le_vm_reg *)((const char *)tape + tape->regs_at);
+    for (int k = m.lane; k < tape->reg_count; k += LE_VM_LANES) {
+        const le_vm_reg &r = regs[k];
+        m.regs[k] = r.kind == 0   ? room + r.bits + (long long)blockIdx.x * r.task_stride
+                    : r.kind == 1 ? (char *)&r.bits
+                                  : buffers[r.buffer] + r.bits + (long long)blockIdx.x * r.task_stride;
+    }
+}
+// Where the machine goes on, at `at`: bodies that end there begin again or are left.
+__device__ inline int le_vm_ends(le_vm &m, const le_vm_stream *streams, le_vm_frame *frames, int at, int &depth) {
+    while (depth > 0 && at == frames[depth - 1].end) {
+        le_vm_frame &f = frames[depth - 1];
+        if (!f.loop)
+            return f.body;
+        f.at += f.loop->lane ? LE_VM_LANES : 1;
+        if (f.at < f.count) {
+            le_vm_turn(m, streams, f);
+            return f.body;
+        }
+        le_vm_leave(m, streams, f);
+        depth--;
+    }
+    return at;
+}
+// LOOP, REPEAT, LEAVE and SKIP: where the machine goes on.
+__device__ inline int le_vm_control(le_vm &m, const le_vm_tape *tape, const le_vm_loop *loops, const le_vm_stream *streams,
+                                    le_vm_frame *frames, const le_vm_instr &i, int at, int &depth) {
+    le_vm_frame &f = frames[depth];
+    f.body = at;
+    if (i.op == LE_VM_LOOP) {
+        if (!le_vm_enter(m, tape, loops + i.imm, blockIdx.x, f))
+            return loops[i.imm].end;
+        depth++;
+        le_vm_turn(m, streams, f);
+        return at;
+    }
+    if (i.op == LE_VM_REPEAT) {
+        f.loop = 0;
+        f.end = (int)i.imm;
+        f.outer = m.n;
+        depth++;
+        return at;
+    }
+    if (__syncthreads_or(m.on && le_vm_get<bool>(m, i.a)))
+        return at;
+    if (i.op == LE_VM_SKIP)
+        return (int)i.imm;
+    depth--;
+    const int end = frames[depth].end;
+    le_vm_leave(m, streams, frames[depth]);
+    return end;
+}

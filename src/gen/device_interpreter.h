@@ -1,0 +1,33 @@
+/* The vector machine for devices: one kernel that runs bytecode, so that a stage runs before code of its own is
+ * compiled. Same bytecode as the CPU's, same bits: a lane is a thread, a task a block of threads. Not all bytecode:
+ * what reports faults or notes, scans, and scatters is left to compiled kernels.
+ *
+ * A *tape* is one launch of bytecode as the machine reads it, in the device's memory. */
+#ifndef LE_DEVICE_INTERPRETER_H
+#define LE_DEVICE_INTERPRETER_H
+#include "gen/kernel.h"
+
+enum { LE_INTERPRETER_LANES = 256, LE_INTERPRETER_BUFFERS = 16 };
+#define LE_INTERPRETER_KERNEL "le_interpreter" /* takes the tape, then LE_INTERPRETER_BUFFERS pointers */
+
+/* One for each type that floats compute in: whatever it has costs its compiler time, and few programs have both. */
+enum le_interpreter { LE_INTERPRETER_F32, LE_INTERPRETER_F64, LE_INTERPRETERS };
+const char *le_interpreter_name(enum le_interpreter which); /* "the interpreter for f32" */
+/* Its text, which never changes. */
+const char *le_interpreter_text(struct le_arena *arena, enum le_interpreter which);
+
+struct le_tape {
+    void *bytes;
+    size_t size_bytes, shared_bytes;
+    int64_t tasks;
+    int buffers[LE_INTERPRETER_BUFFERS]; /* as the bytecode names them: values, or LE_PARTS */
+    int buffer_count;
+};
+/* The launch's blocks have LE_INTERPRETER_LANES lanes at most. false: the machine does not run this bytecode, or not in
+ * shared_bytes. */
+bool le_tape_encode(struct le_arena *arena, enum le_interpreter which, const struct le_launch *launch,
+                    size_t shared_bytes, struct le_tape *tape);
+/* Joins the `count` totals that tasks have left in LE_PARTS from that byte on, into buffer `target`. */
+bool le_tape_join(struct le_arena *arena, enum le_interpreter which, enum le_type type, enum le_reduction reduction,
+                  int64_t count, int64_t offset, int target, size_t shared_bytes, struct le_tape *tape);
+#endif
