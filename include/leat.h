@@ -107,6 +107,19 @@ LEAT_API const char *leat_version(void);                 /* "0.1.0" */
 
 typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
 
+/* What a device runs of an expression whose code is neither loaded nor in the code cache. The interpreter runs it at
+ * once, with the same bits, some 2 to 4 times as slow as code of its own, while a thread of Leat's compiles that; the
+ * next run takes it as soon as it is there. The interpreter itself is compiled once for a device and a version of Leat,
+ * in that thread as well, when a context has waited for a compiler twice. Some expressions wait all the same: those
+ * that can fail as they run, scans, scatters, `each`, and what mixes f32 with f64. leat_close waits for what is being
+ * compiled. */
+typedef enum leat_interpret {
+    LEAT_INTERPRET_AUTO,   /* LEAT_INTERPRET (never, always, only); else on cuda with keep_code */
+    LEAT_INTERPRET_NEVER,  /* code of its own always: the first run waits for the compiler */
+    LEAT_INTERPRET_ALWAYS, /* in any context, from the first run on: the interpreter is waited for */
+    LEAT_INTERPRET_ONLY    /* the same, and nothing is compiled for what the interpreter runs */
+} leat_interpret;
+
 typedef struct leat_options { /* {0} is a good default */
     /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cuda", "cuda:1" or "sim", a simulated CUDA device on the CPU.
      * auto is the CPU. */
@@ -117,6 +130,7 @@ typedef struct leat_options { /* {0} is a good default */
     size_t cache_cap_bytes;  /* most bytes of released array memory that are kept for reuse, of each kind; 0: 1 GiB */
     size_t code_cap_bytes;   /* most bytes of programs' compiled code that stay loaded on a device; 0: 256 MiB */
     bool keep_code;          /* programs' compiled code is kept on disk and found there: the code cache, below */
+    leat_interpret interpret; /* whether a new expression waits for its compilation, on cuda and sim */
     int ledger_level;        /* 0 counts, 1 times the host, 2 the device as well (leat_ledger_level_set) */
     int copy_threads;        /* most threads that copy pageable memory to and from a GPU; 0: the cores, at most 8 */
     bool sim_check;          /* sim: check kernels and their order (also LEAT_SIM_CHECK=1) */
@@ -557,6 +571,7 @@ typedef enum leat_cost_kind {
     LEAT_COST_COMPILE,
     LEAT_COST_IN_MEMORY, /* compiled code that was asked for, found loaded in this process */
     LEAT_COST_ON_DISK,   /* the same, found in the code cache */
+    LEAT_COST_INTERPRET, /* a statement that the interpreter ran, whose code was being compiled */
     LEAT_COST_MODULE,    /* loading compiled code */
     LEAT_COST_PLAN,
     LEAT_COST_ALLOCATE,

@@ -209,7 +209,7 @@ const char *le_cost_kind_name(leat_cost_kind kind) {
         [LEAT_COST_KERNEL] = "kernel",       [LEAT_COST_COPY] = "copy",       [LEAT_COST_UPLOAD] = "upload",
         [LEAT_COST_DOWNLOAD] = "download",   [LEAT_COST_WAIT] = "wait",       [LEAT_COST_IDLE] = "idle",
         [LEAT_COST_UNLOAD] = "unload",       [LEAT_COST_EVICT] = "evict",     [LEAT_COST_WRITE] = "write",
-        [LEAT_COST_OTHER] = "other",
+        [LEAT_COST_INTERPRET] = "interpret", [LEAT_COST_OTHER] = "other",
     };
     return (unsigned)kind < LEAT_COST_KINDS ? names[kind] : "?";
 }

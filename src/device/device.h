@@ -174,6 +174,7 @@ struct le_module_source {
     bool line_info;
     bool is_whole;     /* it includes nothing: what comes out may be kept, and be found in the device's store */
     bool is_plain;     /* it uses nothing of CUDA's runtime, no textures: it is compiled faster */
+    bool only_kept;    /* it is not compiled: LEAT_MISSING, without a message, where the store has not got it */
     const char *owner; /* whose it is, in the store: a program's name; NULL: nobody's */
     const char *label; /* what it is for, in the ledger and in the store; NULL: name */
     const char *cause; /* why it is asked for, in the ledger; NULL: "" */

@@ -8,6 +8,7 @@
 #include "gen/kernel.h"
 
 enum { LE_INTERPRETER_LANES = 256, LE_INTERPRETER_BUFFERS = 16 };
+enum { LE_INTERPRETER_SHARED_BYTES = (LE_INTERPRETER_LANES + LE_INTERPRETER_LANES / 32) * 16 }; /* static */
 #define LE_INTERPRETER_KERNEL "le_interpreter" /* takes the tape, then LE_INTERPRETER_BUFFERS pointers */
 
 /* One for each type that floats compute in: whatever it has costs its compiler time, and few programs have both. */

@@ -1,8 +1,12 @@
-/* See code.h: the table of what is compiled, loaded and held. Not the store's work, nor the compiler's: the device's
- * (device/cuda/cuda_compile.c). */
+/* See code.h: the table of what is compiled, loaded and held, and the thread that compiles what nobody waits for. Not
+ * the store's work, nor the compiler's: the device's (device/cuda/cuda_compile.c).
+ *
+ * A code that is in the table and not ready is some thread's to compile: of one that called le_code_get, or of the
+ * context's own if it was put into the queue. One that failed there is nobody's, until le_code_get takes it. */
 #include "run/code.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include <signal.h>
 #include <string.h>
 
 #define DEFAULT_CAP_BYTES ((size_t)256 << 20)
@@ -22,7 +26,11 @@ struct le_loaded_code {
     struct le_device_kernel *kernel;
     size_t size_bytes;
     int holders;
-    bool ready; /* else some thread compiles it */
+    bool ready;
+    bool failed;                     /* in the context's thread */
+    char *program, *what, *cause;    /* of what is in the queue */
+    bool spare;                      /* the same */
+    struct le_loaded_code *next_asked; /* behind it in the queue */
 };
 
 struct le_code_table {
@@ -33,6 +41,11 @@ struct le_code_table {
     struct le_loaded_code *places[TABLE_SIZE];
     struct le_loaded_code *newest, *oldest;
     size_t size_bytes;
+    int64_t waits;
+    struct le_loaded_code *asked; /* the queue: what is spare comes last */
+    pthread_t thread;             /* that compiles them, one after the other */
+    bool has_thread, is_closing;
+    pthread_cond_t more; /* of the queue, or the end */
 };
 
 leat_status le_code_table_new(leat_context *ctx, size_t cap_bytes, struct le_code_table **table) {
@@ -43,6 +56,7 @@ leat_status le_code_table_new(leat_context *ctx, size_t cap_bytes, struct le_cod
     made->cap_bytes = cap_bytes ? cap_bytes : DEFAULT_CAP_BYTES;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
+    pthread_cond_init(&made->more, NULL);
     *table = made;
     return LEAT_OK;
 }
@@ -52,18 +66,33 @@ static void free_code(struct le_loaded_code *code, const char *cause) {
         le_device_module_unload(code->module, cause);
     le_free(code->text);
     le_free(code->name);
+    le_free(code->program);
+    le_free(code->what);
+    le_free(code->cause);
     le_free(code);
+}
+
+static void end_thread(struct le_code_table *table) {
+    pthread_mutex_lock(&table->lock);
+    bool runs = table->has_thread;
+    table->is_closing = true;
+    pthread_cond_signal(&table->more);
+    pthread_mutex_unlock(&table->lock);
+    if (runs)
+        pthread_join(table->thread, NULL);
 }
 
 void le_code_table_free(struct le_code_table *table) {
     if (!table)
         return;
+    end_thread(table);
     for (int k = 0; k < TABLE_SIZE; k++)
         for (struct le_loaded_code *code = table->places[k], *next; code; code = next) {
             next = code->next;
             free_code(code, "the context is closed");
         }
     pthread_cond_destroy(&table->changed);
+    pthread_cond_destroy(&table->more);
     pthread_mutex_destroy(&table->lock);
     le_free(table);
 }
@@ -149,12 +178,14 @@ const char *const *le_code_options(void) {
     return options;
 }
 
-static leat_status compile(struct le_loaded_code *code, const struct le_code_source *asked) {
+/* only_kept: LEAT_MISSING if the store has not got it. */
+static leat_status load(struct le_loaded_code *code, const struct le_code_source *asked, bool only_kept) {
     const struct le_module_source source = {.text = code->text,
                                             .name = code->name,
                                             .options = options,
                                             .is_whole = true,
                                             .is_plain = true,
+                                            .only_kept = only_kept,
                                             .owner = asked->program,
                                             .label = asked->what,
                                             .cause = asked->cause};
@@ -166,21 +197,27 @@ static leat_status compile(struct le_loaded_code *code, const struct le_code_sou
     return status;
 }
 
-/* A code that this thread has put into the table is compiled; where that fails it is gone again, and threads that wait
- * for it try for themselves. */
+/* Under the lock. Gives what goes for it. */
+static struct le_loaded_code *put_ready(struct le_code_table *table, struct le_loaded_code *code) {
+    code->ready = true;
+    table->size_bytes += code->size_bytes;
+    link_newest(table, code);
+    return take_surplus(table);
+}
+
+/* A code that is this thread's to compile is; where that fails it is gone again, and threads that wait for it try for
+ * themselves. */
 static leat_status make(struct le_loaded_code *code, const struct le_code_source *source) {
     struct le_code_table *table = code->table;
-    leat_status status = compile(code, source);
+    leat_status status = load(code, source, false);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = status ? code : NULL;
+    table->waits++;
     if (status) {
         take_out(table, code);
         code->next = NULL;
     } else {
-        code->ready = true;
-        table->size_bytes += code->size_bytes;
-        link_newest(table, code);
-        surplus = take_surplus(table);
+        surplus = put_ready(table, code);
     }
     pthread_cond_broadcast(&table->changed);
     pthread_mutex_unlock(&table->lock);
@@ -188,24 +225,44 @@ static leat_status make(struct le_loaded_code *code, const struct le_code_source
     return status;
 }
 
-/* The code, held: there already (*made false), or put into the table to be compiled; NULL: no memory. */
-static struct le_loaded_code *find_or_put(struct le_code_table *table, const struct le_code_source *source,
-                                          bool *made) {
-    const char *kernel = source->kernel, *text = source->text;
-    uint64_t hash = le_hash(text, strlen(text), le_hash(kernel, strlen(kernel), 0));
-    pthread_mutex_lock(&table->lock);
-    struct le_loaded_code *code = find(table, hash, kernel, text);
-    while (code && !code->ready) {
-        pthread_cond_wait(&table->changed, &table->lock);
-        code = find(table, hash, kernel, text);
-    }
-    *made = !code;
+static uint64_t hash_of(const struct le_code_source *source) {
+    return le_hash(source->text, strlen(source->text), le_hash(source->kernel, strlen(source->kernel), 0));
+}
+
+/* Under the lock; held once. NULL: no memory. */
+static struct le_loaded_code *put(struct le_code_table *table, const struct le_code_source *source) {
+    uint64_t hash = hash_of(source);
+    struct le_loaded_code *code = new_code(table, hash, source->kernel, source->text);
     if (code) {
-        code->holders++;
-        note_use(table, code);
-    } else if ((code = new_code(table, hash, kernel, text))) {
         code->next = *place_of(table, hash);
         *place_of(table, hash) = code;
+    }
+    return code;
+}
+
+static void hold(struct le_code_table *table, struct le_loaded_code *code) {
+    code->holders++;
+    note_use(table, code);
+}
+
+/* The code, held: there already (*made false), or in the table for this thread to compile; NULL: no memory. */
+static struct le_loaded_code *find_or_put(struct le_code_table *table, const struct le_code_source *source,
+                                          bool *made) {
+    uint64_t hash = hash_of(source);
+    pthread_mutex_lock(&table->lock);
+    struct le_loaded_code *code = find(table, hash, source->kernel, source->text);
+    while (code && !code->ready && !code->failed) {
+        pthread_cond_wait(&table->changed, &table->lock);
+        code = find(table, hash, source->kernel, source->text);
+    }
+    *made = !code || code->failed;
+    if (!code)
+        code = put(table, source);
+    else if (code->ready)
+        hold(table, code);
+    else {
+        code->failed = false;
+        code->holders = 1;
     }
     pthread_mutex_unlock(&table->lock);
     return code;
@@ -223,6 +280,127 @@ leat_status le_code_get(leat_context *ctx, const struct le_code_source *source, 
         *code = found;
     return status;
 }
+
+/* ---- what is compiled while nobody waits */
+
+static struct le_loaded_code *next_asked(struct le_code_table *table) {
+    while (!table->is_closing && !table->asked)
+        pthread_cond_wait(&table->more, &table->lock);
+    struct le_loaded_code *code = table->asked;
+    if (code && !(table->is_closing && code->spare))
+        table->asked = code->next_asked;
+    else
+        code = NULL;
+    return code;
+}
+
+/* Signals are the program's own: this thread takes none. */
+static void *compile_asked(void *user) {
+    struct le_code_table *table = user;
+    struct le_loaded_code *code;
+    pthread_mutex_lock(&table->lock);
+    while ((code = next_asked(table))) {
+        const struct le_code_source source = {code->name, code->text, code->program, code->what, code->cause};
+        pthread_mutex_unlock(&table->lock);
+        leat_status status = load(code, &source, false);
+        pthread_mutex_lock(&table->lock);
+        code->failed = status != LEAT_OK;
+        struct le_loaded_code *surplus = status ? NULL : put_ready(table, code);
+        pthread_cond_broadcast(&table->changed);
+        if (!surplus)
+            continue;
+        pthread_mutex_unlock(&table->lock);
+        unload(surplus);
+        pthread_mutex_lock(&table->lock);
+    }
+    pthread_mutex_unlock(&table->lock);
+    return NULL;
+}
+
+static bool start_thread(struct le_code_table *table) {
+    sigset_t all, before;
+    if (table->has_thread)
+        return true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    table->has_thread = pthread_create(&table->thread, NULL, compile_asked, table) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return table->has_thread;
+}
+
+/* Under the lock. */
+static void enqueue(struct le_code_table *table, struct le_loaded_code *code, const struct le_code_source *source,
+                    bool spare) {
+    struct le_loaded_code **at = &table->asked;
+    code->program = source->program ? le_strdup(source->program) : NULL;
+    code->what = le_strdup(source->what);
+    code->cause = le_strdup(source->cause);
+    code->spare = spare;
+    code->failed = !code->what || !code->cause || (source->program && !code->program) || !start_thread(table);
+    if (code->failed)
+        return;
+    while (*at && (spare || !(*at)->spare))
+        at = &(*at)->next_asked;
+    code->next_asked = *at;
+    *at = code;
+    pthread_cond_signal(&table->more);
+}
+
+static enum le_code_state state_of(const struct le_loaded_code *code) {
+    return code->ready ? LE_CODE_READY : code->failed ? LE_CODE_FAILED : LE_CODE_COMING;
+}
+
+/* A code that this thread has put into the table is loaded if the store has it, else asked for, or gone again. */
+static enum le_code_state find_kept(struct le_loaded_code *code, const struct le_code_source *source,
+                                    enum le_code_wish wish) {
+    struct le_code_table *table = code->table;
+    leat_status status = load(code, source, true);
+    pthread_mutex_lock(&table->lock);
+    struct le_loaded_code *surplus = NULL;
+    code->failed = status != LEAT_OK && status != LEAT_MISSING;
+    if (status == LEAT_OK)
+        surplus = put_ready(table, code);
+    else
+        code->holders = 0;
+    if (status == LEAT_MISSING && wish != LE_CODE_KEPT)
+        enqueue(table, code, source, wish == LE_CODE_SPARE);
+    enum le_code_state state = state_of(code);
+    if (status == LEAT_MISSING && wish == LE_CODE_KEPT) {
+        take_out(table, code);
+        code->next = NULL;
+        surplus = code;
+    }
+    pthread_cond_broadcast(&table->changed);
+    pthread_mutex_unlock(&table->lock);
+    unload(surplus);
+    return state;
+}
+
+enum le_code_state le_code_ask(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
+                               struct le_loaded_code **code) {
+    struct le_code_table *table = ctx->code;
+    pthread_mutex_lock(&table->lock);
+    struct le_loaded_code *found = find(table, hash_of(source), source->kernel, source->text);
+    bool made = !found && (found = put(table, source));
+    enum le_code_state state = found ? state_of(found) : LE_CODE_FAILED;
+    if (state == LE_CODE_READY)
+        hold(table, found);
+    pthread_mutex_unlock(&table->lock);
+    if (made)
+        state = find_kept(found, source, wish);
+    if (state == LE_CODE_READY)
+        *code = found;
+    return state;
+}
+
+int64_t le_code_waits(leat_context *ctx) {
+    pthread_mutex_lock(&ctx->code->lock);
+    int64_t waits = ctx->code->waits;
+    pthread_mutex_unlock(&ctx->code->lock);
+    return waits;
+}
+
+/* ---- */
 
 void le_code_release(struct le_loaded_code *code) {
     if (!code)

@@ -24,5 +24,20 @@ leat_status le_code_get(leat_context *ctx, const struct le_code_source *source, 
 /* What generated code is compiled with, ends with NULL. */
 const char *const *le_code_options(void);
 void le_code_release(struct le_loaded_code *code); /* NULL is fine */
+
+/* The same without waiting for a compiler. */
+enum le_code_state {
+    LE_CODE_READY,  /* *code, held: found in memory or on disk */
+    LE_CODE_COMING, /* a thread of the context's compiles it, now or soon; or it is not even asked to (KEPT) */
+    LE_CODE_FAILED  /* le_code_get tries it again and says why */
+};
+enum le_code_wish {
+    LE_CODE_SOON,  /* it is compiled next; leat_close waits for it, so that other processes find it on disk */
+    LE_CODE_SPARE, /* after all else, and not at all if the context is closed before its turn */
+    LE_CODE_KEPT   /* not at all: it is wanted if it is there */
+};
+enum le_code_state le_code_ask(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
+                               struct le_loaded_code **code);
+int64_t le_code_waits(leat_context *ctx); /* how often le_code_get has not found it in memory */
 struct le_device_kernel *le_code_kernel(const struct le_loaded_code *code);
 #endif

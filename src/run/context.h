@@ -28,6 +28,7 @@ struct leat_context {
     struct le_device *device; /* the CPU's, too, where all is done at once */
     struct le_store *store;   /* of compiled code; NULL: it is not kept */
     struct le_code_table *code;
+    leat_interpret interpret; /* AUTO: where the interpreter is there; on the CPU it says nothing */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
     atomic_bool blas_warned;      /* of LEAT_BLAS */

@@ -86,7 +86,7 @@ const leat_array *le_device_array_of(const struct leat_call *call, const struct 
     return s->cells[stage->target].array;
 }
 
-static const struct le_away *result_of(const struct le_device_work *w, int value) {
+const struct le_away *le_device_result(const struct le_device_work *w, int value) {
     const struct le_device_result *r = w->results.at;
     while (r->value != value)
         r++;
@@ -116,7 +116,7 @@ static void pass_arguments(struct leat_call *call, struct le_action *action, str
             break;
         }
         case LE_ARGUMENT_RESULT:
-            value->address = result_of(action->device, a->value)->at;
+            value->address = le_device_result(action->device, a->value)->at;
             to->block = d->slots;
             break;
         case LE_ARGUMENT_SCALAR:
@@ -166,6 +166,23 @@ static leat_status fill_zeros(struct leat_call *call, const struct le_action *ac
     return le_place_targets(call, action, true);
 }
 
+/* By the library, or by the interpreter if it is not NULL, or by kernels that are loaded. */
+static leat_status perform(struct leat_call *call, struct le_action *action, bool by_library,
+                           struct le_interpretation *interpretation) {
+    leat_status status = le_device_settle(call); /* planning may run a part of the plan */
+    if (status != LEAT_OK)
+        return status;
+    status = begin_results(call, action->device);
+    if (status == LEAT_OK)
+        status = le_place_targets(call, action, false);
+    if (status == LEAT_OK)
+        status = by_library       ? le_device_contract_run(call, action)
+                 : interpretation ? le_interpretation_run(interpretation)
+                                  : launch_all(call, action);
+    end_results(call, action->device);
+    return le_put_back(call, action, status);
+}
+
 leat_status le_device_perform(struct leat_call *call, struct le_action *action) {
     if (action->device->by_leader)
         return LEAT_OK;
@@ -173,16 +190,12 @@ leat_status le_device_perform(struct leat_call *call, struct le_action *action) 
         return fill_zeros(call, action);
     const struct le_device_contract *contract = action->device->contract;
     bool by_library = contract && le_device_contract_can_run(call, contract);
-    leat_status status = by_library ? LEAT_OK : le_device_load(call, action);
+    if (by_library)
+        return perform(call, action, true, NULL);
+    struct le_interpretation *n = le_device_is_loaded(action) ? NULL : le_interpretation_new(call, action);
+    leat_status status = n ? LEAT_OK : le_device_load(call, action);
     if (status == LEAT_OK)
-        status = le_device_settle(call); /* planning may run a part of the plan */
-    if (status != LEAT_OK)
-        return status;
-    status = begin_results(call, action->device);
-    if (status == LEAT_OK)
-        status = le_place_targets(call, action, false);
-    if (status == LEAT_OK)
-        status = by_library ? le_device_contract_run(call, action) : launch_all(call, action);
-    end_results(call, action->device);
-    return le_put_back(call, action, status);
+        status = perform(call, action, false, n);
+    le_interpretation_free(n);
+    return status;
 }

@@ -185,18 +185,46 @@ static leat_status explain(leat_status status, const struct le_stage *stage) {
                                       : status;
 }
 
+/* what: room for words, which the caller finishes. */
+static struct le_code_source source_of(const struct leat_call *call, const struct le_action *action,
+                                       const struct le_device_step *step, struct le_text *what) {
+    *what = (struct le_text){0};
+    le_text_add(what, "%s; ", action->stage->name);
+    add_values(what, call->specialised->ir, step->made);
+    return (struct le_code_source){.kernel = step->made->kernel,
+                                   .text = step->made->text,
+                                   .program = call->program->name,
+                                   .what = what->failed ? action->stage->name : what->at,
+                                   .cause = "first use with these types"};
+}
+
 static leat_status load(struct leat_call *call, const struct le_action *action, struct le_device_step *step) {
-    struct le_text what = {0};
-    le_text_add(&what, "%s; ", action->stage->name);
-    add_values(&what, call->specialised->ir, step->made);
-    const struct le_code_source source = {.kernel = step->made->kernel,
-                                          .text = step->made->text,
-                                          .program = call->program->name,
-                                          .what = what.failed ? action->stage->name : what.at,
-                                          .cause = "first use with these types"};
+    struct le_text what;
+    const struct le_code_source source = source_of(call, action, step, &what);
     leat_status status = le_code_get(call->program->ctx, &source, &step->code);
     le_text_finish(&what);
     return status == LEAT_OK ? LEAT_OK : explain(status, action->stage);
+}
+
+bool le_device_is_loaded(const struct le_action *action) {
+    const struct le_device_work *w = action->device;
+    for (int k = 0; k < w->step_count; k++)
+        if (!w->steps[k].code)
+            return false;
+    return true;
+}
+
+bool le_device_ask(struct leat_call *call, struct le_action *action) {
+    struct le_device_work *w = action->device;
+    bool none_comes = true;
+    for (int k = 0; k < w->step_count; k++) {
+        struct le_text what;
+        const struct le_code_source source = source_of(call, action, &w->steps[k], &what);
+        if (!w->steps[k].code)
+            none_comes &= le_code_ask(call->program->ctx, &source, LE_CODE_SOON, &w->steps[k].code) != LE_CODE_COMING;
+        le_text_finish(&what);
+    }
+    return none_comes;
 }
 
 leat_status le_device_load(struct leat_call *call, struct le_action *action) {

@@ -121,6 +121,10 @@ uint64_t le_device_address(const leat_array *array); /* as kernels see the first
 bool le_device_takes(const struct leat_call *call, const struct le_stage *stage);
 leat_status le_device_plan(struct leat_call *call, struct le_group *group, struct le_action *action);
 leat_status le_device_load(struct leat_call *call, struct le_action *action); /* its kernels, for when it runs */
+bool le_device_is_loaded(const struct le_action *action);
+/* The same without waiting for a compiler. true: none of them is on its way, so that le_device_load need not wait for
+ * one, unless what one came to was an error. */
+bool le_device_ask(struct leat_call *call, struct le_action *action);
 void le_device_forget(struct le_action *action);                              /* the same; any action */
 void le_device_show(const struct le_action *action, struct le_text *out);
 
@@ -132,7 +136,15 @@ bool le_device_contract_can_run(const struct leat_call *call, const struct le_de
 leat_status le_device_contract_run(struct leat_call *call, const struct le_action *action);
 void le_device_contract_show(const struct le_device_contract *contract, struct le_text *out);
 
+/* ---- device_interpret.c */
+struct le_interpretation; /* one run of an action by the interpreter */
+/* NULL: compiled kernels make it; their code may have come by now. */
+struct le_interpretation *le_interpretation_new(struct leat_call *call, struct le_action *action);
+leat_status le_interpretation_run(struct le_interpretation *n); /* once its targets are placed */
+void le_interpretation_free(struct le_interpretation *n);       /* NULL is fine */
+
 /* ---- device_perform.c */
+const struct le_away *le_device_result(const struct le_device_work *w, int value); /* where the action makes it */
 /* Where a value's elements are while the action runs; a base that the target has taken is there. target: as what the
  * action makes. */
 const leat_array *le_device_array_of(const struct leat_call *call, const struct le_action *action, int value,

@@ -313,6 +313,10 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
     bool damaged = false;
     if (keeps && le_cuda_keep_get(cuda, &key, module, image, &damaged)) {
         span.span.kind = LEAT_COST_ON_DISK;
+    } else if (source->only_kept) {
+        span.span.kind = LEAT_COST_READ;
+        span.span.what = "code cache";
+        status = LEAT_MISSING;
     } else {
         if (damaged)
             span.span.cause = "what was kept of it was damaged";

@@ -1,0 +1,253 @@
+/* See device_run.h: an action by the interpreter for devices (gen/device_interpreter.h), while the code of its own is
+ * compiled. Nothing of it is kept: its bytecode and tapes are made for each run, of which there are few.
+ *
+ * What the interpreter does not run, or what is not interpreted as things stand, is left to compiled kernels. */
+#include "gen/device_interpreter.h"
+#include "run/device_run.h"
+#include <string.h>
+
+enum { WAITS_MIN = 2 }; /* compilations waited for in a context until it asks for an interpreter */
+
+struct le_interpretation {
+    struct leat_call *call;
+    struct le_action *action;
+    struct le_arena arena;
+    enum le_interpreter which;
+    struct le_launches launches;
+    struct {
+        struct le_tape *at;
+        int count, capacity;
+    } tapes;
+    int64_t part_bytes;
+    struct le_block *tape_block, *parts;
+    struct le_loaded_code *interpreter;
+};
+
+/* ---- bytecode and tapes */
+
+static bool is_target(const struct le_stage *stage, int value) {
+    return value == stage->target;
+}
+
+/* A number that the host knows stands in the code; others are read where they are. */
+static void put_numbers(const struct le_interpretation *n, struct le_unit *unit) {
+    const struct le_specialised *s = n->call->specialised;
+    for (int k = 0; k < unit->reg_count; k++) {
+        struct le_reg *reg = &unit->regs[k];
+        bool number = reg->kind == LE_REG_STREAM && reg->buffer >= 0 && s->ir->values.at[reg->buffer].rank == 0;
+        if (!number || is_target(n->action->made, reg->buffer) || s->cells[reg->buffer].away.at)
+            continue;
+        reg->kind = LE_REG_CONST;
+        reg->bits = s->cells[reg->buffer].scalar;
+    }
+}
+
+static bool join(struct le_interpretation *n, const struct le_launch *launch, size_t shared_bytes) {
+    const struct le_stage *stage = n->action->made;
+    struct le_tape *tape = LE_PUSH(&n->arena, &n->tapes);
+    n->part_bytes = launch->tasks * (int64_t)sizeof(uint64_t);
+    return le_tape_join(&n->arena, n->which, stage->node->type, (enum le_reduction)stage->node->code, launch->tasks, 0,
+                        stage->target, shared_bytes, tape);
+}
+
+static bool encode(struct le_interpretation *n) {
+    size_t shared_bytes = le_device_limits(n->call->home.device)->shared_optin_bytes;
+    shared_bytes = shared_bytes > LE_INTERPRETER_SHARED_BYTES ? shared_bytes - LE_INTERPRETER_SHARED_BYTES : 0;
+    n->tapes.count = 0;
+    for (int k = 0; k < n->launches.count; k++) {
+        const struct le_launch *launch = &n->launches.at[k];
+        put_numbers(n, launch->unit);
+        struct le_tape *tape = LE_PUSH(&n->arena, &n->tapes);
+        if (!le_tape_encode(&n->arena, n->which, launch, shared_bytes, tape) ||
+            (launch->parts && !join(n, launch, shared_bytes)))
+            return false;
+    }
+    return true;
+}
+
+static leat_status generate(struct le_interpretation *n) {
+    struct le_specialised *s = n->call->specialised;
+    const struct le_kernel kernel = {.ir = s->ir,
+                                     .stage = n->action->made,
+                                     .space = &s->plan->space,
+                                     .layouts = s->plan->layouts,
+                                     .threads = le_device_limits(n->call->home.device)->multiprocessors,
+                                     .block = LE_INTERPRETER_LANES,
+                                     .arena = &n->arena,
+                                     .merged_into = s->merged_into,
+                                     .merged_count = s->merged_count};
+    return le_kernel_generate(&kernel, &n->launches);
+}
+
+/* false: it is not for the interpreter. */
+static bool make_tapes(struct le_interpretation *n) {
+    if (setjmp(n->arena.failure))
+        return false;
+    if (generate(n) != LEAT_OK || n->launches.count == 0)
+        return false;
+    for (n->which = 0; n->which < LE_INTERPRETERS; n->which++)
+        if (encode(n))
+            return true;
+    return false;
+}
+
+/* ---- the interpreter's code */
+
+static struct le_code_source source_of(struct le_interpretation *n) {
+    return (struct le_code_source){.kernel = LE_INTERPRETER_KERNEL,
+                                   .text = le_interpreter_text(&n->arena, n->which),
+                                   .what = le_interpreter_name(n->which),
+                                   .cause = "so that new expressions need not wait"};
+}
+
+/* false: it is not there, and not waited for. */
+static bool find_interpreter(struct le_interpretation *n) {
+    leat_context *ctx = n->call->program->ctx;
+    if (setjmp(n->arena.failure))
+        return false;
+    const struct le_code_source source = source_of(n);
+    if (ctx->interpret != LEAT_INTERPRET_AUTO)
+        return le_code_get(ctx, &source, &n->interpreter) == LEAT_OK;
+    enum le_code_wish wish = le_code_waits(ctx) < WAITS_MIN ? LE_CODE_KEPT : LE_CODE_SPARE;
+    return le_code_ask(ctx, &source, wish, &n->interpreter) == LE_CODE_READY;
+}
+
+/* ---- running */
+
+static size_t room_of(const struct le_tape *tape) {
+    return (tape->size_bytes + 15) / 16 * 16;
+}
+
+static size_t room_of_all(const struct le_interpretation *n) {
+    size_t all_bytes = 0;
+    for (int k = 0; k < n->tapes.count; k++)
+        all_bytes += room_of(&n->tapes.at[k]);
+    return all_bytes;
+}
+
+/* One after the other; NULL: no memory. */
+static char *gather_tapes(struct le_interpretation *n) {
+    if (setjmp(n->arena.failure))
+        return NULL;
+    char *bytes = LE_NEW_ARRAY(&n->arena, room_of_all(n), char), *at = bytes;
+    for (int k = 0; k < n->tapes.count; k++) {
+        memcpy(at, n->tapes.at[k].bytes, n->tapes.at[k].size_bytes);
+        at += room_of(&n->tapes.at[k]);
+    }
+    return bytes;
+}
+
+static leat_status upload(struct le_interpretation *n) {
+    struct leat_call *call = n->call;
+    const size_t all_bytes = room_of_all(n);
+    const char *bytes = gather_tapes(n);
+    if (!bytes)
+        return le_fail_out_of_memory(all_bytes);
+    leat_status status =
+        le_block_new(call->home.device, LE_MEMORY_DEVICE, all_bytes, call->home.stream, &n->tape_block);
+    if (status == LEAT_OK && n->part_bytes)
+        status = le_block_new(call->home.device, LE_MEMORY_DEVICE, (size_t)n->part_bytes, call->home.stream, &n->parts);
+    if (status != LEAT_OK)
+        return status;
+    const struct le_copy copy = {.target = n->tape_block,
+                                 .target_memory = (char *)(uintptr_t)n->tape_block->address,
+                                 .source_memory = bytes,
+                                 .element_bytes = all_bytes,
+                                 .what = n->action->stage->name,
+                                 .cause = "its bytecode",
+                                 .wait = true};
+    return le_device_copy(call->home.stream, &copy);
+}
+
+/* A buffer of the bytecode's. */
+static void pass(const struct le_interpretation *n, int buffer, uint64_t *address, struct le_launch_argument *to) {
+    const struct le_specialised *s = n->call->specialised;
+    bool target = buffer >= 0 && is_target(n->action->made, buffer);
+    to->access = buffer == LE_PARTS || target ? LE_ACCESS_BOTH : LE_ACCESS_READ;
+    if (buffer == LE_PARTS) {
+        *address = n->parts->address;
+        to->block = n->parts;
+    } else if (s->ir->values.at[buffer].rank == 0) {
+        const struct le_away *away =
+            target ? le_device_result(n->action->device, buffer) : &s->cells[buffer].away;
+        *address = away->at;
+        to->block = away->block;
+    } else {
+        const leat_array *array = le_device_array_of(n->call, n->action, buffer, target);
+        *address = le_device_address(array);
+        to->block = array->buffer->block;
+    }
+}
+
+static leat_status launch(const struct le_interpretation *n, const struct le_tape *tape, uint64_t at) {
+    struct le_launch_argument arguments[1 + LE_INTERPRETER_BUFFERS] = {{0}};
+    uint64_t addresses[1 + LE_INTERPRETER_BUFFERS] = {n->tape_block->address + at};
+    arguments[0].block = n->tape_block;
+    for (int k = 0; k < tape->buffer_count; k++)
+        pass(n, tape->buffers[k], &addresses[k + 1], &arguments[k + 1]);
+    for (int k = 0; k <= LE_INTERPRETER_BUFFERS; k++) {
+        arguments[k].value = &addresses[k];
+        arguments[k].size_bytes = sizeof addresses[k];
+    }
+    const struct le_kernel_launch launch = {.grid = {(unsigned)tape->tasks, 1, 1},
+                                            .block = {LE_INTERPRETER_LANES, 1, 1},
+                                            .shared_bytes = tape->shared_bytes,
+                                            .arguments = arguments,
+                                            .argument_count = 1 + LE_INTERPRETER_BUFFERS,
+                                            .what = n->action->stage->name};
+    return le_device_launch(le_code_kernel(n->interpreter), &launch, n->call->home.stream);
+}
+
+/* ---- */
+
+void le_interpretation_free(struct le_interpretation *n) {
+    if (!n)
+        return;
+    le_block_free(n->tape_block);
+    le_block_free(n->parts);
+    le_code_release(n->interpreter);
+    le_arena_finish(&n->arena);
+    le_free(n);
+}
+
+/* Faults and notes are for kernels that can tell them. */
+static bool may_interpret(const struct leat_call *call, const struct le_action *action) {
+    const struct le_device_work *w = action->device;
+    const struct le_stage *stage = action->made;
+    return call->program->ctx->interpret != LEAT_INTERPRET_NEVER && !le_device_is_opening(call->home.device) &&
+           stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && w->step_count > 0 &&
+           !w->may_report;
+}
+
+/* The code of its own is asked for; true: it has come already. */
+static bool has_come(struct leat_call *call, struct le_action *action) {
+    return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && le_device_ask(call, action);
+}
+
+struct le_interpretation *le_interpretation_new(struct leat_call *call, struct le_action *action) {
+    struct le_interpretation *n = may_interpret(call, action) ? le_alloc_zero(1, sizeof *n) : NULL;
+    if (!n)
+        return NULL;
+    n->call = call;
+    n->action = action;
+    le_arena_init(&n->arena);
+    le_errors_keep();
+    bool can = make_tapes(n) && find_interpreter(n) && !has_come(call, action);
+    le_errors_restore();
+    if (can)
+        return n;
+    le_interpretation_free(n);
+    return NULL;
+}
+
+leat_status le_interpretation_run(struct le_interpretation *n) {
+    leat_status status = upload(n);
+    uint64_t at = 0;
+    for (int k = 0; k < n->tapes.count && status == LEAT_OK; k++) {
+        status = launch(n, &n->tapes.at[k], at);
+        at += room_of(&n->tapes.at[k]);
+    }
+    le_ledger_add(n->call->program->ctx->ledger, LEAT_COST_INTERPRET, n->action->stage->name,
+                  "its code is being compiled", 0);
+    return status;
+}
