@@ -4,7 +4,7 @@
 #include "gen/device_gen.h"
 #include <string.h>
 
-enum { DEPTH_MAX = 24, CONTROLS = 4, WORD_BYTES = 16 };
+enum { DEPTH_MAX = 24, CONTROLS = 4, WORD_BYTES = 16, SLOT = 0x8000 };
 
 /* ---- which instructions it has: `way` is the reduction, or the edge; else 0 */
 
@@ -285,7 +285,7 @@ static const char head[] =
     "    extern __shared__ le_vm_word memory[];\n"
     "    __shared__ le_vm_word room[LE_VM_LANES], warps[LE_VM_LANES / 32];\n"
     "    char *const buffers[LE_VM_BUFFERS] = {b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15};\n"
-    "    le_vm m = {(char **)memory, room, warps, (int)threadIdx.x, 1, threadIdx.x == 0};\n"
+    "    le_vm m = {(char **)memory, room, warps, tape->block, (int)threadIdx.x, 1, threadIdx.x == 0};\n"
     "    const le_vm_instr *const instrs = (const le_vm_instr *)((const char *)tape + tape->instrs_at);\n"
     "    const le_vm_loop *const loops = (const le_vm_loop *)((const char *)tape + tape->loops_at);\n"
     "    const le_vm_stream *const streams = (const le_vm_stream *)((const char *)tape + tape->streams_at);\n"
@@ -346,7 +346,7 @@ const char *le_interpreter_text(struct le_arena *arena, enum le_interpreter whic
 /* ---- tapes: as device_interpreter.cu has them */
 
 struct tape_head {
-    int32_t instr_count, loop_count, reg_count, depth, instrs_at, loops_at, streams_at, regs_at;
+    int32_t instr_count, loop_count, reg_count, block, instrs_at, loops_at, streams_at, regs_at;
     int64_t clip_count[2], clip_size[2], clip_pieces[2];
 };
 struct tape_instr {
@@ -411,18 +411,28 @@ static int find_row(const struct rows *rows, const struct row *row) {
     return -1;
 }
 
+static uint16_t operand(const struct encoder *e, uint16_t reg) {
+    return reg != LE_NO_REG && e->unit->regs[reg].kind == LE_REG_SLOT ? reg | SLOT : reg;
+}
+
 static void encode_instr(struct encoder *e, int k) {
     const struct le_instr *from = &e->unit->instrs[k];
     struct tape_instr *to = &e->instrs[k];
-    *to = (struct tape_instr){
-        .d = from->d, .a = from->a, .b = from->b, .c = from->c, .e = from->e, .single = from->single, .imm = from->imm};
+    *to = (struct tape_instr){.d = operand(e, from->d),
+                              .a = operand(e, from->a),
+                              .b = operand(e, from->b),
+                              .c = operand(e, from->c),
+                              .e = operand(e, from->e),
+                              .single = from->single,
+                              .imm = from->imm};
     if (le_code_is_control(from->code)) {
         to->op = (uint16_t)(from->code - LE_CODE_LOOP);
         return;
     }
     const struct row row = row_of(from);
-    int at = find_row(&e->rows, &row);
-    e->taken &= at >= 0;
+    int at = find_row(&e->rows, &row), memory = from->code == LE_CODE_STORE ? to->d : to->a;
+    bool moves = from->code == LE_CODE_LOAD || from->code == LE_CODE_STORE || from->code == LE_CODE_GATHER;
+    e->taken &= at >= 0 && !(moves && memory & SLOT);
     to->op = (uint16_t)(CONTROLS + at);
 }
 
@@ -543,6 +553,7 @@ static void lay_out(struct encoder *e, struct le_arena *arena) {
     *e->head = (struct tape_head){.instr_count = unit->instr_count,
                                   .loop_count = unit->loop_count,
                                   .reg_count = unit->reg_count,
+                                  .block = unit->block,
                                   .instrs_at = (int32_t)instrs_at,
                                   .loops_at = (int32_t)loops_at,
                                   .streams_at = (int32_t)streams_at,
@@ -561,7 +572,7 @@ bool le_tape_encode(struct le_arena *arena, enum le_interpreter which, const str
     int stream = 0;
     *tape = (struct le_tape){.tasks = launch->tasks};
     e.taken = launch->row_count == 0 && !launch->links && !launch->copies && unit->block <= LE_INTERPRETER_LANES &&
-              depth_of(unit) <= DEPTH_MAX && launch->tasks <= INT32_MAX;
+              unit->reg_count < SLOT && depth_of(unit) <= DEPTH_MAX && launch->tasks <= INT32_MAX;
     if (!e.taken)
         return false;
     lay_out(&e, arena);

@@ -1,7 +1,7 @@
 //: le_vm
 // What device_interpreter.c lays out: struct le_tape and what it counts, each part where `..._at` says, in bytes.
 struct le_vm_tape {
-    int instr_count, loop_count, reg_count, depth, instrs_at, loops_at, streams_at, regs_at;
+    int instr_count, loop_count, reg_count, block, instrs_at, loops_at, streams_at, regs_at;
     long long clip_count[2], clip_size[2], clip_pieces[2];
 };
 struct le_vm_instr { unsigned short op, d, a, b, c, e, single, unused; long long imm; };
@@ -14,21 +14,25 @@ struct le_vm_reg { int kind, buffer; long long bits, task_stride; };
 // The machine of device/cpu/execute.c, in one block of threads: a lane is a thread, a task a block. What lanes have of
 // their own (elements of slots) a thread reads and writes by itself; what they share (registers' addresses, scalars,
 // accumulators) one thread changes, between two barriers.
-enum { LE_VM_LANES = 256, LE_VM_BUFFERS = 16, LE_VM_DEPTH = 24, LE_VM_NONE = 0xffff };
+enum { LE_VM_LANES = 256, LE_VM_BUFFERS = 16, LE_VM_DEPTH = 24, LE_VM_SLOT = 0x8000, LE_VM_NONE = 0xffff };
 enum { LE_VM_LOOP = 0, LE_VM_REPEAT, LE_VM_LEAVE, LE_VM_SKIP, LE_VM_FIRST };
 struct alignas(16) le_vm_word { unsigned long long low, high; };
 struct le_vm {
     char **regs;
     le_vm_word *room, *warps; // of a block's lanes, and of its warps, for totals
-    int lane, n;              // this thread's; how many lanes there are
+    int block, lane, n;       // lanes of a block at most; this thread's; how many there are
     bool on;                  // this thread's is one of them
 };
-template <class T> __device__ inline T *le_vm_at(const le_vm &m, int reg) { return (T *)m.regs[reg] + m.lane; }
+// The lane's element. In a slot, whose number has LE_VM_SLOT, every lane has 8 bytes whatever the type is: what one
+// thread writes there is never what another one has yet to read as another type.
+template <class T> __device__ inline T *le_vm_at(const le_vm &m, int reg) {
+    return (T *)(m.regs[reg & ~LE_VM_SLOT] + m.lane * (reg & LE_VM_SLOT ? 8 : (int)sizeof(T)));
+}
 template <class T> __device__ inline T le_vm_get(const le_vm &m, int reg) { return *le_vm_at<const T>(m, reg); }
 template <> __device__ inline bool le_vm_get<bool>(const le_vm &m, int reg) {
     return *le_vm_at<const unsigned char>(m, reg) != 0;
 }
-template <class T> __device__ inline T le_vm_one(const le_vm &m, int reg) { return *(const T *)m.regs[reg]; }
+template <class T> __device__ inline T le_vm_one(const le_vm &m, int reg) { return *(const T *)m.regs[reg & ~LE_VM_SLOT]; }
 template <class T> __device__ inline void le_vm_set(const le_vm &m, int reg, T x) { *le_vm_at<T>(m, reg) = x; }
 // Whether a lane is among those that a mask names; there may be none, and then all are.
 __device__ inline bool le_vm_is(const le_vm &m, int reg) { return reg == LE_VM_NONE || le_vm_get<bool>(m, reg); }
@@ -207,7 +211,7 @@ struct le_vm_frame {
 __device__ inline void le_vm_clip(const le_vm_tape *tape, const le_vm_loop *loop, long long task, long long *from,
                                   long long *to) {
     const int c = loop->clip;
-    const long long grain = loop->lane ? LE_VM_LANES : 1;
+    const long long grain = loop->lane ? tape->block : 1;
     const long long inner = tape->clip_pieces[1] ? tape->clip_pieces[1]
                           : tape->clip_count[1] ? (tape->clip_count[1] + tape->clip_size[1] - 1) / tape->clip_size[1] : 1;
     const long long piece = c == 0 ? task / inner : task % inner, pieces = tape->clip_pieces[c];
@@ -227,7 +231,7 @@ __device__ inline void le_vm_move(const le_vm &m, const le_vm_stream *streams, c
 __device__ inline void le_vm_turn(le_vm &m, const le_vm_stream *streams, le_vm_frame &f) {
     const le_vm_loop *loop = f.loop;
     const long long rest = f.count - f.at;
-    m.n = loop->lane ? (int)(rest < LE_VM_LANES ? rest : LE_VM_LANES) : f.outer;
+    m.n = loop->lane ? (int)(rest < m.block ? rest : m.block) : f.outer;
     m.on = m.lane < m.n;
     const long long first = f.low + (loop->down ? f.all - f.at - (loop->lane ? m.n : 1) : f.at) * loop->by;
     __syncthreads();
@@ -277,7 +281,7 @@ __device__ inline int le_vm_ends(le_vm &m, const le_vm_stream *streams, le_vm_fr
         le_vm_frame &f = frames[depth - 1];
         if (!f.loop)
             return f.body;
-        f.at += f.loop->lane ? LE_VM_LANES : 1;
+        f.at += f.loop->lane ? m.block : 1;
         if (f.at < f.count) {
             le_vm_turn(m, streams, f);
             return f.body;
