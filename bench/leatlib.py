@@ -4,6 +4,7 @@ import ctypes, os, re
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
 RANK_MAX = 8
+INTERPRET = {'auto': 0, 'never': 1, 'always': 2, 'only': 3}
 MEMORY = {'device': 0, 'host': 1, 'pinned': 2, 'mapped': 3}
 DTYPES = {'bool': 1, 'int8': 2, 'int16': 3, 'int32': 4, 'int64': 5, 'uint8': 6, 'float32': 12, 'float64': 13}
 NAMES = {number: name for name, number in DTYPES.items()}
@@ -19,7 +20,7 @@ class Error(ctypes.Structure):
 
 class Options(ctypes.Structure):
     _fields_ = [('device', c_char_p), ('threads', c_int), ('simd', c_char_p), ('memory_cap_bytes', c_size_t), ('cache_cap_bytes', c_size_t), ('code_cap_bytes', c_size_t),
-                ('keep_code', c_bool), ('ledger_level', c_int), ('copy_threads', c_int), ('sim_check', c_bool), ('sim_seed', c_uint64), ('allocate', c_void_p), ('reallocate', c_void_p), ('release', c_void_p), ('allocator_user', c_void_p),
+                ('keep_code', c_bool), ('interpret', c_int), ('ledger_level', c_int), ('copy_threads', c_int), ('sim_check', c_bool), ('sim_seed', c_uint64), ('allocate', c_void_p), ('reallocate', c_void_p), ('release', c_void_p), ('allocator_user', c_void_p),
                 ('log', c_void_p), ('log_user', c_void_p)]
 
 
@@ -58,7 +59,7 @@ def check_options():
 
 
 class Leat:
-    def __init__(self, path, threads=0, device=None, keep_code=False):
+    def __init__(self, path, threads=0, device=None, keep_code=False, interpret='never'):
         check_options(); self.lib = ctypes.CDLL(path)
         self.lib.leat_version.restype = c_char_p
         for name in ('leat_array_free', 'leat_call_free', 'leat_program_free', 'leat_close'): getattr(self.lib, name).restype = None; getattr(self.lib, name).argtypes = [c_void_p]
@@ -69,7 +70,7 @@ class Leat:
                                 leat_event_elapsed_ms=[c_void_p, c_void_p, POINTER(c_double)], leat_kernel_launch=[c_void_p, Dim3, Dim3, c_size_t, c_void_p, c_void_p, c_size_t]).items():
             getattr(self.lib, name).argtypes = types
         self.ctx = c_void_p(); self.kept = []
-        self.must(self.lib.leat_open(byref(Options(device=device and device.encode(), threads=threads, keep_code=keep_code)), byref(self.ctx)))
+        self.must(self.lib.leat_open(byref(Options(device=device and device.encode(), threads=threads, keep_code=keep_code, interpret=INTERPRET[interpret])), byref(self.ctx)))
 
     def must(self, status):
         if status:

@@ -41,6 +41,7 @@ class Leat:
     is_leat = True
 
     def __init__(self, o, z):
+        self.o = o
         self.leat = leatlib.Leat(o.library, device=o.device, keep_code=True)
         self.version = 'leat ' + self.leat.version()
         self.call, self.kernels = None, None
@@ -177,28 +178,78 @@ class Leat:
     # ---- a new expression in a warm process
 
     def new_expressions(self):
-        """Milliseconds to the first result of a text that was never seen; where this process has a cache of code that another one
-        filled, from disk."""
-        x = self.leat.upload(np.ones(1000, np.float32))
-        rows = self.leat.upload(np.ones((8, 128), np.float32))
-        self.first('y[i] = x[i] * 3', {'x': x})  # NVRTC is loaded
-        for what, text, results, inputs in (
-                ('arithmetic', 'y[i] = (x[i] * 1.25 + 7) / (x[i] + 0.75) - x[i]', ('y',), {'x': x}),
-                ('softmax', 'e[i,j] = exp(x[i,j] * 1.25 - max(k: x[i,k]))\ny[i,j] = e[i,j] / sum(k: e[i,k])', ('y',), {'x': rows}),
-                ('Black-Scholes', 'def cdf(z) = 0.5 * (1 + erf(z * 0.7071067811865476))\n'
-                 'd[i] = (log(x[i]/1.25) + (0.05 + v*v/2)*x[i]) / (v*sqrt(x[i]))\n'
-                 'call[i] = x[i]*cdf(d[i]) - 1.25*exp(-0.05*x[i])*cdf(d[i] - v*sqrt(x[i]))', ('call',), {'x': x, 'v': 0.3})):
-            try:
-                yield what, self.first(text, inputs, results)
-            except leatlib.Refused as e:
-                yield what + ': ' + str(e)[:120], None
+        """Milliseconds to the first result of a text that was never seen: as it is, while a thread compiles it; where its compilation
+        is waited for; and, where this process has a cache of code that another one filled, from disk."""
+        with self.another('always') as other:  # its interpreters are compiled, once for a GPU and a version of Leat
+            for dtype in np.float32, np.float64:
+                yield 'the interpreter for %s' % np.dtype(dtype).name, other.first('y[i] = x[i] * 3', other.ones(dtype, 1000))
+        for interpret, said, number in ('never', ', compiled first', 1.5), ('auto', '', 1.25):
+            with self.another(interpret) as other:
+                other.first('y[i] = x[i] * %r' % (number * 3), other.ones(np.float32, 1000))  # the driver and NVRTC are loaded
+                for what, text, inputs in other.expressions(number):
+                    try:
+                        yield what + said, other.first(text, inputs)
+                    except leatlib.Refused as e:
+                        yield what + said + ': ' + str(e)[:120], None
         yield from nvrtc_alone()
+        yield from self.interpreted()
 
-    def first(self, text, inputs, results=('y',)):
+    def another(self, interpret): return Context(self, interpret)
+
+    def interpreted(self):
+        """How many times as long as code of its own the interpreter takes for large arrays: device times, 2^26 numbers."""
+        times = {}
+        for interpret in 'never', 'only':
+            with self.another(interpret) as other:
+                for what, text, inputs in other.expressions(1.25, 1 << 26):
+                    call = other.leat.call(text, ('y',), inputs)
+                    made = [other.own(h) for h in call.made()]
+                    call.run(made)
+                    again, spans = call.again(), []
+                    for _ in range(5):
+                        a, b = other.leat.events(2)
+                        other.leat.record(a)
+                        again()
+                        other.leat.record(b)
+                        spans.append(other.leat.elapsed_us(a, b))
+                    times.setdefault(what, []).append(sorted(spans)[2])
+                    call.free()
+                    other.leat.forget()
+        for what, (compiled, interpreted) in times.items():
+            yield '%s of 2^26, interpreted: times as long' % what, interpreted / compiled
+
+
+class Context:
+    """Another context of Leat's in this process."""
+
+    def __init__(self, peer, interpret): self.peer, self.interpret = peer, interpret
+
+    def __enter__(self):
+        o = self.peer.o
+        self.leat = leatlib.Leat(o.library, device=o.device, keep_code=True, interpret=self.interpret)
+        return self
+
+    def __exit__(self, *_): self.leat.close()
+
+    def own(self, h):
+        self.leat.kept.append((h, None))
+        return h
+
+    def ones(self, dtype, *shape): return {'x': self.leat.upload(np.ones(shape, dtype))}
+
+    def expressions(self, number, size=1000):
+        yield 'arithmetic', 'y[i] = (x[i] * %r + 7) / (x[i] + 0.75) - x[i]' % number, self.ones(np.float32, size)
+        rows = (8, 128) if size < 1 << 20 else (size // 1024, 1024)
+        yield 'softmax', 'e[i,j] = exp(x[i,j] * %r - max(k: x[i,k]))\ny[i,j] = e[i,j] / sum(k: e[i,k])' % number, self.ones(np.float32, *rows)
+        yield 'Black-Scholes', ('def cdf(z) = 0.5 * (1 + erf(z * 0.7071067811865476))\n'
+                                'd[i] = (log(x[i]/1.25) + (0.05 + v*v/2)*x[i]) / (v*sqrt(x[i]))\n'
+                                'y[i] = x[i]*cdf(d[i]) - %r*exp(-0.05*x[i])*cdf(d[i] - v*sqrt(x[i]))' % number), {**self.ones(np.float32, size), 'v': 0.3}
+
+    def first(self, text, inputs):
         start = time.perf_counter()
-        call = self.leat.call(text, results, inputs)
+        call = self.leat.call(text, ('y',), inputs)
         made = call.made()
-        self.wait()
+        self.leat.wait()
         took = (time.perf_counter() - start) * 1e3
         for h in made:
             self.own(h)

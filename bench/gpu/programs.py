@@ -279,7 +279,7 @@ NEW_GOALS = {'arithmetic': 15, 'softmax': 40, 'Black-Scholes': 40}
 
 def new_expressions(o, run, again):
     """again: what a second process of Leat said, with the cache that the first one filled."""
-    rows = ['a new expression in a warm process, ms']
+    rows = ['a new expression in a warm process, ms; with a thread that compiles it meanwhile']
     for x in run.lines:
         if 'new' in x and x['peer'] == 'leat' and x['ms'] is not None:
             others = ['%s %.1f' % (y['peer'] + y['new'][len(x['new']):].replace(', ', ' '), y['ms']) for y in run.lines
@@ -287,12 +287,12 @@ def new_expressions(o, run, again):
             disk = [y['ms'] for y in again if y.get('new') == x['new']]
             goal = NEW_GOALS.get(x['new'])
             if goal is None:
-                rows.append('%-36s%10.2f' % (x['new'], x['ms']))
+                rows.append('%-48s%10.2f' % (x['new'], x['ms']))
                 continue
             said = 'ok' if x['ms'] <= goal else 'MISSED'
-            rows.append('%-36s%10.2f (goal: %d)   %-9s%s' % (x['new'], x['ms'], goal, said, ', '.join(others)))
+            rows.append('%-48s%10.2f (goal: %d)   %-9s%s' % (x['new'], x['ms'], goal, said, ', '.join(others)))
             if disk and disk[0] is not None:
-                rows.append('%-36s%10.2f (goal: 1)   %s' % ('    from the disk cache', disk[0], 'ok' if disk[0] <= 1 else 'MISSED'))
+                rows.append('%-48s%10.2f (goal: 1)   %s' % ('    from the disk cache', disk[0], 'ok' if disk[0] <= 1 else 'MISSED'))
         elif 'new' in x and x['ms'] is None:
             rows.append('%s   MISSED' % x['new'])
     return rows + [''] if len(rows) > 1 else []

@@ -2,9 +2,11 @@
  */
 #include "gen/device_interpreter.h"
 #include "gen/device_gen.h"
+#include <limits.h>
 #include <string.h>
 
 enum { DEPTH_MAX = 24, CONTROLS = 4, WORD_BYTES = 16, SLOT = 0x8000 };
+enum { BESIDE_COST = 15 }; /* of the dearest operation that the interpreter for f32 has in f64: what numbers need */
 
 /* ---- which instructions it has: `way` is the reduction, or the edge; else 0 */
 
@@ -14,7 +16,7 @@ struct row {
 };
 struct rows {
     struct le_arena *arena;
-    enum le_type computing[3]; /* in what operations run */
+    enum le_type computing[4]; /* in what operations run; the first two in what reductions do, bools apart */
     struct row *at;
     int count, capacity;
 };
@@ -49,9 +51,10 @@ static bool has_operation(enum le_op op, enum le_type type) {
     }
 }
 
-static void add_operations(struct rows *rows, enum le_type type) {
+/* most: what an operation costs at most. */
+static void add_operations(struct rows *rows, enum le_type type, int most) {
     for (enum le_op op = 0; op < LE_OPS; op++)
-        if (has_operation(op, type))
+        if (has_operation(op, type) && le_op_info(op)->cost <= most)
             add_row(rows, op, type, LE_NONE, 0);
     for (int code = LE_CODE_MULADD; code <= LE_CODE_NMULADD && type != LE_BOOL; code++)
         add_row(rows, code, type, LE_NONE, 0);
@@ -64,15 +67,17 @@ static bool is_half(enum le_type type) {
 }
 
 static bool computes(const struct rows *rows, enum le_type type) {
-    return type == rows->computing[0] || type == LE_I64 || type == LE_BOOL;
+    for (size_t k = 0; k < ARRAY_LEN(rows->computing); k++)
+        if (rows->computing[k] == type)
+            return true;
+    return false;
 }
 
 /* Between what computes and all that lies in memory; floats of 16 bits are f32's. */
 static bool has_cast(const struct rows *rows, enum le_type from, enum le_type to) {
-    enum le_type other = computes(rows, from) ? to : from;
     if (from == to || !(computes(rows, from) || computes(rows, to)))
         return false;
-    return !is_half(other) || (computes(rows, LE_F32) && (from == LE_F32 || to == LE_F32));
+    return !(is_half(from) || is_half(to)) || (computes(rows, LE_F32) && (from == LE_F32 || to == LE_F32));
 }
 
 static void add_casts(struct rows *rows) {
@@ -86,12 +91,17 @@ static void add_casts(struct rows *rows) {
     }
 }
 
+static bool has_reduction(enum le_type type, enum le_reduction way) {
+    bool rare = way == LE_RED_PROD || way == LE_RED_ARGMIN || way == LE_RED_ARGMAX;
+    return way != LE_RED_ANY && way != LE_RED_ALL && way != LE_RED_MEAN && (le_type_is_float(type) || !rare);
+}
+
 static void add_reductions(struct rows *rows, int first, int last) {
     for (int code = first; code <= last; code++) {
-        for (size_t k = 0; rows->computing[k] != LE_BOOL; k++)
-            for (int way = LE_RED_SUM; way <= LE_RED_ARGMAX; way++)
-                if (way != LE_RED_ANY && way != LE_RED_ALL && way != LE_RED_MEAN)
-                    add_row(rows, code, rows->computing[k], LE_NONE, way);
+        for (int k = 0; k < 2; k++)
+            for (enum le_reduction way = 0; way < LE_REDUCTIONS; way++)
+                if (has_reduction(rows->computing[k], way))
+                    add_row(rows, code, rows->computing[k], LE_NONE, (int)way);
         add_row(rows, code, LE_BOOL, LE_NONE, LE_RED_ANY);
         add_row(rows, code, LE_BOOL, LE_NONE, LE_RED_ALL);
     }
@@ -116,9 +126,11 @@ static void add_subscripts(struct rows *rows) {
 }
 
 static struct rows list_rows(struct le_arena *arena, enum le_interpreter which) {
-    struct rows rows = {.arena = arena, .computing = {floats[which], LE_I64, LE_BOOL}};
-    for (size_t k = 0; k < ARRAY_LEN(rows.computing); k++)
-        add_operations(&rows, rows.computing[k]);
+    struct rows rows = {.arena = arena, .computing = {floats[which], LE_I64, LE_BOOL, LE_F64}};
+    for (int k = 0; k < 3; k++)
+        add_operations(&rows, rows.computing[k], INT_MAX);
+    if (which == LE_INTERPRETER_F32)
+        add_operations(&rows, LE_F64, BESIDE_COST);
     add_casts(&rows);
     add_moves(&rows);
     add_subscripts(&rows);

@@ -11,7 +11,8 @@ enum { LE_INTERPRETER_LANES = 256, LE_INTERPRETER_BUFFERS = 16 };
 enum { LE_INTERPRETER_SHARED_BYTES = (LE_INTERPRETER_LANES + LE_INTERPRETER_LANES / 32) * 16 }; /* static */
 #define LE_INTERPRETER_KERNEL "le_interpreter" /* takes the tape, then LE_INTERPRETER_BUFFERS pointers */
 
-/* One for each type that floats compute in: whatever it has costs its compiler time, and few programs have both. */
+/* One for each type that floats are added up in: whatever it has costs its compiler time. That for f32 computes in f64,
+ * too, as numbers that a caller gives do. */
 enum le_interpreter { LE_INTERPRETER_F32, LE_INTERPRETER_F64, LE_INTERPRETERS };
 const char *le_interpreter_name(enum le_interpreter which); /* "the interpreter for f32" */
 /* Its text, which never changes. */
