@@ -1,10 +1,14 @@
 """What tracing costs on this GPU, and whether programs run under it as they do without it.
 
-    tracing.py --build build/gpu [--only cost|examples|variants] [--repeats 5] [--keep FOLDER]
+    tracing.py --build build/gpu [--only cost|examples|variants] [--repeats 3] [--keep FOLDER]
 
-Cost: tracing/launches.c and launches.py, untraced and traced in turns by processes that start together, against the goals: 1.5 us a
-launch, 3 us with the source's line, 3 % of the wall time of kernels of about 6 us, where launching takes the host less than that.
-`callbacks` is what CUPTI's calls of the recorder cost by themselves. Variants, only where they are asked for: other ways to use CUPTI.
+Cost: tracing/launches.c and launches.py, untraced and traced, against the goals: 1.5 us a launch, 3 us with the source's line, 3 % of
+the wall time of kernels that follow each other every 7 us or so, where launching takes the host less than that. A process is fast or
+slow at kernels for as long as it lives, by more than what is asked for, traced or not: so there are many, in waves that start in an
+order of chance and are asked in turns, and each counts once, by the median of its turns. A goal is reached, or missed, where 95 % of
+what such processes may have as their mean lie on one side of it; else that is unclear. `CUPTI alone` is tracing/kernel_records.c, which
+has kernels recorded and does nothing else. `callbacks` is what CUPTI's calls of the recorder cost by themselves. Kernels are launched
+from C alone: what they take more is the device's. Variants, only where they are asked for: other ways to use CUPTI.
 Examples: what tracing/example_*.py print and their exit status, untraced and traced; what is recorded of them has to add up and to name
 their lines. A table to stdout; exit status 1 if anything is missed."""
 import argparse
@@ -13,6 +17,7 @@ import glob
 import importlib.util
 import json
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -26,8 +31,14 @@ import waiting
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, 'tracing')
 LAUNCH_US, SOURCE_US, SHARE = 1.5, 3.0, 0.03
-KERNELS = 10_000  # of about 6 us, in launches.c and launches.py
-PROCESSES = 2  # for each way to run, in turns
+WAVES = 4
+PROCESSES = {'C': 4, 'CuPy': 1}  # of a wave, for each way to run
+VARIANTS_PROCESSES = {'C': 2, 'CuPy': 1}  # there are many more ways
+COST_S, VARIANTS_S = 40, 120  # a wave is left out that would take longer in all; the second is not
+FIGURES = {'C': ('launch', 'kernel'), 'CuPy': ('launch',)}
+REFERENCE = 'CUPTI alone'
+DRAWS = 4000
+HEAD = '%-34s untraced  recorded      more'
 AT_ONCE = 3  # examples
 TIMES = {'example_jax': 3}  # traced so often: records of copies broke most runs
 LEFT_OUT = 'copies and sets are not recorded'  # what a note may say of a program with XLA, where CUPTI is older than 13.2
@@ -42,7 +53,7 @@ def options():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--build', default='build/gpu', help='folder of the leat command')
     p.add_argument('--only', default='', choices=('', 'cost', 'examples', 'variants'))
-    p.add_argument('--repeats', type=int, default=5)
+    p.add_argument('--repeats', type=int, default=3, help='turns of each process')
     p.add_argument('--keep', default='', help='a folder, for the traces and their reports')
     p.add_argument('--seconds', type=int, default=120, help='the longest that one program may take')
     return p.parse_args()
@@ -68,9 +79,9 @@ def injected(o, folder, **more):
 
 def ways_to_run(o, folder, name):
     """By name: (what stands before the command, environment)."""
-    traced = [leat(o), 'trace', '-o', os.path.join(folder, 'cost_%s.%%d.trace' % name)]
-    return {'untraced': ([], {}), 'no source': (traced + ['--no-source'], {}),
-            'callbacks': ([], injected(o, folder, LEAT_TRACE_SOURCE='empty')), 'source': (traced, {})}
+    def traced(kind, *more): return ([leat(o), 'trace', '-o', os.path.join(folder, 'cost_%s_%s.%%d.trace' % (name, kind)), *more], {})
+    return {'untraced': ([], {}), 'no source': traced('plain', '--no-source'),
+            'callbacks': ([], injected(o, folder, LEAT_TRACE_SOURCE='empty')), 'source': traced('source')}
 
 
 PLACES, KERNEL, CALLS = '8:9:37', '10', '4:5'  # kinds of CUPTI's records
@@ -94,98 +105,160 @@ def own_ns(trace):
         return int.from_bytes(file.read(8), 'little')
 
 
-def ask_in_turns(o, programs):
-    """Of each way, each figure's values: a round asks each once."""
-    told = {way: {'launch_ns': [], 'kernels_ns': []} for way in programs}
-    for turn in range(o.repeats * PROCESSES):
-        for way, several in programs.items():
-            program = several[turn % PROCESSES]
-            told[way]['launch_ns'].append(program.told('launch'))
-            told[way]['kernels_ns'].append(program.told('kernels'))
+def compiled(folder, name, *flags):
+    path = os.path.join(folder, name)
+    subprocess.run([os.environ.get('CC', 'cc'), '-O2', '-D_GNU_SOURCE', os.path.join(FOLDER, name + '.c'), '-o', path, *flags, '-ldl'], check=True)
+    return path
+
+
+def commands_of_launches(folder):
+    return {'C': [compiled(folder, 'launches')],
+            **({'CuPy': [sys.executable, os.path.join(FOLDER, 'launches.py')]} if has_library('cupy') else {})}
+
+
+def cupti_alone(o, folder, command):
+    """A way to run, with the library that the recorder finds."""
+    program = waiting.Program(command, o.seconds, injected(o, folder))
+    try:
+        program.told('count')
+        with open('/proc/%d/maps' % program.process.pid) as file:
+            found = re.search(r'(/.*/libcupti\.so.*)', file.read())
+    finally:
+        program.end()
+    if not found:
+        raise RuntimeError('the recorder finds no CUPTI')
+    probe = compiled(folder, 'kernel_records', '-shared', '-fPIC')
+    return [], {'CUDA_INJECTION64_PATH': os.path.abspath(probe), 'KERNEL_RECORDS_CUPTI': found.group(1)}
+
+
+class Launches(waiting.Program):
+    """One of launches.c or launches.py: the number-th that runs this way."""
+    def __init__(self, o, commands, ways, name, way, number):
+        before, more = ways[name][way]
+        super().__init__([word.replace('%d', str(number)) for word in before] + commands[name], o.seconds, more)
+        self.name, self.way, self.number, self.turns = name, way, number, {figure: [] for figure in FIGURES[name]}
+
+    def tell(self, told):
+        for figure, values in self.turns.items():
+            told[figure].append(statistics.median(values))
+        told['launches'][self.number] = self.told('count')
+
+
+def one_wave(o, commands, ways, numbers, told):
+    """Adds to told what it measures."""
+    wanted = [(name, way, number) for name in commands for way in ways[name] for number in numbers[name]]
+    wave = [Launches(o, commands, ways, *one) for one in random.sample(wanted, len(wanted))]
+    try:
+        for program in wave:
+            program.ask('count')
+        for program in wave:
+            program.answer()
+        asked = [(program, figure) for program in wave for figure in program.turns]
+        for _ in range(o.repeats):
+            for program, figure in random.sample(asked, len(asked)):
+                program.turns[figure].append(program.told(figure))
+        for program in wave:
+            program.tell(told[program.name][program.way])
+    finally:
+        waiting.end_all(wave)
+
+
+def in_waves(o, commands, ways, processes, most_s):
+    """Of each command, by name, and each of its ways: by figure, the median of each process, and by process, launches in all."""
+    told = {name: {way: {'launches': {}, **{figure: [] for figure in FIGURES[name]}} for way in ways[name]} for name in commands}
+    start = time.perf_counter()
+    for wave in range(WAVES):
+        if wave > 1 and (time.perf_counter() - start) * (wave + 1) / wave > most_s:
+            print('late: %d waves of %d' % (wave, WAVES), flush=True)
+            break
+        one_wave(o, commands, ways, {name: range(wave * count, (wave + 1) * count) for name, count in processes.items()}, told)
     return told
 
 
-def in_turns(o, commands, ways_of):
-    """Of each command, by name, and each of its ways: the values of its figures, and launches in all. All start together."""
-    def start(command, way, k): return waiting.Program([word.replace('%d', str(k)) for word in way[0]] + command, o.seconds, way[1])
-    programs = {name: {way: [start(command, how, k) for k in range(PROCESSES)] for way, how in ways_of(name).items()}
-                for name, command in commands.items()}
-    several = [program for ways in programs.values() for same in ways.values() for program in same]
-    for program in several:
-        program.ask('count')
-    for program in several:
-        program.answer()
-    told = {name: ask_in_turns(o, ways) for name, ways in programs.items()}
-    for name, ways in programs.items():
-        for way, same in ways.items():
-            told[name][way]['launches'] = [program.told('count') for program in same]
-    waiting.end_all(several)
-    return told
+def compare(values, others, what):
+    """what of their means, and between which two numbers 95 % of it lie where processes are drawn again, one less, so that few processes
+    do not look more alike than they are."""
+    draw = random.Random(1)
+    def mean(few): return statistics.fmean(draw.choices(few, k=len(few) - 1))
+    drawn = sorted(what(mean(values), mean(others)) for _ in range(DRAWS))
+    return what(statistics.fmean(values), statistics.fmean(others)), drawn[DRAWS // 40], drawn[-1 - DRAWS // 40]
+
+
+def more_us(ns, plain_ns): return (ns - plain_ns) / 1e3
+
+
+def more_ns(ns, plain_ns): return ns - plain_ns
+
+
+def share(ns, plain_ns): return 100 * (ns / plain_ns - 1)
 
 
 def judge(good):
     return 'ok' if good else 'MISSED'
 
 
-def middle(told, way, figure):
-    return statistics.median(told[way][figure])
+def judge_between(low, high, most):
+    return 'unclear' if low <= most < high else judge(high <= most)
 
 
-def show_way(name, way, told, most_us):
-    """Prints a row; whether it reaches its goals. Kernels count where the host keeps ahead of them, traced and untraced. Without
-    most_us nothing is asked of it."""
-    launch_ns, plain_ns = middle(told, way, 'launch_ns'), middle(told, 'untraced', 'launch_ns')
-    kernels_ns, plain_kernels_ns = middle(told, way, 'kernels_ns'), middle(told, 'untraced', 'kernels_ns')
-    least_us = (min(told[way]['launch_ns']) - min(told['untraced']['launch_ns'])) / 1e3
-    more_us, share = (launch_ns - plain_ns) / 1e3, kernels_ns / plain_kernels_ns - 1
-    ahead = AHEAD * launch_ns < plain_kernels_ns / KERNELS
-    fits, fast = most_us is None or more_us <= most_us, share <= SHARE or not ahead or most_us is None
-    goal = '' if most_us is None else 'at most %.1f   %-7s' % (most_us, judge(fits))
-    kernels_goal = '' if most_us is None else 'at most %.0f   %s' % (100 * SHARE, judge(fast)) if ahead else 'the host is behind'
-    print('%-8s %-15s %8.3f %8.3f %+7.3f us %+7.3f  %-21s %8.2f %8.2f %+7.1f %%  %s' %
-          (name, way, plain_ns / 1e3, launch_ns / 1e3, more_us, least_us, goal,
-           plain_kernels_ns / 1e6, kernels_ns / 1e6, 100 * share, kernels_goal), flush=True)
-    return fits and fast
+def show_launch(name, way, told, most_us):
+    """Prints a row; whether it may reach its goal. Without most_us nothing is asked of it."""
+    ns, plain_ns = told[way]['launch'], told['untraced']['launch']
+    more, low, high = compare(ns, plain_ns, more_us)
+    verdict = '' if most_us is None else judge_between(low, high, most_us)
+    print('%-8s %-15s %9d %9.3f %9.3f %+9.3f  [%+6.3f %+6.3f]  %s' %
+          (name, way, len(ns), statistics.fmean(plain_ns) / 1e3, statistics.fmean(ns) / 1e3, more, low, high,
+           verdict and 'at most %.1f   %s' % (most_us, verdict)), flush=True)
+    return verdict != 'MISSED'
 
 
-def show_head(o, what):
-    print('%s, medians of %d: us for a launch of an empty kernel; ms for %d kernels of about 6 us; least: between the smallest' %
-          (what, o.repeats * PROCESSES, KERNELS))
-    print('%-8s %-15s %8s %8s %8s %9s %23s %8s %8s' % ('from', 'recorded', 'untraced', 'traced', 'more', 'least', '', 'untraced', 'traced'))
+def show_kernel(name, way, told, is_judged):
+    """As show_launch. It counts where the host keeps ahead of kernels, traced and untraced."""
+    ns, plain_ns = told[way]['kernel'], told['untraced']['kernel']
+    more, low, high = compare(ns, plain_ns, share)
+    is_ahead = AHEAD * statistics.fmean(told[way]['launch']) < statistics.fmean(plain_ns)
+    verdict = judge_between(low, high, 100 * SHARE) if is_judged and is_ahead else ''
+    words = 'the host is behind' if not is_ahead else verdict and 'at most %.0f     %s' % (100 * SHARE, verdict)
+    beyond = '' if way == REFERENCE else '%+5.0f  [%+4.0f %+4.0f]' % compare(ns, told[REFERENCE]['kernel'], more_ns)
+    print('%-8s %-15s %9d %9.0f %9.0f %+9.0f  %+6.2f  [%+6.2f %+6.2f]  %-20s %s' %
+          (name, way, len(ns), statistics.fmean(plain_ns), statistics.fmean(ns), statistics.fmean(ns) - statistics.fmean(plain_ns),
+           more, low, high, words, beyond), flush=True)
+    return verdict != 'MISSED'
 
 
-def show_cost(name, told, folder):
-    """Prints a program's rows; whether they reach their goals."""
-    goals = {'no source': LAUNCH_US, 'callbacks': None, 'source': SOURCE_US}
-    good = all([show_way(name, way, told, most_us) for way, most_us in goals.items()])
-    own = [own_ns(os.path.join(folder, 'cost_%s.%d.trace' % (name, k))) / count for k, count in enumerate(told['source']['launches'])]
-    print('%-24s the recorder itself: %.3f us a launch' % ('', statistics.median(own) / 1e3), flush=True)
-    return good
-
-
-def commands_of_launches(folder):
-    program = os.path.join(folder, 'launches')
-    subprocess.run([os.environ.get('CC', 'cc'), '-O2', '-D_GNU_SOURCE', os.path.join(FOLDER, 'launches.c'), '-o', program, '-ldl'], check=True)
-    return {'C': [program], **({'CuPy': [sys.executable, os.path.join(FOLDER, 'launches.py')]} if has_library('cupy') else {})}
+def show(o, what, told, goals):
+    """Prints the rows of all commands; whether all that is asked for may be reached."""
+    print('%s: means over so many processes of their medians of %d turns; [between these 95 %% of what such processes may have as their mean]' %
+          (what, o.repeats))
+    print(HEAD % 'us for a launch of an empty kernel')
+    rows = [(name, way, ways) for name, ways in told.items() for way in ways if way != 'untraced']
+    good = [show_launch(*row, goals.get(row[1])) for row in rows]
+    print('%s  %6s %38s   more than %s' % (HEAD % 'ns from one kernel to the next', '%', '', REFERENCE))
+    return all(good + [show_kernel(*row, row[1] in goals) for row in rows if 'kernel' in FIGURES[row[0]]])
 
 
 def cost(o, folder):
-    show_head(o, 'cost')
     try:
-        told = in_turns(o, commands_of_launches(folder), lambda name: ways_to_run(o, folder, name))
-        return all([show_cost(name, ways, folder) for name, ways in told.items()])
+        commands = commands_of_launches(folder)
+        ways = {name: ways_to_run(o, folder, name) for name in commands}
+        ways['C'] = {REFERENCE: cupti_alone(o, folder, commands['C']), **ways['C']}
+        told = in_waves(o, commands, ways, PROCESSES, COST_S)
+        good = show(o, 'cost', told, {'no source': LAUNCH_US, 'source': SOURCE_US})
+        for name in told:
+            own = [own_ns(os.path.join(folder, 'cost_%s_source.%d.trace' % (name, k))) / count
+                   for k, count in told[name]['source']['launches'].items()]
+            print('the recorder\'s own time in %s\'s thread: %.3f us a launch' % (name, statistics.fmean(own) / 1e3), flush=True)
+        return good
     except FAILURES as error:
         print('failed: %s' % error)
         return False
 
 
 def variants(o, folder):
-    show_head(o, 'variants')
-    for name, command in commands_of_launches(folder).items():
-        for ways in in_turns(o, {name: command}, lambda _: variants_to_run(o, folder)).values():
-            for way in ways:
-                show_way(name, way, ways, None)
-    return True
+    commands = commands_of_launches(folder)
+    ways = {name: variants_to_run(o, folder) for name in commands}
+    ways['C'] = {REFERENCE: cupti_alone(o, folder, commands['C']), **ways['C']}
+    return show(o, 'variants', in_waves(o, commands, ways, VARIANTS_PROCESSES, VARIANTS_S), {})
 
 
 # ---- programs that print the same

@@ -16,8 +16,11 @@ class Program:
                                         start_new_session=True, env=dict(os.environ, **(more or {})))
 
     def ask(self, line):
-        self.process.stdin.write(line + '\n')
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(line + '\n')
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise RuntimeError(self.last_words()) from None
 
     def answer(self):
         """To the line that was asked first of those without one."""

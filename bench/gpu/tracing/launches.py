@@ -1,5 +1,4 @@
-"""launches.c's figures from Python, with CuPy: what a launch costs the host, and how long kernels of about 6 us take one after the
-other. Lines of stdin are answered as there."""
+"""launches.c's figure from Python, with CuPy: what a launch costs the host. Lines of stdin are answered as there, but for `kernel`."""
 import os
 import statistics
 import sys
@@ -8,7 +7,7 @@ import time
 import cupy as cp
 import numpy as np
 
-ROUNDS, ROUND, KERNELS, WARM, WARM_AGAIN, CYCLES = 20, 500, 10000, 30000, 2000, 11000
+ROUNDS, ROUND, WARM, WARM_AGAIN, CYCLES = 5, 500, 3000, 1000, 11000
 nothing = cp.RawKernel('extern "C" __global__ void nothing() {}', 'nothing')
 spin = cp.RawKernel('extern "C" __global__ void spin(long long cycles) {'
                     'long long from = clock64(); while (clock64() - from < cycles) ; }', 'spin')
@@ -39,23 +38,14 @@ def launch_ns():
     return took
 
 
-def kernels_ns():
-    start = time.perf_counter_ns()
-    launch_spinning(KERNELS)
-    stream.synchronize()
-    return time.perf_counter_ns() - start
-
-
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # as launches.c
 with stream:
-    launch_spinning(WARM)  # a fifth of a second, for the clocks to rise
+    launch_spinning(WARM)  # for the clocks to rise
     for line in sys.stdin:
         launch_spinning(WARM_AGAIN)
         launch(ROUND)
         stream.synchronize()
         if line == 'launch\n':
             print('launch_ns %.1f' % statistics.median(launch_ns() for _ in range(ROUNDS)), flush=True)
-        elif line == 'kernels\n':
-            print('kernels_ns %.0f' % kernels_ns(), flush=True)
         else:
             print('launches %d' % launches, flush=True)
