@@ -73,11 +73,15 @@ static bool computes(const struct rows *rows, enum le_type type) {
     return false;
 }
 
-/* Between what computes and all that lies in memory; floats of 16 bits are f32's. */
+/* Between what computes and all that lies in memory: f64 beside f32 only what computes, floats of 16 bits only f32. */
 static bool has_cast(const struct rows *rows, enum le_type from, enum le_type to) {
-    if (from == to || !(computes(rows, from) || computes(rows, to)))
+    bool a = computes(rows, from), b = computes(rows, to);
+    enum le_type inner = a ? from : to;
+    if (from == to || !(a || b))
         return false;
-    return !(is_half(from) || is_half(to)) || (computes(rows, LE_F32) && (from == LE_F32 || to == LE_F32));
+    if (is_half(from) || is_half(to))
+        return inner == LE_F32;
+    return (a && b) || inner != LE_F64 || rows->computing[0] == LE_F64;
 }
 
 static void add_casts(struct rows *rows) {
@@ -141,6 +145,11 @@ static struct rows list_rows(struct le_arena *arena, enum le_interpreter which) 
 
 /* ---- its text */
 
+/* The lanes of a thread. */
+#define LANES                                                                                                          \
+    "\n#pragma unroll 1\n            for (m.lane = m.thread; m.lane < lanes; m.lane += LE_VM_THREADS)\n"              \
+    "                "
+
 static const char *get(struct cuda *c, enum le_type type, char reg) {
     const char *t = is_half(type) ? "unsigned short" : le_cuda_type(type);
     return le_arena_format(c->arena, "le_vm_get<%s>(m, i.%c)", t, reg);
@@ -148,7 +157,7 @@ static const char *get(struct cuda *c, enum le_type type, char reg) {
 
 static const char *set(struct cuda *c, enum le_type type, const char *value) {
     const char *t = is_half(type) ? "unsigned short" : le_cuda_type(type);
-    return le_arena_format(c->arena, "if (on) le_vm_set<%s>(m, i.d, %s);", t, value);
+    return le_arena_format(c->arena, LANES "le_vm_set<%s>(m, i.d, %s);", t, value);
 }
 
 static enum le_type result_type(const struct row *row) {
@@ -220,13 +229,14 @@ static const char *reduction(struct cuda *c, const struct row *row) {
     case LE_CODE_ACC_INIT:
         return le_arena_format(arena, "le_vm_begin<%s>(m, i);", t);
     case LE_CODE_ACC_ADD:
-        return le_arena_format(arena, "le_vm_add<%s>(m, i, m.on ? %s : %s::none());", t, term(c, row, t), t);
+        return le_arena_format(arena, LANES "((%s *)m.room)[m.lane] = %s;\n            le_vm_add((le_vm_acc<%s> *)m.regs[i.d], (%s *)m.room, (%s *)m.warps, m.thread, m.n);", t,
+                               term(c, row, t), t, t, t);
     case LE_CODE_ACC_END:
-        return set(c, type, le_arena_format(arena, "le_vm_end<%s>(m, i).value(le_vm_is_empty<%s>(m, i))", t, t));
+        return set(c, type, le_arena_format(arena, "le_vm_end((const le_vm_acc<%s> *)m.regs[i.a]).value(le_vm_is_empty<%s>(m, i))", t, t));
     case LE_CODE_VEC_INIT:
-        return le_arena_format(arena, "if (on) le_vm_lanes_begin<%s>(m, i);", t);
+        return le_arena_format(arena, LANES "le_vm_lanes_begin<%s>(m, i);", t);
     case LE_CODE_VEC_ADD:
-        return le_arena_format(arena, "if (on) le_vm_lanes_add<%s>(m, i, %s);", t, term(c, row, t));
+        return le_arena_format(arena, LANES "le_vm_lanes_add<%s>(m, i, %s);", t, term(c, row, t));
     default:
         return set(c, type, le_arena_format(arena, "le_vm_lanes_end<%s>(m, i).value(le_vm_is_unseen(m, i))", t));
     }
@@ -241,12 +251,11 @@ static const char *move(struct cuda *c, const struct row *row) {
                    le_arena_format(arena, "le_vm_get<bool>(m, i.a) ? %s : %s", get(c, row->type, 'b'),
                                    get(c, row->type, 'c')));
     case LE_CODE_SPLAT:
-        return le_arena_format(arena, "if (i.imm ? m.lane < i.imm : on) le_vm_set<%s>(m, i.d, le_vm_one<%s>(m, i.a));",
-                               t, t);
+        return set(c, row->type, le_arena_format(arena, "le_vm_one<%s>(m, i.a)", t));
     case LE_CODE_LOAD:
         return set(c, row->type, le_arena_format(arena, "le_vm_load<%s>(m, i)", t));
     case LE_CODE_STORE:
-        return le_arena_format(arena, "if (on) le_vm_store<%s>(m, i);", t);
+        return le_arena_format(arena, LANES "le_vm_store<%s>(m, i);", t);
     case LE_CODE_GATHER:
         return set(c, row->type, le_arena_format(arena, "le_vm_gather<%s>(m, i)", t));
     default:
@@ -291,29 +300,31 @@ static const char *row_text(struct cuda *c, const struct row *row) {
 }
 
 static const char head[] =
-    "extern \"C\" __global__ void __launch_bounds__(LE_VM_LANES) " LE_INTERPRETER_KERNEL
+    "extern \"C\" __global__ void __launch_bounds__(LE_VM_THREADS, 8) " LE_INTERPRETER_KERNEL
     "(const le_vm_tape *tape, char *b0, char *b1, char *b2,\n    char *b3, char *b4, char *b5, char *b6, char *b7, "
     "char *b8, char *b9, char *b10, char *b11, char *b12, char *b13,\n    char *b14, char *b15) {\n"
     "    extern __shared__ le_vm_word memory[];\n"
-    "    __shared__ le_vm_word room[LE_VM_LANES], warps[LE_VM_LANES / 32];\n"
+    "    __shared__ le_vm_word room[LE_VM_LANES], warps[LE_VM_THREADS / 32];\n"
     "    char *const buffers[LE_VM_BUFFERS] = {b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15};\n"
-    "    le_vm m = {(char **)memory, room, warps, tape->block, (int)threadIdx.x, 1, threadIdx.x == 0};\n"
+    "    le_vm m = {(char **)memory, room, warps, tape->block, (int)threadIdx.x, 1, 0};\n"
     "    const le_vm_instr *const instrs = (const le_vm_instr *)((const char *)tape + tape->instrs_at);\n"
     "    const le_vm_loop *const loops = (const le_vm_loop *)((const char *)tape + tape->loops_at);\n"
     "    const le_vm_stream *const streams = (const le_vm_stream *)((const char *)tape + tape->streams_at);\n"
     "    le_vm_frame frames[LE_VM_DEPTH];\n"
     "    le_vm_start(m, tape, buffers, (char *)memory);\n"
     "    __syncthreads();\n"
-    "    for (int at = 0, depth = 0;;) {\n"
-    "        at = le_vm_ends(m, streams, frames, at, depth);\n"
-    "        if (at >= tape->instr_count)\n"
+    "    for (int at = 0, depth = 0, end = -1;;) {\n"
+    "        if (at == end)\n"
+    "            at = le_vm_ends(m, streams, frames, at, depth, end);\n"
+    "        if (at == tape->instr_count)\n"
     "            return;\n"
     "        const le_vm_instr i = instrs[at++];\n"
     "        if (i.op < LE_VM_FIRST) {\n"
-    "            at = le_vm_control(m, tape, loops, streams, frames, i, at, depth);\n"
+    "            at = le_vm_control(m, tape, loops, streams, frames, i, at, depth, end);\n"
     "            continue;\n"
     "        }\n"
-    "        const bool alone = i.single || m.n == 1, on = i.single ? m.lane == 0 : m.on;\n"
+    "        const bool alone = i.single || m.n == 1;\n"
+    "        const int lanes = i.single ? 1 : i.count ? i.count : m.n;\n"
     "        if (alone)\n"
     "            __syncthreads();\n"
     "        switch (i.op - LE_VM_FIRST) {\n";
@@ -346,7 +357,7 @@ const char *le_interpreter_text(struct le_arena *arena, enum le_interpreter whic
     struct words kernel = {.at = NULL}, unit = {.at = NULL};
     le_words_add(arena, &kernel, "%s", head);
     for (int k = 0; k < rows.count; k++) {
-        le_words_add(arena, &kernel, "        case %d: %s break;", k, row_text(&c, &rows.at[k]));
+        le_words_add(arena, &kernel, "        case %d: %s\n            break;", k, row_text(&c, &rows.at[k]));
         add_comment(arena, &kernel, &rows.at[k]);
     }
     le_words_add(arena, &kernel, "%s", tail);
@@ -362,7 +373,7 @@ struct tape_head {
     int64_t clip_count[2], clip_size[2], clip_pieces[2];
 };
 struct tape_instr {
-    uint16_t op, d, a, b, c, e, single, unused;
+    uint16_t op, d, a, b, c, e, single, count;
     int64_t imm;
 };
 struct tape_loop {
@@ -436,6 +447,7 @@ static void encode_instr(struct encoder *e, int k) {
                               .c = operand(e, from->c),
                               .e = operand(e, from->e),
                               .single = from->single,
+                              .count = from->code == LE_CODE_SPLAT ? (uint16_t)from->imm : 0,
                               .imm = from->imm};
     if (le_code_is_control(from->code)) {
         to->op = (uint16_t)(from->code - LE_CODE_LOOP);

@@ -4,24 +4,24 @@ struct le_vm_tape {
     int instr_count, loop_count, reg_count, block, instrs_at, loops_at, streams_at, regs_at;
     long long clip_count[2], clip_size[2], clip_pieces[2];
 };
-struct le_vm_instr { unsigned short op, d, a, b, c, e, single, unused; long long imm; };
+struct le_vm_instr { unsigned short op, d, a, b, c, e, single, count; long long imm; };
 struct le_vm_loop {
     int end, clip, lane, down, stream, stream_count, low, high, value, unused;
     long long by;
 };
 struct le_vm_stream { long long reg, stride; };
 struct le_vm_reg { int kind, buffer; long long bits, task_stride; };
-// The machine of device/cpu/execute.c, in one block of threads: a lane is a thread, a task a block. What lanes have of
-// their own (elements of slots) a thread reads and writes by itself; what they share (registers' addresses, scalars,
-// accumulators) one thread changes, between two barriers.
-enum { LE_VM_LANES = 256, LE_VM_BUFFERS = 16, LE_VM_DEPTH = 24, LE_VM_SLOT = 0x8000, LE_VM_NONE = 0xffff };
+// The machine of device/cpu/execute.c, in one block of threads, which is a task: a thread has a few lanes. What lanes
+// have of their own (elements of slots) their thread reads and writes by itself; what they share (registers' addresses,
+// scalars, accumulators) one thread changes, between two barriers.
+enum { LE_VM_LANES = 512, LE_VM_THREADS = 128, LE_VM_EACH = LE_VM_LANES / LE_VM_THREADS, LE_VM_BUFFERS = 16, LE_VM_DEPTH = 24, LE_VM_SLOT = 0x8000, LE_VM_NONE = 0xffff };
 enum { LE_VM_LOOP = 0, LE_VM_REPEAT, LE_VM_LEAVE, LE_VM_SKIP, LE_VM_FIRST };
 struct alignas(16) le_vm_word { unsigned long long low, high; };
 struct le_vm {
     char **regs;
     le_vm_word *room, *warps; // of a block's lanes, and of its warps, for totals
-    int block, lane, n;       // lanes of a block at most; this thread's; how many there are
-    bool on;                  // this thread's is one of them
+    int block, thread, n;     // lanes at most; this thread; how many lanes there are now
+    int lane;                 // the one at work, of this thread's
 };
 // The lane's element. In a slot, whose number has LE_VM_SLOT, every lane has 8 bytes whatever the type is: what one
 // thread writes there is never what another one has yet to read as another type.
@@ -81,28 +81,24 @@ template <class T, bool GREATEST> struct le_vm_first {
 template <class M> struct le_vm_acc { long long count; M pending[64]; };
 template <class M> __device__ inline void le_vm_begin(const le_vm &m, const le_vm_instr &i) {
     le_vm_acc<M> *acc = (le_vm_acc<M> *)m.regs[i.d];
-    if (m.lane == 0) {
+    if (m.thread == 0) {
         acc->count = 0;
         acc->pending[0] = M::none();
     }
 }
-// The tree over the first `size` lanes, a power of two; for the first thread.
-template <class M> __device__ inline M le_vm_across(const le_vm &m, M x, int size) {
-    for (int lanes = 1; lanes < 32 && lanes < size; lanes *= 2)
-        x = x.join(x.across(lanes));
+// The tree over what the first `size` threads have, a power of two; for the first thread.
+template <class M> __device__ inline M le_vm_across(M *warps, int thread, M x, int size) {
+#pragma unroll 1
+    for (int threads = 1; threads < 32 && threads < size; threads *= 2)
+        x = x.join(x.across(threads));
     if (size <= 32)
         return x;
-    M *warps = (M *)m.warps;
+    if (thread % 32 == 0)
+        warps[thread / 32] = x;
     __syncthreads();
-    if (m.lane % 32 == 0)
-        warps[m.lane / 32] = x;
-    __syncthreads();
-    if (m.lane < 32) {
-        x = m.lane < size / 32 ? warps[m.lane] : M::none();
-        for (int lanes = 1; lanes < size / 32; lanes *= 2)
-            x = x.join(x.across(lanes));
-    }
-    return x;
+    x = warps[0];
+    x = x.join(warps[1]);
+    return size > 64 ? x.join(warps[2].join(warps[3])) : x;
 }
 // From term `from` on the largest subtree of the reduction's tree that `rest` terms fill.
 __device__ inline int le_vm_piece(long long from, int rest) {
@@ -111,46 +107,48 @@ __device__ inline int le_vm_piece(long long from, int rest) {
         size /= 2;
     return size;
 }
-// n more terms, in their order: subtree after subtree, each joined to those of its size that wait, as a binary counter
-// carries. Where no order shows all are one piece.
-template <class M> __device__ inline void le_vm_add(const le_vm &m, const le_vm_instr &i, M x) {
-    le_vm_acc<M> *acc = (le_vm_acc<M> *)m.regs[i.d];
-    if (!M::ORDERED) {
-        x = le_vm_across(m, m.on ? x : M::none(), LE_VM_LANES);
-        if (m.lane == 0) {
-            acc->pending[0] = acc->pending[0].join(x);
-            acc->count += m.n;
-        }
-        return;
-    }
-    M *room = (M *)m.room;
-    __syncthreads();
-    if (m.on)
-        room[m.lane] = x;
-    __syncthreads();
-    const long long count = acc->count;
-    for (int done = 0, size; done < m.n; done += size) {
-        size = le_vm_piece(count + done, m.n - done);
-        M total = le_vm_across(m, m.lane < size ? room[done + m.lane] : M::none(), size);
-        if (m.lane != 0)
-            continue;
-        const unsigned long long before = (unsigned long long)(count + done);
-        int level = 31 - __clz(size);
-        for (; before >> level & 1; level++)
-            total = acc->pending[level].join(total);
-        acc->pending[level] = total;
-    }
-    __syncthreads();
-    if (m.lane == 0)
-        acc->count = count + m.n;
+// The tree over `size` neighbours of the room, a power of two; for the first thread.
+template <class M> __device__ inline M le_vm_tree(const M *room, M *warps, int thread, int size) {
+    const int each = size / LE_VM_THREADS;
+    if (each <= 1)
+        return le_vm_across(warps, thread, thread < size ? room[thread] : M::none(), size);
+    room += thread * each;
+    M x = room[0].join(room[1]);
+    if (each == 4)
+        x = x.join(room[2].join(room[3]));
+    return le_vm_across(warps, thread, x, LE_VM_THREADS);
 }
-template <class M> __device__ inline M le_vm_end(const le_vm &m, const le_vm_instr &i) {
-    const le_vm_acc<M> *acc = (const le_vm_acc<M> *)m.regs[i.a];
+// n terms, one for each lane, have been put into the room: they follow those that were there, subtree after subtree,
+// each joined to those of its size that wait, as a binary counter carries. Where no order shows all are one piece.
+template <class M> __device__ __noinline__ void le_vm_add(le_vm_acc<M> *acc, M *room, M *warps, int thread, int n) {
+#pragma unroll 1
+    for (int lane = n + thread; !M::ORDERED && lane < LE_VM_LANES; lane += LE_VM_THREADS)
+        room[lane] = M::none();
+    __syncthreads();
+    const unsigned long long count = (unsigned long long)acc->count;
+#pragma unroll 1
+    for (int done = 0, size; done < n; done += size) {
+        size = M::ORDERED ? le_vm_piece((long long)count + done, n - done) : LE_VM_LANES;
+        M total = le_vm_tree(room + done, warps, thread, size);
+        if (thread == 0) {
+            int level = M::ORDERED ? 31 - __clz(size) : 0;
+#pragma unroll 1
+            for (; M::ORDERED && (count + done) >> level & 1; level++)
+                total = acc->pending[level].join(total);
+            acc->pending[level] = M::ORDERED ? total : acc->pending[0].join(total);
+        }
+        __syncthreads();
+    }
+    if (thread == 0)
+        acc->count = (long long)count + n;
+}
+template <class M> __device__ __noinline__ M le_vm_end(const le_vm_acc<M> *acc) {
     M total = acc->pending[0];
     if (!M::ORDERED || acc->count == 0)
         return acc->count == 0 ? M::none() : total;
     unsigned long long rest = (unsigned long long)acc->count;
     total = acc->pending[__ffsll((long long)rest) - 1];
+#pragma unroll 1
     for (rest &= rest - 1; rest != 0; rest &= rest - 1)
         total = acc->pending[__ffsll((long long)rest) - 1].join(total);
     return total;
@@ -180,6 +178,7 @@ template <class M> __device__ inline void le_vm_lanes_add(const le_vm &m, const 
         return;
     }
     unsigned long long before = (unsigned long long)counts->count[m.lane]++;
+#pragma unroll 1
     for (; before & 1; before >>= 1, at += LE_VM_LANES)
         x = at->join(x);
     *at = x;
@@ -191,6 +190,7 @@ template <class M> __device__ inline M le_vm_lanes_end(const le_vm &m, const le_
         return *at;
     M total = M::none();
     bool first = true;
+#pragma unroll 1
     for (unsigned long long rest = (unsigned long long)counts->count[m.lane]; rest; rest >>= 1, at += LE_VM_LANES)
         if (rest & 1) {
             total = first ? *at : at->join(total);
@@ -224,7 +224,8 @@ __device__ inline void le_vm_clip(const le_vm_tape *tape, const le_vm_loop *loop
     *to = *from + size < *to ? *from + size : *to;
 }
 __device__ inline void le_vm_move(const le_vm &m, const le_vm_stream *streams, const le_vm_loop *loop, long long steps) {
-    for (int k = m.lane; k < loop->stream_count; k += LE_VM_LANES)
+#pragma unroll 1
+    for (int k = m.thread; k < loop->stream_count; k += LE_VM_THREADS)
         m.regs[streams[loop->stream + k].reg] += streams[loop->stream + k].stride * steps;
 }
 // The frame's turn `at` begins: its lanes, its streams, its index.
@@ -232,18 +233,16 @@ __device__ inline void le_vm_turn(le_vm &m, const le_vm_stream *streams, le_vm_f
     const le_vm_loop *loop = f.loop;
     const long long rest = f.count - f.at;
     m.n = loop->lane ? (int)(rest < m.block ? rest : m.block) : f.outer;
-    m.on = m.lane < m.n;
     const long long first = f.low + (loop->down ? f.all - f.at - (loop->lane ? m.n : 1) : f.at) * loop->by;
     __syncthreads();
     le_vm_move(m, streams, loop, first - f.moved);
-    if (m.lane == 0 && loop->value != LE_VM_NONE)
+    if (m.thread == 0 && loop->value != LE_VM_NONE)
         *(long long *)m.regs[loop->value] = first;
     f.moved = first;
     __syncthreads();
 }
 __device__ inline void le_vm_leave(le_vm &m, const le_vm_stream *streams, const le_vm_frame &f) {
     m.n = f.outer;
-    m.on = m.lane < m.n;
     __syncthreads();
     if (f.loop)
         le_vm_move(m, streams, f.loop, -f.moved);
@@ -268,17 +267,20 @@ __device__ inline bool le_vm_enter(le_vm &m, const le_vm_tape *tape, const le_vm
 // Where the registers lie: kinds as in enum le_interpreter_place.
 __device__ inline void le_vm_start(const le_vm &m, const le_vm_tape *tape, char *const *buffers, char *room) {
     const le_vm_reg *regs = (const le_vm_reg *)((const char *)tape + tape->regs_at);
-    for (int k = m.lane; k < tape->reg_count; k += LE_VM_LANES) {
+#pragma unroll 1
+    for (int k = m.thread; k < tape->reg_count; k += LE_VM_THREADS) {
         const le_vm_reg &r = regs[k];
         m.regs[k] = r.kind == 0   ? room + r.bits + (long long)blockIdx.x * r.task_stride
                     : r.kind == 1 ? (char *)&r.bits
                                   : buffers[r.buffer] + r.bits + (long long)blockIdx.x * r.task_stride;
     }
 }
-// Where the machine goes on, at `at`: bodies that end there begin again or are left.
-__device__ inline int le_vm_ends(le_vm &m, const le_vm_stream *streams, le_vm_frame *frames, int at, int &depth) {
-    while (depth > 0 && at == frames[depth - 1].end) {
+// Bodies that end at `at` begin again or are left: where the machine goes on, and where the body that it is in ends.
+__device__ inline int le_vm_ends(le_vm &m, const le_vm_stream *streams, le_vm_frame *frames, int at, int &depth,
+                                 int &end) {
+    for (; depth > 0 && at == frames[depth - 1].end; depth--) {
         le_vm_frame &f = frames[depth - 1];
+        end = f.end;
         if (!f.loop)
             return f.body;
         f.at += f.loop->lane ? m.block : 1;
@@ -287,35 +289,45 @@ __device__ inline int le_vm_ends(le_vm &m, const le_vm_stream *streams, le_vm_fr
             return f.body;
         }
         le_vm_leave(m, streams, f);
-        depth--;
     }
+    end = depth > 0 ? frames[depth - 1].end : -1;
     return at;
 }
-// LOOP, REPEAT, LEAVE and SKIP: where the machine goes on.
+// Whether a mask holds for any lane.
+__device__ inline bool le_vm_any(le_vm &m, int reg) {
+    bool any = false;
+#pragma unroll 1
+    for (m.lane = m.thread; m.lane < m.n; m.lane += LE_VM_THREADS)
+        any |= le_vm_get<bool>(m, reg);
+    return __syncthreads_or(any);
+}
+// LOOP, REPEAT, LEAVE and SKIP: the same.
 __device__ inline int le_vm_control(le_vm &m, const le_vm_tape *tape, const le_vm_loop *loops, const le_vm_stream *streams,
-                                    le_vm_frame *frames, const le_vm_instr &i, int at, int &depth) {
+                                    le_vm_frame *frames, const le_vm_instr &i, int at, int &depth, int &end) {
     le_vm_frame &f = frames[depth];
     f.body = at;
     if (i.op == LE_VM_LOOP) {
         if (!le_vm_enter(m, tape, loops + i.imm, blockIdx.x, f))
             return loops[i.imm].end;
         depth++;
+        end = f.end;
         le_vm_turn(m, streams, f);
         return at;
     }
     if (i.op == LE_VM_REPEAT) {
         f.loop = 0;
-        f.end = (int)i.imm;
+        end = f.end = (int)i.imm;
         f.outer = m.n;
         depth++;
         return at;
     }
-    if (__syncthreads_or(m.on && le_vm_get<bool>(m, i.a)))
+    if (le_vm_any(m, i.a))
         return at;
     if (i.op == LE_VM_SKIP)
         return (int)i.imm;
     depth--;
-    const int end = frames[depth].end;
+    at = frames[depth].end;
     le_vm_leave(m, streams, frames[depth]);
-    return end;
+    end = depth > 0 ? frames[depth - 1].end : -1;
+    return at;
 }

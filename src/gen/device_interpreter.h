@@ -1,5 +1,5 @@
 /* The vector machine for devices: one kernel that runs bytecode, so that a stage runs before code of its own is
- * compiled. Same bytecode as the CPU's, same bits: a lane is a thread, a task a block of threads. Not all bytecode:
+ * compiled. Same bytecode as the CPU's, same bits: a thread has a few lanes, a task is a block of threads. Not all bytecode:
  * what reports faults or notes, scans, and scatters is left to compiled kernels.
  *
  * A *tape* is one launch of bytecode as the machine reads it, in the device's memory. */
@@ -7,8 +7,8 @@
 #define LE_DEVICE_INTERPRETER_H
 #include "gen/kernel.h"
 
-enum { LE_INTERPRETER_LANES = 256, LE_INTERPRETER_BUFFERS = 16 };
-enum { LE_INTERPRETER_SHARED_BYTES = (LE_INTERPRETER_LANES + LE_INTERPRETER_LANES / 32) * 16 }; /* static */
+enum { LE_INTERPRETER_LANES = 512, LE_INTERPRETER_THREADS = 128, LE_INTERPRETER_BUFFERS = 16 };
+enum { LE_INTERPRETER_SHARED_BYTES = (LE_INTERPRETER_LANES + LE_INTERPRETER_THREADS / 32) * 16 }; /* static */
 #define LE_INTERPRETER_KERNEL "le_interpreter" /* takes the tape, then LE_INTERPRETER_BUFFERS pointers */
 
 /* One for each type that floats are added up in: whatever it has costs its compiler time. That for f32 computes in f64,

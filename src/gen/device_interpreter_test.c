@@ -23,7 +23,7 @@ static void launch_tape(struct run *r, struct memory *m, enum le_interpreter whi
             .value = &addresses[k], .size_bytes = 8, .block = own, .access = LE_ACCESS_BOTH};
     }
     const struct le_kernel_launch how = {.grid = {(unsigned)tape->tasks, 1, 1},
-                                         .block = {LE_INTERPRETER_LANES, 1, 1},
+                                         .block = {LE_INTERPRETER_THREADS, 1, 1},
                                          .shared_bytes = tape->shared_bytes,
                                          .arguments = arguments,
                                          .argument_count = 1 + LE_INTERPRETER_BUFFERS};

@@ -71,7 +71,7 @@ static leat_status generate(struct le_interpretation *n) {
                                      .stage = n->action->made,
                                      .space = &s->plan->space,
                                      .layouts = s->plan->layouts,
-                                     .threads = le_device_limits(n->call->home.device)->multiprocessors,
+                                     .threads = 4 * le_device_limits(n->call->home.device)->multiprocessors,
                                      .block = LE_INTERPRETER_LANES,
                                      .arena = &n->arena,
                                      .merged_into = s->merged_into,
@@ -190,7 +190,7 @@ static leat_status launch(const struct le_interpretation *n, const struct le_tap
         arguments[k].size_bytes = sizeof addresses[k];
     }
     const struct le_kernel_launch launch = {.grid = {(unsigned)tape->tasks, 1, 1},
-                                            .block = {LE_INTERPRETER_LANES, 1, 1},
+                                            .block = {LE_INTERPRETER_THREADS, 1, 1},
                                             .shared_bytes = tape->shared_bytes,
                                             .arguments = arguments,
                                             .argument_count = 1 + LE_INTERPRETER_BUFFERS,
