@@ -112,6 +112,16 @@ foreach(part 0 1)
     set_tests_properties(tests/programs/sim_${part} PROPERTIES DISABLED ON)
   endif()
 endforeach()
+# By the interpreter, where it can: no kernel needs to be compiled for that.
+leat_test(tests/programs/sim_interpreted run_programs --device sim --interpret only --only 17/64 ${program_files})
+set_tests_properties(tests/programs/sim_interpreted PROPERTIES LABELS once)
+if(NOT LEAT_CXX)
+  set_tests_properties(tests/programs/sim_interpreted PROPERTIES DISABLED ON)
+endif()
+foreach(part RANGE 15)
+  leat_test(tests/programs/cuda_interpreted_${part} run_programs --device cuda --interpret only --only ${part}/16 ${program_files})
+  set_tests_properties(tests/programs/cuda_interpreted_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()
 foreach(part RANGE 63)
   leat_test(tests/programs/cuda_${part} run_programs --device cuda --only ${part}/64 ${program_files})
   set_tests_properties(tests/programs/cuda_${part} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
@@ -204,9 +214,10 @@ set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77 PROCES
 
 # What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
 set(thread_tests base/thread base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors
-    tests/api/on_device     device/order device/block tests/device/streams/cpu run/opening)
+    tests/api/on_device device/order device/block tests/device/streams/cpu run/opening run/code run/device_interpret)
 set(thread_targets test_base_thread test_base_ledger test_base_store_use test_array_pool test_api_sharing test_api_results test_api_streams
-    test_api_errors test_api_on_device test_device_order test_device_block test_device_suite_streams test_run_opening)
+    test_api_errors test_api_on_device test_device_order test_device_block test_device_suite_streams test_run_opening
+    test_run_code test_run_device_interpret)
 foreach(test target IN ZIP_LISTS thread_tests thread_targets)
   if(TEST ${test})
     set_property(TEST ${test} APPEND PROPERTY LABELS threads)

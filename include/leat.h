@@ -124,17 +124,17 @@ typedef struct leat_options { /* {0} is a good default */
     /* "auto" (also NULL; LEAT_DEVICE overrides), "cpu", "cuda", "cuda:1" or "sim", a simulated CUDA device on the CPU.
      * auto is the CPU. */
     const char *device;
-    int threads;             /* 0: LEAT_THREADS, else the cores that this process may use */
-    const char *simd;        /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
-    size_t memory_cap_bytes; /* most bytes of array memory that Leat allocates at one time; 0: no cap */
-    size_t cache_cap_bytes;  /* most bytes of released array memory that are kept for reuse, of each kind; 0: 1 GiB */
-    size_t code_cap_bytes;   /* most bytes of programs' compiled code that stay loaded on a device; 0: 256 MiB */
-    bool keep_code;          /* programs' compiled code is kept on disk and found there: the code cache, below */
+    int threads;              /* 0: LEAT_THREADS, else the cores that this process may use */
+    const char *simd;         /* NULL: LEAT_SIMD, else the best here; "baseline", "avx2", "avx512" */
+    size_t memory_cap_bytes;  /* most bytes of array memory that Leat allocates at one time; 0: no cap */
+    size_t cache_cap_bytes;   /* most bytes of released array memory that are kept for reuse, of each kind; 0: 1 GiB */
+    size_t code_cap_bytes;    /* most bytes of programs' compiled code that stay loaded on a device; 0: 256 MiB */
+    bool keep_code;           /* programs' compiled code is kept on disk and found there: the code cache, below */
     leat_interpret interpret; /* whether a new expression waits for its compilation, on cuda and sim */
-    int ledger_level;        /* 0 counts, 1 times the host, 2 the device as well (leat_ledger_level_set) */
-    int copy_threads;        /* most threads that copy pageable memory to and from a GPU; 0: the cores, at most 8 */
-    bool sim_check;          /* sim: check kernels and their order (also LEAT_SIM_CHECK=1) */
-    uint64_t sim_seed;       /* sim: of the order that work, blocks and threads run in; 0: LEAT_SIM_SEED, else 1 */
+    int ledger_level;         /* 0 counts, 1 times the host, 2 the device as well (leat_ledger_level_set) */
+    int copy_threads;         /* most threads that copy pageable memory to and from a GPU; 0: the cores, at most 8 */
+    bool sim_check;           /* sim: check kernels and their order (also LEAT_SIM_CHECK=1) */
+    uint64_t sim_seed;        /* sim: of the order that work, blocks and threads run in; 0: LEAT_SIM_SEED, else 1 */
     /* Memory for everything that Leat keeps; all NULL: malloc, realloc, free. Called from any thread. */
     void *(*allocate)(size_t size_bytes, void *user);
     void *(*reallocate)(void *memory, size_t size_bytes, void *user);

@@ -1,4 +1,5 @@
-/* See device_interpreter.h: the machine's text, an instruction a case, and tapes for it. How it runs is device_interpreter.cu's.
+/* See device_interpreter.h: the machine's text, an instruction a case, and tapes for it. How it runs is
+ * device_interpreter.cu's.
  */
 #include "gen/device_interpreter.h"
 #include "gen/device_gen.h"
@@ -22,7 +23,7 @@ struct rows {
 };
 
 static const enum le_type floats[] = {[LE_INTERPRETER_F32] = LE_F32, [LE_INTERPRETER_F64] = LE_F64};
-static const enum le_type stored[] = {LE_BOOL, LE_I8,  LE_I16, LE_I32, LE_I64,  LE_U8, LE_U16,
+static const enum le_type stored[] = {LE_BOOL, LE_I8,  LE_I16, LE_I32,  LE_I64, LE_U8, LE_U16,
                                       LE_U32,  LE_U64, LE_F16, LE_BF16, LE_F32, LE_F64};
 static const enum le_type by_size[] = {LE_U8, LE_U16, LE_U32, LE_U64};
 
@@ -147,7 +148,7 @@ static struct rows list_rows(struct le_arena *arena, enum le_interpreter which) 
 
 /* The lanes of a thread. */
 #define LANES                                                                                                          \
-    "\n#pragma unroll 1\n            for (m.lane = m.thread; m.lane < lanes; m.lane += LE_VM_THREADS)\n"              \
+    "\n#pragma unroll 1\n            for (m.lane = m.thread; m.lane < lanes; m.lane += LE_VM_THREADS)\n"               \
     "                "
 
 static const char *get(struct cuda *c, enum le_type type, char reg) {
@@ -178,11 +179,8 @@ static const char *operation(struct cuda *c, const struct row *row) {
         x[k] = &texts[k];
     }
     int arity = row->code < LE_OPS ? le_op_info((enum le_op)row->code)->arity : 3;
-    const struct le_node node = {.kind = LE_NODE_OP,
-                                 .type = result_type(row),
-                                 .code = row->code,
-                                 .operands = operands,
-                                 .operand_count = arity};
+    const struct le_node node = {
+        .kind = LE_NODE_OP, .type = result_type(row), .code = row->code, .operands = operands, .operand_count = arity};
     return set(c, node.type, le_cuda_op(c, &node, x, false, NULL, false));
 }
 
@@ -193,10 +191,8 @@ static const char *rounded(struct cuda *c, const struct row *row) {
 
 /* What holds a total, in C. */
 static const char *total_type(struct cuda *c, const struct row *row) {
-    static const char *const names[LE_REDUCTIONS] = {[LE_RED_SUM] = "le_sum",
-                                                     [LE_RED_PROD] = "le_product",
-                                                     [LE_RED_MIN] = "le_least",
-                                                     [LE_RED_MAX] = "le_greatest"};
+    static const char *const names[LE_REDUCTIONS] = {
+        [LE_RED_SUM] = "le_sum", [LE_RED_PROD] = "le_product", [LE_RED_MIN] = "le_least", [LE_RED_MAX] = "le_greatest"};
     const char *t = le_cuda_type(row->type);
     switch (row->way) {
     case LE_RED_ANY:
@@ -229,10 +225,14 @@ static const char *reduction(struct cuda *c, const struct row *row) {
     case LE_CODE_ACC_INIT:
         return le_arena_format(arena, "le_vm_begin<%s>(m, i);", t);
     case LE_CODE_ACC_ADD:
-        return le_arena_format(arena, LANES "((%s *)m.room)[m.lane] = %s;\n            le_vm_add((le_vm_acc<%s> *)m.regs[i.d], (%s *)m.room, (%s *)m.warps, m.thread, m.n);", t,
-                               term(c, row, t), t, t, t);
+        return le_arena_format(arena,
+                               LANES "((%s *)m.room)[m.lane] = %s;\n            le_vm_add((le_vm_acc<%s> "
+                                     "*)m.regs[i.d], (%s *)m.room, (%s *)m.warps, m.thread, m.n);",
+                               t, term(c, row, t), t, t, t);
     case LE_CODE_ACC_END:
-        return set(c, type, le_arena_format(arena, "le_vm_end((const le_vm_acc<%s> *)m.regs[i.a]).value(le_vm_is_empty<%s>(m, i))", t, t));
+        return set(c, type,
+                   le_arena_format(
+                       arena, "le_vm_end((const le_vm_acc<%s> *)m.regs[i.a]).value(le_vm_is_empty<%s>(m, i))", t, t));
     case LE_CODE_VEC_INIT:
         return le_arena_format(arena, LANES "le_vm_lanes_begin<%s>(m, i);", t);
     case LE_CODE_VEC_ADD:
@@ -266,7 +266,8 @@ static const char *move(struct cuda *c, const struct row *row) {
 static const char *subscript(struct cuda *c, const struct row *row) {
     switch (row->code) {
     case LE_CODE_IOTA:
-        return set(c, LE_I64, "(long long)(le_vm_one<unsigned long long>(m, i.a) + m.lane * (unsigned long long)i.imm)");
+        return set(c, LE_I64,
+                   "(long long)(le_vm_one<unsigned long long>(m, i.a) + m.lane * (unsigned long long)i.imm)");
     case LE_CODE_INRANGE:
         return set(c, LE_BOOL, "le_vm_in_range(m, i)");
     case LE_CODE_OUTSIDE:
@@ -276,7 +277,9 @@ static const char *subscript(struct cuda *c, const struct row *row) {
     default:
         break;
     }
-    const char *name = row->code == LE_CODE_RAND_KEY ? "le_rand_key" : row->code == LE_CODE_RAND ? "le_rand" : "le_randn";
+    const char *name = row->code == LE_CODE_RAND_KEY ? "le_rand_key"
+                       : row->code == LE_CODE_RAND   ? "le_rand"
+                                                     : "le_randn";
     return set(c, row->code == LE_CODE_RAND_KEY ? LE_U64 : LE_F64,
                le_arena_format(c->arena,
                                "%s(le_vm_get<unsigned long long>(m, i.a), le_vm_get<unsigned long long>(m, i.b), "

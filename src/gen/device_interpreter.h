@@ -1,6 +1,6 @@
 /* The vector machine for devices: one kernel that runs bytecode, so that a stage runs before code of its own is
- * compiled. Same bytecode as the CPU's, same bits: a thread has a few lanes, a task is a block of threads. Not all bytecode:
- * what reports faults or notes, scans, and scatters is left to compiled kernels.
+ * compiled. Same bytecode as the CPU's, same bits: a thread has a few lanes, a task is a block of threads. Not all
+ * bytecode: what reports faults or notes, scans, and scatters is left to compiled kernels.
  *
  * A *tape* is one launch of bytecode as the machine reads it, in the device's memory. */
 #ifndef LE_DEVICE_INTERPRETER_H

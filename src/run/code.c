@@ -27,9 +27,9 @@ struct le_loaded_code {
     size_t size_bytes;
     int holders;
     bool ready;
-    bool failed;                     /* in the context's thread */
-    char *program, *what, *cause;    /* of what is in the queue */
-    bool spare;                      /* the same */
+    bool failed;                       /* in the context's thread */
+    char *program, *what, *cause;      /* of what is in the queue */
+    bool spare;                        /* the same */
     struct le_loaded_code *next_asked; /* behind it in the queue */
 };
 

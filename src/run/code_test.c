@@ -3,6 +3,7 @@
 #include "base/store_testing.h"
 #include "run/code.h"
 #include <pthread.h>
+#include <time.h>
 
 struct setting {
     struct scratch scratch;
@@ -34,14 +35,22 @@ static const char *text_of(int number, char text[TEXT_BYTES]) {
     return text;
 }
 
-static leat_status get_number(leat_context *ctx, int number, struct le_loaded_code **code) {
+struct words {
     char text[TEXT_BYTES], label[64];
-    snprintf(label, sizeof label, "y[i] = %d: i64[1]", number);
-    const struct le_code_source source = {.kernel = "fill",
-                                          .text = text_of(number, text),
-                                          .program = "numbers.leat",
-                                          .what = label,
-                                          .cause = "first use with these types"};
+};
+
+static struct le_code_source source_of(int number, struct words *words) {
+    snprintf(words->label, sizeof words->label, "y[i] = %d: i64[1]", number);
+    return (struct le_code_source){.kernel = "fill",
+                                   .text = text_of(number, words->text),
+                                   .program = "numbers.leat",
+                                   .what = words->label,
+                                   .cause = "first use with these types"};
+}
+
+static leat_status get_number(leat_context *ctx, int number, struct le_loaded_code **code) {
+    struct words words;
+    const struct le_code_source source = source_of(number, &words);
     return le_code_get(ctx, &source, code);
 }
 
@@ -179,10 +188,112 @@ static void test_threads(void **state) {
     end(&setting);
 }
 
+/* ---- without waiting */
+
+static enum le_code_state ask_number(leat_context *ctx, int number, enum le_code_wish wish,
+                                     struct le_loaded_code **code) {
+    struct words words;
+    const struct le_code_source source = source_of(number, &words);
+    return le_code_ask(ctx, &source, wish, code);
+}
+
+static void wait_for_number(leat_context *ctx, int number) {
+    struct le_loaded_code *code = NULL;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    enum le_code_state state;
+    while ((state = ask_number(ctx, number, LE_CODE_SOON, &code)) == LE_CODE_COMING)
+        nanosleep(&moment, NULL);
+    assert_int_equal(state, LE_CODE_READY);
+    assert_int_equal(run_code(ctx, code), number);
+    le_code_release(code);
+}
+
+static void test_asked(void **state) {
+    (void)state;
+    struct setting setting;
+    struct le_loaded_code *code = NULL;
+    begin(&setting, true, 0);
+    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_COMING);
+    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_SOON, &code), LE_CODE_COMING);
+    assert_null(code);
+    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_SOON, &code), LE_CODE_COMING);
+    use_number(setting.ctx, 2); /* waits for what is on its way */
+    wait_for_number(setting.ctx, 1);
+    assert_int_equal(count_costs(setting.ctx, LEAT_COST_COMPILE, NULL, NULL), 2);
+    assert_int_equal(count_costs(setting.ctx, LEAT_COST_READ, "code cache", NULL), 3);
+    le_context_close(setting.ctx);
+    open_context(&setting, true, 0);
+    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_READY);
+    le_code_release(code);
+    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_SOON, &code), LE_CODE_READY);
+    le_code_release(code);
+    assert_int_equal(count_costs(setting.ctx, LEAT_COST_COMPILE, NULL, NULL), 0);
+    end(&setting);
+}
+
+/* What was asked for is there for the next process; what is spare and has not begun is not. */
+static void test_closed_early(void **state) {
+    (void)state;
+    struct setting setting;
+    struct le_loaded_code *code = NULL;
+    begin(&setting, true, 0);
+    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_SOON, &code), LE_CODE_COMING);
+    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_SPARE, &code), LE_CODE_COMING);
+    assert_int_equal(ask_number(setting.ctx, 3, LE_CODE_SOON, &code), LE_CODE_COMING);
+    le_context_close(setting.ctx);
+    open_context(&setting, true, 0);
+    assert_int_equal(ask_number(setting.ctx, 1, LE_CODE_KEPT, &code), LE_CODE_READY);
+    le_code_release(code);
+    assert_int_equal(ask_number(setting.ctx, 3, LE_CODE_KEPT, &code), LE_CODE_READY);
+    le_code_release(code);
+    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_KEPT, &code), LE_CODE_COMING);
+    assert_int_equal(ask_number(setting.ctx, 2, LE_CODE_SPARE, &code), LE_CODE_COMING);
+    wait_for_number(setting.ctx, 2);
+    end(&setting);
+}
+
+/* Whoever waits for it is told why it cannot be. */
+static void test_asked_wrong(void **state) {
+    (void)state;
+    struct setting setting;
+    struct le_loaded_code *code = NULL;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    const struct le_code_source wrong = {
+        .kernel = "f", .text = "extern \"C\" __global__ void f( {}", .what = "f", .cause = "a test"};
+    begin(&setting, true, 0);
+    while (le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code) == LE_CODE_COMING)
+        nanosleep(&moment, NULL);
+    assert_int_equal(le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_FAILED);
+    assert_null(code);
+    assert_int_equal(le_code_get(setting.ctx, &wrong, &code), LEAT_PROGRAM);
+    assert_int_equal(le_code_ask(setting.ctx, &wrong, LE_CODE_SOON, &code), LE_CODE_COMING); /* anew */
+    end(&setting);
+}
+
+static void *ask_all(void *ctx) {
+    for (int k = 0; k < TEXTS; k++)
+        wait_for_number(ctx, k);
+    return NULL;
+}
+
+static void test_asking_threads(void **state) {
+    (void)state;
+    struct setting setting;
+    pthread_t threads[THREADS];
+    begin(&setting, true, 1);
+    for (int k = 0; k < THREADS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, k % 2 ? ask_all : get_all, setting.ctx), 0);
+    for (int k = 0; k < THREADS; k++)
+        pthread_join(threads[k], NULL);
+    assert_in_range(count_costs(setting.ctx, LEAT_COST_COMPILE, NULL, NULL), TEXTS, TEXTS);
+    end(&setting);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_limit), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_found),        cmocka_unit_test(test_not_kept),    cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_limit),        cmocka_unit_test(test_threads),     cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_closed_early), cmocka_unit_test(test_asked_wrong), cmocka_unit_test(test_asking_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,8 +168,7 @@ static void pass(const struct le_interpretation *n, int buffer, uint64_t *addres
         *address = n->parts->address;
         to->block = n->parts;
     } else if (s->ir->values.at[buffer].rank == 0) {
-        const struct le_away *away =
-            target ? le_device_result(n->action->device, buffer) : &s->cells[buffer].away;
+        const struct le_away *away = target ? le_device_result(n->action->device, buffer) : &s->cells[buffer].away;
         *address = away->at;
         to->block = away->block;
     } else {

@@ -537,6 +537,7 @@ static const struct scenario {
     int step;           /* of a short run: one in so many requests fails; 0: each */
     bool is_long;       /* only in a long one */
     size_t code_cap_bytes;
+    leat_interpret interpret;
 } scenarios[] = {
     {.name = "devices", .run = devices},
     {.name = "program errors", .run = program_errors},
@@ -579,6 +580,12 @@ static const struct scenario {
     {.name = "data error on sim", .run = data_error, .device = "sim", .step = 53},
     {.name = "two programs on sim", .run = two_programs, .device = "sim", .step = 53},
     {.name = "evicted on sim", .run = two_programs, .device = "sim", .step = 53, .code_cap_bytes = 1},
+    {.name = "interpreted on sim", .run = maps_and_sums, .device = "sim", .step = 53, .interpret = LEAT_INTERPRET_ONLY},
+    {.name = "interpreted rows on sim",
+     .run = softmax,
+     .device = "sim",
+     .step = 61,
+     .interpret = LEAT_INTERPRET_ALWAYS},
     {.name = "compiled anew on sim", .run = compiled_anew, .device = "sim", .is_long = true},
 };
 
@@ -646,6 +653,7 @@ static const char *run_once(const struct scenario *scenario, enum mode mode, int
                                   .copy_threads = 2,
                                   .keep_code = true,
                                   .code_cap_bytes = scenario->code_cap_bytes,
+                                  .interpret = scenario->interpret,
                                   .allocate = hook_allocate,
                                   .reallocate = hook_reallocate,
                                   .release = hook_release};

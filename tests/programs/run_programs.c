@@ -56,8 +56,10 @@ struct test_case {
 struct suite {
     leat_context *contexts[THREAD_KINDS]; /* the CPU's, by number of threads */
     leat_context *device;                 /* NULL: none */
+    leat_context *compiled;               /* not NULL: `device` interprets what it can, and here nothing is */
     int part, parts, seen;                /* of the cases */
     bool shows;                           /* it only prints kernels */
+    bool interprets;
     int passed, failed, exact, free;
 };
 
@@ -524,6 +526,25 @@ static void clean_nans(const struct test_case *test, struct outcome *outcome) {
     }
 }
 
+/* Functions of a device's library, too, are the same for both. */
+static bool same_as_compiled(const struct test_case *test, const struct suite *suite, const struct outcome *found) {
+    struct outcome compiled;
+    run_case(test, suite->compiled, LAYOUT_DENSE, true, &compiled);
+    clean_nans(test, &compiled);
+    bool right = same_bits(test, &compiled, found, "not the compiled kernels'");
+    outcome_finish(&compiled);
+    return right;
+}
+
+/* Statements that the device has interpreted. */
+static uint64_t count_interpreted(const struct suite *suite) {
+    uint64_t count = 0;
+    leat_cost cost;
+    for (size_t k = 0; leat_ledger_get(suite->device, k, &cost) == LEAT_OK; k++)
+        count += cost.kind == LEAT_COST_INTERPRET ? cost.count : 0;
+    return count;
+}
+
 static bool judge_on_device(const struct test_case *test, struct suite *suite) {
     static const char *const layouts[LAYOUTS] = {"", "inputs in device memory, spread out", "inputs backwards"};
     struct outcome cpu, first, other;
@@ -539,6 +560,8 @@ static bool judge_on_device(const struct test_case *test, struct suite *suite) {
     clean_nans(test, &first);
     if (right && !cpu.is_free)
         right = same_bits(test, &cpu, &first, "not the CPU's");
+    else if (right && suite->compiled)
+        right = same_as_compiled(test, suite, &first);
     *(cpu.is_free ? &suite->free : &suite->exact) += right && !cpu.status;
     outcome_finish(&first);
     outcome_finish(&cpu);
@@ -703,6 +726,8 @@ static int parse_options(int argc, char **argv, const char **device, struct suit
             *device = argv[first + 1];
         else if (!strcmp(argv[first], "--show") && !strcmp(argv[first + 1], "cuda"))
             suite->shows = true;
+        else if (!strcmp(argv[first], "--interpret") && !strcmp(argv[first + 1], "only"))
+            suite->interprets = true;
         else if (strcmp(argv[first], "--only") != 0 ||
                  sscanf(argv[first + 1], "%d/%d", &suite->part, &suite->parts) != 2 || suite->parts < 1)
             exit(2);
@@ -726,9 +751,14 @@ int main(int argc, char **argv) {
     int first = parse_options(argc, argv, &device, &suite);
     setvbuf(stdout, NULL, _IOLBF, 0); /* what a crash follows is not lost */
     /* few modules stay loaded: on sim each keeps stacks for its threads */
-    const leat_options there = {.device = device, .keep_code = true, .code_cap_bytes = 256 << 10};
+    leat_options there = {
+        .device = device, .keep_code = true, .code_cap_bytes = 256 << 10, .interpret = LEAT_INTERPRET_NEVER};
+    const int refused = !device || strcmp(device, "cuda") || getenv("LEAT_TEST_CUDA") ? 2 : NO_DEVICE;
+    if (suite.interprets)
+        suite.compiled = open_or_exit(&there, refused);
+    there.interpret = suite.interprets ? LEAT_INTERPRET_ONLY : LEAT_INTERPRET_NEVER;
     if (device)
-        suite.device = open_or_exit(&there, strcmp(device, "cuda") || getenv("LEAT_TEST_CUDA") ? 2 : NO_DEVICE);
+        suite.device = open_or_exit(&there, refused);
     for (int k = 0; k < THREAD_KINDS; k++) {
         const leat_options here = {.device = "cpu", .threads = threads[k]};
         suite.contexts[k] = open_or_exit(&here, 2);
@@ -743,7 +773,13 @@ int main(int argc, char **argv) {
     }
     if (device)
         printf("%d programs compared byte for byte with the CPU, %d within a tolerance\n", suite.exact, suite.free);
+    if (suite.interprets) {
+        uint64_t count = count_interpreted(&suite);
+        printf("%llu runs of statements interpreted\n", (unsigned long long)count);
+        suite.failed += count == 0;
+    }
     leat_close(suite.device);
+    leat_close(suite.compiled);
     printf("%d cases passed, %d failed\n", suite.passed, suite.failed);
     return suite.failed || !suite.passed ? 1 : 0;
 }
