@@ -1,6 +1,5 @@
 /* See device_interpreter.h: the interpreters' text, a case for each instruction. How they run is
- * device_interpreter.cu's.
- */
+ * device_interpreter.cu's. */
 #include "gen/device_gen.h"
 #include "gen/device_instructions.h"
 #include <string.h>
@@ -24,6 +23,24 @@ static const char *set(struct cuda *c, enum le_type type, const char *value) {
     return le_arena_format(c->arena, LANES "le_vm_set<%s>(m, i.d, %s);", t, value);
 }
 
+/* As memory has it: of a bool its byte. */
+static const char *element_type(enum le_type type) {
+    return type == LE_BOOL || is_half(type) ? le_cuda_stored(type) : le_cuda_type(type);
+}
+
+static const char *element(struct cuda *c, enum le_type type, char reg) {
+    return le_arena_format(c->arena, type == LE_BOOL ? "(%c[m.lane] != 0)" : "%c[m.lane]", reg);
+}
+
+/* d = value, which is one of element()s a, b and c, so many of them, of one type. */
+static const char *from_elements(struct cuda *c, enum le_type type, int count, enum le_type to, const char *value) {
+    static const char *const operands[] = {"", "a(m, i.a)", "a(m, i.a), b(m, i.b)", "a(m, i.a), b(m, i.b), c(m, i.c)"};
+    return le_arena_format(c->arena,
+                           "{\n            const le_vm_of<%s> %s;\n            const le_vm_of<%s> d(m, i.d);" LANES
+                           "d[m.lane] = %s;\n        }",
+                           element_type(type), operands[count], element_type(to), value);
+}
+
 static enum le_type result_type(const struct le_instruction *one) {
     if (one->code >= LE_OPS)
         return one->type;
@@ -38,18 +55,18 @@ static const char *operation(struct cuda *c, const struct le_instruction *one) {
     struct held texts[3];
     const struct held *x[3];
     for (int k = 0; k < 3; k++) {
-        texts[k] = (struct held){.text = get(c, one->type, "abc"[k])};
+        texts[k] = (struct held){.text = element(c, one->type, "abc"[k])};
         x[k] = &texts[k];
     }
     int arity = one->code < LE_OPS ? le_op_info((enum le_op)one->code)->arity : 3;
     const struct le_node node = {
         .kind = LE_NODE_OP, .type = result_type(one), .code = one->code, .operands = operands, .operand_count = arity};
-    return set(c, node.type, le_cuda_op(c, &node, x, false, NULL, false));
+    return from_elements(c, one->type, arity, node.type, le_cuda_op(c, &node, x, false, NULL, false));
 }
 
 static const char *rounded(struct cuda *c, const struct le_instruction *one) {
-    const char *half = le_cuda_cast(c, get(c, LE_F32, 'a'), LE_F32, one->type2);
-    return set(c, LE_F32, le_cuda_cast(c, half, one->type2, LE_F32));
+    const char *half = le_cuda_cast(c, element(c, LE_F32, 'a'), LE_F32, one->type2);
+    return from_elements(c, LE_F32, 1, LE_F32, le_cuda_cast(c, half, one->type2, LE_F32));
 }
 
 /* What holds a total, in C. */
@@ -104,7 +121,7 @@ static const char *reduction(struct cuda *c, const struct le_instruction *one) {
 
 static const char *move(struct cuda *c, const struct le_instruction *one) {
     struct le_arena *arena = c->arena;
-    const char *t = le_cuda_type(one->type), *a = get(c, one->type, 'a');
+    const char *t = le_cuda_type(one->type);
     switch (one->code) {
     case LE_CODE_SELECT:
         return set(c, one->type,
@@ -119,7 +136,7 @@ static const char *move(struct cuda *c, const struct le_instruction *one) {
     case LE_CODE_GATHER:
         return set(c, one->type, le_arena_format(arena, "le_vm_gather<%s>(m, i)", t));
     default:
-        return set(c, one->type, a);
+        return from_elements(c, one->type, 1, one->type, element(c, one->type, 'a'));
     }
 }
 
@@ -149,7 +166,8 @@ static const char *subscript(struct cuda *c, const struct le_instruction *one) {
 
 static const char *text_of(struct cuda *c, const struct le_instruction *one) {
     if (one->code == LE_CODE_CAST)
-        return set(c, one->type2, le_cuda_cast(c, get(c, one->type, 'a'), one->type, one->type2));
+        return from_elements(c, one->type, 1, one->type2,
+                             le_cuda_cast(c, element(c, one->type, 'a'), one->type, one->type2));
     if (one->code == LE_CODE_ROUND)
         return rounded(c, one);
     if (one->code == LE_CODE_DISTANCE)

@@ -14,7 +14,8 @@ struct le_vm_reg { int kind, buffer; long long bits, task_stride; };
 // The machine of device/cpu/execute.c, in one block of threads, which is a task: a thread has a few lanes. What lanes
 // have of their own (elements of slots) their thread reads and writes by itself; what they share (registers' addresses,
 // scalars, accumulators) one thread changes, between two barriers.
-enum { LE_VM_LANES = 512, LE_VM_THREADS = 128, LE_VM_EACH = LE_VM_LANES / LE_VM_THREADS, LE_VM_BUFFERS = 16, LE_VM_DEPTH = 24, LE_VM_SLOT = 0x8000, LE_VM_NONE = 0xffff };
+enum { LE_VM_LANES = 512, LE_VM_THREADS = 128, LE_VM_BUFFERS = 16, LE_VM_DEPTH = 24 };
+enum { LE_VM_SLOT = 0x8000, LE_VM_NONE = 0xffff }; // of a register's number
 enum { LE_VM_LOOP = 0, LE_VM_REPEAT, LE_VM_LEAVE, LE_VM_SKIP, LE_VM_FIRST };
 struct alignas(16) le_vm_word { unsigned long long low, high; };
 struct le_vm {
@@ -34,6 +35,14 @@ template <> __device__ inline bool le_vm_get<bool>(const le_vm &m, int reg) {
 }
 template <class T> __device__ inline T le_vm_one(const le_vm &m, int reg) { return *(const T *)m.regs[reg & ~LE_VM_SLOT]; }
 template <class T> __device__ inline void le_vm_set(const le_vm &m, int reg, T x) { *le_vm_at<T>(m, reg) = x; }
+// The same of all lanes: x[m.lane] is where le_vm_at<T>(m, reg) points.
+template <class T> struct le_vm_of {
+    char *at;
+    int step;
+    __device__ inline le_vm_of(const le_vm &m, int reg)
+        : at(m.regs[reg & ~LE_VM_SLOT]), step(reg & LE_VM_SLOT ? 8 : (int)sizeof(T)) {}
+    __device__ inline T &operator[](int lane) const { return *(T *)(at + lane * step); }
+};
 // Whether a lane is among those that a mask names; there may be none, and then all are.
 __device__ inline bool le_vm_is(const le_vm &m, int reg) { return reg == LE_VM_NONE || le_vm_get<bool>(m, reg); }
 template <class T> __device__ inline T le_vm_load(const le_vm &m, const le_vm_instr &i) {

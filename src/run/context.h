@@ -6,6 +6,7 @@
 #include "base/ledger.h"
 #include "base/thread.h"
 #include "device/cpu/ops.h"
+#include "gen/device_interpreter.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -28,6 +29,7 @@ struct leat_context {
     struct le_device *device; /* the CPU's, too, where all is done at once */
     struct le_store *store;   /* of compiled code; NULL: it is not kept */
     struct le_code_table *code;
+    _Atomic(struct le_loaded_code *) interpreters[LE_INTERPRETERS]; /* once they are found; held to the end */
     leat_interpret interpret; /* AUTO: where the interpreter is there; on the CPU it says nothing */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;

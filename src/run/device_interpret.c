@@ -20,7 +20,7 @@ struct le_interpretation {
     } tapes;
     int64_t part_bytes;
     struct le_block *tape_block, *parts;
-    struct le_loaded_code *interpreter;
+    struct le_loaded_code *interpreter; /* the context's */
 };
 
 /* ---- bytecode and tapes */
@@ -100,16 +100,29 @@ static struct le_code_source source_of(struct le_interpretation *n) {
                                    .cause = "so that new expressions need not wait"};
 }
 
-/* false: it is not there, and not waited for. */
-static bool find_interpreter(struct le_interpretation *n) {
+/* NULL: it is not there, and not waited for. */
+static struct le_loaded_code *ask_interpreter(struct le_interpretation *n) {
     leat_context *ctx = n->call->program->ctx;
+    struct le_loaded_code *code = NULL;
     if (setjmp(n->arena.failure))
-        return false;
+        return NULL;
     const struct le_code_source source = source_of(n);
     if (ctx->interpret != LEAT_INTERPRET_AUTO)
-        return le_code_get(ctx, &source, &n->interpreter) == LEAT_OK;
+        return le_code_get(ctx, &source, &code) == LEAT_OK ? code : NULL;
     enum le_code_wish wish = le_code_waits(ctx) < WAITS_MIN ? LE_CODE_KEPT : LE_CODE_SPARE;
-    return le_code_ask(ctx, &source, wish, &n->interpreter) == LE_CODE_READY;
+    return le_code_ask(ctx, &source, wish, &code) == LE_CODE_READY ? code : NULL;
+}
+
+static bool find_interpreter(struct le_interpretation *n) {
+    _Atomic(struct le_loaded_code *) *kept = &n->call->program->ctx->interpreters[n->which];
+    n->interpreter = atomic_load(kept);
+    if (n->interpreter)
+        return true;
+    struct le_loaded_code *none = NULL;
+    n->interpreter = ask_interpreter(n);
+    if (n->interpreter && !atomic_compare_exchange_strong(kept, &none, n->interpreter))
+        le_code_release(n->interpreter); /* another thread holds it */
+    return n->interpreter != NULL;
 }
 
 /* ---- running */
@@ -204,7 +217,6 @@ void le_interpretation_free(struct le_interpretation *n) {
         return;
     le_block_free(n->tape_block);
     le_block_free(n->parts);
-    le_code_release(n->interpreter);
     le_arena_finish(&n->arena);
     le_free(n);
 }
