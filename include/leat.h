@@ -108,11 +108,13 @@ LEAT_API const char *leat_version(void);                 /* "0.1.0" */
 typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
 
 /* What a device runs of an expression whose code is neither loaded nor in the code cache. The interpreter runs it at
- * once, with the same bits, some 2 to 4 times as slow as code of its own, while a thread of Leat's compiles that; the
- * next run takes it as soon as it is there. The interpreter itself is compiled once for a device and a version of Leat,
- * in that thread as well, when a context has waited for a compiler twice. Some expressions wait all the same: those
- * that can fail as they run, scans, scatters, `each`, and what mixes f32 with f64. leat_close waits for what is being
- * compiled. */
+ * once, with the same bits, while a thread of Leat's compiles code of its own; the next run takes that as soon as it is
+ * there. Large arrays take it 10 to 35 times as long as that code does (an H200, 2^26 numbers, bench/results), small
+ * ones a few microseconds more. The interpreter itself is compiled once for a device and a version of Leat, in that
+ * thread as well, when a context has waited for a compiler twice. Some statements wait all the same: those that can
+ * fail as they run, scans, scatters, `each`, products of matrices, those of more operations than the compiler takes
+ * time for (30 million for each multiprocessor), and what adds up f32 and f64 at once. leat_close waits for what is
+ * being compiled. */
 typedef enum leat_interpret {
     LEAT_INTERPRET_AUTO,   /* LEAT_INTERPRET (never, always, only); else on cuda with keep_code */
     LEAT_INTERPRET_NEVER,  /* code of its own always: the first run waits for the compiler */

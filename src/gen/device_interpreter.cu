@@ -87,7 +87,7 @@ template <class T, bool GREATEST> struct le_vm_first {
 };
 // count: of terms. Of totals whose order shows, pending[b] is one of 2^b terms where bit b of count is set; of others the
 // first is all there is.
-template <class M> struct le_vm_acc { long long count; M pending[64]; };
+template <class M> struct le_vm_acc { long long count; alignas(16) M pending[64]; };
 template <class M> __device__ inline void le_vm_begin(const le_vm &m, const le_vm_instr &i) {
     le_vm_acc<M> *acc = (le_vm_acc<M> *)m.regs[i.d];
     if (m.thread == 0) {

@@ -68,7 +68,7 @@ static void interpret(struct run *r, enum le_interpreter which, const struct le_
 
 static void same_interpreted(enum le_interpreter which, const char *program, const char *arrays) {
     struct run r;
-    start(&r, program, arrays, false);
+    start(&r, program, arrays, true);
     r.how = le_interpreter_name(which);
     for (int k = 0; k < r.kernel.ir->stages.count; k++) {
         const struct le_stage *stage = &r.kernel.ir->stages.at[k];
@@ -115,6 +115,7 @@ static void totals(void **state) {
     f32("m[j] = max(i: x[i,j])", "x 30 500");
     f32("m[i] = argmin(j: x[i,j])", "x 30 500");
     f32("m[j] = argmax(i: x[i,j])", "x 30 500");
+    f64("in x: f64[n,m]\ns[i] = argmin(j: x[i,j])", "x 30 500");
     f32("m[i] = any(j: x[i,j] > 0.99)", "x 30 500");
     f32("s = sum(i: x[i])", "x 1000");
     f32("s = sum(i: x[i])", "x 1000001");

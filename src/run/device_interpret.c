@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { WAITS_MIN = 2 }; /* compilations waited for in a context until it asks for an interpreter */
+/* For each multiprocessor: more would take longer than a compiler does. An H200 interprets about 10^11 in a second. */
+#define OPERATIONS_MOST 30000000
 
 struct le_interpretation {
     struct leat_call *call;
@@ -221,13 +223,18 @@ void le_interpretation_free(struct le_interpretation *n) {
     le_free(n);
 }
 
+static bool takes_long(const struct leat_call *call, const struct le_action *action) {
+    uint64_t most = (uint64_t)OPERATIONS_MOST * (uint64_t)le_device_limits(call->home.device)->multiprocessors;
+    return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && action->operations > most;
+}
+
 /* Faults and notes are for kernels that can tell them. */
 static bool may_interpret(const struct leat_call *call, const struct le_action *action) {
     const struct le_device_work *w = action->device;
     const struct le_stage *stage = action->made;
     return call->program->ctx->interpret != LEAT_INTERPRET_NEVER && !le_device_is_opening(call->home.device) &&
            stage->kind == LE_STAGE_MAP && stage->sibling < 0 && stage->pair_count == 0 && w->step_count > 0 &&
-           !w->may_report;
+           !w->may_report && !takes_long(call, action);
 }
 
 /* The code of its own is asked for; true: it has come already. */
