@@ -53,14 +53,16 @@ kinds="examples corners operators_bool reductions_bodies blocks_moves complex_de
 slices=$jobs
 part=${CHECK_PART:-1} # of the programs, one of so many
 
-# sanitize TOOL SLICE: one line in its file
+# sanitize TOOL SLICE: one line in its file; slice `interpreted`: some of them, by the interpreter
 sanitize() {
     log=$logs/sanitizer/$1-$2
+    which="--only $2/$((slices * part))"
+    [ "$2" != interpreted ] || which="--interpret only --only 0/$((slices * part / 2 + 1))"
     files=$(for kind in $kinds; do echo "tests/programs/$kind.txt"; done)
     with="compute-sanitizer --tool $1 --error-exitcode 9"
     [ "$device" = cuda ] || with=
     # shellcheck disable=SC2086 # words
-    timeout "$(left 120)" $with "$build/tests/run_programs" --device "$device" --only "$2/$((slices * part))" $files >"$log.log" 2>&1
+    timeout "$(left 120)" $with "$build/tests/run_programs" --device "$device" $which $files >"$log.log" 2>&1
     case $? in
     0) said=passed ;;
     124) said=unfinished ;;
@@ -82,6 +84,7 @@ sanitize_all() {
             sanitize "$tool" "$slice" &
             slice=$((slice + 1))
         done
+        sanitize "$tool" interpreted &
         wait
     done
 }

@@ -1,5 +1,5 @@
 //: le_vm
-// What device_interpreter.c lays out: struct le_tape and what it counts, each part where `..._at` says, in bytes.
+// As device_tape.c lays it out: a head, and each part where `..._at` says, in bytes.
 struct le_vm_tape {
     int instr_count, loop_count, reg_count, block, instrs_at, loops_at, streams_at, regs_at;
     long long clip_count[2], clip_size[2], clip_pieces[2];
@@ -33,7 +33,9 @@ template <class T> __device__ inline T le_vm_get(const le_vm &m, int reg) { retu
 template <> __device__ inline bool le_vm_get<bool>(const le_vm &m, int reg) {
     return *le_vm_at<const unsigned char>(m, reg) != 0;
 }
-template <class T> __device__ inline T le_vm_one(const le_vm &m, int reg) { return *(const T *)m.regs[reg & ~LE_VM_SLOT]; }
+template <class T> __device__ inline T le_vm_one(const le_vm &m, int reg) {
+    return *(const T *)m.regs[reg & ~LE_VM_SLOT];
+}
 template <class T> __device__ inline void le_vm_set(const le_vm &m, int reg, T x) { *le_vm_at<T>(m, reg) = x; }
 // The same of all lanes: x[m.lane] is where le_vm_at<T>(m, reg) points.
 template <class T> struct le_vm_of {
@@ -55,7 +57,8 @@ template <class T> __device__ inline T le_vm_gather(const le_vm &m, const le_vm_
     return le_vm_is(m, i.c) ? ((const T *)m.regs[i.a])[le_vm_get<long long>(m, i.b)] : (T)0;
 }
 template <class T> __device__ inline T le_vm_distance(const le_vm &m, const le_vm_instr &i) {
-    const T apart = le_vm_get<T>(m, i.a) - (i.imm ? le_vm_one<T>(m, i.b) : le_vm_get<T>(m, i.b)), square = apart * apart;
+    const T apart = le_vm_get<T>(m, i.a) - (i.imm ? le_vm_one<T>(m, i.b) : le_vm_get<T>(m, i.b));
+    const T square = apart * apart;
     return i.c == LE_VM_NONE ? square : le_vm_get<T>(m, i.c) + square;
 }
 __device__ inline bool le_vm_in_range(const le_vm &m, const le_vm_instr &i) {
@@ -72,7 +75,8 @@ __device__ inline long long le_vm_edge(long long x, long long extent, int how) {
     return how == 1 ? le_edge_clamp(x, extent) : how == 2 ? le_edge_wrap(x, extent)
          : how == 3 ? le_edge_mirror(x, extent) : le_edge_symmetric(x, extent);
 }
-// The place of the least (or greatest) term, the first of several; a NaN's before all. join: with terms that come later.
+// The place of the least (or greatest) term, the first of several; a NaN's before all. join: with terms that come
+// later.
 template <class T, bool GREATEST> struct le_vm_first {
     enum { ORDERED = 0 };
     T best;
@@ -80,13 +84,14 @@ template <class T, bool GREATEST> struct le_vm_first {
     __device__ static inline le_vm_first none() { return {(T)0, le_nowhere}; }
     __device__ static inline le_vm_first of(T x, long long at) { return {x, at}; }
     __device__ inline le_vm_first join(le_vm_first b) const {
-        return b.at != le_nowhere && (GREATEST ? le_is_higher(at, best, b.best) : le_is_lower(at, best, b.best)) ? b : *this;
+        const bool beats = GREATEST ? le_is_higher(at, best, b.best) : le_is_lower(at, best, b.best);
+        return b.at != le_nowhere && beats ? b : *this;
     }
     __device__ inline le_vm_first across(int lanes) const { return {le_across(best, lanes), le_across(at, lanes)}; }
     __device__ inline long long value(bool) const { return at == le_nowhere ? -1 : at; }
 };
-// count: of terms. Of totals whose order shows, pending[b] is one of 2^b terms where bit b of count is set; of others the
-// first is all there is.
+// count: of terms. Of totals whose order shows, pending[b] is one of 2^b terms where bit b of count is set; of others
+// the first is all there is.
 template <class M> struct le_vm_acc { long long count; alignas(16) M pending[64]; };
 template <class M> __device__ inline void le_vm_begin(const le_vm &m, const le_vm_instr &i) {
     le_vm_acc<M> *acc = (le_vm_acc<M> *)m.regs[i.d];
@@ -221,8 +226,9 @@ __device__ inline void le_vm_clip(const le_vm_tape *tape, const le_vm_loop *loop
                                   long long *to) {
     const int c = loop->clip;
     const long long grain = loop->lane ? tape->block : 1;
-    const long long inner = tape->clip_pieces[1] ? tape->clip_pieces[1]
-                          : tape->clip_count[1] ? (tape->clip_count[1] + tape->clip_size[1] - 1) / tape->clip_size[1] : 1;
+    long long inner = tape->clip_pieces[1] ? tape->clip_pieces[1] : 1;
+    if (tape->clip_pieces[1] == 0 && tape->clip_count[1])
+        inner = (tape->clip_count[1] + tape->clip_size[1] - 1) / tape->clip_size[1];
     const long long piece = c == 0 ? task / inner : task % inner, pieces = tape->clip_pieces[c];
     long long size = tape->clip_size[c];
     if (pieces)
@@ -232,7 +238,8 @@ __device__ inline void le_vm_clip(const le_vm_tape *tape, const le_vm_loop *loop
     *from = piece * size;
     *to = *from + size < *to ? *from + size : *to;
 }
-__device__ inline void le_vm_move(const le_vm &m, const le_vm_stream *streams, const le_vm_loop *loop, long long steps) {
+__device__ inline void le_vm_move(const le_vm &m, const le_vm_stream *streams, const le_vm_loop *loop,
+                                  long long steps) {
 #pragma unroll 1
     for (int k = m.thread; k < loop->stream_count; k += LE_VM_THREADS)
         m.regs[streams[loop->stream + k].reg] += streams[loop->stream + k].stride * steps;
@@ -267,13 +274,14 @@ __device__ inline bool le_vm_enter(le_vm &m, const le_vm_tape *tape, const le_vm
     f.end = loop->end;
     f.outer = m.n;
     f.low = low;
-    f.all = f.count = (long long)(((unsigned long long)high - (unsigned long long)low - 1) / (unsigned long long)loop->by) + 1;
+    const unsigned long long way = (unsigned long long)high - (unsigned long long)low - 1;
+    f.all = f.count = (long long)(way / (unsigned long long)loop->by) + 1;
     f.at = f.moved = 0;
     if (loop->clip >= 0)
         le_vm_clip(tape, loop, task, &f.at, &f.count);
     return f.at < f.count;
 }
-// Where the registers lie: kinds as in enum le_interpreter_place.
+// Where the registers lie: kinds as in enum place (device_tape.c).
 __device__ inline void le_vm_start(const le_vm &m, const le_vm_tape *tape, char *const *buffers, char *room) {
     const le_vm_reg *regs = (const le_vm_reg *)((const char *)tape + tape->regs_at);
 #pragma unroll 1
@@ -311,8 +319,9 @@ __device__ inline bool le_vm_any(le_vm &m, int reg) {
     return __syncthreads_or(any);
 }
 // LOOP, REPEAT, LEAVE and SKIP: the same.
-__device__ inline int le_vm_control(le_vm &m, const le_vm_tape *tape, const le_vm_loop *loops, const le_vm_stream *streams,
-                                    le_vm_frame *frames, const le_vm_instr &i, int at, int &depth, int &end) {
+__device__ inline int le_vm_control(le_vm &m, const le_vm_tape *tape, const le_vm_loop *loops,
+                                    const le_vm_stream *streams, le_vm_frame *frames, const le_vm_instr &i,
+                                    int at, int &depth, int &end) {
     le_vm_frame &f = frames[depth];
     f.body = at;
     if (i.op == LE_VM_LOOP) {
