@@ -111,10 +111,10 @@ typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
  * once, with the same bits, while a thread of Leat's compiles code of its own; the next run takes that as soon as it is
  * there. Large arrays take it 10 to 35 times as long as that code does (an H200, 2^26 numbers, bench/results), small
  * ones a few microseconds more. The interpreter itself is compiled once for a device and a version of Leat, in that
- * thread as well, when a context has waited for a compiler twice. Some statements wait all the same: those that can
- * fail as they run, scans, scatters, `each`, products of matrices, those of more operations than the compiler takes
- * time for (30 million for each multiprocessor), and what adds up f32 and f64 at once. leat_close waits for what is
- * being compiled. */
+ * thread as well, when a context of five seconds' age has waited for a compiler twice. Some statements wait all the
+ * same: those that can fail as they run, scans, scatters, `each`, products of matrices, those of more operations than
+ * the compiler takes time for (30 million for each multiprocessor), and what adds up f32 and f64 at once. leat_close
+ * waits for what is being compiled. */
 typedef enum leat_interpret {
     LEAT_INTERPRET_AUTO,   /* LEAT_INTERPRET (never, always, only); else on cuda with keep_code */
     LEAT_INTERPRET_NEVER,  /* code of its own always: the first run waits for the compiler */

@@ -1,5 +1,6 @@
 /* Opening a context: options, then the environment, then what is here. */
 #include "run/context.h"
+#include "base/clock.h"
 #include "base/store.h"
 #include "run/code.h"
 #include "run/machine.h"
@@ -165,6 +166,7 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
 
 static leat_status fill(leat_context *ctx, const leat_options *options) {
     ctx->generation = le_fork_watch();
+    ctx->opened_ns = le_clock_ns();
     ctx->log = options->log;
     ctx->log_user = options->log_user;
     ctx->stream.ctx = ctx;

@@ -2,11 +2,15 @@
  * compiled. Nothing of it is kept: its bytecode and tapes are made for each run, of which there are few.
  *
  * What the interpreter does not run, or what is not interpreted as things stand, is left to compiled kernels. */
+#include "base/clock.h"
 #include "gen/device_interpreter.h"
 #include "run/device_run.h"
 #include <string.h>
 
-enum { WAITS_MIN = 2 }; /* compilations waited for in a context until it asks for an interpreter */
+/* A context asks for an interpreter when it is so old and has waited for so many compilations: what takes a compiler
+ * seconds is for processes that stay, since leat_close waits for what has begun. */
+#define AGE_MIN_NS 5000000000u
+enum { WAITS_MIN = 2 };
 /* For each multiprocessor: more would take longer than a compiler does. An H200 interprets about 10^11 in a second. */
 #define OPERATIONS_MOST 30000000
 
@@ -111,8 +115,8 @@ static struct le_loaded_code *ask_interpreter(struct le_interpretation *n) {
     const struct le_code_source source = source_of(n);
     if (ctx->interpret != LEAT_INTERPRET_AUTO)
         return le_code_get(ctx, &source, &code) == LEAT_OK ? code : NULL;
-    enum le_code_wish wish = le_code_waits(ctx) < WAITS_MIN ? LE_CODE_KEPT : LE_CODE_SPARE;
-    return le_code_ask(ctx, &source, wish, &code) == LE_CODE_READY ? code : NULL;
+    bool pays = le_code_waits(ctx) >= WAITS_MIN && le_clock_ns() - ctx->opened_ns >= AGE_MIN_NS;
+    return le_code_ask(ctx, &source, pays ? LE_CODE_SPARE : LE_CODE_KEPT, &code) == LE_CODE_READY ? code : NULL;
 }
 
 static bool find_interpreter(struct le_interpretation *n) {

@@ -194,7 +194,7 @@ static void test_code_comes(void **state) {
     end(&setting);
 }
 
-/* A context asks for an interpreter when it has waited twice, and goes on waiting until it is there. */
+/* A context asks for an interpreter when it is old enough and has waited twice, and waits on until it is there. */
 static void test_auto(void **state) {
     (void)state;
     static const char *const texts[] = {"y[i] = x[i] + 1", "y[i] = x[i] + x[i]*2", "y[i] = x[i] * x[i]",
@@ -206,6 +206,10 @@ static void test_auto(void **state) {
     assert_int_equal(setting.ctx->interpret, LEAT_INTERPRET_NEVER);
     setting.ctx->interpret = LEAT_INTERPRET_AUTO; /* which is for cuda */
     for (int k = 0; k < 3; k++) {
+        if (k == 2) {
+            assert_int_equal(count_costs(setting.ctx, LEAT_COST_READ, "code cache"), 2); /* it was looked for */
+            setting.ctx->opened_ns -= 5000000000u;
+        }
         prepare(setting.ctx, texts[k], &p);
         expect_same(&setting, &p, texts[k]);
         assert_int_equal(interpreted(&setting), 0);
