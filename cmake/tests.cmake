@@ -143,9 +143,11 @@ leat_test(tests/faults faults)
 # Every call of the driver's, NVRTC's and cuBLAS's fails once while programs run on sim; `driver_faults all` leaves none out.
 leat_program(driver_faults ${PROJECT_SOURCE_DIR}/tests/faults/driver_faults.c)
 leat_test(tests/faults/driver driver_faults)
-set_tests_properties(tests/faults/driver PROPERTIES SKIP_RETURN_CODE 77)
+leat_test(tests/faults/driver_interpreted driver_faults)
+set_tests_properties(tests/faults/driver_interpreted PROPERTIES ENVIRONMENT LEAT_INTERPRET=only)
+set_tests_properties(tests/faults/driver tests/faults/driver_interpreted PROPERTIES SKIP_RETURN_CODE 77)
 # A leak shows with sanitizers alone: make check runs these there, and not twice.
-set_tests_properties(tests/faults tests/faults/driver PROPERTIES LABELS watched)
+set_tests_properties(tests/faults tests/faults/driver tests/faults/driver_interpreted PROPERTIES LABELS watched)
 
 # They take longest: whoever runs several tests at once begins with them, so that no core waits at the end.
 set_tests_properties(tests/faults tests/faults/driver tests/examples tests/device/code/sim tests/device/streams/sim
