@@ -92,7 +92,7 @@ set_tests_properties(tests/programs/products_large tests/api/lengths device/cpu/
                      PROPERTIES LABELS once)
 
 # They compile some hundred kernels for sim: once is enough.
-foreach(name border code map own product reduce scan team)
+foreach(name border code interpreter map own product reduce scan team)
   set_tests_properties(gen/device_${name} PROPERTIES LABELS once)
 endforeach()
 

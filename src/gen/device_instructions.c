@@ -38,7 +38,7 @@ static bool has_operation(enum le_op op, enum le_type type) {
 static void add_operations(struct le_instructions *all, enum le_type type, int most) {
     for (enum le_op op = 0; op < LE_OPS; op++)
         if (has_operation(op, type) && le_op_info(op)->cost <= most)
-            add(all, op, type, LE_NONE, 0);
+            add(all, (int)op, type, LE_NONE, 0);
     for (int code = LE_CODE_MULADD; code <= LE_CODE_NMULADD && type != LE_BOOL; code++)
         add(all, code, type, LE_NONE, 0);
     if (le_type_is_float(type))

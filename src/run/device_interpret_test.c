@@ -140,7 +140,7 @@ static void test_programs(void **state) {
     only("y[i] = x[i] * 2 + 1", 1);
     only("y[i] = (x[i-1] + x[i+1]) * scale else 0", 1);
     only("s = sum(i: x[i])\ny[i] = x[i] / s", 2);
-    only("s = max(i,j: m[i,j])\ny[i,j] = m[i,j] - s * scale*scale", 2);
+    only("s = max(i,j: m[i,j])\ny[i,j] = (m[i,j] - s) * scale", 2);
     only("y[i,j] = m[i,j] / sum(k: abs(m[i,k]))", 1);
     only("y[j] = sum(i: m[i,j])", 1);
     only("y[i] = x[len(x,0)-1-i] > 0 ? x[i] : -1", 1);
