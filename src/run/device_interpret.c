@@ -71,30 +71,55 @@ static bool encode(struct le_interpretation *n) {
     return true;
 }
 
+/* With ranges and work space of its own, which the generator changes for a while: where memory runs out in between,
+ * nobody puts them back. */
 static leat_status generate(struct le_interpretation *n) {
     struct le_specialised *s = n->call->specialised;
-    const struct le_kernel kernel = {.ir = s->ir,
-                                     .stage = n->action->made,
-                                     .space = &s->plan->space,
-                                     .layouts = s->plan->layouts,
-                                     .threads = 4 * le_device_limits(n->call->home.device)->multiprocessors,
-                                     .block = LE_INTERPRETER_LANES,
-                                     .arena = &n->arena,
-                                     .merged_into = s->merged_into,
-                                     .merged_count = s->merged_count};
+    const int indices = s->ir->indices.count;
+    struct le_space *space = LE_NEW(&n->arena, struct le_space);
+    *space = s->plan->space;
+    space->ranges = LE_NEW_ARRAY(&n->arena, indices, struct le_range);
+    memcpy(space->ranges, s->plan->space.ranges, (size_t)indices * sizeof *space->ranges);
+    struct le_kernel kernel = {.ir = s->ir,
+                               .stage = n->action->made,
+                               .space = space,
+                               .layouts = s->plan->layouts,
+                               .threads = 4 * le_device_limits(n->call->home.device)->multiprocessors,
+                               .block = LE_INTERPRETER_LANES,
+                               .arena = &n->arena,
+                               .merged_into = LE_NEW_ARRAY(&n->arena, indices, int),
+                               .merged_count = LE_NEW_ARRAY(&n->arena, indices, int64_t)};
+    for (int k = 0; k < indices; k++)
+        kernel.merged_into[k] = k;
     return le_kernel_generate(&kernel, &n->launches);
 }
 
-/* false: it is not for the interpreter. */
-static bool make_tapes(struct le_interpretation *n) {
-    if (setjmp(n->arena.failure))
-        return false;
+static bool generate_and_encode(struct le_interpretation *n) {
     if (generate(n) != LEAT_OK || n->launches.count == 0)
         return false;
     for (n->which = 0; n->which < LE_INTERPRETERS; n->which++)
         if (encode(n))
             return true;
     return false;
+}
+
+static bool within_memory(struct le_interpretation *n, struct le_arena *nodes) {
+    if (setjmp(n->arena.failure))
+        return false;
+    if (setjmp(nodes->failure))
+        return false;
+    return generate_and_encode(n);
+}
+
+/* false: it is not for the interpreter, or memory runs out. Nodes that the generator makes live in the IR's arena,
+ * whose failure is the run's otherwise. */
+static bool make_tapes(struct le_interpretation *n) {
+    struct le_arena *nodes = n->call->specialised->ir->arena;
+    jmp_buf outside;
+    memcpy(&outside, &nodes->failure, sizeof outside);
+    bool made = within_memory(n, nodes);
+    memcpy(&nodes->failure, &outside, sizeof outside);
+    return made;
 }
 
 /* ---- the interpreter's code */
