@@ -107,18 +107,21 @@ LEAT_API const char *leat_version(void);                 /* "0.1.0" */
 
 typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
 
-/* What a device runs of an expression whose code is neither loaded nor in the code cache. The interpreter runs it at
- * once, with the same bits, while a thread of Leat's compiles code of its own; the next run takes that as soon as it is
- * there. Large arrays take it 10 to 35 times as long as that code does (an H200, 2^26 numbers, bench/results), small
- * ones a few microseconds more. The interpreter itself is compiled once for a device and a version of Leat, in that
- * thread as well, when a context of five seconds' age has waited for a compiler twice. Some statements wait all the
- * same: those that can fail as they run, scans, scatters, `each`, products of matrices, those of more operations than
- * the compiler takes time for (30 million for each multiprocessor), and what adds up f32 and f64 at once. leat_close
- * waits for what is being compiled. */
+/* What a CUDA device (or sim) runs of an expression whose code is neither loaded nor in the code cache. The interpreter
+ * runs it at once, with the same bits, while a thread of Leat's compiles code of its own; the next run takes that as
+ * soon as it is there. Large arrays take it 10 to 35 times as long as that code does (an H200, 2^26 numbers,
+ * bench/results), small ones a few microseconds more. Some statements wait all the same: those that can fail as they
+ * run, scans, scatters, `each`, products of matrices, several totals in one pass, arithmetic in integers other than i64
+ * and bool, those of more operations than the compiler takes time for (30 million for each multiprocessor), and what
+ * adds up f32 and f64 at once. leat_close waits for what was asked to be compiled: close the context before the process
+ * ends, since a compiler that is still at work then may end it badly. */
 typedef enum leat_interpret {
-    LEAT_INTERPRET_AUTO,   /* LEAT_INTERPRET (never, always, only); else on cuda with keep_code */
-    LEAT_INTERPRET_NEVER,  /* code of its own always: the first run waits for the compiler */
-    LEAT_INTERPRET_ALWAYS, /* in any context, from the first run on: the interpreter is waited for */
+    LEAT_INTERPRET_DEFAULT, /* the environment's LEAT_INTERPRET (never, ready, always, only), else never */
+    LEAT_INTERPRET_NEVER,   /* code of its own always: the first run waits for the compiler */
+    /* The interpreter runs what it can where it is ready. It is compiled once for a device and a version of Leat, and
+     * kept with keep_code: in that thread, when a context of five seconds' age has waited for a compiler twice. */
+    LEAT_INTERPRET_READY,
+    LEAT_INTERPRET_ALWAYS, /* from the first run on: the interpreter is waited for, which takes some seconds once */
     LEAT_INTERPRET_ONLY    /* the same, and nothing is compiled for what the interpreter runs */
 } leat_interpret;
 
@@ -142,7 +145,8 @@ typedef struct leat_options { /* {0} is a good default */
     void *(*reallocate)(void *memory, size_t size_bytes, void *user);
     void (*release)(void *memory, void *user);
     void *allocator_user;
-    /* Notes (division by zero, ...) and warnings, one line each; called from the thread that the call is made on. */
+    /* Notes (division by zero, ...) and warnings, one line each; called from the thread that the call is made on, or,
+     * of the code cache, from the one that compiles (leat_interpret). */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
 } leat_options;
@@ -573,7 +577,7 @@ typedef enum leat_cost_kind {
     LEAT_COST_COMPILE,
     LEAT_COST_IN_MEMORY, /* compiled code that was asked for, found loaded in this process */
     LEAT_COST_ON_DISK,   /* the same, found in the code cache */
-    LEAT_COST_INTERPRET, /* a statement that the interpreter ran, whose code was being compiled */
+    LEAT_COST_INTERPRET, /* a statement that the interpreter ran (leat_interpret) */
     LEAT_COST_MODULE,    /* loading compiled code */
     LEAT_COST_PLAN,
     LEAT_COST_ALLOCATE,

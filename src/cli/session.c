@@ -18,8 +18,6 @@ static void on_log(leat_log_level level, const char *text, void *user) {
 void le_cli_session_options(struct le_cli_session *session, leat_options *options) {
     options->threads = session->line.threads;
     options->keep_code = true;
-    if (!getenv("LEAT_INTERPRET")) /* a run that starts with a compilation would only end with it */
-        options->interpret = LEAT_INTERPRET_NEVER;
     options->log = on_log;
     options->log_user = session->cli;
 }

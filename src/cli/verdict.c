@@ -23,7 +23,7 @@ static const char *const ADVICE[LEAT_COST_KINDS] = {
     [LEAT_COST_COMPILE] = "a prepared program is compiled once for each combination of types (--repeat shows it)",
     [LEAT_COST_IN_MEMORY] = "larger kernels",
     [LEAT_COST_ON_DISK] = "a process that stays (the C library) keeps its modules",
-    [LEAT_COST_INTERPRET] = "the next run has code of its own",
+    [LEAT_COST_INTERPRET] = "code of its own (LEAT_INTERPRET=never)",
     [LEAT_COST_MODULE] = "a module that is kept is loaded once (--repeat shows it)",
     [LEAT_COST_PLAN] = "a repeated call keeps its plan (--repeat shows it)",
     [LEAT_COST_ALLOCATE] = "results that are kept and written again need no new pages (leat_call_want)",

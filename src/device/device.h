@@ -183,6 +183,7 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
                                  struct le_device_module **module);
 void le_device_module_free(struct le_device_module *module);
 void le_device_module_unload(struct le_device_module *module, const char *cause); /* the same, with why */
+bool le_device_module_was_kept(const struct le_device_module *module);            /* found in the store, not compiled */
 size_t le_device_module_size_bytes(const struct le_device_module *module);        /* that it takes while it is loaded */
 const char *le_device_module_log(const struct le_device_module *module);          /* warnings; "" */
 /* Lives with the module. name: "f", "ns::f", or one of source.names; LEAT_INVALID lists what there is. */

@@ -127,6 +127,10 @@ void le_device_module_free(struct le_device_module *module) {
     le_device_module_unload(module, "");
 }
 
+bool le_device_module_was_kept(const struct le_device_module *module) {
+    return module->was_kept;
+}
+
 size_t le_device_module_size_bytes(const struct le_device_module *module) {
     return sizeof *module + module->image_bytes + strlen(module->ptx);
 }

@@ -39,6 +39,7 @@ struct le_device_module {
     void *native;
     char *log, *ptx; /* from le_alloc */
     size_t image_bytes;
+    bool was_kept; /* it was found in the store */
     struct le_module_name *names;
     int name_count;
     /* le_module_read's: */

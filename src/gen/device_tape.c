@@ -2,7 +2,8 @@
 #include "gen/device_instructions.h"
 #include <string.h>
 
-enum { DEPTH_MAX = 24, CONTROLS = 4, WORD_BYTES = 16, SLOT = 0x8000 };
+/* DEPTH_MAX: of open bodies, one less than there is room for: control looks at the next one's place. */
+enum { DEPTH_MAX = 23, CONTROLS = 4, WORD_BYTES = 16, SLOT = 0x8000 };
 
 struct tape_head {
     int32_t instr_count, loop_count, reg_count, block, instrs_at, loops_at, streams_at, regs_at;

@@ -28,6 +28,7 @@ struct le_loaded_code {
     int holders;
     bool ready;
     bool failed;                       /* in the context's thread */
+    bool queued;                       /* and not begun */
     char *program, *what, *cause;      /* of what is in the queue */
     bool spare;                        /* the same */
     struct le_loaded_code *next_asked; /* behind it in the queue */
@@ -192,9 +193,13 @@ static leat_status load(struct le_loaded_code *code, const struct le_code_source
     leat_status status = le_device_module_new(code->table->ctx->device, &source, &code->module);
     if (!status)
         status = le_device_module_kernel(code->module, code->name, &code->kernel);
-    if (!status)
-        code->size_bytes = le_device_module_size_bytes(code->module) + strlen(code->text) + sizeof *code;
-    return status;
+    if (status) {
+        le_device_module_free(code->module);
+        code->module = NULL;
+        return status;
+    }
+    code->size_bytes = le_device_module_size_bytes(code->module) + strlen(code->text) + sizeof *code;
+    return LEAT_OK;
 }
 
 /* Under the lock. Gives what goes for it. */
@@ -212,7 +217,7 @@ static leat_status make(struct le_loaded_code *code, const struct le_code_source
     leat_status status = load(code, source, false);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = status ? code : NULL;
-    table->waits++;
+    table->waits += status == LEAT_OK && !le_device_module_was_kept(code->module);
     if (status) {
         take_out(table, code);
         code->next = NULL;
@@ -245,22 +250,33 @@ static void hold(struct le_code_table *table, struct le_loaded_code *code) {
     note_use(table, code);
 }
 
+/* Out of the queue. */
+static void take_asked(struct le_code_table *table, struct le_loaded_code *code) {
+    struct le_loaded_code **at = &table->asked;
+    while (*at != code)
+        at = &(*at)->next_asked;
+    *at = code->next_asked;
+    code->queued = false;
+}
+
 /* The code, held: there already (*made false), or in the table for this thread to compile; NULL: no memory. */
 static struct le_loaded_code *find_or_put(struct le_code_table *table, const struct le_code_source *source,
                                           bool *made) {
     uint64_t hash = hash_of(source);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *code = find(table, hash, source->kernel, source->text);
-    while (code && !code->ready && !code->failed) {
+    while (code && !code->ready && !code->failed && !code->queued) {
         pthread_cond_wait(&table->changed, &table->lock);
         code = find(table, hash, source->kernel, source->text);
     }
-    *made = !code || code->failed;
+    *made = !code || !code->ready;
     if (!code)
         code = put(table, source);
     else if (code->ready)
         hold(table, code);
     else {
+        if (code->queued)
+            take_asked(table, code);
         code->failed = false;
         code->holders = 1;
     }
@@ -287,10 +303,9 @@ static struct le_loaded_code *next_asked(struct le_code_table *table) {
     while (!table->is_closing && !table->asked)
         pthread_cond_wait(&table->more, &table->lock);
     struct le_loaded_code *code = table->asked;
-    if (code && !(table->is_closing && code->spare))
-        table->asked = code->next_asked;
-    else
-        code = NULL;
+    if (!code || (table->is_closing && code->spare))
+        return NULL;
+    take_asked(table, code);
     return code;
 }
 
@@ -322,6 +337,8 @@ static bool start_thread(struct le_code_table *table) {
     if (table->has_thread)
         return true;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV); /* the thread's own faults */
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     table->has_thread = pthread_create(&table->thread, NULL, compile_asked, table) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -343,6 +360,7 @@ static void enqueue(struct le_code_table *table, struct le_loaded_code *code, co
         at = &(*at)->next_asked;
     code->next_asked = *at;
     *at = code;
+    code->queued = true;
     pthread_cond_signal(&table->more);
 }
 

@@ -38,6 +38,6 @@ enum le_code_wish {
 };
 enum le_code_state le_code_ask(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
                                struct le_loaded_code **code);
-int64_t le_code_waits(leat_context *ctx); /* how often le_code_get has not found it in memory */
+int64_t le_code_waits(leat_context *ctx); /* how often le_code_get has waited for a compiler */
 struct le_device_kernel *le_code_kernel(const struct le_loaded_code *code);
 #endif

@@ -61,35 +61,28 @@ static leat_status resolve_simd(const char *given, enum le_simd *simd) {
     return LEAT_OK;
 }
 
-/* The interpreter is compiled once for all processes, so that it takes a code cache. sim's compiler is the host's, and
- * what runs there is not in a hurry. */
-static leat_status resolve_interpret(leat_context *ctx, const leat_options *options) {
-    static const char *const names[] = {[LEAT_INTERPRET_AUTO] = "auto",
-                                        [LEAT_INTERPRET_NEVER] = "never",
+static leat_status resolve_interpret(leat_interpret given, leat_interpret *interpret) {
+    static const char *const names[] = {[LEAT_INTERPRET_NEVER] = "never",
+                                        [LEAT_INTERPRET_READY] = "ready",
                                         [LEAT_INTERPRET_ALWAYS] = "always",
                                         [LEAT_INTERPRET_ONLY] = "only"};
-    const char *text = options->interpret == LEAT_INTERPRET_AUTO ? environment("LEAT_INTERPRET") : NULL;
-    size_t given = (size_t)options->interpret;
-    for (size_t k = 0; text && k < ARRAY_LEN(names); k++)
+    const char *text = given == LEAT_INTERPRET_DEFAULT ? environment("LEAT_INTERPRET") : NULL;
+    *interpret = given == LEAT_INTERPRET_DEFAULT ? LEAT_INTERPRET_NEVER : given;
+    for (int k = LEAT_INTERPRET_NEVER; text && k < (int)ARRAY_LEN(names); k++)
         if (strcmp(text, names[k]) == 0) {
-            given = k;
-            text = NULL;
+            *interpret = (leat_interpret)k;
+            return LEAT_OK;
         }
-    if (text)
-        return le_fail_at(LEAT_INVALID, (struct le_place){0}, "auto, never, always or only",
-                          "LEAT_INTERPRET is '%.40s'", text);
-    bool is_cuda = strcmp(le_device_limits(ctx->device)->kind, "cuda") == 0;
-    ctx->interpret = (leat_interpret)given;
-    if (given == LEAT_INTERPRET_AUTO)
-        ctx->interpret = is_cuda && ctx->store ? LEAT_INTERPRET_AUTO : LEAT_INTERPRET_NEVER;
-    return LEAT_OK;
+    return text ? le_fail_at(LEAT_INVALID, (struct le_place){0}, "never, ready, always or only",
+                             "LEAT_INTERPRET is '%.40s'", text)
+                : LEAT_OK;
 }
 
 static leat_status check_options(const leat_options *options) {
     bool some = options->allocate || options->reallocate || options->release;
     if (some && !(options->allocate && options->reallocate && options->release))
         return le_fail(LEAT_INVALID, "allocate, reallocate and release must be given together, or none of them");
-    if (options->interpret < LEAT_INTERPRET_AUTO || options->interpret > LEAT_INTERPRET_ONLY)
+    if (options->interpret < LEAT_INTERPRET_DEFAULT || options->interpret > LEAT_INTERPRET_ONLY)
         return le_fail(LEAT_INVALID, "interpret %d: it is no leat_interpret", (int)options->interpret);
     if (options->ledger_level < 0 || options->ledger_level > 2)
         return le_fail(LEAT_INVALID, "ledger_level %d: it must be 0, 1 or 2", options->ledger_level);
@@ -154,13 +147,13 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
     if (!status)
         status = resolve_simd(options->simd, &ctx->simd);
     if (!status)
+        status = resolve_interpret(options->interpret, &ctx->interpret);
+    if (!status)
         status = le_pool_new(threads, &ctx->threads);
     if (!status)
         status = open_store(ctx, options);
     if (!status)
         status = open_device(ctx, options);
-    if (!status)
-        status = resolve_interpret(ctx, options);
     return status ? status : le_code_table_new(ctx, options->code_cap_bytes, &ctx->code);
 }
 

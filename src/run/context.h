@@ -31,7 +31,7 @@ struct leat_context {
     struct le_code_table *code;
     _Atomic(struct le_loaded_code *) interpreters[LE_INTERPRETERS]; /* once they are found; held to the end */
     uint64_t opened_ns;                                             /* by le_clock_ns */
-    leat_interpret interpret; /* AUTO: where the interpreter is there; on the CPU it says nothing */
+    leat_interpret interpret;                                       /* not DEFAULT */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
     atomic_bool blas_warned;      /* of LEAT_BLAS */

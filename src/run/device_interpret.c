@@ -138,7 +138,7 @@ static struct le_loaded_code *ask_interpreter(struct le_interpretation *n) {
     if (setjmp(n->arena.failure))
         return NULL;
     const struct le_code_source source = source_of(n);
-    if (ctx->interpret != LEAT_INTERPRET_AUTO)
+    if (ctx->interpret != LEAT_INTERPRET_READY)
         return le_code_get(ctx, &source, &code) == LEAT_OK ? code : NULL;
     bool pays = le_code_waits(ctx) >= WAITS_MIN && le_clock_ns() - ctx->opened_ns >= AGE_MIN_NS;
     return le_code_ask(ctx, &source, pays ? LE_CODE_SPARE : LE_CODE_KEPT, &code) == LE_CODE_READY ? code : NULL;
@@ -266,20 +266,22 @@ static bool may_interpret(const struct leat_call *call, const struct le_action *
            !w->may_report && !takes_long(call, action);
 }
 
-/* The code of its own is asked for; true: it has come already. */
-static bool has_come(struct leat_call *call, struct le_action *action) {
-    return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && le_device_ask(call, action);
+/* Whether the code of its own is there; SOON: it is asked for, else. */
+static bool has_come(struct leat_call *call, struct le_action *action, enum le_code_wish wish) {
+    return call->program->ctx->interpret != LEAT_INTERPRET_ONLY && le_device_ask(call, action, wish);
 }
 
 struct le_interpretation *le_interpretation_new(struct leat_call *call, struct le_action *action) {
-    struct le_interpretation *n = may_interpret(call, action) ? le_alloc_zero(1, sizeof *n) : NULL;
+    if (!may_interpret(call, action) || has_come(call, action, LE_CODE_KEPT))
+        return NULL;
+    struct le_interpretation *n = le_alloc_zero(1, sizeof *n);
     if (!n)
         return NULL;
     n->call = call;
     n->action = action;
     le_arena_init(&n->arena);
     le_errors_keep();
-    bool can = make_tapes(n) && find_interpreter(n) && !has_come(call, action);
+    bool can = make_tapes(n) && find_interpreter(n) && !has_come(call, action, LE_CODE_SOON);
     le_errors_restore();
     if (can)
         return n;
@@ -294,7 +296,10 @@ leat_status le_interpretation_run(struct le_interpretation *n) {
         status = launch(n, &n->tapes.at[k], at);
         at += room_of(&n->tapes.at[k]);
     }
-    le_ledger_add(n->call->program->ctx->ledger, LEAT_COST_INTERPRET, n->action->stage->name,
-                  "its code is being compiled", 0);
+    leat_context *ctx = n->call->program->ctx;
+    if (status == LEAT_OK)
+        le_ledger_add(
+            ctx->ledger, LEAT_COST_INTERPRET, n->action->stage->name,
+            ctx->interpret == LEAT_INTERPRET_ONLY ? "nothing is compiled for it" : "its code is being compiled", 0);
     return status;
 }

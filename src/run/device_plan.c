@@ -214,14 +214,14 @@ bool le_device_is_loaded(const struct le_action *action) {
     return true;
 }
 
-bool le_device_ask(struct leat_call *call, struct le_action *action) {
+bool le_device_ask(struct leat_call *call, struct le_action *action, enum le_code_wish wish) {
     struct le_device_work *w = action->device;
     bool none_comes = true;
     for (int k = 0; k < w->step_count; k++) {
         struct le_text what;
         const struct le_code_source source = source_of(call, action, &w->steps[k], &what);
         if (!w->steps[k].code)
-            none_comes &= le_code_ask(call->program->ctx, &source, LE_CODE_SOON, &w->steps[k].code) != LE_CODE_COMING;
+            none_comes &= le_code_ask(call->program->ctx, &source, wish, &w->steps[k].code) != LE_CODE_COMING;
         le_text_finish(&what);
     }
     return none_comes;

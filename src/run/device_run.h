@@ -124,7 +124,7 @@ leat_status le_device_load(struct leat_call *call, struct le_action *action); /*
 bool le_device_is_loaded(const struct le_action *action);
 /* The same without waiting for a compiler. true: none of them is on its way, so that le_device_load need not wait for
  * one, unless what one came to was an error. */
-bool le_device_ask(struct leat_call *call, struct le_action *action);
+bool le_device_ask(struct leat_call *call, struct le_action *action, enum le_code_wish wish);
 void le_device_forget(struct le_action *action); /* the same; any action */
 void le_device_show(const struct le_action *action, struct le_text *out);
 

@@ -193,6 +193,11 @@ static leat_status softmax(leat_context *ctx) {
     return run_text(ctx, "e[...,j] = exp(x[...,j] - max(k: x[...,k]))\ny[...,j] = e[...,j] / sum(k: e[...,k])");
 }
 
+/* Which the generator writes out: it makes nodes as it runs. */
+static leat_status short_sums(leat_context *ctx) {
+    return run_text(ctx, "y[i] = x[i,0] + sum(k in 0..4: x[i,k] * x[i,k+1])");
+}
+
 static leat_status stencil(leat_context *ctx) {
     return run_text(ctx, "edge x clamp\na[i,j] = (x[i-1,j] + x[i+1,j]) / 2\nedge x none\n"
                          "b[i,j] = x[i-1,j] + x[i,j+1] else 0\nw[i] = sum(k in 0..n: x[i+k,0])");
@@ -581,6 +586,11 @@ static const struct scenario {
     {.name = "two programs on sim", .run = two_programs, .device = "sim", .step = 53},
     {.name = "evicted on sim", .run = two_programs, .device = "sim", .step = 53, .code_cap_bytes = 1},
     {.name = "interpreted on sim", .run = maps_and_sums, .device = "sim", .step = 53, .interpret = LEAT_INTERPRET_ONLY},
+    {.name = "interpreted short sums on sim",
+     .run = short_sums,
+     .device = "sim",
+     .step = 61,
+     .interpret = LEAT_INTERPRET_ONLY},
     {.name = "interpreted rows on sim",
      .run = softmax,
      .device = "sim",

@@ -313,6 +313,7 @@ leat_status le_cuda_compile(struct le_cuda_device *cuda, const struct le_module_
     bool damaged = false;
     if (keeps && le_cuda_keep_get(cuda, &key, module, image, &damaged)) {
         span.span.kind = LEAT_COST_ON_DISK;
+        module->was_kept = true;
     } else if (source->only_kept) {
         span.span.kind = LEAT_COST_READ;
         span.span.what = "code cache";
