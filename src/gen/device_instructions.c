@@ -45,10 +45,6 @@ static void add_operations(struct le_instructions *all, enum le_type type, int m
         add(all, LE_CODE_DISTANCE, type, LE_NONE, 0);
 }
 
-static bool is_half(enum le_type type) {
-    return type == LE_F16 || type == LE_BF16;
-}
-
 static bool computes(const struct le_instructions *all, enum le_type type) {
     for (size_t k = 0; k < ARRAY_LEN(all->computing); k++)
         if (all->computing[k] == type)
@@ -62,7 +58,7 @@ static bool has_cast(const struct le_instructions *all, enum le_type from, enum 
     enum le_type inner = a ? from : to;
     if (from == to || !(a || b))
         return false;
-    if (is_half(from) || is_half(to))
+    if (le_type_is_half(from) || le_type_is_half(to))
         return inner == LE_F32;
     return (a && b) || inner != LE_F64 || all->computing[0] == LE_F64;
 }

@@ -9,23 +9,19 @@
     "\n#pragma unroll 1\n            for (m.lane = m.thread; m.lane < lanes; m.lane += LE_VM_THREADS)\n"               \
     "                "
 
-static bool is_half(enum le_type type) {
-    return type == LE_F16 || type == LE_BF16;
-}
-
 static const char *get(struct cuda *c, enum le_type type, char reg) {
-    const char *t = is_half(type) ? "unsigned short" : le_cuda_type(type);
+    const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type(type);
     return le_arena_format(c->arena, "le_vm_get<%s>(m, i.%c)", t, reg);
 }
 
 static const char *set(struct cuda *c, enum le_type type, const char *value) {
-    const char *t = is_half(type) ? "unsigned short" : le_cuda_type(type);
+    const char *t = le_type_is_half(type) ? "unsigned short" : le_cuda_type(type);
     return le_arena_format(c->arena, LANES "le_vm_set<%s>(m, i.d, %s);", t, value);
 }
 
 /* As memory has it: of a bool its byte. */
 static const char *element_type(enum le_type type) {
-    return type == LE_BOOL || is_half(type) ? le_cuda_stored(type) : le_cuda_type(type);
+    return type == LE_BOOL || le_type_is_half(type) ? le_cuda_stored(type) : le_cuda_type(type);
 }
 
 static const char *element(struct cuda *c, enum le_type type, char reg) {

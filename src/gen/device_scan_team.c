@@ -31,7 +31,7 @@ struct team {
 };
 
 static int size_of(enum le_type type) {
-    return type == LE_F16 || type == LE_BF16 ? 4 : (int)le_type_size(type);
+    return le_type_is_half(type) ? 4 : (int)le_type_size(type);
 }
 
 /* ---- whether, and how */

@@ -139,10 +139,6 @@ static const char *saturated(struct cuda *c, const char *x, bool single, enum le
     return x;
 }
 
-static bool is_half(enum le_type type) {
-    return type == LE_F16 || type == LE_BF16;
-}
-
 /* To a 16-bit float's bits: from a 64-bit integer or f64 by way of f32 with one rounding. */
 static const char *to_half(struct cuda *c, const char *x, enum le_type from, enum le_type to) {
     const char *name = to == LE_F16 ? "le_to_f16" : "le_to_bf16";
@@ -156,9 +152,9 @@ static const char *to_half(struct cuda *c, const char *x, enum le_type from, enu
 const char *le_cuda_cast(struct cuda *c, const char *x, enum le_type from, enum le_type to) {
     if (from == to)
         return x;
-    if (is_half(from))
+    if (le_type_is_half(from))
         return le_cuda_cast(c, le_arena_format(c->arena, "le_from_%s(%s)", le_type_name(from), x), LE_F32, to);
-    if (is_half(to))
+    if (le_type_is_half(to))
         return to_half(c, x, from, to);
     if (to == LE_BOOL)
         return le_arena_format(c->arena, "(%s != 0)", x);

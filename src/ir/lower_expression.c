@@ -176,7 +176,7 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
     if (n->edge == LE_EDGE_FILL) {
         struct le_node *fill = le_node_cast(l->ir, l->ir->values.at[value].type, le_lower_scalar(l, n->fill));
         enum le_type stored = l->ir->values.at[value].type;
-        model.fill = stored == LE_F16 || stored == LE_BF16 ? le_node_round(l->ir, stored, fill) : fill;
+        model.fill = le_type_is_half(stored) ? le_node_round(l->ir, stored, fill) : fill;
     }
     return le_node_make(l->ir, &model);
 }
@@ -328,7 +328,7 @@ static struct le_node *lower_select(struct lower *l, const struct le_tree_node *
 
 static struct le_node *lower_cast(struct lower *l, const struct le_tree_node *n) {
     struct le_node *x = le_lower_as(l, n->children[0], n->type);
-    return n->type == LE_F16 || n->type == LE_BF16 ? le_node_round(l->ir, n->type, x) : x;
+    return le_type_is_half(n->type) ? le_node_round(l->ir, n->type, x) : x;
 }
 
 static struct le_node *lower_second(struct lower *l, const struct le_tree_node *n) {
@@ -403,7 +403,7 @@ struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum 
 /* A value as an assignment to an array or scalar of that storage type rounds it. */
 struct le_node *le_lower_stored(struct lower *l, struct le_node *x, enum le_type type) {
     x = le_node_cast(l->ir, type, x);
-    return type == LE_F16 || type == LE_BF16 ? le_node_round(l->ir, type, x) : x;
+    return le_type_is_half(type) ? le_node_round(l->ir, type, x) : x;
 }
 
 struct le_node *le_lower_any(struct lower *l, const struct le_tree_node *n) {

@@ -248,7 +248,7 @@ static bool name_form(struct reader *r, struct head h, struct le_node *m) {
     } else if (le_word_is(h.name, "second")) {
         m->kind = LE_NODE_SECOND;
         m->type = m->operand_count > 0 ? m->operands[0]->type : LE_NONE;
-    } else if (le_word_is(h.name, "round") && (h.type == LE_F16 || h.type == LE_BF16)) {
+    } else if (le_word_is(h.name, "round") && le_type_is_half(h.type)) {
         m->kind = LE_NODE_ROUND;
         m->rounded = h.type;
         m->type = m->operand_count > 0 ? LE_F32 : LE_NONE;

@@ -128,7 +128,7 @@ static const char *node_problem(const struct verify *v, const struct le_node *n)
         return n->operand_count == 1 ? NULL : "a cast's operand";
     case LE_NODE_ROUND:
         return n->operand_count == 1 && n->operands[0]->type == LE_F32 && n->type == LE_F32 &&
-                       (n->rounded == LE_F16 || n->rounded == LE_BF16)
+                       le_type_is_half(n->rounded)
                    ? NULL
                    : "a rounding's operand or type";
     case LE_NODE_SELECT:

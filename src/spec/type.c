@@ -66,6 +66,10 @@ bool le_type_is_float(enum le_type type) {
     return info(type)->kind == KIND_F;
 }
 
+bool le_type_is_half(enum le_type type) {
+    return type == LE_F16 || type == LE_BF16;
+}
+
 bool le_type_is_complex(enum le_type type) {
     return info(type)->kind == KIND_C;
 }

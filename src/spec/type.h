@@ -37,6 +37,7 @@ bool le_type_is_weak(enum le_type type);
 bool le_type_is_int(enum le_type type); /* signed, unsigned or weak; not bool */
 bool le_type_is_unsigned(enum le_type type);
 bool le_type_is_float(enum le_type type);     /* weak float included */
+bool le_type_is_half(enum le_type type);      /* a float of 16 bits, of either kind */
 bool le_type_is_complex(enum le_type type);   /* weak complex included */
 enum le_type le_type_part(enum le_type type); /* of a complex type: its parts', f32, f64 or weak float; else itself */
 int le_type_bits(
