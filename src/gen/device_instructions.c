@@ -129,15 +129,11 @@ static enum le_type of_size(enum le_type type) {
     return size == 1 ? LE_U8 : size == 2 ? LE_U16 : size == 4 ? LE_U32 : LE_U64;
 }
 
-static bool is_move(int code) {
-    return code >= LE_CODE_SELECT && code <= LE_CODE_GATHER && code != LE_CODE_IOTA;
-}
-
 /* As it was added: moves by size alone, subscripts without a type. */
 static struct le_instruction kind_of(const struct le_instr *instr) {
     struct le_instruction x = {.code = instr->code == LE_CODE_STREAM ? LE_CODE_COPY : instr->code,
                                .type = (enum le_type)instr->type};
-    if (is_move(x.code))
+    if (le_instruction_moves(x.code))
         x.type = of_size(x.type);
     else if (x.code == LE_CODE_IOTA || (x.code > LE_CODE_GATHER && x.code <= LE_CODE_RANDN))
         x.type = LE_NONE;

@@ -19,6 +19,9 @@ struct le_instructions {
 struct le_instructions le_instructions_list(struct le_arena *arena, enum le_interpreter which);
 /* The number of the one that runs it; -1: there is none. */
 int le_instructions_find(const struct le_instructions *all, const struct le_instr *instr);
+static inline bool le_instruction_moves(int code) {
+    return code >= LE_CODE_SELECT && code <= LE_CODE_GATHER && code != LE_CODE_IOTA;
+}
 /* Of a reduction's number: its totals have an index beside them. */
 static inline bool le_instruction_has_place(int way) {
     return way == LE_RED_ARGMIN || way == LE_RED_ARGMAX;

@@ -172,8 +172,7 @@ static const char *text_of(struct cuda *c, const struct le_instruction *one) {
         return operation(c, one);
     if (one->code >= LE_CODE_ACC_INIT && one->code <= LE_CODE_VEC_END)
         return reduction(c, one);
-    bool moves = one->code >= LE_CODE_SELECT && one->code <= LE_CODE_GATHER && one->code != LE_CODE_IOTA;
-    return moves ? move(c, one) : subscript(c, one);
+    return le_instruction_moves(one->code) ? move(c, one) : subscript(c, one);
 }
 
 static const char head[] =

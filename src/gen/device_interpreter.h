@@ -29,7 +29,7 @@ struct le_tape {
  * shared_bytes. */
 bool le_tape_encode(struct le_arena *arena, enum le_interpreter which, const struct le_launch *launch,
                     size_t shared_bytes, struct le_tape *tape);
-/* Joins the `count` totals that tasks have left in LE_PARTS from that byte on, into buffer `target`. */
+/* Joins the `count` totals that tasks have left in LE_PARTS into buffer `target`. */
 bool le_tape_join(struct le_arena *arena, enum le_interpreter which, enum le_type type, enum le_reduction reduction,
-                  int64_t count, int64_t offset, int target, size_t shared_bytes, struct le_tape *tape);
+                  int64_t count, int target, size_t shared_bytes, struct le_tape *tape);
 #endif

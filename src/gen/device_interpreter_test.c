@@ -41,7 +41,7 @@ static void interpret_launch(struct run *r, struct memory *m, enum le_interprete
     launch_tape(r, m, which, &tape);
     if (launch->parts) {
         assert_true(le_tape_join(&r->arena, which, stage->node->type, (enum le_reduction)stage->node->code,
-                                 launch->tasks, 0, stage->target, SHARED_BYTES, &tape));
+                                 launch->tasks, stage->target, SHARED_BYTES, &tape));
         launch_tape(r, m, which, &tape);
     }
     le_block_free(m->work);

@@ -218,7 +218,7 @@ bool le_tape_encode(struct le_arena *arena, enum le_interpreter which, const str
 
 /* ---- totals of tasks */
 
-enum { JOIN_FAULT, JOIN_LOW, JOIN_HIGH, JOIN_ACC, JOIN_PARTS, JOIN_TOTAL, JOIN_TARGET, JOIN_REGS };
+enum { JOIN_LOW, JOIN_HIGH, JOIN_ACC, JOIN_PARTS, JOIN_TOTAL, JOIN_TARGET, JOIN_REGS };
 
 static struct le_instr instr_of(int code, enum le_type type, int d, int a, int64_t imm) {
     return (struct le_instr){.code = (uint16_t)code,
@@ -232,20 +232,18 @@ static struct le_instr instr_of(int code, enum le_type type, int d, int a, int64
 }
 
 bool le_tape_join(struct le_arena *arena, enum le_interpreter which, enum le_type type, enum le_reduction reduction,
-                  int64_t count, int64_t offset, int target, size_t shared_bytes, struct le_tape *tape) {
+                  int64_t count, int target, size_t shared_bytes, struct le_tape *tape) {
     struct le_instr instrs[] = {instr_of(LE_CODE_ACC_INIT, type, JOIN_ACC, LE_NO_REG, reduction),
                                 instr_of(LE_CODE_LOOP, LE_NONE, LE_NO_REG, LE_NO_REG, 0),
                                 instr_of(LE_CODE_ACC_ADD, type, JOIN_ACC, JOIN_PARTS, reduction),
                                 instr_of(LE_CODE_ACC_END, type, JOIN_TOTAL, JOIN_ACC, reduction),
                                 instr_of(LE_CODE_COPY, type, JOIN_TARGET, JOIN_TOTAL, 0)};
-    struct le_reg regs[JOIN_REGS] = {
-        [JOIN_FAULT] = {.kind = LE_REG_FAULT, .type = LE_I64},
-        [JOIN_LOW] = {.kind = LE_REG_CONST, .type = LE_I64},
-        [JOIN_HIGH] = {.kind = LE_REG_CONST, .type = LE_I64, .bits = (uint64_t)count},
-        [JOIN_ACC] = {.kind = LE_REG_ACC, .type = type},
-        [JOIN_PARTS] = {.kind = LE_REG_STREAM, .type = type, .buffer = LE_PARTS, .offset = offset},
-        [JOIN_TOTAL] = {.kind = LE_REG_SCALAR, .type = type},
-        [JOIN_TARGET] = {.kind = LE_REG_STREAM, .type = type, .buffer = target}};
+    struct le_reg regs[JOIN_REGS] = {[JOIN_LOW] = {.kind = LE_REG_CONST, .type = LE_I64},
+                                     [JOIN_HIGH] = {.kind = LE_REG_CONST, .type = LE_I64, .bits = (uint64_t)count},
+                                     [JOIN_ACC] = {.kind = LE_REG_ACC, .type = type},
+                                     [JOIN_PARTS] = {.kind = LE_REG_STREAM, .type = type, .buffer = LE_PARTS},
+                                     [JOIN_TOTAL] = {.kind = LE_REG_SCALAR, .type = type},
+                                     [JOIN_TARGET] = {.kind = LE_REG_STREAM, .type = type, .buffer = target}};
     struct le_loop_stream stream = {.reg = JOIN_PARTS, .stride = (int64_t)le_type_size(type)};
     struct le_loop loop = {.lane = true,
                            .owner = LE_NO_REG,

@@ -52,7 +52,7 @@ static bool join(struct le_interpretation *n, const struct le_launch *launch, si
     const struct le_stage *stage = n->action->made;
     struct le_tape *tape = LE_PUSH(&n->arena, &n->tapes);
     n->part_bytes = launch->tasks * (int64_t)sizeof(uint64_t);
-    return le_tape_join(&n->arena, n->which, stage->node->type, (enum le_reduction)stage->node->code, launch->tasks, 0,
+    return le_tape_join(&n->arena, n->which, stage->node->type, (enum le_reduction)stage->node->code, launch->tasks,
                         stage->target, shared_bytes, tape);
 }
 
