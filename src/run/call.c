@@ -282,13 +282,21 @@ leat_status le_call_store(leat_call *call, const leat_array *target, const struc
     return LEAT_OK;
 }
 
-static leat_status copy_out(leat_call *call, struct le_want *w, const struct le_value *v, const struct le_cell *cell) {
+leat_status le_new_result(leat_call *call, struct le_want *w, int value) {
+    const struct le_value *v = &call->specialised->ir->values.at[value];
+    const leat_array *array = call->specialised->cells[value].array;
+    return le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, array ? array->shape : NULL,
+                           false, &w->result);
+}
+
+static leat_status copy_out(leat_call *call, struct le_want *w, int value) {
+    const struct le_value *v = &call->specialised->ir->values.at[value];
+    const struct le_cell *cell = &call->specialised->cells[value];
     leat_status status = LEAT_OK;
     if (w->target)
         w->result = le_array_retain(w->target);
-    else
-        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank,
-                                 cell->array ? cell->array->shape : NULL, false, &w->result);
+    else if (!w->result)
+        status = le_new_result(call, w, value);
     if (status != LEAT_OK)
         return status;
     return cell->array ? le_call_copy(call, w->result, cell->array, v->name, "to where it is wanted")
@@ -316,7 +324,7 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
         w->result = le_array_retain(w->target);
         return LEAT_OK;
     }
-    return copy_out(call, w, v, cell);
+    return copy_out(call, w, value);
 }
 
 /* Whether the array of a result may not be handed out as it is: an input or another result shares its memory, or it

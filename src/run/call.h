@@ -17,8 +17,9 @@ struct le_bind {
 struct le_want {
     int symbol;
     leat_array *target; /* retained; NULL: a new array */
-    leat_array *result; /* of the last run; retained */
+    leat_array *result; /* of the last run; retained; in a run, of a number in place */
     int placed;         /* by the last run: the value that is made in the target; -1: none */
+    bool in_place;      /* the same of a number of a device's, of which `placed` says nothing */
     leat_array *view;   /* of the target, kept for that value from one run to the next; NULL: none is */
 };
 
@@ -64,5 +65,6 @@ void le_unbind_parts(struct le_specialised *s);
 void le_forget_part(struct le_specialised *s, int symbol);
 bool le_is_complex_result(const struct le_specialised *s, int symbol);
 leat_status le_hand_out_complex(struct leat_call *call, struct le_want *w);
+leat_status le_new_result(struct leat_call *call, struct le_want *w, int value); /* an array for it */
 const struct le_want *le_call_result(const leat_call *call, const char *name);
 #endif

@@ -14,23 +14,29 @@ static leat_status copy_base(struct leat_call *call, const struct le_device_resu
                                  .target_memory = (char *)(uintptr_t)r->away.at,
                                  .source_memory = base->away.at ? (const char *)(uintptr_t)base->away.at
                                                                 : (const char *)&base->scalar,
-                                 .element_bytes = sizeof(uint64_t),
+                                 .element_bytes = le_type_size(s->ir->values.at[r->value].type),
                                  .what = s->ir->values.at[r->value].name,
                                  .cause = "it starts with a number",
                                  .wait = !base->away.at};
     return le_device_copy(call->home.stream, &copy);
 }
 
+static leat_status begin_result(struct leat_call *call, struct le_device_result *r) {
+    const leat_array *wanted = r->base < 0 ? le_wanted_number(call, r->value) : NULL;
+    if (wanted && le_device_address(wanted)) {
+        r->away = (struct le_away){.block = wanted->buffer->block, .at = le_device_address(wanted)};
+        return LEAT_OK;
+    }
+    leat_status status = le_device_new_slot(call, &r->away);
+    return status == LEAT_OK && r->base >= 0 ? copy_base(call, r) : status;
+}
+
 static leat_status begin_results(struct leat_call *call, struct le_device_work *w) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < w->results.count; k++)
         w->results.at[k].away = (struct le_away){0};
-    for (int k = 0; k < w->results.count && status == LEAT_OK; k++) {
-        struct le_device_result *r = &w->results.at[k];
-        status = le_device_new_slot(call, &r->away);
-        if (status == LEAT_OK && r->base >= 0)
-            status = copy_base(call, r);
-    }
+    for (int k = 0; k < w->results.count && status == LEAT_OK; k++)
+        status = begin_result(call, &w->results.at[k]);
     return status;
 }
 
@@ -115,10 +121,12 @@ static void pass_arguments(struct leat_call *call, struct le_action *action, str
             to->block = array->buffer->block;
             break;
         }
-        case LE_ARGUMENT_RESULT:
-            value->address = le_device_result(action->device, a->value)->at;
-            to->block = d->slots;
+        case LE_ARGUMENT_RESULT: {
+            const struct le_away *away = le_device_result(action->device, a->value);
+            value->address = away->at;
+            to->block = away->block;
             break;
+        }
         case LE_ARGUMENT_SCALAR:
             pass_scalar(&call->specialised->cells[a->value], step, value);
             break;

@@ -284,6 +284,8 @@ leat_status le_device_give(struct leat_call *call, const leat_array *target, con
     }
     if (!cell->away.at)
         return le_array_write_in(target, &cell->scalar, stream, true);
+    if (cell->away.at == le_device_address(target)) /* it was made right there */
+        return LEAT_OK;
     const struct le_copy copy = {.target = target->buffer->block,
                                  .source = cell->away.block,
                                  .target_memory = target->data,

@@ -201,6 +201,8 @@ leat_status le_new_laid(struct leat_call *call, enum le_type type, int rank, con
 /* A result that may be computed right where the caller wants it, apart from every input, goes there. */
 void le_place_want(struct leat_call *call, int want);
 void le_keep_views(struct leat_call *call); /* that it has made, after all was handed out */
+/* The array of rank 0 that the number is made in; NULL: it has a place of its own. */
+const leat_array *le_wanted_number(const struct leat_call *call, int value);
 
 /* liveness.c: where values die, for a plan whose actions are listed. */
 void le_find_deaths(struct le_specialised *s);

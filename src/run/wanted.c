@@ -97,6 +97,18 @@ static leat_status view_of(leat_array *target, const int64_t *shape, leat_array 
     return le_array_transpose(target, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, view);
 }
 
+/* What is bound, or wanted before it, lies in the target's memory, too. */
+static bool is_target_shared(const struct leat_call *call, int want) {
+    const leat_array *target = call->wants[want].target;
+    for (int q = 0; q < call->program->tree->symbol_count; q++)
+        if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, target))
+            return true;
+    for (int q = 0; q < want; q++)
+        if (call->wants[q].target && le_array_overlaps(call->wants[q].target, target))
+            return true;
+    return false;
+}
+
 /* The value that is made right in the target of a want; -1: none. */
 static int find_placed(const struct leat_call *call, int want) {
     const struct le_specialised *s = call->specialised;
@@ -109,18 +121,30 @@ static int find_placed(const struct leat_call *call, int want) {
         return -1;
     for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
         value = base;
-    if (!le_maker_of(s->plan, value))
+    if (!le_maker_of(s->plan, value) || is_target_shared(call, want))
         return -1;
-    for (int q = 0; q < call->program->tree->symbol_count; q++)
-        if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, w->target))
-            return -1;
-    for (int q = 0; q < want; q++)
-        if (call->wants[q].target && le_array_overlaps(call->wants[q].target, w->target))
-            return -1;
     const int64_t *shape = s->plan->layouts[value].shape;
     const struct le_cell *cell = &s->cells[value];
     bool fits = memcmp(shape, w->target->shape, (size_t)w->target->rank * sizeof *shape) == 0;
     return fits && !cell->array && !cell->wanted ? value : -1;
+}
+
+/* Kernels write the number right there; one that is made again and again is copied, when it has come. */
+static bool is_in_place(const struct leat_call *call, int want) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_want *w = &call->wants[want];
+    int value = s->ir->last[w->symbol];
+    bool may_be = call->device && value >= 0 && s->ir->values.at[value].stage >= 0 &&
+                  s->ir->values.at[value].rank == 0 && !s->plan->has_blocks && !le_is_complex_result(s, w->symbol);
+    return may_be && (!w->target || (le_device_can_write(w->target) && !is_target_shared(call, want)));
+}
+
+const leat_array *le_wanted_number(const struct leat_call *call, int value) {
+    const struct le_specialised *s = call->specialised;
+    int symbol = s->ir->values.at[value].symbol, want = symbol >= 0 ? call->want_of[symbol] - 1 : -1;
+    if (want < 0 || !call->placed || !call->wants[want].in_place || s->ir->last[symbol] != value)
+        return NULL;
+    return call->wants[want].target ? call->wants[want].target : call->wants[want].result;
 }
 
 /* In a steady call it is where it was. */
@@ -131,7 +155,10 @@ void le_place_want(struct leat_call *call, int want) {
         le_array_free(w->view);
         w->view = NULL;
         w->placed = find_placed(call, want);
+        w->in_place = is_in_place(call, want);
     }
+    if (w->in_place && !w->target && le_new_result(call, w, s->ir->last[w->symbol]) != LEAT_OK)
+        le_errors_clear();
     if (w->placed < 0)
         return;
     struct le_cell *cell = &s->cells[w->placed];

@@ -267,6 +267,60 @@ static size_t count_of(leat_context *ctx, leat_cost_kind kind, const char *cause
     return found;
 }
 
+static double number_at(const leat_array *array) {
+    double value = 0;
+    assert_ok(leat_array_read(array, &value, sizeof value, NULL, NULL));
+    return value;
+}
+
+/* Numbers are made right where they are wanted, but copied there where an input or another result has that memory, or
+ * where a loop makes them more than once. */
+static void test_wanted_numbers(void **state) {
+    (void)state;
+    leat_context *ctx = open_sim();
+    leat_program *program = program_of(ctx, "s = sum(i: x[i]) + a\nt = max(i: x[i] * s)"),
+                 *loop = program_of(ctx, "var w = a\nfor k in 0..2 {\n  w = w + sum(i: x[i])\n}");
+    leat_call *call = call_of(program), *turns = call_of(loop);
+    leat_array *x = vector_f64(ctx, 3, LIST(1, 2, 3)), *a = array_of(ctx, LEAT_F64, 0, NULL, LIST(4));
+    leat_array *s = array_of(ctx, LEAT_F64, 0, NULL, LIST(0)), *t = array_of(ctx, LEAT_F64, 0, NULL, LIST(0));
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_set_array(call, "a", a));
+    assert_ok(leat_call_want(call, "s", s));
+    assert_ok(leat_call_want(call, "t", t));
+    for (int round = 0; round < 2; round++) {
+        assert_ok(leat_call_run(call, NULL, NULL));
+        assert_true(number_at(s) == 10 && number_at(t) == 30);
+    }
+    assert_int_equal(count_of(ctx, LEAT_COST_COPY, "a result"), 0);
+    assert_ok(leat_call_want(call, "t", s)); /* both: the last one stays */
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_true(number_at(s) == 30);
+    assert_int_equal(count_of(ctx, LEAT_COST_COPY, "a result"), 1);
+    leat_ledger_clear(ctx);
+    assert_ok(leat_call_want(call, "s", a));
+    assert_ok(leat_call_want(call, "t", t));
+    for (int round = 0; round < 2; round++) {
+        assert_ok(leat_call_run(call, NULL, NULL));
+        assert_true(number_at(a) == 10 + 6 * round && number_at(t) == 3 * number_at(a));
+    }
+    assert_int_equal(count_of(ctx, LEAT_COST_COPY, "a result"), 1);
+    leat_ledger_clear(ctx);
+    assert_ok(leat_call_set_array(turns, "x", x));
+    assert_ok(leat_call_set_array(turns, "a", a));
+    assert_ok(leat_call_want(turns, "w", t));
+    assert_ok(leat_call_run(turns, NULL, NULL));
+    assert_true(number_at(t) == 16 + 12);
+    assert_int_equal(count_of(ctx, LEAT_COST_COPY, "a result"), 1);
+    leat_array *const arrays[] = {x, a, s, t};
+    for (size_t k = 0; k < ARRAY_LEN(arrays); k++)
+        leat_array_free(arrays[k]);
+    leat_call_free(turns);
+    leat_call_free(call);
+    leat_program_free(loop);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
 /* A new array of this shape, seen with its axes in another order. */
 static leat_array *turned_array(leat_context *ctx, const int64_t *shape, const int *axes) {
     leat_array *dense = array_of(ctx, LEAT_F64, 3, shape, NULL), *turned = NULL;
@@ -521,21 +575,14 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memories),
-        cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_many_kernels),
-        cmocka_unit_test(test_other_device),
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_ledger),
-        cmocka_unit_test(test_turned_results),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_faults_end_loops),
+        cmocka_unit_test(test_memories),       cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_many_kernels),   cmocka_unit_test(test_other_device),
+        cmocka_unit_test(test_streams),        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_wanted_numbers), cmocka_unit_test(test_turned_results),
+        cmocka_unit_test(test_faults),         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_fork),           cmocka_unit_test(test_faults_end_loops),
     };
     if (system("c++ --version >/dev/null 2>&1 || g++ --version >/dev/null 2>&1"))
         return SKIPPED;

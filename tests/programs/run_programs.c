@@ -30,8 +30,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS_MAX = 64, RESULT_BYTES_MAX = 1 << 20, THREAD_KINDS = 3, LAYOUTS = 3, NO_DEVICE = 77 };
-enum layout { LAYOUT_DENSE, LAYOUT_SPREAD, LAYOUT_BACKWARDS };
+enum { ITEMS_MAX = 64, RESULT_BYTES_MAX = 1 << 20, THREAD_KINDS = 3, LAYOUTS = 4, NO_DEVICE = 77 };
+/* Of inputs; WANTED: dense, and results in arrays of the caller's. */
+enum layout { LAYOUT_DENSE, LAYOUT_SPREAD, LAYOUT_BACKWARDS, LAYOUT_WANTED };
 
 struct item { /* an input or an expected result */
     const char *name;
@@ -322,6 +323,25 @@ static leat_status take_result(const struct item *out, leat_call *call, struct o
     return status;
 }
 
+/* The same once more, each result in an array of the caller's, which it may be made right in. */
+static leat_status run_into_arrays(const struct test_case *test, leat_context *ctx, leat_call *call) {
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < test->out_count && !status; k++) {
+        leat_array *array = NULL, *own = NULL;
+        leat_description d;
+        status = leat_call_result(call, test->outs[k].name, &array);
+        if (!status)
+            status = leat_array_get(array, &d);
+        if (!status)
+            status = leat_array_new_empty(ctx, d.dtype, d.rank, d.shape, LEAT_MEMORY_DEVICE, &own);
+        if (!status)
+            status = leat_call_want(call, test->outs[k].name, own);
+        leat_array_free(array);
+        leat_array_free(own);
+    }
+    return status ? status : leat_call_run(call, NULL, NULL);
+}
+
 /* Whether its bits hang on more than arithmetic: by its IR. */
 static bool has_freedom(leat_call *call) {
     static const char *const words[] = {
@@ -356,6 +376,8 @@ static void run_case(const struct test_case *test, leat_context *ctx, enum layou
         status = leat_call_run(call, NULL, &ticket);
     if (!status)
         status = leat_ticket_wait(ctx, ticket);
+    if (!status && layout == LAYOUT_WANTED)
+        status = run_into_arrays(test, ctx, call);
     for (int k = 0; k < test->out_count && !status; k++)
         status = take_result(&test->outs[k], call, outcome, k);
     if (status)
@@ -500,7 +522,8 @@ static bool right_results(const struct test_case *test, leat_context *ctx) {
 }
 
 static bool judge_on_cpu(const struct test_case *test, leat_context *const *contexts) {
-    static const char *const layouts[LAYOUTS] = {"dense", "inputs spread out", "inputs backwards"};
+    static const char *const layouts[LAYOUTS] = {"dense", "inputs spread out", "inputs backwards",
+                                                 "results in arrays of the caller's"};
     struct outcome first, other;
     run_case(test, contexts[0], LAYOUT_DENSE, false, &first);
     bool right = right_outcome(test, &first);
@@ -546,7 +569,8 @@ static uint64_t count_interpreted(const struct suite *suite) {
 }
 
 static bool judge_on_device(const struct test_case *test, struct suite *suite) {
-    static const char *const layouts[LAYOUTS] = {"", "inputs in device memory, spread out", "inputs backwards"};
+    static const char *const layouts[LAYOUTS] = {"", "inputs in device memory, spread out", "inputs backwards",
+                                                 "results in arrays of the caller's"};
     struct outcome cpu, first, other;
     run_case(test, suite->contexts[0], LAYOUT_DENSE, false, &cpu);
     run_case(test, suite->device, LAYOUT_DENSE, true, &first);
