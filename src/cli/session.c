@@ -18,6 +18,8 @@ static void on_log(leat_log_level level, const char *text, void *user) {
 void le_cli_session_options(struct le_cli_session *session, leat_options *options) {
     options->threads = session->line.threads;
     options->keep_code = true;
+    if (!getenv("LEAT_INTERPRET")) /* leat_close waits for the compiler anyway: one run gains nothing */
+        options->interpret = LEAT_INTERPRET_NEVER;
     options->log = on_log;
     options->log_user = session->cli;
 }

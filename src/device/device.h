@@ -178,9 +178,16 @@ struct le_module_source {
     const char *owner; /* whose it is, in the store: a program's name; NULL: nobody's */
     const char *label; /* what it is for, in the ledger and in the store; NULL: name */
     const char *cause; /* why it is asked for, in the ledger; NULL: "" */
+    /* Asked now and then while it is compiled, by a compiler that can be stopped; true: it is given up. NULL: not asked
+     */
+    bool (*is_unwanted)(void *user);
+    void *user;
 };
 leat_status le_device_module_new(struct le_device *device, const struct le_module_source *source,
                                  struct le_device_module **module);
+/* Before modules are made in a thread of Leat's: the compiler has been used once in this process, so that exit() can
+ * wait for such a thread (base/ending.h). It may take some hundredths of a second. */
+void le_device_compiler_begin(struct le_device *device);
 void le_device_module_free(struct le_device_module *module);
 void le_device_module_unload(struct le_device_module *module, const char *cause); /* the same, with why */
 bool le_device_module_was_kept(const struct le_device_module *module);            /* found in the store, not compiled */
@@ -289,6 +296,7 @@ struct le_device_ops {
     /* the three of modules: NULL where there is no CUDA C (cpu) */
     leat_status (*module_new)(void *native, const struct le_module_source *source, struct le_device_module *module);
     void (*module_free)(void *native, struct le_device_module *module);
+    void (*compiler_begin)(void *native); /* optional */
     leat_status (*launch)(void *native, void *stream, struct le_device_kernel *kernel,
                           const struct le_kernel_launch *launch, void **parameters);
     /* the two of products: NULL where there is no library for them (cpu) */

@@ -127,6 +127,11 @@ void le_device_module_free(struct le_device_module *module) {
     le_device_module_unload(module, "");
 }
 
+void le_device_compiler_begin(struct le_device *device) {
+    if (device->ops->compiler_begin)
+        device->ops->compiler_begin(device->native);
+}
+
 bool le_device_module_was_kept(const struct le_device_module *module) {
     return module->was_kept;
 }

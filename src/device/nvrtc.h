@@ -14,7 +14,8 @@ typedef struct _nvrtcProgram *le_nvrtc_program;
     X(ERROR_INVALID_OPTION, NVRTC_ERROR_INVALID_OPTION, 5)                                                             \
     X(ERROR_COMPILATION, NVRTC_ERROR_COMPILATION, 6)                                                                   \
     X(ERROR_NAME_EXPRESSION_NOT_VALID, NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID, 10)                                      \
-    X(ERROR_INTERNAL_ERROR, NVRTC_ERROR_INTERNAL_ERROR, 11)
+    X(ERROR_INTERNAL_ERROR, NVRTC_ERROR_INTERNAL_ERROR, 11)                                                            \
+    X(ERROR_CANCELLED, NVRTC_ERROR_CANCELLED, 16)
 
 enum le_nvrtc_constant {
 #define X(name, theirs, value) LE_NVRTC_##name = value,
@@ -22,7 +23,7 @@ enum le_nvrtc_constant {
 #undef X
 };
 
-/* X(name here, symbol, need, result, parameters) */
+/* X(name here, symbol, need, result, parameters); OPTIONAL: NULL in an NVRTC that has not got it */
 #define LE_NVRTC_SYMBOLS(X)                                                                                            \
     X(GetErrorString, "nvrtcGetErrorString", REQUIRED, const char *, (le_nvrtc_result result))                         \
     X(Version, "nvrtcVersion", REQUIRED, le_nvrtc_result, (int *major, int *minor))                                    \
@@ -44,7 +45,9 @@ enum le_nvrtc_constant {
     X(GetCUBINSize, "nvrtcGetCUBINSize", REQUIRED, le_nvrtc_result, (le_nvrtc_program program, size_t * size_bytes))   \
     X(GetCUBIN, "nvrtcGetCUBIN", REQUIRED, le_nvrtc_result, (le_nvrtc_program program, char *cubin))                   \
     X(GetNumSupportedArchs, "nvrtcGetNumSupportedArchs", REQUIRED, le_nvrtc_result, (int *count))                      \
-    X(GetSupportedArchs, "nvrtcGetSupportedArchs", REQUIRED, le_nvrtc_result, (int *architectures))
+    X(GetSupportedArchs, "nvrtcGetSupportedArchs", REQUIRED, le_nvrtc_result, (int *architectures))                    \
+    X(SetFlowCallback, "nvrtcSetFlowCallback", OPTIONAL, le_nvrtc_result,                                              \
+      (le_nvrtc_program program, int (*callback)(void *payload, void *unused), void *payload))
 
 struct le_nvrtc {
 #define X(name, symbol, need, type, parameters) type(*name) parameters;

@@ -4,9 +4,11 @@
  * A code that is in the table and not ready is some thread's to compile: of one that called le_code_get, or of the
  * context's own if it was put into the queue. One that failed there is nobody's, until le_code_get takes it. */
 #include "run/code.h"
+#include "base/ending.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define DEFAULT_CAP_BYTES ((size_t)256 << 20)
@@ -45,8 +47,9 @@ struct le_code_table {
     int64_t waits;
     struct le_loaded_code *asked; /* the queue: what is spare comes last */
     pthread_t thread;             /* that compiles them, one after the other */
-    bool has_thread, is_closing;
-    pthread_cond_t more; /* of the queue, or the end */
+    bool has_thread;
+    atomic_bool is_closing; /* written under the lock */
+    pthread_cond_t more;    /* of the queue, or the end */
 };
 
 leat_status le_code_table_new(leat_context *ctx, size_t cap_bytes, struct le_code_table **table) {
@@ -179,17 +182,26 @@ const char *const *le_code_options(void) {
     return options;
 }
 
-/* only_kept: LEAT_MISSING if the store has not got it. */
-static leat_status load(struct le_loaded_code *code, const struct le_code_source *asked, bool only_kept) {
+/* Of what the context's thread compiles. */
+static bool is_unwanted(void *user) {
+    const struct le_loaded_code *code = user;
+    return le_is_ending() || (code->spare && atomic_load(&code->table->is_closing));
+}
+
+enum who { ITS_THREAD, CALLER, CALLER_IF_KEPT }; /* KEPT: LEAT_MISSING if the store has not got it */
+
+static leat_status load(struct le_loaded_code *code, const struct le_code_source *asked, enum who who) {
     const struct le_module_source source = {.text = code->text,
                                             .name = code->name,
                                             .options = options,
                                             .is_whole = true,
                                             .is_plain = true,
-                                            .only_kept = only_kept,
+                                            .only_kept = who == CALLER_IF_KEPT,
                                             .owner = asked->program,
                                             .label = asked->what,
-                                            .cause = asked->cause};
+                                            .cause = asked->cause,
+                                            .is_unwanted = who == ITS_THREAD ? is_unwanted : NULL,
+                                            .user = code};
     leat_status status = le_device_module_new(code->table->ctx->device, &source, &code->module);
     if (!status)
         status = le_device_module_kernel(code->module, code->name, &code->kernel);
@@ -214,7 +226,7 @@ static struct le_loaded_code *put_ready(struct le_code_table *table, struct le_l
  * themselves. */
 static leat_status make(struct le_loaded_code *code, const struct le_code_source *source) {
     struct le_code_table *table = code->table;
-    leat_status status = load(code, source, false);
+    leat_status status = load(code, source, CALLER);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = status ? code : NULL;
     table->waits += status == LEAT_OK && !le_device_module_was_kept(code->module);
@@ -309,6 +321,15 @@ static struct le_loaded_code *next_asked(struct le_code_table *table) {
     return code;
 }
 
+/* LEAT_DEVICE, too, where the process ends. */
+static leat_status load_in_thread(struct le_loaded_code *code, const struct le_code_source *source) {
+    if (!le_ending_work_begin())
+        return LEAT_DEVICE;
+    leat_status status = load(code, source, ITS_THREAD);
+    le_ending_work_end();
+    return status;
+}
+
 /* Signals are the program's own: this thread takes none. */
 static void *compile_asked(void *user) {
     struct le_code_table *table = user;
@@ -317,7 +338,7 @@ static void *compile_asked(void *user) {
     while ((code = next_asked(table))) {
         const struct le_code_source source = {code->name, code->text, code->program, code->what, code->cause};
         pthread_mutex_unlock(&table->lock);
-        leat_status status = load(code, &source, false);
+        leat_status status = load_in_thread(code, &source);
         pthread_mutex_lock(&table->lock);
         code->failed = status != LEAT_OK;
         struct le_loaded_code *surplus = status ? NULL : put_ready(table, code);
@@ -372,7 +393,9 @@ static enum le_code_state state_of(const struct le_loaded_code *code) {
 static enum le_code_state find_kept(struct le_loaded_code *code, const struct le_code_source *source,
                                     enum le_code_wish wish) {
     struct le_code_table *table = code->table;
-    leat_status status = load(code, source, true);
+    leat_status status = load(code, source, CALLER_IF_KEPT);
+    if (status == LEAT_MISSING && wish != LE_CODE_KEPT)
+        le_device_compiler_begin(table->ctx->device);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = NULL;
     code->failed = status != LEAT_OK && status != LEAT_MISSING;

@@ -3,7 +3,9 @@
 #include "base/store_testing.h"
 #include "run/code.h"
 #include <pthread.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 struct setting {
     struct scratch scratch;
@@ -252,6 +254,29 @@ static void test_closed_early(void **state) {
     end(&setting);
 }
 
+/* exit() waits for what is under way, and nothing else. */
+static void test_process_ends(void **state) {
+    (void)state;
+    struct setting setting;
+    struct le_loaded_code *code = NULL;
+    int status = 0;
+    scratch_make(&setting.scratch);
+    setenv("LEAT_CACHE_DIR", setting.scratch.folder, 1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        open_context(&setting, true, 0);
+        for (int k = 1; k < TEXTS; k++)
+            if (ask_number(setting.ctx, k, LE_CODE_SOON, &code) != LE_CODE_COMING)
+                _exit(1);
+        exit(42);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+    open_context(&setting, true, 0);
+    assert_int_equal(ask_number(setting.ctx, TEXTS - 1, LE_CODE_KEPT, &code), LE_CODE_COMING);
+    end(&setting);
+}
+
 /* Whoever waits for it is told why it cannot be. */
 static void test_asked_wrong(void **state) {
     (void)state;
@@ -291,9 +316,11 @@ static void test_asking_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),        cmocka_unit_test(test_not_kept),    cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_limit),        cmocka_unit_test(test_threads),     cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_closed_early), cmocka_unit_test(test_asked_wrong), cmocka_unit_test(test_asking_threads),
+        /* first what begins a process: sim's driver is not for children */
+        cmocka_unit_test(test_process_ends),   cmocka_unit_test(test_found),        cmocka_unit_test(test_not_kept),
+        cmocka_unit_test(test_wrong),          cmocka_unit_test(test_limit),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_asked),          cmocka_unit_test(test_closed_early), cmocka_unit_test(test_asked_wrong),
+        cmocka_unit_test(test_asking_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

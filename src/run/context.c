@@ -61,13 +61,15 @@ static leat_status resolve_simd(const char *given, enum le_simd *simd) {
     return LEAT_OK;
 }
 
-static leat_status resolve_interpret(leat_interpret given, leat_interpret *interpret) {
+/* The interpreter takes the compiler long: by default it is used where it is kept. */
+static leat_status resolve_interpret(const leat_options *options, leat_interpret *interpret) {
     static const char *const names[] = {[LEAT_INTERPRET_NEVER] = "never",
                                         [LEAT_INTERPRET_READY] = "ready",
                                         [LEAT_INTERPRET_ALWAYS] = "always",
                                         [LEAT_INTERPRET_ONLY] = "only"};
-    const char *text = given == LEAT_INTERPRET_DEFAULT ? environment("LEAT_INTERPRET") : NULL;
-    *interpret = given == LEAT_INTERPRET_DEFAULT ? LEAT_INTERPRET_NEVER : given;
+    bool open = options->interpret == LEAT_INTERPRET_DEFAULT;
+    const char *text = open ? environment("LEAT_INTERPRET") : NULL;
+    *interpret = !open ? options->interpret : options->keep_code ? LEAT_INTERPRET_READY : LEAT_INTERPRET_NEVER;
     for (int k = LEAT_INTERPRET_NEVER; text && k < (int)ARRAY_LEN(names); k++)
         if (strcmp(text, names[k]) == 0) {
             *interpret = (leat_interpret)k;
@@ -147,7 +149,7 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
     if (!status)
         status = resolve_simd(options->simd, &ctx->simd);
     if (!status)
-        status = resolve_interpret(options->interpret, &ctx->interpret);
+        status = resolve_interpret(options, &ctx->interpret);
     if (!status)
         status = le_pool_new(threads, &ctx->threads);
     if (!status)

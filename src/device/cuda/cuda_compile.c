@@ -1,5 +1,6 @@
 /* See cuda_compile.h. */
 #include "device/cuda/cuda_compile.h"
+#include "base/ending.h"
 #include "base/memory.h"
 #include "device/cuda/compile_log.h"
 #include "device/cuda/cuda_keep.h"
@@ -222,13 +223,28 @@ static leat_status judge(struct job *job, le_nvrtc_result result) {
     return le_fail(job->is_sim ? LEAT_UNSUPPORTED : LEAT_DEVICE, "%s", log); /* sim: there is no compiler */
 }
 
+/* NVRTC's flow callback. */
+static int give_up(void *payload, void *unused) {
+    const struct le_module_source *source = payload;
+    (void)unused;
+    return source->is_unwanted(source->user);
+}
+
+static le_nvrtc_result compile_program(struct job *job) {
+    if (job->source->is_unwanted && job->nvrtc->SetFlowCallback)
+        job->nvrtc->SetFlowCallback(job->program, give_up, (void *)(uintptr_t)job->source);
+    le_nvrtc_result result = job->nvrtc->CompileProgram(job->program, job->options.count, job->options.at);
+    le_nvrtc_note_used();
+    return result;
+}
+
 static leat_status compile(struct job *job, struct le_cuda_image *image) {
     struct le_device_module *module = job->module;
     size_t ptx_bytes = 0;
     leat_status status = add_names(job);
     if (status)
         return status;
-    status = judge(job, job->nvrtc->CompileProgram(job->program, job->options.count, job->options.at));
+    status = judge(job, compile_program(job));
     if (!status)
         status = take_names(job);
     if (!status)
@@ -281,6 +297,17 @@ static leat_status find_nvrtc(struct le_cuda_device *cuda, const struct le_nvrtc
     le_device_span_end(&span, 0);
     pthread_mutex_unlock(&cuda->warm_lock);
     return status;
+}
+
+void le_cuda_compiler_begin(void *native) {
+    struct le_cuda_device *cuda = native;
+    const struct le_nvrtc *nvrtc;
+    int version;
+    if (find_nvrtc(cuda, &nvrtc, &version) != LEAT_OK)
+        le_errors_clear(); /* whoever compiles is told */
+    else if (!cuda->is_sim)
+        le_nvrtc_use_once(nvrtc);
+    le_ending_watch();
 }
 
 static leat_status compile_anew(struct le_cuda_device *cuda, const struct le_module_source *source, bool keeps,

@@ -188,6 +188,7 @@ static const struct le_device_ops cuda_ops = {
     .event_elapsed = le_cuda_event_elapsed,
     .module_new = le_cuda_module_new,
     .module_free = le_cuda_module_free,
+    .compiler_begin = le_cuda_compiler_begin,
     .launch = le_cuda_launch,
     .product_open = le_cuda_product_open,
     .product = le_cuda_product,

@@ -91,6 +91,7 @@ leat_status le_cuda_event_synchronize(void *native, void *event);
 leat_status le_cuda_event_query(void *native, void *event, bool *passed);
 leat_status le_cuda_event_elapsed(void *native, void *start, void *stop, double *milliseconds);
 /* cuda_module.c */
+void le_cuda_compiler_begin(void *native);
 leat_status le_cuda_module_new(void *native, const struct le_module_source *source, struct le_device_module *module);
 void le_cuda_module_free(void *native, struct le_device_module *module);
 leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *kernel,

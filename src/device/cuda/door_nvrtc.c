@@ -13,12 +13,14 @@ static struct {
     bool was_loaded;
 } door;
 
+enum need { OPTIONAL, REQUIRED };
 struct symbol {
     const char *name;
     size_t offset; /* of its member in the table */
+    enum need need;
 };
 static const struct symbol symbols[] = {
-#define X(name, symbol, need, type, parameters) {symbol, offsetof(struct le_nvrtc, name)},
+#define X(name, symbol, need, type, parameters) {symbol, offsetof(struct le_nvrtc, name), need},
     LE_NVRTC_SYMBOLS(X)
 #undef X
 };
@@ -27,7 +29,7 @@ static const struct symbol symbols[] = {
 static const char *fill_table(void *library, struct le_nvrtc *table) {
     for (size_t k = 0; k < ARRAY_LEN(symbols); k++) {
         void *function = dlsym(library, symbols[k].name);
-        if (!function)
+        if (!function && symbols[k].need == REQUIRED)
             return symbols[k].name;
         *(void **)((char *)table + symbols[k].offset) = function;
     }

@@ -18,18 +18,34 @@ static const char text[] = "extern \"C\" __global__ void warm(double *y, const d
                            "    if (i < n) y[i] = x[i] / y[i] + sqrt(x[i]);\n"
                            "}\n";
 
+static void use(const struct le_nvrtc *nvrtc) {
+    static const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17"};
+    le_nvrtc_program program;
+    if (nvrtc->CreateProgram(&program, text, "warm.cu", 0, NULL, NULL) != LE_NVRTC_SUCCESS)
+        return;
+    nvrtc->CompileProgram(program, ARRAY_LEN(options), options);
+    nvrtc->DestroyProgram(&program);
+    le_nvrtc_note_used();
+}
+
 static void *load_and_use(void *user) {
     struct le_nvrtc_warm *warm = user;
-    static const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17"};
     const struct le_nvrtc *nvrtc;
-    le_nvrtc_program program;
     int version;
-    if (le_nvrtc_open(&nvrtc, &version) == LEAT_OK && !atomic_load(&warm->is_over) &&
-        nvrtc->CreateProgram(&program, text, "warm.cu", 0, NULL, NULL) == LE_NVRTC_SUCCESS) {
-        nvrtc->CompileProgram(program, ARRAY_LEN(options), options);
-        nvrtc->DestroyProgram(&program);
-    }
+    if (le_nvrtc_open(&nvrtc, &version) == LEAT_OK && !atomic_load(&warm->is_over))
+        use(nvrtc);
     return NULL;
+}
+
+static atomic_bool is_used;
+
+void le_nvrtc_note_used(void) {
+    atomic_store_explicit(&is_used, true, memory_order_relaxed);
+}
+
+void le_nvrtc_use_once(const struct le_nvrtc *nvrtc) {
+    if (!atomic_load_explicit(&is_used, memory_order_relaxed))
+        use(nvrtc);
 }
 
 /* Signals are the program's own: no thread of Leat's takes one. */

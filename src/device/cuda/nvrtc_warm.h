@@ -3,6 +3,7 @@
 #ifndef LE_NVRTC_WARM_H
 #define LE_NVRTC_WARM_H
 #include "base/store.h"
+#include "device/nvrtc.h"
 
 struct le_nvrtc_warm;
 /* NULL: nothing is made ready, as where the store remembers an NVRTC, and so, it may be, the code: then it may not be
@@ -12,4 +13,7 @@ struct le_nvrtc_warm *le_nvrtc_warm_begin(struct le_store *store);
 void le_nvrtc_warm_leave(struct le_nvrtc_warm *warm);
 /* The same, and waits, where *warm is not NULL, and makes it NULL. */
 void le_nvrtc_warm_end(struct le_nvrtc_warm **warm);
+/* NVRTC has compiled something in this process, and has what it needs for it. */
+void le_nvrtc_note_used(void);
+void le_nvrtc_use_once(const struct le_nvrtc *nvrtc); /* it compiles something, unless it has */
 #endif

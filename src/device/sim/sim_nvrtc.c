@@ -11,6 +11,8 @@ struct _nvrtcProgram {
     char **expressions;
     int expression_count;
     bool tried, done;
+    int (*flow)(void *payload, void *unused); /* NULL: nobody asks */
+    void *payload;
     struct sim_compiled compiled;
 };
 
@@ -104,6 +106,18 @@ static le_nvrtc_result add_name_expression(le_nvrtc_program program, const char 
     return LE_NVRTC_SUCCESS;
 }
 
+static le_nvrtc_result set_flow_callback(le_nvrtc_program program, int (*callback)(void *payload, void *unused),
+                                         void *payload) {
+    le_nvrtc_result fault = le_sim_nvrtc_fault();
+    if (fault)
+        return fault;
+    if (!program || !callback)
+        return LE_NVRTC_ERROR_INVALID_INPUT;
+    program->flow = callback;
+    program->payload = payload;
+    return LE_NVRTC_SUCCESS;
+}
+
 static le_nvrtc_result as_nvrtc(leat_status status) {
     switch (status) {
     case LEAT_OK:
@@ -128,6 +142,8 @@ static le_nvrtc_result compile_program(le_nvrtc_program program, int option_coun
     if (!program || program->tried || option_count < 0 || (option_count && !options))
         return LE_NVRTC_ERROR_INVALID_INPUT;
     program->tried = true;
+    if (program->flow && program->flow(program->payload, NULL)) /* once: it is another process that compiles */
+        return LE_NVRTC_ERROR_CANCELLED;
     struct sim_compile_options o = {.source = program->source,
                                     .name = program->name,
                                     .header_names = (const char *const *)program->header_names,
@@ -265,6 +281,7 @@ const struct le_nvrtc *le_sim_nvrtc(void) {
                                           .GetCUBIN = get_cubin,
                                           .GetNumSupportedArchs = get_num_supported_archs,
                                           .GetSupportedArchs = get_supported_archs,
+                                          .SetFlowCallback = set_flow_callback,
                                           .identify = le_sim_identify};
     return &table;
 }
