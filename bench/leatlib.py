@@ -4,7 +4,7 @@ import ctypes, os, re
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
 
 RANK_MAX = 8
-INTERPRET = {'never': 1, 'ready': 2, 'always': 3, 'only': 4}
+INTERPRET = {'default': 0, 'never': 1, 'ready': 2, 'always': 3, 'only': 4}
 MEMORY = {'device': 0, 'host': 1, 'pinned': 2, 'mapped': 3}
 DTYPES = {'bool': 1, 'int8': 2, 'int16': 3, 'int32': 4, 'int64': 5, 'uint8': 6, 'float32': 12, 'float64': 13}
 NAMES = {number: name for name, number in DTYPES.items()}

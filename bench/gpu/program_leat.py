@@ -183,7 +183,7 @@ class Leat:
         with self.another('always') as other:  # its interpreters are compiled, once for a GPU and a version of Leat
             for dtype in np.float32, np.float64:
                 yield 'the interpreter for %s' % np.dtype(dtype).name, other.first('y[i] = x[i] * 3', other.ones(dtype, 1000))
-        for interpret, said, number in ('never', ', compiled first', 1.5), ('ready', '', 1.25):
+        for interpret, said, number in ('never', ', compiled first', 1.5), ('default', '', 1.25):
             with self.another(interpret) as other:
                 other.first('y[i] = x[i] * %r' % (number * 3), other.ones(np.float32, 1000))  # the driver and NVRTC are loaded
                 for what, text, inputs in other.expressions(number):
