@@ -113,12 +113,12 @@ typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
  * bench/results), small ones a few microseconds more. Some statements wait all the same: those that can fail as they
  * run, scans, scatters, `each`, products of matrices, several totals in one pass, arithmetic in integers other than i64
  * and bool, those of more operations than the compiler takes time for (30 million for each multiprocessor), and what
- * adds up f32 and f64 at once. leat_close waits for what was asked to be compiled; exit() for what the compiler is at, a
- * second or two at most where NVRTC (13.0) can be stopped. */
+ * adds up f32 and f64 at once. leat_close waits for what was asked to be compiled; exit() for what the compiler is at,
+ * a second or two at most where NVRTC (13.0) can be stopped. */
 typedef enum leat_interpret {
     /* The environment's LEAT_INTERPRET (never, ready, always, only); else READY with keep_code, NEVER without. */
     LEAT_INTERPRET_DEFAULT,
-    LEAT_INTERPRET_NEVER,   /* code of its own always: the first run waits for the compiler */
+    LEAT_INTERPRET_NEVER, /* code of its own always: the first run waits for the compiler */
     /* The interpreter runs what it can where it is ready. It is compiled once for a device and a version of Leat, and
      * kept with keep_code: in that thread, when a context of five seconds' age has waited for a compiler twice. NVRTC
      * is used once in each process before (some 0.03 s, in the first run that leaves something to the thread). */

@@ -1,5 +1,5 @@
-/* See ending.h. A child of fork() has none of its parent's threads and waits for nothing; a thread that calls exit() in
- * the middle of its own work does not wait for itself. */
+/* See ending.h. A child of fork() has none of its parent's threads, and never waits: what it might do itself is not for
+ * children. A thread that calls exit() in the middle of its own work does not wait for itself. */
 #include "base/ending.h"
 #include "base/fork.h"
 #include <pthread.h>
@@ -19,10 +19,8 @@ static void wait_for_all(void) {
     if (le_fork_generation() != ending.generation)
         return;
     atomic_store(&ending.is_ending, true);
-    if (is_at_work)
-        return;
     pthread_mutex_lock(&ending.lock);
-    while (ending.count > 0)
+    while (ending.count > is_at_work)
         pthread_cond_wait(&ending.idle, &ending.lock);
     pthread_mutex_unlock(&ending.lock);
 }
@@ -49,8 +47,8 @@ bool le_ending_work_begin(void) {
 void le_ending_work_end(void) {
     is_at_work = false;
     pthread_mutex_lock(&ending.lock);
-    if (--ending.count == 0)
-        pthread_cond_broadcast(&ending.idle);
+    ending.count--;
+    pthread_cond_broadcast(&ending.idle);
     pthread_mutex_unlock(&ending.lock);
 }
 

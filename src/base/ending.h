@@ -1,6 +1,7 @@
-/* Work of Leat's threads that must not be under way when the process ends: libraries take down what they use for it as
- * exit() goes on, and a thread that is in one of them ends the process badly. exit() waits for such work, and none is
- * begun any more; whoever does it looks now and then whether it is worth going on. Any thread. */
+/* Work in a thread that must not be under way when the process ends, as that of a context's compiling thread: libraries
+ * take down what they use for it as exit() goes on, and a thread that is in one of them ends the process badly. exit()
+ * waits for such work, and none is begun any more; whoever does it looks now and then whether it is worth going on. Any
+ * thread. */
 #ifndef LE_ENDING_H
 #define LE_ENDING_H
 #include <stdbool.h>

@@ -17,9 +17,9 @@ struct le_bind {
 struct le_want {
     int symbol;
     leat_array *target; /* retained; NULL: a new array */
-    leat_array *result; /* of the last run; retained; in a run, of a number in place */
+    leat_array *result; /* of the last run, or of this one, if it is `number`; retained */
     int placed;         /* by the last run: the value that is made in the target; -1: none */
-    bool in_place;      /* the same of a number of a device's, of which `placed` says nothing */
+    int number;         /* the same of rank 0, where kernels write it: in the target, or else in `result` */
     leat_array *view;   /* of the target, kept for that value from one run to the next; NULL: none is */
 };
 

@@ -188,7 +188,7 @@ static bool is_unwanted(void *user) {
     return le_is_ending() || (code->spare && atomic_load(&code->table->is_closing));
 }
 
-enum who { ITS_THREAD, CALLER, CALLER_IF_KEPT }; /* KEPT: LEAT_MISSING if the store has not got it */
+enum who { ITS_THREAD, CALLER, CALLER_IF_KEPT }; /* IF_KEPT: LEAT_MISSING if the store has not got it */
 
 static leat_status load(struct le_loaded_code *code, const struct le_code_source *asked, enum who who) {
     const struct le_module_source source = {.text = code->text,
@@ -330,6 +330,14 @@ static leat_status load_in_thread(struct le_loaded_code *code, const struct le_c
     return status;
 }
 
+/* Where the process ends it may as well stay loaded. */
+static void unload_in_thread(struct le_loaded_code *surplus) {
+    if (!le_ending_work_begin())
+        return;
+    unload(surplus);
+    le_ending_work_end();
+}
+
 /* Signals are the program's own: this thread takes none. */
 static void *compile_asked(void *user) {
     struct le_code_table *table = user;
@@ -346,7 +354,7 @@ static void *compile_asked(void *user) {
         if (!surplus)
             continue;
         pthread_mutex_unlock(&table->lock);
-        unload(surplus);
+        unload_in_thread(surplus);
         pthread_mutex_lock(&table->lock);
     }
     pthread_mutex_unlock(&table->lock);

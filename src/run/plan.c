@@ -119,6 +119,7 @@ static leat_status begin_run(struct leat_call *call) {
 leat_status le_plan_run(struct leat_call *call, bool only_plan) {
     struct le_specialised *s = call->specialised;
     call->steady &= !only_plan;
+    call->placed = false; /* planning may run a part of the plan */
     leat_status status = begin_run(call);
     if (status != LEAT_OK)
         return status;

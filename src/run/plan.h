@@ -198,10 +198,11 @@ int le_laid_key(const struct leat_call *call, const struct le_want *want, int64_
 const struct le_layout *le_laid_of(const struct le_plan *plan, int value, int rank); /* NULL: it is dense */
 leat_status le_new_laid(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
                         leat_array **array);
-/* A result that may be computed right where the caller wants it, apart from every input, goes there. */
+/* A result that may be computed right where the caller wants it, apart from every input, goes there: a number, for
+ * which no array is given, in a new one. */
 void le_place_want(struct leat_call *call, int want);
 void le_keep_views(struct leat_call *call); /* that it has made, after all was handed out */
-/* The array of rank 0 that the number is made in; NULL: it has a place of its own. */
+/* The array of rank 0 that the number is made in, in a run whose wants are placed; NULL: it has a place of its own. */
 const leat_array *le_wanted_number(const struct leat_call *call, int value);
 
 /* liveness.c: where values die, for a plan whose actions are listed. */

@@ -97,14 +97,14 @@ static leat_status view_of(leat_array *target, const int64_t *shape, leat_array 
     return le_array_transpose(target, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, view);
 }
 
-/* What is bound, or wanted before it, lies in the target's memory, too. */
-static bool is_target_shared(const struct leat_call *call, int want) {
+/* What is bound, or one of the first `wants` wants, lies in its target's memory, too. */
+static bool is_target_shared(const struct leat_call *call, int want, int wants) {
     const leat_array *target = call->wants[want].target;
     for (int q = 0; q < call->program->tree->symbol_count; q++)
         if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, target))
             return true;
-    for (int q = 0; q < want; q++)
-        if (call->wants[q].target && le_array_overlaps(call->wants[q].target, target))
+    for (int q = 0; q < wants; q++)
+        if (q != want && call->wants[q].target && le_array_overlaps(call->wants[q].target, target))
             return true;
     return false;
 }
@@ -121,7 +121,7 @@ static int find_placed(const struct leat_call *call, int want) {
         return -1;
     for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
         value = base;
-    if (!le_maker_of(s->plan, value) || is_target_shared(call, want))
+    if (!le_maker_of(s->plan, value) || is_target_shared(call, want, want))
         return -1;
     const int64_t *shape = s->plan->layouts[value].shape;
     const struct le_cell *cell = &s->cells[value];
@@ -129,22 +129,23 @@ static int find_placed(const struct leat_call *call, int want) {
     return fits && !cell->array && !cell->wanted ? value : -1;
 }
 
-/* Kernels write the number right there; one that is made again and again is copied, when it has come. */
-static bool is_in_place(const struct leat_call *call, int want) {
+/* The number that kernels write right where it is wanted; -1: none. One that is made again and again is copied, when it
+ * has come, and so is what shares its memory: all that is wanted there comes in its order. */
+static int find_number(const struct leat_call *call, int want) {
     const struct le_specialised *s = call->specialised;
     const struct le_want *w = &call->wants[want];
     int value = s->ir->last[w->symbol];
     bool may_be = call->device && value >= 0 && s->ir->values.at[value].stage >= 0 &&
                   s->ir->values.at[value].rank == 0 && !s->plan->has_blocks && !le_is_complex_result(s, w->symbol);
-    return may_be && (!w->target || (le_device_can_write(w->target) && !is_target_shared(call, want)));
+    bool fits = !w->target || (le_device_can_write(w->target) && !is_target_shared(call, want, call->want_count));
+    return may_be && fits ? value : -1;
 }
 
 const leat_array *le_wanted_number(const struct leat_call *call, int value) {
-    const struct le_specialised *s = call->specialised;
-    int symbol = s->ir->values.at[value].symbol, want = symbol >= 0 ? call->want_of[symbol] - 1 : -1;
-    if (want < 0 || !call->placed || !call->wants[want].in_place || s->ir->last[symbol] != value)
-        return NULL;
-    return call->wants[want].target ? call->wants[want].target : call->wants[want].result;
+    for (int k = 0; k < call->want_count && call->placed; k++)
+        if (call->wants[k].number == value)
+            return call->wants[k].target ? call->wants[k].target : call->wants[k].result;
+    return NULL;
 }
 
 /* In a steady call it is where it was. */
@@ -155,9 +156,9 @@ void le_place_want(struct leat_call *call, int want) {
         le_array_free(w->view);
         w->view = NULL;
         w->placed = find_placed(call, want);
-        w->in_place = is_in_place(call, want);
+        w->number = find_number(call, want);
     }
-    if (w->in_place && !w->target && le_new_result(call, w, s->ir->last[w->symbol]) != LEAT_OK)
+    if (w->number >= 0 && !w->target && le_new_result(call, w, w->number) != LEAT_OK)
         le_errors_clear();
     if (w->placed < 0)
         return;

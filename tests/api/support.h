@@ -66,4 +66,14 @@ static inline void assert_result_f64(leat_call *call, const char *name, size_t c
 }
 #define LIST(...)  ((const double[]){__VA_ARGS__})
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})
+/* The ledger's records of the kind and cause. */
+static inline size_t records_of(leat_context *ctx, leat_cost_kind kind, const char *cause) {
+    size_t count = 0, found = 0;
+    leat_cost cost;
+    assert_ok(leat_ledger_count(ctx, &count));
+    for (size_t k = 0; k < count; k++)
+        found += !leat_ledger_get(ctx, k, &cost) && cost.kind == kind && strcmp(cost.cause, cause) == 0;
+    return found;
+}
+
 #endif

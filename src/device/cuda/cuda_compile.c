@@ -231,10 +231,11 @@ static int give_up(void *payload, void *unused) {
 }
 
 static le_nvrtc_result compile_program(struct job *job) {
-    if (job->source->is_unwanted && job->nvrtc->SetFlowCallback)
+    if (job->source->is_unwanted && job->nvrtc->SetFlowCallback) /* if it is refused, nothing is given up */
         job->nvrtc->SetFlowCallback(job->program, give_up, (void *)(uintptr_t)job->source);
     le_nvrtc_result result = job->nvrtc->CompileProgram(job->program, job->options.count, job->options.at);
-    le_nvrtc_note_used();
+    if (result == LE_NVRTC_SUCCESS)
+        le_nvrtc_note_used();
     return result;
 }
 

@@ -30,7 +30,6 @@ struct symbol {
     size_t offset; /* of its member in the table */
 };
 
-enum need { OPTIONAL, REQUIRED };
 static const struct symbol symbols[] = {
 #define LE_CU(name, symbol, version, need, parameters)                                                                 \
     {symbol, version, need == REQUIRED, offsetof(struct le_cuda_driver, name)},

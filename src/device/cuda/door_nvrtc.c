@@ -13,11 +13,10 @@ static struct {
     bool was_loaded;
 } door;
 
-enum need { OPTIONAL, REQUIRED };
 struct symbol {
     const char *name;
     size_t offset; /* of its member in the table */
-    enum need need;
+    enum le_door_need need;
 };
 static const struct symbol symbols[] = {
 #define X(name, symbol, need, type, parameters) {symbol, offsetof(struct le_nvrtc, name), need},

@@ -7,6 +7,8 @@
 
 enum { LE_CUDA_MAJOR_MIN = LE_CUDA_VERSION_MIN / 1000, LE_CUDA_MAJOR_MAX = 19 }; /* sonames that are tried */
 
+enum le_door_need { OPTIONAL, REQUIRED }; /* a symbol, of a library */
+
 /* Adds a line; path may be NULL. Where there is no more room the last line says so. */
 void le_door_tell(struct le_door_search *search, const char *name, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+static atomic_bool is_used;
+
 struct le_nvrtc_warm {
     pthread_t thread;
     atomic_bool is_over; /* something true is to be compiled */
@@ -23,9 +25,9 @@ static void use(const struct le_nvrtc *nvrtc) {
     le_nvrtc_program program;
     if (nvrtc->CreateProgram(&program, text, "warm.cu", 0, NULL, NULL) != LE_NVRTC_SUCCESS)
         return;
-    nvrtc->CompileProgram(program, ARRAY_LEN(options), options);
+    if (nvrtc->CompileProgram(program, ARRAY_LEN(options), options) == LE_NVRTC_SUCCESS)
+        le_nvrtc_note_used();
     nvrtc->DestroyProgram(&program);
-    le_nvrtc_note_used();
 }
 
 static void *load_and_use(void *user) {
@@ -36,8 +38,6 @@ static void *load_and_use(void *user) {
         use(nvrtc);
     return NULL;
 }
-
-static atomic_bool is_used;
 
 void le_nvrtc_note_used(void) {
     atomic_store_explicit(&is_used, true, memory_order_relaxed);
