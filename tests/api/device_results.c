@@ -69,12 +69,12 @@ static void test_wanted_numbers(void **state) {
 /* Of complex numbers each part is a number of its own. */
 static void test_complex_numbers(void **state) {
     (void)state;
-    enum { NUMBERS = 40 };
-    char text[NUMBERS * 40] = "";
+    enum { NUMBERS = 40, LINE = 48 };
+    char text[NUMBERS * LINE] = "";
     double got[2];
     leat_context *ctx = open_sim();
     for (int k = 0; k < NUMBERS; k++)
-        snprintf(text + strlen(text), 40, "s%d = sum(i: z[i]) * %d\n", k, k + 1);
+        snprintf(text + strlen(text), LINE, "s%d = sum(i: z[i]) * %d\n", k, k + 1);
     leat_program *program = program_of(ctx, text);
     leat_call *call = call_of(program);
     leat_array *z = array_of(ctx, LEAT_C128, 1, SHAPE(2), (const double[]){1, 2, 3, 4}), *s = NULL;
