@@ -178,8 +178,7 @@ struct le_module_source {
     const char *owner; /* whose it is, in the store: a program's name; NULL: nobody's */
     const char *label; /* what it is for, in the ledger and in the store; NULL: name */
     const char *cause; /* why it is asked for, in the ledger; NULL: "" */
-    /* Asked now and then while it is compiled, by a compiler that can be stopped; true: it is given up. NULL: not asked
-     */
+    /* Asked now and then by a compiler that can be stopped; true: it is given up. NULL: it is compiled to the end. */
     bool (*is_unwanted)(void *user);
     void *user;
 };
