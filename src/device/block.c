@@ -173,6 +173,11 @@ static struct le_cell *take(struct pool *pool, struct le_cell *cell) {
     return cell;
 }
 
+/* From here on nobody gives it back: in the stretch under the lock in which it came out of a list, or into the pool. */
+static void hold(struct le_cell *cell) {
+    cell->chunk->live++;
+}
+
 static struct le_cell *take_ready(struct pool *pool, int class, size_t capacity_bytes) {
     struct le_cell *best = NULL;
     for (struct le_cell *cell = pool->ready[class].first; cell; cell = cell->next) {
@@ -367,7 +372,7 @@ static void note_memory(struct le_device *device, uint64_t address, size_t size_
         device->ops->memory_note(device->native, address, size_bytes, live);
 }
 
-/* A cell of a new chunk; or, where memory has run out, one whose next work has to wait. */
+/* A cell of a new chunk, held; or, where memory has run out, one whose next work has to wait. */
 static leat_status grow(const struct request *request, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
@@ -382,6 +387,8 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
     if (status == LEAT_OUT_OF_MEMORY) {
         pthread_mutex_lock(&device->lock);
         *cell = take_pending(pool, request->class, request->capacity_bytes);
+        if (*cell)
+            hold(*cell);
         pthread_mutex_unlock(&device->lock);
         if (!*cell)
             status = obtain_hard(request, chunk);
@@ -397,14 +404,16 @@ static leat_status grow(const struct request *request, struct le_cell **cell) {
     note_memory(device, chunk->address, chunk->size_bytes, false);
     for (int k = chunk->cell_count - 1; k > 0; k--)
         push(&pool->ready[chunk->class], &chunk->cells[k]);
-    pthread_mutex_unlock(&device->lock);
     *cell = &chunk->cells[0];
+    hold(*cell);
+    pthread_mutex_unlock(&device->lock);
     return LEAT_OK;
 }
 
 /* ---- new and free */
 
-/* A released cell if one will do, else the request is counted as growing; or why it cannot be. With the lock held. */
+/* A released cell, held, if one will do, else the request is counted as growing; or why it cannot be. With the lock
+ * held. */
 static leat_status reserve(const struct request *request, struct le_device_stream *stream, struct le_cell **cell) {
     struct le_device *device = request->device;
     struct pool *pool = request->pool;
@@ -425,7 +434,9 @@ static leat_status reserve(const struct request *request, struct le_device_strea
         *cell = take_asked(device, pool, class, capacity_bytes);
     if (!*cell && pool->total_bytes - pool->live_bytes > cache_cap(device))
         *cell = take_pending(pool, class, capacity_bytes);
-    if (!*cell)
+    if (*cell)
+        hold(*cell);
+    else
         pool->growing_bytes += capacity_bytes;
     return LEAT_OK;
 }
@@ -450,7 +461,6 @@ static leat_status check_size(const struct le_device *device, enum le_memory_kin
 
 static void hand_out(const struct request *request, struct le_cell *cell) {
     struct pool *pool = request->pool;
-    cell->chunk->live++;
     pool->live_bytes += cell->block.capacity_bytes;
     cell->block.size_bytes = request->size_bytes;
     cell->block.order.spoiled = LEAT_OK;

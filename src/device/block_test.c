@@ -387,14 +387,19 @@ static void test_cpu(void **state) {
     le_block_free(block); /* the device goes with it */
 }
 
+struct churned {
+    struct le_device *device;
+    size_t least_bytes, span_bytes;
+};
+
 static void *churn(void *argument) {
-    struct le_device *device = argument;
+    const struct churned *c = argument;
     unsigned seed = (unsigned)(uintptr_t)&seed;
     for (int k = 0; k < 2000; k++) {
         struct le_block *block;
-        size_t size_bytes = (size_t)rand_r(&seed) % (k % 50 ? 200000 : 3000000);
-        if (le_block_new(device, LE_MEMORY_DEVICE, size_bytes, NULL, &block))
-            return device;
+        size_t size_bytes = c->least_bytes + (size_t)rand_r(&seed) % (k % 50 ? c->span_bytes : 15 * c->span_bytes);
+        if (le_block_new(c->device, LE_MEMORY_DEVICE, size_bytes, NULL, &block))
+            return c->device;
         if (size_bytes)
             memset(block->host, k, size_bytes);
         le_block_free(block);
@@ -402,21 +407,33 @@ static void *churn(void *argument) {
     return NULL;
 }
 
-static void test_threads(void **state) {
-    (void)state;
-    const struct le_device_options options = {.cache_cap_bytes = 4 * MIB};
-    struct le_device *device = NULL;
-    assert_ok(le_device_open("cpu", &options, &device));
+static void churn_in_threads(size_t cache_cap_bytes, size_t least_bytes, size_t span_bytes) {
+    struct le_device_options options = {.cache_cap_bytes = cache_cap_bytes};
+    struct churned churned = {.least_bytes = least_bytes, .span_bytes = span_bytes};
+    assert_ok(le_device_open("cpu", &options, &churned.device));
     pthread_t threads[4];
     for (int k = 0; k < 4; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, churn, device), 0);
+        assert_int_equal(pthread_create(&threads[k], NULL, churn, &churned), 0);
     for (int k = 0; k < 4; k++) {
         void *failed;
         pthread_join(threads[k], &failed);
         assert_null(failed);
     }
-    assert_int_equal(use_of(device, LE_MEMORY_DEVICE).live_bytes, 0);
-    le_device_close(device);
+    assert_int_equal(use_of(churned.device, LE_MEMORY_DEVICE).live_bytes, 0);
+    le_device_close(churned.device);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    churn_in_threads(4 * MIB, 0, 200000);
+}
+
+/* All of it is worth keeping and nearly nothing may be kept: while one thread gets a block, others give back what is
+ * not in use. */
+static void test_threads_trim(void **state) {
+    (void)state;
+    for (int round = 0; round < 4; round++)
+        churn_in_threads(1, 65536, 8192);
 }
 
 int main(void) {
@@ -437,6 +454,7 @@ int main(void) {
         cmocka_unit_test(test_pin),
         cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_trim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
