@@ -22,6 +22,10 @@ typedef struct CUmod_st *le_cu_module;
 typedef struct CUfunc_st *le_cu_function;
 typedef struct CUstream_st *le_cu_stream;
 typedef struct CUevent_st *le_cu_event;
+typedef struct CUkern_st *le_cu_kernel;
+typedef struct CUgraph_st *le_cu_graph;
+typedef struct CUgraphNode_st *le_cu_graph_node;
+typedef struct CUgraphExec_st *le_cu_graph_exec;
 typedef struct le_cu_uuid {
     unsigned char bytes[16];
 } le_cu_uuid;
@@ -159,6 +163,26 @@ typedef struct le_cu_memcpy3d {
     LE_CU_MEMCPY3D(X)
 #undef X
 } le_cu_memcpy3d;
+
+/* CUDA_KERNEL_NODE_PARAMS of 12.0: a launch as a node of a graph. kern and ctx are looked at where func is NULL. */
+#define LE_CU_KERNEL_NODE(X)                                                                                           \
+    X(le_cu_function, func)                                                                                            \
+    X(unsigned, gridDimX)                                                                                              \
+    X(unsigned, gridDimY)                                                                                              \
+    X(unsigned, gridDimZ)                                                                                              \
+    X(unsigned, blockDimX)                                                                                             \
+    X(unsigned, blockDimY)                                                                                             \
+    X(unsigned, blockDimZ)                                                                                             \
+    X(unsigned, sharedMemBytes)                                                                                        \
+    X(void **, kernelParams)                                                                                           \
+    X(void **, extra)                                                                                                  \
+    X(le_cu_kernel, kern)                                                                                              \
+    X(le_cu_context, ctx)
+typedef struct le_cu_kernel_node {
+#define X(type, name) type name;
+    LE_CU_KERNEL_NODE(X)
+#undef X
+} le_cu_kernel_node;
 
 /* What the libraries' own symbols lead to, by which all others are found: X(CUDA's name, version, parameters). */
 #define LE_CU_ENTRIES(X)                                                                                               \

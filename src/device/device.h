@@ -1,8 +1,8 @@
 /* A device and its front door: what the floors above call. A backend (device/cpu, device/cuda; sim is device/cuda over
  * another table) fills le_device_ops and assumes valid input; the front door (device.c, stream.c, order.c, block.c,
- * copy.c, stage.c, launch.c, product.c) checks once, keeps order by tickets, pools memory, stages pageable copies,
- * latches the first fatal error, and notes costs. Nothing is known here of arrays' shapes beyond strided copies, nor of
- * programs.
+ * copy.c, stage.c, launch.c, replay.c, product.c) checks once, keeps order by tickets, pools memory, stages pageable
+ * copies, latches the first fatal error, and notes costs. Nothing is known here of arrays' shapes beyond strided
+ * copies, nor of programs.
  *
  * Threads: a device may be used by several threads at once; a stream by one at a time, but any thread may wait for a
  * ticket of it. Owner: reference-counted; streams, blocks and modules retain their device. */
@@ -224,6 +224,16 @@ struct le_launch_argument {
     struct le_block *block; /* NULL for a number */
     enum le_use_access access;
 };
+/* What is kept ready of a launch that one thread gives again and again. Zeroed at first. In another stream it starts
+ * anew, and so it does for another kernel. */
+struct le_replay {
+    struct le_device_kernel *kernel;
+    uint64_t stream_id;
+    int launches; /* of the kernel in that stream */
+    bool refused; /* it is launched as if it were once */
+    void *kept;   /* the backend's; NULL: nothing */
+};
+void le_replay_free(struct le_replay *replay); /* before the kernel's module is freed */
 struct le_kernel_launch {
     unsigned grid[3], block[3];
     size_t shared_bytes;
@@ -232,7 +242,8 @@ struct le_kernel_launch {
     int argument_count;
     const struct le_use *uses; /* of memory besides that of the arguments: whose address is in a struct */
     int use_count;
-    const char *what; /* for the device's times; NULL: the kernel's name */
+    const char *what;         /* for the device's times; NULL: the kernel's name */
+    struct le_replay *replay; /* NULL: nothing is kept of it */
 };
 leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                              struct le_device_stream *stream);
@@ -298,6 +309,13 @@ struct le_device_ops {
     void (*compiler_begin)(void *native); /* optional */
     leat_status (*launch)(void *native, void *stream, struct le_device_kernel *kernel,
                           const struct le_kernel_launch *launch, void **parameters);
+    /* the three of launches that are kept, which launch costs less of the host: NULL where nothing is. Those of a
+     * cooperative launch are not asked for */
+    leat_status (*replay_new)(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                              void **parameters, void **replay);
+    leat_status (*replay_launch)(void *native, void *stream, struct le_device_kernel *kernel,
+                                 const struct le_kernel_launch *launch, void **parameters, void *replay);
+    void (*replay_free)(void *native, void *replay);
     /* the two of products: NULL where there is no library for them (cpu) */
     leat_status (*product_open)(void *native);
     leat_status (*product)(void *native, void *stream, const struct le_product *product, uint64_t work,

@@ -66,6 +66,7 @@ struct le_device {
     struct le_device_options options;
     _Atomic(struct le_ledger *) ledger; /* NULL once closed, or where there is none */
     atomic_bool closed;
+    atomic_int replay_count;
     _Atomic(struct le_copy_kernels *) copy_kernels; /* made once; NULL again from le_copy_kernels_close on */
     _Atomic(struct le_stager *) stager; /* copy.c makes it at the first pageable copy, under the lock; else NULL */
 

@@ -76,6 +76,37 @@ static leat_status launch(void *native, void *stream, struct le_device_kernel *k
     return LEAT_OK;
 }
 
+/* What is kept of launches. */
+static struct {
+    int made, given, freed;
+    leat_status failing_new, failing_launch;
+} kept;
+
+static leat_status replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *how,
+                              void **parameters, void **replay) {
+    (void)native, (void)kernel, (void)how, (void)parameters;
+    if (kept.failing_new)
+        return le_fail(kept.failing_new, "the fake keeps nothing");
+    kept.made++;
+    *replay = &kept;
+    return LEAT_OK;
+}
+
+static leat_status replay_launch(void *native, void *stream, struct le_device_kernel *kernel,
+                                 const struct le_kernel_launch *how, void **parameters, void *replay) {
+    assert_ptr_equal(replay, &kept);
+    if (kept.failing_launch)
+        return le_fail(kept.failing_launch, "the fake does not give what it has kept");
+    kept.given++;
+    return launch(native, stream, kernel, how, parameters);
+}
+
+static void replay_free(void *native, void *replay) {
+    (void)native;
+    assert_ptr_equal(replay, &kept);
+    kept.freed++;
+}
+
 /* Variables are device memory, as a driver says. */
 static enum le_memory_kind pointer_kind(void *native, const void *pointer, uint64_t *address) {
     *address = (uint64_t)(uintptr_t)pointer;
@@ -98,10 +129,14 @@ static int open_setting(void **state) {
     setting->ops.module_new = module_new;
     setting->ops.module_free = module_free;
     setting->ops.launch = launch;
+    setting->ops.replay_new = replay_new;
+    setting->ops.replay_launch = replay_launch;
+    setting->ops.replay_free = replay_free;
     setting->ops.pointer_kind = pointer_kind;
     setting->device->ops = &setting->ops;
     struct le_device_limits *limits = &setting->device->limits;
     limits->block_threads = 1024;
+    limits->multiprocessors = 2;
     for (int axis = 0; axis < 3; axis++) {
         limits->block[axis] = axis < 2 ? 1024 : 64;
         limits->grid[axis] = axis == 0 ? INT32_MAX : 65535;
@@ -111,6 +146,7 @@ static int open_setting(void **state) {
     const char *names[] = {"ns::fill<float, 3>", NULL};
     struct le_module_source source = {.text = PTX, .name = "k.cu", .names = names};
     memset(&last, 0, sizeof last);
+    memset(&kept, 0, sizeof kept);
     failing = LEAT_OK;
     assert_ok(le_device_module_new(setting->device, &source, &setting->module));
     setting->block = fake_block(setting->device, 4096, NULL);
@@ -358,6 +394,85 @@ static void test_failure(void **state) {
     assert_int_equal(setting->block->order.write.number, 1);
 }
 
+/* ---- launches that are given again and again */
+
+enum { PLAIN = 32 }; /* launches before one is kept */
+
+static void repeat(struct setting *setting, struct le_device_stream *stream, struct le_kernel_launch how, int times) {
+    const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
+    how.arguments = arguments;
+    how.argument_count = 1;
+    for (int k = 0; k < times; k++)
+        assert_ok(le_device_launch(kernel_of(setting, "_Z4overPf"), &how, stream));
+}
+
+static void test_repeated(void **state) {
+    struct setting *setting = *state;
+    struct le_device_stream *own = le_device_stream_own(setting->device), *other = fake_stream_of(setting->device);
+    struct le_replay replay = {0};
+    struct le_kernel_launch how = shape(1, 32);
+    repeat(setting, own, how, 2 * PLAIN); /* as nobody asks for */
+    assert_int_equal(kept.made, 0);
+    how.replay = &replay;
+    repeat(setting, own, how, PLAIN);
+    assert_int_equal(kept.made, 0);
+    repeat(setting, own, how, 3);
+    assert_int_equal(kept.made, 1);
+    assert_int_equal(kept.given, 3);
+    repeat(setting, other, how, PLAIN); /* another stream begins anew */
+    repeat(setting, own, how, PLAIN);
+    assert_int_equal(kept.given, 3);
+    repeat(setting, own, how, 1);
+    assert_int_equal(kept.made, 1);
+    assert_int_equal(kept.given, 4);
+    how.grid[0] = 2 * 1024 / 32 + 1; /* more than the device runs at one time */
+    repeat(setting, own, how, 1);
+    assert_int_equal(kept.given, 4);
+    const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
+    how = shape(1, 1);
+    how.arguments = arguments;
+    how.argument_count = 1;
+    how.replay = &replay;
+    assert_ok(le_device_launch(kernel_of(setting, "_Z4overPd"), &how, own)); /* another kernel, too */
+    assert_int_equal(kept.freed, 1);
+    assert_int_equal(last.count, (int)le_device_stream_point(own).number + PLAIN);
+    le_replay_free(&replay);
+    assert_int_equal(kept.freed, 1);
+    le_device_stream_free(other);
+}
+
+/* What cannot be kept, or given as it was kept, is launched as before, without an error. */
+static void test_not_kept(void **state) {
+    struct setting *setting = *state;
+    struct le_device_stream *own = le_device_stream_own(setting->device);
+    struct le_replay refused = {0}, broken = {0}, many[65] = {0};
+    struct le_kernel_launch how = shape(1, 32);
+    kept.failing_new = LEAT_OUT_OF_MEMORY;
+    how.replay = &refused;
+    repeat(setting, own, how, PLAIN + 1);
+    kept.failing_new = LEAT_OK;
+    repeat(setting, own, how, PLAIN + 1);
+    assert_int_equal(kept.made, 0);
+    how.replay = &broken;
+    repeat(setting, own, how, PLAIN + 1);
+    assert_int_equal(kept.given, 1);
+    kept.failing_launch = LEAT_DEVICE;
+    repeat(setting, own, how, 1);
+    kept.failing_launch = LEAT_OK;
+    repeat(setting, own, how, PLAIN + 1);
+    assert_int_equal(kept.given, 1);
+    assert_int_equal(kept.freed, 1);
+    assert_int_equal(last.count, le_device_stream_point(own).number);
+    for (size_t k = 0; k < ARRAY_LEN(many); k++) { /* of a device so many */
+        how.replay = &many[k];
+        repeat(setting, own, how, PLAIN + 1);
+    }
+    assert_int_equal(kept.made, 1 + 64);
+    for (size_t k = 0; k < ARRAY_LEN(many); k++)
+        le_replay_free(&many[k]);
+    assert_int_equal(kept.freed, kept.made);
+}
+
 /* ---- variables: once one was shown, kernels that use it are in order with whoever else does */
 
 static int waits_between(struct setting *setting, const char *kernel) {
@@ -402,9 +517,10 @@ static void test_no_cuda_c(void **state) {
 #define IN_SETTING(test) cmocka_unit_test_setup_teardown(test, open_setting, close_setting)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_SETTING(test_names),     IN_SETTING(test_facts),           IN_SETTING(test_right),  IN_SETTING(test_shapes),
-        IN_SETTING(test_arguments), IN_SETTING(test_structs),         IN_SETTING(test_blocks), IN_SETTING(test_failure),
-        IN_SETTING(test_variables), cmocka_unit_test(test_no_cuda_c),
+        IN_SETTING(test_names),    IN_SETTING(test_facts),     IN_SETTING(test_right),
+        IN_SETTING(test_shapes),   IN_SETTING(test_arguments), IN_SETTING(test_structs),
+        IN_SETTING(test_blocks),   IN_SETTING(test_failure),   IN_SETTING(test_repeated),
+        IN_SETTING(test_not_kept), IN_SETTING(test_variables), cmocka_unit_test(test_no_cuda_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,10 @@ struct le_device_module {
 /* For backends: reads module->ptx once it is there, along with names, and makes kernels and variables. */
 leat_status le_module_read(struct le_device_module *module);
 
+/* replay.c: gives the launch as launch->replay has it; false: it has not, or that failed, and nothing was given. */
+bool le_replay_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                      const struct le_device_stream *stream, void **parameters);
+
 /* kernel_name.c: the kernel that name stands for; LEAT_INVALID, with what there is. */
 leat_status le_module_find(struct le_device_module *module, const char *name, struct le_device_kernel **kernel);
 #endif

@@ -13,8 +13,10 @@ bool le_device_takes(const struct leat_call *call, const struct le_stage *stage)
 void le_device_forget(struct le_action *action) {
     struct le_device_work *w = action->device;
     action->device = NULL;
-    for (int k = 0; w && k < w->step_count; k++)
+    for (int k = 0; w && k < w->step_count; k++) {
+        le_replay_free(&w->steps[k].replay);
         le_code_release(w->steps[k].code);
+    }
 }
 
 /* ---- what the generator is told */
@@ -132,6 +134,7 @@ static void lay_out(struct le_arena *arena, const struct le_stage *stage, struct
     }
     step->uses = LE_NEW_ARRAY(arena, numbers, struct le_use);
     step->launch = (struct le_kernel_launch){.shared_bytes = made->shared_bytes,
+                                             .replay = &step->replay,
                                              .arguments = step->arguments,
                                              .argument_count = made->argument_count,
                                              .uses = step->uses,

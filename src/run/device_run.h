@@ -50,6 +50,7 @@ struct le_device_step {
     struct le_loaded_code *code;
     const struct le_device_launch *made;
     struct le_kernel_launch launch;
+    struct le_replay replay;
     struct le_launch_argument *arguments;
     union le_device_value {
         uint64_t address;

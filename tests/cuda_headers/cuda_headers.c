@@ -66,6 +66,12 @@ SIZED(le_cu_memcpy3d, CUDA_MEMCPY3D);
     _Static_assert(sizeof MEMBER(le_cu_memcpy3d, name) == sizeof MEMBER(CUDA_MEMCPY3D, name), #name);
 LE_CU_MEMCPY3D(X)
 #undef X
+SIZED(le_cu_kernel_node, CUDA_KERNEL_NODE_PARAMS);
+#define X(type, name)                                                                                                  \
+    _Static_assert(offsetof(le_cu_kernel_node, name) == offsetof(CUDA_KERNEL_NODE_PARAMS, name), #name);               \
+    _Static_assert(sizeof MEMBER(le_cu_kernel_node, name) == sizeof MEMBER(CUDA_KERNEL_NODE_PARAMS, name), #name);
+LE_CU_KERNEL_NODE(X)
+#undef X
 
 /* ---- functions: from here on, our names mean their types */
 #define le_cu_deviceptr           CUdeviceptr
@@ -77,6 +83,7 @@ LE_CU_MEMCPY3D(X)
 #define le_cu_proc_address_result CUdriverProcAddressQueryResult
 #define le_cu_uuid                CUuuid
 #define le_cu_memcpy3d            CUDA_MEMCPY3D
+#define le_cu_kernel_node         CUDA_KERNEL_NODE_PARAMS
 #define le_nvrtc_result           nvrtcResult
 #define le_cublas_status          cublasStatus_t
 #define le_cublas_operation       cublasOperation_t
@@ -122,7 +129,7 @@ enum {
     PRODUCTS = HAS_CUBLAS * (0 LE_CUBLAS_SYMBOLS(X)),
 #undef X
 #define X(a, b) +1
-    MEMBERS = 0 LE_CU_MEMCPY3D(X)
+    MEMBERS = 0 LE_CU_MEMCPY3D(X) LE_CU_KERNEL_NODE(X)
 #undef X
 };
 

@@ -83,15 +83,15 @@ static leat_status take_results(leat_call *call, struct outcome *outcome) {
     return status;
 }
 
-/* Twice, unless it is slow: the second run finds its plan. */
-static leat_status run_text(leat_context *ctx, const char *text, leat_stream *stream, struct outcome *outcome) {
+static leat_status run_times(leat_context *ctx, const char *text, int times, leat_stream *stream,
+                             struct outcome *outcome) {
     leat_program *program = NULL;
     leat_call *call = NULL;
     leat_array *x = NULL;
     leat_status status;
     (void)((status = leat_program_new(ctx, text, 0, NULL, &program)) || (status = leat_call_new(program, &call)) ||
            (strstr(text, "x[") && ((status = ramp(ctx, &x)) || (status = leat_call_set_array(call, "x", x)))));
-    for (int k = strstr(text, "512") != NULL; k < 2 && !status; k++)
+    for (int k = 0; k < times && !status; k++)
         status = leat_call_run(call, stream, NULL);
     if (!status)
         status = take_results(call, outcome);
@@ -99,6 +99,16 @@ static leat_status run_text(leat_context *ctx, const char *text, leat_stream *st
     leat_program_free(program);
     leat_array_free(x);
     return status;
+}
+
+/* Twice, unless it is slow: the second run finds its plan. */
+static leat_status run_text(leat_context *ctx, const char *text, leat_stream *stream, struct outcome *outcome) {
+    return run_times(ctx, text, strstr(text, "512") ? 1 : 2, stream, outcome);
+}
+
+/* So often that its launch is kept. */
+static leat_status run_often(leat_context *ctx, const char *text, struct outcome *outcome) {
+    return run_times(ctx, text, 35, NULL, outcome);
 }
 
 /* What one stream makes another one reads, with times of the device. */
@@ -160,6 +170,7 @@ static const struct scenario {
     {.name = "product", .text = "y[i,j] = sum(k: x[k,i] * x[k,j])"},
     {.name = "random", .text = "r[i] = rand(3, i) + x[i,0]"},
     {.name = "data error", .text = "y[i] = x[i64(x[i,0] * 1000), 0]", .expected = LEAT_DATA},
+    {.name = "again and again", .text = "y[i,j] = x[i,j] * 3 + 1", .run = run_often},
     {.name = "streams", .text = "y[i,j] = x[i,j] * 3 + 1", .run = run_streams},
     {.name = "module",
      .text = "extern \"C\" __global__ void twice(float *x, int n) { extern __shared__ float part[];\n"
@@ -278,7 +289,7 @@ static const char *judge(const struct outcome *outcome, const struct expectation
 static const char *judge_left(const struct fault_kind *kind, bool told) {
     struct le_sim_tally tally;
     le_sim_tally(&tally);
-    int left = tally.blocks + tally.modules + tally.streams + tally.events;
+    int left = tally.blocks + tally.modules + tally.streams + tally.events + (tally.graphs > 0);
     if (tally.contexts)
         return "the driver's context is still held";
     if (live)

@@ -190,6 +190,9 @@ static const struct le_device_ops cuda_ops = {
     .module_free = le_cuda_module_free,
     .compiler_begin = le_cuda_compiler_begin,
     .launch = le_cuda_launch,
+    .replay_new = le_cuda_replay_new,
+    .replay_launch = le_cuda_replay_launch,
+    .replay_free = le_cuda_replay_free,
     .product_open = le_cuda_product_open,
     .product = le_cuda_product,
 };

@@ -94,8 +94,14 @@ leat_status le_cuda_event_elapsed(void *native, void *start, void *stop, double 
 void le_cuda_compiler_begin(void *native);
 leat_status le_cuda_module_new(void *native, const struct le_module_source *source, struct le_device_module *module);
 void le_cuda_module_free(void *native, struct le_device_module *module);
+/* cuda_launch.c */
 leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *kernel,
                            const struct le_kernel_launch *launch, void **parameters);
+leat_status le_cuda_replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                               void **parameters, void **replay);
+leat_status le_cuda_replay_launch(void *native, void *stream, struct le_device_kernel *kernel,
+                                  const struct le_kernel_launch *launch, void **parameters, void *replay);
+void le_cuda_replay_free(void *native, void *replay);
 /* cuda_product.c */
 leat_status le_cuda_product_open(void *native);
 leat_status le_cuda_product(void *native, void *stream, const struct le_product *product, uint64_t work,

@@ -1,6 +1,5 @@
-/* Modules and launches over a CUDA driver: compiled code is loaded, its kernels and variables are found and measured.
- * What a launch must fulfil was checked before (launch.c), but for what only the driver knows: how many blocks are
- * resident at one time. */
+/* Modules over a CUDA driver: compiled code is loaded, its kernels and variables are found and measured. Launching is
+ * cuda_launch.c's. */
 #include "base/memory.h"
 #include "device/cuda/cuda_compile.h"
 #include <stdio.h>
@@ -127,70 +126,4 @@ void le_cuda_module_free(void *native, struct le_device_module *module) {
         return;
     cuda->driver->ModuleUnload(module->native);
     le_cuda_leave(cuda, before, LEAT_OK);
-}
-
-/* ---- launching */
-
-/* Dynamic shared memory above the usual limit is asked for once, as much as the kernel may ever have. */
-static leat_status ask_shared(struct le_cuda_device *cuda, struct le_device_kernel *kernel) {
-    if (atomic_load_explicit(&kernel->shared_asked, memory_order_acquire))
-        return LEAT_OK;
-    le_cu_result result = cuda->driver->FuncSetAttribute(
-        kernel->native, LE_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kernel->max_dynamic_shared_bytes);
-    if (result == LE_CU_SUCCESS)
-        atomic_store_explicit(&kernel->shared_asked, true, memory_order_release);
-    return le_cuda_result(cuda, result, "kernel %s: %zu bytes of dynamic shared memory", kernel->name,
-                          kernel->max_dynamic_shared_bytes);
-}
-
-/* All blocks of a cooperative launch must be resident at one time. */
-static leat_status check_resident(struct le_cuda_device *cuda, const struct le_device_kernel *kernel,
-                                  const struct le_kernel_launch *launch) {
-    int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]), each = 0;
-    int multiprocessors = cuda->device->limits.multiprocessors;
-    le_cu_result result =
-        cuda->driver->OccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel->native, threads, launch->shared_bytes);
-    if (result != LE_CU_SUCCESS)
-        return le_cuda_result(cuda, result, "kernel %s", kernel->name);
-    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    uint64_t most = (uint64_t)each * (uint64_t)multiprocessors;
-    if (blocks <= most)
-        return LEAT_OK;
-    return le_fail(
-        LEAT_INVALID,
-        "kernel %s: a cooperative launch of %llu blocks; at most %llu of %d threads are resident at one time "
-        "(%d on each of %d multiprocessors)",
-        kernel->name, (unsigned long long)blocks, (unsigned long long)most, threads, each, multiprocessors);
-}
-
-static leat_status launch_cooperative(struct le_cuda_device *cuda, void *stream, struct le_device_kernel *kernel,
-                                      const struct le_kernel_launch *launch, void **parameters) {
-    leat_status status = check_resident(cuda, kernel, launch);
-    if (status)
-        return status;
-    le_cu_result result = cuda->driver->LaunchCooperativeKernel(
-        kernel->native, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
-        launch->block[2], (unsigned)launch->shared_bytes, stream, parameters);
-    return result == LE_CU_SUCCESS ? LEAT_OK : le_cuda_result(cuda, result, "kernel %s", kernel->name);
-}
-
-leat_status le_cuda_launch(void *native, void *stream, struct le_device_kernel *kernel,
-                           const struct le_kernel_launch *launch, void **parameters) {
-    struct le_cuda_device *cuda = native;
-    le_cu_context before;
-    leat_status status = le_cuda_enter(cuda, &before);
-    if (status)
-        return status;
-    if (launch->shared_bytes + kernel->static_shared_bytes > cuda->device->limits.shared_bytes)
-        status = ask_shared(cuda, kernel);
-    if (!status && launch->cooperative) {
-        status = launch_cooperative(cuda, le_cuda_stream_of(cuda, stream), kernel, launch, parameters);
-    } else if (!status) {
-        le_cu_result result = cuda->driver->LaunchKernel(
-            kernel->native, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
-            launch->block[2], (unsigned)launch->shared_bytes, le_cuda_stream_of(cuda, stream), parameters, NULL);
-        if (result != LE_CU_SUCCESS)
-            status = le_cuda_result(cuda, result, "kernel %s", kernel->name);
-    }
-    return le_cuda_leave(cuda, before, status);
 }

@@ -34,8 +34,8 @@ struct le_sim_options {
 /* Calls since le_sim_configure, as faults count them; what a context held that was left when it was released last. */
 struct le_sim_tally {
     uint64_t driver_calls, nvrtc_calls, cublas_calls;
-    int contexts; /* now */
-    int blocks, modules, streams, events;
+    int contexts;                                 /* now */
+    int blocks, modules, streams, events, graphs; /* left behind by the last context */
 };
 
 /* Takes effect for what is done from now on; options NULL: as at the start, from the environment. */

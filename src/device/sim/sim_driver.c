@@ -1,5 +1,6 @@
 /* sim as a CUDA driver: its one state, the door of every call, the device and its primary context, and the table. What
- * a call does is in the files beside: sim_memory.c, sim_copy.c, sim_stream.c, sim_event.c, sim_launch.c.
+ * a call does is in the files beside: sim_memory.c, sim_copy.c, sim_stream.c, sim_event.c, sim_function.c,
+ * sim_launch.c, sim_graph.c.
  *
  * The state is the process's, as a driver has no handle of its own; it holds memory only while the primary context is
  * retained. Any thread, one call at a time. */
@@ -16,7 +17,9 @@ static struct sim_state the_state = {.life = PTHREAD_MUTEX_INITIALIZER,
                                      .stream_handles = {.kind = SIM_HANDLE_STREAM},
                                      .event_handles = {.kind = SIM_HANDLE_EVENT},
                                      .module_handles = {.kind = SIM_HANDLE_MODULE},
-                                     .function_handles = {.kind = SIM_HANDLE_FUNCTION}};
+                                     .function_handles = {.kind = SIM_HANDLE_FUNCTION},
+                                     .graph_handles = {.kind = SIM_HANDLE_GRAPH},
+                                     .exec_handles = {.kind = SIM_HANDLE_EXEC}};
 static _Thread_local le_cu_context current;
 
 struct sim_state *le_sim_state(void) {
@@ -167,6 +170,7 @@ static void finish(struct sim_state *state) {
     le_sim_streams_finish();
     le_sim_events_finish();
     le_sim_handles_finish(&state->stream_handles);
+    le_sim_graphs_finish();
     le_sim_modules_finish();
     le_sim_check_finish();
     le_sim_memory_finish();

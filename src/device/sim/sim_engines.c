@@ -10,6 +10,7 @@
 
 enum {
     LAUNCH_NS = 2750,       /* measured: enqueueing one */
+    GRAPH_LAUNCH_NS = 1800, /* measured: of a graph of one kernel */
     SYNCHRONIZE_NS = 2950,  /* measured: launch, a kernel of 2,000 ns and a wait take 7.7 us */
     COPY_CALL_NS = 2750,    /* estimate: as a launch */
     EVENT_NS = 1000,        /* estimate */
@@ -32,11 +33,17 @@ enum {
 };
 
 uint64_t le_sim_call_ns(enum sim_call call) {
-    static const uint64_t costs_ns[] = {[SIM_CALL_FREE] = 0,           [SIM_CALL_QUERY] = QUERY_NS,
-                                        [SIM_CALL_LAUNCH] = LAUNCH_NS, [SIM_CALL_COPY] = COPY_CALL_NS,
-                                        [SIM_CALL_EVENT] = EVENT_NS,   [SIM_CALL_SYNCHRONIZE] = SYNCHRONIZE_NS,
-                                        [SIM_CALL_CREATE] = CREATE_NS, [SIM_CALL_ALLOCATE] = ALLOCATE_NS,
-                                        [SIM_CALL_MODULE] = MODULE_NS, [SIM_CALL_CONTEXT] = CONTEXT_NS};
+    static const uint64_t costs_ns[] = {[SIM_CALL_FREE] = 0,
+                                        [SIM_CALL_QUERY] = QUERY_NS,
+                                        [SIM_CALL_LAUNCH] = LAUNCH_NS,
+                                        [SIM_CALL_GRAPH_LAUNCH] = GRAPH_LAUNCH_NS,
+                                        [SIM_CALL_COPY] = COPY_CALL_NS,
+                                        [SIM_CALL_EVENT] = EVENT_NS,
+                                        [SIM_CALL_SYNCHRONIZE] = SYNCHRONIZE_NS,
+                                        [SIM_CALL_CREATE] = CREATE_NS,
+                                        [SIM_CALL_ALLOCATE] = ALLOCATE_NS,
+                                        [SIM_CALL_MODULE] = MODULE_NS,
+                                        [SIM_CALL_CONTEXT] = CONTEXT_NS};
     return costs_ns[call];
 }
 

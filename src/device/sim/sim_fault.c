@@ -128,7 +128,9 @@ void le_sim_note_left(void) {
     struct sim_state *state = le_sim_state();
     state->left = (struct le_sim_tally){.modules = le_sim_handles_live(&state->module_handles),
                                         .streams = le_sim_handles_live(&state->stream_handles),
-                                        .events = le_sim_handles_live(&state->event_handles)};
+                                        .events = le_sim_handles_live(&state->event_handles),
+                                        .graphs = le_sim_handles_live(&state->graph_handles) +
+                                                  le_sim_handles_live(&state->exec_handles)};
     for (int k = 0; k < state->memory.count; k++)
         state->left.blocks += state->memory.at[k].kind != SIM_BLOCK_MODULE;
 }

@@ -1,371 +1,17 @@
-/* Modules, functions and launches of the table, over sim_exec.h. A launch is checked and copied here, arguments and
- * all, and runs later on sim's thread; what its kernel prints goes to the process's standard output, as a driver's
- * does. Under the state's lock. */
+/* Launches of the table: checked and copied here, arguments and all, and run later on sim's thread; what a kernel
+ * prints goes to the process's standard output, as a driver's does. Under the state's lock. */
 #include "base/memory.h"
 #include "base/text.h"
-#include "device/sim/sim_state.h"
+#include "device/sim/sim_function.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-struct sim_function {
-    uintptr_t handle;
-    const struct sim_item *item;
-    struct sim_loaded *loaded;
-    size_t static_bytes, dynamic_max_bytes;
-    int registers;
-    struct sim_function *next;
-};
-struct sim_loaded { /* a module */
-    struct sim_module *module;
-    struct sim_function *functions;
-    struct sim_loaded *next; /* of those that were unloaded */
-};
 struct sim_kernel {
     struct sim_grid grid;
     size_t buffer_bytes;
     unsigned char buffer[]; /* of the parameters, at their offsets */
 };
-
-/* ---- modules */
-
-static void variables_forget(const struct sim_loaded *loaded) {
-    const struct sim_item *item;
-    for (size_t k = 0; (item = le_sim_module_variable(loaded->module, k)); k++) {
-        const struct sim_block *block = le_sim_memory_find((uintptr_t)item->address, 1);
-        if (block && block->kind == SIM_BLOCK_MODULE)
-            le_sim_memory_remove(block->address);
-    }
-}
-
-static bool variables_know(const struct sim_loaded *loaded) {
-    const struct sim_item *item;
-    for (size_t k = 0; (item = le_sim_module_variable(loaded->module, k)); k++) {
-        struct sim_block block = {.address = (uintptr_t)item->address,
-                                  .size_bytes = item->size_bytes,
-                                  .span_bytes = item->size_bytes,
-                                  .kind = SIM_BLOCK_MODULE};
-        if (item->size_bytes && !le_sim_memory_add(&block))
-            return false;
-    }
-    return true;
-}
-
-static void functions_free(struct sim_loaded *loaded) {
-    while (loaded->functions) {
-        struct sim_function *function = loaded->functions;
-        loaded->functions = function->next;
-        le_sim_handle_drop(&le_sim_state()->function_handles, function->handle);
-        le_free(function);
-    }
-}
-
-static void loaded_free(struct sim_loaded *loaded) {
-    functions_free(loaded);
-    variables_forget(loaded);
-    le_sim_module_free(loaded->module);
-    le_free(loaded);
-}
-
-/* Reports may name places in a module that was unloaded: while checking it stays until the check ends. */
-static void retire(struct sim_loaded *loaded) {
-    struct sim_state *state = le_sim_state();
-    if (!state->check) {
-        loaded_free(loaded);
-        return;
-    }
-    functions_free(loaded);
-    variables_forget(loaded);
-    loaded->next = state->retired;
-    state->retired = loaded;
-}
-
-void le_sim_modules_finish(void) {
-    struct sim_state *state = le_sim_state();
-    while (state->retired) {
-        struct sim_loaded *loaded = state->retired;
-        state->retired = loaded->next;
-        loaded_free(loaded);
-    }
-    for (int k = 0; k < state->module_handles.count; k++)
-        if (state->module_handles.at[k].object)
-            loaded_free(state->module_handles.at[k].object);
-    le_sim_handles_finish(&state->module_handles);
-    le_sim_handles_finish(&state->function_handles);
-}
-
-/* Logs are asked for by options; ours are empty, as the image was compiled before. */
-static void empty_logs(unsigned option_count, const le_cu_jit_option *options, void **values) {
-    for (unsigned k = 0; k < option_count; k++) {
-        bool log = options[k] == LE_CU_JIT_INFO_LOG_BUFFER || options[k] == LE_CU_JIT_ERROR_LOG_BUFFER;
-        if (log && values[k])
-            *(char *)values[k] = '\0';
-    }
-}
-
-static le_cu_result load(le_cu_module *handle, const void *image) {
-    struct sim_state *state = le_sim_state();
-    if (le_sim_fault_now(&state->counts.module, state->options.faults.module))
-        return LE_CU_ERROR_INVALID_IMAGE;
-    struct sim_loaded *loaded = le_alloc_zero(1, sizeof *loaded);
-    if (!loaded)
-        return LE_CU_ERROR_OUT_OF_MEMORY;
-    leat_status status = le_sim_module_load(image, state->check, &loaded->module);
-    if (status) {
-        le_free(loaded);
-        return status == LEAT_OUT_OF_MEMORY ? LE_CU_ERROR_OUT_OF_MEMORY : LE_CU_ERROR_INVALID_IMAGE;
-    }
-    uintptr_t number = variables_know(loaded) ? le_sim_handle_put(&state->module_handles, loaded) : 0;
-    if (!number) {
-        loaded_free(loaded);
-        return LE_CU_ERROR_OUT_OF_MEMORY;
-    }
-    *handle = (le_cu_module)number;
-    return LE_CU_SUCCESS;
-}
-
-le_cu_result le_sim_ModuleLoadDataEx(le_cu_module *module, const void *image, unsigned option_count,
-                                     le_cu_jit_option *options, void **values) {
-    le_cu_result result = le_sim_enter(SIM_CALL_MODULE);
-    if (result)
-        return result;
-    if (!module || !image || (option_count && (!options || !values)))
-        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
-    empty_logs(option_count, options, values);
-    return le_sim_leave(load(module, image));
-}
-
-static struct sim_loaded *loaded_of(le_cu_module module) {
-    return le_sim_handle_get(&le_sim_state()->module_handles, (uintptr_t)module);
-}
-
-le_cu_result le_sim_ModuleUnload(le_cu_module module) {
-    le_cu_result result = le_sim_enter(SIM_CALL_MODULE);
-    if (result)
-        return result;
-    if (!loaded_of(module))
-        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    le_sim_force_all(); /* its kernels come first */
-    struct sim_loaded *loaded = loaded_of(module);
-    if (loaded) {
-        le_sim_handle_drop(&le_sim_state()->module_handles, (uintptr_t)module);
-        retire(loaded);
-    }
-    return le_sim_leave(LE_CU_SUCCESS);
-}
-
-static struct sim_function *function_new(struct sim_loaded *loaded, const struct sim_item *item) {
-    struct sim_function *function = le_alloc_zero(1, sizeof *function);
-    if (!function)
-        return NULL;
-    function->handle = le_sim_handle_put(&le_sim_state()->function_handles, function);
-    if (!function->handle) {
-        le_free(function);
-        return NULL;
-    }
-    function->item = item;
-    function->loaded = loaded;
-    function->static_bytes = le_sim_module_shared_bytes(loaded->module, item);
-    function->registers = le_sim_module_registers(loaded->module, item);
-    function->dynamic_max_bytes =
-        function->static_bytes < SIM_SHARED_BYTES ? SIM_SHARED_BYTES - function->static_bytes : 0;
-    function->next = loaded->functions;
-    loaded->functions = function;
-    return function;
-}
-
-static le_cu_result get_function(le_cu_function *handle, le_cu_module module, const char *name) {
-    struct sim_loaded *loaded = loaded_of(module);
-    if (!loaded)
-        return LE_CU_ERROR_INVALID_HANDLE;
-    if (!handle || !name)
-        return LE_CU_ERROR_INVALID_VALUE;
-    const struct sim_item *item = le_sim_module_kernel(loaded->module, name);
-    if (!item)
-        return LE_CU_ERROR_NOT_FOUND;
-    struct sim_function *function = loaded->functions;
-    while (function && function->item != item)
-        function = function->next;
-    if (!function)
-        function = function_new(loaded, item);
-    if (!function)
-        return LE_CU_ERROR_OUT_OF_MEMORY;
-    *handle = (le_cu_function)function->handle;
-    return LE_CU_SUCCESS;
-}
-
-le_cu_result le_sim_ModuleGetFunction(le_cu_function *function, le_cu_module module, const char *name) {
-    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
-    return result ? result : le_sim_leave(get_function(function, module, name));
-}
-
-static le_cu_result get_global(le_cu_deviceptr *address, size_t *size_bytes, le_cu_module module, const char *name) {
-    const struct sim_loaded *loaded = loaded_of(module);
-    if (!loaded)
-        return LE_CU_ERROR_INVALID_HANDLE;
-    if (!name)
-        return LE_CU_ERROR_INVALID_VALUE;
-    const struct sim_item *item = le_sim_module_global(loaded->module, name);
-    if (!item)
-        return LE_CU_ERROR_NOT_FOUND;
-    if (address)
-        *address = (uintptr_t)item->address;
-    if (size_bytes)
-        *size_bytes = item->size_bytes;
-    return LE_CU_SUCCESS;
-}
-
-le_cu_result le_sim_ModuleGetGlobal(le_cu_deviceptr *address, size_t *size_bytes, le_cu_module module,
-                                    const char *name) {
-    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
-    return result ? result : le_sim_leave(get_global(address, size_bytes, module, name));
-}
-
-/* ---- functions */
-
-static struct sim_function *function_of(le_cu_function function) {
-    return le_sim_handle_get(&le_sim_state()->function_handles, (uintptr_t)function);
-}
-
-static int most_threads(const struct sim_function *function) {
-    int most = function->item->max_threads && function->item->max_threads < SIM_BLOCK_THREADS
-                   ? (int)function->item->max_threads
-                   : SIM_BLOCK_THREADS;
-    int warps = function->registers > 0 ? SIM_REGISTERS / (function->registers * 32) : most / 32;
-    return warps * 32 < most ? warps * 32 : most;
-}
-
-static le_cu_result get_attribute(int *value, le_cu_function_attribute attribute, const struct sim_function *function) {
-    if (!function)
-        return LE_CU_ERROR_INVALID_HANDLE;
-    if (!value)
-        return LE_CU_ERROR_INVALID_VALUE;
-    switch (attribute) {
-    case LE_CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = most_threads(function);
-        return LE_CU_SUCCESS;
-    case LE_CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        *value = (int)function->static_bytes;
-        return LE_CU_SUCCESS;
-    case LE_CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-    case LE_CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-        *value = 0;
-        return LE_CU_SUCCESS;
-    case LE_CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *value = function->registers;
-        return LE_CU_SUCCESS;
-    case LE_CU_FUNC_ATTRIBUTE_PTX_VERSION:
-    case LE_CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = 90;
-        return LE_CU_SUCCESS;
-    case LE_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = (int)function->dynamic_max_bytes;
-        return LE_CU_SUCCESS;
-    default:
-        return LE_CU_ERROR_INVALID_VALUE;
-    }
-}
-
-le_cu_result le_sim_FuncGetAttribute(int *value, le_cu_function_attribute attribute, le_cu_function function) {
-    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
-    return result ? result : le_sim_leave(get_attribute(value, attribute, function_of(function)));
-}
-
-static le_cu_result set_attribute(struct sim_function *function, le_cu_function_attribute attribute, int value) {
-    if (!function)
-        return LE_CU_ERROR_INVALID_HANDLE;
-    if (attribute != LE_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
-        (size_t)value + function->static_bytes > SIM_SHARED_OPTIN_BYTES)
-        return LE_CU_ERROR_INVALID_VALUE;
-    function->dynamic_max_bytes = (size_t)value;
-    return LE_CU_SUCCESS;
-}
-
-le_cu_result le_sim_FuncSetAttribute(le_cu_function function, le_cu_function_attribute attribute, int value) {
-    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
-    return result ? result : le_sim_leave(set_attribute(function_of(function), attribute, value));
-}
-
-le_cu_result le_sim_FuncGetParamInfo(le_cu_function handle, size_t k, size_t *offset_bytes, size_t *size_bytes) {
-    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
-    if (result)
-        return result;
-    const struct sim_function *function = function_of(handle);
-    if (!function)
-        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    if (!offset_bytes || k >= function->item->parameter_count)
-        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
-    *offset_bytes = function->item->parameters[k].offset;
-    if (size_bytes)
-        *size_bytes = function->item->parameters[k].size_bytes;
-    return le_sim_leave(LE_CU_SUCCESS);
-}
-
-/* ---- occupancy */
-
-static int least(int a, int b) {
-    return a < b ? a : b;
-}
-
-/* Blocks that one multiprocessor has room for: by threads in whole warps, by shared memory, by registers. */
-static int blocks_for(const struct sim_function *function, int threads, size_t shared_bytes) {
-    int warps = (threads + 31) / 32;
-    size_t shared = function->static_bytes + shared_bytes + SIM_BLOCK_SHARED_RESERVED_BYTES;
-    int blocks = least(SIM_MULTIPROCESSOR_BLOCKS, SIM_MULTIPROCESSOR_THREADS / (warps * 32));
-    if (threads > most_threads(function) || shared > SIM_MULTIPROCESSOR_SHARED_BYTES)
-        return 0;
-    blocks = least(blocks, (int)(SIM_MULTIPROCESSOR_SHARED_BYTES / shared));
-    if (function->registers > 0)
-        blocks = least(blocks, SIM_REGISTERS / (function->registers * warps * 32));
-    return blocks;
-}
-
-le_cu_result le_sim_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, le_cu_function handle, int block_size,
-                                                              size_t shared_bytes) {
-    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
-    if (result)
-        return result;
-    const struct sim_function *function = function_of(handle);
-    if (!function)
-        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    if (!blocks || block_size <= 0 || block_size > SIM_BLOCK_THREADS)
-        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
-    *blocks = blocks_for(function, block_size, shared_bytes);
-    return le_sim_leave(LE_CU_SUCCESS);
-}
-
-/* The largest block of those that keep most threads resident. */
-static void best_block(const struct sim_function *function, size_t (*shared_bytes_for)(int block_size),
-                       size_t shared_bytes, int limit, int *grid, int *block) {
-    int best_threads = 0;
-    *grid = *block = 0;
-    for (int threads = least(limit, most_threads(function)) / 32 * 32; threads >= 32; threads -= 32) {
-        int blocks = blocks_for(function, threads, shared_bytes_for ? shared_bytes_for(threads) : shared_bytes);
-        if (blocks * threads > best_threads) {
-            best_threads = blocks * threads;
-            *grid = blocks * SIM_MULTIPROCESSORS;
-            *block = threads;
-        }
-    }
-}
-
-le_cu_result le_sim_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, le_cu_function handle,
-                                                   size_t (*shared_bytes_for)(int block_size), size_t shared_bytes,
-                                                   int block_size_limit) {
-    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
-    if (result)
-        return result;
-    const struct sim_function *function = function_of(handle);
-    if (!function)
-        return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    if (!min_grid_size || !block_size || block_size_limit < 0)
-        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
-    int limit = block_size_limit ? block_size_limit : SIM_BLOCK_THREADS;
-    best_block(function, shared_bytes_for, shared_bytes, limit, min_grid_size, block_size);
-    return le_sim_leave(LE_CU_SUCCESS);
-}
-
-/* ---- launches */
 
 void le_sim_kernel_free(struct sim_kernel *kernel) {
     le_free(kernel);
@@ -383,11 +29,6 @@ uintptr_t le_sim_kernel_address(const struct sim_kernel *kernel, size_t k) {
     return word ? word : 1; /* no address of anything */
 }
 
-struct shape {
-    unsigned grid[3], block[3], shared_bytes;
-    bool cooperative;
-};
-
 static size_t parameter_bytes(const struct sim_item *item) {
     size_t size_bytes = 0;
     for (unsigned k = 0; k < item->parameter_count; k++) {
@@ -398,7 +39,7 @@ static size_t parameter_bytes(const struct sim_item *item) {
 }
 
 /* As cuLaunchKernel: a value that no kernel could have, then what this one cannot. */
-static le_cu_result shape_check(const struct sim_function *function, const struct shape *shape) {
+static le_cu_result shape_check(const struct sim_function *function, const struct sim_shape *shape) {
     static const unsigned block_max[3] = {1024, 1024, 64}, grid_max[3] = {2147483647, 65535, 65535};
     for (int k = 0; k < 3; k++)
         if (!shape->grid[k] || !shape->block[k] || shape->block[k] > block_max[k] || shape->grid[k] > grid_max[k])
@@ -414,7 +55,7 @@ static le_cu_result shape_check(const struct sim_function *function, const struc
             return LE_CU_ERROR_INVALID_VALUE;
     if ((uint64_t)cluster[0] * cluster[1] * cluster[2] > SIM_CLUSTER_BLOCKS)
         return LE_CU_ERROR_INVALID_VALUE;
-    if (threads > (uint64_t)most_threads(function))
+    if (threads > (uint64_t)le_sim_most_threads(function))
         return LE_CU_ERROR_LAUNCH_OUT_OF_RESOURCES;
     return LE_CU_SUCCESS;
 }
@@ -424,13 +65,13 @@ static uint64_t product(const unsigned extents[3]) {
 }
 
 /* Parameters come one address each, or, in extra, as one buffer: {1, buffer, 2, &size, 0}. */
-static le_cu_result parameters_copy(struct sim_kernel *kernel, size_t size_bytes, void **parameters, void **extra) {
-    const struct sim_item *item = kernel->grid.kernel;
+static le_cu_result parameters_copy(const struct sim_item *item, unsigned char *to, void **parameters, void **extra) {
+    size_t size_bytes = parameter_bytes(item);
     if (!extra) {
         for (unsigned k = 0; k < item->parameter_count; k++) {
             if (!parameters || !parameters[k])
                 return LE_CU_ERROR_INVALID_VALUE;
-            memcpy(kernel->buffer + item->parameters[k].offset, parameters[k], item->parameters[k].size_bytes);
+            memcpy(to + item->parameters[k].offset, parameters[k], item->parameters[k].size_bytes);
         }
         return LE_CU_SUCCESS;
     }
@@ -445,11 +86,12 @@ static le_cu_result parameters_copy(struct sim_kernel *kernel, size_t size_bytes
             return LE_CU_ERROR_INVALID_VALUE;
     if (parameters || given_bytes < size_bytes || (size_bytes && !buffer))
         return LE_CU_ERROR_INVALID_VALUE;
-    memcpy(kernel->buffer, buffer, size_bytes);
+    memcpy(to, buffer, size_bytes);
     return LE_CU_SUCCESS;
 }
 
-static struct sim_op *kernel_new(const struct sim_function *function, const struct shape *shape, size_t size_bytes) {
+static struct sim_op *kernel_new(const struct sim_function *function, const struct sim_shape *shape,
+                                 size_t size_bytes) {
     struct sim_op *op = le_alloc_zero(1, sizeof *op);
     struct sim_kernel *kernel = le_alloc_zero(1, sizeof *kernel + size_bytes);
     if (!op || !kernel) {
@@ -458,7 +100,7 @@ static struct sim_op *kernel_new(const struct sim_function *function, const stru
         return NULL;
     }
     uint64_t blocks = product(shape->grid), threads = product(shape->block);
-    int resident = SIM_MULTIPROCESSORS * blocks_for(function, (int)threads, shape->shared_bytes);
+    int resident = SIM_MULTIPROCESSORS * le_sim_blocks_for(function, (int)threads, shape->shared_bytes);
     kernel->grid = (struct sim_grid){.module = function->loaded->module,
                                      .kernel = function->item,
                                      .dynamic_bytes = shape->shared_bytes,
@@ -477,17 +119,17 @@ static struct sim_op *kernel_new(const struct sim_function *function, const stru
     return op;
 }
 
-static le_cu_result launch(le_cu_function handle, const struct shape *shape, le_cu_stream stream_handle,
+le_cu_result le_sim_launch(le_cu_function handle, const struct sim_shape *shape, le_cu_stream stream_handle,
                            void **parameters, void **extra) {
     struct sim_state *state = le_sim_state();
-    const struct sim_function *function = function_of(handle);
+    const struct sim_function *function = le_sim_function_of(handle);
     struct sim_stream *stream = le_sim_stream_of(stream_handle);
     if (!function || !stream)
         return LE_CU_ERROR_INVALID_HANDLE;
     le_cu_result result = shape_check(function, shape);
     if (result)
         return result;
-    int resident = blocks_for(function, (int)product(shape->block), shape->shared_bytes) * SIM_MULTIPROCESSORS;
+    int resident = le_sim_blocks_for(function, (int)product(shape->block), shape->shared_bytes) * SIM_MULTIPROCESSORS;
     if (shape->cooperative && product(shape->grid) > (uint64_t)resident)
         return LE_CU_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (le_sim_fault_now(&state->counts.launch, state->options.faults.launch))
@@ -496,7 +138,7 @@ static le_cu_result launch(le_cu_function handle, const struct shape *shape, le_
     struct sim_op *op = kernel_new(function, shape, size_bytes);
     if (!op)
         return LE_CU_ERROR_OUT_OF_MEMORY;
-    result = parameters_copy(op->kernel, size_bytes, parameters, extra);
+    result = parameters_copy(function->item, op->kernel->buffer, parameters, extra);
     if (result) {
         le_sim_op_free(op);
         return result;
@@ -504,20 +146,43 @@ static le_cu_result launch(le_cu_function handle, const struct shape *shape, le_
     return le_sim_enqueue(stream, op);
 }
 
+le_cu_result le_sim_launch_keep(le_cu_function handle, const struct sim_shape *shape, void **parameters, void **extra,
+                                struct sim_kept_launch **kept) {
+    const struct sim_function *function = le_sim_function_of(handle);
+    if (!function)
+        return LE_CU_ERROR_INVALID_HANDLE;
+    le_cu_result result = shape_check(function, shape);
+    if (result)
+        return result;
+    size_t size_bytes = parameter_bytes(function->item);
+    struct sim_kept_launch *made = le_alloc_zero(1, sizeof *made + size_bytes);
+    if (!made)
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    made->function = handle;
+    made->shape = *shape;
+    made->buffer_bytes = size_bytes;
+    result = parameters_copy(function->item, made->buffer, parameters, extra);
+    if (result)
+        le_free(made);
+    else
+        *kept = made;
+    return result;
+}
+
 le_cu_result le_sim_LaunchKernel(le_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                  le_cu_stream stream, void **parameters, void **extra) {
-    struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false};
+    struct sim_shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, false};
     le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : le_sim_leave(launch(function, &shape, stream, parameters, extra));
+    return result ? result : le_sim_leave(le_sim_launch(function, &shape, stream, parameters, extra));
 }
 
 le_cu_result le_sim_LaunchCooperativeKernel(le_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                             le_cu_stream stream, void **parameters) {
-    struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
+    struct sim_shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, true};
     le_cu_result result = le_sim_enter(SIM_CALL_LAUNCH);
-    return result ? result : le_sim_leave(launch(function, &shape, stream, parameters, NULL));
+    return result ? result : le_sim_leave(le_sim_launch(function, &shape, stream, parameters, NULL));
 }
 
 /* ---- running */

@@ -28,7 +28,14 @@ enum {
 };
 
 /* ---- handles: what the caller holds is no address; one that was destroyed, or is of another kind, is known as bad */
-enum sim_handle_kind { SIM_HANDLE_STREAM = 1, SIM_HANDLE_EVENT, SIM_HANDLE_MODULE, SIM_HANDLE_FUNCTION };
+enum sim_handle_kind {
+    SIM_HANDLE_STREAM = 1,
+    SIM_HANDLE_EVENT,
+    SIM_HANDLE_MODULE,
+    SIM_HANDLE_FUNCTION,
+    SIM_HANDLE_GRAPH,
+    SIM_HANDLE_EXEC
+};
 struct sim_handles {
     struct sim_handle_slot {
         void *object;
@@ -153,6 +160,7 @@ enum sim_call {
     SIM_CALL_FREE, /* takes no time */
     SIM_CALL_QUERY,
     SIM_CALL_LAUNCH,
+    SIM_CALL_GRAPH_LAUNCH,
     SIM_CALL_COPY,
     SIM_CALL_EVENT,
     SIM_CALL_SYNCHRONIZE,
@@ -202,7 +210,7 @@ struct sim_state {
     uint64_t clock_ns; /* the host's virtual time */
 
     struct sim_memory memory;
-    struct sim_handles stream_handles, event_handles, module_handles, function_handles;
+    struct sim_handles stream_handles, event_handles, module_handles, function_handles, graph_handles, exec_handles;
     struct sim_stream **streams;
     int stream_count;
     unsigned stream_ids;
@@ -273,6 +281,23 @@ le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struc
 
 void le_sim_events_finish(void);
 void le_sim_modules_finish(void);
+void le_sim_graphs_finish(void);
+
+/* ---- launches, as the calls of the table check and make them */
+struct sim_shape {
+    unsigned grid[3], block[3], shared_bytes;
+    bool cooperative;
+};
+struct sim_kept_launch { /* what a graph keeps of one */
+    le_cu_function function;
+    struct sim_shape shape;
+    size_t buffer_bytes;
+    unsigned char buffer[]; /* of the parameters, at their offsets */
+};
+le_cu_result le_sim_launch(le_cu_function function, const struct sim_shape *shape, le_cu_stream stream,
+                           void **parameters, void **extra);
+le_cu_result le_sim_launch_keep(le_cu_function function, const struct sim_shape *shape, void **parameters, void **extra,
+                                struct sim_kept_launch **kept); /* le_free */
 
 /* ---- order */
 bool le_sim_order_give(struct sim_stream *stream, struct sim_op *op);
