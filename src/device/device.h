@@ -52,10 +52,10 @@ bool le_device_forked(const struct le_device *device); /* in such a child nothin
 leat_status le_device_latch(struct le_device *device, leat_status status);
 
 struct le_device_limits {
-    char kind[16], name[96]; /* "cpu", "cuda", "sim" */
-    int capability;          /* 90 for 9.0; 0: no CUDA device */
-    int ordinal;             /* CUDA's number of it */
-    int multiprocessors, warp_threads, block_threads;
+    char kind[16], name[96];                                                  /* "cpu", "cuda", "sim" */
+    int capability;                                                           /* 90 for 9.0; 0: no CUDA device */
+    int ordinal;                                                              /* CUDA's number of it */
+    int multiprocessors, multiprocessor_threads, warp_threads, block_threads; /* threads: at most */
     unsigned block[3], grid[3];
     size_t shared_bytes;              /* static and dynamic, without asking */
     size_t shared_optin_bytes;        /* with it, which Leat does by itself */

@@ -137,6 +137,7 @@ static int open_setting(void **state) {
     struct le_device_limits *limits = &setting->device->limits;
     limits->block_threads = 1024;
     limits->multiprocessors = 2;
+    limits->multiprocessor_threads = 1024;
     for (int axis = 0; axis < 3; axis++) {
         limits->block[axis] = axis < 2 ? 1024 : 64;
         limits->grid[axis] = axis == 0 ? INT32_MAX : 65535;

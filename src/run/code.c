@@ -188,19 +188,19 @@ static bool is_unwanted(void *user) {
     return le_is_ending() || (code->spare && atomic_load(&code->table->is_closing));
 }
 
-enum who { ITS_THREAD, CALLER, CALLER_IF_KEPT }; /* IF_KEPT: LEAT_MISSING if the store has not got it */
+enum way { AT_ONCE, IN_THREAD, IF_KEPT }; /* IF_KEPT: LEAT_MISSING if the store has not got it */
 
-static leat_status load(struct le_loaded_code *code, const struct le_code_source *asked, enum who who) {
+static leat_status load(struct le_loaded_code *code, const struct le_code_source *asked, enum way way) {
     const struct le_module_source source = {.text = code->text,
                                             .name = code->name,
                                             .options = options,
                                             .is_whole = true,
                                             .is_plain = true,
-                                            .only_kept = who == CALLER_IF_KEPT,
+                                            .only_kept = way == IF_KEPT,
                                             .owner = asked->program,
                                             .label = asked->what,
                                             .cause = asked->cause,
-                                            .is_unwanted = who == ITS_THREAD ? is_unwanted : NULL,
+                                            .is_unwanted = way == IN_THREAD ? is_unwanted : NULL,
                                             .user = code};
     leat_status status = le_device_module_new(code->table->ctx->device, &source, &code->module);
     if (!status)
@@ -226,7 +226,7 @@ static struct le_loaded_code *put_ready(struct le_code_table *table, struct le_l
  * themselves. */
 static leat_status make(struct le_loaded_code *code, const struct le_code_source *source) {
     struct le_code_table *table = code->table;
-    leat_status status = load(code, source, CALLER);
+    leat_status status = load(code, source, AT_ONCE);
     pthread_mutex_lock(&table->lock);
     struct le_loaded_code *surplus = status ? code : NULL;
     table->waits += status == LEAT_OK && !le_device_module_was_kept(code->module);
@@ -325,7 +325,7 @@ static struct le_loaded_code *next_asked(struct le_code_table *table) {
 static leat_status load_in_thread(struct le_loaded_code *code, const struct le_code_source *source) {
     if (!le_ending_work_begin())
         return LEAT_DEVICE;
-    leat_status status = load(code, source, ITS_THREAD);
+    leat_status status = load(code, source, IN_THREAD);
     le_ending_work_end();
     return status;
 }
@@ -401,7 +401,7 @@ static enum le_code_state state_of(const struct le_loaded_code *code) {
 static enum le_code_state find_kept(struct le_loaded_code *code, const struct le_code_source *source,
                                     enum le_code_wish wish) {
     struct le_code_table *table = code->table;
-    leat_status status = load(code, source, CALLER_IF_KEPT);
+    leat_status status = load(code, source, IF_KEPT);
     if (status == LEAT_MISSING && wish != LE_CODE_KEPT)
         le_device_compiler_begin(table->ctx->device);
     pthread_mutex_lock(&table->lock);

@@ -100,6 +100,7 @@ static uint64_t cuda_clock_ns(void *native) {
 enum limit {
     LIMIT_WARP,
     LIMIT_BLOCK,
+    LIMIT_MULTIPROCESSOR,
     LIMIT_SHARED,
     LIMIT_SHARED_OPTIN,
     LIMIT_COOPERATIVE,
@@ -116,6 +117,7 @@ static leat_status read_limits(struct le_cuda_device *cuda, int values[LIMITS]) 
     static const le_cu_device_attribute which[LIMITS] = {
         [LIMIT_WARP] = LE_CU_DEVICE_ATTRIBUTE_WARP_SIZE,
         [LIMIT_BLOCK] = LE_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        [LIMIT_MULTIPROCESSOR] = LE_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
         [LIMIT_SHARED] = LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
         [LIMIT_SHARED_OPTIN] = LE_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
         [LIMIT_COOPERATIVE] = LE_CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
@@ -144,6 +146,7 @@ static leat_status fill_limits(struct le_cuda_device *cuda, const struct le_cuda
         .multiprocessors = facts->multiprocessors,
         .warp_threads = values[LIMIT_WARP],
         .block_threads = values[LIMIT_BLOCK],
+        .multiprocessor_threads = values[LIMIT_MULTIPROCESSOR],
         .shared_bytes = (size_t)values[LIMIT_SHARED],
         .shared_optin_bytes = (size_t)values[LIMIT_SHARED_OPTIN],
         .memory_bytes = facts->memory_bytes,

@@ -90,8 +90,9 @@ leat_status le_cuda_event_record(void *native, void *event, void *stream);
 leat_status le_cuda_event_synchronize(void *native, void *event);
 leat_status le_cuda_event_query(void *native, void *event, bool *passed);
 leat_status le_cuda_event_elapsed(void *native, void *start, void *stop, double *milliseconds);
-/* cuda_module.c */
+/* cuda_compile.c */
 void le_cuda_compiler_begin(void *native);
+/* cuda_module.c */
 leat_status le_cuda_module_new(void *native, const struct le_module_source *source, struct le_device_module *module);
 void le_cuda_module_free(void *native, struct le_device_module *module);
 /* cuda_launch.c */
