@@ -3,7 +3,7 @@
 #include "support.h"
 #include <pthread.h>
 
-enum { N = 1000, RUNS = 100, THREADS = 3 };
+enum { N = 96, RUNS = 100, THREADS = 3 };
 static const char *const KEPT = "a graph: it is launched again and again";
 
 static leat_array *filled(leat_context *ctx, int64_t count, float value) {
@@ -74,8 +74,8 @@ static void test_shapes(void **state) {
     (void)state;
     leat_context *ctx = open_device(NULL);
     leat_call *call = new_call(ctx, "y[i] = x[i] * 2 - x[i]\ns = sum(i: x[i])");
-    leat_array *x[] = {filled(ctx, N, 1), filled(ctx, 400, 2), filled(ctx, 3, 3)};
-    static const int64_t counts[] = {N, 400, 3};
+    leat_array *x[] = {filled(ctx, N, 1), filled(ctx, 40, 2), filled(ctx, 3, 3)};
+    static const int64_t counts[] = {N, 40, 3};
     for (int k = 0; k < RUNS; k++) {
         leat_array *y, *s;
         int which = k < RUNS / 2 ? 0 : k % 3;

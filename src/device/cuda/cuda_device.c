@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "device/cuda/door.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- errors */
@@ -208,6 +209,13 @@ static struct le_device_ops sim_ops(void) {
     return ops;
 }
 
+/* A tool that the driver has loaded into the process, as `leat trace` asks for: graphs are told as a whole there, and
+ * their kernels' names are not. */
+static bool is_watched(void) {
+    const char *tool = getenv("CUDA_INJECTION64_PATH");
+    return tool && *tool;
+}
+
 static leat_status find(const struct le_cuda_driver *driver, int ordinal, struct le_cuda_facts *facts) {
     int count = 0;
     leat_status status = le_cuda_facts_count(driver, &count);
@@ -249,6 +257,8 @@ leat_status le_cuda_device_new(const struct le_cuda_opening *opening, struct le_
         return status;
     }
     cuda->ops = opening->driver->note_memory ? sim_ops() : cuda_ops;
+    if (is_watched())
+        cuda->ops.replay_new = NULL;
     cuda->warm = opening->warm;
     pthread_mutex_init(&cuda->warm_lock, NULL);
     pthread_mutex_init(&cuda->product_lock, NULL);

@@ -103,6 +103,10 @@ static bool is_copy_name(const char *name) {
     return name[0] == '[';
 }
 
+static bool is_graph_name(const char *name) {
+    return strcmp(name, "[graph]") == 0;
+}
+
 static const char *short_name(struct le_report *report, const char *name) {
     name = le_report_name(report->arena, name);
     if (strlen(name) <= NAME_WIDTH)
@@ -140,12 +144,25 @@ static void print_kernels(struct le_report *report, const struct le_named_times 
     }
 }
 
+/* Each launch of one is told as a whole. */
+static void print_graphs(struct le_report *report, const struct le_named_times *names) {
+    for (int32_t k = 0; k < names->count; k++) {
+        const struct le_named_time *group = &names->at[k];
+        if (!is_graph_name(report->index->texts.at[group->name]))
+            continue;
+        label(report, "graphs");
+        le_output_right(report->output, time_text(report, group->total_ns), 9);
+        le_output_format(report->output, "%8s   %s x %s\n", "", le_figure_count(report->arena, group->count),
+                         time_text(report, group->total_ns / group->count));
+    }
+}
+
 static void print_copies(struct le_report *report, const struct le_named_times *names) {
     bool first = true;
     for (int32_t k = 0; k < names->count; k++) {
         const struct le_named_time *group = &names->at[k];
         const char *name = report->index->texts.at[group->name];
-        if (!is_copy_name(name) || strcmp(name, "[graph]") == 0)
+        if (!is_copy_name(name) || is_graph_name(name))
             continue;
         label(report, first ? "copies" : "");
         first = false;
@@ -245,6 +262,7 @@ static void print_overview(struct le_report *report, const struct le_findings *f
     print_devices(report);
     struct le_named_times names = le_named_times_of_operations(report);
     print_kernels(report, &names);
+    print_graphs(report, &names);
     print_copies(report, &names);
     le_output_text(report->output, "\n");
     le_report_findings_text(report, findings);

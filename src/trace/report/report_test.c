@@ -207,6 +207,24 @@ static void the_overview_has_the_figures(void **state) {
     le_trace_free(index);
 }
 
+/* Beside kernels, as what is launched as a whole. */
+static void the_overview_has_graphs(void **state) {
+    (void)state;
+    struct le_made_trace trace = {0};
+    le_scene_make(&trace);
+    for (uint32_t k = 0; k < 40; k++)
+        le_made_graph(&trace, le_made_call(&trace, 4001, "cuGraphLaunch", 2800000 + 2000 * k, 1000), 7, 3,
+                      2801500 + 2000 * k, 500);
+    le_made_flush(&trace);
+    struct le_index *index = le_made_index(&trace);
+    char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_TEXT);
+    assert_says(text, "\ngraphs          20.0 us");
+    assert_says(text, "   40 x 500 ns\n");
+    free(text);
+    le_trace_free(index);
+    le_made_finish(&trace);
+}
+
 static void forms_quote_what_they_must(void **state) {
     (void)state;
     struct le_index *index = scene();
@@ -458,6 +476,7 @@ int main(void) {
         cmocka_unit_test(scene_is_the_kept_file),
         cmocka_unit_test(reports_are_the_same_again),
         cmocka_unit_test(the_overview_has_the_figures),
+        cmocka_unit_test(the_overview_has_graphs),
         cmocka_unit_test(forms_quote_what_they_must),
         cmocka_unit_test(long_texts_stay_on_their_line),
         cmocka_unit_test(columns_stay_apart),
