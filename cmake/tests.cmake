@@ -216,9 +216,9 @@ set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77 PROCES
 
 # What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
 set(thread_tests base/thread base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors
-    tests/api/on_device device/order device/block tests/device/streams/cpu tests/device/repeated/sim run/opening run/code run/device_interpret)
+    tests/api/on_device device/order device/block tests/device/streams/cpu run/opening run/code run/device_interpret)
 set(thread_targets test_base_thread test_base_ledger test_base_store_use test_array_pool test_api_sharing test_api_results test_api_streams
-    test_api_errors test_api_on_device test_device_order test_device_block test_device_suite_streams test_device_suite_repeated test_run_opening
+    test_api_errors test_api_on_device test_device_order test_device_block test_device_suite_streams test_run_opening
     test_run_code test_run_device_interpret)
 foreach(test target IN ZIP_LISTS thread_tests thread_targets)
   if(TEST ${test})

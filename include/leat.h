@@ -581,8 +581,7 @@ typedef enum leat_cost_kind {
     LEAT_COST_ON_DISK,   /* the same, found in the code cache */
     LEAT_COST_INTERPRET, /* a statement that the interpreter ran (leat_interpret) */
     LEAT_COST_MODULE,    /* loading compiled code */
-    LEAT_COST_PLAN, /* what a program does, kernel by kernel; a launch of its that is kept, as it comes again and again
-                     */
+    LEAT_COST_PLAN,      /* what a program does, kernel by kernel; keeping a launch that comes again and again */
     LEAT_COST_ALLOCATE,
     LEAT_COST_PIN,
     LEAT_COST_LAUNCH, /* the host's part of a kernel on a device */

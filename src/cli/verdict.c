@@ -25,7 +25,7 @@ static const char *const ADVICE[LEAT_COST_KINDS] = {
     [LEAT_COST_ON_DISK] = "a process that stays (the C library) keeps its modules",
     [LEAT_COST_INTERPRET] = "code of its own (LEAT_INTERPRET=never)",
     [LEAT_COST_MODULE] = "a module that is kept is loaded once (--repeat shows it)",
-    [LEAT_COST_PLAN] = "a repeated call keeps its plan (--repeat shows it)",
+    [LEAT_COST_PLAN] = "a repeated call keeps its plan, and after 32 launches those (--repeat shows it)",
     [LEAT_COST_ALLOCATE] = "results that are kept and written again need no new pages (leat_call_want)",
     [LEAT_COST_PIN] = "memory that stays page-locked: pinning costs more than one copy saves",
     [LEAT_COST_LAUNCH] = "fewer, larger kernels",

@@ -224,16 +224,15 @@ struct le_launch_argument {
     struct le_block *block; /* NULL for a number */
     enum le_use_access access;
 };
-/* What is kept ready of a launch that one thread gives again and again. Zeroed at first. In another stream it starts
- * anew, and so it does for another kernel. */
+/* What is kept ready of a launch that one thread gives again and again: of one kernel in one of the context's own
+ * streams; for another kernel or stream it starts anew. Zeroed at first. */
 struct le_replay {
     struct le_device_kernel *kernel;
     uint64_t stream_id;
-    int launches; /* of the kernel in that stream */
-    bool refused; /* it is launched as if it were once */
+    int launches; /* since it was begun, or could not be kept */
     void *kept;   /* the backend's; NULL: nothing */
 };
-void le_replay_free(struct le_replay *replay); /* before the kernel's module is freed */
+void le_replay_finish(struct le_replay *replay); /* before the kernel's module is freed */
 struct le_kernel_launch {
     unsigned grid[3], block[3];
     size_t shared_bytes;
@@ -309,8 +308,8 @@ struct le_device_ops {
     void (*compiler_begin)(void *native); /* optional */
     leat_status (*launch)(void *native, void *stream, struct le_device_kernel *kernel,
                           const struct le_kernel_launch *launch, void **parameters);
-    /* the three of launches that are kept, which launch costs less of the host: NULL where nothing is. Those of a
-     * cooperative launch are not asked for */
+    /* the three of launches that are kept, and then cost the host less: NULL where none is. Never of a cooperative one
+     */
     leat_status (*replay_new)(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                               void **parameters, void **replay);
     leat_status (*replay_launch)(void *native, void *stream, struct le_device_kernel *kernel,

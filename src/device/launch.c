@@ -185,23 +185,17 @@ static void pass_variables(const struct le_device_kernel *kernel, struct passed 
 
 /* ---- the launch */
 
-static leat_status give(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
-                        const struct le_device_stream *stream, void **parameters) {
-    struct le_device *device = kernel->module->device;
-    if (launch->replay && le_replay_launch(kernel, launch, stream, parameters))
-        return LEAT_OK;
-    return device->ops->launch(device->native, stream->native, kernel, launch, parameters);
-}
-
 static leat_status enqueue(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                            struct le_device_stream *stream, struct passed *passed) {
     struct le_device *device = kernel->module->device;
+    bool kept = launch->replay && le_replay_prepare(kernel, launch, stream, passed->parameters);
     leat_status status = le_order_begin(stream, passed->uses, passed->use_count);
     if (status)
         return status;
     struct le_timed timed;
     le_timing_begin(device, stream->native, &timed);
-    status = give(kernel, launch, stream, passed->parameters);
+    status = kept ? le_replay_launch(kernel, launch, stream, passed->parameters)
+                  : device->ops->launch(device->native, stream->native, kernel, launch, passed->parameters);
     if (status)
         le_timing_drop(device, &timed);
     else

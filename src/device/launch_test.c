@@ -80,6 +80,7 @@ static leat_status launch(void *native, void *stream, struct le_device_kernel *k
 static struct {
     int made, given, freed;
     leat_status failing_new, failing_launch;
+    bool is_fatal;
 } kept;
 
 static leat_status replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *how,
@@ -95,8 +96,10 @@ static leat_status replay_new(void *native, struct le_device_kernel *kernel, con
 static leat_status replay_launch(void *native, void *stream, struct le_device_kernel *kernel,
                                  const struct le_kernel_launch *how, void **parameters, void *replay) {
     assert_ptr_equal(replay, &kept);
-    if (kept.failing_launch)
-        return le_fail(kept.failing_launch, "the fake does not give what it has kept");
+    if (kept.failing_launch) {
+        le_fail(kept.failing_launch, "the fake does not give what it has kept");
+        return kept.is_fatal ? le_device_latch(kernel->module->device, kept.failing_launch) : kept.failing_launch;
+    }
     kept.given++;
     return launch(native, stream, kernel, how, parameters);
 }
@@ -421,10 +424,11 @@ static void test_repeated(void **state) {
     assert_int_equal(kept.made, 1);
     assert_int_equal(kept.given, 3);
     repeat(setting, other, how, PLAIN); /* another stream begins anew */
+    assert_int_equal(kept.freed, 1);
     repeat(setting, own, how, PLAIN);
     assert_int_equal(kept.given, 3);
     repeat(setting, own, how, 1);
-    assert_int_equal(kept.made, 1);
+    assert_int_equal(kept.made, 2);
     assert_int_equal(kept.given, 4);
     how.grid[0] = 2 * 1024 / 32 + 1; /* more than the device runs at one time */
     repeat(setting, own, how, 1);
@@ -435,43 +439,81 @@ static void test_repeated(void **state) {
     how.argument_count = 1;
     how.replay = &replay;
     assert_ok(le_device_launch(kernel_of(setting, "_Z4overPd"), &how, own)); /* another kernel, too */
-    assert_int_equal(kept.freed, 1);
+    assert_int_equal(kept.freed, 2);
     assert_int_equal(last.count, (int)le_device_stream_point(own).number + PLAIN);
-    le_replay_free(&replay);
-    assert_int_equal(kept.freed, 1);
+    le_replay_finish(&replay);
+    assert_int_equal(kept.freed, 2);
     le_device_stream_free(other);
 }
 
-/* What cannot be kept, or given as it was kept, is launched as before, without an error. */
+/* What cannot be kept, or given as it was kept, is launched as before, without an error, and tried again later. */
 static void test_not_kept(void **state) {
     struct setting *setting = *state;
     struct le_device_stream *own = le_device_stream_own(setting->device);
-    struct le_replay refused = {0}, broken = {0}, many[65] = {0};
+    struct le_replay replay = {0};
     struct le_kernel_launch how = shape(1, 32);
+    how.replay = &replay;
     kept.failing_new = LEAT_OUT_OF_MEMORY;
-    how.replay = &refused;
-    repeat(setting, own, how, PLAIN + 1);
+    repeat(setting, own, how, 2 * PLAIN);
     kept.failing_new = LEAT_OK;
-    repeat(setting, own, how, PLAIN + 1);
     assert_int_equal(kept.made, 0);
-    how.replay = &broken;
-    repeat(setting, own, how, PLAIN + 1);
-    assert_int_equal(kept.given, 1);
+    repeat(setting, own, how, PLAIN);
+    assert_int_equal(kept.made, 1);
+    kept.given = 0;
     kept.failing_launch = LEAT_DEVICE;
     repeat(setting, own, how, 1);
     kept.failing_launch = LEAT_OK;
-    repeat(setting, own, how, PLAIN + 1);
-    assert_int_equal(kept.given, 1);
     assert_int_equal(kept.freed, 1);
+    assert_null(le_error_at(0));
+    repeat(setting, own, how, PLAIN);
+    assert_int_equal(kept.given, 0);
+    repeat(setting, own, how, 1);
+    assert_int_equal(kept.given, 1);
     assert_int_equal(last.count, le_device_stream_point(own).number);
-    for (size_t k = 0; k < ARRAY_LEN(many); k++) { /* of a device so many */
+    le_replay_finish(&replay);
+}
+
+/* A device has so many; a place that is given back is another's. */
+static void test_most_are_kept(void **state) {
+    struct setting *setting = *state;
+    enum { MOST = 64 };
+    struct le_device_stream *own = le_device_stream_own(setting->device);
+    struct le_replay many[MOST + 1] = {0};
+    struct le_kernel_launch how = shape(1, 32);
+    for (size_t k = 0; k < ARRAY_LEN(many); k++) {
         how.replay = &many[k];
         repeat(setting, own, how, PLAIN + 1);
     }
-    assert_int_equal(kept.made, 1 + 64);
+    assert_int_equal(kept.made, MOST);
+    le_replay_finish(&many[0]);
+    repeat(setting, own, how, PLAIN);
+    assert_int_equal(kept.made, MOST);
+    repeat(setting, own, how, 1);
+    assert_int_equal(kept.made, MOST + 1);
     for (size_t k = 0; k < ARRAY_LEN(many); k++)
-        le_replay_free(&many[k]);
+        le_replay_finish(&many[k]);
     assert_int_equal(kept.freed, kept.made);
+}
+
+/* A device that fails says so at once, and nothing more is given to it. */
+static void test_kept_and_fatal(void **state) {
+    struct setting *setting = *state;
+    struct le_replay replay = {0};
+    struct le_kernel_launch how = shape(1, 32);
+    const struct le_launch_argument arguments[] = {array(setting, LE_ACCESS_BOTH)};
+    how.replay = &replay;
+    repeat(setting, le_device_stream_own(setting->device), how, PLAIN + 1);
+    int before = last.count;
+    kept.failing_launch = LEAT_DEVICE;
+    kept.is_fatal = true;
+    how.arguments = arguments;
+    how.argument_count = 1;
+    assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &how, le_device_stream_own(setting->device)),
+                     LEAT_DEVICE);
+    assert_message("the fake does not give what it has kept");
+    assert_int_equal(last.count, before);
+    le_replay_finish(&replay);
+    assert_int_equal(kept.freed, 1);
 }
 
 /* ---- variables: once one was shown, kernels that use it are in order with whoever else does */
@@ -518,10 +560,11 @@ static void test_no_cuda_c(void **state) {
 #define IN_SETTING(test) cmocka_unit_test_setup_teardown(test, open_setting, close_setting)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_SETTING(test_names),    IN_SETTING(test_facts),     IN_SETTING(test_right),
-        IN_SETTING(test_shapes),   IN_SETTING(test_arguments), IN_SETTING(test_structs),
-        IN_SETTING(test_blocks),   IN_SETTING(test_failure),   IN_SETTING(test_repeated),
-        IN_SETTING(test_not_kept), IN_SETTING(test_variables), cmocka_unit_test(test_no_cuda_c),
+        IN_SETTING(test_names),     IN_SETTING(test_facts),           IN_SETTING(test_right),
+        IN_SETTING(test_shapes),    IN_SETTING(test_arguments),       IN_SETTING(test_structs),
+        IN_SETTING(test_blocks),    IN_SETTING(test_failure),         IN_SETTING(test_repeated),
+        IN_SETTING(test_not_kept),  IN_SETTING(test_most_are_kept),   IN_SETTING(test_kept_and_fatal),
+        IN_SETTING(test_variables), cmocka_unit_test(test_no_cuda_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,9 +55,12 @@ struct le_device_module {
 /* For backends: reads module->ptx once it is there, along with names, and makes kernels and variables. */
 leat_status le_module_read(struct le_device_module *module);
 
-/* replay.c: gives the launch as launch->replay has it; false: it has not, or that failed, and nothing was given. */
-bool le_replay_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
-                      const struct le_device_stream *stream, void **parameters);
+/* replay.c: notes one more launch with launch->replay. true: it is kept by now, and to be given by le_replay_launch,
+ * which does it as if it were once where that fails. */
+bool le_replay_prepare(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                       const struct le_device_stream *stream, void **parameters);
+leat_status le_replay_launch(struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
+                             const struct le_device_stream *stream, void **parameters);
 
 /* kernel_name.c: the kernel that name stands for; LEAT_INVALID, with what there is. */
 leat_status le_module_find(struct le_device_module *module, const char *name, struct le_device_kernel **kernel);

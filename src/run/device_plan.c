@@ -14,7 +14,7 @@ void le_device_forget(struct le_action *action) {
     struct le_device_work *w = action->device;
     action->device = NULL;
     for (int k = 0; w && k < w->step_count; k++) {
-        le_replay_free(&w->steps[k].replay);
+        le_replay_finish(&w->steps[k].replay);
         le_code_release(w->steps[k].code);
     }
 }
