@@ -1,7 +1,7 @@
 /* What calls of a program cost on a device, measured in C: programs.py starts it. It prints numbers alone.
  *
  * usage: bench_gpu_calls warm DEVICE               us to enqueue a call of 1,000 numbers; us for one with a wait; us of
- *                                                  the driver alone to launch a kernel, 0 on sim
+ *                                                  the driver alone to launch a kernel, and one as a graph; 0 on sim
  *        bench_gpu_calls first DEVICE START_NS     ms from START_NS (CLOCK_MONOTONIC) to the first result
  *        bench_gpu_calls context DEVICE START_NS   ms from there to cuInit and a context, without Leat
  *
@@ -65,6 +65,8 @@ static struct driver {
     int (*function)(void **, void *, const char *), (*create)(void **, unsigned), (*wait)(void *);
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
                   void **);
+    int (*capture)(void *, int), (*captured)(void *, void **), (*instantiate)(void **, void *, unsigned long long),
+        (*launch_graph)(void *, void *);
     void *context;
 } driver;
 
@@ -88,6 +90,10 @@ static void make_context(struct steps *steps) {
     *(void **)&driver.create = find(library, "cuStreamCreate");
     *(void **)&driver.wait = find(library, "cuStreamSynchronize");
     *(void **)&driver.launch = find(library, "cuLaunchKernel");
+    *(void **)&driver.capture = find(library, "cuStreamBeginCapture_v2");
+    *(void **)&driver.captured = find(library, "cuStreamEndCapture");
+    *(void **)&driver.instantiate = find(library, "cuGraphInstantiateWithFlags");
+    *(void **)&driver.launch_graph = find(library, "cuGraphLaunch");
     step(steps, "driver loaded");
     must_driver(driver.init(0) == 0);
     step(steps, "cuInit");
@@ -137,44 +143,63 @@ static leat_call *prepared(leat_context *ctx, struct steps *steps) {
     return call;
 }
 
-/* A kernel that does nothing, for the driver to launch, and a stream. */
-static void load_nothing(void **kernel, void **stream) {
-    static const char text[] =
-        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() {\n  ret;\n}\n";
-    void *module;
-    make_context(&(struct steps){0});
-    must_driver(driver.set(driver.context) == 0 && driver.load(&module, text) == 0 &&
-                driver.function(kernel, module, "nothing") == 0 && driver.create(stream, 1) == 0 &&
-                driver.set(NULL) == 0);
+/* A kernel that does nothing, for the driver to launch, the same as a graph, and a stream. */
+struct nothing {
+    void *kernel, *graph, *stream;
+};
+
+static bool launches_kernel(const struct nothing *nothing) {
+    return driver.launch(nothing->kernel, 1, 1, 1, 32, 1, 1, 0, nothing->stream, NULL, NULL) == 0;
 }
 
-static double bare_batch_us(void *kernel, void *stream) {
+static bool launches_graph(const struct nothing *nothing) {
+    return driver.launch_graph(nothing->graph, nothing->stream) == 0;
+}
+
+static void load_nothing(struct nothing *nothing) {
+    static const char text[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() {\n  ret;\n}\n";
+    void *module, *captured;
+    make_context(&(struct steps){0});
+    must_driver(driver.set(driver.context) == 0 && driver.load(&module, text) == 0 &&
+                driver.function(&nothing->kernel, module, "nothing") == 0 && driver.create(&nothing->stream, 1) == 0 &&
+                driver.capture(nothing->stream, 1) == 0 && launches_kernel(nothing) &&
+                driver.captured(nothing->stream, &captured) == 0 &&
+                driver.instantiate(&nothing->graph, captured, 0) == 0 && driver.set(NULL) == 0);
+}
+
+static double bare_batch_us(const struct nothing *nothing, bool (*launches)(const struct nothing *nothing)) {
     must_driver(driver.set(driver.context) == 0);
     uint64_t start = now_ns();
     for (int k = 0; k < BATCH; k++)
-        must_driver(driver.launch(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL) == 0);
+        must_driver(launches(nothing));
     double us = (double)(now_ns() - start) / BATCH / 1e3;
-    must_driver(driver.wait(stream) == 0 && driver.set(NULL) == 0);
+    must_driver(driver.wait(nothing->stream) == 0 && driver.set(NULL) == 0);
     return us;
 }
 
+struct warm {
+    double enqueue_us, kernel_us, graph_us; /* Leat; the driver alone */
+};
+
 /* In turns with the driver alone. Each batch begins with an empty queue, which holds it. */
-static double enqueue_us(leat_context *ctx, leat_call *call, bool has_driver, double *bare_us) {
-    double times[BATCHES], bare[BATCHES] = {0};
-    void *kernel = NULL, *stream = NULL;
+static struct warm enqueue(leat_context *ctx, leat_call *call, bool has_driver) {
+    double times[BATCHES], kernels[BATCHES] = {0}, graphs[BATCHES] = {0};
+    struct nothing nothing;
     if (has_driver)
-        load_nothing(&kernel, &stream);
+        load_nothing(&nothing);
     for (int b = 0; b < BATCHES; b++) {
         uint64_t start = now_ns();
         for (int k = 0; k < BATCH; k++)
             must(leat_call_run(call, NULL, NULL));
         times[b] = (double)(now_ns() - start) / BATCH / 1e3;
         must(leat_context_synchronize(ctx));
-        if (has_driver)
-            bare[b] = bare_batch_us(kernel, stream);
+        if (!has_driver)
+            continue;
+        kernels[b] = bare_batch_us(&nothing, launches_kernel);
+        graphs[b] = bare_batch_us(&nothing, launches_graph);
     }
-    *bare_us = median(bare);
-    return median(times);
+    return (struct warm){median(times), median(kernels), median(graphs)};
 }
 
 static double wait_us(leat_context *ctx, leat_call *call) {
@@ -211,8 +236,8 @@ int main(int argc, char **argv) {
         call = prepared(ctx, &steps);
     }
     if (warm) {
-        double bare_us, us = enqueue_us(ctx, call, strncmp(argv[2], "cuda", 4) == 0, &bare_us);
-        printf("%.3f %.3f %.3f\n", us, wait_us(ctx, call), bare_us);
+        struct warm us = enqueue(ctx, call, strncmp(argv[2], "cuda", 4) == 0);
+        printf("%.3f %.3f %.3f %.3f\n", us.enqueue_us, wait_us(ctx, call), us.kernel_us, us.graph_us);
     } else {
         if (ctx)
             print_ledger(ctx);

@@ -307,8 +307,8 @@ def warm_calls(o, run, env):
         return ['calls from C: %s' % e]
     if out.returncode:
         return ['calls from C: ' + out.stderr.strip()[:200]]
-    *figures, bare = map(float, out.stdout.split())
-    rows = ['the driver alone takes %.2f us to launch a kernel that does nothing' % bare] if bare else []
+    *figures, kernel, graph = map(float, out.stdout.split())
+    rows = ['the driver alone takes %.2f us to launch a kernel that does nothing, %.2f as a graph' % (kernel, graph)] if kernel else []
     for key, us in zip(('add5_call', 'add5_call_wait'), figures):
         line = run.at.get((key, 'leat'))
         if line and line['us'] is not None:

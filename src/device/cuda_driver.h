@@ -17,6 +17,7 @@ typedef int le_cu_pointer_attribute;
 typedef int le_cu_jit_option;
 typedef int le_cu_memory_type;
 typedef int le_cu_proc_address_result;
+typedef int le_cu_capture_mode;
 typedef struct CUctx_st *le_cu_context;
 typedef struct CUmod_st *le_cu_module;
 typedef struct CUfunc_st *le_cu_function;
@@ -122,6 +123,8 @@ enum { LE_CU_ERROR_CONTAINED = 226, LE_CU_ERROR_TENSOR_MEMORY_LEAK = 721 };
     X(JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, 4)                                            \
     X(JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER, 5)                                                                \
     X(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                          \
+    X(STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                                                    \
+    X(STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                                  \
     X(GET_PROC_ADDRESS_DEFAULT, CU_GET_PROC_ADDRESS_DEFAULT, 0)
 
 enum le_cu_constant {

@@ -130,21 +130,33 @@ static void keep(struct replay *replay, const struct le_device_kernel *kernel, c
     }
 }
 
+/* While another library captures a stream, wherever in the process, making a graph would spoil that, and destroying it,
+ * too, unless the thread says that it is none of it (measured with driver 580). Called again it puts back what was. */
+static void set_apart(const struct le_cuda_driver *driver, le_cu_capture_mode *mode) {
+    (void)driver->ThreadExchangeStreamCaptureMode(mode);
+}
+
 static le_cu_result make(const struct le_cuda_driver *driver, struct replay *replay, const le_cu_kernel_node *node) {
+    le_cu_capture_mode mode = LE_CU_STREAM_CAPTURE_MODE_RELAXED;
+    set_apart(driver, &mode);
     le_cu_result result = driver->GraphCreate(&replay->graph, 0);
     if (result == LE_CU_SUCCESS)
         result = driver->GraphAddKernelNode(&replay->node, replay->graph, NULL, 0, node);
     if (result == LE_CU_SUCCESS)
         result = driver->GraphInstantiateWithFlags(&replay->exec, replay->graph, 0);
+    set_apart(driver, &mode);
     return result;
 }
 
 /* The context was entered. Of a graph that is at work still the driver frees what it needs when it is done. */
 static void discard(const struct le_cuda_driver *driver, struct replay *replay) {
+    le_cu_capture_mode mode = LE_CU_STREAM_CAPTURE_MODE_RELAXED;
+    set_apart(driver, &mode);
     if (replay->exec)
         driver->GraphExecDestroy(replay->exec);
     if (replay->graph)
         driver->GraphDestroy(replay->graph);
+    set_apart(driver, &mode);
 }
 
 leat_status le_cuda_replay_new(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,

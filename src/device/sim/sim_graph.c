@@ -45,6 +45,20 @@ void le_sim_graphs_finish(void) {
     le_sim_handles_finish(execs);
 }
 
+/* Nothing is captured here: the mode is kept, and that is all. */
+le_cu_result le_sim_ThreadExchangeStreamCaptureMode(le_cu_capture_mode *mode) {
+    static _Thread_local le_cu_capture_mode current = LE_CU_STREAM_CAPTURE_MODE_GLOBAL;
+    le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
+    if (result)
+        return result;
+    if (!mode || *mode < LE_CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > LE_CU_STREAM_CAPTURE_MODE_RELAXED)
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
+    le_cu_capture_mode before = current;
+    current = *mode;
+    *mode = before;
+    return le_sim_leave(LE_CU_SUCCESS);
+}
+
 /* ---- graphs */
 
 static le_cu_result create(le_cu_graph *handle, unsigned flags) {

@@ -111,10 +111,24 @@ static void test_refused(void **state) {
     fails(INVALID_VALUE, cu->GraphLaunch(exec, stream));
 }
 
+/* A thread's own, which comes back. */
+static void test_capture_mode(void **state) {
+    (void)state;
+    le_cu_capture_mode mode = 3, other = 0;
+    fails(INVALID_VALUE, cu->ThreadExchangeStreamCaptureMode(&mode));
+    mode = LE_CU_STREAM_CAPTURE_MODE_RELAXED;
+    ok(cu->ThreadExchangeStreamCaptureMode(&mode));
+    assert_int_equal(mode, LE_CU_STREAM_CAPTURE_MODE_GLOBAL);
+    ok(cu->ThreadExchangeStreamCaptureMode(&mode));
+    ok(cu->ThreadExchangeStreamCaptureMode(&other));
+    assert_int_equal(other, LE_CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_launches, begin, end),
         cmocka_unit_test_setup_teardown(test_refused, begin, end),
+        cmocka_unit_test_setup_teardown(test_capture_mode, begin, end),
     };
     return cmocka_run_group_tests(tests, compile, forget);
 }
