@@ -151,7 +151,7 @@ set_tests_properties(tests/faults tests/faults/driver tests/faults/driver_interp
 
 # They take longest: whoever runs several tests at once begins with them, so that no core waits at the end.
 set_tests_properties(tests/faults tests/faults/driver tests/examples tests/device/code/sim tests/device/streams/sim
-                     tests/device/arrays/sim gen/device_scan gen/device_team PROPERTIES COST 100)
+                     tests/device/arrays/sim gen/device_scan gen/device_team run/device_interpret PROPERTIES COST 100)
 
 # Random programs: one thread against seven, whole against cut into pieces. `random_programs 100000` is the long run.
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c
