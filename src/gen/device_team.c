@@ -6,6 +6,8 @@
 #define COLUMNS     16    /* that make good use of what a warp reads at once */
 #define GRID_POINTS 65535 /* a grid's second axis */
 #define PARTS_FEW   4096  /* totals that the last block joins in no time */
+/* Of all resident blocks: then each takes two steps, and 2^28 f32 are read 0.7 to 1.9 % faster. */
+#define PAIR_ROUNDS 8
 
 enum team { TEAM_NONE, TEAM_WARP, TEAM_BLOCK, TEAM_GRID, TEAM_COLUMNS };
 
@@ -241,7 +243,8 @@ static void make_grid(struct cuda *c, struct team_stage *t, struct le_device_lau
     make_rest(c, t, "(int)threadIdx.x", "256");
     int64_t most = (int64_t)c->blocks * c->job->facts->multiprocessors / t->points;
     int64_t rounds = most > 0 ? (s.most_steps + most - 1) / most : s.most_steps;
-    rounds = s.are_short ? rounds : 1; /* long ones: who is done early takes the next one */
+    if (!s.are_short) /* long ones: who is done early takes the next one */
+        rounds = rounds >= PAIR_ROUNDS ? 2 : 1;
     unsigned blocks = (unsigned)((s.most_steps + rounds - 1) / rounds); /* that are done at the same time */
     finish(c, t, out, 256, blocks, (unsigned)t->points,
            t->points == 1 ? "all blocks, the last joins their totals" : "some blocks for each row");
