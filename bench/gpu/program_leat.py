@@ -1,6 +1,7 @@
 """Leat's share of the benchmark of programs, and the limits: what the device takes to copy, or read, a case's bytes."""
 import ctypes
 import os
+import statistics
 import time
 
 import numpy as np
@@ -178,17 +179,18 @@ class Leat:
     # ---- a new expression in a warm process
 
     def new_expressions(self):
-        """Milliseconds to the first result of a text that was never seen: as it is, while a thread compiles it; where its compilation
-        is waited for; and, where this process has a cache of code that another one filled, from disk."""
+        """Milliseconds to the first result of a text that was never seen, medians of five such: as it is, while a thread compiles
+        it; where its compilation is waited for; and, where this process has a cache of code that another one filled, from disk."""
         with self.another('always') as other:  # its interpreters are compiled, once for a GPU and a version of Leat
             for dtype in np.float32, np.float64:
                 yield 'the interpreter for %s' % np.dtype(dtype).name, other.first('y[i] = x[i] * 3', other.ones(dtype, 1000))
         for interpret, said, number in ('never', ', compiled first', 1.5), ('default', '', 1.25):
             with self.another(interpret) as other:
                 other.first('y[i] = x[i] * %r' % (number * 3), other.ones(np.float32, 1000))  # the driver and NVRTC are loaded
-                for what, text, inputs in other.expressions(number):
+                for alike in zip(*(other.expressions(number + k / 64) for k in range(5))):
+                    what = alike[0][0]
                     try:
-                        yield what + said, other.first(text, inputs)
+                        yield what + said, statistics.median(other.first(text, inputs) for _, text, inputs in alike)
                     except leatlib.Refused as e:
                         yield what + said + ': ' + str(e)[:120], None
         yield from nvrtc_alone()
