@@ -97,6 +97,7 @@ struct cuda {
 /* device_text.c: words, names, parameters, blocks, the unit */
 void le_words_add(struct le_arena *arena, struct words *words, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void le_words_put(struct le_arena *arena, struct words *words, const char *bytes, size_t length);
 void le_cuda_begin(struct cuda *c, const struct le_device_kernel_job *job, const struct le_stage *stage,
                    const char *suffix);
 const char *le_cuda_name(struct cuda *c, const char *wish); /* a C name like it that nobody has */

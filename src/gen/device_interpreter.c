@@ -238,6 +238,6 @@ const char *le_interpreter_text(struct le_arena *arena, enum le_interpreter whic
     }
     le_words_add(arena, &kernel, "%s", tail);
     le_prelude_add(arena, &unit, kernel.at);
-    le_words_add(arena, &unit, "%s", kernel.at);
+    le_words_put(arena, &unit, kernel.at, kernel.length);
     return unit.at;
 }

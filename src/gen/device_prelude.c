@@ -3,6 +3,7 @@
  * it uses, since each costs the compiler time. */
 #include "gen/device_gen.h"
 #include <ctype.h>
+#include <pthread.h>
 #include <string.h>
 
 __asm__(".pushsection .rodata\n"
@@ -20,57 +21,92 @@ __asm__(".pushsection .rodata\n"
         ".popsection\n");
 extern const char le_device_prelude[] __attribute__((visibility("hidden")));
 
-enum { PIECES_MAX = 128 };
+enum { PIECES_MAX = 128, WORDS = PIECES_MAX / 64 };
+struct uses { /* a set of pieces */
+    uint64_t words[WORDS];
+};
 struct piece {
     const char *names, *text, *end;
-    bool used;
-};
-struct pieces {
-    struct piece at[PIECES_MAX];
-    int count;
+    bool known; /* what it uses: found when the piece is used for the first time */
+    struct uses uses;
 };
 
-static void find_pieces(struct pieces *pieces) {
-    const char *next = le_device_prelude;
-    while (next && pieces->count < PIECES_MAX) {
-        struct piece *p = &pieces->at[pieces->count++];
-        *p = (struct piece){.names = next + strlen("//: "), .text = strchr(next, '\n') + 1};
-        next = strstr(p->text, "//: ");
-        p->end = next ? next : p->text + strlen(p->text);
-    }
+static struct {
+    pthread_mutex_t lock;
+    struct piece at[PIECES_MAX];
+    int count; /* 0: not found yet */
+} pieces = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool has(const struct uses *uses, int k) {
+    return uses->words[k / 64] >> k % 64 & 1;
 }
 
 static bool has_name(const struct piece *p, const char *name, size_t length) {
     for (const char *at = p->names; at < p->text; at += strcspn(at, " \n") + 1)
-        if (strcspn(at, " \n") == length && memcmp(at, name, length) == 0)
+        if (strncmp(at, name, length) == 0 && (at[length] == ' ' || at[length] == '\n'))
             return true;
     return false;
 }
 
-/* Marks what the text uses, and what that uses. */
-static void mark(struct pieces *pieces, const char *text, const char *end) {
+/* What the text itself says. */
+static struct uses find_uses(const char *text, const char *end) {
+    struct uses uses = {{0}};
     for (const char *at = text; at < end; at++) {
         if (strncmp(at, "le_", 3) != 0 || (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
             continue;
         size_t length = 0;
         while (isalnum((unsigned char)at[length]) || at[length] == '_')
             length++;
-        for (int k = 0; k < pieces->count; k++) {
-            struct piece *p = &pieces->at[k];
-            if (p->used || !has_name(p, at, length))
-                continue;
-            p->used = true;
-            mark(pieces, p->text, p->end);
-        }
+        for (int k = 0; k < pieces.count; k++)
+            if (!has(&uses, k) && has_name(&pieces.at[k], at, length))
+                uses.words[k / 64] |= (uint64_t)1 << k % 64;
         at += length - 1;
+    }
+    return uses;
+}
+
+static void find_pieces(void) {
+    const char *next = le_device_prelude;
+    while (next && pieces.count < PIECES_MAX) {
+        struct piece *p = &pieces.at[pieces.count++];
+        *p = (struct piece){.names = next + strlen("//: "), .text = strchr(next, '\n') + 1};
+        next = strstr(p->text, "//: ");
+        p->end = next ? next : p->text + strlen(p->text);
+    }
+}
+
+static const struct uses *uses_of(struct piece *p) {
+    if (!p->known)
+        p->uses = find_uses(p->text, p->end);
+    p->known = true;
+    return &p->uses;
+}
+
+/* Adds what those need that are there. */
+static void close_uses(struct uses *uses) {
+    struct uses done = {{0}};
+    bool more = true;
+    while (more) {
+        more = false;
+        for (int k = 0; k < pieces.count; k++) {
+            if (!has(uses, k) || has(&done, k))
+                continue;
+            more = true;
+            done.words[k / 64] |= (uint64_t)1 << k % 64;
+            for (int w = 0; w < WORDS; w++)
+                uses->words[w] |= uses_of(&pieces.at[k])->words[w];
+        }
     }
 }
 
 void le_prelude_add(struct le_arena *arena, struct words *unit, const char *text) {
-    struct pieces pieces = {.count = 0};
-    find_pieces(&pieces);
-    mark(&pieces, text, text + strlen(text));
+    pthread_mutex_lock(&pieces.lock);
+    if (pieces.count == 0)
+        find_pieces();
+    struct uses uses = find_uses(text, text + strlen(text));
+    close_uses(&uses);
+    pthread_mutex_unlock(&pieces.lock);
     for (int k = 0; k < pieces.count; k++)
-        if (pieces.at[k].used)
-            le_words_add(arena, unit, "%.*s", (int)(pieces.at[k].end - pieces.at[k].text), pieces.at[k].text);
+        if (has(&uses, k))
+            le_words_put(arena, unit, pieces.at[k].text, (size_t)(pieces.at[k].end - pieces.at[k].text));
 }

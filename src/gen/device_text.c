@@ -6,7 +6,7 @@
 
 /* ---- words */
 
-static void add_bytes(struct le_arena *arena, struct words *w, const char *bytes, size_t length) {
+void le_words_put(struct le_arena *arena, struct words *w, const char *bytes, size_t length) {
     if (w->length + length + 1 > w->capacity) {
         size_t capacity = 2 * (w->length + length + 1) + 64;
         char *at = le_arena_alloc(arena, capacity);
@@ -26,11 +26,11 @@ static void add_list(struct le_arena *arena, struct words *words, const char *fo
     va_copy(again, arguments);
     int length = vsnprintf(few, sizeof few, format, arguments);
     if (length >= 0 && (size_t)length < sizeof few) {
-        add_bytes(arena, words, few, (size_t)length);
+        le_words_put(arena, words, few, (size_t)length);
     } else if (length >= 0) {
         char *many = le_arena_alloc(arena, (size_t)length + 1);
         vsnprintf(many, (size_t)length + 1, format, again);
-        add_bytes(arena, words, many, (size_t)length);
+        le_words_put(arena, words, many, (size_t)length);
     }
     va_end(again);
 }
@@ -166,7 +166,7 @@ void le_cuda_line(struct cuda *c, struct block *block, const char *format, ...) 
     va_start(arguments, format);
     add_list(c->arena, &block->code, format, arguments);
     va_end(arguments);
-    add_bytes(c->arena, &block->code, "\n", 1);
+    le_words_put(c->arena, &block->code, "\n", 1);
 }
 
 struct block *le_cuda_open(struct cuda *c, struct block *parent, const char *head) {
@@ -190,15 +190,15 @@ void le_cuda_close(struct cuda *c, struct block *block) {
     struct words *to = &block->parent->code;
     const char *at = block->code.length ? block->code.at : "";
     if (!block->head) {
-        add_bytes(c->arena, to, at, strlen(at));
+        le_words_put(c->arena, to, at, strlen(at));
         return;
     }
     le_words_add(c->arena, to, "%s%s{\n", block->head, block->head[0] ? " " : "");
     while (*at) {
         size_t length = strcspn(at, "\n") + 1;
         if (length > 1)
-            add_bytes(c->arena, to, "    ", 4);
-        add_bytes(c->arena, to, at, length);
+            le_words_put(c->arena, to, "    ", 4);
+        le_words_put(c->arena, to, at, length);
         at += length;
     }
     le_words_add(c->arena, to, "}%s\n", block->tail ? block->tail : "");
@@ -241,7 +241,7 @@ static void add_comment(struct cuda *c, struct words *unit) {
     const char *text = c->ir->statements.at[c->stage->statement].text;
     le_words_add(c->arena, unit, "// ");
     for (; text && *text && *text != '\n'; text++)
-        add_bytes(c->arena, unit, *text == '\\' || *text == '\r' ? "/" : text, 1);
+        le_words_put(c->arena, unit, *text == '\\' || *text == '\r' ? "/" : text, 1);
     le_words_add(c->arena, unit, "\n");
 }
 
@@ -275,9 +275,10 @@ struct le_device_launch *le_cuda_finish(struct cuda *c, struct le_device_launche
     le_cuda_sweep(c, outer->code.at);
     add_comment(c, &kernel);
     add_head(c, &kernel);
-    le_words_add(c->arena, &kernel, " %s", outer->code.at);
+    le_words_put(c->arena, &kernel, " ", 1);
+    le_words_put(c->arena, &kernel, outer->code.at, strlen(outer->code.at)); /* of which some was swept away */
     le_prelude_add(c->arena, &unit, kernel.at);
-    le_words_add(c->arena, &unit, "%s", kernel.at);
+    le_words_put(c->arena, &unit, kernel.at, kernel.length);
     struct le_device_launch *launch = LE_PUSH(c->arena, out);
     *launch = (struct le_device_launch){.kernel = c->kernel,
                                         .text = unit.at,

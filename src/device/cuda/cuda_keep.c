@@ -37,7 +37,8 @@ bool le_cuda_keep_key(struct le_cuda_device *cuda, const struct le_module_source
     add_list(key, "include", source->include_paths);
     add_list(key, "option", source->options);
     add_list(key, "instance", source->names);
-    le_text_add(key, "lines %d, plain %d\n%s", source->line_info, source->is_plain, source->text);
+    le_text_add(key, "lines %d, plain %d\n", source->line_info, source->is_plain);
+    le_text_add_bytes(key, source->text, strlen(source->text));
     return !key->failed;
 }
 
