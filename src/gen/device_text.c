@@ -88,9 +88,12 @@ static char *cleaned(struct le_arena *arena, const char *wish) {
 
 const char *le_cuda_name(struct cuda *c, const char *wish) {
     const char *base = cleaned(c->arena, wish), *name = base;
-    if (is_reserved(base, strlen(base)))
+    int k = le_names_get(&c->names, base, strlen(base));
+    if (k < 0 && is_reserved(base, strlen(base))) {
         name = base = le_arena_format(c->arena, "v_%s", base);
-    for (int k = le_names_get(&c->names, base, strlen(base)); k >= 0; k++) {
+        k = le_names_get(&c->names, base, strlen(base));
+    }
+    for (; k >= 0; k++) {
         name = le_arena_format(c->arena, "%s_%d", base, k + 1);
         if (le_names_get(&c->names, name, strlen(name)) >= 0)
             continue;
