@@ -52,10 +52,11 @@ bool le_device_forked(const struct le_device *device); /* in such a child nothin
 leat_status le_device_latch(struct le_device *device, leat_status status);
 
 struct le_device_limits {
-    char kind[16], name[96];                                                  /* "cpu", "cuda", "sim" */
-    int capability;                                                           /* 90 for 9.0; 0: no CUDA device */
-    int ordinal;                                                              /* CUDA's number of it */
-    int multiprocessors, multiprocessor_threads, warp_threads, block_threads; /* threads: at most */
+    char kind[16], name[96]; /* "cpu", "cuda", "sim" */
+    int capability;          /* 90 for 9.0; 0: no CUDA device */
+    int ordinal;             /* CUDA's number of it */
+    int multiprocessors, warp_threads, block_threads;
+    int multiprocessor_threads; /* that one has at a time, at most */
     unsigned block[3], grid[3];
     size_t shared_bytes;              /* static and dynamic, without asking */
     size_t shared_optin_bytes;        /* with it, which Leat does by itself */
@@ -308,8 +309,7 @@ struct le_device_ops {
     void (*compiler_begin)(void *native); /* optional */
     leat_status (*launch)(void *native, void *stream, struct le_device_kernel *kernel,
                           const struct le_kernel_launch *launch, void **parameters);
-    /* the three of launches that are kept, and then cost the host less: NULL where none is. Never of a cooperative one
-     */
+    /* the three of launches that are kept (replay.c), never cooperative ones: NULL where none is */
     leat_status (*replay_new)(void *native, struct le_device_kernel *kernel, const struct le_kernel_launch *launch,
                               void **parameters, void **replay);
     leat_status (*replay_launch)(void *native, void *stream, struct le_device_kernel *kernel,
