@@ -176,9 +176,10 @@ leat_status le_cuda_replay_new(void *native, struct le_device_kernel *kernel, co
         const le_cu_kernel_node node = node_of(kernel, launch, parameters);
         status = le_cuda_result(cuda, make(cuda->driver, made, &node), "kernel %s as a graph", kernel->name);
     }
-    keep(made, kernel, launch, parameters);
     if (status)
         discard(cuda->driver, made);
+    else
+        keep(made, kernel, launch, parameters);
     status = le_cuda_leave(cuda, before, status);
     if (status)
         le_free(made);
