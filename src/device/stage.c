@@ -224,7 +224,7 @@ static bool concerns(uint64_t stream_id, uint64_t number, uint64_t of_stream, ui
 /* Brings down one small copy, or waits for something to happen; false: all that is asked for is done. Lock held. */
 static bool wait_once(struct le_stager *s, uint64_t stream_id, uint64_t number) {
     bool waits = false;
-    for (int k = 0; s->small && k < LE_STAGE_SMALL_SLOTS; k++) {
+    for (int k = 0; k < s->small_count; k++) {
         struct le_stage_small *m = &s->small[k];
         if (!le_stage_small_comes_down(m) || !concerns(stream_id, number, m->job.stream_id, m->job.number))
             continue;
@@ -246,7 +246,7 @@ bool le_stager_done(struct le_stager *s, uint64_t stream_id, uint64_t number) {
     if (atomic_load(&s->unfinished) == 0)
         return true;
     pthread_mutex_lock(&s->lock);
-    for (int k = 0; s->small && k < LE_STAGE_SMALL_SLOTS && done; k++)
+    for (int k = 0; k < s->small_count && done; k++)
         done = !le_stage_small_comes_down(&s->small[k]) ||
                !concerns(stream_id, number, s->small[k].job.stream_id, s->small[k].job.number);
     for (const struct le_stage_job *job = s->jobs; job && done; job = job->next)

@@ -25,49 +25,70 @@ void le_stage_small_land(struct le_stager *s, struct le_stage_small *m) {
     pthread_cond_broadcast(&s->progress);
 }
 
-static leat_status ensure_small(struct le_stager *s) {
-    if (s->small)
-        return LEAT_OK;
-    struct le_stage_small *small = le_alloc_zero(LE_STAGE_SMALL_SLOTS, sizeof *small);
-    if (!small)
-        return le_fail_out_of_memory(LE_STAGE_SMALL_SLOTS * sizeof *small);
+/* More slots: a few at a time, since memory takes a third of a millisecond a megabyte to be pinned. */
+static leat_status grow(struct le_stager *s) {
+    size_t bytes = LE_STAGE_SMALL_STEP * LE_STAGE_SMALL_BYTES;
+    struct le_stage_slot *memory = &s->small_memory[s->small_count / LE_STAGE_SMALL_STEP];
     void *host = NULL;
-    leat_status status = s->ops->memory_new(s->native, LE_MEMORY_PINNED, LE_STAGE_SMALL_SLOTS * LE_STAGE_SMALL_BYTES,
-                                            &host, &s->small_memory.address);
-    if (status) {
-        le_free(small);
+    if (!s->small)
+        s->small = le_alloc_zero(LE_STAGE_SMALL_SLOTS, sizeof *s->small);
+    if (!s->small)
+        return le_fail_out_of_memory(LE_STAGE_SMALL_SLOTS * sizeof *s->small);
+    leat_status status = s->ops->memory_new(s->native, LE_MEMORY_PINNED, bytes, &host, &memory->address);
+    if (status)
         return status;
-    }
-    s->small_memory.host = host;
-    s->small = small;
-    for (size_t k = 0; k < LE_STAGE_SMALL_SLOTS; k++) {
-        uint64_t base = s->small_memory.address;
-        small[k].memory.host = s->small_memory.host + k * LE_STAGE_SMALL_BYTES;
-        small[k].memory.address = base ? base + k * LE_STAGE_SMALL_BYTES : 0;
+    memory->host = host;
+    for (size_t k = 0; k < LE_STAGE_SMALL_STEP; k++) {
+        struct le_stage_slot *slot = &s->small[s->small_count++].memory;
+        slot->host = memory->host + k * LE_STAGE_SMALL_BYTES;
+        slot->address = memory->address ? memory->address + k * LE_STAGE_SMALL_BYTES : 0;
     }
     return LEAT_OK;
 }
 
-leat_status le_stage_small_hold(struct le_stager *s, struct le_stage_small **slot) {
-    leat_status status = ensure_small(s);
-    struct le_stage_small *m = NULL;
-    while (!status && !m) {
-        for (int k = 0; k < LE_STAGE_SMALL_SLOTS && !m; k++) {
-            struct le_stage_small *other = &s->small[(s->small_next + k) % LE_STAGE_SMALL_SLOTS];
-            if (other->state == LE_SMALL_FLYING)
-                le_stage_small_land(s, other);
-            if (other->state == LE_SMALL_FREE)
-                m = other;
-        }
-        if (!m) /* threads that are between new and start have them all */
+/* From the one whose turn it is. NULL: there is none. */
+static struct le_stage_small *find_small(struct le_stager *s, enum le_small_state state) {
+    for (int k = 0; k < s->small_count; k++) {
+        struct le_stage_small *m = &s->small[(s->small_next + k) % s->small_count];
+        if (m->state == state)
+            return m;
+    }
+    return NULL;
+}
+
+/* More, if there is memory; else those that are there have to do. */
+static leat_status try_grow(struct le_stager *s) {
+    if (s->small_count == 0)
+        return grow(s);
+    le_errors_keep();
+    s->small_is_full = grow(s) != LEAT_OK;
+    le_errors_restore();
+    return LEAT_OK;
+}
+
+static leat_status find_free(struct le_stager *s, struct le_stage_small **slot) {
+    leat_status status = LEAT_OK;
+    while (!status && !(*slot = find_small(s, LE_SMALL_FREE))) {
+        struct le_stage_small *flying = find_small(s, LE_SMALL_FLYING);
+        if (s->small_count < LE_STAGE_SMALL_SLOTS && !s->small_is_full)
+            status = try_grow(s);
+        else if (flying)
+            le_stage_small_land(s, flying);
+        else /* threads that are between new and start have them all */
             pthread_cond_wait(&s->progress, &s->lock);
     }
+    return status;
+}
+
+leat_status le_stage_small_hold(struct le_stager *s, struct le_stage_small **slot) {
+    struct le_stage_small *m = NULL;
+    leat_status status = find_free(s, &m);
     if (!status && !m->event)
         status = s->ops->event_new(s->native, false, &m->event);
     if (status)
         return status;
     m->state = LE_SMALL_HELD;
-    s->small_next = (int)(m - s->small + 1) % LE_STAGE_SMALL_SLOTS;
+    s->small_next = (int)(m - s->small + 1) % s->small_count;
     *slot = m;
     return LEAT_OK;
 }
@@ -86,14 +107,13 @@ leat_status le_stage_small_enqueue(struct le_stage_job *job, void *native_stream
 }
 
 void le_stage_small_free(struct le_stager *s) {
-    if (!s->small)
-        return;
-    for (int k = 0; k < LE_STAGE_SMALL_SLOTS; k++)
+    for (int k = 0; k < s->small_count; k++)
         if (s->small[k].event) {
             s->ops->event_synchronize(s->native, s->small[k].event);
             s->ops->event_free(s->native, s->small[k].event);
         }
-    s->ops->memory_free(s->native, LE_MEMORY_PINNED, s->small_memory.host, s->small_memory.address,
-                        LE_STAGE_SMALL_SLOTS * LE_STAGE_SMALL_BYTES);
+    for (int k = 0; k < s->small_count / LE_STAGE_SMALL_STEP; k++)
+        s->ops->memory_free(s->native, LE_MEMORY_PINNED, s->small_memory[k].host, s->small_memory[k].address,
+                            LE_STAGE_SMALL_STEP * LE_STAGE_SMALL_BYTES);
     le_free(s->small);
 }

@@ -5,7 +5,7 @@
 #include "device/stage.h"
 #include <pthread.h>
 
-enum { LE_STAGE_SLOTS = 3, LE_STAGE_THREADS_MAX = 64, LE_STAGE_SMALL_SLOTS = 32 };
+enum { LE_STAGE_SLOTS = 3, LE_STAGE_THREADS_MAX = 64, LE_STAGE_SMALL_SLOTS = 32, LE_STAGE_SMALL_STEP = 2 };
 enum { LE_STAGE_FAILURES_MAX = 16, LE_STAGE_EVENTS_MAX = 32, LE_STAGE_MESSAGE_BYTES = 400 };
 
 struct le_stage_job {
@@ -73,8 +73,10 @@ struct le_stager {
     bool stopping;
     void *events[LE_STAGE_EVENTS_MAX]; /* free */
     int event_count;
-    struct le_stage_slot small_memory;
-    struct le_stage_small *small; /* NULL: not used yet */
+    struct le_stage_small *small; /* LE_STAGE_SMALL_SLOTS of them, small_count with memory; NULL: not used yet */
+    struct le_stage_slot small_memory[LE_STAGE_SMALL_SLOTS / LE_STAGE_SMALL_STEP];
+    int small_count;
+    bool small_is_full; /* there was no memory for more */
     int small_next;
     struct le_stage_failure failures[LE_STAGE_FAILURES_MAX];
     int failure_count;

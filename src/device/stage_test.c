@@ -346,6 +346,31 @@ static void test_scarcity(void **state) {
     free(there);
 }
 
+/* Where memory for more small ones cannot be had, those that are there are taken again. */
+static void test_few_small(void **state) {
+    enum { COUNT = 50, SIZE = 100 };
+    (void)state;
+    struct le_stager *stager = new_stager(1);
+    struct stream *s = new_stream();
+    char *out = bytes(COUNT * SIZE, 7), *back = calloc(COUNT, SIZE), *there = calloc(COUNT, SIZE);
+    copy(stager, s, true, out, there, SIZE, 1, 1);
+    device.fail_after = 1; /* the second one's event */
+    for (int k = 1; k < COUNT; k++)
+        copy(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)k + 1);
+    for (int k = 0; k < COUNT; k++)
+        copy(stager, s, false, back + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(COUNT + k) + 1);
+    assert_int_equal(device.fail_after, 0);
+    device.fail_after = -1;
+    assert_int_equal(le_stager_wait(stager, 1, 2 * COUNT), LEAT_OK);
+    assert_memory_equal(out, back, COUNT * SIZE);
+    assert_null(le_error_at(0));
+    le_stager_free(stager);
+    end_stream(s);
+    free(out);
+    free(back);
+    free(there);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_order, open_device, close_device),
@@ -354,6 +379,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_turns, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_latest, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_small, open_device, close_device),
+        cmocka_unit_test_setup_teardown(test_few_small, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_failures, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_scarcity, open_device, close_device),
     };

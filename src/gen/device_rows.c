@@ -98,8 +98,11 @@ static void keep_rows(struct row *r) {
         le_cuda_line(c, c->root, "le_kept<%s, %d, %d> %s;", le_row_stored(r, k), r->all.width, r->shape.near,
                      r->names[k]);
         if (far)
-            le_cuda_line(c, c->root, "%s.far = (%s *)((char *)%s + %lld * blockDim.x) + threadIdx.x * %d;", r->names[k],
-                         le_row_stored(r, k), far, (long long)far_bytes, r->all.width);
+            le_cuda_line(
+                c, c->root,
+                "%s.far = (%s *)((char *)%s + %lld * blockDim.x) + (threadIdx.x / 32 * %d + threadIdx.x %% 32) * %d;",
+                r->names[k], le_row_stored(r, k), far, (long long)far_bytes, WARP * (r->shape.lines - r->shape.near),
+                r->all.width);
         far_bytes += (int64_t)(r->shape.lines - r->shape.near) * r->all.width *
                      (int64_t)le_type_size(c->ir->values.at[r->loads[k]->value].type);
     }
@@ -227,8 +230,8 @@ static void name_lines(struct row *r, const char *lane, const char *point) {
     if (!r->reads)
         return;
     r->turn = le_cuda_name(c, "turn");
-    le_cuda_line(c, c->root, "const int %s = %s + (%s - %d) * %d > %d ? (int)(%s %% %d) : 0;", r->turn, r->left, lane,
-                 WARP - 1, r->all.width, (lines - 1) * line, point, lines);
+    le_cuda_line(c, c->root, "const int %s = %s + (%s - %d) * %d > %d ? (int)(%s %% 2) * %d : 0;", r->turn, r->left,
+                 lane, WARP - 1, r->all.width, (lines - 1) * line, point, lines / 2);
 }
 
 /* Where the row is, and where in it the thread is; the answer: the thread's number among those of the row. */
