@@ -220,7 +220,7 @@ static void emit_one(struct row *r, const char *own) {
     le_cuda_store(c, le_cuda_node(c, c->stage->node, c->root, NULL), c->root);
 }
 
-/* How many lines the thread has. Only a warp that has all of them has an order of its own. */
+/* How many lines the thread has. Only a warp that has all of them may begin in their middle. */
 static void name_lines(struct row *r, const char *lane, const char *point) {
     struct cuda *c = r->c;
     int line = WARP * r->all.width, lines = r->shape.lines;
