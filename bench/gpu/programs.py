@@ -244,42 +244,46 @@ FIRST_TURNS = 11
 
 def first_results(o, folder, lines):
     """From the start of a process to x+x+x+x+x of 1,000 numbers: with an empty cache of compiled code, then with what that left. Leat
-    in turns with the driver alone, whose context takes now 95 and now 125 ms."""
+    in turns with the driver alone, since the same context takes 95 ms in one process and 125 in the next."""
     calls = os.path.join(o.build, 'bench', 'bench_gpu_calls')
     rows = ['first result in a fresh process, ms; medians of %d in turns, the peers once' % FIRST_TURNS]
+    spent, failed = {}, {}
 
-    def middle(spent): return sorted(spent)[len(spent) // 2]
+    def spend(what, line, keep):
+        """Into spent, by the name of the cache."""
+        if what in failed:
+            return
+        env = caches(tempfile.mkdtemp(dir=folder))
+        try:
+            for name in ('empty cache', 'warm cache')[:1 + keep]:
+                spent.setdefault(what, {}).setdefault(name, []).append(spent_ms(line, env))
+        except (OSError, RuntimeError, ValueError, subprocess.TimeoutExpired) as e:
+            failed[what] = e
 
-    def tell(what, spent, goal=''):
-        """spent: by the name of the cache."""
-        made = {name: middle(times) for name, times in spent.items()}
+    def middle(what): return {name: sorted(made)[len(made) // 2] for name, made in spent.get(what, {}).items() if made}
+
+    def tell(what, goal=''):
+        made = middle(what)
         phases = ['    %s: %s, to the end of the process %.1f' % (name, said, end) for name, (_, said, end) in made.items() if said]
         lines.append({'first': what, 'ms': {name: m[0] for name, m in made.items()}, 'phases': phases})
-        rows.append('%-36s%s%s' % (what, ' '.join('%10.1f %s' % (m[0], name) for name, m in made.items()), goal))
+        said = ' '.join('%10.1f %s' % (m[0], name) for name, m in made.items()) + goal
+        rows.append('%-36s%s' % (what, ' ' + str(failed[what]) if what in failed else said))
         rows.extend(phases)
-
-    def spend(line, spent, keep):
-        env = caches(tempfile.mkdtemp(dir=folder))
-        for name in ('empty cache', 'warm cache')[:1 + keep]:
-            spent.setdefault(name, []).append(spent_ms(line, env))
-    alone, leat = {}, {}
-    try:
-        for _ in range(FIRST_TURNS):
-            spend([calls, 'context', o.device], alone, False)
-            spend([calls, 'first', o.device], leat, True)
-        ratio = middle(leat['empty cache'])[0] / middle(alone['empty cache'])[0]
-        tell('cuInit + context', alone)
-        tell('leat', leat, '   %.2f x context (goal: 1.1)   %s' % (ratio, 'ok' if ratio <= 1.1 else 'MISSED'))
-    except (OSError, RuntimeError, ValueError, subprocess.TimeoutExpired) as e:
-        rows.append('%-36s %s' % ('leat', e))
+    alone = 'cuInit + context'
+    for k in range(FIRST_TURNS):
+        turn = [(alone, [calls, 'context', o.device], False), ('leat', [calls, 'first', o.device], True)]
+        for one in turn if k % 2 else reversed(turn):
+            spend(*one)
+    goal = ''
+    if not failed:
+        ratio = middle('leat')['empty cache'][0] / middle(alone)['empty cache'][0]
+        goal = '   %.2f x context (goal: 1.1)   %s' % (ratio, 'ok' if ratio <= 1.1 else 'MISSED')
+    tell(alone)
+    tell('leat', goal)
     for p in o.peers:
-        spent = {}
-        try:
-            if p != 'torch':
-                spend([sys.executable, os.path.join(HERE, 'program_first.py'), p], spent, True)
-                tell(p, spent)
-        except (OSError, RuntimeError, ValueError, subprocess.TimeoutExpired) as e:
-            rows.append('%-36s %s' % (p, e))
+        if p != 'torch':
+            spend(p, [sys.executable, os.path.join(HERE, 'program_first.py'), p], True)
+            tell(p)
     return rows + ['']
 
 

@@ -1,5 +1,6 @@
 /* Small copies: in the user's own stream, each through a slot that is its job as well. Up, the slot is free again when
- * its event has passed, which is looked at when the slot's turn comes. Down, whoever waits for the copy moves it. */
+ * its event has passed, which is looked at when no other is free. Down, whoever waits for the copy moves it. There are
+ * few slots until that many copies are under way. */
 #include "device/stage_state.h"
 #include "base/memory.h"
 
@@ -25,7 +26,7 @@ void le_stage_small_land(struct le_stager *s, struct le_stage_small *m) {
     pthread_cond_broadcast(&s->progress);
 }
 
-/* More slots: a few at a time, since memory takes a third of a millisecond a megabyte to be pinned. */
+/* More slots, not all at once: a megabyte takes half a millisecond to be page-locked. */
 static leat_status grow(struct le_stager *s) {
     size_t bytes = LE_STAGE_SMALL_STEP * LE_STAGE_SMALL_BYTES;
     struct le_stage_slot *memory = &s->small_memory[s->small_count / LE_STAGE_SMALL_STEP];
@@ -46,11 +47,31 @@ static leat_status grow(struct le_stager *s) {
     return LEAT_OK;
 }
 
-/* From the one whose turn it is. NULL: there is none. */
-static struct le_stage_small *find_small(struct le_stager *s, enum le_small_state state) {
+/* Which of those was taken longest ago. stream_id 0: of all streams. NULL: there is none. */
+static struct le_stage_small *find_oldest(struct le_stager *s, enum le_small_state state, uint64_t stream_id) {
+    struct le_stage_small *oldest = NULL;
     for (int k = 0; k < s->small_count; k++) {
-        struct le_stage_small *m = &s->small[(s->small_next + k) % s->small_count];
-        if (m->state == state)
+        struct le_stage_small *m = &s->small[k];
+        bool fits = m->state == state && (!stream_id || m->job.stream_id == stream_id);
+        if (fits && (!oldest || m->taken < oldest->taken))
+            oldest = m;
+    }
+    return oldest;
+}
+
+static bool has_passed(struct le_stager *s, const struct le_stage_small *m) {
+    bool passed = false;
+    le_errors_keep();
+    bool told = s->ops->event_query(s->native, m->event, &passed) == LEAT_OK;
+    le_errors_restore();
+    return told && passed;
+}
+
+/* One whose copy is done. Only each stream's oldest is asked for. NULL: there is none. */
+static struct le_stage_small *find_passed(struct le_stager *s) {
+    for (int k = 0; k < s->small_count; k++) {
+        struct le_stage_small *m = &s->small[k];
+        if (m->state == LE_SMALL_FLYING && m == find_oldest(s, LE_SMALL_FLYING, m->job.stream_id) && has_passed(s, m))
             return m;
     }
     return NULL;
@@ -61,18 +82,18 @@ static leat_status try_grow(struct le_stager *s) {
     if (s->small_count == 0)
         return grow(s);
     le_errors_keep();
-    s->small_is_full = grow(s) != LEAT_OK;
+    s->small_refused = grow(s) != LEAT_OK;
     le_errors_restore();
     return LEAT_OK;
 }
 
 static leat_status find_free(struct le_stager *s, struct le_stage_small **slot) {
     leat_status status = LEAT_OK;
-    while (!status && !(*slot = find_small(s, LE_SMALL_FREE))) {
-        struct le_stage_small *flying = find_small(s, LE_SMALL_FLYING);
-        if (s->small_count < LE_STAGE_SMALL_SLOTS && !s->small_is_full)
+    while (!status && !(*slot = find_oldest(s, LE_SMALL_FREE, 0))) {
+        struct le_stage_small *flying = find_passed(s);
+        if (!flying && s->small_count < LE_STAGE_SMALL_SLOTS && !s->small_refused)
             status = try_grow(s);
-        else if (flying)
+        else if (flying || (flying = find_oldest(s, LE_SMALL_FLYING, 0)) != NULL)
             le_stage_small_land(s, flying);
         else /* threads that are between new and start have them all */
             pthread_cond_wait(&s->progress, &s->lock);
@@ -88,7 +109,7 @@ leat_status le_stage_small_hold(struct le_stager *s, struct le_stage_small **slo
     if (status)
         return status;
     m->state = LE_SMALL_HELD;
-    s->small_next = (int)(m - s->small + 1) % s->small_count;
+    m->taken = ++s->small_taken;
     *slot = m;
     return LEAT_OK;
 }

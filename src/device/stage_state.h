@@ -5,7 +5,7 @@
 #include "device/stage.h"
 #include <pthread.h>
 
-enum { LE_STAGE_SLOTS = 3, LE_STAGE_THREADS_MAX = 64, LE_STAGE_SMALL_SLOTS = 32, LE_STAGE_SMALL_STEP = 2 };
+enum { LE_STAGE_SLOTS = 3, LE_STAGE_THREADS_MAX = 64, LE_STAGE_SMALL_SLOTS = 32, LE_STAGE_SMALL_STEP = 8 };
 enum { LE_STAGE_FAILURES_MAX = 16, LE_STAGE_EVENTS_MAX = 32, LE_STAGE_MESSAGE_BYTES = 400 };
 
 struct le_stage_job {
@@ -47,6 +47,7 @@ struct le_stage_worker {
 enum le_small_state { LE_SMALL_FREE, LE_SMALL_HELD, LE_SMALL_FLYING, LE_SMALL_LANDING };
 struct le_stage_small {
     enum le_small_state state;
+    uint64_t taken; /* the stager's small_taken then */
     struct le_stage_slot memory;
     void *event;
     struct le_stage_job job;
@@ -76,8 +77,8 @@ struct le_stager {
     struct le_stage_small *small; /* LE_STAGE_SMALL_SLOTS of them, small_count with memory; NULL: not used yet */
     struct le_stage_slot small_memory[LE_STAGE_SMALL_SLOTS / LE_STAGE_SMALL_STEP];
     int small_count;
-    bool small_is_full; /* there was no memory for more */
-    int small_next;
+    bool small_refused;   /* there was no memory for more */
+    uint64_t small_taken; /* so often was one */
     struct le_stage_failure failures[LE_STAGE_FAILURES_MAX];
     int failure_count;
 };
@@ -100,7 +101,7 @@ void le_stage_free_workers(struct le_stager *s); /* no job is left */
 
 /* ---- stage_small.c */
 
-/* The slot that was used longest ago, made free. Lock held. */
+/* A free slot; there are more of them before any is waited for. Lock held, but not all the time. */
 leat_status le_stage_small_hold(struct le_stager *s, struct le_stage_small **slot);
 leat_status le_stage_small_enqueue(struct le_stage_job *job, void *native_stream);
 bool le_stage_small_comes_down(const struct le_stage_small *slot); /* and is not there yet */

@@ -1,4 +1,5 @@
 /* The stager over the device of stage_testing.h. */
+#include "device/stage_state.h"
 #include "device/stage_testing.h"
 #include <stdatomic.h>
 
@@ -346,29 +347,69 @@ static void test_scarcity(void **state) {
     free(there);
 }
 
-/* Where memory for more small ones cannot be had, those that are there are taken again. */
-static void test_few_small(void **state) {
-    enum { COUNT = 50, SIZE = 100 };
+/* A copy that is under way is not waited for while older ones are done; and there are no more slots than are needed. */
+static void test_small_ages(void **state) {
+    enum { COUNT = 2 * LE_STAGE_SMALL_SLOTS, SIZE = 100 };
     (void)state;
     struct le_stager *stager = new_stager(1);
-    struct stream *s = new_stream();
-    char *out = bytes(COUNT * SIZE, 7), *back = calloc(COUNT, SIZE), *there = calloc(COUNT, SIZE);
-    copy(stager, s, true, out, there, SIZE, 1, 1);
-    device.fail_after = 1; /* the second one's event */
-    for (int k = 1; k < COUNT; k++)
-        copy(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)k + 1);
-    for (int k = 0; k < COUNT; k++)
-        copy(stager, s, false, back + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(COUNT + k) + 1);
-    assert_int_equal(device.fail_after, 0);
-    device.fail_after = -1;
-    assert_int_equal(le_stager_wait(stager, 1, 2 * COUNT), LEAT_OK);
-    assert_memory_equal(out, back, COUNT * SIZE);
-    assert_null(le_error_at(0));
+    struct stream *s = new_stream(), *stuck = new_stream();
+    char *out = bytes(SIZE, 7), *back = calloc(1, SIZE), *there = calloc(1, SIZE), *other = calloc(1, SIZE);
+    hold(stuck, true);
+    for (uint64_t number = 1; number <= COUNT; number++) {
+        copy(stager, s, true, out, there, SIZE, 1, number);
+        if (number == 10)
+            copy(stager, s, false, back, there, SIZE, 1, number);
+        if (number == 10)
+            copy(stager, stuck, true, out, other, SIZE, 2, 1);
+        if (number == LE_STAGE_SMALL_SLOTS)
+            assert_int_equal(le_stager_wait(stager, 1, number), LEAT_OK);
+        fake_stream_synchronize(NULL, s);
+    }
+    assert_true(stager->small_count == LE_STAGE_SMALL_STEP); /* whose copies had passed each time */
+    hold(stuck, false);
     le_stager_free(stager);
     end_stream(s);
+    end_stream(stuck);
+    assert_memory_equal(out, back, SIZE);
+    assert_memory_equal(out, other, SIZE);
     free(out);
     free(back);
     free(there);
+    free(other);
+}
+
+static void *release_later(void *stream) {
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    hold(stream, false);
+    return NULL;
+}
+
+/* There are more as more are under way; where memory for them cannot be had, those that are there are waited for. */
+static void test_few_small(void **state) {
+    enum { COUNT = 3 * LE_STAGE_SMALL_STEP, SIZE = 100 };
+    (void)state;
+    for (int refused = 0; refused < 2; refused++) {
+        struct le_stager *stager = new_stager(1);
+        struct stream *s = new_stream();
+        pthread_t later;
+        char *out = bytes(COUNT * SIZE, 7), *there = calloc(COUNT, SIZE);
+        hold(s, true);
+        assert_int_equal(pthread_create(&later, NULL, release_later, s), 0);
+        for (int k = 0; k < COUNT; k++) {
+            device.fail_after = refused && k >= LE_STAGE_SMALL_STEP ? 0 : -1;
+            copy(stager, s, true, out + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)k + 1);
+        }
+        device.fail_after = -1;
+        if (refused)
+            assert_int_equal(stager->small_count, LE_STAGE_SMALL_STEP);
+        assert_null(le_error_at(0));
+        pthread_join(later, NULL);
+        le_stager_free(stager);
+        end_stream(s);
+        assert_memory_equal(out, there, COUNT * SIZE);
+        free(out);
+        free(there);
+    }
 }
 
 int main(void) {
@@ -379,6 +420,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_turns, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_latest, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_small, open_device, close_device),
+        cmocka_unit_test_setup_teardown(test_small_ages, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_few_small, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_failures, open_device, close_device),
         cmocka_unit_test_setup_teardown(test_scarcity, open_device, close_device),

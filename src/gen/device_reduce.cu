@@ -500,7 +500,7 @@ __device__ inline void le_fetched() {
 }
 //: le_kept
 // W elements of each of a thread's lines: of the first NEAR lines in registers, of the others in shared memory, where
-// `far` is the thread's place for one line, and the next line's is behind the warp's of this one.
+// `far` is the thread's place for the first of these: a warp's lie one behind the other, 32 * W elements each.
 template <class T, int W, int NEAR> struct le_kept {
     T near[NEAR * W], *far;
     __device__ inline void fetch(int line, const T *from) {

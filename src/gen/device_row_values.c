@@ -1,11 +1,12 @@
 /* The values of rows that are kept, line by line. Where those of long rows read more than the row (a layer norm's gain
  * and bias), that comes from L2, and two things count. Blocks that run abreast would all ask one part of L2 for the
- * same lines: so every second row begins in its middle, line ^ turn, which leaves every total's bits as they are, since
- * it only exchanges the two sides of joins. And a line's reads must not wait for the line before it: they are under way
- * READ_AHEAD lines earlier, and nothing branches. On an H200 a layer norm of rows of 65,536 takes 1.07 of the memory's
- * time so, and without gain and bias 1.00; with an order for each row 1.076, with one line ahead 1.13, and then with
- * one order for all 1.42. By hand, and slower: gain and bias kept by clusters that stay (1.11 to 2), two rows at once
- * (1.10), totals sent to the other block with no barrier (1.15), bulk copies (1.07 to 1.09). */
+ * same lines: so in every second row each warp begins in the middle of its lines, line ^ turn, which leaves every
+ * total's bits as they are, since it only exchanges the two sides of joins. And a line's reads must not wait for the
+ * line before it: they are under way READ_AHEAD lines earlier, and nothing branches. On an H200 a layer norm of rows of
+ * 65,536 takes 1.07 of the memory's time so, and without gain and bias 1.00; with an order for each row 1.076, with one
+ * line ahead 1.13, and then with one order for all 1.42. By hand, and slower: gain and bias kept by clusters that stay
+ * (1.11 to 2), two rows at once (1.10), totals sent to the other block with no barrier (1.15), bulk copies (1.07 to
+ * 1.09). */
 #include "gen/device_row.h"
 
 enum { READ_AHEAD = 2 }; /* lines; with 4 there are too few registers */
