@@ -47,16 +47,25 @@ static leat_status grow(struct le_stager *s) {
     return LEAT_OK;
 }
 
-/* Which of those was taken longest ago. stream_id 0: of all streams. NULL: there is none. */
-static struct le_stage_small *find_oldest(struct le_stager *s, enum le_small_state state, uint64_t stream_id) {
+/* Which of those was taken longest ago. NULL: there is none. */
+static struct le_stage_small *find_oldest(struct le_stager *s, enum le_small_state state) {
     struct le_stage_small *oldest = NULL;
     for (int k = 0; k < s->small_count; k++) {
         struct le_stage_small *m = &s->small[k];
-        bool fits = m->state == state && (!stream_id || m->job.stream_id == stream_id);
-        if (fits && (!oldest || m->taken < oldest->taken))
+        if (m->state == state && (!oldest || m->taken < oldest->taken))
             oldest = m;
     }
     return oldest;
+}
+
+/* Whether no copy of its stream is under way that was there before. */
+static bool is_next(const struct le_stager *s, const struct le_stage_small *m) {
+    for (int k = 0; k < s->small_count; k++) {
+        const struct le_stage_small *other = &s->small[k];
+        if (other->state == LE_SMALL_FLYING && other->job.stream_id == m->job.stream_id && other->taken < m->taken)
+            return false;
+    }
+    return true;
 }
 
 static bool has_passed(struct le_stager *s, const struct le_stage_small *m) {
@@ -67,11 +76,11 @@ static bool has_passed(struct le_stager *s, const struct le_stage_small *m) {
     return told && passed;
 }
 
-/* One whose copy is done. Only each stream's oldest is asked for. NULL: there is none. */
+/* One whose copy is done; of each stream the next one is asked for. NULL: there is none. */
 static struct le_stage_small *find_passed(struct le_stager *s) {
     for (int k = 0; k < s->small_count; k++) {
         struct le_stage_small *m = &s->small[k];
-        if (m->state == LE_SMALL_FLYING && m == find_oldest(s, LE_SMALL_FLYING, m->job.stream_id) && has_passed(s, m))
+        if (m->state == LE_SMALL_FLYING && is_next(s, m) && has_passed(s, m))
             return m;
     }
     return NULL;
@@ -89,11 +98,11 @@ static leat_status try_grow(struct le_stager *s) {
 
 static leat_status find_free(struct le_stager *s, struct le_stage_small **slot) {
     leat_status status = LEAT_OK;
-    while (!status && !(*slot = find_oldest(s, LE_SMALL_FREE, 0))) {
+    while (!status && !(*slot = find_oldest(s, LE_SMALL_FREE))) {
         struct le_stage_small *flying = find_passed(s);
         if (!flying && s->small_count < LE_STAGE_SMALL_SLOTS && !s->small_refused)
             status = try_grow(s);
-        else if (flying || (flying = find_oldest(s, LE_SMALL_FLYING, 0)) != NULL)
+        else if (flying || (flying = find_oldest(s, LE_SMALL_FLYING)) != NULL)
             le_stage_small_land(s, flying);
         else /* threads that are between new and start have them all */
             pthread_cond_wait(&s->progress, &s->lock);
