@@ -7,13 +7,23 @@
 #define MULTIPLIER_A 0x9e3779b97f4a7c15u
 #define MULTIPLIER_B 0xd6e8feb86659fd93u
 
-/* Up to 8 bytes, the first one lowest. */
-static uint64_t word_at(const unsigned char *bytes, size_t length) {
-    uint64_t word = 0;
-    memcpy(&word, bytes, length);
+/* 8 bytes, the first one lowest. */
+static uint64_t word_at(const unsigned char *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
+    return word;
+}
+
+/* The last 1 to 7 of `all` bytes that end there, as a word of theirs. */
+static uint64_t rest_before(const unsigned char *end, size_t all) {
+    uint64_t word = 0;
+    if (all >= 8)
+        return word_at(end - 8) >> (64 - 8 * (all % 8));
+    for (const unsigned char *at = end; at > end - all;)
+        word = word << 8 | *--at;
     return word;
 }
 
@@ -27,12 +37,12 @@ static uint64_t scramble(uint64_t value) {
 uint64_t le_hash(const void *bytes, size_t length, uint64_t seed) {
     const unsigned char *at = bytes;
     uint64_t hash = scramble(seed ^ (length * MULTIPLIER_A));
-    for (; length >= 8; at += 8, length -= 8) {
-        hash = (hash ^ word_at(at, 8)) * MULTIPLIER_A;
+    for (const unsigned char *end = at + length / 8 * 8; at < end; at += 8) {
+        hash = (hash ^ word_at(at)) * MULTIPLIER_A;
         hash ^= hash >> 29;
     }
-    if (length)
-        hash = (hash ^ word_at(at, length)) * MULTIPLIER_A;
+    if (length % 8)
+        hash = (hash ^ rest_before(at + length % 8, length)) * MULTIPLIER_A;
     return scramble(hash);
 }
 

@@ -47,9 +47,12 @@ void le_text_add_bytes(struct le_text *text, const void *bytes, size_t length) {
 void le_text_add_list(struct le_text *text, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    char few[256];
+    int length = vsnprintf(few, sizeof few, format, arguments);
     if (length < 0) {
         text->failed = true;
+    } else if ((size_t)length < sizeof few) {
+        le_text_add_bytes(text, few, (size_t)length);
     } else if (reserve(text, (size_t)length)) {
         vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;

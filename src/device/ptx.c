@@ -1,7 +1,6 @@
 /* See ptx.h. One pass over the tokens, with one token in hand: a word, a number or a single character. */
 #include "device/ptx.h"
 #include "device/mangled.h"
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +13,26 @@ struct reader {
 
 /* ---- tokens */
 
+/* Of ASCII, in any locale. */
+static bool is_letter(char c) {
+    return (unsigned)(c | 0x20) - 'a' < 26;
+}
+
+static bool is_digit(char c) {
+    return (unsigned)c - '0' < 10;
+}
+
 static bool is_word(char c) {
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' || c == '%';
+    return is_letter(c) || is_digit(c) || c == '_' || c == '$' || c == '.' || c == '%';
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || (unsigned)c - '\t' < 5;
 }
 
 static const char *skip_blanks(const char *at) {
     for (;;) {
-        while (isspace((unsigned char)*at))
+        while (is_blank(*at))
             at++;
         if (at[0] == '/' && at[1] == '/') {
             at += strcspn(at, "\n");
@@ -61,7 +73,7 @@ static bool take(struct reader *reader, const char *text) {
 }
 
 static size_t take_number(struct reader *reader) {
-    size_t number = isdigit((unsigned char)*reader->token) ? (size_t)strtoull(reader->token, NULL, 0) : 0;
+    size_t number = is_digit(*reader->token) ? (size_t)strtoull(reader->token, NULL, 0) : 0;
     advance(reader);
     return number;
 }
@@ -209,6 +221,13 @@ static void note_use(struct reader *reader, struct le_ptx_kernel *kernel) {
     *LE_PUSH(&reader->ptx->arena, &kernel->uses) = variable;
 }
 
+/* What stands between an operation and the end of its line or instruction, where it names nothing that is looked for. A
+ * label, a comment or a brace ends it, too. */
+static void skip_operands(struct reader *reader) {
+    if (is_letter(*reader->token) && reader->ptx->variables.count == 0)
+        reader->at += strcspn(reader->at, ";\n:/{}\"");
+}
+
 /* false: there is no instruction but `ret`, which says nothing. */
 static bool read_body(struct reader *reader, const struct parameters *parameters, struct le_ptx_kernel *kernel) {
     bool says = false;
@@ -229,8 +248,10 @@ static bool read_body(struct reader *reader, const struct parameters *parameters
             read_conversion(reader, parameters, &registers);
         else if (starts(reader, "call"))
             kernel->uses_all = true;
-        else
+        else {
             note_use(reader, kernel);
+            skip_operands(reader);
+        }
         if (depth > 0 || is(reader, "}"))
             advance(reader);
     } while (depth > 0 && reader->length);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "device/ptx.h"
+#include <stdio.h>
 #include <string.h>
 
 static const char NVRTC_13[] =
@@ -146,6 +147,34 @@ static void test_other_forms(void **state) {
     le_ptx_finish(&ptx);
 }
 
+/* Labels, comments, braces and predicates around what a body says of its parameters: read alike where operands are
+ * looked at, because there is a variable, and where they are passed over. */
+static void test_bodies(void **state) {
+    (void)state;
+    static const char BODY[] =
+        ".visible .entry f(.param .u64 f_param_0, .param .u64 f_param_1, .param .u64 f_param_2, .param .u64 "
+        "f_param_3)\n"
+        "{ .reg .b64 %rd<9>;\n.loc 1 12 3\nmov.u32 %r1, %tid.x; L1: ld.param.u64 %rd1, [f_param_0];\n"
+        "add.s64 %rd5, %rd5, 1 /* ; */; @%p1 bra L2;\nmul.lo.s64 %rd6, %rd5, 2; // next\nL2 :\n"
+        "@!%p1 cvta.to.global.u64 %rd2, %rd1; .pragma \"nounroll\"; mov.b64 {%r1, %r2}, %rd2;\n"
+        "mov.u32 %r3,\n%r2; ld.param.u64 %rd3, [f_param_2]; { cvta.to.global.u64 %rd4, %rd3; }\nret\n;}\n"
+        ".visible .entry g(.param .u64 g_param_0) { mov.u32 %r1, %r2; @%p1 call.uni h, (param0); }\n";
+    static const char VARIABLE[] = ".global .align 4 .u32 other;\n";
+    char text[sizeof VARIABLE + sizeof BODY];
+    for (int with = 0; with < 2; with++) {
+        struct le_ptx ptx;
+        snprintf(text, sizeof text, "%s%s", with ? VARIABLE : "", BODY);
+        assert_int_equal(le_ptx_read(text, &ptx), LEAT_OK);
+        assert_int_equal(ptx.kernels.count, 2);
+        for (int k = 0; k < 4; k++)
+            assert_int_equal(ptx.kernels.at[0].parameters[k].is_pointer, k == 0 || k == 2);
+        assert_false(ptx.kernels.at[0].uses_all);
+        assert_int_equal(ptx.kernels.at[0].uses.count, 0);
+        assert_true(ptx.kernels.at[1].uses_all);
+        le_ptx_finish(&ptx);
+    }
+}
+
 /* The simulator's text: names as in the source, bodies that say nothing. */
 static void test_simulator(void **state) {
     (void)state;
@@ -186,6 +215,7 @@ static void test_cut(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels),   cmocka_unit_test(test_parameters),
                                        cmocka_unit_test(test_variables), cmocka_unit_test(test_other_forms),
-                                       cmocka_unit_test(test_simulator), cmocka_unit_test(test_cut)};
+                                       cmocka_unit_test(test_bodies),    cmocka_unit_test(test_simulator),
+                                       cmocka_unit_test(test_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

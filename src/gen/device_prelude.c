@@ -2,7 +2,6 @@
  * is built). A line "//: a b" begins the piece that text has to have if it says a or b; a unit gets no more pieces than
  * it uses, since each costs the compiler time. */
 #include "gen/device_gen.h"
-#include <ctype.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -51,16 +50,16 @@ static bool has_name(const struct piece *p, const char *name, size_t length) {
 /* What the text itself says. */
 static struct uses find_uses(const char *text, const char *end) {
     struct uses uses = {{0}};
-    for (const char *at = text; at < end; at++) {
-        if (strncmp(at, "le_", 3) != 0 || (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
+    size_t length;
+    for (const char *at = text; (at = strstr(at, "le_")) && at < end; at += length) {
+        length = strlen("le_");
+        if (at > text && le_cuda_is_of_word(at[-1]))
             continue;
-        size_t length = 0;
-        while (isalnum((unsigned char)at[length]) || at[length] == '_')
+        while (le_cuda_is_of_word(at[length]))
             length++;
         for (int k = 0; k < pieces.count; k++)
             if (!has(&uses, k) && has_name(&pieces.at[k], at, length))
                 uses.words[k / 64] |= (uint64_t)1 << k % 64;
-        at += length - 1;
     }
     return uses;
 }

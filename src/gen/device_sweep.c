@@ -2,7 +2,6 @@
  * expressions then may not need, and parameters. A definition is a line of its own, before all of its uses. */
 #include "base/hash.h"
 #include "gen/device_gen.h"
-#include <ctype.h>
 #include <string.h>
 
 struct word {
@@ -19,17 +18,13 @@ struct sweep {
     } unused; /* lines, from the last one on */
 };
 
-static bool is_of_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The next word from *at on, which is set behind it; its length, 0: there is none before end. */
 static size_t next_word(const char **at, const char *end, const char **word) {
     const char *c = *at;
-    while (c < end && !is_of_word(*c))
+    while (c < end && !le_cuda_is_of_word(*c))
         c++;
     *word = c;
-    while (c < end && is_of_word(*c))
+    while (c < end && le_cuda_is_of_word(*c))
         c++;
     *at = c;
     return (size_t)(c - *word);
@@ -67,7 +62,7 @@ static const char *defined(const char *line, const char *end, size_t *length) {
     if (end - at < 4 || memcmp(at, " = ", 3) != 0)
         return NULL;
     for (const char *c = at + 3; c < end; c++)
-        if (*c == ',' || (*c == '(' && is_of_word(c[-1])))
+        if (*c == ',' || (*c == '(' && le_cuda_is_of_word(c[-1])))
             return NULL;
     return name;
 }

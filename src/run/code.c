@@ -247,8 +247,7 @@ static uint64_t hash_of(const struct le_code_source *source) {
 }
 
 /* Under the lock; held once. NULL: no memory. */
-static struct le_loaded_code *put(struct le_code_table *table, const struct le_code_source *source) {
-    uint64_t hash = hash_of(source);
+static struct le_loaded_code *put(struct le_code_table *table, uint64_t hash, const struct le_code_source *source) {
     struct le_loaded_code *code = new_code(table, hash, source->kernel, source->text);
     if (code) {
         code->next = *place_of(table, hash);
@@ -283,7 +282,7 @@ static struct le_loaded_code *find_or_put(struct le_code_table *table, const str
     }
     *made = !code || !code->ready;
     if (!code)
-        code = put(table, source);
+        code = put(table, hash, source);
     else if (code->ready)
         hold(table, code);
     else {
@@ -428,9 +427,10 @@ static enum le_code_state find_kept(struct le_loaded_code *code, const struct le
 enum le_code_state le_code_ask(leat_context *ctx, const struct le_code_source *source, enum le_code_wish wish,
                                struct le_loaded_code **code) {
     struct le_code_table *table = ctx->code;
+    uint64_t hash = hash_of(source);
     pthread_mutex_lock(&table->lock);
-    struct le_loaded_code *found = find(table, hash_of(source), source->kernel, source->text);
-    bool made = !found && (found = put(table, source));
+    struct le_loaded_code *found = find(table, hash, source->kernel, source->text);
+    bool made = !found && (found = put(table, hash, source));
     enum le_code_state state = found ? state_of(found) : LE_CODE_FAILED;
     if (state == LE_CODE_READY)
         hold(table, found);
