@@ -37,7 +37,7 @@ static uint64_t scramble(uint64_t value) {
 uint64_t le_hash(const void *bytes, size_t length, uint64_t seed) {
     const unsigned char *at = bytes;
     uint64_t hash = scramble(seed ^ (length * MULTIPLIER_A));
-    for (const unsigned char *end = at + length / 8 * 8; at < end; at += 8) {
+    for (size_t left = length; left >= 8; at += 8, left -= 8) {
         hash = (hash ^ word_at(at)) * MULTIPLIER_A;
         hash ^= hash >> 29;
     }

@@ -33,8 +33,8 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
     return true;
 }
 
-bool le_gen_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
-                         int stretch) {
+bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
+                     int stretch) {
     int64_t low, high;
     if (d < stretch && layout->shape[d] == 1)
         return true;
@@ -47,7 +47,7 @@ bool le_gen_load_is_safe(struct gen *g, const struct le_node *node) {
     if (node->trusted)
         return true;
     for (int d = 0; d < node->operand_count; d++)
-        if (!le_gen_axis_is_safe(&g->space, &g->kernel->layouts[node->value], node->operands[d], d, node->stretch))
+        if (!le_axis_is_safe(&g->space, &g->kernel->layouts[node->value], node->operands[d], d, node->stretch))
             return false;
     return true;
 }
@@ -106,9 +106,9 @@ static void split_axes(struct access *a) {
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
         bool stretched = d < a->stretch && a->layout->shape[d] == 1;
-        plain[d] = stretched ||
-                   ((a->trusted || le_gen_axis_is_safe(&a->g->space, a->layout, a->subscripts[d], d, a->stretch)) &&
-                    le_affine(&a->g->space, a->subscripts[d], &f) && !by_lane(a, &f));
+        plain[d] =
+            stretched || ((a->trusted || le_axis_is_safe(&a->g->space, a->layout, a->subscripts[d], d, a->stretch)) &&
+                          le_affine(&a->g->space, a->subscripts[d], &f) && !by_lane(a, &f));
         all &= plain[d];
     }
     for (int d = 0; d < a->rank; d++) {
@@ -209,7 +209,7 @@ static void check_axis(struct access *a, int d, int subscript, int length) {
 static int checked_subscript(struct access *a, int d) {
     struct gen *g = a->g;
     int subscript = le_gen_use(g, le_gen_node(g, a->subscripts[d], a->scope, a->c), a->scope);
-    if (a->trusted || le_gen_axis_is_safe(&g->space, a->layout, a->subscripts[d], d, a->stretch))
+    if (a->trusted || le_axis_is_safe(&g->space, a->layout, a->subscripts[d], d, a->stretch))
         return subscript;
     int length = le_gen_const(g, LE_I64, (uint64_t)a->layout->shape[d]);
     if (a->edge == LE_EDGE_NONE) {

@@ -13,7 +13,7 @@ bool le_cuda_load_is_safe(const struct cuda *c, const struct le_node *node) {
         return true;
     for (int d = 0; d < node->operand_count; d++) {
         bool edge = node->edge != LE_EDGE_NONE && layout->shape[d] > 0;
-        if (!edge && !le_gen_axis_is_safe(c->reach, layout, node->operands[d], d, node->stretch))
+        if (!edge && !le_axis_is_safe(c->reach, layout, node->operands[d], d, node->stretch))
             return false;
     }
     return !node->fill || le_cuda_is_safe((struct cuda *)(uintptr_t)c, node->fill);
@@ -125,7 +125,7 @@ static void find_subscripts(struct access *a, struct le_node *const *subscripts,
         if (is_stretched(a->layout, d, a->stretch))
             continue;
         a->subscript[d] = le_cuda_node(a->c, subscripts[d], block, outside);
-        if (trusted || le_gen_axis_is_safe(a->c->reach, a->layout, subscripts[d], d, a->stretch))
+        if (trusted || le_axis_is_safe(a->c->reach, a->layout, subscripts[d], d, a->stretch))
             continue;
         if (edge == LE_EDGE_NONE || edge == LE_EDGE_FILL || a->layout->shape[d] == 0)
             a->asked[d] = true;

@@ -53,7 +53,7 @@ static bool is_plain(const struct cuda *c, const struct le_node *load) {
     if (load->live)
         return false;
     for (int d = 0; d < load->operand_count && !load->trusted; d++)
-        if (!le_gen_axis_is_safe(c->space, &c->layouts[load->value], load->operands[d], d, load->stretch))
+        if (!le_axis_is_safe(c->space, &c->layouts[load->value], load->operands[d], d, load->stretch))
             return false;
     return true;
 }

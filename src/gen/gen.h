@@ -171,9 +171,6 @@ struct operand *le_gen_tile(struct gen *g, struct le_node *node, struct scope *s
 /* access.c */
 struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *scope, struct condition c);
 bool le_gen_load_is_safe(struct gen *g, const struct le_node *node);
-/* Whether a subscript of axis d stays inside, whatever its indices are. */
-bool le_gen_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
-                         int stretch);
 void le_gen_store(struct gen *g, struct operand *value, struct scope *scope);
 /* What a step of an EACH stage stores: op=, but only SET where it is the element's own place. */
 struct stored {

@@ -51,4 +51,7 @@ leat_status le_kernel_generate(const struct le_kernel *kernel, struct le_launche
  */
 leat_status le_kernel_scalar(const struct le_kernel *kernel, struct le_node *node, enum le_type stored,
                              struct le_launch *out);
+/* Whether a load's or store's subscript of axis d stays inside, whatever its indices are. */
+bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
+                     int stretch);
 #endif

@@ -230,6 +230,8 @@ static void hold_stage(struct le_specialised *s, struct le_group *g, const struc
         le_hold_on(&g->hold, g->arena, s, stage->node);
     if (stage->product)
         le_hold_on(&g->hold, g->arena, s, stage->product);
+    for (int k = stage->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
+        le_hold_on(&g->hold, g->arena, s, s->ir->stages.at[k].node); /* its code reads what they do */
     for (int d = 0; d < stage->left_count; d++)
         le_hold_on(&g->hold, g->arena, s, stage->left[d]);
     for (int k = 0; k < stage->index_count; k++) {
@@ -334,15 +336,45 @@ static int64_t bytes_of(const struct le_specialised *s, const struct le_stage *s
     return c.bytes + times(c.points, (int64_t)le_type_size(s->ir->values.at[stage->target].type));
 }
 
-/* ---- a group */
+/* ---- siblings */
 
 /* The leader's kernel makes its siblings, too, if it works in parts. */
 static bool made_with_leader(const struct le_plan *plan, const struct le_ir *ir, const struct le_stage *stage) {
     if (stage->leader < 0)
         return false;
-    const struct le_launches *l = &plan->actions[plan->maker[ir->stages.at[stage->leader].target]].launches;
-    return l->count > 0 && l->at[0].parts;
+    const struct le_action *leader = &plan->actions[plan->maker[ir->stages.at[stage->leader].target]];
+    return leader->made->sibling >= 0 && leader->launches.count > 0 && leader->launches.at[0].parts;
 }
+
+struct fit {
+    const struct le_plan *plan;
+    bool all;
+};
+
+static void look_whether_inside(struct le_node *node, void *user) {
+    struct fit *fit = user;
+    for (int d = 0; node->kind == LE_NODE_LOAD && node->trusted && d < node->operand_count; d++)
+        fit->all = fit->all && le_axis_is_safe(&fit->plan->space, &fit->plan->layouts[node->value], node->operands[d],
+                                               d, node->stretch);
+}
+
+/* Siblings' own statements tell what of their arrays does not fit. They come later: until then the leader's kernel must
+ * not trust their reads, and makes none of them where one may be outside. */
+static bool siblings_fit(const struct le_specialised *s, const struct le_stage *leader) {
+    struct fit fit = {.plan = s->plan, .all = true};
+    for (int k = leader->sibling; k >= 0 && fit.all; k = s->ir->stages.at[k].sibling)
+        le_node_walk(s->ir, s->ir->stages.at[k].node, look_whether_inside, &fit);
+    return fit.all;
+}
+
+static const struct le_stage *alone(struct le_arena *arena, const struct le_stage *leader) {
+    struct le_stage *made = LE_NEW(arena, struct le_stage);
+    *made = *leader;
+    made->sibling = -1;
+    return made;
+}
+
+/* ---- a group */
 
 static leat_status generate(struct leat_call *call, struct le_group *g, struct le_action *action) {
     struct le_specialised *s = call->specialised;
@@ -404,6 +436,8 @@ static leat_status plan_action(struct leat_call *call, struct le_group *g, struc
         value_layout(s, stage->pairs[k].target);
     find_places(s, g, action);
     s->plan->asking = LE_ASKING_CODE;
+    if (!siblings_fit(s, action->made))
+        action->made = alone(g->arena, action->made);
     leat_status status = contract(call, g, action) ? LEAT_OK : generate(call, g, action);
     s->plan->asking = LE_ASKING_RANGES;
     return status;

@@ -159,14 +159,14 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
     struct le_specialised *s = call->specialised;
     const struct le_launch *launch = &action->launches.at[0];
     size_t one = (size_t)launch->tasks * 8, all = one;
-    for (int k = action->stage->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
+    for (int k = action->made->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
         all += one;
     leat_status status = le_ensure_work(call, all);
     if (status != LEAT_OK)
         return status;
     char *parts = s->work;
     run_launch(call, launch, &action->codes[0], parts);
-    const struct le_stage *stage = action->stage;
+    const struct le_stage *stage = action->made;
     for (char *p = parts; p < parts + all; p += one) {
         le_acc_join(call->program->ctx->simd, stage->node->type, (enum le_reduction)stage->node->code, p, launch->tasks,
                     &s->cells[stage->target].scalar);
