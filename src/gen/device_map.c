@@ -6,20 +6,16 @@
 
 #define PLACES_MAX          ((int64_t)1 << 30) /* of a merged axis whose indices are ints */
 #define ITEMS_MAX           ((int64_t)INT32_MAX - 65536)
-#define DEAR_COST           256  /* additions that one thread makes */
 #define DEAREST_COST        1024 /* the same where one loop makes the elements that end a row */
 #define AHEAD_BYTES         16   /* that a thread reads before it computes: 2,048 threads are enough */
 #define SCATTER_AHEAD_BYTES 64   /* the same where a block's threads go on and on */
 #define SHIFT_MAX           8    /* elements between reads that share what they read */
-#define TILE_SIDE           32
-#define TILES_MAX           4
-#define FEW_ROWS            8
 
 static const struct le_range *range_of(const struct map *m, int index) {
     return &m->c.space->ranges[index];
 }
 
-static int size_of(const struct map *m, int value) {
+int le_map_size(const struct map *m, int value) {
     return (int)le_type_size(m->c.ir->values.at[value].type);
 }
 
@@ -81,7 +77,7 @@ static bool find_place(const struct map *m, int value, struct le_node *const *su
 
 static bool is_inside(const struct map *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
     for (int d = 0; d < rank; d++)
-        if (!le_gen_axis_is_safe(m->c.reach, &m->c.layouts[value], subscripts[d], d, stretch))
+        if (!le_axis_is_safe(m->c.reach, &m->c.layouts[value], subscripts[d], d, stretch))
             return false;
     return true;
 }
@@ -404,70 +400,24 @@ static void find_all_streams(struct map *m) {
     find_streams(m, m->stage->node, epoch);
 }
 
-/* ---- tiles: what lies side by side along another axis than the target */
-
-int le_map_pitch(const struct map *m) {
-    return m->tile_rows | 1;
-}
-
-static int row_of_tile(const struct map *m, const struct map_stream *s) {
-    int inner = m->axis_count - 1;
-    if (llabs(s->place.strides[inner]) <= 1)
-        return -1;
-    for (int a = 0; a < inner; a++)
-        if (s->place.strides[a] == 1)
-            return a;
-    return -1;
-}
-
-static bool find_tiles(struct map *m) {
-    int tiles = 0, sizes = 0;
-    for (int k = 0; k < m->stream_count; k++) {
-        int row = row_of_tile(m, &m->streams[k]);
-        if (row < 0 || (m->row >= 0 && m->row != row) || tiles == TILES_MAX)
-            continue;
-        m->row = row;
-        m->streams[k].tile = true;
-        sizes += size_of(m, m->streams[k].loads[0]->value);
-        tiles++;
-    }
-    if (tiles == 0)
-        return false;
-    bool few = m->axes[m->row].count <= FEW_ROWS;
-    m->tile_rows = few ? (int)m->axes[m->row].count : TILE_SIDE;
-    m->tile_columns = few ? MAP_THREADS : TILE_SIDE;
-    m->unroll = m->tile_rows * m->tile_columns / MAP_THREADS;
-    m->way = MAP_TILE;
-    size_t bytes = (size_t)sizes * (size_t)(m->tile_columns * le_map_pitch(m));
-    if (le_map_inner(m)->count >= (few ? TILE_SIDE : FEW_ROWS) && bytes <= 3 * m->c.job->facts->shared_bytes / 4)
-        return true;
-    for (int k = 0; k < m->stream_count; k++)
-        m->streams[k].tile = false;
-    m->way = MAP_FLAT;
-    m->row = -1;
-    return false;
-}
-
 /* ---- vectors */
 
-/* Columns from its first place to one that is a multiple of `width` elements; -1: rows differ. */
-static int columns_to_vector(const struct map *m, int value, const struct map_place *p, int width) {
+int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width) {
     const struct le_device_facts *facts = m->c.job->facts;
-    int inner = m->axis_count - 1;
-    if (!p->known || p->strides[inner] != 1 || !facts->is_aligned(facts->user, value))
+    if (!p->known || p->strides[axis] != 1 || !facts->is_aligned(facts->user, value))
         return -1;
-    for (int a = 0; a < inner; a++)
-        if (p->strides[a] % width != 0)
+    for (int a = 0; a < m->axis_count; a++)
+        if (a != axis && p->strides[a] % width != 0)
             return -1;
     return (int)(((-p->start) % width + width) % width);
 }
 
 /* 0: nothing lies side by side. */
 static int widest(const struct map *m, int *least) {
-    int most = m->scatters ? 0 : size_of(m, m->stage->target);
+    int most = m->scatters ? 0 : le_map_size(m, m->stage->target);
     *least = m->scatters ? 16 : most;
     for (int k = 0; k < m->stream_count; k++) {
-        int size = size_of(m, m->streams[k].loads[0]->value);
+        int size = le_map_size(m, m->streams[k].loads[0]->value);
         if (m->streams[k].place.strides[m->axis_count - 1] != 1)
             continue;
         most = size > most ? size : most;
@@ -477,27 +427,27 @@ static int widest(const struct map *m, int *least) {
 }
 
 /* Vectors begin where the target's do, or a scatter's first stream's. */
-static void align(struct map *m) {
-    int first, value = m->stage->target;
+void le_map_align(struct map *m) {
+    int first, value = m->stage->target, inner = m->axis_count - 1;
     const struct map_place *place = &m->target;
     for (int k = 0; m->scatters && k < m->stream_count; k++)
-        if (m->streams[k].place.strides[m->axis_count - 1] == 1) {
+        if (m->streams[k].place.strides[inner] == 1) {
             value = m->streams[k].loads[0]->value;
             place = &m->streams[k].place;
             break;
         }
-    while ((first = columns_to_vector(m, value, place, m->width)) < 0 && m->width > 1)
+    while ((first = le_map_to_vector(m, value, place, inner, m->width)) < 0 && m->width > 1)
         m->width /= 2;
     m->phase = first > 0 ? m->width - first : 0;
     for (int k = 0; k < m->stream_count; k++) {
         struct map_stream *s = &m->streams[k];
-        s->align = m->width > 1 ? columns_to_vector(m, s->loads[0]->value, &s->place, m->width) : -1;
+        s->align = m->width > 1 ? le_map_to_vector(m, s->loads[0]->value, &s->place, inner, m->width) : -1;
         if (s->align >= 0)
             s->align = (s->align + m->phase) % m->width;
     }
 }
 
-static int64_t cost_of(const struct map *m) {
+int64_t le_map_cost(const struct map *m) {
     int64_t cost = m->stage->node->cost + 1;
     for (int d = 0; m->scatters && d < m->stage->left_count; d++)
         cost += m->stage->left[d]->cost;
@@ -512,31 +462,31 @@ static bool ends_once(const struct map *m) {
 
 static void find_width_within(struct map *m, int64_t most) {
     int least, bytes = widest(m, &least);
-    int64_t cost = cost_of(m);
+    int64_t cost = le_map_cost(m);
     m->width = m->asks || bytes == 0 ? 1 : 16 / bytes;
     if (!m->asks && m->width * least < 4)
         m->width = 4 / least;
     while (m->width > 1 && m->width * cost > most)
         m->width /= 2;
-    align(m);
+    le_map_align(m);
 }
 
 static void find_width(struct map *m) {
     find_width_within(m, DEAREST_COST);
-    m->dear = m->width * cost_of(m) > DEAR_COST && ends_once(m);
+    m->dear = m->width * le_map_cost(m) > MAP_DEAR_COST && ends_once(m);
     if (!m->dear)
-        find_width_within(m, DEAR_COST);
+        find_width_within(m, MAP_DEAR_COST);
 }
 
 static void find_unroll(struct map *m) {
     int ahead = !m->scatters, least, bytes = widest(m, &least);
-    int64_t cost = cost_of(m), most = m->scatters ? SCATTER_AHEAD_BYTES : AHEAD_BYTES;
+    int64_t cost = le_map_cost(m), most = m->scatters ? SCATTER_AHEAD_BYTES : AHEAD_BYTES;
     for (int k = 0; k < m->stream_count; k++)
         ahead += m->streams[k].along;
     if (ahead > 1 && !m->scatters)
         ahead--;
     m->unroll = m->way == MAP_ROWS ? 4 : 8;
-    while (m->unroll > 1 && (m->unroll * m->width * cost > DEAR_COST ||
+    while (m->unroll > 1 && (m->unroll * m->width * cost > MAP_DEAR_COST ||
                              (m->way == MAP_FLAT && m->unroll * m->width * bytes * ahead > most)))
         m->unroll /= 2;
 }
@@ -571,9 +521,7 @@ bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const st
     find_rows(m);
     find_interior(m);
     find_all_streams(m);
-    if (m->way == MAP_FLAT && !m->splits && find_tiles(m)) {
-        m->width = 1;
-    } else {
+    if (m->way != MAP_FLAT || m->splits || !le_map_find_tiles(m)) {
         find_width(m);
         find_unroll(m);
         m->splits |= ends_once(m);

@@ -10,6 +10,7 @@
 #include "gen/device_gen.h"
 
 enum { MAP_AXES_MAX = 16, MAP_STREAMS_MAX = 16, MAP_LOADS_MAX = 12, MAP_THREADS = 256 };
+enum { MAP_DEAR_COST = 256 }; /* additions that one thread makes */
 
 struct map_axis {
     int index;
@@ -31,7 +32,7 @@ struct map_stream {
     int align;  /* columns beyond the first load's place that lie at a multiple of width elements; -1: none do */
     bool along; /* it moves with the inner axis */
     bool tile;  /* read along the row axis, through shared memory */
-    const char *name;
+    const char *name, *part; /* part: of wide tiles, what a thread reads of it */
 };
 enum map_way {
     MAP_FLAT, /* threads take neighbouring places, all axes counted as one */
@@ -69,6 +70,16 @@ struct map {
 bool le_map_find(struct map *m, const struct le_device_kernel_job *job, const struct le_stage *stage);
 const struct map_axis *le_map_inner(const struct map *m);
 int64_t le_map_parts(const struct map *m, int axis); /* of an axis: FLAT: vectors, or places; else blocks */
+int le_map_size(const struct map *m, int value);     /* bytes of an element */
+int64_t le_map_cost(const struct map *m);            /* additions that an element is worth */
+/* Places along the axis from its first to one that is a multiple of `width` elements; -1: rows differ. */
+int le_map_to_vector(const struct map *m, int value, const struct map_place *p, int axis, int width);
+/* Vectors begin where the target's do, or a scatter's first stream's: sets phase, streams' align, and a width of which
+ * there are such. */
+void le_map_align(struct map *m);
+
+/* device_map_tile.c: whether it is to be made in tiles, which is then set */
+bool le_map_find_tiles(struct map *m);
 
 /* device_map_places.c: what a thread knows before it reads */
 struct map_names {
@@ -85,6 +96,7 @@ void le_map_bind(struct map *m, struct block *block, int axis, const char *place
 const char *le_map_place(struct map *m, const struct map_names *names, int axis, const char *turn);
 const char *le_map_axis_number(struct map *m, int axis, const char *what, int64_t value); /* a parameter */
 int le_map_pitch(const struct map *m);      /* TILE: elements from a column to the next: odd, so that banks differ */
+int le_map_across(const struct map *m);     /* TILE: threads for a row of the tile */
 bool le_map_is_simple(const struct map *m); /* a thread has one element, and ends where there is none */
 
 /* device_map_code.c */

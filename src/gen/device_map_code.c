@@ -180,47 +180,93 @@ static void read_ahead(struct maker *k) {
 
 /* ---- tiles in shared memory, by columns */
 
-static void read_tile(struct maker *k, struct map_stream *s, struct block *block, const char *row, const char *column) {
+struct tile_place {
+    const char *row, *column; /* in the tile */
+};
+
+static const char *place_in_tile(struct maker *k, const struct map_stream *s, const struct tile_place *at,
+                                 struct block *base) {
+    struct map *m = k->m;
+    struct le_arena *arena = k->c->arena;
+    le_map_bind_outer(m, &k->names, base, k->turn, le_arena_format(arena, "%s + %s", k->names.row_start, at->row));
+    le_map_bind(m, base, m->axis_count - 1, le_arena_format(arena, "%s + %s", k->names.column_start, at->column));
+    return le_cuda_trusted_place(k->c, s->loads[0], base);
+}
+
+/* An element; of wide tiles a vector along the rows, which is put into the tile when all that the thread reads is under
+ * way. */
+static void read_tile(struct maker *k, const struct map_stream *s, struct block *block, const struct tile_place *at) {
+    struct cuda *c = k->c;
+    struct block *base = le_cuda_open(c, block, NULL);
+    const char *place = place_in_tile(k, s, at, base);
+    if (k->m->width > 1)
+        copy_vector(k, base, s->loads[0]->value, le_arena_format(c->arena, "%s[%s]", s->part, k->turn),
+                    le_arena_format(c->arena, "&%s", place));
+    else
+        le_cuda_line(c, base, "%s[%s * %d + %s] = %s;", s->name, at->column, le_map_pitch(k->m), at->row, place);
+    le_cuda_close(c, base);
+}
+
+static void put_part(struct maker *k, const struct map_stream *s, struct block *block, const struct tile_place *at) {
+    struct block *elements = le_cuda_unrolled(k->c, block, k->element, k->m->width);
+    le_cuda_line(k->c, elements, "%s[%s * %d + %s + %s] = %s[%s][%s];", s->name, at->column, le_map_pitch(k->m),
+                 at->row, k->element, s->part, k->turn, k->element);
+    le_cuda_close(k->c, elements);
+}
+
+/* What a thread does for each of its parts of the tiles. */
+static void for_parts(struct maker *k, const struct tile_place *at,
+                      void (*work)(struct maker *k, const struct map_stream *s, struct block *block,
+                                   const struct tile_place *at)) {
     struct map *m = k->m;
     struct cuda *c = k->c;
-    int inner = m->axis_count - 1;
-    struct block *base = le_cuda_open(c, block, NULL);
-    le_map_bind_outer(m, &k->names, base, k->turn, le_arena_format(c->arena, "%s + %s", k->names.row_start, row));
-    le_map_bind(m, base, inner, le_arena_format(c->arena, "%s + %s", k->names.column_start, column));
-    le_cuda_line(c, base, "%s[%s * %d + %s] = %s;", s->name, column, le_map_pitch(m), row,
-                 le_cuda_trusted_place(k->c, s->loads[0], base));
-    le_cuda_close(c, base);
+    int inner = m->axis_count - 1, down = m->tile_rows / m->width;
+    const char *part = le_cuda_name(c, "at");
+    struct block *turns = le_cuda_unrolled(c, c->root, k->turn, m->unroll);
+    le_cuda_line(c, turns, "const int %s = (int)threadIdx.x + %s * %d;", part, k->turn, MAP_THREADS);
+    const char *times = m->width > 1 ? le_arena_format(c->arena, " * %d", m->width) : "";
+    le_cuda_line(c, turns, "const int %s = %s %% %d%s, %s = %s / %d;", at->row, part, down, times, at->column, part,
+                 down);
+    struct block *within = le_cuda_open(
+        c, turns,
+        le_arena_format(c->arena, "if (%s + %s < %s && %s + %s < %s)", k->names.row_start, at->row,
+                        le_map_axis_number(m, m->row, "count", m->axes[m->row].count), k->names.column_start,
+                        at->column, le_map_axis_number(m, inner, "count", m->axes[inner].count)));
+    for (int q = 0; q < m->stream_count; q++)
+        if (m->streams[q].tile)
+            work(k, &m->streams[q], within, at);
+    le_cuda_close(c, within);
+    le_cuda_close(c, turns);
 }
 
 static void read_tiles(struct maker *k) {
     struct map *m = k->m;
     struct cuda *c = k->c;
-    int inner = m->axis_count - 1;
-    const char *at = le_cuda_name(c, "at"), *row = le_cuda_name(c, "row"), *column = le_cuda_name(c, "column");
+    const struct tile_place at = {.row = le_cuda_name(c, "row"), .column = le_cuda_name(c, "column")};
     for (int q = 0; q < m->stream_count; q++) {
         struct map_stream *s = &m->streams[q];
         if (!s->tile)
             continue;
         s->name = le_cuda_name(c, wish_of(k, s, "tile"));
         le_cuda_line(c, c->root, "__shared__ %s %s[%d];", stored_of(k, s), s->name, m->tile_columns * le_map_pitch(m));
+        if (m->width == 1)
+            continue;
+        s->part = le_cuda_name(c, wish_of(k, s, "part"));
+        declare_array(k, stored_of(k, s), s->part, m->unroll, m->width, false);
     }
-    struct block *turns = le_cuda_unrolled(k->c, c->root, k->turn, m->unroll);
-    le_cuda_line(c, turns, "const int %s = (int)threadIdx.x + %s * %d;", at, k->turn, MAP_THREADS);
-    le_cuda_line(c, turns, "const int %s = %s %% %d, %s = %s / %d;", row, at, m->tile_rows, column, at, m->tile_rows);
-    struct block *within = le_cuda_open(
-        c, turns,
-        le_arena_format(c->arena, "if (%s + %s < %s && %s + %s < %s)", k->names.row_start, row,
-                        le_map_axis_number(m, m->row, "count", m->axes[m->row].count), k->names.column_start, column,
-                        le_map_axis_number(m, inner, "count", m->axes[inner].count)));
-    for (int q = 0; q < m->stream_count; q++)
-        if (m->streams[q].tile)
-            read_tile(k, &m->streams[q], within, row, column);
-    le_cuda_close(c, within);
-    le_cuda_close(c, turns);
+    for_parts(k, &at, read_tile);
+    if (m->width > 1)
+        for_parts(k, &at, put_part);
     le_cuda_line(c, c->root, "__syncthreads();");
 }
 
 /* ---- the elements */
+
+static const char *column_of_tile(const struct maker *k) {
+    int width = k->m->width, across = le_map_across(k->m);
+    return width == 1 ? le_arena_format(k->c->arena, "threadIdx.x %% %d", across)
+                      : le_arena_format(k->c->arena, "(threadIdx.x %% %d * %d + %s)", across, width, k->element);
+}
 
 /* What was read ahead, from now on: in the outermost block where the loads' nodes may stand. */
 static void know_stream(struct maker *k, const struct map_stream *s, struct block *turns, struct block *element) {
@@ -231,9 +277,9 @@ static void know_stream(struct maker *k, const struct map_stream *s, struct bloc
         enum le_type stored = c->ir->values.at[load->value].type;
         const char *text;
         if (s->tile)
-            text = le_arena_format(c->arena, "(%s ? %s[threadIdx.x %% %d * %d + (threadIdx.x / %d + %s * %d)] : (%s)0)",
-                                   counts(k), s->name, m->tile_columns, le_map_pitch(m), m->tile_columns, k->turn,
-                                   MAP_THREADS / m->tile_columns, stored_of(k, s));
+            text = le_arena_format(c->arena, "(%s ? %s[%s * %d + (threadIdx.x / %d + %s * %d)] : (%s)0)", counts(k),
+                                   s->name, column_of_tile(k), le_map_pitch(m), le_map_across(m), k->turn,
+                                   MAP_THREADS / le_map_across(m), stored_of(k, s));
         else
             text = le_arena_format(c->arena, "%s[%s + %d][%s + %d]", s->name, k->turn, s->row[x] - s->row_low,
                                    element_of(k, s), s->column[x] - s->column_low);
@@ -430,7 +476,7 @@ void le_map_elements(struct map *m, const struct map_names *names, void (*make)(
 
 static const char *how(const struct map *m) {
     if (m->way == MAP_TILE)
-        return "tiles through shared memory";
+        return m->width > 1 ? "tiles of vectors through shared memory" : "tiles through shared memory";
     if (m->way == MAP_ROWS)
         return "a thread for some rows and columns";
     return le_map_is_simple(m) ? "a thread for each element"

@@ -76,7 +76,7 @@ const char *le_map_place(struct map *m, const struct map_names *names, int axis,
         return le_map_is_simple(m) ? place : le_arena_format(m->c.arena, "%s[%s]", place, turn);
     if (axis != m->row)
         return place;
-    int step = m->way == MAP_TILE ? MAP_THREADS / m->tile_columns : 1;
+    int step = m->way == MAP_TILE ? MAP_THREADS / le_map_across(m) : 1;
     return le_arena_format(m->c.arena, step > 1 ? "%s + %s * %d" : "%s + %s", place, turn, step);
 }
 
@@ -181,16 +181,19 @@ static void find_corner(struct map *m, struct map_names *names, const char *cons
     const char *row = le_cuda_name(c, "row"), *at = le_cuda_name(c, "column");
     names->row_start = le_cuda_name(c, "row_start");
     names->column_start = le_cuda_name(c, "column_start");
-    int columns = m->way == MAP_TILE ? m->tile_columns : 32;
+    int columns = m->way == MAP_TILE ? m->tile_columns : 32, across = m->way == MAP_TILE ? le_map_across(m) : 32;
     int rows = m->way == MAP_TILE ? m->tile_rows : MAP_THREADS / 32 * m->unroll;
     le_cuda_line(c, m->body, "const %s %s = (%s)%s * %d;", type_of(m, m->row), names->row_start, type_of(m, m->row),
                  parts[m->row], rows);
     le_cuda_line(c, m->body, "const %s %s = %s + (int)(threadIdx.x / %d)%s;", type_of(m, m->row), row, names->row_start,
-                 columns, m->way == MAP_ROWS ? le_arena_format(c->arena, " * %d", m->unroll) : "");
+                 across, m->way == MAP_ROWS ? le_arena_format(c->arena, " * %d", m->unroll) : "");
     le_cuda_line(c, m->body, "const %s %s = (%s)%s * %d;", type_of(m, inner), names->column_start, type_of(m, inner),
                  parts[inner], columns);
-    le_cuda_line(c, m->body, "const %s %s = %s;", type_of(m, inner), at,
-                 column(m, le_arena_format(c->arena, "(%s + threadIdx.x %% %d)", names->column_start, columns)));
+    const char *of =
+        m->way == MAP_TILE && m->width > 1
+            ? le_arena_format(c->arena, "%s + (int)(threadIdx.x %% %d) * %d", names->column_start, across, m->width)
+            : column(m, le_arena_format(c->arena, "(%s + threadIdx.x %% %d)", names->column_start, across));
+    le_cuda_line(c, m->body, "const %s %s = %s;", type_of(m, inner), at, of);
     names->place[m->row] = row;
     names->place[inner] = at;
 }

@@ -7,6 +7,7 @@
 #define ONE     "a thread for each element"
 #define ROWS    "a thread for some rows and columns"
 #define TILES   "tiles through shared memory"
+#define WIDE    "tiles of vectors through shared memory"
 
 static const int extents[] = {2, 3, 4, 5, 31, 32, 33, 255, 1023, 1024, 1025, 4096, 5001};
 
@@ -77,6 +78,41 @@ static void transposed(void **state) {
     also("in b: u8[n,m]\nin a: f64[m,n]\ny[i,j] = a[i,j] + b[j,i]", "a 50 60, b 60 50", TILES);
 }
 
+/* Of enough elements for all multiprocessors, if rows can be read as vectors. */
+static void transposed_wide(void **state) {
+    (void)state;
+    static const int sides[][2] = {{192, 192}, {64, 512}, {516, 64}, {260, 132}, {132, 260}, {196, 324}};
+    char arrays[64];
+    for (size_t k = 0; k < ARRAY_LEN(sides); k++) {
+        int rows = sides[k][0], columns = sides[k][1];
+        snprintf(arrays, sizeof arrays, "a %d %d, b %d %d", rows, columns, columns, rows);
+        same("y[i,j] = a[i,j] + b[j,i]", arrays, WIDE);
+        snprintf(arrays, sizeof arrays, "b %d %d", columns, rows);
+        same("y[i,j] = b[j,i] * 3", arrays, WIDE);
+    }
+    same("y[i,j] = a[i,j] + b[j,i]", "a 128 192, b 192 128", TILES);          /* too few */
+    same("y[i,j] = a[i,j] + b[j,i]", "a 60 1000, b 1000 60", TILES);          /* too low */
+    same("y[i,j] = a[i,j] + b[j,i]", "a 202 260, b 260 202", TILES);          /* rows that no vectors fill */
+    same("y[i,j] = a[i,j] + b[j,i]", "a 260 202, b 202 260", TILES);          /* the target's */
+    also("y[i,j] = a[i,j] + b[j,i]", "a 260 200, b 200 260 by 261 1", TILES); /* rows that begin anywhere */
+    also("y[i,j] = a[i,j] + b[j,i]", "a 260 200, b 200 260 by 1000 1", WIDE);
+    also("y[i,j] = a[i,j] + b[j,i+1] where i in 0..260", "a 260 200, b 200 264", TILES);
+    also("y[i,j] = a[i,j] + b[j,i+4] where i in 0..260", "a 260 200, b 200 264", WIDE);
+    same("y[i,j] = a[i,j] + a[i,j+1] + b[j,i] where j in 0..200", "a 260 204, b 200 260", WIDE);
+    same("y[i,j] = a[i] * c[j] - b[j,i] * 2", "a 260, c 200, b 200 260", WIDE);
+    same("y[k,i,j] = b[k,j,i] + a[i]", "b 3 140 132, a 132", WIDE);
+    same("y[i,j] = b[j,i] - c[j,i]", "b 200 260, c 200 260", WIDE);
+    same("y[i,j] = b[j,i] - c[j,i] + d[j,i]", "b 200 260, c 200 260, d 200 260", TILES); /* too large */
+    same("y[i,j] = sqrt(a[i,j] / b[j,i]) / sqrt(b[j,i]) * rsqrt(a[i,j])", "a 260 200, b 200 260", TILES); /* too dear */
+    same("in b: u8[n,m]\nin a: u8[m,n]\ny[i,j] = a[i,j] + b[j,i]", "a 272 192, b 192 272", WIDE);
+    same("in b: f16[n,m]\nin a: f16[m,n]\ny[i,j] = a[i,j] + b[j,i]", "a 264 200, b 200 264", WIDE);
+    same("in b: u8[n,m]\ny[i,j] = a[i,j] + b[j,i]", "a 260 200, b 200 260", WIDE);
+    same("in a: u8[n,m]\ny[i,j] = a[i,j] + b[j,i]", "a 260 200, b 200 260", WIDE);
+    same("in b: f64[n,m]\nin a: f64[m,n]\ny[i,j] = a[i,j] + b[j,i]", "a 260 200, b 200 260", TILES);
+    same_checked("y[i,j] = a[i,j] + b[j,i]", "a 260 200, b 200 260", TILES, false, false);
+    same_checked("y[i,j] = a[i,j] + b[j,i]", "a 196 324, b 324 196", WIDE, true, true);
+}
+
 static void stencils(void **state) {
     (void)state;
     static const char star[] = "y[i,j] = (a[i,j] + a[i-1,j] + a[i+1,j] + a[i,j-1] + a[i,j+1]) / 5 else 0";
@@ -128,7 +164,7 @@ static void dear(void **state) {
     same(FAR "y[i] = f(x[i], 1e-36) - f(1e-37, x[i]) + f(x[i] * 1e38, 1e-3) - f(1e-3 * x[i], 1e38 * x[i])", "x 4099",
          VECTORS);
     same(FAR "y[i] = " ALL " + i", "x 300001, z 300001", VECTORS);
-    also(FAR "y[i+1] = " ALL " where i in 0..1001", "x 1001, z 1001, y 1003", ONE);
+    also("out y: f32[1003]\n" FAR "y[i+1] = " ALL " where i in 0..1001", "x 1001, z 1001", ONE);
 }
 
 static void with_checks(void **state) {
@@ -142,9 +178,10 @@ static void with_checks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_axis),     cmocka_unit_test(strides),
-                                       cmocka_unit_test(several_axes), cmocka_unit_test(transposed),
-                                       cmocka_unit_test(stencils),     cmocka_unit_test(all_types),
-                                       cmocka_unit_test(dear),         cmocka_unit_test(with_checks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_axis),        cmocka_unit_test(strides),
+                                       cmocka_unit_test(several_axes),    cmocka_unit_test(transposed),
+                                       cmocka_unit_test(transposed_wide), cmocka_unit_test(stencils),
+                                       cmocka_unit_test(all_types),       cmocka_unit_test(dear),
+                                       cmocka_unit_test(with_checks)};
     return cmocka_run_group_tests(tests, NULL, close_kept);
 }
