@@ -222,9 +222,10 @@ static void note_use(struct reader *reader, struct le_ptx_kernel *kernel) {
 }
 
 /* What stands between an operation and the end of its line or instruction, where it names nothing that is looked for. A
- * label, a comment or a brace ends it, too. */
+ * label, a comment or a brace ends it, too. A predicate (@p, @!p) stands before an operation. */
 static void skip_operands(struct reader *reader) {
-    if (is_letter(*reader->token) && reader->ptx->variables.count == 0)
+    bool predicate = reader->token[-1] == '@' || reader->token[-1] == '!'; /* a body begins with a brace */
+    if (is_letter(*reader->token) && !predicate && reader->ptx->variables.count == 0)
         reader->at += strcspn(reader->at, ";\n:/{}\"");
 }
 

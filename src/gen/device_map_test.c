@@ -102,6 +102,12 @@ static void transposed_wide(void **state) {
     same("y[i,j] = a[i] * c[j] - b[j,i] * 2", "a 260, c 200, b 200 260", WIDE);
     same("y[k,i,j] = b[k,j,i] + a[i]", "b 3 140 132, a 132", WIDE);
     same("y[i,j] = b[j,i] - c[j,i]", "b 200 260, c 200 260", WIDE);
+    same("y[i,j] = a[i,j] + a[j,i]", "a 196 196", WIDE);
+    also("y[i,j] = a[i,j] + b[j,i]", "a 260 200, b 200 260 by -260 1", WIDE);
+    also("y[k,i,j] = b[2*k,j,i] + a[i] where k in 0..2", "b 4 200 260, a 260", WIDE);
+    also("out y: f32[260,200]\ny[i,j] = b[j,i] where i in 4..260", "b 200 260", WIDE);
+    also("out y: f32[260,200]\ny[i,j] = b[j,i] where i in 2..258", "b 200 260", TILES);
+    also("out y: f32[260,200]\ny[i,j] = b[j,i] where j in 2..200", "b 200 260", TILES);
     same("y[i,j] = b[j,i] - c[j,i] + d[j,i]", "b 200 260, c 200 260, d 200 260", TILES); /* too large */
     same("y[i,j] = sqrt(a[i,j] / b[j,i]) / sqrt(b[j,i]) * rsqrt(a[i,j])", "a 260 200, b 200 260", TILES); /* too dear */
     same("in b: u8[n,m]\nin a: u8[m,n]\ny[i,j] = a[i,j] + b[j,i]", "a 272 192, b 192 272", WIDE);
