@@ -19,6 +19,14 @@ void le_text_add_bytes(struct le_text *text, const void *bytes, size_t length);
 void le_text_add_f64(struct le_text *text, double value);
 void le_text_add_f32(struct le_text *text, float value);
 
+/* Of ASCII, in any locale. */
+static inline bool le_is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+static inline bool le_is_letter(char c) {
+    return (unsigned)(c | 0x20) - 'a' < 26;
+}
+
 /* Insertions, deletions and changes of single bytes that turn a into b, of each of which only so many bytes count. */
 enum { LE_TEXT_DISTANCE_BYTES = 48 };
 int le_text_distance(const char *a, const char *b);

@@ -105,7 +105,8 @@ static void hashes_are_fixed(void **state) {
     assert_true(le_hash("abcdefgh12345678", 16, 0) != le_hash("12345678abcdefgh", 16, 0));
     assert_true(le_hash("leat", 4, 7) == 0x9460b0068f1b7e6cu);
     unsigned char bytes[100];
-    uint64_t all = le_hash(NULL, 0, 0) - le_hash("", 0, 0);
+    uint64_t all = 0;
+    assert_true(le_hash(NULL, 0, 0) == le_hash("", 0, 0));
     for (unsigned k = 0; k < sizeof bytes; k++)
         bytes[k] = (unsigned char)(k * 37 + 200);
     for (int from = 0; from < 20; from++)

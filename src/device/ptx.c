@@ -1,5 +1,6 @@
 /* See ptx.h. One pass over the tokens, with one token in hand: a word, a number or a single character. */
 #include "device/ptx.h"
+#include "base/text.h"
 #include "device/mangled.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +14,8 @@ struct reader {
 
 /* ---- tokens */
 
-/* Of ASCII, in any locale. */
-static bool is_letter(char c) {
-    return (unsigned)(c | 0x20) - 'a' < 26;
-}
-
-static bool is_digit(char c) {
-    return (unsigned)c - '0' < 10;
-}
-
 static bool is_word(char c) {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '$' || c == '.' || c == '%';
+    return le_is_letter(c) || le_is_digit(c) || c == '_' || c == '$' || c == '.' || c == '%';
 }
 
 static bool is_blank(char c) {
@@ -73,7 +65,7 @@ static bool take(struct reader *reader, const char *text) {
 }
 
 static size_t take_number(struct reader *reader) {
-    size_t number = is_digit(*reader->token) ? (size_t)strtoull(reader->token, NULL, 0) : 0;
+    size_t number = le_is_digit(*reader->token) ? (size_t)strtoull(reader->token, NULL, 0) : 0;
     advance(reader);
     return number;
 }
@@ -225,7 +217,7 @@ static void note_use(struct reader *reader, struct le_ptx_kernel *kernel) {
  * label, a comment or a brace ends it, too. A predicate (@p, @!p) stands before an operation. */
 static void skip_operands(struct reader *reader) {
     bool predicate = reader->token[-1] == '@' || reader->token[-1] == '!'; /* a body begins with a brace */
-    if (is_letter(*reader->token) && !predicate && reader->ptx->variables.count == 0)
+    if (le_is_letter(*reader->token) && !predicate && reader->ptx->variables.count == 0)
         reader->at += strcspn(reader->at, ";\n:/{}\"");
 }
 

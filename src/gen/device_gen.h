@@ -12,6 +12,7 @@
 #ifndef LE_DEVICE_GEN_H
 #define LE_DEVICE_GEN_H
 #include "base/hash.h"
+#include "base/text.h"
 #include "gen/device_code.h"
 #include "gen/gen.h"
 
@@ -108,8 +109,8 @@ struct block *le_cuda_open(struct cuda *c, struct block *parent, const char *hea
 /* A loop over 0 ... count - 1, unrolled. */
 struct block *le_cuda_unrolled(struct cuda *c, struct block *parent, const char *name, int count);
 void le_cuda_close(struct cuda *c, struct block *block);
-static inline bool le_cuda_is_of_word(char c) { /* of ASCII, in any locale */
-    return (unsigned)(c | 0x20) - 'a' < 26 || (unsigned)c - '0' < 10 || c == '_';
+static inline bool le_cuda_is_of_word(char c) {
+    return le_is_letter(c) || le_is_digit(c) || c == '_';
 }
 void le_cuda_sweep(struct cuda *c, char *text);              /* device_sweep.c: of the kernel */
 void le_cuda_close_all(struct cuda *c, struct block *block); /* with those around it, but for the root */

@@ -133,7 +133,7 @@ static int index_number(struct reader *r, struct word w, const char **name) {
         le_read_fail(r, "'%.*s' is no new index: write a name, a point and a number", w.length < 60 ? w.length : 60,
                      w.at);
     for (int k = dot + 1; k < w.length && (size_t)number < r->index_limit; k++) {
-        if (!is_digit(w.at[k]))
+        if (!le_is_digit(w.at[k]))
             le_read_fail(r, "an index has a name, a point and a number");
         number = 10 * number + (w.at[k] - '0');
     }

@@ -154,7 +154,7 @@ static struct le_node *load(struct reader *r, int value) {
     }
     model.live = le_read_accept(r, '!');
     model.trusted = model.operand_count > 0 && !le_read_accept(r, '?');
-    if (model.operand_count > 0 && !model.trusted && is_digit(le_read_peek(r)))
+    if (model.operand_count > 0 && !model.trusted && le_is_digit(le_read_peek(r)))
         model.access = le_read_access(r);
     return le_read_made(r, &model);
 }
@@ -315,7 +315,7 @@ struct le_node *le_read_node(struct reader *r) {
         r->nesting--;
         return n;
     }
-    if (le_read_peek(r) == ':' || is_digit(*w.at) || *w.at == '-')
+    if (le_read_peek(r) == ':' || le_is_digit(*w.at) || *w.at == '-')
         return constant(r, w);
     int index = le_names_get(&r->indices, w.at, (size_t)w.length);
     if (index < 0)

@@ -38,12 +38,11 @@ void le_read_expect(struct reader *r, char c) {
 }
 
 static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-';
+    return le_is_letter(c) || le_is_digit(c) || c == '_' || c == '.' || c == '-';
 }
 
 static bool starts_number(const char *at) {
-    return is_digit(*at) || (*at == '-' && is_digit(at[1]));
+    return le_is_digit(*at) || (*at == '-' && le_is_digit(at[1]));
 }
 
 /* Letters, digits, points; a plus sign only after an exponent's e. */
@@ -85,9 +84,9 @@ void le_read_expect_word(struct reader *r, const char *text) {
 int le_read_number(struct reader *r, int most) {
     le_read_skip_spaces(r);
     int64_t n = 0;
-    if (!is_digit(le_read_peek(r)))
+    if (!le_is_digit(le_read_peek(r)))
         le_read_fail(r, "a number is missing");
-    for (; is_digit(le_read_peek(r)) && n <= most; r->at++)
+    for (; le_is_digit(le_read_peek(r)) && n <= most; r->at++)
         n = 10 * n + (*r->at - '0');
     if (n > most)
         le_read_fail(r, "the number is above %d", most);

@@ -4,11 +4,8 @@
 #ifndef LE_READER_H
 #define LE_READER_H
 #include "base/hash.h"
+#include "base/text.h"
 #include "ir/ir.h"
-
-static inline bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 #define READ_DEPTH_MAX 10000 /* of nodes, and of indices whose bounds use indices */
 

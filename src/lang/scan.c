@@ -2,6 +2,7 @@
  * read. An error in one character does not end the scan: its token is BAD, and the parser says nothing more about it.
  * */
 #include "lang/scan.h"
+#include "base/text.h"
 #include "lang/fault.h"
 #include <string.h>
 
@@ -68,14 +69,11 @@ static const struct le_word *find_word(struct scanner *s, const char *text, int 
     return add_word(s, (struct le_word){le_arena_copy(s->arena, text, (size_t)length), LE_WORD_FREE, 0});
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 static bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return le_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+static bool begins_name(char c) {
+    return le_is_letter(c) || c == '_';
 }
 
 static char peek(const struct scanner *s, int at) {
@@ -83,7 +81,7 @@ static char peek(const struct scanner *s, int at) {
 }
 
 static int skip_digits(const struct scanner *s, int at) {
-    while (is_digit(peek(s, at)))
+    while (le_is_digit(peek(s, at)))
         at++;
     return at;
 }
@@ -101,7 +99,7 @@ static int number_end(const struct scanner *s, int at) {
         at = skip_digits(s, at + 1);
     if ((peek(s, at) | 32) == 'e') {
         int digits = at + 1 + (peek(s, at + 1) == '+' || peek(s, at + 1) == '-');
-        if (is_digit(peek(s, digits)))
+        if (le_is_digit(peek(s, digits)))
             at = skip_digits(s, digits);
     }
     return peek(s, at) == 'j' ? at + 1 : at;
@@ -153,7 +151,7 @@ static void push(struct scanner *s, struct le_token token) {
 
 static void scan_word(struct scanner *s) {
     int end = s->at + 1;
-    while (is_letter(peek(s, end)) || is_digit(peek(s, end)))
+    while (begins_name(peek(s, end)) || le_is_digit(peek(s, end)))
         end++;
     int length = end - s->at;
     const char *text = s->text + s->at;
@@ -169,7 +167,7 @@ static void scan_word(struct scanner *s) {
 
 /* A run of characters that belong to no token is one error. */
 static bool is_stray(char c) {
-    return !is_letter(c) && !is_digit(c) && !strchr(" \t\r\f\n;#+-*/%<>=!~&|^?:,()[]{}.", c ? c : 1);
+    return !begins_name(c) && !le_is_digit(c) && !strchr(" \t\r\f\n;#+-*/%<>=!~&|^?:,()[]{}.", c ? c : 1);
 }
 
 static void scan_stray(struct scanner *s) {
@@ -232,9 +230,9 @@ static void scan_token(struct scanner *s) {
         scan_comment(s);
     else if (c == ';')
         scan_semicolon(s);
-    else if (is_letter(c))
+    else if (begins_name(c))
         scan_word(s);
-    else if (is_digit(c) || (c == '.' && is_digit(peek(s, s->at + 1))))
+    else if (le_is_digit(c) || (c == '.' && le_is_digit(peek(s, s->at + 1))))
         push(s, token_here(s, LE_TOKEN_NUMBER, 0, number_end(s, s->at) - s->at));
     else
         scan_sign(s);

@@ -2,6 +2,7 @@
  * read, S0_ the second; T_ is the first argument of the template whose parameters are being read. What is not known
  * ends it: from `lost` on nothing that is read counts. */
 #include "trace/report/demangle.h"
+#include "base/text.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -90,10 +91,6 @@ static bool goes_on(struct walk *w) {
     return !w->lost && !take(w, "E");
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* "12_" is 13, "_" 0: the number of what came before. */
 static int read_place(struct walk *w, int base) {
     int place = 0;
@@ -101,7 +98,7 @@ static int read_place(struct walk *w, int base) {
         return 0;
     for (; !w->lost && *w->at != '_'; w->at += !w->lost) {
         char c = *w->at;
-        int digit = is_digit(c) ? c - '0' : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : base;
+        int digit = le_is_digit(c) ? c - '0' : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : base;
         w->lost |= digit >= base || place > 100000; /* the symbol's end is no digit */
         place = place * base + digit;
     }
@@ -111,7 +108,7 @@ static int read_place(struct walk *w, int base) {
 
 static const char *read_digits(struct walk *w) {
     const char *start = w->at;
-    while (is_digit(*w->at))
+    while (le_is_digit(*w->at))
         w->at++;
     return copy(w, start, (size_t)(w->at - start));
 }
@@ -120,7 +117,7 @@ static const char *read_digits(struct walk *w) {
 
 static const char *read_source_name(struct walk *w) {
     size_t length = 0;
-    while (is_digit(*w->at) && length < TEXT_BYTES)
+    while (le_is_digit(*w->at) && length < TEXT_BYTES)
         length = length * 10 + (size_t)(*w->at++ - '0');
     const char *start = w->at;
     w->lost |= length == 0 || length >= TEXT_BYTES || strnlen(start, length) < length;
@@ -175,7 +172,7 @@ static const char *read_lambda(struct walk *w) {
 static const char *read_part(struct walk *w) {
     const char *text = "", *operation;
     take(w, "L"); /* of this file alone */
-    if (is_digit(*w->at))
+    if (le_is_digit(*w->at))
         text = read_source_name(w);
     else if (take(w, "Ul"))
         text = read_lambda(w);
@@ -244,7 +241,7 @@ static bool read_nested_part(struct walk *w, struct name *name) {
         return true;
     }
     bool destroys = *w->at == 'D', makes = *w->at == 'C';
-    if ((makes || destroys) && is_digit(w->at[1])) {
+    if ((makes || destroys) && le_is_digit(w->at[1])) {
         w->at += 2;
         name->text = join(w, name->text, destroys ? "::~" : "::", name->last);
         return true;
@@ -290,7 +287,7 @@ static struct name read_local(struct walk *w) {
     if (take(w, "__")) {
         read_digits(w);
         w->lost |= !take(w, "_");
-    } else if (*w->at == '_' && is_digit(w->at[1])) {
+    } else if (*w->at == '_' && le_is_digit(w->at[1])) {
         w->at += 2;
     }
     return name;
@@ -470,7 +467,7 @@ static struct type read_function(struct walk *w) {
 
 /* After `A`. */
 static struct type read_array(struct walk *w) {
-    const char *count = is_digit(*w->at) || *w->at == '_' ? read_digits(w) : read_expression(w);
+    const char *count = le_is_digit(*w->at) || *w->at == '_' ? read_digits(w) : read_expression(w);
     w->lost |= !take(w, "_");
     struct type of = read_type(w);
     const char *extent = le_arena_format(w->arena, "[%s]", count);
