@@ -1,4 +1,4 @@
-/* leat.h: errors, and the names of statuses and types. */
+/* leat.h: errors and the parsing of element types. Names of statuses are in base, those of types in spec. */
 #include "api/api_check.h"
 #include "spec/type.h"
 #include <string.h>
@@ -36,41 +36,12 @@ const char *leat_error_text(const leat_context *ctx) {
     return le_errors_text();
 }
 
-const char *leat_status_name(leat_status status) {
-    static const char *const names[] = {
-        [LEAT_OK] = "ok",
-        [LEAT_INVALID] = "invalid argument",
-        [LEAT_PROGRAM] = "wrong program",
-        [LEAT_MISMATCH] = "mismatch",
-        [LEAT_MISSING] = "missing input",
-        [LEAT_FILE] = "file error",
-        [LEAT_DEVICE] = "device error",
-        [LEAT_OUT_OF_MEMORY] = "out of memory",
-        [LEAT_DATA] = "data error",
-        [LEAT_UNSUPPORTED] = "unsupported",
-        [LEAT_INTERNAL] = "internal error",
-    };
-    return (size_t)status < ARRAY_LEN(names) ? names[status] : "?";
-}
-
-static bool is_dtype(leat_dtype dtype) {
-    return dtype >= LEAT_BOOL && dtype <= LEAT_C128;
-}
-
-const char *leat_dtype_name(leat_dtype dtype) {
-    return is_dtype(dtype) ? le_type_name((enum le_type)dtype) : "?";
-}
-
 leat_status leat_dtype_parse(const char *name, leat_dtype *dtype) {
     LE_CHECK_POINTER(name);
     LE_CHECK_POINTER(dtype);
     enum le_type type = le_type_parse(name, strlen(name));
-    if (!is_dtype((leat_dtype)type))
+    if (type == LE_NONE)
         return le_fail(LEAT_INVALID, "'%.40s' is not an element type", name);
     *dtype = (leat_dtype)type;
     return LEAT_OK;
-}
-
-size_t leat_dtype_size_bytes(leat_dtype dtype) {
-    return is_dtype(dtype) ? le_type_size((enum le_type)dtype) : 0;
 }

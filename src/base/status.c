@@ -395,3 +395,20 @@ const char *le_errors_text(void) {
     record.rendered = true;
     return record.text;
 }
+
+const char *leat_status_name(leat_status status) {
+    static const char *const names[] = {
+        [LEAT_OK] = "ok",
+        [LEAT_INVALID] = "invalid argument",
+        [LEAT_PROGRAM] = "wrong program",
+        [LEAT_MISMATCH] = "mismatch",
+        [LEAT_MISSING] = "missing input",
+        [LEAT_FILE] = "file error",
+        [LEAT_DEVICE] = "device error",
+        [LEAT_OUT_OF_MEMORY] = "out of memory",
+        [LEAT_DATA] = "data error",
+        [LEAT_UNSUPPORTED] = "unsupported",
+        [LEAT_INTERNAL] = "internal error",
+    };
+    return (size_t)status < ARRAY_LEN(names) ? names[status] : "?";
+}

@@ -164,3 +164,17 @@ enum le_type le_type_summed(enum le_type type) {
         return le_type_strong(type);
     return le_type_is_unsigned(type) ? LE_U64 : LE_I64;
 }
+
+/* ---- leat.h */
+
+static bool is_dtype(leat_dtype dtype) {
+    return dtype >= LEAT_BOOL && dtype <= LEAT_C128;
+}
+
+const char *leat_dtype_name(leat_dtype dtype) {
+    return is_dtype(dtype) ? le_type_name((enum le_type)dtype) : "?";
+}
+
+size_t leat_dtype_size_bytes(leat_dtype dtype) {
+    return is_dtype(dtype) ? le_type_size((enum le_type)dtype) : 0;
+}
