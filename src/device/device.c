@@ -1,92 +1,16 @@
-/* A device's life: opened by name, which chooses the backend and, for CUDA, whose driver's table it runs over; closed
- * when its owner says so, freed when nothing of it is left. And its first fatal error, which every later call gets. */
+/* The life of a device behind the front door: allocated, started over a backend that device_open.c chose, closed by its
+ * owner, freed with its last reference. Also its first fatal error, which every later call reports. */
 #include "device/device.h"
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/memory.h"
 #include "base/store.h"
-#include "device/cpu/cpu_device.h"
-#include "device/cuda/cuda_device.h"
-#include "device/cuda/door.h"
-#include "device/cuda/nvrtc_warm.h"
 #include "device/device_state.h"
-#include "device/sim/sim.h"
 #include "device/stage.h"
 #include "device/timing.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- by name */
-
-/* With a cap on memory, what does not fit is to be told at once. */
-static bool opens_apart(const struct le_device *device) {
-    return device->options.compiles && device->options.memory_cap_bytes == 0;
-}
-
-static leat_status open_cuda(struct le_device *device, int ordinal) {
-    struct le_cuda_opening opening = {.ordinal = ordinal, .kind = "cuda", .apart = opens_apart(device)};
-    struct le_device_span span;
-    int version;
-    if (device->options.compiles)
-        opening.warm = le_nvrtc_warm_begin(device->options.store);
-    le_device_span_begin(device, &span, LEAT_COST_LIBRARY, "driver", "");
-    leat_status status = le_cuda_door_open(&opening.driver, &version);
-    le_device_span_end(&span, 0);
-    if (!status)
-        status = le_cuda_device_new(&opening, device);
-    if (status)
-        le_nvrtc_warm_end(&opening.warm);
-    return status;
-}
-
-/* sim's clock stays a function of the calls: its context is made at once, unless that is to take a while. */
-static leat_status open_sim(struct le_device *device) {
-    const struct le_device_options *options = &device->options;
-    const struct le_sim_options sim = {.check = options->sim_check, .seed = options->sim_seed};
-    leat_status status = options->sim_check || options->sim_seed ? le_sim_configure(&sim) : LEAT_OK;
-    if (!status)
-        status = le_cuda_facts_init(le_sim_driver());
-    if (status)
-        return status;
-    const struct le_cuda_opening opening = {.driver = le_sim_driver(),
-                                            .nvrtc = le_sim_nvrtc(),
-                                            .cublas = le_sim_cublas(),
-                                            .kind = "sim",
-                                            .apart = opens_apart(device) && le_sim_context_ms() > 0};
-    return le_cuda_device_new(&opening, device);
-}
-
-/* "cuda" and "cuda:N"; -1: it is neither. */
-static int cuda_ordinal(const char *name) {
-    if (strncmp(name, "cuda", 4) != 0 || (name[4] && name[4] != ':'))
-        return -1;
-    if (!name[4])
-        return 0;
-    const char *digits = name + 5;
-    size_t length = strlen(digits);
-    if (length < 1 || length > 4 || strspn(digits, "0123456789") != length)
-        return -1;
-    return atoi(digits);
-}
-
-bool le_device_is_name(const char *name) {
-    return strcmp(name, "cpu") == 0 || strcmp(name, "cpu:0") == 0 || strcmp(name, "sim") == 0 ||
-           cuda_ordinal(name) >= 0;
-}
-
-static leat_status open_backend(struct le_device *device, const char *name) {
-    if (strcmp(name, "sim") == 0)
-        return open_sim(device);
-    if (cuda_ordinal(name) >= 0)
-        return open_cuda(device, cuda_ordinal(name));
-    if (!le_device_is_name(name))
-        return le_fail_at(LEAT_DEVICE, (struct le_place){0}, "cpu, cuda, cuda:1 or sim", "there is no device '%.100s'",
-                          name);
-    le_cpu_device_new(device);
-    return LEAT_OK;
-}
 
 /* ---- life */
 
@@ -126,13 +50,19 @@ static uint64_t ledger_clock(void *device) {
     return le_device_clock_ns(device);
 }
 
-/* The ledger goes by the device's clock where that is one of its own. */
-leat_status le_device_start(struct le_device *device) {
+/* A backend with a clock of its own lends it to the ledger while the device is open. */
+static void share_clock(struct le_device *device, bool open) {
     if (device->options.ledger && device->ops->clock_ns)
-        le_ledger_clock_set(device->options.ledger, ledger_clock, device);
+        le_ledger_clock_set(device->options.ledger, open ? ledger_clock : NULL, open ? device : NULL);
+}
+
+leat_status le_device_start(struct le_device *device) {
+    share_clock(device, true);
     leat_status status = le_pools_new(device);
     if (!status)
         status = le_stream_make(device, NULL, false, &device->own);
+    if (status)
+        share_clock(device, false);
     return status;
 }
 
@@ -148,24 +78,6 @@ struct le_device *le_device_allocate(const struct le_device_options *options) {
     pthread_mutex_init(&made->lock, NULL);
     pthread_mutex_init(&made->notes_lock, NULL);
     return made;
-}
-
-leat_status le_device_open(const char *name, const struct le_device_options *options, struct le_device **device) {
-    struct le_device *made = le_device_allocate(options);
-    if (!made)
-        return le_fail_out_of_memory(sizeof *made);
-    leat_status status = open_backend(made, name);
-    if (status)
-        made->ops = NULL;
-    else
-        status = le_device_start(made);
-    if (status && made->ops && made->options.ledger)
-        le_ledger_clock_set(made->options.ledger, NULL, NULL);
-    if (status)
-        le_device_destroy(made);
-    else
-        *device = made;
-    return status;
 }
 
 struct le_device *le_device_retain(struct le_device *device) {
@@ -187,8 +99,7 @@ void le_device_close(struct le_device *device) {
         le_device_synchronize(device);
     le_timing_free(device);
     atomic_store(&device->closed, true);
-    if (device->options.ledger && device->ops->clock_ns)
-        le_ledger_clock_set(device->options.ledger, NULL, NULL);
+    share_clock(device, false);
     atomic_store(&device->ledger, NULL);
     le_copy_kernels_close(device);
     le_pools_trim(device, true);

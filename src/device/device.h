@@ -1,11 +1,11 @@
-/* A device and its front door: what the floors above call. A backend (device/cpu, device/cuda; sim is device/cuda over
- * another table) fills le_device_ops and assumes valid input; the front door (device.c, stream.c, order.c, block.c,
- * copy.c, stage.c, launch.c, replay.c, product.c) checks once, keeps order by tickets, pools memory, stages pageable
- * copies, latches the first fatal error, and notes costs. Nothing is known here of arrays' shapes beyond strided
- * copies, nor of programs.
+/* A device behind its front door, which the floors above call. A backend (device/cpu, device/cuda; sim is device/cuda
+ * over another table) fills le_device_ops and assumes valid input. device_open.c chooses the backend; the other files
+ * of the front door know none. The front door (device.c, stream.c, order.c, block.c, copy.c, stage.c, launch.c,
+ * replay.c, product.c) checks arguments once, keeps order by tickets, pools memory, stages pageable copies, latches the
+ * first fatal error, and records costs. It knows nothing of programs, nor of arrays' shapes beyond strided copies.
  *
- * Threads: a device may be used by several threads at once; a stream by one at a time, but any thread may wait for a
- * ticket of it. Owner: reference-counted; streams, blocks and modules retain their device. */
+ * Threads: several threads may use a device at once. One thread at a time uses a stream, but any thread may wait for a
+ * ticket of it. Ownership: reference-counted; streams, blocks and modules retain their device. */
 #ifndef LE_DEVICE_H
 #define LE_DEVICE_H
 #include "base/ledger.h"
@@ -19,7 +19,7 @@ struct le_device_event;
 struct le_device_module;
 struct le_device_kernel;
 
-/* ---- opening */
+/* ---- life; device_open.h opens a device */
 
 struct le_device_options {
     size_t memory_cap_bytes; /* of device memory that is out at one time; 0: none */
@@ -34,12 +34,10 @@ struct le_device_options {
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
 };
-/* name: "cpu", "cpu:0", "cuda", "cuda:N", "sim". */
-leat_status le_device_open(const char *name, const struct le_device_options *options, struct le_device **device);
-/* What a device is opened for may begin before it is all there: what its limits tell is known, and modules compile.
- * Memory and streams wait for it, and so does loading; what went wrong is told then, and the device has failed. */
+/* Whether the backend is still being opened by a thread of its own. Until then the limits are known and modules
+ * compile; memory, streams and the loading of modules wait. If opening fails, the call that waited reports it, and the
+ * device has failed. */
 bool le_device_is_opening(struct le_device *device);
-bool le_device_is_name(const char *name); /* is it one of those, whether or not there is such a device? */
 struct le_device *le_device_retain(struct le_device *device);
 void le_device_release(struct le_device *device);
 /* The owner's last word: waits for the device, drops what is kept, logs and notes no more; and releases. */

@@ -126,9 +126,9 @@ void le_stream_settle(struct le_device *device, uint64_t stream_id);
 bool le_stream_is_settled(struct le_device *device, uint64_t stream_id); /* never waits; any lock */
 leat_status le_stream_make(struct le_device *device, void *native, bool foreign, struct le_device_stream **stream);
 
-/* ---- device.c: the two halves of opening, between which a backend fills ops, native and limits. NULL: no memory */
+/* ---- device.c: the two halves of opening, between which a backend fills ops, native and limits */
 
-struct le_device *le_device_allocate(const struct le_device_options *options);
+struct le_device *le_device_allocate(const struct le_device_options *options); /* NULL: out of memory */
 leat_status le_device_start(struct le_device *device);
 void le_device_destroy(struct le_device *device); /* ops NULL: without a backend */
 

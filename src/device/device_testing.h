@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "device/device_open.h"
 #include "device/device_state.h"
 #include "base/memory.h"
 #include <stdlib.h>

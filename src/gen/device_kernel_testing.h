@@ -4,7 +4,7 @@
 #define LE_DEVICE_KERNEL_TESTING_H
 #include "gen/kernel_testing.h"
 #include "device/cpu/execute.h"
-#include "device/device.h"
+#include "device/device_open.h"
 #include "gen/device_code.h"
 #include <stdio.h>
 

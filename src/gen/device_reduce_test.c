@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "device/cpu/ops.h"
-#include "device/device.h"
+#include "device/device_open.h"
 #include "gen/device_gen.h"
 #include <stdio.h>
 #include <string.h>

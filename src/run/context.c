@@ -2,6 +2,7 @@
 #include "run/context.h"
 #include "base/clock.h"
 #include "base/store.h"
+#include "device/device_open.h"
 #include "run/code.h"
 #include "run/machine.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Opening a device takes a third of a second, and NVRTC's first compilation a tenth of it: they go side by side. */
 #include "run/gauge.h"
 #include "device/cuda/door.h"
-#include "device/device.h"
+#include "device/device_open.h"
 #include <pthread.h>
 
 #define INSIDE_BYTES ((size_t)128 << 20) /* more than the caches of any device hold */

@@ -30,7 +30,8 @@ apart() {
 }
 apart && printf '#include "device/d.h"\n#include "device/cuda/c.h"\n' >"$tree/src/device/cuda/c.c" &&
     echo 'int le_c(void);' >"$tree/src/device/cuda/c.h" && expect includes 0 "a device's own folder and what is shared"
-apart && echo '#include "device/sim/s.h"' >"$tree/src/device/a.c" && expect includes 0 "what is shared picks a device"
+apart && echo '#include "device/sim/s.h"' >"$tree/src/device/device_open.c" && expect includes 0 "the file that chooses a backend"
+apart && echo '#include "device/sim/s.h"' >"$tree/src/device/a.c" && expect includes 1 "a backend in the front door"
 apart && echo '#include "device/sim/s.h"' >"$tree/src/device/cuda/c.c" && expect includes 1 "one device in another"
 apart && echo '#include "../sim/s.h"' >"$tree/src/device/cuda/c.c" && expect includes 1 "one device in another, by a detour"
 fresh && echo 'le_none le_f(void);' >"$tree/src/base/a.h" && expect headers 1 "a type that is not there"

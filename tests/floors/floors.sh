@@ -1,7 +1,8 @@
 #!/bin/sh
 # The house rules that a script can check. Prints each breach; exit status 1 if there is one.
 #   includes   a file includes its own folder and lower floors only; cli: leat.h and its own folder; headers have no cycle;
-#              device/cpu, device/cuda and device/sim do not know each other
+#              device/cpu, device/cuda and device/sim do not include each other, and of the files directly in
+#              device/ only device_open.c and tests include them
 #   headers    every header compiles alone; leat.h as C11, as C++ and pedantically
 #   names      file names are unique
 #   lengths    functions at most 60 lines, files at most 600 (tables, .def, and leat.h, the one public header, apart)
@@ -47,10 +48,15 @@ include_pairs() {
     done | sed ':a; s: \(.*/\)*[^/ .][^/ ]*/\.\./: \1:; ta'
 }
 
-# Folders below device/ that meet: what they share is directly in device/.
+# apart FILE INCLUDED: a backend's folder may be included by itself, device_open.c and tests. What backends share is
+# directly in device/.
 apart() {
-    case $1 in src/device/*/*) ours=${1#src/device/} ;; *) return ;; esac
     case $2 in src/device/*/*) theirs=${2#src/device/} ;; *) return ;; esac
+    case $1 in
+    src/device/*/*) ours=${1#src/device/} ;;
+    src/device/device_open.c | *_test.c | *_testing.h) return ;;
+    *) echo "$1: the front door may not include the backend's $2" && return ;;
+    esac
     [ "${ours%%/*}" = "${theirs%%/*}" ] || echo "$1: device/${ours%%/*} may not include $2"
 }
 

@@ -1,7 +1,6 @@
-/* The backend over a CUDA driver's table: the real one (door.h) or the simulator's; which one is device.c's to choose.
- * Input was checked by the front door. Each call waits for the context where it is still being made, makes it
- * current if it is not, and puts back what was.
- * Any thread. */
+/* The backend over a CUDA driver's table: the real one (door.h) or the simulator's, as device_open.c chooses. The front
+ * door has checked all input. Each call waits for the context while it is being made, makes it current, and restores
+ * the previous one. Any thread. */
 #ifndef LE_CUDA_DEVICE_H
 #define LE_CUDA_DEVICE_H
 #include "device/cublas.h"
