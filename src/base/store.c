@@ -1,9 +1,9 @@
-/* See store.h: the entries in memory, and when the folder is opened, written and shortened. The lock guards all fields
- * but the options; it is never held while a file is read or written. The folder stays open from its first use on. */
+/* See store.h. When the folder is opened, and when entries are evicted; store_disk.c reads and writes the files. The
+ * folder stays open from its first use on. The lock guards all fields but the options, and is never held while a file
+ * is read or written. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/store.h"
 #include "base/store_disk.h"
@@ -15,22 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_CAP_BYTES    ((size_t)1 << 30)
-#define DEFAULT_MEMORY_BYTES ((size_t)64 << 20)
+#define DEFAULT_CAP_BYTES ((size_t)1 << 30)
 
-/* What others add is found by looking at the whole folder, once in so many puts; when the limit is passed, a part of it
- * is freed beyond what must be, so that the next puts need not look. */
+/* Other processes add entries too, so the whole folder is scanned once in PUTS_BETWEEN_SCANS puts. When the limit is
+ * exceeded, 1 / FREED_PART of it is freed in addition, so that the next puts need no scan. */
 enum { PUTS_BETWEEN_SCANS = 32, FREED_PART = 16 };
 
-/* Kept in memory: key and value lie behind it. */
-struct kept {
-    struct kept *next; /* used before this one */
-    uint64_t hash;
-    size_t key_bytes, value_bytes;
-    char bytes[];
-};
-
-/* Removed from disk for the limit, and not told yet. */
+/* An entry that was removed because of the limit, until le_store_evicted reports it. */
 struct evicted {
     struct evicted *next;
     leat_cache_entry entry;
@@ -38,18 +29,16 @@ struct evicted {
 
 struct le_store {
     char path[LE_STORE_FOLDER_BYTES]; /* "": there is none */
-    bool path_is_long;                /* therefore */
-    size_t cap_bytes, memory_cap_bytes;
+    bool path_is_long;                /* "" because it is too long */
+    size_t cap_bytes;
     pthread_mutex_t lock;
     int folder; /* -1: not open */
     bool refused;
     char note[LE_DISK_REASON_BYTES + 64];
     enum { NOTE_NONE, NOTE_WAITING, NOTE_TOLD } note_state;
-    struct kept *first; /* used last */
     struct evicted *evicted;
     uint64_t folder_bytes; /* as far as known */
     int puts_until_scan;
-    struct le_store_counts counts;
 };
 
 /* ---- opening */
@@ -108,26 +97,15 @@ leat_status le_store_open(const struct le_store_options *options, struct le_stor
         return le_fail_out_of_memory(sizeof *made);
     pthread_mutex_init(&made->lock, NULL);
     made->folder = -1;
-    made->memory_cap_bytes = asked.memory_bytes ? asked.memory_bytes : DEFAULT_MEMORY_BYTES;
     made->cap_bytes = find_cap(made, asked.cap_bytes);
     find_path(made, asked.folder);
     *store = made;
     return LEAT_OK;
 }
 
-static void drop_memory(struct le_store *store) {
-    for (struct kept *entry = store->first, *next; entry; entry = next) {
-        next = entry->next;
-        le_free(entry);
-    }
-    store->first = NULL;
-    store->counts.memory_bytes = 0;
-}
-
 void le_store_close(struct le_store *store) {
     if (!store)
         return;
-    drop_memory(store);
     for (leat_cache_entry entry; le_store_evicted(store, &entry);)
         ;
     if (store->folder >= 0)
@@ -178,121 +156,27 @@ const char *le_store_note(struct le_store *store) {
     return waiting ? store->note : NULL;
 }
 
-/* ---- entries in memory; all under the lock */
-
-static size_t size_of(const struct kept *entry) {
-    return sizeof *entry + entry->key_bytes + entry->value_bytes;
-}
-
-/* Takes the entry of that key out of the list; NULL if there is none. */
-static struct kept *take_out(struct le_store *store, uint64_t hash, const void *key, size_t key_bytes) {
-    for (struct kept **at = &store->first; *at; at = &(*at)->next) {
-        struct kept *entry = *at;
-        if (entry->hash != hash || entry->key_bytes != key_bytes || memcmp(entry->bytes, key, key_bytes) != 0)
-            continue;
-        *at = entry->next;
-        return entry;
-    }
-    return NULL;
-}
-
-static void put_first(struct le_store *store, struct kept *entry) {
-    entry->next = store->first;
-    store->first = entry;
-}
-
-/* Drops what was used longest ago and does not fit. */
-static void shorten_memory(struct le_store *store) {
-    size_t bytes = 0;
-    for (struct kept **at = &store->first; *at;) {
-        struct kept *entry = *at;
-        if (size_of(entry) <= store->memory_cap_bytes - bytes) {
-            bytes += size_of(entry);
-            at = &entry->next;
-            continue;
-        }
-        while ((entry = *at)) {
-            *at = entry->next;
-            le_free(entry);
-        }
-    }
-    store->counts.memory_bytes = bytes;
-}
-
-static void put_memory(struct le_store *store, const void *key, size_t key_bytes, const void *value,
-                       size_t value_bytes) {
-    size_t size_bytes;
-    bool fits = !__builtin_add_overflow(key_bytes, value_bytes, &size_bytes) &&
-                !__builtin_add_overflow(size_bytes, sizeof(struct kept), &size_bytes) &&
-                size_bytes <= store->memory_cap_bytes;
-    struct kept *entry = fits ? le_alloc(size_bytes) : NULL;
-    uint64_t hash = le_hash(key, key_bytes, 0);
-    pthread_mutex_lock(&store->lock);
-    le_free(take_out(store, hash, key, key_bytes));
-    if (entry) {
-        *entry = (struct kept){.hash = hash, .key_bytes = key_bytes, .value_bytes = value_bytes};
-        memcpy(entry->bytes, key, key_bytes);
-        memcpy(entry->bytes + key_bytes, value, value_bytes);
-        put_first(store, entry);
-    }
-    shorten_memory(store);
-    pthread_mutex_unlock(&store->lock);
-}
-
-static bool get_memory(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes) {
-    uint64_t hash = le_hash(key, key_bytes, 0);
-    void *copy = NULL;
-    pthread_mutex_lock(&store->lock);
-    struct kept *entry = take_out(store, hash, key, key_bytes);
-    if (entry) {
-        put_first(store, entry);
-        copy = le_alloc(entry->value_bytes);
-    }
-    if (copy) {
-        memcpy(copy, entry->bytes + key_bytes, entry->value_bytes);
-        *value = copy;
-        *value_bytes = entry->value_bytes;
-        store->counts.memory_hits++;
-    }
-    pthread_mutex_unlock(&store->lock);
-    return copy != NULL;
-}
-
 /* ---- get and put */
 
 bool le_store_get(struct le_store *store, const void *key, size_t key_bytes, void **value, size_t *value_bytes,
                   bool *damaged) {
-    if (damaged)
-        *damaged = false;
-    if (get_memory(store, key, key_bytes, value, value_bytes))
-        return true;
     enum le_disk_read result = LE_DISK_MISSED;
     int folder = usable_folder(store, false);
     if (folder >= 0)
         result = le_disk_read(folder, (struct le_disk_key){key, key_bytes}, value, value_bytes);
-    pthread_mutex_lock(&store->lock);
-    store->counts.disk_hits += result == LE_DISK_FOUND;
-    store->counts.misses += result != LE_DISK_FOUND;
-    store->counts.damaged += result == LE_DISK_DAMAGED;
-    pthread_mutex_unlock(&store->lock);
     if (damaged)
         *damaged = result == LE_DISK_DAMAGED;
-    if (result != LE_DISK_FOUND)
-        return false;
-    put_memory(store, key, key_bytes, *value, *value_bytes);
-    return true;
+    return result == LE_DISK_FOUND;
 }
 
 static void note_evicted(struct le_store *store, const leat_cache_entry *entry) {
     struct evicted *evicted = le_alloc(sizeof *evicted);
-    if (evicted)
-        evicted->entry = *entry;
+    if (!evicted)
+        return;
+    evicted->entry = *entry;
     pthread_mutex_lock(&store->lock);
-    store->counts.evicted++;
-    if (evicted) {
-        evicted->next = store->evicted;
-        store->evicted = evicted;
-    }
+    evicted->next = store->evicted;
+    store->evicted = evicted;
     pthread_mutex_unlock(&store->lock);
 }
 
@@ -346,7 +230,6 @@ static void keep_to_limit(struct le_store *store, int folder, const struct le_di
 
 void le_store_put(struct le_store *store, const char *label, const void *key, size_t key_bytes, const void *value,
                   size_t value_bytes) {
-    put_memory(store, key, key_bytes, value, value_bytes);
     int folder = usable_folder(store, true);
     if (folder < 0)
         return;
@@ -424,9 +307,6 @@ leat_status le_store_stat(struct le_store *store, leat_cache_info *info) {
 leat_status le_store_clear(struct le_store *store, leat_cache_info *removed) {
     struct le_disk_files files;
     int folder;
-    pthread_mutex_lock(&store->lock);
-    drop_memory(store);
-    pthread_mutex_unlock(&store->lock);
     leat_status status = list_files(store, &folder, &files);
     if (status)
         return status;
@@ -444,10 +324,4 @@ leat_status le_store_clear(struct le_store *store, leat_cache_info *removed) {
         *removed = info;
     le_free(files.at);
     return status;
-}
-
-void le_store_counts(struct le_store *store, struct le_store_counts *counts) {
-    pthread_mutex_lock(&store->lock);
-    *counts = store->counts;
-    pthread_mutex_unlock(&store->lock);
 }

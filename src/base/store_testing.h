@@ -54,10 +54,10 @@ static inline void put(struct le_store *store, const char *key, const char *valu
     le_store_put(store, key, key, strlen(key), value, strlen(value));
 }
 
-static inline bool get(struct le_store *store, const char *key, const char *expected) {
+static inline bool get_or_damaged(struct le_store *store, const char *key, const char *expected, bool *damaged) {
     void *value;
     size_t value_bytes;
-    if (!le_store_get(store, key, strlen(key), &value, &value_bytes, NULL))
+    if (!le_store_get(store, key, strlen(key), &value, &value_bytes, damaged))
         return false;
     assert_int_equal(value_bytes, strlen(expected));
     assert_memory_equal(value, expected, value_bytes);
@@ -65,12 +65,14 @@ static inline bool get(struct le_store *store, const char *key, const char *expe
     return true;
 }
 
-/* As another process would find it: nothing in memory. */
-static inline bool get_anew(const char *folder, const char *key, const char *expected, struct le_store_counts *counts) {
+static inline bool get(struct le_store *store, const char *key, const char *expected) {
+    return get_or_damaged(store, key, expected, NULL);
+}
+
+/* Through a store of its own. */
+static inline bool get_anew(const char *folder, const char *key, const char *expected) {
     struct le_store *store = open_store(folder, 0);
     bool found = get(store, key, expected);
-    if (counts)
-        le_store_counts(store, counts);
     assert_null(le_store_note(store));
     le_store_close(store);
     return found;

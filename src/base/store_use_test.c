@@ -19,11 +19,11 @@
 
 /* ---- folders */
 
-/* One note that says this, entries in memory alone, and LEAT_FILE for whoever asks. */
+/* Nothing is stored, one note says why, and stat and clear fail with LEAT_FILE. */
 static void expect_refused(struct le_store *store, const char *why) {
     leat_cache_info info;
     put(store, "key", "value");
-    assert_true(get(store, "key", "value"));
+    assert_false(get(store, "key", "value"));
     const char *note = le_store_note(store);
     assert_non_null(note);
     if (!strstr(note, why))
@@ -33,7 +33,6 @@ static void expect_refused(struct le_store *store, const char *why) {
     assert_int_equal(le_store_stat(store, &info), LEAT_FILE);
     assert_non_null(strstr(le_errors_text(), why));
     assert_int_equal(le_store_clear(store, &info), LEAT_FILE);
-    assert_false(get(store, "key", "value"));
     le_store_close(store);
 }
 
@@ -84,7 +83,7 @@ static int use_read_only_folder(void) {
     put(store, "new", "value");
     const char *note = le_store_note(store);
     right = right && note && strstr(note, "cannot be written: Permission denied");
-    right = right && get(store, "new", "value");
+    right = right && !get(store, "new", "value");
     le_store_close(store);
     char below[128];
     snprintf(below, sizeof below, "%s/below", scratch.folder);
@@ -127,7 +126,7 @@ static int write_on_full_disk(const char *folder) {
     struct le_store *store = open_store(folder, 0);
     put(store, "key", large);
     const char *note = le_store_note(store);
-    bool right = note && strstr(note, "cannot be written: File too large") && get(store, "key", large);
+    bool right = note && strstr(note, "cannot be written: File too large") && get(store, "key", "before");
     put(store, "small", "value");
     le_store_close(store);
     return right ? 0 : 1;
@@ -142,8 +141,8 @@ static void full_disks_cost_an_entry(void **state) {
     if (child == 0)
         _exit(write_on_full_disk(scratch.folder));
     assert_int_equal(exit_code_of(child), 0);
-    assert_true(get_anew(scratch.folder, "small", "value", NULL));
-    assert_true(get_anew(scratch.folder, "key", "before", NULL));
+    assert_true(get_anew(scratch.folder, "small", "value"));
+    assert_true(get_anew(scratch.folder, "key", "before"));
     assert_int_equal(count_files(scratch.folder), 2); /* no temporary file */
     scratch_remove(&scratch);
 }
@@ -200,7 +199,7 @@ static void limit_is_found_by_environment(void **state) {
     setenv("LEAT_CACHE_CAP_BYTES", "0", 1);
     struct le_store *store = open_store(scratch.folder, 0);
     put(store, "key", "value");
-    assert_true(get(store, "key", "value"));
+    assert_false(get(store, "key", "value"));
     assert_null(le_store_note(store));
     assert_int_equal(count_files(scratch.folder), 0);
     le_store_close(store);
@@ -236,15 +235,13 @@ static int put_and_get(struct le_store *shared, const char *folder, unsigned see
         struct le_store *store = shared ? shared : open_store(folder, 8000);
         void *read;
         size_t read_bytes;
-        bool is_there = le_store_get(store, key, strlen(key), &read, &read_bytes, NULL);
+        bool damaged, is_there = le_store_get(store, key, strlen(key), &read, &read_bytes, &damaged);
         bool right = !is_there || (read_bytes == strlen(value) && memcmp(read, value, read_bytes) == 0);
         if (is_there)
             le_free(read);
         else
             put(store, key, value);
-        struct le_store_counts counts;
-        le_store_counts(store, &counts);
-        right = right && counts.damaged == 0 && le_store_note(store) == NULL;
+        right = right && !damaged && le_store_note(store) == NULL;
         if (!shared)
             le_store_close(store);
         if (!right)
@@ -314,7 +311,7 @@ static void cold_processes_leave_all_keys(void **state) {
         char key[16], value[2000];
         snprintf(key, sizeof key, "cold %u", k);
         value_of(k % KEYS, value);
-        assert_true(get_anew(scratch.folder, key, value, NULL));
+        assert_true(get_anew(scratch.folder, key, value));
     }
     assert_int_equal(count_files(scratch.folder), COLD_KEYS);
     scratch_remove(&scratch);
@@ -364,13 +361,11 @@ static void *work(void *data) {
 static void threads_share_a_store(void **state) {
     (void)state;
     struct scratch scratch;
-    struct le_store *store;
-    struct le_store_counts counts;
+    leat_cache_entry gone;
     pthread_t threads[THREADS];
     struct worker workers[THREADS];
     scratch_make(&scratch);
-    const struct le_store_options options = {.folder = scratch.folder, .cap_bytes = 8000, .memory_bytes = 4000};
-    assert_int_equal(le_store_open(&options, &store), LEAT_OK);
+    struct le_store *store = open_store(scratch.folder, 8000);
     for (unsigned k = 0; k < THREADS; k++) {
         workers[k] = (struct worker){.store = store, .seed = k};
         assert_int_equal(pthread_create(&threads[k], NULL, work, &workers[k]), 0);
@@ -379,9 +374,7 @@ static void threads_share_a_store(void **state) {
         pthread_join(threads[k], NULL);
         assert_true(workers[k].found > TURNS / 10);
     }
-    le_store_counts(store, &counts);
-    assert_int_equal(counts.memory_hits + counts.disk_hits + counts.misses, THREADS * TURNS);
-    assert_true(counts.memory_hits && counts.disk_hits && counts.evicted && counts.memory_bytes <= 4000);
+    assert_true(le_store_evicted(store, &gone));
     le_store_close(store);
     scratch_remove(&scratch);
 }
@@ -468,7 +461,7 @@ static void takes_any_failure_of_memory(void **state) {
         use_all(scratch.folder);
         assert_int_equal(faults.live, 0);
     }
-    assert_true(tried > 15);
+    assert_true(tried > 10);
     faults.until_failure = -1;
     struct le_store *store = open_store(scratch.folder, 0);
     leat_cache_info removed;

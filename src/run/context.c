@@ -116,12 +116,6 @@ static void free_parts(leat_context *ctx) {
     le_memory_pool_close(memory);
 }
 
-/* Loaded code has a limit of its own, so the store keeps nothing in memory. */
-static leat_status open_store(leat_context *ctx, const leat_options *options) {
-    static const struct le_store_options on_disk = {.memory_bytes = 1};
-    return options->keep_code ? le_store_open(&on_disk, &ctx->store) : LEAT_OK;
-}
-
 static leat_status open_device(leat_context *ctx, const leat_options *options) {
     const char *name, *from;
     const struct le_device_options device = {
@@ -153,8 +147,8 @@ static leat_status resolve(leat_context *ctx, const leat_options *options) {
         status = resolve_interpret(options, &ctx->interpret);
     if (!status)
         status = le_pool_new(threads, &ctx->threads);
-    if (!status)
-        status = open_store(ctx, options);
+    if (!status && options->keep_code)
+        status = le_store_open(NULL, &ctx->store);
     if (!status)
         status = open_device(ctx, options);
     return status ? status : le_code_table_new(ctx, options->code_cap_bytes, &ctx->code);
