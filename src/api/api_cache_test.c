@@ -32,7 +32,7 @@ static void tells_what_is_kept(void **state) {
     put_anew(scratch.folder, "older", "value");
     put_anew(scratch.folder, "newer", "value");
     for (int k = 0; k < 3; k++)
-        assert_true(get_anew(scratch.folder, "newer", "value", NULL));
+        assert_true(get_anew(scratch.folder, "newer", "value"));
     assert_int_equal(leat_cache_stat(ctx, &info), LEAT_OK);
     assert_true(info.count == 2 && info.size_bytes == 2 * (HEADER_BYTES + 10));
     assert_string_equal(info.folder, scratch.folder);
