@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "device/cuda/cuda_compile.h"
-#include "run/disassemble.h"
+#include "device/cuda/disassemble.h"
 #include "run/device_run.h"
 #include <stdlib.h>
 #include <string.h>

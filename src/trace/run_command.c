@@ -1,6 +1,8 @@
-/* Runs a command and waits for it; see record_command.h. Signals are waited for by this thread alone, with no handlers:
- * a terminal's Ctrl-C reaches the command by itself, and what somebody sends to this process is passed on. */
+/* Runs a command on the caller's terminal and waits for it; see record_command.h. base/process.h captures output
+ * instead. This thread waits for signals, without handlers: a terminal's Ctrl-C reaches the command directly, and
+ * signals that are sent to this process are passed on. */
 #include "trace/record_command.h"
+#include "base/process.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -96,7 +98,7 @@ static leat_status wait_for(pid_t child, const sigset_t *signals, int *exit_stat
         if (sigtimedwait(signals, &info, &while_ns) > 0)
             pass_on(child, &info);
     }
-    *exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    *exit_status = le_exit_status(status);
     return LEAT_OK;
 }
 

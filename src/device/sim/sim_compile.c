@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add_all(struct le_arena *arena, struct sim_words *words, const char *const *more, size_t count) {
+static void add_all(struct le_arena *arena, struct le_argv *words, const char *const *more, size_t count) {
     for (size_t k = 0; k < count; k++)
-        le_sim_words_add(arena, words, more[k]);
+        le_argv_add(arena, words, more[k]);
 }
 
-static struct sim_words copy_words(struct le_arena *arena, const struct sim_words *words) {
-    struct sim_words copy = {0};
+static struct le_argv copy_words(struct le_arena *arena, const struct le_argv *words) {
+    struct le_argv copy = {0};
     add_all(arena, &copy, words->at, (size_t)words->count);
     return copy;
 }
@@ -28,13 +28,13 @@ static leat_status write_sources(struct sim_compilation *c) {
     struct sim_file file;
     leat_status status = LEAT_OK;
     for (size_t k = 0; status == LEAT_OK && le_sim_prelude_file(k, &file); k++)
-        status = le_sim_folder_write(c->folder, le_arena_format(c->arena, "leat/%s", file.name), file.bytes,
-                                     file.size_bytes);
+        status =
+            le_scratch_write(c->folder, le_arena_format(c->arena, "leat/%s", file.name), file.bytes, file.size_bytes);
     for (int k = 0; status == LEAT_OK && k < o->header_count; k++) {
         if (o->header_names[k][0] == '/') /* found by its whole name only */
             return le_fail(LEAT_INVALID, "a header's name must be a relative path: %s", o->header_names[k]);
-        status = le_sim_folder_write(c->folder, le_arena_format(c->arena, "headers/%s", o->header_names[k]),
-                                     o->headers[k], strlen(o->headers[k]));
+        status = le_scratch_write(c->folder, le_arena_format(c->arena, "headers/%s", o->header_names[k]), o->headers[k],
+                                  strlen(o->headers[k]));
     }
     struct le_text source = {0};
     le_text_add(&source, "%s#line 1 \"", c->read.lines);
@@ -46,7 +46,7 @@ static leat_status write_sources(struct sim_compilation *c) {
     le_text_add(&source, "\"\n%s\n", o->source);
     if (status == LEAT_OK)
         status = source.failed ? le_fail_out_of_memory(source.length)
-                               : le_sim_folder_write(c->folder, "source.cu", source.at, source.length);
+                               : le_scratch_write(c->folder, "source.cu", source.at, source.length);
     le_text_finish(&source);
     return status;
 }
@@ -69,23 +69,23 @@ static leat_status preprocess(struct sim_compilation *c) {
                                         "-D__CUDACC_VER_MAJOR__=12",
                                         "-D__CUDACC_VER_MINOR__=0",
                                         "-D__LEAT_SIM__=1"};
-    struct sim_words command = copy_words(c->arena, &c->compiler);
+    struct le_argv command = copy_words(c->arena, &c->compiler);
     add_all(c->arena, &command, fixed, ARRAY_LEN(fixed));
-    le_sim_words_add(c->arena, &command, c->read.standard);
-    le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "-D__CUDA_ARCH__=%d", c->read.architecture));
+    le_argv_add(c->arena, &command, c->read.standard);
+    le_argv_add(c->arena, &command, le_arena_format(c->arena, "-D__CUDA_ARCH__=%d", c->read.architecture));
     if (c->options->check)
-        le_sim_words_add(c->arena, &command, "-DLEAT_SIM_CHECK=1");
+        le_argv_add(c->arena, &command, "-DLEAT_SIM_CHECK=1");
     else if (c->rewritten.spins)
-        le_sim_words_add(c->arena, &command, "-DLEAT_SIM_SPIN=1");
-    le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/leat", c->folder));
-    le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "-I%s/headers", c->folder));
-    le_sim_words_add(c->arena, &command, "-include");
-    le_sim_words_add(c->arena, &command, "sim_all.inc");
+        le_argv_add(c->arena, &command, "-DLEAT_SIM_SPIN=1");
+    le_argv_add(c->arena, &command, le_arena_format(c->arena, "-I%s/leat", c->folder));
+    le_argv_add(c->arena, &command, le_arena_format(c->arena, "-I%s/headers", c->folder));
+    le_argv_add(c->arena, &command, "-include");
+    le_argv_add(c->arena, &command, "sim_all.inc");
     add_all(c->arena, &command, c->read.folders.at, (size_t)c->read.folders.count);
-    le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "%s/source.cu", c->folder));
+    le_argv_add(c->arena, &command, le_arena_format(c->arena, "%s/source.cu", c->folder));
     struct le_text errors = {0};
     int code = 0;
-    leat_status status = le_sim_process_run(c->arena, &command, NULL, -1, &c->preprocessed, &errors, &code);
+    leat_status status = le_process_run(c->arena, &command, NULL, -1, &c->preprocessed, &errors, &code);
     int count = errors.at ? le_sim_log_add(c, errors.at) : 0;
     if (status == LEAT_OK && code != 0) {
         if (!count && errors.at)
@@ -110,7 +110,7 @@ static leat_status rewrite_once(struct sim_compilation *c) {
         return fail_with_log(c, c->rewritten.errors);
     if (c->rewritten.text.failed || c->rewritten.log.failed)
         return le_fail_out_of_memory(c->preprocessed.length);
-    return le_sim_folder_write(c->folder, "kernel.ii", c->rewritten.text.at, c->rewritten.text.length);
+    return le_scratch_write(c->folder, "kernel.ii", c->rewritten.text.at, c->rewritten.text.length);
 }
 
 /* A program that turns out to spin on volatile memory gets the other prelude. */
@@ -129,7 +129,7 @@ static leat_status rewrite(struct sim_compilation *c) {
 
 /* ---- compiling */
 
-static struct sim_words compile_command(struct sim_compilation *c) {
+static struct le_argv compile_command(struct sim_compilation *c) {
     static const char *const fixed[] = {"-fPIC",
                                         "-fvisibility=hidden",
                                         "-fno-exceptions",
@@ -151,29 +151,28 @@ static struct sim_words compile_command(struct sim_compilation *c) {
     static const char *const clang_hooks[] = {"-fsanitize=thread", "-mllvm", "-tsan-distinguish-volatile", "-mllvm",
                                               "-tsan-instrument-func-entry-exit=0"};
     bool gcc = c->rewritten.gcc, check = c->options->check;
-    struct sim_words command = copy_words(c->arena, &c->compiler);
-    le_sim_words_add(c->arena, &command, c->read.standard);
+    struct le_argv command = copy_words(c->arena, &c->compiler);
+    le_argv_add(c->arena, &command, c->read.standard);
     add_all(c->arena, &command, fixed, ARRAY_LEN(fixed));
     if (gcc)
-        le_sim_words_add(c->arena, &command, "-fno-extern-tls-init");
-    le_sim_words_add(c->arena, &command, gcc ? "-fno-diagnostics-show-caret" : "-fno-caret-diagnostics");
-    le_sim_words_add(c->arena, &command, !check ? "-O2" : gcc ? "-Og" : "-O1");
+        le_argv_add(c->arena, &command, "-fno-extern-tls-init");
+    le_argv_add(c->arena, &command, gcc ? "-fno-diagnostics-show-caret" : "-fno-caret-diagnostics");
+    le_argv_add(c->arena, &command, !check ? "-O2" : gcc ? "-Og" : "-O1");
     if (check) {
-        le_sim_words_add(c->arena, &command, "-g");
-        le_sim_words_add(c->arena, &command, gcc ? "-fsanitize=bounds" : "-fsanitize=array-bounds");
-        le_sim_words_add(c->arena, &command, le_arena_format(c->arena, "-fdebug-prefix-map=%s=/leat", c->folder));
+        le_argv_add(c->arena, &command, "-g");
+        le_argv_add(c->arena, &command, gcc ? "-fsanitize=bounds" : "-fsanitize=array-bounds");
+        le_argv_add(c->arena, &command, le_arena_format(c->arena, "-fdebug-prefix-map=%s=/leat", c->folder));
     }
     if (check || c->rewritten.spins)
         add_all(c->arena, &command, gcc ? gcc_hooks : clang_hooks, ARRAY_LEN(gcc_hooks));
     return command;
 }
 
-static leat_status run_step(struct sim_compilation *c, struct sim_words command, const char *const *more,
-                            size_t count) {
+static leat_status run_step(struct sim_compilation *c, struct le_argv command, const char *const *more, size_t count) {
     struct le_text errors = {0};
     int code = 0;
     add_all(c->arena, &command, more, count);
-    leat_status status = le_sim_process_run(c->arena, &command, c->folder, -1, NULL, &errors, &code);
+    leat_status status = le_process_run(c->arena, &command, c->folder, -1, NULL, &errors, &code);
     int found = status == LEAT_OK && errors.at ? le_sim_log_add(c, errors.at) : 0;
     if (status == LEAT_OK && code != 0) {
         if (!found && errors.at)
@@ -186,11 +185,11 @@ static leat_status run_step(struct sim_compilation *c, struct sim_words command,
 
 static leat_status pad(struct sim_compilation *c) {
     struct le_text text = {0}, padded = {0};
-    leat_status status = le_sim_folder_read(c->folder, "kernel.s", &text);
+    leat_status status = le_scratch_read(c->folder, "kernel.s", &text);
     if (status == LEAT_OK && !le_sim_assembly_pad(text.at ? text.at : "", text.length, &padded))
         status = le_fail_out_of_memory(text.length);
     if (status == LEAT_OK)
-        status = le_sim_folder_write(c->folder, "padded.s", padded.at, padded.length);
+        status = le_scratch_write(c->folder, "padded.s", padded.at, padded.length);
     le_text_finish(&text);
     le_text_finish(&padded);
     return status;
@@ -202,12 +201,12 @@ static leat_status link_object(struct sim_compilation *c) {
     static const char *const lean[] = {"-nodefaultlibs", "-lgcc", "-lc"};
     const char *input = c->options->check ? "padded.s" : "kernel.s";
     const char *const all[] = {"-shared", "-o", "kernel.so", input, "-Wl,-z,defs", "-lm"};
-    struct sim_words command = copy_words(c->arena, &c->compiler), whole;
+    struct le_argv command = copy_words(c->arena, &c->compiler), whole;
     int code = 0;
     add_all(c->arena, &command, all, ARRAY_LEN(all));
     whole = copy_words(c->arena, &command);
     add_all(c->arena, &command, lean, ARRAY_LEN(lean));
-    leat_status status = le_sim_process_run(c->arena, &command, c->folder, -1, NULL, NULL, &code);
+    leat_status status = le_process_run(c->arena, &command, c->folder, -1, NULL, NULL, &code);
     return status || code == 0 ? status : run_step(c, whole, NULL, 0);
 }
 
@@ -219,7 +218,7 @@ static leat_status compile(struct sim_compilation *c) {
     if (status == LEAT_OK)
         status = link_object(c);
     if (status == LEAT_OK)
-        status = le_sim_folder_read(c->folder, "kernel.so", &c->object);
+        status = le_scratch_read(c->folder, "kernel.so", &c->object);
     if (status == LEAT_OK)
         status = le_sim_ptx_write(le_arena_format(c->arena, "%s/kernel.so", c->folder), &c->ptx);
     return status;
@@ -228,7 +227,7 @@ static leat_status compile(struct sim_compilation *c) {
 /* ---- the store */
 
 static leat_status make_key(struct sim_compilation *c, struct le_text *key) {
-    struct sim_words command = compile_command(c);
+    struct le_argv command = compile_command(c);
     le_text_add(key, "sim %d\n", SIM_ABI); /* the rest of our version is in the text: the prelude */
     for (int k = 0; k < command.count; k++) {
         const char *folder = strstr(command.at[k], c->folder);
@@ -310,7 +309,7 @@ static leat_status all_steps(struct sim_compilation *c, struct sim_compiled *com
     if (status != LEAT_OK)
         return le_fail(status, "a compiler's option is wrong: %s", c->log.at ? c->log.at : "");
     if ((status = le_sim_toolchain_find(c->arena, &c->compiler)) != LEAT_OK ||
-        (status = le_sim_folder_new(c->arena, &c->folder)) != LEAT_OK || (status = write_sources(c)) != LEAT_OK ||
+        (status = le_scratch_new(c->arena, &c->folder)) != LEAT_OK || (status = write_sources(c)) != LEAT_OK ||
         (status = preprocess(c)) != LEAT_OK || (status = rewrite(c)) != LEAT_OK ||
         (status = get_or_compile(c, compiled)) != LEAT_OK)
         return status;
@@ -325,7 +324,7 @@ leat_status le_sim_compile(const struct sim_compile_options *options, struct sim
     if (!c)
         return le_fail_out_of_memory(sizeof *c);
     le_arena_init(&arena);
-    le_sim_signals_hold(&before);
+    le_signals_hold(&before);
     leat_status status = LEAT_OUT_OF_MEMORY;
     if (setjmp(arena.failure) == 0) {
         c->arena = &arena;
@@ -335,8 +334,8 @@ leat_status le_sim_compile(const struct sim_compile_options *options, struct sim
         status = le_fail_out_of_memory(arena.size_bytes);
     if (status != LEAT_OK && !compiled->log)
         compiled->log = le_strdup(c->log.at ? c->log.at : "");
-    le_sim_folder_remove(c->folder);
-    le_sim_signals_release(&before);
+    le_scratch_remove(c->folder);
+    le_signals_release(&before);
     struct le_text *texts[] = {&c->log, &c->preprocessed, &c->object, &c->ptx, &c->rewritten.text, &c->rewritten.log};
     for (size_t k = 0; k < ARRAY_LEN(texts); k++)
         le_text_finish(texts[k]);

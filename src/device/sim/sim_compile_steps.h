@@ -1,6 +1,7 @@
 /* Between the files of the compiler: one compilation's state and its steps. */
 #ifndef LE_SIM_COMPILE_STEPS_H
 #define LE_SIM_COMPILE_STEPS_H
+#include "base/scratch_folder.h"
 #include "device/sim/sim_exec.h"
 #include "device/sim/sim_options.h"
 #include "device/sim/sim_rewrite.h"
@@ -10,7 +11,7 @@ struct sim_compilation {
     struct le_arena *arena;
     const struct sim_compile_options *options;
     struct sim_options read;
-    struct sim_words compiler;
+    struct le_argv compiler;
     char *folder;
     struct le_text log, preprocessed, object, ptx;
     struct sim_rewritten rewritten;

@@ -1,12 +1,10 @@
 /* The compiler's face: errors with the user's file and line, options, headers, names, the text that stands in for PTX,
  * what is kept; and the subset's edges. */
 #include "device/sim/sim_exec_testing.h"
-#include "device/sim/sim_toolchain.h"
-#include <fcntl.h>
+#include "base/scratch_folder.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static leat_status compile(const char *source, const char *const *options, int option_count, const char *expression,
@@ -237,39 +235,7 @@ static void kept_objects_are_not_compiled_again(void **state) {
     free(kept);
     shared ? setenv("LEAT_CACHE_DIR", shared, 1) : unsetenv("LEAT_CACHE_DIR");
     free(shared);
-    le_sim_folder_remove(folder);
-}
-
-/* By a compilation whose process was killed: gone an hour later; what is younger, or another's, stays. */
-static void abandoned_folders_go(void **state) {
-    (void)state;
-    static const char *const names[] = {"leat-sim-killed", "leat-sim-abcdef", "leat-sim-abc", "leat-other-abcdef"};
-    static const int ages_s[] = {4000, 600, 4000, 4000};
-    char top[] = "/tmp/leat-compile-XXXXXX", path[100];
-    struct le_arena arena;
-    char *made = NULL;
-    assert_non_null(mkdtemp(top));
-    le_arena_init(&arena);
-    if (setjmp(arena.failure))
-        fail_msg("out of memory");
-    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-        snprintf(path, sizeof path, "%s/%s", top, names[k]);
-        assert_int_equal(mkdir(path, 0700), 0);
-        assert_int_equal(le_sim_folder_write(path, "leat/file", "x", 1), LEAT_OK);
-        struct timespec then[2] = {{.tv_sec = time(NULL) - ages_s[k]}, {.tv_sec = time(NULL) - ages_s[k]}};
-        assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
-    }
-    char *kept = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
-    setenv("TMPDIR", top, 1);
-    assert_int_equal(le_sim_folder_new(&arena, &made), LEAT_OK);
-    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-        snprintf(path, sizeof path, "%s/%s", top, names[k]);
-        assert_int_equal(access(path, F_OK), k == 0 ? -1 : 0);
-    }
-    kept ? setenv("TMPDIR", kept, 1) : unsetenv("TMPDIR");
-    free(kept);
-    le_arena_finish(&arena);
-    le_sim_folder_remove(top);
+    le_scratch_remove(folder);
 }
 
 int main(void) {
@@ -277,7 +243,6 @@ int main(void) {
         cmocka_unit_test(errors_have_the_users_line), cmocka_unit_test(options_as_nvrtc_takes_them),
         cmocka_unit_test(headers_that_come_along),    cmocka_unit_test(names_and_types),
         cmocka_unit_test(damaged_images_are_refused), cmocka_unit_test(kept_objects_are_not_compiled_again),
-        cmocka_unit_test(abandoned_folders_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 /* A word that is a program is told by its file, too: "ccache g++" is of two. */
 static void add_word(struct le_arena *arena, const char *word, struct le_text *text) {
     struct stat about;
-    const char *path = le_sim_program_path(arena, word);
+    const char *path = le_executable_find(arena, word);
     le_text_add(text, " %s", word);
     if (path && stat(path, &about) == 0)
         le_text_add(text, " (%ju %ju %jd %jd.%09ld)", (uintmax_t)about.st_dev, (uintmax_t)about.st_ino,
@@ -29,7 +29,7 @@ static uint64_t prelude_hash(void) {
 
 bool le_sim_identify(struct le_text *text) {
     struct le_arena arena;
-    struct sim_words command = {0};
+    struct le_argv command = {0};
     le_arena_init(&arena);
     bool found = setjmp(arena.failure) == 0 && le_sim_toolchain_find(&arena, &command) == LEAT_OK;
     if (found) {

@@ -141,7 +141,7 @@ static leat_status take(struct le_arena *arena, const struct row *row, const cha
         line = le_arena_format(arena, "#include \"%s\"", value);
         break;
     case WHAT_INCLUDE:
-        le_sim_words_add(arena, &read->folders, le_arena_format(arena, "-I%s", absolute(arena, value)));
+        le_argv_add(arena, &read->folders, le_arena_format(arena, "-I%s", absolute(arena, value)));
         break;
     case WHAT_STANDARD:
         return take_standard(arena, value, read, log);

@@ -32,18 +32,18 @@ static bool take_user_line(const char *lines, char *text, size_t size_bytes) {
 }
 
 static bool ask(struct le_arena *arena, struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes) {
-    struct sim_words command = {0};
+    struct le_argv command = {0};
     struct le_text output = {0};
     int code = 1;
-    const char *path = le_sim_program_path(arena, "addr2line");
+    const char *path = le_executable_find(arena, "addr2line");
     if (!path)
         return false;
-    le_sim_words_add(arena, &command, path);
-    le_sim_words_add(arena, &command, "-i");
-    le_sim_words_add(arena, &command, "-e");
-    le_sim_words_add(arena, &command, "/proc/self/fd/0");
-    le_sim_words_add(arena, &command, le_arena_format(arena, "0x%lx", (unsigned long)(pc - module->base)));
-    bool found = le_sim_process_run(arena, &command, NULL, module->fd, &output, NULL, &code) == LEAT_OK && code == 0 &&
+    le_argv_add(arena, &command, path);
+    le_argv_add(arena, &command, "-i");
+    le_argv_add(arena, &command, "-e");
+    le_argv_add(arena, &command, "/proc/self/fd/0");
+    le_argv_add(arena, &command, le_arena_format(arena, "0x%lx", (unsigned long)(pc - module->base)));
+    bool found = le_process_run(arena, &command, NULL, module->fd, &output, NULL, &code) == LEAT_OK && code == 0 &&
                  take_user_line(output.at, text, size_bytes);
     le_text_finish(&output);
     return found;

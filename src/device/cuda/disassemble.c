@@ -1,6 +1,7 @@
 /* See disassemble.h. */
-#include "run/disassemble.h"
-#include "device/sim/sim_toolchain.h"
+#include "device/cuda/disassemble.h"
+#include "base/process.h"
+#include "base/scratch_folder.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,21 +35,21 @@ static bool find_tool(struct tool *tool) {
     if (look_in(tool, "/usr/local/cuda"))
         return true;
     for (size_t k = 0; k < ARRAY_LEN(TOOLS) && !tool->path; k++) {
-        tool->path = le_sim_program_path(&tool->arena, TOOLS[k].name);
+        tool->path = le_executable_find(&tool->arena, TOOLS[k].name);
         tool->option = TOOLS[k].option;
     }
     return tool->path != NULL;
 }
 
 static leat_status run_tool(struct tool *tool, const char *folder, struct le_text *out) {
-    struct sim_words command = {0};
+    struct le_argv command = {0};
     struct le_text errors = {0};
     int code = 0;
-    le_sim_words_add(&tool->arena, &command, tool->path);
+    le_argv_add(&tool->arena, &command, tool->path);
     if (tool->option)
-        le_sim_words_add(&tool->arena, &command, tool->option);
-    le_sim_words_add(&tool->arena, &command, "kernel.cubin");
-    leat_status status = le_sim_process_run(&tool->arena, &command, folder, -1, out, &errors, &code);
+        le_argv_add(&tool->arena, &command, tool->option);
+    le_argv_add(&tool->arena, &command, "kernel.cubin");
+    leat_status status = le_process_run(&tool->arena, &command, folder, -1, out, &errors, &code);
     if (status == LEAT_OK && code != 0)
         status = le_fail(LEAT_DEVICE, "%s fails (%d): %.300s", tool->path, code, errors.at ? errors.at : "");
     le_text_finish(&errors);
@@ -63,12 +64,12 @@ static leat_status disassemble(struct tool *tool, const void *cubin, size_t size
             "machine code is shown by nvdisasm or cuobjdump, and neither is there: install a CUDA toolkit's, "
             "and name its folder in LEAT_CUDA_PATH; looked for in bin of LEAT_CUDA_PATH, CUDA_PATH and "
             "/usr/local/cuda, and on PATH");
-    leat_status status = le_sim_folder_new(&tool->arena, &folder);
+    leat_status status = le_scratch_new(&tool->arena, &folder);
     if (status == LEAT_OK)
-        status = le_sim_folder_write(folder, "kernel.cubin", cubin, size_bytes);
+        status = le_scratch_write(folder, "kernel.cubin", cubin, size_bytes);
     if (status == LEAT_OK)
         status = run_tool(tool, folder, out);
-    le_sim_folder_remove(folder);
+    le_scratch_remove(folder);
     return status;
 }
 
@@ -76,10 +77,10 @@ leat_status le_disassemble(const void *cubin, size_t size_bytes, struct le_text 
     struct tool tool = {.path = NULL};
     sigset_t before;
     le_arena_init(&tool.arena);
-    le_sim_signals_hold(&before);
+    le_signals_hold(&before);
     leat_status status =
         setjmp(tool.arena.failure) ? le_fail_out_of_memory(size_bytes) : disassemble(&tool, cubin, size_bytes, out);
-    le_sim_signals_release(&before);
+    le_signals_release(&before);
     le_arena_finish(&tool.arena);
     return status;
 }

@@ -1,5 +1,8 @@
-/* The folder of one compilation: see sim_toolchain.h. Mode 0700, a name of its own. */
-#include "device/sim/sim_toolchain.h"
+/* See scratch_folder.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "base/scratch_folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PREFIX      "leat-sim-"
+#define PREFIX      "leat-scratch-"
 #define SUFFIX      "XXXXXX"
-#define ABANDONED_S 3600 /* a folder in which nothing was made for so long: its process was killed */
+#define ABANDONED_S 3600 /* a folder that has not changed for this long: its process was killed */
 
 static void remove_in(int parent, const char *name) {
     if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM))
@@ -37,7 +40,7 @@ static bool is_abandoned(int parent, const char *name) {
            about.st_uid == geteuid() && (about.st_mode & 07777) == 0700 && time(NULL) - about.st_mtime > ABANDONED_S;
 }
 
-/* What processes that were killed have left. */
+/* Removes the folders of killed processes. */
 static void remove_abandoned(const char *parent) {
     DIR *folder = opendir(parent);
     const struct dirent *entry;
@@ -48,20 +51,19 @@ static void remove_abandoned(const char *parent) {
         closedir(folder);
 }
 
-leat_status le_sim_folder_new(struct le_arena *arena, char **path) {
+leat_status le_scratch_new(struct le_arena *arena, char **path) {
     const char *named = getenv("TMPDIR"), *parent = named && *named == '/' ? named : "/tmp";
     remove_abandoned(parent);
     *path = le_arena_format(arena, "%s/" PREFIX SUFFIX, parent);
     if (!mkdtemp(*path)) {
-        leat_status status =
-            le_fail(LEAT_FILE, "no folder for compiling can be made as %s: %s", *path, strerror(errno));
+        leat_status status = le_fail(LEAT_FILE, "cannot create the temporary folder %s: %s", *path, strerror(errno));
         *path = NULL;
         return status;
     }
     return LEAT_OK;
 }
 
-void le_sim_folder_remove(const char *path) {
+void le_scratch_remove(const char *path) {
     if (path)
         remove_in(AT_FDCWD, path);
 }
@@ -75,13 +77,13 @@ static bool stays_inside(const char *name) {
     return true;
 }
 
-leat_status le_sim_folder_write(const char *path, const char *name, const void *bytes, size_t size_bytes) {
+leat_status le_scratch_write(const char *path, const char *name, const void *bytes, size_t size_bytes) {
     char full[4096];
     if (!stays_inside(name))
-        return le_fail(LEAT_INVALID, "a header's name must be a relative path: %s", name);
+        return le_fail(LEAT_INVALID, "a file's name must be a relative path without '..': %s", name);
     int length = snprintf(full, sizeof full, "%s/%s", path, name);
     if (length >= (int)sizeof full)
-        return le_fail(LEAT_INVALID, "a header's name is too long: %s", name);
+        return le_fail(LEAT_INVALID, "a file's name is too long: %s", name);
     for (char *at = full + strlen(path) + 1; (at = strchr(at, '/')); at++) {
         *at = '\0';
         mkdir(full, 0700);
@@ -94,7 +96,7 @@ leat_status le_sim_folder_write(const char *path, const char *name, const void *
     return written ? LEAT_OK : le_fail(LEAT_FILE, "%s cannot be written: %s", full, strerror(errno));
 }
 
-leat_status le_sim_folder_read(const char *path, const char *name, struct le_text *bytes) {
+leat_status le_scratch_read(const char *path, const char *name, struct le_text *bytes) {
     char full[4096], buffer[16384];
     snprintf(full, sizeof full, "%s/%s", path, name);
     FILE *file = fopen(full, "re");

@@ -1,0 +1,10 @@
+/* Disassembles a cubin with the tool of a CUDA toolkit. Any thread. */
+#ifndef LE_DISASSEMBLE_H
+#define LE_DISASSEMBLE_H
+#include "base/status.h"
+#include "base/text.h"
+
+/* Appends the output of nvdisasm or cuobjdump, which is looked for in LEAT_CUDA_PATH/bin, CUDA_PATH/bin,
+ * /usr/local/cuda/bin and PATH. LEAT_UNSUPPORTED, with the places where it was looked for, if neither is found. */
+leat_status le_disassemble(const void *cubin, size_t size_bytes, struct le_text *out);
+#endif
