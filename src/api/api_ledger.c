@@ -13,6 +13,7 @@ leat_status leat_ledger_level_set(leat_context *ctx, int level) {
 
 leat_status leat_ledger_clear(leat_context *ctx) {
     LE_CHECK_CONTEXT(ctx);
+    le_timing_clear(ctx->device);
     le_ledger_clear(ctx->ledger);
     return LEAT_OK;
 }
@@ -24,18 +25,10 @@ leat_status leat_ledger_clock(leat_context *ctx, uint64_t *time_ns) {
     return LEAT_OK;
 }
 
-/* Enters what the device has done by now. */
-static struct le_timeline_sums settle(leat_context *ctx) {
-    struct le_timeline_sums sums;
-    le_timing_collect(ctx->device);
-    le_ledger_settle(ctx->ledger, &sums);
-    return sums;
-}
-
 leat_status leat_ledger_device(leat_context *ctx, leat_ledger_sums *sums) {
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(sums);
-    struct le_timeline_sums found = settle(ctx);
+    struct le_timeline_sums found = le_timing_settle(ctx->device);
     *sums = (leat_ledger_sums){.span_ns = found.span_ns,
                                .busy_ns = found.busy_ns,
                                .idle_ns = found.idle_ns,
@@ -47,7 +40,7 @@ leat_status leat_ledger_device(leat_context *ctx, leat_ledger_sums *sums) {
 leat_status leat_ledger_count(leat_context *ctx, size_t *count) {
     LE_CHECK_CONTEXT(ctx);
     LE_CHECK_POINTER(count);
-    settle(ctx);
+    le_timing_settle(ctx->device);
     *count = le_ledger_count(ctx->ledger);
     return LEAT_OK;
 }

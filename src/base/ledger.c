@@ -1,5 +1,6 @@
-/* The ledger: records in order of first appearance, found by kind, text and cause. Not what is charged to it: the
- * floors above decide that. Records and their index are under `lock`; the stack of open spans is the thread's own. */
+/* The ledger: records in order of first appearance, found by kind, text and cause. The floors above decide what is
+ * charged to it. `lock` guards the records, their index and the observer; the stack of open spans is the thread's own.
+ */
 #include "base/ledger.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -21,9 +22,10 @@ struct le_ledger {
     atomic_int level;
     uint64_t (*clock)(void *user); /* NULL: CLOCK_MONOTONIC */
     void *clock_user;
-    uint64_t clock_offset_ns;     /* so that time goes on where another clock takes over */
-    struct le_timeline *timeline; /* made by the first interval of level 2 */
+    uint64_t clock_offset_ns; /* so that time continues when another clock takes over */
     pthread_mutex_t lock;
+    le_ledger_observer *observer; /* NULL: none */
+    void *observer_user;
     uint64_t version; /* of what tallies remember: 1 more each time that the ledger is cleared */
     leat_cost *records;
     int count, capacity;
@@ -33,7 +35,7 @@ struct le_ledger {
 };
 static _Thread_local struct le_span *innermost;
 
-/* Threads are numbered from 1 as they come, for the timeline. */
+/* Threads are numbered from 1 in the order of their first observed spans. */
 static atomic_uint last_thread;
 static _Thread_local unsigned this_thread;
 
@@ -61,7 +63,6 @@ void le_ledger_free(struct le_ledger *ledger) {
     if (!ledger)
         return;
     free_records(ledger);
-    le_timeline_free(ledger->timeline);
     le_free(ledger->records);
     le_free(ledger->index);
     pthread_mutex_destroy(&ledger->lock);
@@ -80,8 +81,6 @@ void le_ledger_clear(struct le_ledger *ledger) {
     pthread_mutex_lock(&ledger->lock);
     free_records(ledger);
     ledger->version++;
-    if (ledger->timeline)
-        le_timeline_clear(ledger->timeline);
     memset(ledger->hints, 0, sizeof ledger->hints);
     if (ledger->index)
         memset(ledger->index, 0, (size_t)ledger->index_capacity * sizeof *ledger->index);
@@ -184,19 +183,15 @@ static leat_cost *find_record(struct le_ledger *ledger, const struct cost_key *k
     return *place ? &ledger->records[*place - 1] : NULL;
 }
 
-static void charge_locked(struct le_ledger *ledger, const struct cost_key *key, const leat_cost *amount) {
-    leat_cost *record = find_record(ledger, key);
-    if (!record)
-        return;
-    record->count++;
-    record->time_ns += amount->time_ns;
-    record->bytes += amount->bytes;
-    record->operations += amount->operations;
-}
-
 static void charge(struct le_ledger *ledger, const struct cost_key *key, const leat_cost *amount) {
     pthread_mutex_lock(&ledger->lock);
-    charge_locked(ledger, key, amount);
+    leat_cost *record = find_record(ledger, key);
+    if (record) {
+        record->count += amount->count;
+        record->time_ns += amount->time_ns;
+        record->bytes += amount->bytes;
+        record->operations += amount->operations;
+    }
     pthread_mutex_unlock(&ledger->lock);
 }
 
@@ -214,7 +209,7 @@ const char *le_cost_kind_name(leat_cost_kind kind) {
     return (unsigned)kind < LEAT_COST_KINDS ? names[kind] : "?";
 }
 
-/* ---- clock and timeline */
+/* ---- clock and observer */
 
 void le_ledger_clock_set(struct le_ledger *ledger, uint64_t (*clock)(void *user), void *user) {
     uint64_t now_ns = le_ledger_clock_ns(ledger);
@@ -228,60 +223,22 @@ uint64_t le_ledger_clock_ns(const struct le_ledger *ledger) {
     return ledger->clock ? ledger->clock(ledger->clock_user) + ledger->clock_offset_ns : le_clock_ns();
 }
 
-/* Under lock; NULL: no memory. */
-static struct le_timeline *timeline_of(struct le_ledger *ledger) {
-    if (!ledger->timeline)
-        ledger->timeline = le_timeline_new();
-    return ledger->timeline;
-}
-
-void le_ledger_device(struct le_ledger *ledger, leat_cost_kind kind, const char *what, uint64_t start_ns,
-                      uint64_t stop_ns, uint64_t bytes) {
-    struct cost_key key = {.kind = kind, .what = what, .cause = "", .on_device = true};
+void le_ledger_observer_set(struct le_ledger *ledger, le_ledger_observer *observer, void *user) {
     pthread_mutex_lock(&ledger->lock);
-    charge_locked(ledger, &key, &(leat_cost){.time_ns = stop_ns - start_ns, .bytes = bytes});
-    struct le_timeline *timeline = timeline_of(ledger);
-    if (timeline)
-        le_timeline_busy(timeline, start_ns, stop_ns);
-    pthread_mutex_unlock(&ledger->lock);
-}
-
-/* "while the host was in: compile reduce.cu" */
-static void charge_gap(void *user, leat_cost_kind kind, const char *what, uint64_t time_ns, uint64_t count) {
-    char cause[160];
-    struct le_ledger *ledger = user;
-    if (*what)
-        snprintf(cause, sizeof cause, "the host: %s %s", le_cost_kind_name(kind), what);
-    else
-        snprintf(cause, sizeof cause, "the host: the program's own code");
-    leat_cost *record = find_record(
-        ledger, &(struct cost_key){.kind = LEAT_COST_IDLE, .what = "the device", .cause = cause, .on_device = true});
-    if (!record)
-        return;
-    record->time_ns += time_ns;
-    record->count += count;
-}
-
-/* The gaps come as sums from the beginning each time; causes that only differ in what is cut off share a record. */
-static void forget_gaps(struct le_ledger *ledger) {
-    for (int k = 0; k < ledger->count; k++)
-        if (ledger->records[k].kind == LEAT_COST_IDLE && ledger->records[k].on_device)
-            ledger->records[k].time_ns = ledger->records[k].count = 0;
-}
-
-void le_ledger_settle(struct le_ledger *ledger, struct le_timeline_sums *sums) {
-    *sums = (struct le_timeline_sums){0};
-    pthread_mutex_lock(&ledger->lock);
-    forget_gaps(ledger);
-    if (ledger->timeline)
-        le_timeline_settle(ledger->timeline, charge_gap, ledger, sums);
+    ledger->observer = observer;
+    ledger->observer_user = user;
     pthread_mutex_unlock(&ledger->lock);
 }
 
 /* ---- charging */
 
 void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes) {
-    charge(ledger, &(struct cost_key){kind, what ? what : "", cause ? cause : "", false}, &(leat_cost){.bytes = bytes});
+    charge(ledger, &(struct cost_key){kind, what ? what : "", cause ? cause : "", false},
+           &(leat_cost){.count = 1, .bytes = bytes});
+}
+
+void le_ledger_device(struct le_ledger *ledger, const leat_cost *cost) {
+    charge(ledger, &(struct cost_key){cost->kind, cost->what, cost->cause ? cost->cause : "", true}, cost);
 }
 
 void le_ledger_tally(struct le_ledger *ledger, struct le_tally *tally, leat_cost_kind kind, const char *what) {
@@ -305,25 +262,24 @@ void le_span_begin(struct le_span *span, struct le_ledger *ledger, leat_cost_kin
         span->start_ns = le_ledger_clock_ns(ledger);
 }
 
-/* Level 2 keeps it beside the device's work. */
-static void keep_on_timeline(const struct le_span *span, uint64_t stop_ns) {
+static void observe(const struct le_span *span, uint64_t stop_ns) {
     int depth = 0;
     for (const struct le_span *outer = span->outer; outer; outer = outer->outer)
         depth += outer->ledger == span->ledger && outer->start_ns != 0;
     if (!this_thread)
         this_thread = atomic_fetch_add(&last_thread, 1) + 1;
-    pthread_mutex_lock(&span->ledger->lock);
-    struct le_timeline *timeline = timeline_of(span->ledger);
-    if (timeline)
-        le_timeline_host(timeline, this_thread, depth, span->start_ns, stop_ns, span->kind, span->what);
-    pthread_mutex_unlock(&span->ledger->lock);
+    struct le_ledger *ledger = span->ledger;
+    pthread_mutex_lock(&ledger->lock);
+    if (ledger->observer)
+        ledger->observer(ledger->observer_user, span, stop_ns, depth, this_thread);
+    pthread_mutex_unlock(&ledger->lock);
 }
 
 /* The time of a span is taken from the innermost open one of the same ledger that is timed. */
 static uint64_t take_time(struct le_span *span) {
     uint64_t stop_ns = le_ledger_clock_ns(span->ledger), elapsed_ns = stop_ns - span->start_ns;
     if (le_ledger_level(span->ledger) > 1)
-        keep_on_timeline(span, stop_ns);
+        observe(span, stop_ns);
     struct le_span *outer = span->outer;
     while (outer && (outer->ledger != span->ledger || outer->start_ns == 0))
         outer = outer->outer;
@@ -353,7 +309,7 @@ void le_span_drop(struct le_span *outer) {
 
 /* The time of a span that was closed with an outer one is in that one's, whose memory may be gone. */
 void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations) {
-    leat_cost amount = {.bytes = bytes, .operations = operations};
+    leat_cost amount = {.count = 1, .bytes = bytes, .operations = operations};
     if (unwind(span) && span->start_ns)
         amount.time_ns = take_time(span);
     charge(span->ledger, &(struct cost_key){span->kind, span->what, span->cause, false}, &amount);

@@ -1,10 +1,9 @@
-/* The ledger's records: costs of one kind, text and cause are one record, counted and timed exclusively: what an inner
- * cost takes is not in the outer one. Thread-safe. Level 0 counts only, 1 times the host, 2 keeps a timeline as well:
- * what a device did (le_ledger_device) beside what the host did. */
+/* The ledger: costs with the same kind, text and cause share a record. Times are exclusive: the time of an inner cost
+ * is not part of the outer one's. Level 0 counts only, level 1 also times the host, level 2 also reports the host's
+ * spans to an observer (device/timing.c, which times devices). Thread-safe. */
 #ifndef LE_LEDGER_H
 #define LE_LEDGER_H
 #include "base/status.h"
-#include "base/timeline.h"
 
 const char *le_cost_kind_name(leat_cost_kind kind);
 
@@ -33,22 +32,24 @@ void le_span_end(struct le_span *span, uint64_t bytes, uint64_t operations);
  * innermost are forgotten, uncounted. */
 struct le_span *le_span_innermost(void); /* NULL: none is open */
 void le_span_drop(struct le_span *outer);
-/* Host times are by this clock from now on, before other threads use the ledger; time goes on from where it is. NULL:
- * CLOCK_MONOTONIC. A simulated device has a clock of its own. */
+/* Sets the clock of host times (NULL: CLOCK_MONOTONIC), before other threads use the ledger. Time continues from where
+ * it is. A simulated device has a clock of its own. */
 void le_ledger_clock_set(struct le_ledger *ledger, uint64_t (*clock)(void *user), void *user);
 uint64_t le_ledger_clock_ns(const struct le_ledger *ledger);
-/* Work of a device's, known by now to have taken place from start to stop on the ledger's clock. */
-void le_ledger_device(struct le_ledger *ledger, leat_cost_kind kind, const char *what, uint64_t start_ns,
-                      uint64_t stop_ns, uint64_t bytes);
-/* Makes the records of the device's gaps (LEAT_COST_IDLE, cause: what the host did) what they are by now. */
-void le_ledger_settle(struct le_ledger *ledger, struct le_timeline_sums *sums);
-/* A count without a time, of a cost that comes again and again: its record is remembered, {0} at first. Guarded by the
+/* At level 2 the observer is called for each timed span that ends, with its end, its depth among the timed spans that
+ * are open on its thread (outermost 0), and the thread's number (from 1). It runs under the ledger's lock. NULL: none.
+ */
+typedef void le_ledger_observer(void *user, const struct le_span *span, uint64_t stop_ns, int depth, unsigned thread);
+void le_ledger_observer_set(struct le_ledger *ledger, le_ledger_observer *observer, void *user);
+/* Adds count, time_ns and bytes to the device's record with this kind, text and cause. */
+void le_ledger_device(struct le_ledger *ledger, const leat_cost *cost);
+/* Counts, without a time, a cost that recurs often. The tally, {0} at first, remembers its record. Guarded by the
  * ledger's lock. */
 struct le_tally {
     uint64_t version;
     int record;
 };
 void le_ledger_tally(struct le_ledger *ledger, struct le_tally *tally, leat_cost_kind kind, const char *what);
-/* A count without a time. */
+/* Counts a cost without a time. */
 void le_ledger_add(struct le_ledger *ledger, leat_cost_kind kind, const char *what, const char *cause, uint64_t bytes);
 #endif

@@ -1,7 +1,8 @@
-/* All that may take long (making events, room for them) is done before the first of a pair is recorded: the device
- * waits for the host between the two. Pairs of events, in the order of their ends' recording, until the device has
- * passed them. Times are counted from a base event whose host time is known; it moves on with the work, because the
- * driver gives differences as 32-bit floats. */
+/* See timing.h. Whatever may take long (making events and room for them) happens before the first event of a pair is
+ * recorded, since the device waits for the host between the two. Pairs are pending, in the order in which their ends
+ * were recorded, until the device has passed them. Times are counted from a base event whose host time is known. The
+ * base moves on with the work, because the driver returns differences as 32-bit floats. Locks: timing->lock, then the
+ * ledger's, then the timeline's. */
 #include "device/timing.h"
 #include "base/memory.h"
 #include "device/device_state.h"
@@ -19,6 +20,8 @@ struct pair {
     char what[WHAT_MAX];
 };
 struct le_timing {
+    struct le_ledger *ledger;
+    struct le_timeline *timeline; /* has a lock of its own */
     pthread_mutex_t lock;
     struct pair *pending;
     int count, capacity;
@@ -34,16 +37,40 @@ static struct le_ledger *timed_ledger(struct le_device *device) {
     return ledger && le_ledger_level(ledger) > 1 ? ledger : NULL;
 }
 
-/* Made at the first timed operation; NULL: no memory, and nothing is timed. */
-static struct le_timing *timing_of(struct le_device *device) {
-    pthread_mutex_lock(&device->notes_lock);
-    if (!device->timing) {
-        device->timing = le_alloc_zero(1, sizeof *device->timing);
-        if (device->timing)
-            pthread_mutex_init(&device->timing->lock, NULL);
+static struct le_timing *timing_new(struct le_ledger *ledger) {
+    struct le_timing *timing = le_alloc_zero(1, sizeof *timing);
+    struct le_timeline *timeline = timing ? le_timeline_new() : NULL;
+    if (!timeline) {
+        le_free(timing);
+        return NULL;
     }
+    timing->ledger = ledger;
+    timing->timeline = timeline;
+    pthread_mutex_init(&timing->lock, NULL);
+    return timing;
+}
+
+/* NULL: nothing was timed so far. */
+static struct le_timing *existing_timing(struct le_device *device) {
+    pthread_mutex_lock(&device->notes_lock);
+    struct le_timing *timing = device->timing;
     pthread_mutex_unlock(&device->notes_lock);
-    return device->timing;
+    return timing;
+}
+
+static void note_span(void *timeline, const struct le_span *span, uint64_t stop_ns, int depth, unsigned thread) {
+    le_timeline_host(timeline, thread, depth, span->start_ns, stop_ns, span->kind, span->what);
+}
+
+/* Made at the first timed operation: earlier host spans cannot lie in a gap. NULL: out of memory; nothing is timed. */
+static struct le_timing *timing_of(struct le_device *device, struct le_ledger *ledger) {
+    pthread_mutex_lock(&device->notes_lock);
+    bool is_new = !device->timing && (device->timing = timing_new(ledger)) != NULL;
+    struct le_timing *timing = device->timing;
+    pthread_mutex_unlock(&device->notes_lock);
+    if (is_new)
+        le_ledger_observer_set(ledger, note_span, timing->timeline);
+    return timing;
 }
 
 /* ---- events; with timing->lock held */
@@ -90,10 +117,10 @@ static void take_pair(struct le_device *device, struct le_timing *timing, struct
 }
 
 /* An event's host time lies between its recording and the end of waiting for it: the shortest of a few tries says. */
-static void set_base(struct le_device *device, struct le_timing *timing, struct le_ledger *ledger) {
+static void set_base(struct le_device *device, struct le_timing *timing) {
     uint64_t shortest_ns = UINT64_MAX;
     for (int try = 0; try < BASE_TRIES; try++) {
-        uint64_t before_ns = le_ledger_clock_ns(ledger);
+        uint64_t before_ns = le_ledger_clock_ns(timing->ledger);
         void *event = record_event(device, timing, le_device_stream_native(device->own));
         if (!event)
             return;
@@ -101,7 +128,7 @@ static void set_base(struct le_device *device, struct le_timing *timing, struct 
             give_event(device, timing, event);
             return;
         }
-        uint64_t after_ns = le_ledger_clock_ns(ledger);
+        uint64_t after_ns = le_ledger_clock_ns(timing->ledger);
         if (after_ns - before_ns < shortest_ns) {
             shortest_ns = after_ns - before_ns;
             if (timing->base)
@@ -123,11 +150,14 @@ static bool time_of(struct le_device *device, const struct le_timing *timing, vo
     return true;
 }
 
-static void enter(struct le_device *device, struct le_timing *timing, struct le_ledger *ledger, struct pair *pair) {
+static void enter(struct le_device *device, struct le_timing *timing, struct pair *pair) {
     uint64_t start_ns, stop_ns;
     if (time_of(device, timing, pair->start, &start_ns) && time_of(device, timing, pair->stop, &stop_ns)) {
-        le_ledger_device(ledger, pair->kind, pair->what, start_ns, stop_ns > start_ns ? stop_ns : start_ns,
-                         pair->bytes);
+        uint64_t time_ns = stop_ns > start_ns ? stop_ns - start_ns : 0;
+        le_ledger_device(
+            timing->ledger,
+            &(leat_cost){.kind = pair->kind, .what = pair->what, .count = 1, .time_ns = time_ns, .bytes = pair->bytes});
+        le_timeline_busy(timing->timeline, start_ns, start_ns + time_ns);
         if ((double)(int64_t)(stop_ns - timing->base_ns) > BASE_AGE_MS * 1e6) {
             void *base = timing->base;
             timing->base = pair->stop;
@@ -139,14 +169,14 @@ static void enter(struct le_device *device, struct le_timing *timing, struct le_
     give_event(device, timing, pair->stop);
 }
 
-static void collect(struct le_device *device, struct le_timing *timing, struct le_ledger *ledger) {
+static void collect(struct le_device *device, struct le_timing *timing) {
     int left = 0;
     for (int k = 0; k < timing->count; k++) {
         bool passed = false;
         if (device->ops->event_query(device->native, timing->pending[k].stop, &passed) || !passed)
             timing->pending[left++] = timing->pending[k];
         else
-            enter(device, timing, ledger, &timing->pending[k]);
+            enter(device, timing, &timing->pending[k]);
     }
     timing->count = left;
 }
@@ -172,7 +202,7 @@ static void begin_cost(struct le_span *span, struct le_ledger *ledger) {
 
 void le_timing_begin(struct le_device *device, void *native_stream, struct le_timed *timed) {
     struct le_ledger *ledger = timed_ledger(device);
-    struct le_timing *timing = ledger ? timing_of(device) : NULL;
+    struct le_timing *timing = ledger ? timing_of(device, ledger) : NULL;
     *timed = (struct le_timed){NULL, NULL};
     if (!timing)
         return;
@@ -180,9 +210,9 @@ void le_timing_begin(struct le_device *device, void *native_stream, struct le_ti
     begin_cost(&span, ledger);
     pthread_mutex_lock(&timing->lock);
     if (!timing->base)
-        set_base(device, timing, ledger);
+        set_base(device, timing);
     if (timing->count >= PENDING_MAX && timing->count % PENDING_MAX == 0)
-        collect(device, timing, ledger);
+        collect(device, timing);
     if (timing->base && reserve(timing))
         take_pair(device, timing, timed);
     pthread_mutex_unlock(&timing->lock);
@@ -226,22 +256,47 @@ void le_timing_drop(struct le_device *device, struct le_timed *timed) {
     timed->start = NULL;
 }
 
-void le_timing_collect(struct le_device *device) {
-    struct le_ledger *ledger = atomic_load(&device->ledger);
-    pthread_mutex_lock(&device->notes_lock);
-    struct le_timing *timing = device->timing;
-    pthread_mutex_unlock(&device->notes_lock);
-    if (!ledger || !timing)
-        return;
+/* Idle records name the host span that fills most of the gap: "the host: compile reduce.cu". */
+static void charge_gaps(struct le_timing *timing) {
+    struct le_timeline_gaps gaps;
+    while (le_timeline_next_gaps(timing->timeline, &gaps)) {
+        char cause[160];
+        if (gaps.what[0])
+            snprintf(cause, sizeof cause, "the host: %s %s", le_cost_kind_name(gaps.kind), gaps.what);
+        else
+            snprintf(cause, sizeof cause, "the host: the program's own code");
+        le_ledger_device(timing->ledger, &(leat_cost){.kind = LEAT_COST_IDLE,
+                                                      .what = "the device",
+                                                      .cause = cause,
+                                                      .count = gaps.count,
+                                                      .time_ns = gaps.time_ns});
+    }
+}
+
+struct le_timeline_sums le_timing_settle(struct le_device *device) {
+    struct le_timing *timing = existing_timing(device);
+    if (!timing)
+        return (struct le_timeline_sums){0};
     pthread_mutex_lock(&timing->lock);
-    collect(device, timing, ledger);
+    collect(device, timing);
     pthread_mutex_unlock(&timing->lock);
+    struct le_timeline_sums sums = le_timeline_settle(timing->timeline);
+    charge_gaps(timing);
+    return sums;
+}
+
+void le_timing_clear(struct le_device *device) {
+    struct le_timing *timing = existing_timing(device);
+    if (timing)
+        le_timeline_clear(timing->timeline);
 }
 
 void le_timing_free(struct le_device *device) {
     struct le_timing *timing = device->timing;
     if (!timing)
         return;
+    le_ledger_observer_set(timing->ledger, NULL, NULL);
+    le_timeline_free(timing->timeline);
     for (int k = 0; k < timing->count; k++) {
         give_event(device, timing, timing->pending[k].start);
         give_event(device, timing, timing->pending[k].stop);

@@ -1,7 +1,9 @@
-/* Sorting intervals, and asking of each gap what the host did in it. The gaps of what was settled are kept as sums by
- * cause, so that a long run needs no more memory than a short one. */
-#include "base/timeline.h"
+/* See timeline.h. Settled gaps are kept as sums by cause, so that a long run needs no more memory than a short one.
+ * Static functions run under the lock. */
+#include "device/timeline.h"
 #include "base/memory.h"
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,20 +22,22 @@ struct host {
     int cause, depth;
     unsigned thread;
 };
-/* A kind and text of host spans: their part in the gap at hand, and the gaps that they explain. */
+/* A kind and text of host spans: their share of the current gap, and the gaps assigned to them that
+ * le_timeline_next_gaps has not returned. */
 struct cause {
     leat_cost_kind kind;
     char *what;
     uint64_t here_ns, gaps_ns, gaps;
 };
 struct le_timeline {
+    pthread_mutex_t lock;
     struct busy *busy;
     int busy_count, busy_capacity;
     struct host *host;
     int host_count, host_capacity;
-    struct cause causes[CAUSES_MAX]; /* 0: the program's own time; 1: any other beyond the room there is */
+    struct cause causes[CAUSES_MAX]; /* 0: the program's own time; 1: all causes beyond CAUSES_MAX */
     int cause_count;
-    uint64_t first_ns, last_ns; /* settled up to here; 0: nothing was */
+    uint64_t first_ns, last_ns; /* settled from first_ns to last_ns; 0: nothing is settled */
     struct le_timeline_sums sums;
 };
 
@@ -45,12 +49,14 @@ static void set_first_causes(struct le_timeline *timeline) {
 
 struct le_timeline *le_timeline_new(void) {
     struct le_timeline *timeline = le_alloc_zero(1, sizeof *timeline);
-    if (timeline)
-        set_first_causes(timeline);
+    if (!timeline)
+        return NULL;
+    pthread_mutex_init(&timeline->lock, NULL);
+    set_first_causes(timeline);
     return timeline;
 }
 
-void le_timeline_clear(struct le_timeline *timeline) {
+static void clear(struct le_timeline *timeline) {
     for (int k = 2; k < timeline->cause_count; k++)
         le_free(timeline->causes[k].what);
     set_first_causes(timeline);
@@ -59,16 +65,23 @@ void le_timeline_clear(struct le_timeline *timeline) {
     timeline->sums = (struct le_timeline_sums){0};
 }
 
+void le_timeline_clear(struct le_timeline *timeline) {
+    pthread_mutex_lock(&timeline->lock);
+    clear(timeline);
+    pthread_mutex_unlock(&timeline->lock);
+}
+
 void le_timeline_free(struct le_timeline *timeline) {
     if (!timeline)
         return;
-    le_timeline_clear(timeline);
+    clear(timeline);
+    pthread_mutex_destroy(&timeline->lock);
     le_free(timeline->busy);
     le_free(timeline->host);
     le_free(timeline);
 }
 
-/* Room for one more of size_bytes each; false: there is none. */
+/* Makes room for one more element of size_bytes; false: out of memory. */
 static bool grow(void **at, int count, int *capacity, size_t size_bytes) {
     if (count < *capacity)
         return true;
@@ -96,7 +109,7 @@ static int find_cause(struct le_timeline *timeline, leat_cost_kind kind, const c
 
 static void settle(struct le_timeline *timeline);
 
-void le_timeline_busy(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
+static void add_busy(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
     if (timeline->busy_count == BUSY_MAX)
         settle(timeline);
     if (!grow((void **)&timeline->busy, timeline->busy_count, &timeline->busy_capacity, sizeof *timeline->busy)) {
@@ -106,9 +119,14 @@ void le_timeline_busy(struct le_timeline *timeline, uint64_t start_ns, uint64_t 
     timeline->busy[timeline->busy_count++] = (struct busy){start_ns, stop_ns > start_ns ? stop_ns : start_ns};
 }
 
-void le_timeline_host(struct le_timeline *timeline, unsigned thread, int depth, uint64_t start_ns, uint64_t stop_ns,
-                      leat_cost_kind kind, const char *what) {
-    if (timeline->host_count == HOST_MAX) { /* the older half goes */
+void le_timeline_busy(struct le_timeline *timeline, uint64_t start_ns, uint64_t stop_ns) {
+    pthread_mutex_lock(&timeline->lock);
+    add_busy(timeline, start_ns, stop_ns);
+    pthread_mutex_unlock(&timeline->lock);
+}
+
+static void add_host(struct le_timeline *timeline, const struct host *host) {
+    if (timeline->host_count == HOST_MAX) { /* drops the older half */
         timeline->host_count /= 2;
         memmove(timeline->host, timeline->host + timeline->host_count,
                 (size_t)timeline->host_count * sizeof *timeline->host);
@@ -117,11 +135,18 @@ void le_timeline_host(struct le_timeline *timeline, unsigned thread, int depth, 
         timeline->sums.dropped++;
         return;
     }
-    timeline->host[timeline->host_count++] = (struct host){.start_ns = start_ns,
-                                                           .stop_ns = stop_ns,
-                                                           .cause = find_cause(timeline, kind, what),
-                                                           .depth = depth < DEPTH_MAX ? depth : DEPTH_MAX - 1,
-                                                           .thread = thread % THREADS};
+    timeline->host[timeline->host_count++] = *host;
+}
+
+void le_timeline_host(struct le_timeline *timeline, unsigned thread, int depth, uint64_t start_ns, uint64_t stop_ns,
+                      leat_cost_kind kind, const char *what) {
+    pthread_mutex_lock(&timeline->lock);
+    add_host(timeline, &(struct host){.start_ns = start_ns,
+                                      .stop_ns = stop_ns,
+                                      .cause = find_cause(timeline, kind, what),
+                                      .depth = depth < DEPTH_MAX ? depth : DEPTH_MAX - 1,
+                                      .thread = thread % THREADS});
+    pthread_mutex_unlock(&timeline->lock);
 }
 
 /* ---- settling */
@@ -186,8 +211,8 @@ static int compare(const void *a, const void *b) {
     return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-/* One interval, none before it starting later. */
-static void add_busy(struct le_timeline *timeline, const struct busy *busy) {
+/* Intervals come in the order of their starts. */
+static void settle_one(struct le_timeline *timeline, const struct busy *busy) {
     timeline->sums.total_ns += busy->stop_ns - busy->start_ns;
     if (timeline->first_ns == 0)
         timeline->first_ns = timeline->last_ns = busy->start_ns;
@@ -205,16 +230,31 @@ static void settle(struct le_timeline *timeline) {
     if (timeline->busy_count)
         qsort(timeline->busy, (size_t)timeline->busy_count, sizeof *timeline->busy, compare);
     for (int k = 0; k < timeline->busy_count; k++)
-        add_busy(timeline, &timeline->busy[k]);
+        settle_one(timeline, &timeline->busy[k]);
     timeline->busy_count = 0;
     timeline->sums.span_ns = timeline->last_ns - timeline->first_ns;
 }
 
-void le_timeline_settle(struct le_timeline *timeline, le_timeline_gap *gap, void *user, struct le_timeline_sums *sums) {
+struct le_timeline_sums le_timeline_settle(struct le_timeline *timeline) {
+    pthread_mutex_lock(&timeline->lock);
     settle(timeline);
-    for (int k = 0; k < timeline->cause_count; k++)
-        if (timeline->causes[k].gaps_ns)
-            gap(user, timeline->causes[k].kind, timeline->causes[k].what ? timeline->causes[k].what : "",
-                timeline->causes[k].gaps_ns, timeline->causes[k].gaps);
-    *sums = timeline->sums;
+    struct le_timeline_sums sums = timeline->sums;
+    pthread_mutex_unlock(&timeline->lock);
+    return sums;
+}
+
+bool le_timeline_next_gaps(struct le_timeline *timeline, struct le_timeline_gaps *gaps) {
+    bool found = false;
+    pthread_mutex_lock(&timeline->lock);
+    for (int k = 0; k < timeline->cause_count && !found; k++) {
+        struct cause *cause = &timeline->causes[k];
+        if (!cause->gaps)
+            continue;
+        *gaps = (struct le_timeline_gaps){.kind = cause->kind, .time_ns = cause->gaps_ns, .count = cause->gaps};
+        snprintf(gaps->what, sizeof gaps->what, "%s", cause->what ? cause->what : "");
+        cause->gaps_ns = cause->gaps = 0;
+        found = true;
+    }
+    pthread_mutex_unlock(&timeline->lock);
+    return found;
 }
