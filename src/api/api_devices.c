@@ -168,7 +168,7 @@ leat_status leat_search_get(leat_context *ctx, leat_search_kind kind, leat_searc
     leat_status status = check_kind(kind);
     if (status)
         return status;
-    const struct le_door_search *made = le_cuda_door_search(searches[kind].what);
+    const struct le_search *made = le_cuda_door_search(searches[kind].what);
     *search = (leat_search){.name = searches[kind].name,
                             .found = made->found,
                             .version = made->version,
@@ -184,7 +184,7 @@ leat_status leat_search_line_get(leat_context *ctx, leat_search_kind kind, size_
     leat_status status = check_kind(kind);
     if (status)
         return status;
-    const struct le_door_search *made = le_cuda_door_search(searches[kind].what);
+    const struct le_search *made = le_cuda_door_search(searches[kind].what);
     if (k >= (size_t)made->line_count)
         return le_fail(LEAT_INVALID, "there is no line %zu of the search for the %s: there are %d", k,
                        searches[kind].name, made->line_count);

@@ -1,5 +1,6 @@
 /* Loading a BLAS, once for a process. */
 #include "device/cpu/blas.h"
+#include "base/library_search.h"
 #include "device/cpu/ops.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,24 +18,16 @@ static struct {
     char words[384];     /* what came of it */
 } door;
 
-static const struct {
-    const char *name;
-    size_t offset; /* in the table */
-} symbols[] = {{"cblas_sgemm", offsetof(struct le_blas, sgemm)},
-               {"cblas_dgemm", offsetof(struct le_blas, dgemm)},
-               {"cblas_sgemv", offsetof(struct le_blas, sgemv)},
-               {"cblas_dgemv", offsetof(struct le_blas, dgemv)}};
-
 static bool fill_table(void *library, const char *name) {
-    for (size_t k = 0; k < ARRAY_LEN(symbols); k++) {
-        void *function = dlsym(library, symbols[k].name);
-        *(void **)((char *)&door.table + symbols[k].offset) = function;
-        if (!function) {
-            snprintf(door.state, sizeof door.state, "%.100s lacks %s", name, symbols[k].name);
-            return false;
-        }
-    }
-    return true;
+    static const struct le_library_symbol symbols[] = {{"cblas_sgemm", offsetof(struct le_blas, sgemm), REQUIRED, 0},
+                                                       {"cblas_dgemm", offsetof(struct le_blas, dgemm), REQUIRED, 0},
+                                                       {"cblas_sgemv", offsetof(struct le_blas, sgemv), REQUIRED, 0},
+                                                       {"cblas_dgemv", offsetof(struct le_blas, dgemv), REQUIRED, 0}};
+    const struct le_library_symbol *missing =
+        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &door.table);
+    if (missing)
+        snprintf(door.state, sizeof door.state, "%.100s lacks %s", name, missing->name);
+    return !missing;
 }
 
 /* An OpenBLAS that is older than its CPU may take its oldest kernels, which are several times slower than ours. */
@@ -94,10 +87,10 @@ static bool is_openblas(void *library) {
 
 /* asked: it was named, and may be any BLAS. */
 static bool try_library(const char *name, bool asked) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    char why[sizeof door.state - 64];
+    void *library = le_library_load(name, RTLD_NOW, why, sizeof why);
     if (!library) {
-        const char *text = dlerror();
-        snprintf(door.state, sizeof door.state, "%s", text ? text : name);
+        snprintf(door.state, sizeof door.state, "%.60s: %s", name, why);
         return false;
     }
     snprintf(door.table.name, sizeof door.table.name, "%s", name);

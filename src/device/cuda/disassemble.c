@@ -1,86 +1,74 @@
 /* See disassemble.h. */
 #include "device/cuda/disassemble.h"
+#include "base/library_search.h"
 #include "base/process.h"
 #include "base/scratch_folder.h"
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-struct tool {
-    struct le_arena arena;
-    const char *path, *option; /* option NULL: it needs none */
-};
+static const char *const names[] = {"nvdisasm", "cuobjdump", NULL}, *const below[] = {"bin", NULL};
+static const enum le_search_place places[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_CUDA_PATH, LE_SEARCH_LOCAL,
+                                              LE_SEARCH_END};
 
-static const struct { const char *name, *option; } TOOLS[] = {{"nvdisasm", NULL}, {"cuobjdump", "-sass"}};
-
-static bool look_in(struct tool *tool, const char *folder) {
-    for (size_t k = 0; k < ARRAY_LEN(TOOLS); k++) {
-        const char *path = le_arena_format(&tool->arena, "%s/bin/%s", folder, TOOLS[k].name);
-        if (access(path, X_OK) != 0)
-            continue;
-        tool->path = path;
-        tool->option = TOOLS[k].option;
-        return true;
-    }
-    return false;
+static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+    (void)user, (void)name, (void)library;
+    snprintf(search->path, sizeof search->path, "%s", path);
+    return access(path, X_OK) == 0;
 }
 
-static bool find_tool(struct tool *tool) {
-    static const char *const variables[] = {"LEAT_CUDA_PATH", "CUDA_PATH"};
-    for (size_t k = 0; k < ARRAY_LEN(variables); k++) {
-        const char *folder = getenv(variables[k]);
-        if (folder && *folder == '/' && look_in(tool, folder))
-            return true;
-    }
-    if (look_in(tool, "/usr/local/cuda"))
-        return true;
-    for (size_t k = 0; k < ARRAY_LEN(TOOLS) && !tool->path; k++) {
-        tool->path = le_executable_find(&tool->arena, TOOLS[k].name);
-        tool->option = TOOLS[k].option;
-    }
-    return tool->path != NULL;
+/* In a toolkit, else on PATH; NULL: nowhere. */
+static const char *find_tool(struct le_arena *arena) {
+    const struct le_search_request request = {.what = names[0], .names = names, .below = below, .take = take};
+    struct le_search search = {.found = false};
+    if (le_search_run(&search, &request, places))
+        return le_arena_format(arena, "%s", search.path);
+    const char *path = NULL;
+    for (const char *const *name = names; *name && !path; name++)
+        path = le_executable_find(arena, *name);
+    return path;
 }
 
-static leat_status run_tool(struct tool *tool, const char *folder, struct le_text *out) {
-    struct le_argv command = {0};
+static leat_status run_tool(struct le_arena *arena, const char *path, const char *folder, struct le_text *out) {
+    struct le_argv argv = {0};
     struct le_text errors = {0};
     int code = 0;
-    le_argv_add(&tool->arena, &command, tool->path);
-    if (tool->option)
-        le_argv_add(&tool->arena, &command, tool->option);
-    le_argv_add(&tool->arena, &command, "kernel.cubin");
-    leat_status status = le_process_run(&tool->arena, &command, folder, -1, out, &errors, &code);
+    le_argv_add(arena, &argv, path);
+    if (strcmp(strrchr(path, '/') + 1, "cuobjdump") == 0)
+        le_argv_add(arena, &argv, "-sass");
+    le_argv_add(arena, &argv, "kernel.cubin");
+    leat_status status = le_process_run(arena, &argv, folder, -1, out, &errors, &code);
     if (status == LEAT_OK && code != 0)
-        status = le_fail(LEAT_DEVICE, "%s fails (%d): %.300s", tool->path, code, errors.at ? errors.at : "");
+        status = le_fail(LEAT_DEVICE, "%s fails (%d): %.300s", path, code, errors.at ? errors.at : "");
     le_text_finish(&errors);
     return status;
 }
 
-static leat_status disassemble(struct tool *tool, const void *cubin, size_t size_bytes, struct le_text *out) {
+static leat_status disassemble(struct le_arena *arena, const void *cubin, size_t size_bytes, struct le_text *out) {
+    const char *path = find_tool(arena);
     char *folder = NULL;
-    if (!find_tool(tool))
-        return le_fail(
-            LEAT_UNSUPPORTED,
-            "machine code is shown by nvdisasm or cuobjdump, and neither is there: install a CUDA toolkit's, "
-            "and name its folder in LEAT_CUDA_PATH; looked for in bin of LEAT_CUDA_PATH, CUDA_PATH and "
-            "/usr/local/cuda, and on PATH");
-    leat_status status = le_scratch_new(&tool->arena, &folder);
+    if (!path)
+        return le_fail(LEAT_UNSUPPORTED,
+                       "neither nvdisasm nor cuobjdump, which show machine code, was found: install a CUDA toolkit and "
+                       "name its folder in LEAT_CUDA_PATH; looked in the folder bin of LEAT_CUDA_PATH, CUDA_PATH and "
+                       "/usr/local/cuda*, and on PATH");
+    leat_status status = le_scratch_new(arena, &folder);
     if (status == LEAT_OK)
         status = le_scratch_write(folder, "kernel.cubin", cubin, size_bytes);
     if (status == LEAT_OK)
-        status = run_tool(tool, folder, out);
+        status = run_tool(arena, path, folder, out);
     le_scratch_remove(folder);
     return status;
 }
 
 leat_status le_disassemble(const void *cubin, size_t size_bytes, struct le_text *out) {
-    struct tool tool = {.path = NULL};
+    struct le_arena arena;
     sigset_t before;
-    le_arena_init(&tool.arena);
+    le_arena_init(&arena);
     le_signals_hold(&before);
     leat_status status =
-        setjmp(tool.arena.failure) ? le_fail_out_of_memory(size_bytes) : disassemble(&tool, cubin, size_bytes, out);
+        setjmp(arena.failure) ? le_fail_out_of_memory(size_bytes) : disassemble(&arena, cubin, size_bytes, out);
     le_signals_release(&before);
-    le_arena_finish(&tool.arena);
+    le_arena_finish(&arena);
     return status;
 }

@@ -10,12 +10,18 @@
 
 #define DRIVER "libcuda.so.1"
 
+static struct le_search_line lines[LE_DOOR_LINES];
 static struct {
     struct le_cuda_driver table;
     int version; /* 0: not usable */
     pid_t process;
-    struct le_door_search search;
-} door;
+    struct le_search search;
+} door = {.search = {.lines = lines, .line_capacity = LE_DOOR_LINES}};
+
+const char *le_door_version_text(int version, char text[24]) {
+    snprintf(text, 24, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+    return text;
+}
 
 static void give_up(const char *reason) {
     snprintf(door.search.reason, sizeof door.search.reason, "%s", reason);
@@ -23,16 +29,8 @@ static void give_up(const char *reason) {
 
 /* ---- loading */
 
-struct symbol {
-    const char *name;
-    int version;
-    bool required;
-    size_t offset; /* of its member in the table */
-};
-
-static const struct symbol symbols[] = {
-#define LE_CU(name, symbol, version, need, parameters)                                                                 \
-    {symbol, version, need == REQUIRED, offsetof(struct le_cuda_driver, name)},
+static const struct le_library_symbol symbols[] = {
+#define LE_CU(name, symbol, version, need, parameters) {symbol, offsetof(struct le_cuda_driver, name), need, version},
 #include "device/cuda_driver.def"
 #undef LE_CU
 };
@@ -48,41 +46,40 @@ struct entries {
     le_cu_GetProcAddress_11030 *get_old;
 };
 
-static void *find_symbol(const struct entries *entries, const struct symbol *symbol) {
+static void *find_symbol(void *user, const struct le_library_symbol *symbol) {
+    const struct entries *entries = user;
     void *function = NULL;
+    char version[24];
     le_cu_proc_address_result result = 0;
     le_cu_result error =
         entries->get ? entries->get(symbol->name, &function, symbol->version, LE_CU_GET_PROC_ADDRESS_DEFAULT, &result)
                      : entries->get_old(symbol->name, &function, symbol->version, LE_CU_GET_PROC_ADDRESS_DEFAULT);
-    return error == LE_CU_SUCCESS ? function : NULL;
+    if (error == LE_CU_SUCCESS && function)
+        return function;
+    le_search_tell(&door.search, symbol->name, door.search.path, "missing in its form of %s%s",
+                   le_door_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : ": not needed");
+    return NULL;
 }
 
-/* Fills the table; false, told, where a required symbol is missing. */
+/* false, with the reason, if a required symbol is missing. */
 static bool fill_table(void *library) {
     struct entries entries;
+    char version[24], reason[sizeof door.search.reason];
     *(void **)&entries.get = dlsym(library, "cuGetProcAddress_v2");
     *(void **)&entries.get_old = dlsym(library, "cuGetProcAddress");
     if (!entries.get && !entries.get_old) {
-        le_door_tell(&door.search, "cuGetProcAddress", door.search.path, "missing");
+        le_search_tell(&door.search, "cuGetProcAddress", door.search.path, "missing");
         give_up("the driver's " DRIVER " lacks cuGetProcAddress");
         return false;
     }
-    for (size_t k = 0; k < ARRAY_LEN(symbols); k++) {
-        char version[24], reason[sizeof door.search.reason];
-        void *function = find_symbol(&entries, &symbols[k]);
-        *(void **)((char *)&door.table + symbols[k].offset) = function;
-        if (function)
-            continue;
-        le_door_version_text(symbols[k].version, version);
-        le_door_tell(&door.search, symbols[k].name, door.search.path, "missing in its form of %s%s", version,
-                     symbols[k].required ? "" : ": not needed");
-        if (!symbols[k].required)
-            continue;
-        snprintf(reason, sizeof reason, "the driver's " DRIVER " lacks %s of %s", symbols[k].name, version);
-        give_up(reason);
-        return false;
-    }
-    return true;
+    const struct le_library_symbol *missing =
+        le_library_fill(symbols, ARRAY_LEN(symbols), find_symbol, &entries, &door.table);
+    if (!missing)
+        return true;
+    snprintf(reason, sizeof reason, "the driver's " DRIVER " lacks %s of %s", missing->name,
+             le_door_version_text(missing->version, version));
+    give_up(reason);
+    return false;
 }
 
 /* The version that the library gives; 0, told, where it gives none that will do. */
@@ -93,15 +90,15 @@ static int check_version(void *library) {
     *(void **)&get_version = dlsym(library, "cuDriverGetVersion");
     le_cu_result error = get_version ? get_version(&version) : LE_CU_ERROR_NOT_FOUND;
     if (error == LE_CU_ERROR_STUB_LIBRARY) {
-        le_door_tell(&door.search, DRIVER, door.search.path, "a stub of a toolkit, for linking alone");
+        le_search_tell(&door.search, DRIVER, door.search.path, "a stub of a toolkit, for linking alone");
         give_up(DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
     } else if (error) {
-        le_door_tell(&door.search, DRIVER, door.search.path, "gives no version: error %d", error);
+        le_search_tell(&door.search, DRIVER, door.search.path, "gives no version: error %d", error);
         give_up("the driver's " DRIVER " gives no version");
     } else if (version < LE_CUDA_VERSION_MIN) {
         snprintf(reason, sizeof reason, "driver too old: %s, 12.0 (525) is needed",
                  le_door_version_text(version, text));
-        le_door_tell(&door.search, DRIVER, door.search.path, "%s", reason);
+        le_search_tell(&door.search, DRIVER, door.search.path, "%s", reason);
         give_up(reason);
     } else {
         door.search.version = version;
@@ -112,20 +109,20 @@ static int check_version(void *library) {
 
 static void load(void) {
     char why[sizeof door.search.reason - 64], reason[sizeof door.search.reason], text[24];
-    void *library = le_door_load(DRIVER, why, sizeof why);
+    void *library = le_library_load(DRIVER, RTLD_LAZY, why, sizeof why);
     if (!library) {
-        le_door_tell(&door.search, DRIVER, NULL, "%s", why);
+        le_search_tell(&door.search, DRIVER, NULL, "%s", why);
         snprintf(reason, sizeof reason, "there is no CUDA driver: " DRIVER ": %s", why);
         give_up(reason);
         return;
     }
-    if (!le_door_loaded_path(library, door.search.path))
+    if (!le_library_path(library, door.search.path))
         snprintf(door.search.path, sizeof door.search.path, DRIVER);
     int version = check_version(library);
     if (!version || !fill_table(library))
         return;
     door.version = version;
-    le_door_tell(&door.search, DRIVER, door.search.path, "found, %s", le_door_version_text(version, text));
+    le_search_tell(&door.search, DRIVER, door.search.path, "found, %s", le_door_version_text(version, text));
 }
 
 static void load_once(void) {
@@ -157,10 +154,10 @@ static void tell_visible_devices(void) {
     char why[160];
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (visible && le_cuda_visible_fault(visible, why, sizeof why))
-        le_door_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
+        le_search_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "malformed: %s", why);
     else if (visible)
-        le_door_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "%s",
-                     visible[0] && strcmp(visible, "-1") != 0 ? "used" : "hides every device");
+        le_search_tell(&door.search, "CUDA_VISIBLE_DEVICES", visible, "%s",
+                       visible[0] && strcmp(visible, "-1") != 0 ? "used" : "hides every device");
 }
 
 static void explain_init(le_cu_result error, char *reason, size_t size_bytes) {
@@ -202,18 +199,18 @@ static void open_driver(void) {
         explain_init(error, reason, sizeof reason);
         give_up(reason);
     }
-    le_door_tell(&door.search, "cuInit", NULL, "%s", error ? reason : "done");
+    le_search_tell(&door.search, "cuInit", NULL, "%s", error ? reason : "done");
     door.search.found = !error;
 }
 
-const struct le_door_search *le_door_search_driver(void) {
+const struct le_search *le_door_search_driver(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, open_driver);
     return &door.search;
 }
 
 leat_status le_cuda_door_open(const struct le_cuda_driver **driver, int *cuda_version) {
-    const struct le_door_search *search = le_door_search_driver();
+    const struct le_search *search = le_door_search_driver();
     if (!search->found)
         return le_fail(LEAT_DEVICE, "%s", search->reason);
     if (door.process != getpid())
@@ -223,7 +220,7 @@ leat_status le_cuda_door_open(const struct le_cuda_driver **driver, int *cuda_ve
     return LEAT_OK;
 }
 
-const struct le_door_search *le_cuda_door_search(enum le_door_what what) {
+const struct le_search *le_cuda_door_search(enum le_door_what what) {
     switch (what) {
     case LE_DOOR_DRIVER:
         return le_door_search_driver();

@@ -12,6 +12,7 @@
  * there is no driver any will do. */
 #ifndef LE_CUDA_DOOR_H
 #define LE_CUDA_DOOR_H
+#include "base/library_search.h"
 #include "base/status.h"
 #include "device/cublas.h"
 #include "device/cuda_driver.h"
@@ -66,19 +67,7 @@ leat_status le_cublas_open(const struct le_cublas **cublas);
 /* ---- what was looked for */
 
 enum le_door_what { LE_DOOR_DRIVER, LE_DOOR_NVRTC, LE_DOOR_CUBLAS, LE_DOOR_HEADERS, LE_DOOR_COUNT };
-struct le_door_line {
-    char name[40];     /* "libnvrtc.so.13", "LEAT_CUDA_PATH", "cuda_fp16.h" */
-    char path[256];    /* where; long ones are cut; "" for the dynamic loader's own search */
-    char outcome[160]; /* "found, CUDA 13.0", "not there", "for CUDA 13, newer than the driver's 12" */
-};
-struct le_door_search {
-    bool found;
-    int version;      /* 1000 * major + 10 * minor; minor 0 where only the major is known; 0: unknown */
-    char path[4096];  /* of the library, or the folder of the headers, absolute; "" where not found */
-    char reason[400]; /* why there is none, in words; "" where found */
-    int line_count;
-    struct le_door_line lines[64];
-};
-/* Makes the search, if nobody has yet, and gives what it found. LE_DOOR_CUBLAS: located only, not loaded. */
-const struct le_door_search *le_cuda_door_search(enum le_door_what what);
+/* Makes the search at the first call. Its version: 1000 * major + 10 * minor; minor 0 if only the major is known. Its
+ * path: the library's, or the folder of the headers. cuBLAS is located only, not loaded. */
+const struct le_search *le_cuda_door_search(enum le_door_what what);
 #endif

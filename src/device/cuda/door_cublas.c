@@ -1,67 +1,89 @@
-/* cuBLAS: loaded from where it was located, when a product first wants it. A library of its own, which it opens by
- * soname, is loaded here from beside it, since the dynamic loader may not look there. */
+/* cuBLAS: located at first, and loaded from there for the first product. cuBLAS opens libcublasLt by soname; it is
+ * loaded here from beside it, since the dynamic loader may not look there. */
 #include "device/cuda/door_search.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+static struct le_search_line lines[LE_DOOR_LINES];
 static struct {
     struct le_cublas table;
+    struct le_search search;
     bool loaded;
     char reason[512];
-} door;
+} door = {.search = {.lines = lines, .line_capacity = LE_DOOR_LINES}};
 
-struct symbol {
-    const char *name;
-    size_t offset; /* of its member in the table */
-};
-static const struct symbol symbols[] = {
-#define X(name, symbol, type, parameters) {#symbol, offsetof(struct le_cublas, name)},
+static const struct le_library_symbol symbols[] = {
+#define X(name, symbol, type, parameters) {#symbol, offsetof(struct le_cublas, name), REQUIRED, 0},
     LE_CUBLAS_SYMBOLS(X)
 #undef X
 };
 
-/* The first symbol that is missing; NULL: the table is filled. */
-static const char *fill_table(void *library) {
-    for (size_t k = 0; k < ARRAY_LEN(symbols); k++) {
-        void *function = dlsym(library, symbols[k].name);
-        if (!function)
-            return symbols[k].name;
-        *(void **)((char *)&door.table + symbols[k].offset) = function;
+/* ---- locating. Files are named by their full version: libcublas.so.13 is a link to libcublas.so.13.1.0.3. */
+
+static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+    char real[PATH_MAX];
+    (void)user, (void)library;
+    if (access(path, R_OK) != 0) {
+        le_search_tell(search, name, path, "cannot be read");
+        return false;
     }
-    return NULL;
+    const char *version = strstr(realpath(path, real) ? real : path, ".so.");
+    int major = 0, minor = 0;
+    if (version)
+        sscanf(version, ".so.%3d.%3d", &major, &minor);
+    search->version = 1000 * major + 10 * minor;
+    snprintf(search->path, sizeof search->path, "%s", path);
+    le_search_tell(search, name, path, "found, version %s", version ? version + 4 : "unknown");
+    return true;
 }
 
-/* libcublas.so.13 -> libcublasLt.so.13 in the same folder, links followed. Where it is not there, the loader may know
- * another place. */
+static void search_cublas(void) {
+    static const char *const names[] = {LE_DOOR_NAMES("libcublas")}, *const below[] = {LE_DOOR_FOLDERS("cublas")};
+    struct le_search_request request = {.names = names, .below = below, .locate = le_door_locate, .take = take};
+    bool loaded;
+    door.search.found = le_door_find_library(&door.search, &request, "libcublas", &loaded);
+    if (!door.search.found)
+        snprintf(door.search.reason, sizeof door.search.reason, "cuBLAS was not found");
+}
+
+const struct le_search *le_door_search_cublas(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, search_cublas);
+    return &door.search;
+}
+
+/* ---- loading */
+
+/* libcublas.so.13 needs libcublasLt.so.13. */
 static void load_part(const char *path) {
-    char real[PATH_MAX], part[PATH_MAX];
-    const char *name = strrchr(path, '/'), *ending = name ? strstr(name, ".so") : NULL;
-    const char *folder_end = realpath(path, real) ? strrchr(real, '/') : NULL;
-    if (ending && folder_end &&
-        snprintf(part, sizeof part, "%.*s/libcublasLt%.6s", (int)(folder_end - real), real, ending) < (int)sizeof part)
-        dlopen(part, RTLD_LAZY | RTLD_LOCAL);
+    char part[64];
+    const char *version = strstr(path, "libcublas.so.");
+    if (version && snprintf(part, sizeof part, "libcublasLt%s", version + strlen("libcublas")) < (int)sizeof part)
+        le_library_load_beside(path, part);
 }
 
 static void load(void) {
-    const struct le_door_search *search = le_door_search_cublas();
+    const struct le_search *search = le_door_search_cublas();
     if (!search->found) {
         snprintf(door.reason, sizeof door.reason, "%s", search->reason);
         return;
     }
     load_part(search->path);
-    void *library = dlopen(search->path, RTLD_LAZY | RTLD_LOCAL);
+    char why[160];
+    void *library = le_library_load(search->path, RTLD_LAZY, why, sizeof why);
     if (!library) {
-        const char *why = dlerror();
-        snprintf(door.reason, sizeof door.reason, "cuBLAS cannot be loaded: %.400s", why ? why : search->path);
+        snprintf(door.reason, sizeof door.reason, "cuBLAS cannot be loaded: %.300s: %s", search->path, why);
         return;
     }
-    const char *missing = fill_table(library);
+    const struct le_library_symbol *missing =
+        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &door.table);
     door.loaded = !missing;
     if (missing)
-        snprintf(door.reason, sizeof door.reason, "%.400s lacks %s", search->path, missing);
+        snprintf(door.reason, sizeof door.reason, "%.400s lacks %s", search->path, missing->name);
 }
 
 leat_status le_cublas_open(const struct le_cublas **cublas) {

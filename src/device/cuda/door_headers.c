@@ -1,4 +1,4 @@
-/* The folder with the toolkit's headers: beside NVRTC where they can be, since the two belong together. */
+/* The folder with the toolkit's headers: preferably beside NVRTC, since the two belong together. */
 #include "device/cuda/door_search.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -7,11 +7,6 @@
 #include <unistd.h>
 
 #define HEADER "cuda_fp16.h"
-
-struct hunt {
-    struct le_door_search *search;
-    int top; /* the newest CUDA major that will do; 0: any */
-};
 
 /* The version that a folder's cuda.h or cuda_runtime_api.h is of; 0: unknown. */
 static int read_version(const char *folder) {
@@ -32,89 +27,81 @@ static int read_version(const char *folder) {
     return version > 0 ? version : 0;
 }
 
-/* A folder that may hold the headers; tells nothing where it has none. *seen: it has. */
-static bool take(struct hunt *hunt, const char *name, const char *folder, bool *seen) {
-    char path[PATH_MAX], real[PATH_MAX], text[24] = "of an unknown version";
-    if (snprintf(path, sizeof path, "%s/" HEADER, folder) >= (int)sizeof path || access(path, R_OK) != 0 ||
-        !realpath(folder, real))
-        return false;
-    *seen = true;
-    int version = read_version(real);
-    if (hunt->top && version / 1000 > hunt->top) {
-        le_door_tell(hunt->search, name, real, "for CUDA %d, newer than NVRTC or the driver: %d", version / 1000,
-                     hunt->top);
+/* user: the newest CUDA major that will do; 0: any. */
+static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+    char folder[PATH_MAX], real[PATH_MAX], text[24] = "of an unknown version";
+    const int *newest = user;
+    (void)library;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    if (access(path, R_OK) != 0 || !realpath(folder, real)) {
+        le_search_tell(search, name, path, "cannot be read");
         return false;
     }
-    hunt->search->version = version;
-    snprintf(hunt->search->path, sizeof hunt->search->path, "%s", real);
-    le_door_tell(hunt->search, name, real, "found, %s", version ? le_door_version_text(version, text) : text);
+    int version = read_version(real);
+    if (*newest && version / 1000 > *newest) {
+        le_search_tell(search, name, real, "for CUDA %d, newer than NVRTC or the driver: %d", version / 1000, *newest);
+        return false;
+    }
+    search->version = version;
+    snprintf(search->path, sizeof search->path, "%s", real);
+    le_search_tell(search, name, real, "found, %s", version ? le_door_version_text(version, text) : text);
     return true;
 }
 
-static bool look_in(struct hunt *hunt, const char *name, const char *root, const char *const *below, size_t count) {
-    bool seen = false;
-    for (size_t k = 0; k < count; k++) {
-        char folder[PATH_MAX];
-        bool fits = snprintf(folder, sizeof folder, "%s/%s", root, below[k]) < (int)sizeof folder;
-        if (fits && take(hunt, name, folder, &seen))
-            return true;
-    }
-    if (!seen)
-        le_door_tell(hunt->search, name, root, "no " HEADER " there");
-    return false;
-}
+static const char *const names[] = {HEADER, NULL};
+static struct le_search_line lines[LE_DOOR_LINES];
+static struct le_search headers = {.lines = lines, .line_capacity = LE_DOOR_LINES};
 
-static bool look_below(void *user, const char *name, const char *root) {
-    /* of a toolkit or of conda; of site-packages/nvidia */
-    static const char *const below[] = {"include",      "targets/x86_64-linux/include", "targets/sbsa-linux/include",
-                                        "cu13/include", "cuda_runtime/include",         "."};
-    return look_in(user, name, root, below, ARRAY_LEN(below));
-}
-
-/* From NVRTC's own folder: lib, lib64, lib/x86_64-linux-gnu, or cuda_nvrtc/lib among wheels. */
-static bool look_beside_nvrtc(struct hunt *hunt, const struct le_door_search *nvrtc) {
-    static const char *const below[] = {"../include", "../../include", "../../cuda_runtime/include",
-                                        "../../../include"};
+static bool look_beside_nvrtc(const struct le_search *nvrtc, int *newest) {
+    /* from lib, lib64, lib/x86_64-linux-gnu, or a wheel's cuda_nvrtc/lib */
+    static const char *const below[] = {"../include", "../../include", "../../cuda_runtime/include", "../../../include",
+                                        NULL};
+    const struct le_search_request request = {
+        .what = HEADER, .names = names, .below = below, .take = take, .user = newest};
     char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", nvrtc->path);
-    char *slash = strrchr(folder, '/');
+    const char *slash = strrchr(nvrtc->path, '/');
     if (!slash)
         return false;
-    *slash = 0;
-    return look_in(hunt, "beside NVRTC", folder, below, ARRAY_LEN(below));
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - nvrtc->path), nvrtc->path);
+    return le_search_folder(&headers, &request, "beside NVRTC", folder);
 }
 
-static bool look_in_variable(struct hunt *hunt, const char *variable) {
-    const char *folder = le_door_variable(hunt->search, variable);
-    return folder && look_below(hunt, variable, folder);
+static bool look_in(const enum le_search_place *places, int *newest) {
+    /* of a toolkit or of conda; of site-packages/nvidia */
+    static const char *const below[] = {"include",
+                                        "targets/x86_64-linux/include",
+                                        "targets/sbsa-linux/include",
+                                        "cu13/include",
+                                        "cuda_runtime/include",
+                                        ".",
+                                        NULL};
+    const struct le_search_request request = {
+        .what = HEADER, .names = names, .below = below, .take = take, .user = newest};
+    return le_search_run(&headers, &request, places);
 }
 
-static bool look_everywhere(struct hunt *hunt, const struct le_door_search *nvrtc) {
-    bool early = nvrtc->found && le_door_nvrtc_was_loaded();
-    return (early && look_beside_nvrtc(hunt, nvrtc)) || look_in_variable(hunt, "LEAT_CUDA_PATH") ||
-           (nvrtc->found && !early && look_beside_nvrtc(hunt, nvrtc)) || look_in_variable(hunt, "CUDA_PATH") ||
-           le_door_local(look_below, hunt) || le_door_wheels(hunt->search, look_below, hunt);
-}
-
-static struct le_door_search headers;
-
+/* Headers beside an NVRTC that the program loaded itself go before LEAT_CUDA_PATH, like that NVRTC. */
 static void search_headers(void) {
-    const struct le_door_search *nvrtc = le_door_search_nvrtc();
-    struct hunt hunt = {.search = &headers,
-                        .top = nvrtc->found ? nvrtc->version / 1000 : le_door_driver_version() / 1000};
-    headers.found = look_everywhere(&hunt, nvrtc);
+    static const enum le_search_place first[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_END},
+                                      last[] = {LE_SEARCH_CUDA_PATH, LE_SEARCH_LOCAL, LE_SEARCH_VIRTUAL_ENV,
+                                                LE_SEARCH_CONDA_PREFIX, LE_SEARCH_END};
+    const struct le_search *nvrtc = le_door_search_nvrtc();
+    int newest = (nvrtc->found ? nvrtc->version : le_door_driver_version()) / 1000;
+    bool early = nvrtc->found && le_door_nvrtc_was_loaded();
+    headers.found = (early && look_beside_nvrtc(nvrtc, &newest)) || look_in(first, &newest) ||
+                    (nvrtc->found && !early && look_beside_nvrtc(nvrtc, &newest)) || look_in(last, &newest);
     if (!headers.found)
         snprintf(headers.reason, sizeof headers.reason,
                  "the toolkit's headers (" HEADER ") were not found: name a toolkit's folder in LEAT_CUDA_PATH");
 }
 
-const struct le_door_search *le_door_search_headers(void) {
+const struct le_search *le_door_search_headers(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, search_headers);
     return &headers;
 }
 
 const char *le_cuda_include_folder(void) {
-    const struct le_door_search *search = le_door_search_headers();
+    const struct le_search *search = le_door_search_headers();
     return search->found ? search->path : NULL;
 }

@@ -17,7 +17,7 @@ static char said[1 << 16];
 
 /* ---- the child: prints a search */
 
-static void print_search(const struct le_door_search *search) {
+static void print_search(const struct le_search *search) {
     printf("found %d version %d path %s\nreason %s\n", search->found, search->version, search->path, search->reason);
     for (int k = 0; k < search->line_count; k++)
         printf("%s | %s | %s\n", search->lines[k].name, search->lines[k].path, search->lines[k].outcome);
@@ -285,7 +285,7 @@ static void nvrtc_of_leat_cuda_path(void **state) {
     toolkit("tool/lib64", "12");
     run("nvrtc", DRIVER "LEAT_CUDA_PATH=$PWD/tool");
     expect("found 1 version 12000");
-    expect("loaded already |  | not so: libnvrtc.so.12\n");
+    expect("loaded already |  | not loaded: libnvrtc.so.12\n");
     expect("LEAT_CUDA_PATH | ");
     expect("/tool/lib64/libnvrtc.so.12 | found, CUDA 12.0");
     expect("open ok");
@@ -506,22 +506,6 @@ static void visible_devices(void **state) {
     assert_true(le_cuda_visible_fault(longest, why, sizeof why));
 }
 
-static void lines_run_out(void **state) {
-    (void)state;
-    struct le_door_search *search = calloc(1, sizeof *search);
-    assert_non_null(search);
-    char path[600];
-    memset(path, 'p', sizeof path - 1);
-    path[sizeof path - 1] = 0;
-    for (int k = 0; k < 100; k++)
-        le_door_tell(search, "name", path, "line %d", k);
-    assert_int_equal(search->line_count, ARRAY_LEN(search->lines));
-    assert_string_equal(search->lines[0].outcome, "line 0");
-    assert_int_equal(strlen(search->lines[0].path), sizeof search->lines[0].path - 1);
-    assert_string_equal(search->lines[search->line_count - 1].outcome, "and more");
-    free(search);
-}
-
 static int remove_folder(void **state) {
     (void)state;
     shell("rm -rf '%s'", folder);
@@ -562,7 +546,6 @@ int main(int argc, char **argv) {
         CASE(cublas_is_located),
         CASE(cublas_is_loaded),
         cmocka_unit_test(visible_devices),
-        cmocka_unit_test(lines_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, remove_folder);
 }

@@ -62,7 +62,7 @@ static bool remembered(struct le_store *store, const struct le_text *key, struct
 
 /* Loads it. */
 static bool found(struct le_text *text) {
-    const struct le_door_search *search = le_door_search_nvrtc();
+    const struct le_search *search = le_door_search_nvrtc();
     return search->found && describe(search->path, search->version, text);
 }
 

@@ -1,4 +1,4 @@
-/* Finds CUPTI in the process that is recorded: LEAT_CUDA_PATH, what it has loaded already, beside NVIDIA's libraries
+/* Finds CUPTI in the recorded process: LEAT_CUDA_PATH, what the process has loaded already, beside NVIDIA's libraries
  * that it has loaded (Python's wheels lie side by side), the dynamic loader, CUDA_PATH, /usr/local/cuda*, then wheels
  * and packages in $VIRTUAL_ENV and $CONDA_PREFIX. Libraries are never closed. One thread. */
 #ifndef LE_CUPTI_DOOR_H
@@ -13,7 +13,7 @@ struct le_cupti_door {
     char reason[256]; /* why there is none; "" where there is */
 };
 
-/* Offered a library whose table is filled: false, with the reason written, looks on for another one. */
+/* Whether a library, whose table is filled, will do. If not, it writes the reason, and the search goes on. */
 typedef bool le_cupti_take(void *user, struct le_cupti_door *door);
 bool le_cupti_door_open(struct le_cupti_door *door, le_cupti_take *take, void *user);
 #endif
