@@ -62,6 +62,6 @@ bool le_cupti_door_open(struct le_cupti_door *door, le_cupti_take *offered, void
                                          "nvidia-cuda-cupti; LEAT_CUDA_PATH may say where it is"};
     *door = (struct le_cupti_door){.version = 0};
     bool found = le_search_run(&search, &request, places);
-    snprintf(door->reason, sizeof door->reason, "%s", search.reason);
+    snprintf(door->reason, sizeof door->reason, "%.255s", search.reason);
     return found;
 }
