@@ -157,10 +157,18 @@ set_tests_properties(tests/faults tests/faults/driver tests/examples tests/devic
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c
              ${PROJECT_SOURCE_DIR}/tests/random/generator.c)
 leat_test(tests/random random_programs 300)
-# Stores that meet, against plain loops.
-leat_program(random_meetings ${PROJECT_SOURCE_DIR}/tests/random/random_meetings.c
-             ${PROJECT_SOURCE_DIR}/tests/random/generator.c)
-leat_test(tests/random/meetings random_meetings 300)
+# Random programs against an oracle that evaluates them with plain loops. `random_oracle 1000000` is the long run.
+file(GLOB oracle_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/random/oracle_*.c)
+leat_program(random_oracle ${PROJECT_SOURCE_DIR}/tests/random/random_oracle.c
+             ${PROJECT_SOURCE_DIR}/tests/random/make_expression.c
+             ${PROJECT_SOURCE_DIR}/tests/random/make_statement.c
+             ${PROJECT_SOURCE_DIR}/tests/random/program_print.c
+             ${PROJECT_SOURCE_DIR}/tests/random/program_tree.c
+             ${PROJECT_SOURCE_DIR}/tests/random/reducer.c
+             ${PROJECT_SOURCE_DIR}/tests/random/trial.c
+             ${oracle_sources})
+target_link_libraries(random_oracle PRIVATE m)
+leat_test(tests/random/oracle random_oracle 10000)
 
 # What the fuzzers' corpora hold, without a fuzzer.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)

@@ -1,0 +1,635 @@
+/* Draws statements, defs and programs. */
+#include "program_make.h"
+#include <stddef.h>
+#include <string.h>
+
+enum { TRIES = 4, STATEMENT_BUDGET = 30, PRODUCT_MAX = 700 };
+
+static struct statement *make_statement(struct maker *m);
+
+static struct expression *number(struct maker *m, int64_t value) {
+    return new_number(m->source, value);
+}
+
+static enum value_class draw_class(struct maker *m) {
+    int64_t how = draw(m, 100);
+    return how < 60 ? WHOLE : how < 90 ? REAL : TRUTH;
+}
+
+/* ---- indices of a statement */
+
+static int64_t planned_points(const struct maker *m) {
+    int64_t points = 1;
+    for (int k = 0; k < m->plan_count; k++)
+        points *= m->plans[k]->planned_high > 0 ? m->plans[k]->planned_high : 1;
+    return points;
+}
+
+static struct symbol *count_scalar(struct maker *m) {
+    for (int k = 0; k < m->name_count; k++) {
+        struct symbol *symbol = m->names[k];
+        if (!symbol->is_array && !symbol->size_of && symbol->value_class == WHOLE && !symbol->is_number &&
+            symbol->value.whole >= 0 && symbol->value.whole < 10 && !m->block_depth && chance(m, 40))
+            return symbol;
+    }
+    return NULL;
+}
+
+/* Its range, unless it is left to be inferred. is_new: of a new array, so that it runs from 0. */
+static void range_of_index(struct maker *m, struct index *index, bool is_new) {
+    struct symbol *count = NULL;
+    if (chance(m, m->habits.inferred))
+        return;
+    int64_t how = draw(m, 100);
+    if (how < 12 && (count = count_scalar(m))) {
+        index->planned_high = count->value.whole;
+        index->low = number(m, 0);
+        index->high = new_of_symbol(m->source, SCALAR, count);
+    } else if (how < 20 && !is_new) {
+        set_range(m, index, 0, index->planned_high);
+        index->by = 2;
+    } else if (how < 30 && !is_new && index->planned_high > 1) {
+        index->planned_low = 1;
+        set_range(m, index, 1, index->planned_high);
+    } else if (how < 40 && !is_new && m->plan_count) {
+        struct index *outer = m->plans[draw(m, m->plan_count)];
+        index->low = number(m, 0);
+        index->high = new_binary(m->source, ADD, new_of_index(m->source, outer), number(m, 1));
+        index->planned_high = outer->planned_high;
+    } else {
+        set_range(m, index, 0, index->planned_high);
+    }
+}
+
+static struct index *add_index(struct maker *m, struct statement *st, int64_t extent, bool is_new) {
+    struct index *index = plan_index(m, 0, extent);
+    range_of_index(m, index, is_new);
+    st->indices[st->index_count++] = index;
+    m->plans[m->plan_count++] = index;
+    return index;
+}
+
+static int draw_rank(struct maker *m) {
+    int64_t how = draw(m, 100);
+    return how < 40 ? 1 : how < 72 ? 2 : how < 95 ? 3 : 4;
+}
+
+/* What is read with the indices that have no range of their own. */
+static struct expression *with_ranges(struct maker *m, const struct statement *st, enum value_class value_class,
+                                      struct expression *value) {
+    struct index *inferred[BINDERS_MAX];
+    int count = 0;
+    for (int k = 0; k < st->index_count; k++)
+        if (!st->indices[k]->low)
+            inferred[count++] = st->indices[k];
+    if (!count || chance(m, 25))
+        return value;
+    struct expression *read = make_bare_read(m, value_class, inferred, count);
+    if (value_class == TRUTH)
+        return new_binary(m->source, chance(m, 50) ? AND : OR, value, read);
+    return new_binary(m->source, chance(m, 50) ? ADD : MULTIPLY, value, read);
+}
+
+/* ---- assignments */
+
+static struct statement *make_new_array(struct maker *m) {
+    struct statement *st = new_statement(m->source, ASSIGN);
+    enum value_class value_class = draw_class(m);
+    int rank = draw_rank(m);
+    for (int d = 0; d < rank && m->plan_count < PLANS_MAX; d++) {
+        int64_t extent = draw_extent(m);
+        if (planned_points(m) * extent > PRODUCT_MAX)
+            extent = 1 + draw(m, 2);
+        add_index(m, st, extent, true);
+    }
+    int turn = chance(m, 20) ? (int)draw(m, st->index_count) : 0;
+    for (int d = 0; d < st->index_count; d++)
+        st->x[st->count++] = new_of_index(m->source, st->indices[(d + turn) % st->index_count]);
+    bool was_free = m->is_free, has_else = chance(m, 12);
+    m->is_free |= has_else;
+    st->value = with_ranges(m, st, value_class, make_value(m, value_class, 3));
+    m->is_free = was_free;
+    if (has_else)
+        st->otherwise = make_value(m, value_class, 1);
+    st->symbol = new_symbol(m->source, 'y', true);
+    st->symbol->value_class = value_class;
+    st->symbol->rank = st->count;
+    for (int d = 0; d < st->count; d++)
+        st->symbol->shape[d] = st->x[d]->index->planned_high < 0 ? 0 : st->x[d]->index->planned_high;
+    add_name(m, st->symbol);
+    return st;
+}
+
+static struct symbol *some_array(struct maker *m) {
+    struct symbol *found[SYMBOLS_MAX];
+    int count = 0;
+    for (int k = 0; k < m->name_count; k++)
+        if (m->names[k]->is_array && m->names[k]->rank > 0)
+            found[count++] = m->names[k];
+    return count ? found[draw(m, count)] : NULL;
+}
+
+static enum update draw_update(struct maker *m, enum value_class value_class) {
+    static const enum update updates[] = {SET, SET_ADD, SET_MIN, SET_MAX, SET_MULTIPLY, SET_SUBTRACT};
+    if (value_class == TRUTH)
+        return SET;
+    return chance(m, 40) ? SET : chance(m, 60) ? SET_ADD : updates[draw(m, 6)];
+}
+
+/* Writes some elements of an array: a slice, a scatter, or all of it from itself. */
+static struct statement *make_update(struct maker *m) {
+    struct symbol *array = some_array(m);
+    if (!array)
+        return make_new_array(m);
+    struct statement *st = new_statement(m->source, ASSIGN);
+    st->symbol = array;
+    bool is_scatter = chance(m, 35);
+    for (int d = 0; d < array->rank && !is_scatter; d++)
+        add_index(m, st, array->shape[d], false);
+    for (int d = 0; d < 3 && is_scatter && (d == 0 || chance(m, 50)); d++)
+        add_index(m, st, planned_points(m) > 60 ? 2 : draw_extent(m), false);
+    for (int d = 0; d < array->rank; d++) {
+        bool is_bare = !is_scatter && chance(m, 80);
+        struct expression *e = is_bare                ? new_of_index(m->source, st->indices[d])
+                               : array->shape[d] == 0 ? number(m, 0)
+                                                      : make_subscript(m, array, d, 2);
+        st->x[st->count++] = e;
+    }
+    bool was_free = m->is_free, has_else = chance(m, 20);
+    m->is_free |= has_else;
+    st->value = make_value(m, array->value_class, 3);
+    if (chance(m, 40) || is_scatter)
+        st->value = with_ranges(m, st, array->value_class, st->value);
+    m->is_free = was_free;
+    if (has_else)
+        st->otherwise = make_value(m, array->value_class, 1);
+    st->update = draw_update(m, array->value_class);
+    return st;
+}
+
+static struct symbol *host_scalar(struct maker *m) {
+    for (int k = 0; k < m->name_count; k++)
+        if (!m->names[k]->is_array && !m->names[k]->size_of && chance(m, 50))
+            return m->names[k];
+    return NULL;
+}
+
+static struct statement *make_scalar(struct maker *m) {
+    struct statement *st = new_statement(m->source, ASSIGN);
+    struct symbol *scalar = chance(m, 30) ? host_scalar(m) : NULL;
+    enum value_class value_class = scalar ? scalar->value_class : draw_class(m);
+    if (scalar) {
+        st->update = draw_update(m, value_class);
+        if ((st->update == SET_ADD || st->update == SET_MAX) && chance(m, 50))
+            add_index(m, st, draw_extent(m), false);
+    }
+    st->value = make_value(m, value_class, chance(m, 20) ? 0 : 3);
+    if (st->index_count)
+        st->value = with_ranges(m, st, value_class, st->value);
+    if (value_class == WHOLE && chance(m, 30))
+        st->value = new_binary(m->source, MODULO, whole_subscript(m, st->value), number(m, 2 + draw(m, 6)));
+    st->symbol = scalar ? scalar : new_symbol(m->source, 's', false);
+    st->symbol->value_class = value_class;
+    if (!scalar)
+        add_name(m, st->symbol);
+    return st;
+}
+
+static struct statement *make_declaration(struct maker *m) {
+    static const int types[] = {LEAT_I64, LEAT_I64, LEAT_I32, LEAT_F64, LEAT_F32, LEAT_U8, LEAT_I16, LEAT_BOOL};
+    struct statement *st = new_statement(m->source, DECLARE);
+    st->symbol = new_symbol(m->source, 'z', chance(m, 90));
+    st->is_out = !m->block_depth && chance(m, 60);
+    st->symbol->dtype = st->symbol->type = types[draw(m, 8)];
+    st->symbol->value_class = is_real_type(st->symbol->dtype) ? REAL : st->symbol->dtype == LEAT_BOOL ? TRUTH : WHOLE;
+    for (int d = 0; st->symbol->is_array && d < 3 && (d == 0 || chance(m, 45)); d++) {
+        struct symbol *count = chance(m, 20) ? count_scalar(m) : NULL;
+        st->symbol->shape[d] = count ? count->value.whole : draw_extent(m);
+        st->x[st->count++] = count ? new_of_symbol(m->source, SCALAR, count) : make_extent(m, st->symbol->shape[d]);
+    }
+    st->symbol->rank = st->count;
+    if (chance(m, 30))
+        st->value = make_value(m, st->symbol->value_class, 1);
+    add_name(m, st->symbol);
+    return st;
+}
+
+static struct statement *make_edge(struct maker *m) {
+    struct symbol *array = some_array(m);
+    if (!array)
+        return make_scalar(m);
+    struct statement *st = new_statement(m->source, EDGE);
+    st->symbol = array;
+    st->mode = (enum edge_mode)(1 + draw(m, EDGE_FILL));
+    if (chance(m, 10))
+        st->mode = EDGE_NONE;
+    if (st->mode == EDGE_FILL)
+        st->value = make_value(m, array->value_class, 0);
+    return st;
+}
+
+/* ---- blocks */
+
+static struct statement *make_block(struct maker *m, int count) {
+    struct statement *first = NULL, **end = &first;
+    int name_count = m->name_count;
+    m->block_depth++;
+    for (int k = 0; k < count; k++) {
+        int plan_count = m->plan_count;
+        *end = make_statement(m);
+        m->plan_count = plan_count;
+        while (*end)
+            end = &(*end)->next;
+    }
+    m->block_depth--;
+    m->name_count = name_count;
+    return first;
+}
+
+static struct statement *make_if(struct maker *m) {
+    struct statement *st = new_statement(m->source, IF);
+    st->value = make_value(m, TRUTH, 2);
+    st->body = make_block(m, 1 + (int)draw(m, 3));
+    if (chance(m, 45))
+        st->other = make_block(m, 1 + (int)draw(m, 2));
+    return st;
+}
+
+static struct statement *append_break(struct maker *m, struct statement *body) {
+    struct statement *st = new_statement(m->source, IF);
+    st->value = make_value(m, TRUTH, 2);
+    st->body = new_statement(m->source, BREAK);
+    struct statement *last = body;
+    while (last->next)
+        last = last->next;
+    last->next = st;
+    return body;
+}
+
+static struct statement *make_for(struct maker *m) {
+    struct statement *st = new_statement(m->source, FOR);
+    struct index *index = plan_index(m, 0, 1 + draw(m, 3));
+    st->indices[st->index_count++] = index;
+    if (chance(m, 15)) {
+        index->low = number(m, index->planned_high);
+        index->high = number(m, -1);
+        index->by = -1;
+        index->planned_high++;
+    } else {
+        set_range(m, index, 0, index->planned_high);
+    }
+    m->plans[m->plan_count++] = index;
+    st->body = make_block(m, 1 + (int)draw(m, 2));
+    if (chance(m, 15) && st->body)
+        st->body = append_break(m, st->body);
+    m->plan_count--;
+    return st;
+}
+
+/* w = 0; while w < n { ...; w += 1 } */
+static struct statement *make_while(struct maker *m) {
+    struct statement *start = new_statement(m->source, ASSIGN), *st = new_statement(m->source, WHILE);
+    struct symbol *counter = new_symbol(m->source, 'w', false);
+    start->symbol = counter;
+    start->value = chance(m, 50) ? number(m, 0) : new_cast(m->source, LEAT_I64, number(m, 0));
+    start->next = st;
+    st->value = new_binary(m->source, LT, new_of_symbol(m->source, SCALAR, counter), number(m, 1 + draw(m, 3)));
+    if (chance(m, 30))
+        st->value = new_binary(m->source, AND, st->value, make_value(m, TRUTH, 2));
+    counter->value_class = WHOLE;
+    add_name(m, counter);
+    struct statement *step = new_statement(m->source, ASSIGN);
+    step->symbol = counter;
+    step->update = SET_ADD;
+    step->value = number(m, 1);
+    step->next = chance(m, 70) ? make_block(m, 1 + (int)draw(m, 2)) : NULL;
+    st->body = step;
+    if (chance(m, 60) && step->next) { /* the step last */
+        st->body = step->next;
+        struct statement *last = step->next;
+        step->next = NULL;
+        while (last->next)
+            last = last->next;
+        last->next = step;
+    }
+    return start;
+}
+
+/* ---- each */
+
+static struct statement *make_store(struct maker *m, struct symbol *array) {
+    struct statement *st = new_statement(m->source, ASSIGN);
+    bool is_own = false;
+    for (int k = 0; k < m->written_count; k++)
+        is_own |= m->written[k] == array;
+    st->symbol = array;
+    for (int d = 0; d < array->rank; d++)
+        st->x[st->count++] = is_own                 ? new_of_index(m->source, m->plans[m->each_mark + d])
+                             : array->shape[d] == 0 ? number(m, 0)
+                                                    : make_subscript(m, array, d, 2);
+    st->update = draw_update(m, array->value_class);
+    st->value = make_value(m, array->value_class, 3);
+    if (chance(m, 15))
+        st->otherwise = make_value(m, array->value_class, 0);
+    return st;
+}
+
+static struct statement *make_private(struct maker *m) {
+    struct statement *st = new_statement(m->source, ASSIGN);
+    struct symbol *scalar = NULL;
+    for (int k = m->name_count - 1; k >= 0 && !scalar; k--)
+        if (!m->names[k]->is_array && m->names[k]->is_private && chance(m, 60))
+            scalar = m->names[k];
+    enum value_class value_class = scalar ? scalar->value_class : draw_class(m);
+    st->update = scalar ? draw_update(m, value_class) : SET;
+    st->value = make_value(m, value_class, m->in_def ? 2 : 3);
+    if (!scalar) {
+        scalar = new_symbol(m->source, m->in_def ? 'c' : 'p', false);
+        scalar->value_class = value_class;
+        scalar->is_private = true;
+        add_name(m, scalar);
+    }
+    st->symbol = scalar;
+    return st;
+}
+
+static struct statement *make_each_statement(struct maker *m) {
+    int64_t how = draw(m, 100);
+    struct symbol *array = some_array(m);
+    if (how < 25 || !array)
+        return make_private(m);
+    if (how < 40 && m->block_depth < 3)
+        return make_if(m);
+    if (how < 50 && m->block_depth < 3 && m->plan_count < PLANS_MAX)
+        return make_for(m);
+    if (m->written_count && chance(m, 65))
+        array = (struct symbol *)m->written[draw(m, m->written_count)];
+    return make_store(m, array);
+}
+
+/* Arrays that its elements write at their own place, and may read there. */
+static void choose_written(struct maker *m, const struct statement *st) {
+    for (int k = 0; k < m->name_count && m->written_count < 2; k++) {
+        struct symbol *symbol = m->names[k];
+        bool fits = symbol->is_array && symbol->rank == st->index_count && chance(m, 60);
+        for (int d = 0; fits && d < symbol->rank; d++)
+            fits = symbol->shape[d] >= st->indices[d]->planned_high;
+        if (fits)
+            m->written[m->written_count++] = symbol;
+    }
+}
+
+static struct statement *make_each(struct maker *m) {
+    struct statement *st = new_statement(m->source, EACH);
+    struct symbol *like = chance(m, 70) ? some_array(m) : NULL;
+    int rank = like ? like->rank : 1 + (int)draw(m, 3);
+    m->each_mark = m->plan_count;
+    for (int k = 0; k < rank && m->plan_count < PLANS_MAX; k++)
+        add_index(m, st, like ? like->shape[k] : draw_extent(m), false);
+    choose_written(m, st);
+    m->in_each = true;
+    st->body = make_block(m, 1 + (int)draw(m, 4));
+    m->in_each = false;
+    m->written_count = 0;
+    return st;
+}
+
+static struct statement *make_statement(struct maker *m) {
+    m->budget = STATEMENT_BUDGET;
+    if (m->in_each)
+        return make_each_statement(m);
+    int64_t how = draw(m, 100);
+    if (how < m->habits.controlled && m->block_depth < 2 && m->plan_count < PLANS_MAX - 4) {
+        how = draw(m, 100);
+        return how < 35 ? make_if(m) : how < 70 ? make_for(m) : make_while(m);
+    }
+    how = draw(m, 100);
+    if (how < 40)
+        return make_new_array(m);
+    if (how < 60)
+        return make_update(m);
+    if (how < 76)
+        return make_scalar(m);
+    if (how < 84)
+        return make_declaration(m);
+    if (how < 90)
+        return make_edge(m);
+    return m->plan_count < PLANS_MAX - 3 ? make_each(m) : make_scalar(m);
+}
+
+/* ---- defs */
+
+static struct statement *make_def_statement(struct maker *m, bool may_block) {
+    int64_t how = draw(m, 100);
+    if (how < 65 || !may_block)
+        return make_private(m);
+    struct statement *st = new_statement(m->source, how < 82 ? IF : FOR);
+    int name_count = m->name_count;
+    if (st->kind == IF) {
+        st->value = make_value(m, TRUTH, 1);
+    } else {
+        struct index *index = plan_index(m, 0, 1 + draw(m, 3));
+        set_range(m, index, 0, index->planned_high);
+        st->indices[st->index_count++] = index;
+        m->plans[m->plan_count++] = index;
+    }
+    st->body = make_def_statement(m, false);
+    if (st->kind == FOR) {
+        m->plan_count--;
+    } else if (chance(m, 30)) {
+        struct statement *back = st->body->next = new_statement(m->source, RETURN);
+        back->value = make_value(m, WHOLE, 1);
+    }
+    m->name_count = name_count;
+    return st;
+}
+
+static void make_block_definition(struct maker *m, struct definition *def) {
+    struct statement **end = &def->body;
+    int count = 1 + (int)draw(m, 4);
+    for (int k = 0; k < count; k++) {
+        *end = make_def_statement(m, true);
+        end = &(*end)->next;
+    }
+    *end = new_statement(m->source, RETURN);
+    (*end)->value = make_value(m, WHOLE, 1);
+}
+
+/* a[i], a[(i+1) % len(a,0)] and the like */
+static void make_array_definition(struct maker *m, struct definition *def) {
+    struct symbol *array = new_symbol(m->source, 'a', true), *place = new_symbol(m->source, 'v', false);
+    def->parameters[0] = array;
+    def->parameters[1] = place;
+    def->parameter_count = 2;
+    struct expression *read = new_of_symbol(m->source, READ, array), *at = new_of_symbol(m->source, SCALAR, place);
+    struct expression *length = new_of_symbol(m->source, LENGTH, array);
+    int64_t how = draw(m, 4);
+    if (how == 1)
+        at = new_binary(m->source, MODULO, new_binary(m->source, ADD, at, number(m, 1)), length);
+    else if (how == 2)
+        at = new_function(m->source, MIN, at, new_binary(m->source, SUBTRACT, length, number(m, 1)), NULL);
+    else if (how == 3)
+        at = new_binary(m->source, FLOOR_DIVIDE, at, number(m, 2));
+    read->x[read->count++] = at;
+    def->value = chance(m, 50) ? read : new_binary(m->source, MULTIPLY, read, number(m, 2));
+}
+
+static bool uses(const struct expression *e, const struct symbol *symbol) {
+    bool found = e->symbol == symbol;
+    for (int k = 0; k < e->count; k++)
+        found |= uses(e->x[k], symbol);
+    return found;
+}
+
+/* Each parameter is used, so that what is given for it is, too. */
+static void make_value_definition(struct maker *m, struct definition *def) {
+    def->value = make_value(m, WHOLE, 2);
+    for (int k = 0; k < def->parameter_count; k++)
+        if (!uses(def->value, def->parameters[k]))
+            def->value = new_binary(m->source, chance(m, 50) ? ADD : MULTIPLY, def->value,
+                                    new_of_symbol(m->source, SCALAR, def->parameters[k]));
+    if (def->value->kind == SCALAR) /* the argument's own expression could not remember that call */
+        def->value = new_binary(m->source, ADD, def->value, number(m, 1));
+}
+
+static void make_definition(struct maker *m) {
+    struct definition *def = tree_new(m->source, sizeof *def);
+    int64_t how = draw(m, 100);
+    memcpy(def->name, "f1", 3);
+    def->name[1] = (char)('1' + m->source->def_count);
+    m->in_def = true;
+    m->name_count = m->plan_count = 0;
+    m->budget = STATEMENT_BUDGET;
+    if (how >= 75) {
+        make_array_definition(m, def);
+    } else {
+        def->is_block = how < 50;
+        def->parameter_count = 1 + (int)draw(m, PARAMETERS_MAX);
+        for (int k = 0; k < def->parameter_count; k++) {
+            def->parameters[k] = new_symbol(m->source, 'v', false);
+            def->parameters[k]->value_class = WHOLE;
+            add_name(m, def->parameters[k]);
+        }
+        if (def->is_block)
+            make_block_definition(m, def);
+        else
+            make_value_definition(m, def);
+    }
+    m->in_def = false;
+    m->name_count = 0;
+    m->source->defs[m->source->def_count++] = def;
+}
+
+/* ---- programs */
+
+static const int64_t common_extents[] = {1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 7, 8};
+
+static void draw_habits(struct maker *m) {
+    static const int wholes[] = {LEAT_I64, LEAT_I64, LEAT_I64, LEAT_I32, LEAT_I32, LEAT_U8, LEAT_I16};
+    for (int k = 0; k < DIMS_MAX; k++)
+        m->dims[k] = k && chance(m, 30) ? m->dims[0] : common_extents[draw(m, 15)];
+    if (chance(m, 5))
+        m->dims[draw(m, DIMS_MAX)] = 0;
+    if (chance(m, 5))
+        m->dims[draw(m, DIMS_MAX)] = 9 + draw(m, 40);
+    for (int k = 0; k < 2; k++)
+        m->whole_types[k] = wholes[draw(m, 7)];
+    m->real_type = chance(m, 50) ? LEAT_F64 : LEAT_F32;
+    m->habits = (struct habits){.inferred = chance(m, 40)   ? 85
+                                            : chance(m, 50) ? 40
+                                                            : 5,
+                                .computed = chance(m, 30)   ? 5
+                                            : chance(m, 50) ? 25
+                                                            : 45,
+                                .guarded = chance(m, 40) ? 18 : 3,
+                                .reducing = chance(m, 50) ? 20 : 8,
+                                .calling = 25,
+                                .controlled = chance(m, 40) ? 30 : 4};
+}
+
+static void make_numbers(struct maker *m) {
+    for (int k = 0; k < 2; k++) {
+        if (!chance(m, 25))
+            continue;
+        struct symbol *input = new_symbol(m->source, 'c', false);
+        input->is_input = true;
+        input->is_number = chance(m, 70);
+        input->value_class = WHOLE;
+        input->dtype = input->type = input->is_number ? LEAT_I64 : m->whole_types[0];
+        input->number = draw(m, 5);
+        add_name(m, input);
+    }
+}
+
+/* What the oracle found of the names, for the next statements. */
+static void learn(struct maker *m) {
+    for (int k = 0; k < m->name_count; k++) {
+        struct symbol *symbol = m->names[k];
+        if (symbol->type == LEAT_BOOL)
+            symbol->value_class = TRUTH;
+        else
+            symbol->value_class = is_real_type(symbol->type) ? REAL : WHOLE;
+    }
+}
+
+static void cut(struct maker *m, struct statement **end, size_t used_bytes, int symbol_count, int name_count) {
+    *end = NULL;
+    m->source->used_bytes = used_bytes;
+    m->source->symbol_count = symbol_count;
+    m->name_count = name_count;
+}
+
+/* Indices that turn out to have no range get one. */
+static enum verdict run_with_ranges(struct maker *m) {
+    enum verdict verdict = oracle_run(m->oracle, m->source);
+    for (int k = 0; k < 6 && verdict != RUNS && m->oracle->unranged; k++) {
+        struct index *index = m->oracle->unranged;
+        if (index->low)
+            break;
+        set_range(m, index, index->planned_low, index->planned_high);
+        verdict = oracle_run(m->oracle, m->source);
+    }
+    return verdict;
+}
+
+/* True: it was kept. is_last: it fails. */
+static bool add_statement(struct maker *m, struct statement **end, bool *is_last) {
+    for (int k = 0; k < TRIES; k++) {
+        size_t used_bytes = m->source->used_bytes;
+        int symbol_count = m->source->symbol_count, name_count = m->name_count;
+        m->plan_count = m->written_count = m->block_depth = 0;
+        m->in_each = m->is_free = false;
+        *end = make_statement(m);
+        enum verdict verdict = run_with_ranges(m);
+        if (verdict == RUNS) {
+            learn(m);
+            return true;
+        }
+        if (verdict != UNSUITABLE && chance(m, 4)) {
+            *is_last = true;
+            return true;
+        }
+        cut(m, end, used_bytes, symbol_count, name_count);
+    }
+    return false;
+}
+
+void make_program(struct source *source, struct oracle *oracle, uint64_t seed) {
+    struct maker m = {.source = source, .oracle = oracle, .seed = seed};
+    memset(source, 0, offsetof(struct source, memory));
+    source->seed = seed;
+    draw_habits(&m);
+    for (int def_count = (int)draw(&m, DEFS_MAX + 1); def_count > 0 && chance(&m, 70); def_count--)
+        make_definition(&m);
+    make_numbers(&m);
+    struct statement **end = &source->body;
+    bool is_last = false;
+    int count = 1 + (int)draw(&m, 6);
+    for (int k = 0; k < count && !is_last; k++) {
+        add_statement(&m, end, &is_last);
+        while (*end)
+            end = &(*end)->next;
+    }
+    drop_uncalled(source);
+    oracle_run(oracle, source);
+}
