@@ -9,7 +9,7 @@ struct checker {
     struct statement *statement;       /* whose own indices may appear; NULL: none */
     struct range_context *ranges;      /* that accesses are added to */
     struct range_context *each_ranges; /* and of the `each` around */
-    struct statement *each;
+    struct statement *each, *host;     /* host: the statement of the host's that is read */
     bool in_def, in_loop, is_guarded;
     struct index *loops[BINDERS_MAX * 2];
     int loop_count;
@@ -221,16 +221,60 @@ static void check_left(struct checker *c, struct statement *st) {
     }
 }
 
-static void order_points(struct statement *st) {
-    struct index *order[BINDERS_MAX];
-    int count = 0;
-    for (int k = 0; k < st->order_count; k++)
+static bool waits_for(const struct index *index, struct index *const *left, int count) {
+    return mentions(index->low, left, count) || mentions(index->high, left, count);
+}
+
+/* As they appear, but those whose ranges depend on others come last, and after those. */
+static void order_points(struct checker *c, struct statement *st) {
+    struct index *left[BINDERS_MAX];
+    int count = 0, left_count = 0;
+    for (int k = 0; k < st->order_count; k++) {
         find_dynamic(st->ranges, st->order[k]);
-    for (int late = 0; late < 2; late++)
-        for (int k = 0; k < st->order_count; k++)
-            if (st->order[k]->is_dynamic == (late == 1))
-                order[count++] = st->order[k];
-    memcpy(st->order, order, sizeof order);
+        if (st->order[k]->is_dynamic)
+            left[left_count++] = st->order[k];
+        else
+            st->order[count++] = st->order[k];
+    }
+    while (left_count) {
+        int k = 0;
+        while (k < left_count && waits_for(left[k], left, left_count))
+            k++;
+        if (k == left_count) {
+            invalid(c, "ranges that depend on each other");
+            return;
+        }
+        st->order[count++] = left[k];
+        memmove(&left[k], &left[k + 1], (size_t)(--left_count - k) * sizeof *left);
+    }
+}
+
+/* ---- what must bound each index */
+
+static bool bounds(const struct expression *e, const struct index *index, bool must_be_bare) {
+    if (e->kind == INDEX)
+        return e->index == index;
+    bool is_affine = (e->kind == UNARY && e->op == NEGATE) ||
+                     (e->kind == BINARY && (e->op == ADD || e->op == SUBTRACT || e->op == MULTIPLY));
+    for (int k = 0; k < e->count && is_affine && !must_be_bare; k++)
+        if (bounds(e->x[k], index, false))
+            return true;
+    return false;
+}
+
+/* Where nothing does, the text is wrong whether it is reached or not. */
+static void need_bounds(struct checker *c, const struct range_context *ranges, bool must_be_bare) {
+    for (int k = 0; k < ranges->index_count; k++) {
+        struct index *index = ranges->indices[k];
+        bool is_bounded = index->low;
+        for (int q = 0; q < ranges->access_count && !is_bounded; q++)
+            for (int d = 0; d < ranges->accesses[q].symbol->rank && !is_bounded; d++)
+                is_bounded = bounds(ranges->accesses[q].x[d], index, must_be_bare);
+        if (is_bounded || c->oracle->verdict != RUNS)
+            continue;
+        invalid(c, "an index that nothing bounds");
+        c->oracle->unranged = index;
+    }
 }
 
 static void new_ranges(struct checker *c, struct statement *st) {
@@ -238,6 +282,10 @@ static void new_ranges(struct checker *c, struct statement *st) {
     c->ranges = st->ranges;
     c->loop_count = 0;
     c->is_guarded = false;
+    if (st->ranges && st->is_inside) {
+        st->ranges->next = c->host->inner;
+        c->host->inner = st->ranges;
+    }
 }
 
 static void check_where(struct checker *c, struct statement *st) {
@@ -282,7 +330,7 @@ static void check_assignment(struct checker *c, struct statement *st) {
         symbol->is_used = true;
     }
     check_left(c, st);
-    order_points(st);
+    order_points(c, st);
     if (st->is_new)
         show(c, symbol);
     else
@@ -406,6 +454,10 @@ static void check_each(struct checker *c, struct statement *st) {
 
 static void check_statement(struct checker *c, struct statement *st) {
     st->is_inside = c->each || c->in_def;
+    if (!st->is_inside) {
+        c->host = st;
+        st->inner = NULL;
+    }
     if (st->kind == ASSIGN) {
         check_assignment(c, st);
     } else if (st->kind == DECLARE) {
@@ -429,8 +481,12 @@ static void check_statement(struct checker *c, struct statement *st) {
 }
 
 static void check_body(struct checker *c, struct statement *st) {
-    for (; st && c->oracle->verdict == RUNS; st = st->next)
+    for (; st && c->oracle->verdict == RUNS; st = st->next) {
+        st->ranges = NULL;
         check_statement(c, st);
+        if (st->ranges)
+            need_bounds(c, st->ranges, st->is_inside);
+    }
 }
 
 void check_program(struct oracle *oracle) {

@@ -213,10 +213,31 @@ static void run_statement(struct oracle *oracle, struct statement *st) {
     }
 }
 
+/* The bare subscripts of an index have one extent each, in what an `each` or a def holds, too, even if it is not
+ * reached; what Leat says of it then is not settled. */
+static void compare_extents(struct oracle *oracle, const struct range_context *ranges) {
+    for (; ranges; ranges = ranges->next)
+        for (int k = 0; k < ranges->index_count; k++) {
+            int64_t extent = -1;
+            for (int q = 0; q < ranges->access_count && !ranges->indices[k]->low; q++) {
+                const struct access *a = &ranges->accesses[q];
+                for (int d = 0; d < a->symbol->rank; d++) {
+                    if (a->x[d]->kind != INDEX || a->x[d]->index != ranges->indices[k])
+                        continue;
+                    if (extent >= 0 && extent != a->symbol->shape[d])
+                        fail(oracle, UNSUITABLE, "extents that differ");
+                    extent = a->symbol->shape[d];
+                }
+            }
+        }
+}
+
 void run_body(struct oracle *oracle, struct statement *st) {
     for (; st && oracle->verdict == RUNS && !oracle->breaks && !oracle->returns; st = st->next) {
-        if (!st->is_inside)
+        if (!st->is_inside) {
             oracle->statement = st;
+            compare_extents(oracle, st->inner);
+        }
         run_statement(oracle, st);
     }
 }

@@ -152,6 +152,7 @@ struct range_context {
     int access_count;
     struct index *indices[CONTEXT_INDICES_MAX];
     int index_count;
+    struct range_context *next; /* of the same statement of the host's, within an `each` or a def */
 };
 
 struct statement {
@@ -171,7 +172,7 @@ struct statement {
     /* oracle */
     bool is_new, is_inside; /* inside: of an `each` or a def */
     int type;               /* of the right side, `else` included */
-    struct range_context *ranges;
+    struct range_context *ranges, *inner;
     struct index *order[BINDERS_MAX]; /* as its points follow each other */
     int order_count;
     union value fill;
