@@ -185,7 +185,7 @@ static struct expression *make_table_read(struct maker *m, const struct symbol *
     struct expression *read = new_of_symbol(m->source, READ, table);
     for (int d = 0; d < table->rank; d++)
         read->x[read->count++] = make_subscript(m, table, d, depth - 1);
-    return is_safe && chance(m, 70) ? read : wrapped(m, array, axis, read);
+    return is_safe && !m->is_plain && chance(m, 70) ? read : wrapped(m, array, axis, read);
 }
 
 static struct expression *divided(struct maker *m, int64_t extent) {
@@ -394,7 +394,7 @@ static bool make_binder(struct maker *m, struct index *binder) {
     int64_t how = draw(m, 100);
     if (how < m->habits.inferred)
         return true;
-    how = draw(m, 100);
+    how = m->is_plain ? 30 + draw(m, 70) : draw(m, 100);
     if (how < 20) {
         range_by_index(m, binder);
     } else if (how < 30) {

@@ -51,7 +51,7 @@ static void range_of_index(struct maker *m, struct index *index, bool is_new) {
     } else if (how < 30 && !is_new && index->planned_high > 1) {
         index->planned_low = 1;
         set_range(m, index, 1, index->planned_high);
-    } else if (how < 40 && !is_new && m->plan_count) {
+    } else if (how < 40 && !is_new && m->plan_count && !m->is_plain) {
         struct index *outer = m->plans[draw(m, m->plan_count)];
         index->low = number(m, 0);
         index->high = new_binary(m->source, ADD, new_of_index(m->source, outer), number(m, 1));
@@ -143,7 +143,7 @@ static struct statement *make_update(struct maker *m) {
         return make_new_array(m);
     struct statement *st = new_statement(m->source, ASSIGN);
     st->symbol = array;
-    bool is_scatter = chance(m, 35);
+    bool is_scatter = !m->is_plain && chance(m, 35);
     for (int d = 0; d < array->rank && !is_scatter; d++)
         add_index(m, st, array->shape[d], false);
     for (int d = 0; d < 3 && is_scatter && (d == 0 || chance(m, 50)); d++)
@@ -403,7 +403,7 @@ static struct statement *make_statement(struct maker *m) {
         how = draw(m, 100);
         return how < 35 ? make_if(m) : how < 70 ? make_for(m) : make_while(m);
     }
-    how = draw(m, 100);
+    how = draw(m, m->is_plain ? 90 : 100);
     if (how < 40)
         return make_new_array(m);
     if (how < 60)
@@ -545,6 +545,11 @@ static void draw_habits(struct maker *m) {
                                 .reducing = chance(m, 50) ? 20 : 8,
                                 .calling = 25,
                                 .controlled = chance(m, 40) ? 30 : 4};
+    m->is_plain = m->seed % PLAIN_EVERY == 0;
+    if (!m->is_plain)
+        return;
+    m->whole_types[0] = m->whole_types[1] = LEAT_I64;
+    m->habits.guarded = m->habits.calling = 0;
 }
 
 static void make_numbers(struct maker *m) {
@@ -619,7 +624,7 @@ void make_program(struct source *source, struct oracle *oracle, uint64_t seed) {
     memset(source, 0, offsetof(struct source, memory));
     source->seed = seed;
     draw_habits(&m);
-    for (int def_count = (int)draw(&m, DEFS_MAX + 1); def_count > 0 && chance(&m, 70); def_count--)
+    for (int left = (int)draw(&m, DEFS_MAX + 1); left > 0 && !m.is_plain && chance(&m, 70); left--)
         make_definition(&m);
     make_numbers(&m);
     struct statement **end = &source->body;

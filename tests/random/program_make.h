@@ -6,6 +6,9 @@
 #define TESTS_RANDOM_PROGRAM_MAKE_H
 #include "oracle.h"
 
+/* Programs of every fifth seed are plain: sim interprets most of them, without a compilation for each statement. */
+enum { PLAIN_EVERY = 5 };
+
 /* The same program for the same seed. `source` and `oracle` are overwritten; the oracle's verdict is its own. */
 void make_program(struct source *source, struct oracle *oracle, uint64_t seed);
 
@@ -33,6 +36,7 @@ struct maker {
     int written_count, each_mark;    /* each_mark: the first plan that is the each's */
     int block_depth, budget;
     bool in_each, in_def, is_free; /* free: subscripts may fall outside */
+    bool is_plain;                 /* what the interpreter for devices runs, for the most part */
 };
 
 int64_t draw(struct maker *m, int64_t below);
