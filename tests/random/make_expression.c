@@ -77,6 +77,8 @@ static bool is_of_class(const struct symbol *symbol, enum value_class value_clas
 static struct symbol *choose_name(struct maker *m, enum value_class value_class, bool is_array) {
     struct symbol *found[SYMBOLS_MAX];
     int count = 0;
+    if (is_array && m->target && is_of_class(m->target, value_class) && m->target->rank > 0 && chance(m, 25))
+        return m->target;
     for (int k = 0; k < m->name_count; k++) {
         struct symbol *symbol = m->names[k];
         if (symbol->is_array == is_array && is_of_class(symbol, value_class) && (!is_array || symbol->rank > 0))
@@ -266,8 +268,9 @@ static struct expression *make_fixed(struct maker *m, const struct symbol *array
     int64_t extent = array->shape[axis];
     struct symbol *scalar = choose_name(m, WHOLE, false);
     if (scalar && chance(m, 40))
-        return wrapped(m, array, axis, new_of_symbol(m->source, SCALAR, scalar));
-    return number(m, draw(m, extent));
+        return chance(m, 50) ? new_of_symbol(m->source, SCALAR, scalar)
+                             : wrapped(m, array, axis, new_of_symbol(m->source, SCALAR, scalar));
+    return number(m, draw(m, m->is_free ? extent + 2 : extent));
 }
 
 struct expression *make_subscript(struct maker *m, const struct symbol *array, int axis, int depth) {
@@ -318,8 +321,20 @@ static struct expression *make_read(struct maker *m, enum value_class value_clas
     return read;
 }
 
-struct expression *make_bare_read(struct maker *m, enum value_class value_class, struct index *const *indices,
-                                  int count) {
+static struct expression *bounding_subscript(struct maker *m, struct index *index) {
+    int64_t how = m->in_def || m->in_each ? 99 : draw(m, 100);
+    struct expression *e = of_index(m, index);
+    if (how < 8)
+        return binary(m, SUBTRACT, number(m, index->planned_high - 1), e);
+    if (how < 12)
+        return binary(m, MULTIPLY, number(m, 2), e);
+    if (how < 16)
+        return binary(m, ADD, e, number(m, 1));
+    return e;
+}
+
+struct expression *make_bounding_read(struct maker *m, enum value_class value_class, struct index *const *indices,
+                                      int count) {
     int64_t shape[AXES_MAX];
     struct symbol *array = NULL;
     for (int d = 0; d < count; d++)
@@ -334,7 +349,7 @@ struct expression *make_bare_read(struct maker *m, enum value_class value_class,
         array = make_input(m, value_class, count, shape);
     struct expression *read = new_of_symbol(m->source, READ, array);
     for (int d = 0; d < count; d++)
-        read->x[read->count++] = of_index(m, indices[d]);
+        read->x[read->count++] = bounding_subscript(m, indices[d]);
     return read;
 }
 
@@ -442,7 +457,7 @@ static struct expression *make_reduction(struct maker *m, enum value_class value
         inner = TRUTH;
     struct expression *body = make_value(m, inner, depth - 1);
     if (bare_count) {
-        struct expression *read = make_bare_read(m, inner == TRUTH ? WHOLE : inner, bare, bare_count);
+        struct expression *read = make_bounding_read(m, inner == TRUTH ? WHOLE : inner, bare, bare_count);
         body = binary(m, inner == TRUTH ? LE : chance(m, 50) ? MULTIPLY : ADD, read, body);
     }
     m->plan_count = plan_count;

@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { TRIES = 4, STATEMENT_BUDGET = 30, PRODUCT_MAX = 700 };
+enum { TRIES = 4, STATEMENT_BUDGET = 30 };
+enum { POINTS_USUAL = 700, STEPS_USUAL = 60000, LARGE_EVERY = 500, POINTS_LARGE = 1 << 18, STEPS_LARGE = 4000000 };
 
 static struct statement *make_statement(struct maker *m);
 
@@ -84,7 +85,7 @@ static struct expression *with_ranges(struct maker *m, const struct statement *s
             inferred[count++] = st->indices[k];
     if (!count || chance(m, 25))
         return value;
-    struct expression *read = make_bare_read(m, value_class, inferred, count);
+    struct expression *read = make_bounding_read(m, value_class, inferred, count);
     if (value_class == TRUTH)
         return new_binary(m->source, chance(m, 50) ? AND : OR, value, read);
     return new_binary(m->source, chance(m, 50) ? ADD : MULTIPLY, value, read);
@@ -98,7 +99,7 @@ static struct statement *make_new_array(struct maker *m) {
     int rank = draw_rank(m);
     for (int d = 0; d < rank && m->plan_count < PLANS_MAX; d++) {
         int64_t extent = draw_extent(m);
-        if (planned_points(m) * extent > PRODUCT_MAX)
+        if (planned_points(m) * extent > m->points_max)
             extent = 1 + draw(m, 2);
         add_index(m, st, extent, true);
     }
@@ -142,7 +143,7 @@ static struct statement *make_update(struct maker *m) {
     if (!array)
         return make_new_array(m);
     struct statement *st = new_statement(m->source, ASSIGN);
-    st->symbol = array;
+    st->symbol = m->target = array;
     bool is_scatter = !m->is_plain && chance(m, 35);
     for (int d = 0; d < array->rank && !is_scatter; d++)
         add_index(m, st, array->shape[d], false);
@@ -396,6 +397,7 @@ static struct statement *make_each(struct maker *m) {
 
 static struct statement *make_statement(struct maker *m) {
     m->budget = STATEMENT_BUDGET;
+    m->target = NULL;
     if (m->in_each)
         return make_each_statement(m);
     int64_t how = draw(m, 100);
@@ -532,6 +534,14 @@ static void draw_habits(struct maker *m) {
         m->dims[draw(m, DIMS_MAX)] = 0;
     if (chance(m, 5))
         m->dims[draw(m, DIMS_MAX)] = 9 + draw(m, 40);
+    m->points_max = POINTS_USUAL;
+    m->source->steps_max = STEPS_USUAL;
+    if (m->seed % LARGE_EVERY == 1) { /* enough for several threads */
+        m->points_max = POINTS_LARGE;
+        m->source->steps_max = STEPS_LARGE;
+        m->dims[1] = 3 + draw(m, 3);
+        m->dims[0] = draw(m, 2) ? 2000 + draw(m, 3000) : 40000 + draw(m, 30000);
+    }
     for (int k = 0; k < 2; k++)
         m->whole_types[k] = wholes[draw(m, 7)];
     m->real_type = chance(m, 50) ? LEAT_F64 : LEAT_F32;

@@ -16,7 +16,7 @@ enum verdict {
     UNSUITABLE   /* nothing can be said of it */
 };
 
-enum { ORACLE_BYTES = 1 << 22, POINTS_MAX = 1 << 14 };
+enum { ORACLE_BYTES = 1 << 25, POINTS_MAX = 1 << 18 };
 
 struct oracle {
     struct source *source;

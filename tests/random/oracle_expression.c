@@ -2,8 +2,6 @@
 #include "oracle.h"
 #include <math.h>
 
-enum { STEPS_MAX = 60000 };
-
 static const union value nothing = {.whole = 0};
 
 union value evaluate_as(struct oracle *oracle, struct expression *e, int type) {
@@ -268,7 +266,7 @@ static union value evaluate_call(struct oracle *oracle, struct expression *e) {
 }
 
 union value evaluate(struct oracle *oracle, struct expression *e) {
-    if (++oracle->steps > STEPS_MAX)
+    if (++oracle->steps > oracle->source->steps_max)
         fail(oracle, UNSUITABLE, "too many steps");
     if (oracle->verdict != RUNS)
         return nothing;

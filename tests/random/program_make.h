@@ -34,7 +34,9 @@ struct maker {
     int name_count;
     const struct symbol *written[4]; /* by the `each` around: read with its indices bare */
     int written_count, each_mark;    /* each_mark: the first plan that is the each's */
+    struct symbol *target;           /* of the statement: read more often than others */
     int block_depth, budget;
+    int64_t points_max;            /* of a statement */
     bool in_each, in_def, is_free; /* free: subscripts may fall outside */
     bool is_plain;                 /* what the interpreter for devices runs, for the most part */
 };
@@ -48,9 +50,9 @@ struct index *plan_index(struct maker *m, int64_t low, int64_t high);
 void set_range(struct maker *m, struct index *index, int64_t low, int64_t high);
 struct expression *make_value(struct maker *m, enum value_class value_class, int depth);
 struct expression *make_subscript(struct maker *m, const struct symbol *array, int axis, int depth);
-/* A read with all these indices bare. */
-struct expression *make_bare_read(struct maker *m, enum value_class value_class, struct index *const *indices,
-                                  int count);
+/* A read that bounds all these indices, bare for the most part. */
+struct expression *make_bounding_read(struct maker *m, enum value_class value_class, struct index *const *indices,
+                                      int count);
 struct expression *make_extent(struct maker *m, int64_t extent);
 struct expression *whole_subscript(struct maker *m, struct expression *e);
 #endif

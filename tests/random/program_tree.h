@@ -180,6 +180,7 @@ struct statement {
 
 struct source {
     uint64_t seed;
+    int64_t steps_max; /* evaluations of an expression that the oracle takes time for */
     struct symbol *symbols[SYMBOLS_MAX];
     int symbol_count;
     struct definition *defs[DEFS_MAX];

@@ -16,14 +16,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WAYS = 5, INTERPRETED = 3, SIM = 4, SECONDS = 20, SIM_SECONDS = 200 };
+enum { WAYS = 6, INTERPRETED = 4, SIM = 5, SECONDS = 20, SIM_SECONDS = 200 };
 
 static const struct way ways[WAYS] = {
-    {"on one thread", {.threads = 1}, false, false},
-    {"on two threads, baseline", {.threads = 2, .simd = "baseline"}, true, false},
-    {"on seven threads, nothing kept", {.threads = 7, .cache_cap_bytes = 1}, true, true},
-    {"on sim, interpreted", {.device = "sim", .interpret = LEAT_INTERPRET_ONLY, .keep_code = true}, false, false},
-    {"on sim", {.device = "sim"}, false, false}};
+    {.name = "on one thread", .options = {.threads = 1}},
+    {.name = "on two threads, baseline", .options = {.threads = 2, .simd = "baseline"}, .takes_some = true},
+    {.name = "on seven threads, nothing kept",
+     .options = {.threads = 7, .cache_cap_bytes = 1},
+     .takes_some = true,
+     .runs_twice = true},
+    {.name = "into given arrays", .options = {.threads = 2}, .gives_arrays = true},
+    {.name = "on sim, interpreted", .options = {.device = "sim", .interpret = LEAT_INTERPRET_ONLY, .keep_code = true}},
+    {.name = "on sim", .options = {.device = "sim"}}};
 
 struct session {
     uint64_t first, count, every[WAYS];
@@ -221,7 +225,7 @@ static int usage(void) {
 }
 
 int main(int count, char **arguments) {
-    struct session s = {.first = 1, .every = {1, 1, 1, 0, 0}};
+    struct session s = {.first = 1, .every = {1, 1, 1, 1, 0, 0}};
     char **rest = arguments + 1, **end = arguments + count;
     for (; rest + 1 < end && !strncmp(*rest, "--", 2); rest += 2)
         s.every[!strcmp(*rest, "--sim") ? SIM : INTERPRETED] = strtoull(rest[1], NULL, 10);

@@ -23,67 +23,101 @@ static void put(void *element, int dtype, int64_t halves) {
 }
 
 /* Strides in elements, and the offset of element 0. Returns the number of elements that are spanned. */
-static int64_t lay_out(const struct symbol *input, int64_t *strides, int64_t *start) {
+static int64_t lay_out(leat_description *d, enum layout layout, int64_t *start) {
     int64_t span = 1;
-    bool is_by_columns = input->layout == LAYOUT_COLUMNS;
-    for (int k = 0; k < input->rank; k++) {
-        int d = is_by_columns ? k : input->rank - 1 - k;
-        strides[d] = span;
-        span *= input->shape[d] > 0 ? input->shape[d] : 1;
+    for (int k = 0; k < d->rank; k++) {
+        int axis = layout == LAYOUT_COLUMNS ? k : d->rank - 1 - k;
+        d->strides[axis] = span;
+        span *= d->shape[axis] > 0 ? d->shape[axis] : 1;
     }
     *start = 0;
-    for (int d = 0; d < input->rank; d++) {
-        if (input->layout == LAYOUT_SPREAD)
-            strides[d] *= 2;
-        if (input->layout == LAYOUT_BACKWARDS) {
-            *start += strides[d] * (input->shape[d] > 0 ? input->shape[d] - 1 : 0);
-            strides[d] = -strides[d];
+    for (int axis = 0; axis < d->rank; axis++) {
+        if (layout == LAYOUT_SPREAD)
+            d->strides[axis] *= 2;
+        if (layout == LAYOUT_BACKWARDS) {
+            *start += d->strides[axis] * (d->shape[axis] > 0 ? d->shape[axis] - 1 : 0);
+            d->strides[axis] = -d->strides[axis];
         }
     }
-    if (input->layout == LAYOUT_BROADCAST && input->rank > 0)
-        strides[0] = 0;
+    if (layout == LAYOUT_BROADCAST && d->rank > 0)
+        d->strides[0] = 0;
     return 2 * span;
 }
 
-/* The array lives as long as its memory, which is freed with it. */
-static leat_array *wrap(const struct source *source, const struct symbol *input, leat_context *ctx) {
-    leat_description d = {.dtype = (leat_dtype)input->dtype,
-                          .rank = input->is_array ? input->rank : 0,
-                          .read_only = true,
-                          .memory = LEAT_MEMORY_HOST};
-    int64_t start = 0, span = lay_out(input, d.strides, &start), count = input->is_array ? element_count(input) : 1;
-    size_t size = leat_dtype_size_bytes(d.dtype);
+/* An array in memory of its own, which is freed with it. *memory: where its element 0 is. */
+static leat_array *new_array(leat_context *ctx, leat_description d, enum layout layout, char **memory) {
+    int64_t start = 0;
+    size_t size = leat_dtype_size_bytes(d.dtype), span = (size_t)lay_out(&d, layout, &start) * size;
     leat_array *array = NULL;
-    char *memory = malloc((size_t)span * size);
-    memcpy(d.shape, input->shape, sizeof input->shape);
-    memset(memory, 0xa5, (size_t)span * size);
+    char *all = malloc(span);
+    memset(all, 0xa5, span);
+    *memory = all + (size_t)start * size;
+    d.data = *memory;
+    d.memory = LEAT_MEMORY_HOST;
+    need(leat_array_wrap(ctx, &d, free, all, &array), "an array");
+    return array;
+}
+
+static leat_description describe_array(const struct symbol *symbol, int dtype) {
+    leat_description d = {.dtype = (leat_dtype)dtype, .rank = symbol->is_array ? symbol->rank : 0};
+    memcpy(d.shape, symbol->shape, sizeof symbol->shape);
+    return d;
+}
+
+static leat_array *new_input(const struct source *source, const struct symbol *input, leat_context *ctx,
+                             bool is_writable) {
+    leat_description d = describe_array(input, input->dtype);
+    int64_t count = input->is_array ? element_count(input) : 1, start = 0;
+    size_t size = leat_dtype_size_bytes(d.dtype);
+    char *memory;
+    d.read_only = !is_writable;
+    leat_array *array = new_array(ctx, d, input->layout, &memory);
+    lay_out(&d, input->layout, &start);
     for (int64_t k = 0; k < count; k++) {
-        int64_t at = start, rest = k;
+        int64_t at = 0, rest = k;
         for (int axis = d.rank - 1; axis >= 0; axis--) {
             at += rest % d.shape[axis] * d.strides[axis];
             rest /= d.shape[axis];
         }
-        put(memory + (size_t)at * size, input->dtype,
+        put(memory + at * (int64_t)size, input->dtype,
             input->is_array ? input_halves(source, input, k) : 2 * input->number);
     }
-    d.data = memory + (size_t)start * size;
-    need(leat_array_wrap(ctx, &d, free, memory, &array), "an input");
     return array;
 }
 
-static leat_status bind_inputs(const struct source *source, leat_call *call, leat_context *ctx) {
+static leat_status ask_for(const struct trial *t, const struct way *way, int number, leat_array *input, leat_call *call,
+                           leat_context *ctx) {
+    const struct symbol *symbol = t->source->symbols[number];
+    if (!way->gives_arrays || t->oracle->verdict != RUNS)
+        return leat_call_want(call, symbol->name, NULL);
+    bool in_place = input && symbol->layout != LAYOUT_BROADCAST && strong_type(symbol->type) == symbol->dtype;
+    uint64_t bits = random_bits(t->source->seed + 9, (uint64_t)number);
+    char *memory;
+    if (in_place && bits % 4)
+        return leat_call_want(call, symbol->name, input);
+    leat_array *array = new_array(ctx, describe_array(symbol, strong_type(symbol->type)),
+                                  (enum layout)(bits / 4 % LAYOUT_BROADCAST), &memory);
+    leat_status status = leat_call_want(call, symbol->name, array);
+    leat_array_free(array);
+    return status;
+}
+
+/* Binds the inputs and asks for the results. */
+static leat_status bind(const struct trial *t, const struct way *way, const bool *wanted, leat_call *call,
+                        leat_context *ctx) {
     leat_status status = LEAT_OK;
-    for (int k = 0; k < source->symbol_count && !status; k++) {
-        const struct symbol *input = source->symbols[k];
-        if (!input->is_input || !input->is_used)
-            continue;
-        if (input->is_number) {
-            status = leat_call_set_i64(call, input->name, input->number);
-            continue;
+    for (int k = 0; k < t->source->symbol_count && !status; k++) {
+        const struct symbol *symbol = t->source->symbols[k];
+        leat_array *input = NULL;
+        if (symbol->is_input && symbol->is_used && symbol->is_number)
+            status = leat_call_set_i64(call, symbol->name, symbol->number);
+        else if (symbol->is_input && symbol->is_used) {
+            input = new_input(t->source, symbol, ctx, way->gives_arrays && wanted[k]);
+            status = leat_call_set_array(call, symbol->name, input);
         }
-        leat_array *array = wrap(source, input, ctx);
-        status = leat_call_set_array(call, input->name, array);
-        leat_array_free(array);
+        if (!status && wanted[k])
+            status = ask_for(t, way, k, input, call, ctx);
+        leat_array_free(input);
     }
     return status;
 }
@@ -103,7 +137,7 @@ static int choose_wanted(const struct source *source, const struct way *way, boo
         count += wanted[k];
     }
     for (int k = 0; k < source->symbol_count && way->takes_some && count > 1; k++) {
-        if (!wanted[k] || random_bits(source->seed + 5, (uint64_t)k + (uint64_t)way->name[0] * 1000) % 100 < 35)
+        if (!wanted[k] || random_bits(source->seed + 5, (uint64_t)k + (uint64_t)way->options.threads * 1000) % 100 < 35)
             continue;
         wanted[k] = false;
         count--;
@@ -255,10 +289,7 @@ enum finding try_way(struct trial *t, const struct way *way, leat_context *ctx) 
     if (!status)
         status = leat_call_new(program, &call);
     if (!status)
-        status = bind_inputs(t->source, call, ctx);
-    for (int k = 0; k < t->source->symbol_count && !status; k++)
-        if (wanted[k])
-            status = leat_call_want(call, t->source->symbols[k]->name, NULL);
+        status = bind(t, way, wanted, call, ctx);
     for (int run = 0; run < 1 + way->runs_twice && finding == AGREES && !status; run++) {
         status = leat_call_run(call, NULL, NULL);
         if (!status && t->oracle->verdict == RUNS)

@@ -19,6 +19,7 @@ struct way {
     leat_options options;
     bool takes_some; /* asks for some of the results alone */
     bool runs_twice;
+    bool gives_arrays; /* for the results; inputs that the program assigns are written in place */
 };
 
 struct trial {
