@@ -109,7 +109,8 @@ struct symbol *make_input(struct maker *m, enum value_class value_class, int ran
     input->rank = rank;
     memcpy(input->shape, shape, (size_t)rank * sizeof *shape);
     input->greatest = value_class == TRUTH ? 1 : 1 + draw(m, 5);
-    bool has_sign = value_class != TRUTH && input->dtype != LEAT_U8 && chance(m, 50);
+    bool is_unsigned = input->dtype >= LEAT_U8 && input->dtype <= LEAT_U64;
+    bool has_sign = value_class != TRUTH && !is_unsigned && chance(m, 50);
     input->least = has_sign ? -draw(m, 4) : 0;
     input->layout = chance(m, 75) ? LAYOUT_PLAIN : (enum layout)draw(m, LAYOUTS);
     input->has_written_type = chance(m, 20);
@@ -281,6 +282,8 @@ struct expression *make_subscript(struct maker *m, const struct symbol *array, i
         return index ? of_index(m, index) : number(m, 0);
     if (m->plan_count)
         bare = bare_index(m, extent, chance(m, 70) ? axis : (int)draw(m, m->plan_count));
+    if (depth < -1)
+        return bare ? of_index(m, bare) : number(m, draw(m, extent));
     if (how < m->habits.computed)
         return make_computed(m, array, axis, depth);
     how = draw(m, 100);

@@ -1,12 +1,5 @@
-/* Draws statements, defs and programs. */
+/* Draws statements. */
 #include "program_make.h"
-#include <stddef.h>
-#include <string.h>
-
-enum { TRIES = 4, STATEMENT_BUDGET = 30 };
-enum { POINTS_USUAL = 700, STEPS_USUAL = 60000, LARGE_EVERY = 500, POINTS_LARGE = 1 << 18, STEPS_LARGE = 4000000 };
-
-static struct statement *make_statement(struct maker *m);
 
 static struct expression *number(struct maker *m, int64_t value) {
     return new_number(m->source, value);
@@ -335,7 +328,7 @@ static struct statement *make_store(struct maker *m, struct symbol *array) {
     return st;
 }
 
-static struct statement *make_private(struct maker *m) {
+struct statement *make_private(struct maker *m) {
     struct statement *st = new_statement(m->source, ASSIGN);
     struct symbol *scalar = NULL;
     for (int k = m->name_count - 1; k >= 0 && !scalar; k--)
@@ -395,7 +388,7 @@ static struct statement *make_each(struct maker *m) {
     return st;
 }
 
-static struct statement *make_statement(struct maker *m) {
+struct statement *make_statement(struct maker *m) {
     m->budget = STATEMENT_BUDGET;
     m->target = NULL;
     if (m->in_each)
@@ -417,234 +410,4 @@ static struct statement *make_statement(struct maker *m) {
     if (how < 90)
         return make_edge(m);
     return m->plan_count < PLANS_MAX - 3 ? make_each(m) : make_scalar(m);
-}
-
-/* ---- defs */
-
-static struct statement *make_def_statement(struct maker *m, bool may_block) {
-    int64_t how = draw(m, 100);
-    if (how < 65 || !may_block)
-        return make_private(m);
-    struct statement *st = new_statement(m->source, how < 82 ? IF : FOR);
-    int name_count = m->name_count;
-    if (st->kind == IF) {
-        st->value = make_value(m, TRUTH, 1);
-    } else {
-        struct index *index = plan_index(m, 0, 1 + draw(m, 3));
-        set_range(m, index, 0, index->planned_high);
-        st->indices[st->index_count++] = index;
-        m->plans[m->plan_count++] = index;
-    }
-    st->body = make_def_statement(m, false);
-    if (st->kind == FOR) {
-        m->plan_count--;
-    } else if (chance(m, 30)) {
-        struct statement *back = st->body->next = new_statement(m->source, RETURN);
-        back->value = make_value(m, WHOLE, 1);
-    }
-    m->name_count = name_count;
-    return st;
-}
-
-static void make_block_definition(struct maker *m, struct definition *def) {
-    struct statement **end = &def->body;
-    int count = 1 + (int)draw(m, 4);
-    for (int k = 0; k < count; k++) {
-        *end = make_def_statement(m, true);
-        end = &(*end)->next;
-    }
-    *end = new_statement(m->source, RETURN);
-    (*end)->value = make_value(m, WHOLE, 1);
-}
-
-/* a[i], a[(i+1) % len(a,0)] and the like */
-static void make_array_definition(struct maker *m, struct definition *def) {
-    struct symbol *array = new_symbol(m->source, 'a', true), *place = new_symbol(m->source, 'v', false);
-    def->parameters[0] = array;
-    def->parameters[1] = place;
-    def->parameter_count = 2;
-    struct expression *read = new_of_symbol(m->source, READ, array), *at = new_of_symbol(m->source, SCALAR, place);
-    struct expression *length = new_of_symbol(m->source, LENGTH, array);
-    int64_t how = draw(m, 4);
-    if (how == 1)
-        at = new_binary(m->source, MODULO, new_binary(m->source, ADD, at, number(m, 1)), length);
-    else if (how == 2)
-        at = new_function(m->source, MIN, at, new_binary(m->source, SUBTRACT, length, number(m, 1)), NULL);
-    else if (how == 3)
-        at = new_binary(m->source, FLOOR_DIVIDE, at, number(m, 2));
-    read->x[read->count++] = at;
-    def->value = chance(m, 50) ? read : new_binary(m->source, MULTIPLY, read, number(m, 2));
-}
-
-static bool uses(const struct expression *e, const struct symbol *symbol) {
-    bool found = e->symbol == symbol;
-    for (int k = 0; k < e->count; k++)
-        found |= uses(e->x[k], symbol);
-    return found;
-}
-
-/* Each parameter is used, so that what is given for it is, too. */
-static void make_value_definition(struct maker *m, struct definition *def) {
-    def->value = make_value(m, WHOLE, 2);
-    for (int k = 0; k < def->parameter_count; k++)
-        if (!uses(def->value, def->parameters[k]))
-            def->value = new_binary(m->source, chance(m, 50) ? ADD : MULTIPLY, def->value,
-                                    new_of_symbol(m->source, SCALAR, def->parameters[k]));
-    if (def->value->kind == SCALAR) /* the argument's own expression could not remember that call */
-        def->value = new_binary(m->source, ADD, def->value, number(m, 1));
-}
-
-static void make_definition(struct maker *m) {
-    struct definition *def = tree_new(m->source, sizeof *def);
-    int64_t how = draw(m, 100);
-    memcpy(def->name, "f1", 3);
-    def->name[1] = (char)('1' + m->source->def_count);
-    m->in_def = true;
-    m->name_count = m->plan_count = 0;
-    m->budget = STATEMENT_BUDGET;
-    if (how >= 75) {
-        make_array_definition(m, def);
-    } else {
-        def->is_block = how < 50;
-        def->parameter_count = 1 + (int)draw(m, PARAMETERS_MAX);
-        for (int k = 0; k < def->parameter_count; k++) {
-            def->parameters[k] = new_symbol(m->source, 'v', false);
-            def->parameters[k]->value_class = WHOLE;
-            add_name(m, def->parameters[k]);
-        }
-        if (def->is_block)
-            make_block_definition(m, def);
-        else
-            make_value_definition(m, def);
-    }
-    m->in_def = false;
-    m->name_count = 0;
-    m->source->defs[m->source->def_count++] = def;
-}
-
-/* ---- programs */
-
-static const int64_t common_extents[] = {1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 7, 8};
-
-static void draw_habits(struct maker *m) {
-    static const int wholes[] = {LEAT_I64, LEAT_I64, LEAT_I64, LEAT_I32, LEAT_I32, LEAT_U8, LEAT_I16};
-    for (int k = 0; k < DIMS_MAX; k++)
-        m->dims[k] = k && chance(m, 30) ? m->dims[0] : common_extents[draw(m, 15)];
-    if (chance(m, 5))
-        m->dims[draw(m, DIMS_MAX)] = 0;
-    if (chance(m, 5))
-        m->dims[draw(m, DIMS_MAX)] = 9 + draw(m, 40);
-    m->points_max = POINTS_USUAL;
-    m->source->steps_max = STEPS_USUAL;
-    if (m->seed % LARGE_EVERY == 1) { /* enough for several threads */
-        m->points_max = POINTS_LARGE;
-        m->source->steps_max = STEPS_LARGE;
-        m->dims[1] = 3 + draw(m, 3);
-        m->dims[0] = draw(m, 2) ? 2000 + draw(m, 3000) : 40000 + draw(m, 30000);
-    }
-    for (int k = 0; k < 2; k++)
-        m->whole_types[k] = wholes[draw(m, 7)];
-    m->real_type = chance(m, 50) ? LEAT_F64 : LEAT_F32;
-    m->habits = (struct habits){.inferred = chance(m, 40)   ? 85
-                                            : chance(m, 50) ? 40
-                                                            : 5,
-                                .computed = chance(m, 30)   ? 5
-                                            : chance(m, 50) ? 25
-                                                            : 45,
-                                .guarded = chance(m, 40) ? 18 : 3,
-                                .reducing = chance(m, 50) ? 20 : 8,
-                                .calling = 25,
-                                .controlled = chance(m, 40) ? 30 : 4};
-    m->is_plain = m->seed % PLAIN_EVERY == 0;
-    if (!m->is_plain)
-        return;
-    m->whole_types[0] = m->whole_types[1] = LEAT_I64;
-    m->habits.guarded = m->habits.calling = 0;
-}
-
-static void make_numbers(struct maker *m) {
-    for (int k = 0; k < 2; k++) {
-        if (!chance(m, 25))
-            continue;
-        struct symbol *input = new_symbol(m->source, 'c', false);
-        input->is_input = true;
-        input->is_number = chance(m, 70);
-        input->value_class = WHOLE;
-        input->dtype = input->type = input->is_number ? LEAT_I64 : m->whole_types[0];
-        input->number = draw(m, 5);
-        add_name(m, input);
-    }
-}
-
-/* What the oracle found of the names, for the next statements. */
-static void learn(struct maker *m) {
-    for (int k = 0; k < m->name_count; k++) {
-        struct symbol *symbol = m->names[k];
-        if (symbol->type == LEAT_BOOL)
-            symbol->value_class = TRUTH;
-        else
-            symbol->value_class = is_real_type(symbol->type) ? REAL : WHOLE;
-    }
-}
-
-static void cut(struct maker *m, struct statement **end, size_t used_bytes, int symbol_count, int name_count) {
-    *end = NULL;
-    m->source->used_bytes = used_bytes;
-    m->source->symbol_count = symbol_count;
-    m->name_count = name_count;
-}
-
-/* Indices that turn out to have no range get one. */
-static enum verdict run_with_ranges(struct maker *m) {
-    enum verdict verdict = oracle_run(m->oracle, m->source);
-    for (int k = 0; k < 6 && verdict != RUNS && m->oracle->unranged; k++) {
-        struct index *index = m->oracle->unranged;
-        if (index->low)
-            break;
-        set_range(m, index, index->planned_low, index->planned_high);
-        verdict = oracle_run(m->oracle, m->source);
-    }
-    return verdict;
-}
-
-/* True: it was kept. is_last: it fails. */
-static bool add_statement(struct maker *m, struct statement **end, bool *is_last) {
-    for (int k = 0; k < TRIES; k++) {
-        size_t used_bytes = m->source->used_bytes;
-        int symbol_count = m->source->symbol_count, name_count = m->name_count;
-        m->plan_count = m->written_count = m->block_depth = 0;
-        m->in_each = m->is_free = false;
-        *end = make_statement(m);
-        enum verdict verdict = run_with_ranges(m);
-        if (verdict == RUNS) {
-            learn(m);
-            return true;
-        }
-        if (verdict != UNSUITABLE && chance(m, 4)) {
-            *is_last = true;
-            return true;
-        }
-        cut(m, end, used_bytes, symbol_count, name_count);
-    }
-    return false;
-}
-
-void make_program(struct source *source, struct oracle *oracle, uint64_t seed) {
-    struct maker m = {.source = source, .oracle = oracle, .seed = seed};
-    memset(source, 0, offsetof(struct source, memory));
-    source->seed = seed;
-    draw_habits(&m);
-    for (int left = (int)draw(&m, DEFS_MAX + 1); left > 0 && !m.is_plain && chance(&m, 70); left--)
-        make_definition(&m);
-    make_numbers(&m);
-    struct statement **end = &source->body;
-    bool is_last = false;
-    int count = 1 + (int)draw(&m, 6);
-    for (int k = 0; k < count && !is_last; k++) {
-        add_statement(&m, end, &is_last);
-        while (*end)
-            end = &(*end)->next;
-    }
-    drop_uncalled(source);
-    oracle_run(oracle, source);
 }

@@ -1,7 +1,7 @@
 /* Makes random programs. A statement is drawn freely and kept if the oracle can run it, so that almost all programs
  * run; some end with a statement that fails.
  *
- * make_expression.c draws expressions, make_statement.c statements and programs. */
+ * make_expression.c draws expressions, make_statement.c statements, make_definition.c defs, make_program.c programs. */
 #ifndef TESTS_RANDOM_PROGRAM_MAKE_H
 #define TESTS_RANDOM_PROGRAM_MAKE_H
 #include "oracle.h"
@@ -14,7 +14,7 @@ void make_program(struct source *source, struct oracle *oracle, uint64_t seed);
 
 /* ---- among the generator's files */
 
-enum { PLANS_MAX = 8, DIMS_MAX = 4 };
+enum { PLANS_MAX = 8, DIMS_MAX = 4, STATEMENT_BUDGET = 30 };
 
 /* How likely each habit is in this program, in percent. */
 struct habits {
@@ -55,4 +55,8 @@ struct expression *make_bounding_read(struct maker *m, enum value_class value_cl
                                       int count);
 struct expression *make_extent(struct maker *m, int64_t extent);
 struct expression *whole_subscript(struct maker *m, struct expression *e);
+struct statement *make_statement(struct maker *m);
+/* An assignment to a scalar of the `each` or def around. */
+struct statement *make_private(struct maker *m);
+void make_definition(struct maker *m);
 #endif

@@ -10,10 +10,8 @@ void add_text(struct text *text, const char *format, ...) {
     int length = vsnprintf(text->bytes + text->length, sizeof text->bytes - text->length, format, arguments);
     va_end(arguments);
     text->length += (size_t)length;
-    if (text->length >= sizeof text->bytes) {
-        fprintf(stderr, "a program's text is too long\n");
-        exit(3);
-    }
+    if (text->length >= sizeof text->bytes)
+        exit(TOO_LARGE);
 }
 
 /* ---- expressions */

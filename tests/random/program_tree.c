@@ -6,10 +6,8 @@
 
 void *tree_new(struct source *source, size_t size_bytes) {
     size_t at = (source->used_bytes + 15) & ~(size_t)15;
-    if (at + size_bytes > TREE_BYTES) {
-        fprintf(stderr, "seed %llu: the tree is too large\n", (unsigned long long)source->seed);
-        exit(3);
-    }
+    if (at + size_bytes > TREE_BYTES)
+        exit(TOO_LARGE);
     source->used_bytes = at + size_bytes;
     return memset(source->memory + at, 0, size_bytes);
 }
@@ -87,10 +85,8 @@ struct index *new_index(struct source *source, const char *name) {
 
 struct symbol *new_symbol(struct source *source, char letter, bool is_array) {
     struct symbol *symbol = tree_new(source, sizeof *symbol);
-    if (source->symbol_count == SYMBOLS_MAX) {
-        fprintf(stderr, "seed %llu: too many names\n", (unsigned long long)source->seed);
-        exit(3);
-    }
+    if (source->symbol_count == SYMBOLS_MAX)
+        exit(TOO_LARGE);
     source->symbols[source->symbol_count] = symbol;
     snprintf(symbol->name, sizeof symbol->name, "%c%d", letter, ++source->symbol_count);
     symbol->is_array = is_array;
@@ -124,7 +120,7 @@ static struct index *copy_binder(struct copier *c, const struct index *old) {
     made->low = copy(c, old->low);
     made->high = copy(c, old->high);
     if (c->renamed_count == RENAMED_MAX)
-        exit(3);
+        exit(TOO_LARGE);
     c->old[c->renamed_count] = old;
     c->renamed[c->renamed_count++] = made;
     return made;

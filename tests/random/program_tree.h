@@ -15,7 +15,8 @@ enum {
     SYMBOLS_MAX = 160,
     DEFS_MAX = 3,
     NAME_BYTES = 16,
-    TREE_BYTES = 1 << 20
+    TREE_BYTES = 1 << 20,
+    TOO_LARGE = 4 /* exit status where a program does not fit */
 };
 
 /* Types beside leat_dtype: of written numbers, of indices and sizes, of written fractions. */
@@ -190,7 +191,7 @@ struct source {
     _Alignas(16) char memory[TREE_BYTES];
 };
 
-/* Zeroed memory of the program's; ends the process when there is none left. */
+/* Zeroed memory of the program's; ends the process with TOO_LARGE when there is none left. */
 void *tree_new(struct source *source, size_t size_bytes);
 struct expression *new_expression(struct source *source, enum expression_kind kind, int op);
 struct expression *new_number(struct source *source, int64_t number);

@@ -135,6 +135,13 @@ static pid_t start_child(void) {
     return child;
 }
 
+static void print_crash(int status) {
+    shared->finding = CRASH;
+    shared->findings++;
+    snprintf(shared->words, sizeof shared->words, "signal %d, exit status %d", WTERMSIG(status), WEXITSTATUS(status));
+    print_finding(shared->seed);
+}
+
 static void run_children(struct session *s) {
     while (s->count) {
         pid_t child = start_child();
@@ -145,11 +152,8 @@ static void run_children(struct session *s) {
             return;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
             exit(3);
-        shared->finding = CRASH;
-        shared->findings++;
-        snprintf(shared->words, sizeof shared->words, "signal %d, exit status %d", WTERMSIG(status),
-                 WEXITSTATUS(status));
-        print_finding(shared->seed);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != TOO_LARGE)
+            print_crash(status);
         s->count -= shared->seed + 1 - s->first;
         s->first = shared->seed + 1;
     }
