@@ -37,8 +37,8 @@ struct oracle {
 
 /* Runs the program. Arrays and scalars have their values in the tree then, if the verdict is RUNS. */
 enum verdict oracle_run(struct oracle *oracle, struct source *source);
-/* Element k of an input, times 2. */
-int64_t input_halves(const struct source *source, const struct symbol *input, int64_t k);
+/* Element k of an input, or the scalar, times 2. is_decoy: others that would fit, too. */
+int64_t input_halves(const struct source *source, const struct symbol *input, int64_t k, bool is_decoy);
 
 /* ---- among the oracle's files */
 

@@ -244,11 +244,14 @@ void run_body(struct oracle *oracle, struct statement *st) {
 
 /* ---- inputs */
 
-int64_t input_halves(const struct source *source, const struct symbol *input, int64_t k) {
+int64_t input_halves(const struct source *source, const struct symbol *input, int64_t k, bool is_decoy) {
+    if (!input->is_array)
+        return 2 * (input->number + is_decoy);
     int64_t count = element_count(input);
     if (input->layout == LAYOUT_BROADCAST && input->rank > 0 && input->shape[0] > 0)
         k %= count / input->shape[0];
-    uint64_t bits = random_bits(source->seed + 77, (uint64_t)k * SYMBOLS_MAX * 8 + (uint64_t)input->name[1] * 8);
+    uint64_t bits =
+        random_bits(source->seed + (is_decoy ? 78 : 77), (uint64_t)k * SYMBOLS_MAX * 8 + (uint64_t)input->name[1] * 8);
     int64_t whole = input->least + (int64_t)(bits % (uint64_t)(input->greatest - input->least + 1));
     return 2 * whole + (is_real_type(input->dtype) && bits >> 60 == 0);
 }
@@ -268,12 +271,12 @@ static void load_inputs(struct oracle *oracle) {
         if (input->size_of)
             input->value.whole = input->size_of->shape[input->axis];
         if (input->is_input && !input->is_array)
-            input->value = from_halves(oracle, 2 * input->number, from, input->type);
+            input->value = from_halves(oracle, input_halves(oracle->source, input, 0, false), from, input->type);
         if (!input->is_input || !input->is_array)
             continue;
         new_array(oracle, input, &zero);
         for (int64_t q = 0; input->data && q < element_count(input); q++)
-            input->data[q] = from_halves(oracle, input_halves(oracle->source, input, q), from, from);
+            input->data[q] = from_halves(oracle, input_halves(oracle->source, input, q, false), from, from);
     }
 }
 

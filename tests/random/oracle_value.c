@@ -143,9 +143,9 @@ static double operate_real(int op, double a, double b) {
     case DIVIDE:
         return b == 0 ? NAN : a / b;
     case FLOOR_DIVIDE:
-        return b == 0 || isinf(b) ? NAN : floor(a / b);
+        return b == 0 || isinf(a) || isinf(b) ? NAN : floor(a / b);
     default:
-        return b == 0 || isinf(b) ? NAN : a - b * floor(a / b);
+        return b == 0 || isinf(a) || isinf(b) ? NAN : a - b * floor(a / b);
     }
 }
 

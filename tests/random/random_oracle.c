@@ -27,7 +27,7 @@ static const struct way ways[WAYS] = {
      .runs_twice = true},
     {.name = "into given arrays", .options = {.threads = 2}, .gives_arrays = true},
     {.name = "on sim, interpreted", .options = {.device = "sim", .interpret = LEAT_INTERPRET_ONLY, .keep_code = true}},
-    {.name = "on sim", .options = {.device = "sim"}}};
+    {.name = "on sim", .options = {.device = "sim", .sim_check = true}}};
 
 struct session {
     uint64_t first, count, every[WAYS];

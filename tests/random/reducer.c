@@ -222,7 +222,7 @@ void print_inputs(const struct source *source) {
         if (!input->is_array)
             printf(" %lld", (long long)input->number);
         for (int64_t q = 0; input->is_array && q < element_count(input) && q < 60; q++)
-            printf(" %g", (double)input_halves(source, input, q) / 2);
+            printf(" %g", (double)input_halves(source, input, q, false) / 2);
         printf("\n");
     }
 }

@@ -64,7 +64,7 @@ static leat_description describe_array(const struct symbol *symbol, int dtype) {
     return d;
 }
 
-static leat_array *new_input(const struct source *source, const struct symbol *input, leat_context *ctx,
+static leat_array *new_input(const struct source *source, const struct symbol *input, leat_context *ctx, bool is_decoy,
                              bool is_writable) {
     leat_description d = describe_array(input, input->dtype);
     int64_t count = input->is_array ? element_count(input) : 1, start = 0;
@@ -79,8 +79,7 @@ static leat_array *new_input(const struct source *source, const struct symbol *i
             at += rest % d.shape[axis] * d.strides[axis];
             rest /= d.shape[axis];
         }
-        put(memory + at * (int64_t)size, input->dtype,
-            input->is_array ? input_halves(source, input, k) : 2 * input->number);
+        put(memory + at * (int64_t)size, input->dtype, input_halves(source, input, k, is_decoy));
     }
     return array;
 }
@@ -103,16 +102,16 @@ static leat_status ask_for(const struct trial *t, const struct way *way, int num
 }
 
 /* Binds the inputs and asks for the results. */
-static leat_status bind(const struct trial *t, const struct way *way, const bool *wanted, leat_call *call,
-                        leat_context *ctx) {
+static leat_status bind(const struct trial *t, const struct way *way, const bool *wanted, bool is_decoy,
+                        leat_call *call, leat_context *ctx) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < t->source->symbol_count && !status; k++) {
         const struct symbol *symbol = t->source->symbols[k];
         leat_array *input = NULL;
-        if (symbol->is_input && symbol->is_used && symbol->is_number)
-            status = leat_call_set_i64(call, symbol->name, symbol->number);
-        else if (symbol->is_input && symbol->is_used) {
-            input = new_input(t->source, symbol, ctx, way->gives_arrays && wanted[k]);
+        if (symbol->is_input && symbol->is_used && symbol->is_number) {
+            status = leat_call_set_i64(call, symbol->name, input_halves(t->source, symbol, 0, is_decoy) / 2);
+        } else if (symbol->is_input && symbol->is_used) {
+            input = new_input(t->source, symbol, ctx, is_decoy, way->gives_arrays && wanted[k]);
             status = leat_call_set_array(call, symbol->name, input);
         }
         if (!status && wanted[k])
@@ -278,6 +277,20 @@ static enum finding compare_status(struct trial *t, leat_status status, leat_con
     return MISSING_ERROR;
 }
 
+static leat_status run_call(struct trial *t, const struct way *way, const bool *wanted, leat_program *program,
+                            leat_call **call, leat_context *ctx) {
+    leat_status status = leat_call_new(program, call);
+    for (int is_decoy = way->runs_twice; is_decoy >= 0; is_decoy--) {
+        if (!status)
+            status = bind(t, way, wanted, is_decoy, *call, ctx);
+        if (!status)
+            status = leat_call_run(*call, NULL, NULL);
+        if (is_decoy && status != LEAT_INTERNAL)
+            status = LEAT_OK;
+    }
+    return status;
+}
+
 enum finding try_way(struct trial *t, const struct way *way, leat_context *ctx) {
     leat_program *program = NULL;
     leat_call *call = NULL;
@@ -287,14 +300,9 @@ enum finding try_way(struct trial *t, const struct way *way, leat_context *ctx) 
         return AGREES;
     leat_status status = leat_program_new(ctx, t->text->bytes, 0, NULL, &program);
     if (!status)
-        status = leat_call_new(program, &call);
-    if (!status)
-        status = bind(t, way, wanted, call, ctx);
-    for (int run = 0; run < 1 + way->runs_twice && finding == AGREES && !status; run++) {
-        status = leat_call_run(call, NULL, NULL);
-        if (!status && t->oracle->verdict == RUNS)
-            finding = compare_results(t, call, wanted);
-    }
+        status = run_call(t, way, wanted, program, &call, ctx);
+    if (!status && t->oracle->verdict == RUNS)
+        finding = compare_results(t, call, wanted);
     if (finding == AGREES)
         finding = compare_status(t, status, ctx, wanted);
     leat_call_free(call);

@@ -17,8 +17,8 @@ enum finding {
 struct way {
     const char *name;
     leat_options options;
-    bool takes_some; /* asks for some of the results alone */
-    bool runs_twice;
+    bool takes_some;   /* asks for some of the results alone */
+    bool runs_twice;   /* first with other inputs, whatever comes of that */
     bool gives_arrays; /* for the results; inputs that the program assigns are written in place */
 };
 
