@@ -79,13 +79,13 @@ static void cut(struct maker *m, struct statement **end, size_t used_bytes, int 
 
 /* Indices that turn out to have no range get one. */
 static enum verdict run_with_ranges(struct maker *m) {
-    enum verdict verdict = oracle_run(m->oracle, m->source);
+    enum verdict verdict = oracle_run(m->oracle, m->source, false);
     for (int k = 0; k < 6 && verdict != RUNS && m->oracle->unranged; k++) {
         struct index *index = m->oracle->unranged;
         if (index->low)
             break;
         set_range(m, index, index->planned_low, index->planned_high);
-        verdict = oracle_run(m->oracle, m->source);
+        verdict = oracle_run(m->oracle, m->source, false);
     }
     return verdict;
 }
@@ -129,5 +129,5 @@ void make_program(struct source *source, struct oracle *oracle, uint64_t seed) {
             end = &(*end)->next;
     }
     drop_uncalled(source);
-    oracle_run(oracle, source);
+    oracle_run(oracle, source, false);
 }

@@ -35,9 +35,10 @@ struct oracle {
     _Alignas(16) char memory[ORACLE_BYTES];
 };
 
-/* Runs the program. Arrays and scalars have their values in the tree then, if the verdict is RUNS. */
-enum verdict oracle_run(struct oracle *oracle, struct source *source);
-/* Element k of an input, or the scalar, times 2. is_decoy: others that would fit, too. */
+/* Runs the program; is_decoy: on other inputs that would fit, too. Arrays and scalars have their values in the tree
+ * then, if the verdict is RUNS. */
+enum verdict oracle_run(struct oracle *oracle, struct source *source, bool is_decoy);
+/* Element k of an input, or the scalar, times 2. */
 int64_t input_halves(const struct source *source, const struct symbol *input, int64_t k, bool is_decoy);
 
 /* ---- among the oracle's files */

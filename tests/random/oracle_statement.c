@@ -263,7 +263,7 @@ static union value from_halves(struct oracle *oracle, int64_t halves, int from, 
     return convert(oracle, v, from, type);
 }
 
-static void load_inputs(struct oracle *oracle) {
+static void load_inputs(struct oracle *oracle, bool is_decoy) {
     static const union value zero = {.whole = 0};
     for (int k = 0; k < oracle->source->symbol_count; k++) {
         struct symbol *input = oracle->source->symbols[k];
@@ -271,16 +271,16 @@ static void load_inputs(struct oracle *oracle) {
         if (input->size_of)
             input->value.whole = input->size_of->shape[input->axis];
         if (input->is_input && !input->is_array)
-            input->value = from_halves(oracle, input_halves(oracle->source, input, 0, false), from, input->type);
+            input->value = from_halves(oracle, input_halves(oracle->source, input, 0, is_decoy), from, input->type);
         if (!input->is_input || !input->is_array)
             continue;
         new_array(oracle, input, &zero);
         for (int64_t q = 0; input->data && q < element_count(input); q++)
-            input->data[q] = from_halves(oracle, input_halves(oracle->source, input, q, false), from, from);
+            input->data[q] = from_halves(oracle, input_halves(oracle->source, input, q, is_decoy), from, from);
     }
 }
 
-enum verdict oracle_run(struct oracle *oracle, struct source *source) {
+enum verdict oracle_run(struct oracle *oracle, struct source *source, bool is_decoy) {
     memset(oracle, 0, offsetof(struct oracle, point_elements));
     oracle->point_count = 0;
     oracle->used_bytes = 0;
@@ -288,7 +288,7 @@ enum verdict oracle_run(struct oracle *oracle, struct source *source) {
     check_program(oracle);
     if (oracle->verdict == RUNS)
         type_program(oracle);
-    load_inputs(oracle);
+    load_inputs(oracle, is_decoy);
     if (oracle->verdict == RUNS)
         run_body(oracle, source->body);
     return oracle->verdict;

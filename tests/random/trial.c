@@ -280,7 +280,7 @@ static enum finding compare_status(struct trial *t, leat_status status, leat_con
 static leat_status run_call(struct trial *t, const struct way *way, const bool *wanted, leat_program *program,
                             leat_call **call, leat_context *ctx) {
     leat_status status = leat_call_new(program, call);
-    for (int is_decoy = way->runs_twice; is_decoy >= 0; is_decoy--) {
+    for (int is_decoy = way->runs_twice && t->has_decoy; is_decoy >= 0; is_decoy--) {
         if (!status)
             status = bind(t, way, wanted, is_decoy, *call, ctx);
         if (!status)

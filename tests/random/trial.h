@@ -18,7 +18,7 @@ struct way {
     const char *name;
     leat_options options;
     bool takes_some;   /* asks for some of the results alone */
-    bool runs_twice;   /* first with other inputs, whatever comes of that */
+    bool runs_twice;   /* first with other inputs, if it ends with them, whatever comes of that */
     bool gives_arrays; /* for the results; inputs that the program assigns are written in place */
 };
 
@@ -26,6 +26,7 @@ struct trial {
     const struct source *source;
     const struct oracle *oracle; /* after its run of the program */
     const struct text *text;
+    bool has_decoy;               /* it ends with other inputs, too */
     uint64_t hashes[SYMBOLS_MAX]; /* of the results' bytes in the first way; 0: none yet */
     char words[1500];             /* what is wrong */
 };
