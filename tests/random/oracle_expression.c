@@ -160,6 +160,8 @@ static union value evaluate_reduction(struct oracle *oracle, struct expression *
         return nothing;
     if (is_real_type(e->type) && (e->op == SUM || e->op == PROD || e->op == MEAN) && !isinf(total.spread))
         exactly(oracle, floor(total.spread), e->type);
+    if (e->type == LEAT_U64 && e->op == LEAST && total.count == 0)
+        fail(oracle, UNSUITABLE, "a number past 2**63");
     if (e->op == MEAN)
         return exactly(oracle, total.count ? total.value.real / (double)total.count : NAN, e->type);
     return total.value;

@@ -250,8 +250,7 @@ int64_t input_halves(const struct source *source, const struct symbol *input, in
     int64_t count = element_count(input);
     if (input->layout == LAYOUT_BROADCAST && input->rank > 0 && input->shape[0] > 0)
         k %= count / input->shape[0];
-    uint64_t bits =
-        random_bits(source->seed + (is_decoy ? 78 : 77), (uint64_t)k * SYMBOLS_MAX * 8 + (uint64_t)input->name[1] * 8);
+    uint64_t bits = random_bits(source->seed + (is_decoy ? 78 : 77), (uint64_t)k * 1024 + (uint64_t)input->name[1] * 8);
     int64_t whole = input->least + (int64_t)(bits % (uint64_t)(input->greatest - input->least + 1));
     return 2 * whole + (is_real_type(input->dtype) && bits >> 60 == 0);
 }

@@ -12,7 +12,7 @@ enum {
     OPERANDS_MAX = 4,
     BINDERS_MAX = 4,
     PARAMETERS_MAX = 2,
-    SYMBOLS_MAX = 160,
+    SYMBOLS_MAX = 400,
     DEFS_MAX = 3,
     NAME_BYTES = 16,
     TREE_BYTES = 1 << 20,

@@ -4,17 +4,60 @@
 #include "oracle.h"
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 struct reducer {
     struct source *source;
     bool (*fails)(void);
     bool progressed;
+    const struct definition *def; /* whose body is edited: its calls follow it */
 };
 
+static void renew_calls(struct source *source, const struct definition *def, struct statement *st);
+
 static bool keeps_failing(struct reducer *r) {
-    bool fails = r->fails();
-    r->progressed |= fails;
-    return fails;
+    size_t used_bytes = r->source->used_bytes;
+    int symbol_count = r->source->symbol_count;
+    if (symbol_count > SYMBOLS_MAX * 3 / 4)
+        return false;
+    if (r->def)
+        renew_calls(r->source, r->def, r->source->body);
+    if (r->fails()) {
+        r->progressed = true;
+        return true;
+    }
+    r->source->used_bytes = used_bytes; /* what was renewed is renewed again before it is used */
+    r->source->symbol_count = symbol_count;
+    return false;
+}
+
+/* ---- calls of a block def */
+
+static void renew_in(struct source *source, const struct definition *def, struct expression *e) {
+    if (!e)
+        return;
+    for (int k = 0; k < e->count; k++)
+        renew_in(source, def, e->x[k]);
+    for (int k = 0; k < e->binder_count; k++) {
+        renew_in(source, def, e->binders[k]->low);
+        renew_in(source, def, e->binders[k]->high);
+    }
+    if (e->kind != CALL || e->called != def)
+        return;
+    const struct expression *made = call_definition(source, def, e->x);
+    memcpy(e->parameters, made->parameters, sizeof e->parameters);
+    e->body = made->body;
+}
+
+static void renew_calls(struct source *source, const struct definition *def, struct statement *st) {
+    for (; st; st = st->next) {
+        renew_in(source, def, st->value);
+        renew_in(source, def, st->otherwise);
+        for (int d = 0; d < st->count; d++)
+            renew_in(source, def, st->x[d]);
+        renew_calls(source, def, st->body);
+        renew_calls(source, def, st->other);
+    }
 }
 
 /* ---- expressions */
@@ -181,12 +224,22 @@ static void reduce_input(struct reducer *r, struct symbol *input) {
 
 /* ---- the whole */
 
+static void reduce_definition(struct reducer *r, struct definition *def) {
+    r->def = def;
+    reduce_body(r, &def->body);
+    r->def = NULL;
+    renew_calls(r->source, def, r->source->body);
+}
+
 void reduce_program(struct source *source, bool (*fails)(void)) {
     struct reducer r = {.source = source, .fails = fails, .progressed = true};
     for (int round = 0; r.progressed && round < 8; round++) {
         r.progressed = false;
         reduce_body(&r, &source->body);
         drop_uncalled(source);
+        for (int k = 0; k < source->def_count; k++)
+            if (source->defs[k]->is_block)
+                reduce_definition(&r, source->defs[k]);
         for (int k = 0; k < source->symbol_count; k++)
             if (source->symbols[k]->is_input && source->symbols[k]->is_used)
                 reduce_input(&r, source->symbols[k]);
