@@ -268,7 +268,7 @@ static struct expression *make_window(struct maker *m, int64_t extent, struct in
 static struct expression *make_fixed(struct maker *m, const struct symbol *array, int axis) {
     int64_t extent = array->shape[axis];
     struct symbol *scalar = choose_name(m, WHOLE, false);
-    if (scalar && chance(m, 40))
+    if (scalar && chance(m, m->is_plain ? 75 : 40))
         return chance(m, 50) ? new_of_symbol(m->source, SCALAR, scalar)
                              : wrapped(m, array, axis, new_of_symbol(m->source, SCALAR, scalar));
     return number(m, draw(m, m->is_free ? extent + 2 : extent));
@@ -287,7 +287,9 @@ struct expression *make_subscript(struct maker *m, const struct symbol *array, i
     if (how < m->habits.computed)
         return make_computed(m, array, axis, depth);
     how = draw(m, 100);
-    if (how < 12 && index)
+    if (m->is_plain && chance(m, 20))
+        e = make_fixed(m, array, axis);
+    else if (how < 12 && index)
         e = make_offset(m, extent, index);
     else if (how < 17 && index)
         e = make_stride(m, extent, index);

@@ -43,6 +43,7 @@ static void draw_habits(struct maker *m) {
         return;
     m->whole_types[0] = m->whole_types[1] = LEAT_I64;
     m->habits.guarded = m->habits.calling = 0;
+    m->habits.controlled = 40;
 }
 
 static void make_numbers(struct maker *m) {
