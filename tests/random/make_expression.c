@@ -139,6 +139,8 @@ static struct symbol *make_fitting_input(struct maker *m, enum value_class value
 
 /* ---- subscripts */
 
+static struct expression *make_call(struct maker *m, enum value_class value_class, int depth);
+
 static struct index *choose_plan(struct maker *m) {
     return m->plan_count ? m->plans[draw(m, m->plan_count)] : NULL;
 }
@@ -210,6 +212,8 @@ static struct expression *make_computed(struct maker *m, const struct symbol *ar
     int64_t extent = array->shape[axis], how = draw(m, 10);
     struct index *index = choose_plan(m);
     struct expression *e = NULL;
+    if (depth > 0 && m->source->def_count && !m->in_def && chance(m, 15))
+        return wrapped(m, array, axis, whole_subscript(m, make_call(m, WHOLE, depth)));
     if (how < 2)
         e = divided(m, extent);
     else if (how < 3)
