@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WAYS = 6, INTERPRETED = 4, SIM = 5, SECONDS = 10, SIM_SECONDS = 200 };
+enum { WAYS = 6, INTERPRETED = 4, SIM = 5, SECONDS = 10, SIM_SECONDS = 200, TRY_NEXT = TOO_LARGE };
 
 static const struct way ways[WAYS] = {
     {.name = "on one thread", .options = {.threads = 1}},
@@ -26,7 +26,8 @@ static const struct way ways[WAYS] = {
      .takes_some = true,
      .runs_twice = true},
     {.name = "into given arrays", .options = {.threads = 2}, .gives_arrays = true},
-    {.name = "on sim, interpreted", .options = {.device = "sim", .interpret = LEAT_INTERPRET_ONLY, .keep_code = true}},
+    {.name = "on sim, interpreted",
+     .options = {.device = "sim", .interpret = LEAT_INTERPRET_ONLY, .keep_code = true, .sim_check = true}},
     {.name = "on sim", .options = {.device = "sim", .sim_check = true}}};
 
 struct session {
@@ -114,6 +115,8 @@ static void run_seeds(struct session *s) {
             continue;
         shared->findings++;
         print_finding(s->first);
+        if (shared->way >= INTERPRETED) /* an error stays with sim's device */
+            exit(TRY_NEXT);
     }
     for (int way = 0; way < WAYS; way++)
         leat_close(s->contexts[way]);
@@ -154,7 +157,7 @@ static void run_children(struct session *s) {
             return;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
             exit(3);
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != TOO_LARGE)
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != TRY_NEXT)
             print_crash(status);
         s->count -= shared->seed + 1 - s->first;
         s->first = shared->seed + 1;
