@@ -157,10 +157,23 @@ set_tests_properties(tests/faults tests/faults/driver tests/examples tests/devic
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c
              ${PROJECT_SOURCE_DIR}/tests/random/generator.c)
 leat_test(tests/random random_programs 300)
-# Stores that meet, against plain loops.
-leat_program(random_meetings ${PROJECT_SOURCE_DIR}/tests/random/random_meetings.c
-             ${PROJECT_SOURCE_DIR}/tests/random/generator.c)
-leat_test(tests/random/meetings random_meetings 300)
+# Random programs against an oracle that evaluates them with plain loops. `random_oracle 1000000` is the long run.
+file(GLOB random_oracle_parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/random/oracle_*.c
+     ${PROJECT_SOURCE_DIR}/tests/random/make_*.c ${PROJECT_SOURCE_DIR}/tests/random/program_*.c)
+leat_program(random_oracle ${PROJECT_SOURCE_DIR}/tests/random/random_oracle.c ${PROJECT_SOURCE_DIR}/tests/random/reducer.c
+             ${PROJECT_SOURCE_DIR}/tests/random/trial.c ${random_oracle_parts})
+target_link_libraries(random_oracle PRIVATE m)
+set(random_oracle_count 12000)
+if(LEAT_SANITIZE)
+  set(random_oracle_count 1500)
+endif()
+leat_test(tests/random/oracle random_oracle ${random_oracle_count})
+# On sim, where a program that is not interpreted takes the host's compiler about a second.
+leat_test(tests/random/oracle_sim random_oracle --interpret 5 --sim 50 150)
+set_tests_properties(tests/random/oracle_sim PROPERTIES LABELS once)
+if(NOT LEAT_CXX)
+  set_tests_properties(tests/random/oracle_sim PROPERTIES DISABLED ON)
+endif()
 
 # What the fuzzers' corpora hold, without a fuzzer.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)

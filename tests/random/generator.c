@@ -8,15 +8,6 @@
 
 enum { ELEMENTS_MAX = 1 << 17, POINTS_MAX = 1 << 22 };
 
-/* ---- chance */
-
-uint64_t random_bits(uint64_t seed, uint64_t k) {
-    uint64_t x = seed * 0x9e3779b97f4a7c15u + k * 0xd1342543de82ef95u + 0x2545f4914f6cdd1du;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 struct loop_index {
     const char *name;
     int64_t extent;

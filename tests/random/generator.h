@@ -2,6 +2,7 @@
 #ifndef TESTS_RANDOM_GENERATOR_H
 #define TESTS_RANDOM_GENERATOR_H
 #include "leat.h"
+#include "random_bits.h"
 
 enum { VARIABLES_MAX = 64, PIECES_MAX = 32, NAME_MAX_BYTES = 16, TEXT_MAX_BYTES = 6000 };
 
@@ -35,6 +36,4 @@ struct program {
 };
 
 void generate(struct program *program, uint64_t seed);
-/* Element k of an input, and what else the seed decides. */
-uint64_t random_bits(uint64_t seed, uint64_t k);
 #endif

@@ -1,0 +1,62 @@
+/* Makes random programs. A statement is drawn freely and kept if the oracle can run it, so that almost all programs
+ * run; some end with a statement that fails.
+ *
+ * make_expression.c draws expressions, make_statement.c statements, make_definition.c defs, make_program.c programs. */
+#ifndef TESTS_RANDOM_PROGRAM_MAKE_H
+#define TESTS_RANDOM_PROGRAM_MAKE_H
+#include "oracle.h"
+
+/* Programs of every fifth seed are plain: sim interprets most of them, without a compilation for each statement. */
+enum { PLAIN_EVERY = 5 };
+
+/* The same program for the same seed. `source` and `oracle` are overwritten; the oracle's verdict is its own. */
+void make_program(struct source *source, struct oracle *oracle, uint64_t seed);
+
+/* ---- among the generator's files */
+
+enum { PLANS_MAX = 8, DIMS_MAX = 4, STATEMENT_BUDGET = 30 };
+
+/* How likely each habit is in this program, in percent. */
+struct habits {
+    int inferred, computed, guarded, reducing, calling, controlled;
+};
+
+struct maker {
+    struct source *source;
+    struct oracle *oracle;
+    uint64_t seed, drawn;
+    int64_t dims[DIMS_MAX];
+    int whole_types[2], real_type;
+    struct habits habits;
+    struct index *plans[PLANS_MAX]; /* indices that an expression may use */
+    int plan_count;
+    struct symbol *names[SYMBOLS_MAX]; /* that are visible */
+    int name_count;
+    const struct symbol *written[4]; /* by the `each` around: read with its indices bare */
+    int written_count, each_mark;    /* each_mark: the first plan that is the each's */
+    struct symbol *target;           /* of the statement: read more often than others */
+    int block_depth, budget;
+    int64_t points_max;            /* of a statement */
+    bool in_each, in_def, is_free; /* free: subscripts may fall outside */
+    bool is_plain;                 /* what the interpreter for devices runs, for the most part */
+};
+
+int64_t draw(struct maker *m, int64_t below);
+bool chance(struct maker *m, int percent);
+int64_t draw_extent(struct maker *m);
+struct symbol *make_input(struct maker *m, enum value_class value_class, int rank, const int64_t *shape);
+void add_name(struct maker *m, struct symbol *symbol);
+struct index *plan_index(struct maker *m, int64_t low, int64_t high);
+void set_range(struct maker *m, struct index *index, int64_t low, int64_t high);
+struct expression *make_value(struct maker *m, enum value_class value_class, int depth);
+struct expression *make_subscript(struct maker *m, const struct symbol *array, int axis, int depth);
+/* A read that bounds all these indices, bare for the most part. */
+struct expression *make_bounding_read(struct maker *m, enum value_class value_class, struct index *const *indices,
+                                      int count);
+struct expression *make_extent(struct maker *m, int64_t extent);
+struct expression *whole_subscript(struct maker *m, struct expression *e);
+struct statement *make_statement(struct maker *m);
+/* An assignment to a scalar of the `each` or def around. */
+struct statement *make_private(struct maker *m);
+void make_definition(struct maker *m);
+#endif
