@@ -64,7 +64,7 @@ void le_lower_for_range(struct lower *l, const struct le_index *index, struct le
     struct le_node *high = le_lower_bound(l, index->high);
     struct le_range_nodes range = {.low = low, .high = high};
     if (by && by->kind == LE_NODE_CONST && le_const_i64(by) == 0) {
-        le_fail_at(LEAT_PROGRAM, index->by->place, "a step that is not 0", "by must not be zero");
+        le_fail_at(LEAT_PROGRAM, index->by->place, "use a step other than 0", "`by` must not be zero");
         l->failed = true;
     }
     if (by && !(by->kind == LE_NODE_CONST && le_const_i64(by) == 1)) {
@@ -188,7 +188,7 @@ static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) 
         int64_t k = le_const_i64(axis);
         if (k >= -rank && k < rank)
             return le_node_len(l->ir, n->symbol->id, (int)(k < 0 ? k + rank : k));
-        le_fail_at(LEAT_MISMATCH, n->place, "an axis from 0, or from -1 backwards", "%s has no axis %lld",
+        le_fail_at(LEAT_MISMATCH, n->place, "axes count from 0, or from -1 backwards", "'%s' has no axis %lld",
                    n->symbol->name, (long long)k);
         l->failed = true;
         return le_node_i64(l->ir, 0);
@@ -386,7 +386,8 @@ struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum 
     struct le_node *x;
     if (++l->depth > DEPTH_MAX) {
         if (!l->failed)
-            le_fail_at(LEAT_PROGRAM, n->place, "several statements", "the expression is nested too deep");
+            le_fail_at(LEAT_PROGRAM, n->place, "split it into several statements",
+                       "the expression is nested too deeply");
         l->failed = true;
         x = le_node_i64(l->ir, 0);
     } else {
@@ -394,7 +395,7 @@ struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum 
     }
     l->depth--;
     if (x->depth > DEPTH_MAX && !l->failed) {
-        le_fail_at(LEAT_PROGRAM, n->place, "several statements", "the expression is nested too deep");
+        le_fail_at(LEAT_PROGRAM, n->place, "split it into several statements", "the expression is nested too deeply");
         l->failed = true;
     }
     return le_node_cast(l->ir, le_type_strong(type), x);

@@ -64,14 +64,13 @@ static bool is_never_reached(struct le_infer *in) {
     return r->low && le_bound_value(in, r->low, &low) && le_bound_value(in, r->high, &high) && low >= high;
 }
 
-/* Edge modes and `else` are for what is read. */
-static leat_status outside(struct le_infer *in, const struct le_form *form, long long low, long long high) {
+static leat_status outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
+    const char *name = in->space->ir->tree->symbols[form->access->symbol]->name;
     bool left = form->access->left;
     return le_fail_at(LEAT_MISMATCH, form->access->place,
-                      left ? "a `where` that stays inside, or a longer array" : "an edge mode, `else`, or `where`",
-                      "%s%s axis %d (length %lld): subscript runs %lld..%lld%s", left ? "write to " : "",
-                      in->space->ir->tree->symbols[form->access->symbol]->name, form->axis, (long long)form->length,
-                      low, high, left ? "" : "; add an edge mode, else, or where");
+                      le_outside_advice(in->arena, name, form->axis, high < 0, left),
+                      "%s%s axis %d (length %lld): subscript %s", left ? "write to " : "", name, form->axis,
+                      (long long)form->length, le_subscript_text(in->arena, low, high));
 }
 
 leat_status le_check_accesses(struct le_infer *in) {
@@ -83,7 +82,7 @@ leat_status le_check_accesses(struct le_infer *in) {
         le_form_ends(in, form, -1, &lo, &hi);
         if ((lo >= 0 && hi < form->length) || is_never_reached(in))
             continue;
-        return outside(in, form, (long long)lo, (long long)hi);
+        return outside(in, form, lo, hi);
     }
     return LEAT_OK;
 }

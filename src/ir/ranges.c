@@ -21,12 +21,19 @@ static const char *symbol_name(struct le_infer *in, int symbol) {
     return in->space->ir->tree->symbols[symbol]->name;
 }
 
+static enum le_index_use use_of(const struct le_infer *in, int index) {
+    for (int k = 0; k < in->st->free_count; k++)
+        if (in->st->free[k] == index)
+            return in->st->kind == LE_STEP_EACH ? LE_INDEX_OF_EACH : LE_INDEX_OF_STATEMENT;
+    return LE_INDEX_OF_REDUCTION;
+}
+
 static leat_status no_range(struct le_infer *in, int index) {
     const char *name = index_name(in, index);
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
     return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place,
-                      le_arena_format(in->arena, "add `where %s in low..high`", name), "index '%s' has no range", name);
+                      le_range_advice(in->arena, name, use_of(in, index)), "index '%s' has no range", name);
 }
 
 /* ---- rule 1 */
@@ -36,8 +43,8 @@ static bool is_index(int64_t value) {
 }
 
 static leat_status too_far(struct le_infer *in, int index) {
-    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place, "ends and a step within 2**61",
-                      "index '%s': the range reaches too far", index_name(in, index));
+    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place, LE_FAR_ADVICE,
+                      "the range of index '%s' is too large", index_name(in, index));
 }
 
 static bool is_host(struct le_infer *in, int index) {
@@ -120,9 +127,9 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     if (by && !by_moves && !le_bound_value(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0 && ix->stepped)
-        return le_fail_at(LEAT_PROGRAM, ix->place, "a step that is not 0", "by must not be zero");
+        return le_fail_at(LEAT_PROGRAM, ix->place, "use a step other than 0", "`by` must not be zero");
     if (out->by <= 0)
-        return le_fail_at(LEAT_PROGRAM, ix->place, "a positive step", "index '%s': by must be positive",
+        return le_fail_at(LEAT_PROGRAM, ix->place, "use a positive step", "index '%s': `by` must be positive",
                           index_name(in, index));
     if (!is_index(out->by))
         return too_far(in, index);
@@ -274,9 +281,7 @@ static bool is_counted_offset(struct le_infer *in, const struct le_form *form, i
 }
 
 static leat_status extents_differ(struct le_infer *in, int index, const struct le_form *a, const struct le_form *b) {
-    const char *help =
-        le_arena_format(in->arena, "arrays of one extent, or `where %s in low..high`", index_name(in, index));
-    return le_fail_at(LEAT_MISMATCH, b->access->place, help,
+    return le_fail_at(LEAT_MISMATCH, b->access->place, le_extents_advice(in->arena, index_name(in, index)),
                       "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index_name(in, index),
                       symbol_name(in, a->access->symbol), a->axis, (long long)a->length,
                       symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
@@ -466,10 +471,9 @@ static leat_status new_shape(struct le_infer *in) {
         int index = in->st->left[d]->index;
         const struct le_range *r = range_of(in, index);
         if (r->dynamic || r->low != 0 || r->by != 1)
-            return le_fail_at(LEAT_PROGRAM, in->st->place, "a declaration of its shape before it",
-                              "'%s' is new, so index '%s' must run from 0 by 1%s: declare its shape first",
-                              symbol_name(in, in->st->symbol), index_name(in, index),
-                              r->dynamic ? ", as far for every element" : "");
+            return le_fail_at(LEAT_PROGRAM, in->st->place, "declare its shape above",
+                              "'%s' is new, so index '%s' must run from 0 by 1%s", symbol_name(in, in->st->symbol),
+                              index_name(in, index), r->dynamic ? ", equally far for every element" : "");
         extents[d] = r->high < 0 ? 0 : r->high;
     }
     return set_shape(in, extents, in->st->left_count);
@@ -479,8 +483,8 @@ static leat_status declared_shape(struct le_infer *in) {
     int64_t extents[LEAT_RANK_MAX];
     for (int d = 0; d < in->st->size_count; d++) {
         if (!le_bound_value(in, in->st->sizes[d], &extents[d]))
-            return le_fail_at(LEAT_PROGRAM, in->st->place, "a size from numbers, inputs and extents",
-                              "%s axis %d: the size has no value", symbol_name(in, in->st->symbol), d);
+            return le_fail_at(LEAT_PROGRAM, in->st->place, "compute it from numbers, inputs and extents",
+                              "%s axis %d: the size is not known here", symbol_name(in, in->st->symbol), d);
     }
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
 }
@@ -495,7 +499,7 @@ static leat_status agree(struct le_infer *in) {
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
     if (!known)
-        return le_fail_at(LEAT_PROGRAM, in->st->place, NULL, "%s axis %d: the declared size has no value", name,
+        return le_fail_at(LEAT_PROGRAM, in->st->place, NULL, "%s axis %d: the declared size is not known here", name,
                           in->st->axis);
     if (f.constant == extent)
         return LEAT_OK;

@@ -9,10 +9,9 @@
 #define LE_RANGES_H
 #include "base/memory.h"
 #include "ir/ir.h"
+#include "lang/static_ranges.h"
 
-/* Indices stay within -LE_INDEX_MAX..LE_INDEX_MAX, and factors of subscripts within LE_FACTOR_MAX, so that differences
- * of two ends fit int64_t and sums of a subscript's terms fit __int128. */
-#define LE_INDEX_MAX  ((int64_t)1 << 61)
+/* Factors of subscripts stay within -LE_FACTOR_MAX..LE_FACTOR_MAX. */
 #define LE_FACTOR_MAX ((int64_t)1 << 40)
 
 struct le_range {

@@ -17,7 +17,7 @@ static void start(struct le_checker *c, const struct le_stmt *stmt, const char *
     le_checker_start(c, stmt, no_indices);
     if (++c->now.depth >= LE_DEPTH_MAX) /* an expression needs one more */
         le_checker_fail(c, stmt->place, "split it into several statements",
-                        "blocks and else-ifs are nested too deeply (limit %d)", LE_DEPTH_MAX);
+                        "blocks and else-ifs are nested too deeply (limit: %d)", LE_DEPTH_MAX);
 }
 
 static int open_step(struct le_checker *c, enum le_step_kind kind, struct le_tree_node *value) {
@@ -85,6 +85,7 @@ static struct le_index *for_index(struct le_checker *c, const struct le_stmt *st
     struct le_scope scope = le_checker_scope(c);
     le_checker_range(c, index, &binder->range, &scope);
     le_checker_no_dots(c);
+    index->loop = true;
     index->host = !c->now.element;
     if (index->host) { /* it is no index of the statement that its bounds are */
         c->all.count--;
@@ -234,7 +235,7 @@ static void check_each(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_position *now = &c->now;
     if (now->element)
         le_checker_leave(c); /* structure.c has told of it */
-    start(c, stmt, "an each binds all of its indices");
+    start(c, stmt, "an each must bind all of its indices");
     le_checker_open(c, now->block, INT_MAX);
     bind_indices(c, stmt);
     int opened = open_step(c, LE_STEP_EACH, NULL);

@@ -2,6 +2,7 @@
  * come at once. An error leaves its statement by longjmp; what the statement would have made is broken then, and makes
  * no further errors. All memory is the arena's. */
 #include "lang/check.h"
+#include "lang/static_ranges.h"
 #include <string.h>
 
 /* ---- steps */
@@ -44,7 +45,8 @@ _Noreturn static void fail_circle(struct le_checker *c, const bool *placed) {
     int first = 0;
     while (placed[first])
         first++;
-    le_checker_fail(c, c->free.at[first]->place, NULL, "the range of index '%s' uses itself", c->free.at[first]->name);
+    le_checker_fail(c, c->free.at[first]->place, NULL, "the range of index '%s' depends on itself",
+                    c->free.at[first]->name);
 }
 
 /* In index order, but those whose bounds depend on others last, each after these. An each's are in order already: their
@@ -88,7 +90,7 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
     for (int k = 0; k < stmt->binders.count; k++) {
         const struct le_ast_binder *binder = &stmt->binders.at[k];
         if (binder->dots)
-            le_checker_fail(c, binder->place, "leave it out", "`...` in a where has no range");
+            le_checker_fail(c, binder->place, "remove it from the `where`", "`...` cannot have a range");
         struct le_name *name = le_checker_name(c, binder->name);
         if (name->conflict)
             le_checker_leave(c);
@@ -123,10 +125,10 @@ static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, cons
         return;
     if (stmt->op == LE_ASSIGN_SET)
         le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
-                        "%s is not on the left: write sum(%s: ...)", first->name, names);
+                        "index '%s' is not on the left", first->name);
     if (stmt->op == LE_ASSIGN_SUB || stmt->op == LE_ASSIGN_DIV)
         le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
-                        "'%s' must not reduce, and %s is not on the left",
+                        "'%s' cannot reduce, and index '%s' is not on the left",
                         stmt->op == LE_ASSIGN_SUB ? "-=" : "/=", first->name);
 }
 
@@ -137,9 +139,9 @@ static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, co
         for (int j = 0; bare && j < k; j++)
             bare = left->children[j]->index != subscript->index;
         if (!bare)
-            le_checker_fail(
-                c, subscript->place, le_arena_format(c->arena, "write `out %s: f64[...]` above", stmt->name),
-                "'%s' is new, so its subscripts are distinct bare indices: declare its shape first", stmt->name);
+            le_checker_fail(c, subscript->place,
+                            le_arena_format(c->arena, "declare its shape above: `out %s: f64[...]`", stmt->name),
+                            "'%s' is new, so its subscripts must be distinct bare indices", stmt->name);
     }
 }
 
@@ -156,15 +158,15 @@ static const char *left_text(struct le_checker *c, const struct le_stmt *stmt) {
     return stmt->has_subscripts ? le_arena_format(c->arena, "%s]", text) : text;
 }
 
-static const char *no_value_text(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
+static const char *no_value_advice(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
     static const char *const reductions[] = {[LE_ASSIGN_ADD] = "sum", [LE_ASSIGN_SUB] = "sum", [LE_ASSIGN_MUL] = "prod",
                                              [LE_ASSIGN_DIV] = "sum", [LE_ASSIGN_MIN] = "min", [LE_ASSIGN_MAX] = "max"};
     struct le_index *first;
     const char *names = reduced_names(c, left, &first);
     if (!names)
-        return le_arena_format(c->arena, "%s has no value: write %s = ...", stmt->name, left_text(c, stmt));
-    return le_arena_format(c->arena, "%s has no value: write %s = %s(%s: ...)", stmt->name, left_text(c, stmt),
-                           reductions[stmt->op], names);
+        return le_arena_format(c->arena, "write %s = ..., or bind it", left_text(c, stmt));
+    return le_arena_format(c->arena, "write %s = %s(%s: ...), or bind it", left_text(c, stmt), reductions[stmt->op],
+                           names);
 }
 
 /* What has the name already and can be assigned: in a def's block only what is its own. */
@@ -178,15 +180,16 @@ static struct le_symbol *find_assigned(const struct le_checker *c, const struct 
 static void check_name(struct le_checker *c, const struct le_stmt *stmt, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (le_frame_argument(c->now.frame, stmt->name, NULL))
-        le_checker_fail(c, stmt->place, "choose another name", "'%s' is a parameter that names an array", stmt->name);
+        le_checker_fail(c, stmt->place, "choose another name", "'%s' is a parameter, and stands for an array",
+                        stmt->name);
     if (name->conflict || name->broken || (!c->now.in_call && !binding && name->is_index))
         le_checker_leave(c);
     if (binding && binding->index)
-        le_checker_fail(c, stmt->place, "choose another name", "'%s' is an index: it cannot be assigned", stmt->name);
+        le_checker_fail(c, stmt->place, "choose another name", "'%s' is an index and cannot be assigned", stmt->name);
 }
 
 static _Noreturn void fail_array_in_def(struct le_checker *c, const struct le_stmt *stmt) {
-    le_checker_fail(c, stmt->place, NULL, "'%s': a def's block may read arrays, not write them", stmt->name);
+    le_checker_fail(c, stmt->place, NULL, "'%s': a def's block can read arrays, but not write them", stmt->name);
 }
 
 /* What is assigned: what there is, an input that `op=` updates, or something new (not yet added). */
@@ -202,8 +205,9 @@ static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt 
         fail_array_in_def(c, stmt);
     if (stmt->op != LE_ASSIGN_SET && (c->now.in_call || name->ended))
         le_checker_fail(c, stmt->place,
-                        c->now.in_call ? "what a def's block assigns is its own" : "declare it before the block",
-                        "%s has no value: write %s = ...", stmt->name, stmt->name);
+                        c->now.in_call ? "set it in the def: what a def's block assigns is private to it"
+                                       : "declare it before the block",
+                        "'%s' has no value", stmt->name);
     symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = stmt->name, .place = stmt->place, .is_array = stmt->has_subscripts};
     if (stmt->op == LE_ASSIGN_SET)
@@ -236,19 +240,20 @@ static void check_target(struct le_checker *c, struct le_symbol *target, const s
     else
         le_checker_use_scalar(c, target, place);
     if (c->now.element && !left && !target->local)
-        le_checker_fail(c, place, "give what is private to one element another name",
-                        "'%s' belongs outside the each: inside it is read-only", target->name);
+        le_checker_fail(c, place, "use another name for what each element computes",
+                        "'%s' comes from outside the each, and is read-only inside it", target->name);
 }
 
 static void add_target(struct le_checker *c, const struct le_stmt *stmt, struct le_symbol *target,
                        const struct le_tree_node *left) {
     if (left) {
         if (c->now.element)
-            le_checker_fail(c, stmt->place, le_arena_format(c->arena, "write `out %s: f64[...]` above", stmt->name),
-                            "'%s' is new: declare it before the each", stmt->name);
+            le_checker_fail(c, stmt->place,
+                            le_arena_format(c->arena, "declare it before the each: `out %s: f64[...]`", stmt->name),
+                            "'%s' has no shape: an each cannot make new arrays", stmt->name);
         check_new_array(c, stmt, left);
         if (left->child_count > LEAT_RANK_MAX)
-            le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes: at most %d", stmt->name, left->child_count,
+            le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes; the limit is %d", stmt->name, left->child_count,
                             LEAT_RANK_MAX);
         target->rank = left->child_count;
         target->any_rank = left->dots;
@@ -279,11 +284,11 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     if (!(left && left->dots))
         le_checker_no_dots(c);
     if (left && left->dots && c->now.element && !c->now.binds_dots)
-        le_checker_fail(c, left->place, "write each ..., i { }", "the each does not bind `...`");
+        le_checker_fail(c, left->place, "write `each ..., i { }`", "the each does not bind `...`");
     if (!c->now.element)
         check_reduced(c, stmt, left);
     if (target->update_only && !target->no_value)
-        target->no_value = no_value_text(c, stmt, left);
+        target->no_value = no_value_advice(c, stmt, left);
     if (is_new)
         add_target(c, stmt, target, left);
     else if (left)
@@ -399,9 +404,19 @@ static void check_marked(const struct le_checker *c) {
     for (int k = 0; k < c->names.count; k++) {
         const struct le_name *name = c->names.at[k];
         if (name->wants_out && !name->symbol && name->ended)
-            le_fault_add(LEAT_PROGRAM, name->out_place, "declare it: `out y = 0`, or `out y: f64[...]`",
-                         "'%s' is set only in a block, and ends with it", name->text);
+            le_fault_add(LEAT_PROGRAM, name->out_place,
+                         "declare it before the block: `out y = 0`, or `out y: f64[...]`",
+                         "'%s' is set only in a block, and ends with the block", name->text);
     }
+}
+
+/* The names in blocks end with them. */
+static void check_results(const struct le_checker *c) {
+    for (int k = 0; k < c->symbols.count; k++)
+        if (!c->symbols.at[k]->in_block && c->symbols.at[k]->name[0])
+            return;
+    le_fault_add(LEAT_PROGRAM, (struct le_place){0}, "assign a name outside of all blocks",
+                 "the program has no result");
 }
 
 static void finish_tree(struct le_checker *c) {
@@ -430,9 +445,13 @@ struct le_tree *le_check(struct le_arena *arena, const char *text, size_t size_b
         le_classify(c, stmts);
         le_check_statements(c, stmts);
         check_marked(c);
+        if (le_errors_count() == 0)
+            check_results(c);
         finish_tree(c);
         if (le_errors_count() == 0)
             le_find_types(arena, tree, NULL);
+        if (le_errors_count() == 0)
+            le_check_ranges(arena, tree);
     }
     le_errors_sort();
     return le_errors_count() == 0 ? tree : NULL;

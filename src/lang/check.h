@@ -153,7 +153,7 @@ struct le_checker {
     jmp_buf *failure;
 };
 
-#define LE_SCALAR_NEEDED "a scalar is needed here"
+#define LE_SCALAR_NEEDED "a scalar is required"
 
 _Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format,
                                ...) __attribute__((format(printf, 4, 5)));

@@ -43,18 +43,19 @@ static void add_agree(struct le_checker *c, struct le_symbol *array, int axis, c
 static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_item *item, struct le_name *name) {
     struct le_symbol *symbol = name->symbol;
     if (symbol && !symbol->is_input)
-        le_checker_fail(c, item->place, NULL, "'%s' has a value already", item->name);
+        le_checker_fail(c, item->place, NULL, "'%s' already has a value", item->name);
     if (symbol && item->value)
-        le_checker_fail(c, item->place, le_arena_format(c->arena, "it is used since line %d", symbol->place.line),
-                        "the default of '%s' stands before its first use", item->name);
+        le_checker_fail(c, item->place,
+                        le_arena_format(c->arena, "declare the default above line %d", symbol->place.line),
+                        "'%s' is used before its default is declared", item->name);
     if (item->value && item->is_array)
-        le_checker_fail(c, item->place, NULL, "'%s' is an array: only scalars have defaults", item->name);
+        le_checker_fail(c, item->place, NULL, "'%s' is an array; only scalars can have a default", item->name);
     if (!symbol)
         symbol = le_checker_input(c, name, item->value ? LE_USE_SCALAR : LE_USE_DECLARED, item->place);
     symbol->update_only = false;
     if (item->type != LE_NONE) {
         if (symbol->declared != LE_NONE && symbol->declared != item->type)
-            le_checker_fail(c, item->place, NULL, "'%s' is declared %s and %s", item->name,
+            le_checker_fail(c, item->place, NULL, "'%s' is declared as both %s and %s", item->name,
                             le_type_name(symbol->declared), le_type_name(item->type));
         symbol->declared = item->type;
     }
@@ -108,16 +109,16 @@ static void check_new(struct le_checker *c, const struct le_ast_item *item, cons
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     const struct le_symbol *symbol = binding ? binding->symbol : name->symbol;
     if (symbol && symbol->is_input)
-        le_checker_fail(c, item->place, NULL, "'%s' is an input already", item->name);
+        le_checker_fail(c, item->place, NULL, "'%s' is already an input", item->name);
     if (symbol && (binding ? binding->block : NULL) == c->now.block)
         le_checker_fail(c, item->place, NULL, "'%s' is declared twice", item->name);
     if (binding && binding->index)
-        le_checker_fail(c, item->place, "choose another name", "'%s' is an index", item->name);
+        le_checker_fail(c, item->place, "choose another name", "'%s' is already an index", item->name);
     if (c->now.element && item->is_array)
-        le_checker_fail(c, item->place, "declare it before", "'%s' is an array: %s makes only scalars", item->name,
-                        c->now.in_call ? "a def's block" : "an each");
+        le_checker_fail(c, item->place, "declare the array before it", "'%s' is an array: %s can declare only scalars",
+                        item->name, c->now.in_call ? "a def's block" : "an each");
     if (item->sizes.count > LEAT_RANK_MAX)
-        le_checker_fail(c, item->place, NULL, "'%s' has %d axes: at most %d", item->name, item->sizes.count,
+        le_checker_fail(c, item->place, NULL, "'%s' has %d axes; the limit is %d", item->name, item->sizes.count,
                         LEAT_RANK_MAX);
 }
 
@@ -128,8 +129,8 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
     if (stmt->decl == LE_DECL_OUT && mark_out(name, item, c->now.block != NULL))
         return;
     if (stmt->decl == LE_DECL_OUT && c->now.block)
-        le_checker_fail(c, item->place, "declare it before the block", "'%s' would end with its block: it is no result",
-                        item->name);
+        le_checker_fail(c, item->place, "declare it before the block",
+                        "'%s' is declared with `out` in a block, and ends with the block", item->name);
     check_new(c, item, name);
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     struct le_tree_node **sizes = LE_NEW_ARRAY(c->arena, item->sizes.count, struct le_tree_node *);

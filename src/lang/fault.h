@@ -2,10 +2,13 @@
  * next statement. */
 #ifndef LE_FAULT_H
 #define LE_FAULT_H
+#include "base/arena.h"
 #include "base/status.h"
 
 void le_fault_add(leat_status code, struct le_place place, const char *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* "'x' has 2 axes, but 1 subscript is given". */
+const char *le_rank_text(struct le_arena *arena, const char *array, int rank, int subscripts);
 /* Whether as many were added as are kept: there is no use in looking further. */
 bool le_faults_full(void);
 #endif

@@ -97,7 +97,7 @@ const char *le_parser_name(struct le_parser *p, const char *what) {
 void le_parser_deeper(struct le_parser *p) {
     if (++p->depth > LE_NESTING_MAX)
         le_parser_fail(p, le_parser_place(le_parser_now(p)), "split it into several statements",
-                       "nesting is too deep (limit %d)", LE_NESTING_MAX);
+                       "nesting is too deep (limit: %d levels)", LE_NESTING_MAX);
 }
 
 /* ---- statements */
@@ -182,10 +182,10 @@ static void check_parameter(struct le_parser *p, const struct le_stmt *stmt) {
     const char *name = stmt->names.at[stmt->names.count - 1];
     struct le_place place = le_parser_place(&p->tokens.at[p->at - 1]);
     if (stmt->names.count > LE_PARAMETERS_MAX)
-        le_parser_fail(p, place, NULL, "%s has more than %d parameters", stmt->name, LE_PARAMETERS_MAX);
+        le_parser_fail(p, place, NULL, "'%s' has more than %d parameters", stmt->name, LE_PARAMETERS_MAX);
     for (int k = 0; k < stmt->names.count - 1; k++)
         if (stmt->names.at[k] == name)
-            le_parser_fail(p, place, NULL, "two parameters of %s have one name: %s", stmt->name, name);
+            le_parser_fail(p, place, NULL, "'%s' has two parameters named '%s'", stmt->name, name);
 }
 
 static void definition(struct le_parser *p, struct le_stmt *stmt) {
@@ -363,8 +363,8 @@ static bool try_statement(struct le_parser *p, struct le_stmt *stmt) {
 struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_bytes) {
     struct le_stmts stmts = {0};
     if (size_bytes > LE_TEXT_MAX) {
-        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, NULL, "the program is too large: %zu bytes, at most %d",
-                     size_bytes, LE_TEXT_MAX);
+        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, NULL, "the program has %zu bytes; the limit is %d", size_bytes,
+                     LE_TEXT_MAX);
         return stmts;
     }
     struct le_parser p = {.arena = arena, .text = text, .tokens = le_scan(arena, text, (int)size_bytes)};

@@ -40,7 +40,8 @@ static void deepen(struct le_parser *p, struct le_ast *ast, const struct le_ast 
         ast->depth = below->depth + 1;
     if (ast->depth > LE_DEPTH_MAX)
         le_parser_fail(p, ast->place, "split it into several statements",
-                       "the expression is too long: more than %d operations hang on each other", LE_DEPTH_MAX);
+                       "the expression is nested too deeply (limit: %d operations, chains such as a + b + c included)",
+                       LE_DEPTH_MAX);
 }
 
 static void deepen_all(struct le_parser *p, struct le_ast *ast) {
@@ -66,8 +67,8 @@ static struct le_ast *whole_number(struct le_parser *p, struct le_ast *ast, cons
         int digit = *c <= '9' ? *c - '0' : (*c | 32) - 'a' + 10;
         if (__builtin_mul_overflow(ast->integer, (uint64_t)base, &ast->integer) ||
             __builtin_add_overflow(ast->integer, (uint64_t)digit, &ast->integer))
-            le_parser_fail(p, ast->place, "a whole number is below 2**64; write a float for more",
-                           "the number %.*s%s is out of range", NUMBER_SHOWN, text,
+            le_parser_fail(p, ast->place, "integers must be below 2**64; write a float for a larger number",
+                           "the number %.*s%s is too large", NUMBER_SHOWN, text,
                            strlen(text) > NUMBER_SHOWN ? "..." : "");
     }
     ast->op = LE_WEAK_INT;
@@ -156,10 +157,10 @@ struct le_ast_binders le_parse_binders(struct le_parser *p) {
         struct le_ast_binder next;
         binder(p, &next);
         if (binders.count == LE_INDICES_MAX)
-            le_parser_fail(p, next.place, "split it into several statements", "%d indices in one statement: at most %d",
-                           binders.count + 1, LE_INDICES_MAX);
+            le_parser_fail(p, next.place, "split it into several statements",
+                           "the statement has %d indices; the limit is %d", binders.count + 1, LE_INDICES_MAX);
         if (next.dots && binders.count > 0)
-            le_parser_fail(p, next.place, NULL, "'...' comes first, and once");
+            le_parser_fail(p, next.place, NULL, "'...' must come first, and only once");
         *LE_PUSH(p->arena, &binders) = next;
     } while (le_parser_accept(p, ','));
     return binders;
@@ -184,7 +185,7 @@ struct le_asts le_parse_subscripts(struct le_parser *p) {
         else
             next = parse_inner(p);
         if (next->kind == LE_AST_DOTS && list.count > 0)
-            le_parser_fail(p, next->place, "write x[..., i]", "'...' comes first, and once");
+            le_parser_fail(p, next->place, "write x[..., i]", "'...' must come first, and only once");
         *LE_PUSH(p->arena, &list) = next;
         if (le_parser_accept(p, ']'))
             return list;

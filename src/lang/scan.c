@@ -178,10 +178,10 @@ static void scan_stray(struct scanner *s) {
     struct le_place place = {token.line, token.column, token.length};
     unsigned char c = (unsigned char)s->text[s->at];
     if (c >= 0x20 && c != 0x7f)
-        le_fault_add(LEAT_PROGRAM, place, c >= 0x80 ? "names are ASCII letters, digits and _" : NULL,
+        le_fault_add(LEAT_PROGRAM, place, c >= 0x80 ? "names consist of ASCII letters, digits and _" : NULL,
                      "unexpected character '%.*s'", end - s->at < 12 ? end - s->at : 12, s->text + s->at);
     else
-        le_fault_add(LEAT_PROGRAM, place, "a program is text", "unexpected character with code %d", c);
+        le_fault_add(LEAT_PROGRAM, place, "a program is UTF-8 text", "unexpected character with code %d", c);
     push(s, token);
 }
 

@@ -44,27 +44,27 @@ __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *
 
 /* ---- inputs */
 
-static void fit_array(struct le_symbol *symbol, const struct le_input *input) {
+static void fit_array(struct le_arena *arena, struct le_symbol *symbol, const struct le_input *input) {
     if (!input->is_array)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "bind an array", "'%s' is a scalar: it has no subscripts",
+        le_fault_add(LEAT_MISMATCH, symbol->place, "bind an array", "'%s' is a scalar and has no subscripts",
                      symbol->name);
     else if (symbol->any_rank ? input->rank < symbol->rank : input->rank != symbol->rank)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "write as many subscripts, or bind another array",
-                     "%s has %d axes, %d subscripts given", symbol->name, input->rank, symbol->rank);
+        le_fault_add(LEAT_MISMATCH, symbol->place, "write as many subscripts as it has axes, or bind another array",
+                     "%s", le_rank_text(arena, symbol->name, input->rank, symbol->rank));
     else if (symbol->declared != LE_NONE && symbol->declared != input->type)
-        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "'%s' is %s, but declared %s", symbol->name,
+        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "'%s' is %s, but is declared %s", symbol->name,
                      le_type_name(input->type), le_type_name(symbol->declared));
     symbol->rank = input->rank;
     symbol->any_rank = false;
 }
 
-static void fit_input(struct le_symbol *symbol, const struct le_input *input) {
+static void fit_input(struct le_arena *arena, struct le_symbol *symbol, const struct le_input *input) {
     if (!input->bound) {
         if (symbol->update_only)
-            le_fault_add(LEAT_PROGRAM, symbol->place, "or bind it", "%s", symbol->no_value);
+            le_fault_add(LEAT_PROGRAM, symbol->place, symbol->no_value, "'%s' has no value", symbol->name);
         else if (!symbol->optional)
             le_fault_add(LEAT_MISSING, symbol->place, "bind it, or assign it above",
-                         "'%s' has no value: no input of that name is given", symbol->name);
+                         "'%s' has no value: no input of that name is bound", symbol->name);
         return;
     }
     if (symbol->any_kind) {
@@ -74,13 +74,13 @@ static void fit_input(struct le_symbol *symbol, const struct le_input *input) {
     }
     bool real = symbol->declared != LE_NONE && !le_type_is_complex(symbol->declared);
     if (symbol->is_array)
-        fit_array(symbol, input);
+        fit_array(arena, symbol, input);
     else if (real && le_type_is_complex(input->type))
-        le_fault_add(LEAT_MISMATCH, symbol->place, "bind a real number", "'%s' is complex, but declared %s",
+        le_fault_add(LEAT_MISMATCH, symbol->place, "bind a real number", "'%s' is complex, but is declared %s",
                      symbol->name, le_type_name(symbol->declared));
     else if (input->is_array)
         le_fault_add(LEAT_MISMATCH, symbol->place, "write it with subscripts, or bind a number",
-                     "'%s' is an array: subscript it", symbol->name);
+                     "'%s' is an array and needs subscripts", symbol->name);
 }
 
 static void copy_symbols(struct copier *c) {
@@ -92,7 +92,7 @@ static void copy_symbols(struct copier *c) {
         c->tree->symbols[k] = &symbols[k];
         symbols[k].type = LE_NONE;
         if (symbols[k].is_input)
-            fit_input(&symbols[k], &c->inputs[k]);
+            fit_input(c->arena, &symbols[k], &c->inputs[k]);
     }
 }
 
@@ -105,7 +105,7 @@ static struct le_symbol *symbol_copy(const struct copier *c, const struct le_sym
 static struct le_index *add_index(struct copier *c, struct le_index value, struct le_place place) {
     c->counted += c->in_calls == 0;
     if (c->counted > LE_INDICES_MAX)
-        fail(c, place, "split it into several statements", "%d indices in one statement: at most %d", c->counted,
+        fail(c, place, "split it into several statements", "the statement has %d indices; the limit is %d", c->counted,
              LE_INDICES_MAX);
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     *index = value;
@@ -173,8 +173,8 @@ static void copy_access(struct copier *c, const struct le_tree_node *from, struc
 }
 
 static _Noreturn void fail_rank(struct copier *c, const struct le_tree_node *read) {
-    fail(c, read->place, "write as many subscripts", "%s has %d axes, %d subscripts given", read->symbol->name,
-         read->symbol->rank, read->child_count);
+    fail(c, read->place, "write as many subscripts as it has axes", "%s",
+         le_rank_text(c->arena, read->symbol->name, read->symbol->rank, read->child_count));
 }
 
 static void copy_read(struct copier *c, const struct le_tree_node *from, struct le_tree_node *read, struct dots *dots) {
@@ -266,10 +266,10 @@ static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *fr
 static void check_left(struct copier *c, const struct le_tree_node *left, int count) {
     const struct le_symbol *symbol = left->symbol;
     if (symbol->rank != count)
-        fail(c, left->place, "write as many subscripts", "%s has %d axes, %d subscripts given", symbol->name,
-             symbol->rank, count);
+        fail(c, left->place, "write as many subscripts as it has axes", "%s",
+             le_rank_text(c->arena, symbol->name, symbol->rank, count));
     if (count > LEAT_RANK_MAX)
-        fail(c, left->place, NULL, "'%s' has %d axes: at most %d", symbol->name, count, LEAT_RANK_MAX);
+        fail(c, left->place, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
 }
 
 /* The left side's subscripts, and what its own `...` needs of an array that is there. */
@@ -298,7 +298,7 @@ static void spell_out_statement(struct copier *c, const struct le_step *from) {
     const struct dots *dots = &c->dots;
     int need = dots->need;
     if (need > 0 && dots->lefts.count == 0 && !from->dots)
-        fail(c, dots->reads.at[0]->place, "write sum(...: x[...])", "... is not on the left");
+        fail(c, dots->reads.at[0]->place, "write sum(...: x[...])", "'...' is not on the left");
     struct le_index **indices = dots_indices(c, need, statement->place);
     spell_out_all(c, dots, indices);
     for (int k = 0; k < dots->lefts.count; k++) {

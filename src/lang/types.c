@@ -145,9 +145,8 @@ static void check_fits(struct typer *t, const struct le_tree_node *node, enum le
     enum le_type larger = is_inside(&literal, LE_I64) ? LE_I64 : literal.negative ? LE_F64 : LE_U64;
     const char *name = le_type_name(larger);
     fail(t, node->place,
-         le_arena_format(t->arena, "%s is large enough: declare it, or cast what the number goes with, as in %s(x)",
-                         name, name),
-         "the number %s%llu is out of the range of %s", literal.negative ? "-" : "", (unsigned long long)literal.size,
+         le_arena_format(t->arena, "cast the other operand, as in %s(x), or declare it as %s", name, name),
+         "the number %s%llu is out of range for %s", literal.negative ? "-" : "", (unsigned long long)literal.size,
          le_type_name(type));
 }
 
@@ -237,8 +236,8 @@ static void check_complex(struct typer *t, const struct le_tree_node *node, enum
             return;
     if (rule == LE_RULE_CHOOSE)
         fail_order(t, node, name, type);
-    fail(t, node->place, "take re(...), im(...) or abs(...) first", "'%s' takes no complex numbers, and this is %s",
-         name, le_type_name(type));
+    fail(t, node->place, "take re(...), im(...) or abs(...) first",
+         "'%s' is not defined for complex numbers, and this is %s", name, le_type_name(type));
 }
 
 static enum le_type find_operation(struct typer *t, struct le_tree_node *node) {
@@ -359,7 +358,7 @@ static enum le_type find_read(struct typer *t, const struct le_tree_node *node) 
         check_whole(t, node->children[k], "a subscript");
     enum le_type type = read_symbol(t, node->symbol), fill = node->fill ? read_symbol(t, node->fill) : LE_NONE;
     if (le_type_is_complex(fill) && type != LE_NONE && !le_type_is_complex(type))
-        fail(t, node->place, "write re(...) in the edge's fill", "the edge of %s (%s) is filled with %s",
+        fail(t, node->place, "write re(...) in the edge's fill", "the edge of '%s' (%s) cannot be filled with %s",
              node->symbol->name, le_type_name(type), le_type_name(fill));
     return type;
 }
@@ -409,8 +408,9 @@ static void check_complex_stored(struct typer *t, const struct le_tree_node *nod
                                  enum le_type type) {
     enum le_type to = symbol->type;
     if (le_type_is_complex(type) && to != LE_NONE && to != LE_BOOL && !le_type_is_complex(to))
-        fail(t, node->place, "write re(...), im(...) or abs(...)", "%s into %s (%s) needs a cast: complex into real",
-             le_type_name(type), symbol->name, le_type_name(to));
+        fail(t, node->place, "write re(...), im(...) or abs(...)",
+             "assigning %s to '%s' (%s) needs a cast: it is complex", le_type_name(type), symbol->name,
+             le_type_name(to));
 }
 
 static void check_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol,
@@ -418,7 +418,7 @@ static void check_stored(struct typer *t, const struct le_tree_node *node, const
     check_complex_stored(t, node, symbol, type);
     if (le_type_is_int(symbol->type) && le_type_is_float(type)) {
         const char *cast = le_arena_format(t->arena, "write %s(...)", le_type_name(symbol->type));
-        fail(t, node->place, cast, "%s into %s (%s) needs a cast", le_type_name(type), symbol->name,
+        fail(t, node->place, cast, "assigning %s to '%s' (%s) needs a cast", le_type_name(type), symbol->name,
              le_type_name(symbol->type));
     }
 }
@@ -553,8 +553,8 @@ bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le
     while (t->changed && (t->pass < PASSES_MAX || t->node_count < NODES_MAX));
     if (t->changed) {
         le_fault_add(LEAT_PROGRAM, (struct le_place){0},
-                     "give the scalars that are assigned later on a type: var s: f64",
-                     "the types of the program's scalars depend on each other in too long a chain");
+                     "declare the types of scalars that are assigned later: `var s: f64`",
+                     "the types of the scalars depend on each other in a chain that is too long");
         return false;
     }
     if (right)

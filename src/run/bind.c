@@ -11,14 +11,13 @@ static leat_status convert_number(struct leat_call *call, const char *name, enum
     if (from == to)
         return LEAT_OK;
     if (le_type_is_int(to) && le_type_is_float(from))
-        return le_fail(LEAT_MISMATCH, "'%s' is %s, but declared %s: it needs a cast", name, le_type_name(from),
-                       le_type_name(to));
+        return le_fail(LEAT_MISMATCH, "'%s' is %s, but is declared %s", name, le_type_name(from), le_type_name(to));
     uint64_t result = 0, again = 0;
     le_cpu_op_find(call->program->ctx->simd, &cast)((void *[]){&result, bits}, &cast, 1);
     le_cpu_op_find(call->program->ctx->simd, &back)((void *[]){&again, &result}, &back, 1);
     bool negative = le_type_is_int(from) && from != LE_U64 && (int64_t)*bits < 0;
     if (le_type_is_int(to) && (again != *bits || (negative && le_type_is_unsigned(to))))
-        return le_fail(LEAT_MISMATCH, "the number given for '%s' is out of the range of %s", name, le_type_name(to));
+        return le_fail(LEAT_MISMATCH, "the number bound to '%s' is out of range for %s", name, le_type_name(to));
     *bits = result;
     return LEAT_OK;
 }
