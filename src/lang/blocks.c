@@ -166,7 +166,8 @@ static void bind_indices(struct le_checker *c, const struct le_stmt *stmt) {
 struct written {
     const struct le_tree_node *left;
     bool read;
-    struct le_place place;         /* of the read to be told of */
+    struct le_place wrong;         /* the first store that does not fit; {0}: all do */
+    struct le_place read_place;    /* of the read to be told of */
     unsigned axes[LE_INDICES_MAX]; /* by index of the each: where all accesses have it bare, as bits */
 };
 
@@ -190,18 +191,21 @@ static void add_access(struct le_checker *c, struct written *written, const stru
     if (!fits && c->free.count == 0)
         written->axes[0] = 0; /* stands for `...` */
     if (!access->left && (!written->read || !fits))
-        written->place = node->place;
+        written->read_place = node->place;
+    if (access->left && !fits && written->wrong.line == 0)
+        written->wrong = node->place;
     written->read = written->read || !access->left;
 }
 
 static void check_written(struct le_checker *c, const struct written *written) {
     const char *name = written->left->symbol->name;
+    struct le_place place = written->wrong.line ? written->wrong : written->left->place;
     for (int i = 0; written->read && i < c->free.count + (c->free.count == 0); i++)
         if (written->axes[i] == 0)
             le_checker_fail(
-                c, written->place, "use another array for what it reads",
-                "'%s' is written in this each: it is read there only with '%s' bare, always in the same place", name,
-                c->free.count ? c->free.at[i]->name : "...");
+                c, place, "write to another array, or read a copy that is made before the each",
+                "'%s' is written here and read in line %d: in an each both need '%s' bare, in the same place", name,
+                written->read_place.line, c->free.count ? c->free.at[i]->name : "...");
 }
 
 /* Arrays that the body writes are read there only where the element itself has written. */

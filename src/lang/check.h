@@ -37,6 +37,8 @@ struct le_name {
     /* from classify.c, over the whole program */
     bool declared, assigned, subscripted, bound, bare, mentioned;
     struct le_place index_place; /* where it is first used as an index */
+    struct le_place value_place; /* and as a value */
+    const char *value_use;       /* how: "is assigned" */
     int local;                   /* parameters and reductions that it stands for right now */
     bool is_index, conflict;
     /* as the statements are checked */

@@ -12,6 +12,14 @@ static void visit_all(struct le_checker *c, const struct le_asts *list, int firs
         visit(c, list->at[k], in_subscript);
 }
 
+/* use: what the text does with it there. */
+static void set_value(struct le_name *name, struct le_place place, const char *use) {
+    if (!name->value_use) {
+        name->value_place = place;
+        name->value_use = use;
+    }
+}
+
 static void set_index_place(struct le_name *name, struct le_place place) {
     if (!name->bare && !name->bound)
         name->index_place = place;
@@ -28,10 +36,12 @@ static void visit_name(struct le_checker *c, const struct le_ast *ast, bool in_s
     }
 }
 
-static void visit_array(struct le_checker *c, const char *text) {
+static void visit_array(struct le_checker *c, const char *text, struct le_place place) {
     struct le_name *name = le_checker_name(c, text);
-    if (name->local == 0)
-        name->subscripted = name->mentioned = true;
+    if (name->local > 0)
+        return;
+    name->subscripted = name->mentioned = true;
+    set_value(name, place, "is read as an array");
 }
 
 /* Binds the names, each from its own binder on. */
@@ -70,7 +80,7 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
         visit_name(c, ast, in_subscript);
         return;
     case LE_AST_SUBSCRIPT:
-        visit_array(c, ast->name);
+        visit_array(c, ast->name, ast->place);
         visit_all(c, &ast->children, 0, true);
         return;
     case LE_AST_REDUCE:
@@ -80,7 +90,7 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
         bool is_len =
             strcmp(ast->name, "len") == 0 && ast->children.count > 0 && ast->children.at[0]->kind == LE_AST_NAME;
         if (is_len)
-            visit_array(c, ast->children.at[0]->name);
+            visit_array(c, ast->children.at[0]->name, ast->children.at[0]->place);
         visit_all(c, &ast->children, is_len, in_subscript);
         return;
     }
@@ -90,15 +100,23 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
     }
 }
 
+static void declare_size(struct le_checker *c, const struct le_ast_item *item, const struct le_ast *size) {
+    struct le_name *name = le_checker_name(c, size->name);
+    name->declared = true;
+    set_value(name, size->place, le_arena_format(c->arena, "is bound to an extent by `in %s[...]`", item->name));
+}
+
 static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) {
     for (int k = 0; k < stmt->items.count; k++) {
         const struct le_ast_item *item = &stmt->items.at[k];
         struct le_name *name = le_checker_name(c, item->name);
         name->declared = name->declared || name->local == 0;
+        if (name->local == 0)
+            set_value(name, item->place, "is declared");
         for (int d = 0; d < item->sizes.count; d++) {
             const struct le_ast *size = item->sizes.at[d];
             if (stmt->decl == LE_DECL_IN && size->kind == LE_AST_NAME)
-                le_checker_name(c, size->name)->declared = true;
+                declare_size(c, item, size);
             else
                 visit(c, size, false);
         }
@@ -111,6 +129,8 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_name *name = le_checker_name(c, stmt->name);
     bool own = name->local > 0;
     name->assigned = name->assigned || !own;
+    if (!own)
+        set_value(name, stmt->place, "is assigned");
     name->subscripted = name->subscripted || (stmt->has_subscripts && !own);
     visit_all(c, &stmt->subscripts, 0, true);
     visit(c, stmt->value, false);
@@ -190,6 +210,8 @@ void le_classify(struct le_checker *c, struct le_stmts stmts) {
         if (!name->is_index || !(is_value || name->subscripted))
             continue;
         name->conflict = true;
-        le_fault_add(LEAT_PROGRAM, name->index_place, "rename one of them", "'%s' is a value and an index", name->text);
+        const char *advice = le_arena_format(c->arena, "it %s in line %d, and is an index here: rename one of them",
+                                             name->value_use, name->value_place.line);
+        le_fault_add(LEAT_PROGRAM, name->index_place, advice, "'%s' is a value and an index", name->text);
     }
 }

@@ -2,6 +2,7 @@
  * statement, which skips to its end: nothing but the arena is owned in between. Names, indices and types are
  * check.c's. */
 #include "lang/parse.h"
+#include "lang/habits.h"
 #include <string.h>
 
 /* ---- moves */
@@ -66,15 +67,33 @@ _Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const 
     leave(p);
 }
 
+static const char *token_text(const struct le_parser *p, int at) {
+    if (at < 0 || at >= p->tokens.count || p->tokens.at[at].kind == LE_TOKEN_END)
+        return "";
+    const struct le_token *token = &p->tokens.at[at];
+    return token->kind == LE_TOKEN_NUMBER ? "0"
+                                          : le_arena_copy(p->arena, p->text + token->offset, (size_t)token->length);
+}
+
+const char *le_parser_advice(const struct le_parser *p, const char *what) {
+    struct le_syntax syntax = {.wanted = what,
+                               .before = token_text(p, p->at - 1),
+                               .found = token_text(p, p->at),
+                               .after = token_text(p, p->at + 1),
+                               .found_name = le_parser_now(p)->kind == LE_TOKEN_NAME};
+    return le_habit_of_syntax(&syntax);
+}
+
 _Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind == LE_TOKEN_BAD)
         leave(p); /* the scanner has said what is wrong */
+    const char *advice = le_parser_advice(p, what);
     if (token->kind == LE_TOKEN_EOF || (token->kind == LE_TOKEN_END && token->length == 0))
-        le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found the end of the program", what);
+        le_parser_fail(p, le_parser_place(token), advice, "expected %s, found the end of the program", what);
     if (token->kind == LE_TOKEN_END && token->sign != ';')
-        le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found the end of the line", what);
-    le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found '%.*s'", what,
+        le_parser_fail(p, le_parser_place(token), advice, "expected %s, found the end of the line", what);
+    le_parser_fail(p, le_parser_place(token), advice, "expected %s, found '%.*s'", what,
                    token->length < 40 ? token->length : 40, p->text + token->offset);
 }
 
@@ -104,10 +123,10 @@ void le_parser_deeper(struct le_parser *p) {
 
 static void statement(struct le_parser *p, struct le_stmt *stmt);
 
-static void check_end(struct le_parser *p) {
+static void check_end(struct le_parser *p, const char *wanted) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind != LE_TOKEN_END && token->kind != LE_TOKEN_EOF && !(p->braces > 0 && le_parser_at(p, '}')))
-        le_parser_fail_wanted(p, "the end of the statement");
+        le_parser_fail_wanted(p, wanted);
 }
 
 static struct le_stmts block(struct le_parser *p) {
@@ -125,7 +144,7 @@ static struct le_stmts block(struct le_parser *p) {
         struct le_stmt *stmt = LE_NEW(p->arena, struct le_stmt);
         statement(p, stmt);
         *LE_PUSH(p->arena, &stmts) = stmt;
-        check_end(p);
+        check_end(p, "the end of the statement");
     }
     le_parser_next(p);
     p->braces--;
@@ -135,6 +154,10 @@ static struct le_stmts block(struct le_parser *p) {
 
 static void declared_type(struct le_parser *p, struct le_ast_item *item) {
     const struct le_token *token = le_parser_now(p);
+    const char *meant = token->kind == LE_TOKEN_NAME ? le_habit_of_type(token->word->text) : NULL;
+    if (meant)
+        le_parser_fail(p, le_parser_place(token), le_arena_format(p->arena, "write %s", meant),
+                       "expected a type, found '%s'", token->word->text);
     if (token->kind != LE_TOKEN_NAME || token->word->kind != LE_WORD_TYPE)
         le_parser_fail_wanted(p, "a type");
     item->type = (enum le_type)token->word->value;
@@ -266,8 +289,10 @@ static void assignment(struct le_parser *p, struct le_stmt *stmt) {
     stmt->value = le_parse_expression(p);
     if (le_parser_accept_key(p, LE_KEY_ELSE))
         stmt->otherwise = le_parse_expression(p);
-    if (le_parser_accept_key(p, LE_KEY_WHERE))
+    if (le_parser_accept_key(p, LE_KEY_WHERE)) {
         stmt->binders = le_parse_binders(p);
+        check_end(p, "',' or the end of the ranges");
+    }
 }
 
 static void keyword_statement(struct le_parser *p, struct le_stmt *stmt, enum le_keyword key) {
@@ -356,7 +381,7 @@ static bool try_statement(struct le_parser *p, struct le_stmt *stmt) {
     if (setjmp(p->failure))
         return false;
     statement(p, stmt);
-    check_end(p);
+    check_end(p, "the end of the statement");
     return true;
 }
 

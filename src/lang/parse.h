@@ -34,6 +34,8 @@ struct le_place le_parser_place(const struct le_token *token);
 struct le_place le_parser_span(const struct le_parser *p, int first_token);
 _Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const char *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* What to write instead of the token at hand, where `what` is expected; NULL: nothing is known. */
+const char *le_parser_advice(const struct le_parser *p, const char *what);
 /* "expected WHAT, found ..." */
 _Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what);
 

@@ -1,4 +1,5 @@
 /* Expressions. Recursion goes as deep as the text nests (LE_NESTING_MAX); chains of operators are loops. */
+#include "lang/habits.h"
 #include "lang/parse.h"
 #include <locale.h>
 #include <math.h>
@@ -232,12 +233,27 @@ static struct le_ast *reduction(struct le_parser *p, const struct le_word *word,
     return ast;
 }
 
+static _Noreturn void fail_reduction(struct le_parser *p, const struct le_word *word, int first) {
+    const char *known[LE_REDUCTIONS], *advice = le_habit_of_function(p->arena, word->text);
+    for (int k = 0; k < LE_REDUCTIONS; k++)
+        known[k] = le_reduction_name((enum le_reduction)k);
+    const char *near = le_nearest(word->text, known, LE_REDUCTIONS);
+    if (!advice && near)
+        advice = le_arena_format(p->arena, "did you mean `%s`?", near);
+    le_parser_fail(p, le_parser_place(&p->tokens.at[first]),
+                   advice ? advice : "reductions are sum prod min max any all mean argmin argmax",
+                   "unknown reduction '%s'", word->text);
+}
+
 static struct le_ast *call(struct le_parser *p, const struct le_word *word, int first) {
+    if (is_reduction(p) && word->kind != LE_WORD_REDUCTION)
+        fail_reduction(p, word, first);
     if (word->kind == LE_WORD_REDUCTION) {
         if (is_reduction(p))
             return reduction(p, word, first);
         if (word->value != LE_RED_MIN && word->value != LE_RED_MAX)
-            le_parser_fail(p, le_parser_place(&p->tokens.at[first]), NULL, "%s needs an index: %s(k: ...)", word->text,
+            le_parser_fail(p, le_parser_place(&p->tokens.at[first]),
+                           le_arena_format(p->arena, "write %s(i: x[i])", word->text), "'%s' needs an index",
                            word->text);
     }
     struct le_ast *ast = new_ast(p, LE_AST_CALL, (struct le_place){0});
@@ -255,12 +271,12 @@ static void check_reserved(struct le_parser *p, const struct le_token *token) {
     bool called = after->kind == LE_TOKEN_SIGN && after->sign == '(';
     if (word->kind == LE_WORD_FREE || (called && word->kind != LE_WORD_KEYWORD))
         return;
-    const char *expected = "choose another name";
+    const char *advice = le_parser_advice(p, "an expression");
     if (word->kind == LE_WORD_REDUCTION)
-        expected = le_arena_format(p->arena, "write %s(k: ...)", word->text);
+        advice = le_arena_format(p->arena, "write %s(i: x[i])", word->text);
     else if (word->kind == LE_WORD_TYPE)
-        expected = le_arena_format(p->arena, "write %s(...) for a cast", word->text);
-    le_parser_fail(p, le_parser_place(token), expected, "'%s' is reserved", word->text);
+        advice = le_arena_format(p->arena, "write %s(x) for a cast", word->text);
+    le_parser_fail(p, le_parser_place(token), advice ? advice : "choose another name", "'%s' is reserved", word->text);
 }
 
 static struct le_ast *named(struct le_parser *p) {

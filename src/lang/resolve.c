@@ -1,6 +1,7 @@
 /* Expressions of the ast to nodes of the tree: names become symbols and indices, defs are inlined. Recursion goes as
  * deep as LE_DEPTH_MAX, defs included. Places are those of the text that was inlined. */
 #include "lang/check.h"
+#include "lang/habits.h"
 #include <limits.h>
 #include <string.h>
 
@@ -276,8 +277,8 @@ static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct
 
 static void check_arguments(struct le_checker *c, const struct le_ast *ast, int wanted) {
     if (ast->children.count != wanted)
-        le_checker_fail(c, ast->place, NULL, "'%s' takes %d argument%s, %d given", ast->name, wanted,
-                        wanted == 1 ? "" : "s", ast->children.count);
+        le_checker_fail(c, ast->place, le_habit_of_arguments(ast->name), "'%s' takes %d argument%s, %d given",
+                        ast->name, wanted, wanted == 1 ? "" : "s", ast->children.count);
 }
 
 static struct le_tree_node *resolve_children(struct le_checker *c, const struct le_ast *ast,
@@ -303,10 +304,13 @@ static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_as
     return node;
 }
 
-/* The name of all functions that is spelled most like it, or that it is a later def. */
+/* What to write instead: it may be a later def, a habit, or misspelled. */
 static const char *function_hint(struct le_checker *c, const char *name) {
     if (le_checker_name(c, name)->definition)
         return "call only defs that stand above: there is no recursion";
+    const char *habit = le_habit_of_function(c->arena, name);
+    if (habit)
+        return habit;
     struct {
         const char **at;
         int count, capacity;

@@ -4,6 +4,7 @@
 #include "lang/scan.h"
 #include "base/text.h"
 #include "lang/fault.h"
+#include "lang/habits.h"
 #include <string.h>
 
 struct scanner {
@@ -170,6 +171,29 @@ static bool is_stray(char c) {
     return !begins_name(c) && !le_is_digit(c) && !strchr(" \t\r\f\n;#+-*/%<>=!~&|^?:,()[]{}.", c ? c : 1);
 }
 
+/* The word or sign that starts at `at`. */
+static const char *text_at(const struct scanner *s, int at) {
+    int end = at;
+    while (begins_name(peek(s, end)) || le_is_digit(peek(s, end)))
+        end++;
+    if (end == at && peek(s, at) == '*' && peek(s, at + 1) == '*')
+        end = at + 2;
+    else if (end == at && at < s->size)
+        end = at + 1;
+    return le_arena_copy(s->arena, s->text + at, (size_t)(end - at));
+}
+
+static const char *stray_advice(const struct scanner *s) {
+    const struct le_token *last = s->tokens.count > 0 ? &s->tokens.at[s->tokens.count - 1] : NULL;
+    bool joined = last && last->offset + last->length == s->at;
+    struct le_syntax syntax = {.wanted = "",
+                               .before =
+                                   joined ? le_arena_copy(s->arena, s->text + last->offset, (size_t)last->length) : "",
+                               .found = le_arena_copy(s->arena, s->text + s->at, 1),
+                               .after = text_at(s, s->at + 1)};
+    return le_habit_of_syntax(&syntax);
+}
+
 static void scan_stray(struct scanner *s) {
     int end = s->at + 1;
     while (end < s->size && is_stray(s->text[end]))
@@ -178,7 +202,7 @@ static void scan_stray(struct scanner *s) {
     struct le_place place = {token.line, token.column, token.length};
     unsigned char c = (unsigned char)s->text[s->at];
     if (c >= 0x20 && c != 0x7f)
-        le_fault_add(LEAT_PROGRAM, place, c >= 0x80 ? "names consist of ASCII letters, digits and _" : NULL,
+        le_fault_add(LEAT_PROGRAM, place, c >= 0x80 ? "names consist of ASCII letters, digits and _" : stray_advice(s),
                      "unexpected character '%.*s'", end - s->at < 12 ? end - s->at : 12, s->text + s->at);
     else
         le_fault_add(LEAT_PROGRAM, place, "a program is UTF-8 text", "unexpected character with code %d", c);

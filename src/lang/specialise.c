@@ -1,6 +1,7 @@
 /* A checked tree for inputs of known kinds, ranks and types: a copy in which `...` is spelled out as indices, with all
  * types. The tree that is copied may be shared by threads. Errors here come from the inputs: LEAT_MISMATCH. */
 #include "lang/check.h"
+#include "lang/habits.h"
 #include <string.h>
 
 struct nodes {
@@ -58,12 +59,25 @@ static void fit_array(struct le_arena *arena, struct le_symbol *symbol, const st
     symbol->any_rank = false;
 }
 
-static void fit_input(struct le_arena *arena, struct le_symbol *symbol, const struct le_input *input) {
+static const char *missing_advice(struct copier *c, const struct le_symbol *symbol) {
+    const char **known = LE_NEW_ARRAY(c->arena, c->from->symbol_count, const char *);
+    const char *habit = le_habit_of_input(symbol->name);
+    int count = 0;
+    for (int k = 0; k < c->from->symbol_count; k++)
+        if (c->from->symbols[k]->name[0] && c->from->symbols[k] != c->from->symbols[symbol->id])
+            known[count++] = c->from->symbols[k]->name;
+    const char *near = habit ? NULL : le_nearest(symbol->name, known, count);
+    if (near)
+        return le_arena_format(c->arena, "bind it, or assign it above; did you mean `%s`?", near);
+    return habit ? habit : "bind it, or assign it above";
+}
+
+static void fit_input(struct copier *c, struct le_symbol *symbol, const struct le_input *input) {
     if (!input->bound) {
         if (symbol->update_only)
             le_fault_add(LEAT_PROGRAM, symbol->place, symbol->no_value, "'%s' has no value", symbol->name);
         else if (!symbol->optional)
-            le_fault_add(LEAT_MISSING, symbol->place, "bind it, or assign it above",
+            le_fault_add(LEAT_MISSING, symbol->place, missing_advice(c, symbol),
                          "'%s' has no value: no input of that name is bound", symbol->name);
         return;
     }
@@ -74,7 +88,7 @@ static void fit_input(struct le_arena *arena, struct le_symbol *symbol, const st
     }
     bool real = symbol->declared != LE_NONE && !le_type_is_complex(symbol->declared);
     if (symbol->is_array)
-        fit_array(arena, symbol, input);
+        fit_array(c->arena, symbol, input);
     else if (real && le_type_is_complex(input->type))
         le_fault_add(LEAT_MISMATCH, symbol->place, "bind a real number", "'%s' is complex, but is declared %s",
                      symbol->name, le_type_name(symbol->declared));
@@ -92,7 +106,7 @@ static void copy_symbols(struct copier *c) {
         c->tree->symbols[k] = &symbols[k];
         symbols[k].type = LE_NONE;
         if (symbols[k].is_input)
-            fit_input(c->arena, &symbols[k], &c->inputs[k]);
+            fit_input(c, &symbols[k], &c->inputs[k]);
     }
 }
 

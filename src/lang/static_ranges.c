@@ -74,7 +74,7 @@ static bool find_bound(struct statics *s, const struct le_index *index, const st
                        int64_t *value) {
     if (!le_static_value(node, s->shapes, value))
         return false;
-    if (*value < -LE_INDEX_MAX || *value > LE_INDEX_MAX)
+    if (!index->loop && (*value < -LE_INDEX_MAX || *value > LE_INDEX_MAX))
         le_fault_add(LEAT_PROGRAM, index->place, LE_FAR_ADVICE, "the range of index '%s' is too large", index->name);
     return true;
 }

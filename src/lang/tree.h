@@ -282,6 +282,15 @@ struct le_step {
     int access_count;
 };
 
+/* A whole number that the caller binds meets an integer type that it does not widen, perhaps with a sign (-, ~):
+ * it must be in the type's range. */
+struct le_fit {
+    int symbol; /* its id */
+    enum le_type type;
+    int sign; /* le_op; LE_OPS: none */
+    struct le_place place;
+};
+
 struct le_tree {
     const char *text;
     size_t text_bytes;
@@ -291,9 +300,11 @@ struct le_tree {
     int step_count;
     const char **index_names;
     struct le_place *index_places;
-    int index_name_count;  /* distinct, for `leat check` */
-    int index_count;       /* ids 0..index_count-1 are in use */
-    bool has_complex;      /* le_split has something to do (after specialisation) */
+    int index_name_count; /* distinct, for `leat check` */
+    int index_count;      /* ids 0..index_count-1 are in use */
+    bool has_complex;     /* le_split has something to do (after specialisation) */
+    struct le_fit *fits;  /* after specialisation */
+    int fit_count;
     struct le_names names; /* of the symbols, to their ids */
 };
 
