@@ -320,8 +320,10 @@ static enum le_type find_len(struct typer *t, struct le_tree_node *node) {
     if (!symbol->any_rank && le_literal_of(node->children[0], &axis)) {
         uint64_t rank = (uint64_t)symbol->rank;
         if (axis.negative ? axis.size > rank : axis.size >= rank)
-            fail(t, node->place, NULL, "%s has %d axes, no axis %s%llu", symbol->name, symbol->rank,
-                 axis.negative ? "-" : "", (unsigned long long)axis.size);
+            fail(t, node->place,
+                 le_arena_format(t->arena, "its axes are 0 to %d, or -1 to -%d backwards", symbol->rank - 1,
+                                 symbol->rank),
+                 "'%s' has no axis %s%llu", symbol->name, axis.negative ? "-" : "", (unsigned long long)axis.size);
     }
     return LE_WEAK_INDEX;
 }
