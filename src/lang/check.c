@@ -118,17 +118,32 @@ static const char *reduced_names(struct le_checker *c, const struct le_tree_node
     return names;
 }
 
-static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
+static bool has_bare(const struct le_tree_node *node, const void *user) {
+    for (int k = 0; node->kind == LE_TREE_READ && k < node->child_count; k++)
+        if (is_index(node->children[k], user))
+            return true;
+    return false;
+}
+
+/* An index that is bare nowhere may be meant as a value: x[n*i]. */
+static const char *reduce_advice(struct le_checker *c, const struct le_tree_node *value, const char *names,
+                                 const struct le_index *first) {
+    if (le_tree_any(value, has_bare, first) || first->has_range)
+        return le_arena_format(c->arena, "write sum(%s: ...)", names);
+    return le_arena_format(c->arena, "write sum(%s: ...), or declare `in %s` if it is a value", names, first->name);
+}
+
+static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left,
+                          const struct le_tree_node *value) {
     struct le_index *first;
     const char *names = reduced_names(c, left, &first);
     if (!names)
         return;
+    const char *advice = reduce_advice(c, value, names, first);
     if (stmt->op == LE_ASSIGN_SET)
-        le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
-                        "index '%s' is not on the left", first->name);
+        le_checker_fail(c, first->place, advice, "index '%s' is not on the left", first->name);
     if (stmt->op == LE_ASSIGN_SUB || stmt->op == LE_ASSIGN_DIV)
-        le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
-                        "'%s' cannot reduce, and index '%s' is not on the left",
+        le_checker_fail(c, first->place, advice, "'%s' cannot reduce, and index '%s' is not on the left",
                         stmt->op == LE_ASSIGN_SUB ? "-=" : "/=", first->name);
 }
 
@@ -286,7 +301,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     if (left && left->dots && c->now.element && !c->now.binds_dots)
         le_checker_fail(c, left->place, "write `each ..., i { }`", "the each does not bind `...`");
     if (!c->now.element)
-        check_reduced(c, stmt, left);
+        check_reduced(c, stmt, left, value);
     if (target->update_only && !target->no_value)
         target->no_value = no_value_advice(c, stmt, left);
     if (is_new)

@@ -202,7 +202,7 @@ static void tells_what_does_not_fit(void **state) {
     fails("y[i] = n[i]", INPUTS({"n", 0, LE_WEAK_INT}), "'n' is a scalar and has no subscripts");
     fails("y[i] = x[i,0]", INPUTS({"x", 1, LE_F64}), "'x' has 1 axis, but 2 subscripts are given");
     fails("y[...] = x[...,0,0]", INPUTS({"x", 1, LE_F64}), "'x' has 1 axis, but 2 subscripts are given");
-    fails("in x: f32[n]\ny[i] = x[i]", INPUTS({"x", 1, LE_F64}), "'x' is f64, but declared f32");
+    fails("in x: f32[n]\ny[i] = x[i]", INPUTS({"x", 1, LE_F64}), "'x' is f64, but is declared f32");
     fails("y[i] = x[...,i]", INPUTS({"x", 2, LE_F64}), "'...' is not on the left");
     fails("y[...] = x[...]\nz[i] = y[i,0]", INPUTS({"x", 1, LE_F64}), "'y' has 1 axis, but 2 subscripts are given");
     fails("y[i] = x[x[i]]", INPUTS({"x", 1, LE_F64}), "a subscript must be an integer, not f64");
