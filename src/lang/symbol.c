@@ -59,7 +59,7 @@ struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, e
 
 static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count,
                                 struct le_place place) {
-    le_checker_fail(c, place, le_arena_format(c->arena, "line %d sets the number of axes", symbol->place.line), "%s",
+    le_checker_fail(c, place, le_arena_format(c->arena, "write as many subscripts as in line %d", symbol->place.line), "%s",
                     le_rank_text(c->arena, symbol->name, symbol->rank, count));
 }
 
