@@ -1,4 +1,5 @@
-/* What the range rules ask of integer nodes: sums of indices, intervals, what is computed before its statement. */
+/* Analysis of integer nodes for the range rules: affine sums of indices, intervals, and whether a node is computed by
+ * its own statement. */
 #include "ir/ranges.h"
 
 int64_t le_range_count(const struct le_range *r) {

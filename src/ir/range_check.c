@@ -26,7 +26,7 @@ static bool moves(struct le_infer *in, int index) {
            (r->high && le_is_computed(in, r->high));
 }
 
-/* Inside of a block an access under a range that moves is made for some of the block's values only. */
+/* In a block, an access inside a range that changes is made in some of the block's turns only. */
 static bool stands_under_moving(struct le_infer *in, const struct le_form *form) {
     if (in->st->kind != LE_STEP_EACH && !le_form_has_host(in, form))
         return false;
@@ -39,7 +39,7 @@ static bool stands_under_moving(struct le_infer *in, const struct le_form *form)
     return false;
 }
 
-/* A statement that a loop may pass does not run for all values of the loop's index. */
+/* A statement that a loop may skip does not run for all values of the loop's index. */
 static bool checked_now(struct le_infer *in, const struct le_form *form) {
     if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge)
         return false;
@@ -55,7 +55,7 @@ static bool checked_now(struct le_infer *in, const struct le_form *form) {
     return !reads_nothing(in, form);
 }
 
-/* The loop that it was folded into makes no turn, as far as its ends are known now. */
+/* Whether the loop that the statement was folded into makes no turn, as far as its ends are known now. */
 static bool is_never_reached(struct le_infer *in) {
     int64_t low, high;
     if (in->st->loop < 0)

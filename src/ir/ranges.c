@@ -63,7 +63,7 @@ static bool depends_on_hosts(struct le_infer *in, const struct le_node *node, bo
     return false;
 }
 
-/* A number, with the host's indices at their present values. */
+/* The value of a node; the host's indices have their present values. */
 bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     struct le_affine f;
     in->now |= node->free_count > 0;
@@ -81,7 +81,7 @@ bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     return sum >= INT64_MIN && sum <= INT64_MAX;
 }
 
-/* Where a dependent range's values lie, if that can be told; its low and high are then the hull. */
+/* Bounds the values of a dependent range, if possible: low and high become the hull of all of its ranges. */
 static void bound_dynamic(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     struct le_range *out = range_of(in, index);
@@ -92,7 +92,7 @@ static void bound_dynamic(struct le_infer *in, int index) {
     out->high = out->bounded ? high : 0;
 }
 
-/* The extent of a new array: a number has to be there before the statement runs. */
+/* Whether the index is an axis of a new array, whose extent must be known before the statement runs. */
 static bool is_extent(struct le_infer *in, int index) {
     for (int d = 0; in->st->is_new && d < in->st->left_count; d++)
         if (in->st->left[d]->index == index)
@@ -100,7 +100,7 @@ static bool is_extent(struct le_infer *in, int index) {
     return false;
 }
 
-/* Its bounds are looked at as it runs. */
+/* Whether the bounds are evaluated as the statement runs. */
 static bool is_dynamic(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     bool by_hosts = false;
@@ -122,8 +122,9 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     if (!ix->explicit_range)
         return LEAT_OK;
     const struct le_node *by = ix->range.by;
-    bool by_moves = by && (by->free_count || by->reduces || by->changes ||
-                           (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* looked at as it runs */
+    bool by_moves =
+        by && (by->free_count || by->reduces || by->changes ||
+               (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* evaluated as the statement runs */
     if (by && !by_moves && !le_bound_value(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0 && ix->stepped)
@@ -336,7 +337,7 @@ static int64_t floor_div(__int128 a, __int128 b) {
     return q < -LE_INDEX_MAX ? -LE_INDEX_MAX : q > LE_INDEX_MAX ? LE_INDEX_MAX : (int64_t)q;
 }
 
-/* The one index of the form that has no range; -1: none, or several, or one of a dependent range. */
+/* The term of the only index without a range; -1 if there is none, or several, or if an index has a dependent range. */
 static int lone_index(struct le_infer *in, const struct le_form *form) {
     int found = -1;
     for (int k = 0; k < form->f.count; k++) {
@@ -354,7 +355,7 @@ static int lone_index(struct le_infer *in, const struct le_form *form) {
     return found;
 }
 
-/* The least and greatest value of the form without its term `without` (-1: with all). */
+/* The form's least and greatest value without its term `without` (-1: with all terms). */
 void le_form_ends(struct le_infer *in, const struct le_form *form, int without, __int128 *low, __int128 *high) {
     *low = *high = form->f.constant;
     for (int k = 0; k < form->f.count; k++) {

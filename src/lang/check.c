@@ -1,6 +1,6 @@
-/* The ast to a checked tree: statements in text order, each resolved on its own, so that all of a program's errors
- * come at once. An error leaves its statement by longjmp; what the statement would have made is broken then, and makes
- * no further errors. All memory is the arena's. */
+/* Turns the ast into a checked tree. Statements are checked in order and separately, so that all errors of a program
+ * are reported at once. An error leaves its statement by longjmp; the name that the statement would have set is marked
+ * broken, and its uses report no further errors. All memory belongs to the arena. */
 #include "lang/check.h"
 #include "lang/static_ranges.h"
 #include <string.h>
@@ -33,7 +33,7 @@ static bool bounds_use(const struct le_index *index, const struct le_index *othe
            le_tree_any(index->by, is_index, other);
 }
 
-/* Whether all that its bounds use come before it. */
+/* Whether all indices that its bounds use have been placed. */
 static bool is_next(const struct le_checker *c, const bool *placed, const struct le_index *index) {
     for (int k = 0; k < c->free.count; k++)
         if (!placed[k] && bounds_use(index, c->free.at[k]))
@@ -49,8 +49,8 @@ _Noreturn static void fail_circle(struct le_checker *c, const bool *placed) {
                     c->free.at[first]->name);
 }
 
-/* In index order, but those whose bounds depend on others last, each after these. An each's are in order already: their
- * bounds use those to the left. */
+/* Sorts the free indices: indices whose bounds depend on others come last, each after those. The indices of an each
+ * keep their order: their bounds use only indices to the left. */
 static void finish_free(struct le_checker *c, struct le_step *step) {
     int count = c->free.count;
     bool *placed = LE_NEW_ARRAY(c->arena, count, bool);
@@ -103,7 +103,7 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-/* "i, k": the indices that are not on the left; NULL: all are. */
+/* The indices that are not on the left, as "i, k"; NULL: none. */
 static const char *reduced_names(struct le_checker *c, const struct le_tree_node *left, struct le_index **first) {
     const char *names = NULL;
     *first = NULL;
@@ -125,7 +125,7 @@ static bool has_bare(const struct le_tree_node *node, const void *user) {
     return false;
 }
 
-/* An index that is bare nowhere may be meant as a value: x[n*i]. */
+/* An index that is never bare may be meant as a value, as in x[n*i]. */
 static const char *reduce_advice(struct le_checker *c, const struct le_tree_node *value, const char *names,
                                  const struct le_index *first) {
     if (le_tree_any(value, has_bare, first) || first->has_range)
@@ -160,7 +160,7 @@ static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, co
     }
 }
 
-/* "C[i, j]", for a message. */
+/* The left side for a message, as "C[i,j]". */
 static const char *left_text(struct le_checker *c, const struct le_stmt *stmt) {
     const char *text = stmt->name;
     for (int k = 0; k < stmt->subscripts.count; k++) {
@@ -184,7 +184,7 @@ static const char *no_value_advice(struct le_checker *c, const struct le_stmt *s
                            names);
 }
 
-/* What has the name already and can be assigned: in a def's block only what is its own. */
+/* The existing symbol that an assignment changes; in a def's block only a local one. */
 static struct le_symbol *find_assigned(const struct le_checker *c, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (c->now.in_call && !(binding && le_block_within(binding->block, c->now.element)))
@@ -207,7 +207,7 @@ static _Noreturn void fail_array_in_def(struct le_checker *c, const struct le_st
     le_checker_fail(c, stmt->place, NULL, "'%s': a def's block can read arrays, but not write them", stmt->name);
 }
 
-/* What is assigned: what there is, an input that `op=` updates, or something new (not yet added). */
+/* The symbol that is assigned: an existing one, an input that `op=` updates, or a new one, which is not added yet. */
 static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt *stmt, struct le_name *name) {
     check_name(c, stmt, name);
     struct le_symbol *symbol = find_assigned(c, name);
@@ -247,7 +247,7 @@ static struct le_tree_node *resolve_left(struct le_checker *c, const struct le_s
     return left;
 }
 
-/* The kind and rank of what is there fit the left side. */
+/* Checks that the existing symbol's kind and rank fit the left side. */
 static void check_target(struct le_checker *c, struct le_symbol *target, const struct le_tree_node *left,
                          struct le_place place) {
     if (left)
@@ -288,7 +288,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_tree_node *otherwise = stmt->otherwise ? le_resolve_top(c, stmt->otherwise) : NULL;
     for (int k = first_read; c->now.element && otherwise && k < c->accesses.count; k++)
         c->accesses.at[k].has_else = true;
-    struct le_symbol *known = find_assigned(c, name); /* may have been read just now: an input */
+    struct le_symbol *known = find_assigned(c, name); /* the right side may have made it an input */
     bool is_new = !known;
     if (known) {
         target = known;
@@ -341,7 +341,7 @@ static void check_statement(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-/* What a statement with an error would have made. */
+/* Marks the name that a failed statement would have set. */
 static void break_name(struct le_checker *c, const char *text) {
     struct le_name *name = le_checker_name(c, text);
     if (name->broken || le_checker_find(name, c->now.block))
@@ -378,7 +378,7 @@ static bool is_too_large(const struct le_checker *c) {
     return c->node_count > LE_NODES_MAX;
 }
 
-/* How much there is of what an element's statements make. */
+/* Sizes of the lists that an element's statements add to. */
 struct amount {
     int steps, indices, accesses;
 };
@@ -393,7 +393,7 @@ static void forget_after(struct le_checker *c, const struct amount *reached) {
     c->accesses.count = reached->accesses;
 }
 
-/* In an element's blocks, what follows a statement that surely leaves is checked, and dropped. */
+/* In an element's blocks, statements after one that always leaves are checked, then dropped. */
 void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
     struct le_position position = c->now;
     struct amount reached = {0};
@@ -414,7 +414,7 @@ void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
         forget_after(c, &reached);
 }
 
-/* `out y` without more marks what is assigned later: but not in a block alone. */
+/* A plain `out y` marks a name that is assigned later, which must not happen only in a block. */
 static void check_marked(const struct le_checker *c) {
     for (int k = 0; k < c->names.count; k++) {
         const struct le_name *name = c->names.at[k];
@@ -425,7 +425,7 @@ static void check_marked(const struct le_checker *c) {
     }
 }
 
-/* The names in blocks end with them. */
+/* Names that are set in blocks end with them and cannot be results. */
 static void check_results(const struct le_checker *c) {
     for (int k = 0; k < c->symbols.count; k++)
         if (!c->symbols.at[k]->in_block && c->symbols.at[k]->name[0])

@@ -1,7 +1,6 @@
-/* Which names are indices, over the whole program, before anything else is known: those that reductions, `where`,
- * `each` and `for` bind, and those that stand bare in a subscript and are never declared or assigned. A name that is a
- * value, too, is an error. What a def's block assigns is its own, as its parameters are: it says nothing of the name.
- */
+/* Finds out which names are indices, over the whole program and before anything else: those that reductions, `where`,
+ * `each` and `for` bind, and those that stand bare in a subscript and are never declared or assigned. A name that is
+ * also a value is an error. Parameters of a def and what its block assigns are local to it and do not count. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -12,7 +11,7 @@ static void visit_all(struct le_checker *c, const struct le_asts *list, int firs
         visit(c, list->at[k], in_subscript);
 }
 
-/* use: what the text does with it there. */
+/* use: how the text uses the name there. */
 static void set_value(struct le_name *name, struct le_place place, const char *use) {
     if (!name->value_use) {
         name->value_place = place;
@@ -44,7 +43,7 @@ static void visit_array(struct le_checker *c, const char *text, struct le_place 
     set_value(name, place, "is read as an array");
 }
 
-/* Binds the names, each from its own binder on. */
+/* Binds the names, each from its binder on. */
 static void visit_binders(struct le_checker *c, const struct le_ast_binders *binders, bool local) {
     for (int k = 0; k < binders->count; k++) {
         const struct le_ast_binder *binder = &binders->at[k];
@@ -139,7 +138,7 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     visit_binders(c, &stmt->binders, false);
 }
 
-/* What a def's block assigns becomes its own, or (step -1) is so no longer. */
+/* Marks what a def's block assigns as local; step -1 undoes it. */
 static void set_own(struct le_checker *c, struct le_stmts stmts, int step) {
     for (int k = 0; k < stmts.count; k++) {
         const struct le_stmt *stmt = stmts.at[k];
@@ -190,7 +189,7 @@ static void visit_statement(struct le_checker *c, const struct le_stmt *stmt) {
     case LE_STMT_ASSIGN:
         visit_assignment(c, stmt);
         break;
-    default: /* EDGE and RETURN have a value at most */
+    default: /* EDGE and RETURN have at most a value */
         visit_control(c, stmt);
         break;
     }

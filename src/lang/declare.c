@@ -14,7 +14,7 @@ static void add_default(struct le_checker *c, struct le_symbol *symbol, const st
     symbol->optional = symbol->wants_default = true;
 }
 
-/* A bare name in a declared shape is bound to the extent, where it has no value yet. */
+/* A bare name in a declared shape is bound to the extent if it has no value yet. */
 static bool binds_size(struct le_checker *c, struct le_symbol *array, int axis, const struct le_ast *size) {
     if (size->kind != LE_AST_NAME)
         return false;
@@ -62,7 +62,7 @@ static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_
     return symbol;
 }
 
-/* Sizes that are bare names are bound before what uses them is told to agree. */
+/* Bare names are bound before sizes that use them are compared. */
 static void declare_input(struct le_checker *c, const struct le_ast_item *item, bool *agrees) {
     struct le_name *name = le_checker_name(c, item->name);
     struct le_symbol *symbol = input_symbol(c, item, name);
@@ -88,7 +88,7 @@ static void declare_inputs(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-/* `out y` without more marks what is an input or assigned elsewhere. true: it is done with that. */
+/* A plain `out y` marks an input, or a name that is assigned elsewhere. Returns true if nothing is left to do. */
 static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool in_block) {
     if (item->is_array || item->value || item->type != LE_NONE || name->binding)
         return false;
@@ -104,7 +104,7 @@ static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool 
     return true;
 }
 
-/* A block may have a name of its own for what has another meaning outside. */
+/* A block may declare a name that has another meaning outside. */
 static void check_new(struct le_checker *c, const struct le_ast_item *item, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     const struct le_symbol *symbol = binding ? binding->symbol : name->symbol;
@@ -137,7 +137,7 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
     for (int axis = 0; axis < item->sizes.count; axis++)
         sizes[axis] = le_resolve_scalar(c, item->sizes.at[axis]);
     struct le_tree_node *value = item->value ? le_resolve_scalar(c, item->value) : NULL;
-    check_new(c, item, name); /* the value may read what is declared here */
+    check_new(c, item, name); /* the value may have made the name an input */
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = item->name,
                                  .place = item->place,
@@ -157,7 +157,7 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
 void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     if (stmt->decl == LE_DECL_IN) {
-        if (!c->now.block) /* else it was declared before the block */
+        if (!c->now.block) /* in a block it has been declared already */
             declare_inputs(c, stmt);
         return;
     }
@@ -165,7 +165,7 @@ void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
         declare_new(c, stmt, &stmt->items.at[k]);
 }
 
-/* The array's name, through the parameters of the def that is being put in place. */
+/* The array's name, following the parameters of the def that is being inlined. */
 static struct le_name *edge_name(struct le_checker *c, const char *text) {
     const struct le_frame *frame = c->now.frame;
     for (const struct le_ast *argument; (argument = le_frame_argument(frame, text, &frame));

@@ -1,4 +1,4 @@
-/* Errors of a program's text, one at a time. */
+/* Reports errors of a program's text. */
 #include "lang/fault.h"
 
 void le_fault_add(leat_status code, struct le_place place, const char *expected, const char *format, ...) {

@@ -1,6 +1,5 @@
-/* Statements, and the parser's basic moves. An error is reported where it stands and leaves by longjmp to the
- * statement, which skips to its end: nothing but the arena is owned in between. Names, indices and types are
- * check.c's. */
+/* Parses statements; basic operations on tokens. An error is reported where it occurs and leaves by longjmp to the
+ * statement, which is skipped; only the arena owns memory in between. check.c handles names, indices and types. */
 #include "lang/parse.h"
 #include "lang/habits.h"
 #include <string.h>
@@ -87,7 +86,7 @@ const char *le_parser_advice(const struct le_parser *p, const char *what) {
 _Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind == LE_TOKEN_BAD)
-        leave(p); /* the scanner has said what is wrong */
+        leave(p); /* the scanner has reported it */
     const char *advice = le_parser_advice(p, what);
     if (token->kind == LE_TOKEN_EOF || (token->kind == LE_TOKEN_END && token->length == 0))
         le_parser_fail(p, le_parser_place(token), advice, "expected %s, found the end of the program", what);
@@ -242,7 +241,7 @@ static void for_loop(struct le_parser *p, struct le_stmt *stmt) {
     stmt->body = block(p);
 }
 
-/* A chain of else-ifs is a loop: each hangs in the one before. */
+/* A chain of else-ifs is parsed in a loop: each link is in the `else` of the previous one. */
 static void condition(struct le_parser *p, struct le_stmt *stmt) {
     for (;;) {
         stmt->kind = LE_STMT_IF;
@@ -362,7 +361,7 @@ static void statement(struct le_parser *p, struct le_stmt *stmt) {
     stmt->place.span = p->tokens.at[last].offset + p->tokens.at[last].length - p->tokens.at[first].offset;
 }
 
-/* After an error: to the end of the statement, and out of the blocks that it stands in. */
+/* After an error: skips to the end of the statement and of the blocks that enclose it. */
 static void skip_statement(struct le_parser *p) {
     int open = p->braces;
     for (;; le_parser_next(p)) {

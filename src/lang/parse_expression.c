@@ -1,4 +1,4 @@
-/* Expressions. Recursion goes as deep as the text nests (LE_NESTING_MAX); chains of operators are loops. */
+/* Parses expressions. Recursion is as deep as the text nests (LE_NESTING_MAX); chains of operators are loops. */
 #include "lang/habits.h"
 #include "lang/parse.h"
 #include <locale.h>
@@ -35,7 +35,7 @@ static struct le_ast *new_ast(struct le_parser *p, enum le_ast_kind kind, struct
     return ast;
 }
 
-/* Takes the depth of what stands below. */
+/* Updates the depth for an operand. */
 static void deepen(struct le_parser *p, struct le_ast *ast, const struct le_ast *below) {
     if (below->depth >= ast->depth)
         ast->depth = below->depth + 1;
@@ -76,7 +76,7 @@ static struct le_ast *whole_number(struct le_parser *p, struct le_ast *ast, cons
     return ast;
 }
 
-/* Whatever the process's locale is. */
+/* Does not depend on the process's locale. */
 static double read_real(const char *text) {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (c_locale == (locale_t)0)
@@ -119,7 +119,7 @@ static struct le_ast *constant(struct le_parser *p, const struct le_token *token
 
 /* ---- ranges, binders, lists */
 
-/* An expression inside of another. */
+/* An expression inside another one. */
 static struct le_ast *parse_inner(struct le_parser *p) {
     le_parser_deeper(p);
     struct le_ast *result = le_parse_expression(p);
@@ -197,7 +197,7 @@ struct le_asts le_parse_subscripts(struct le_parser *p) {
 
 /* ---- expressions */
 
-/* Just after RED "(": whether names and commas lead to "in" or ":". */
+/* After RED "(": whether names and commas lead to "in" or ":". */
 static bool is_reduction(const struct le_parser *p) {
     for (int k = 0;; k += 2) {
         const struct le_token *token = le_parser_peek(p, k), *after = le_parser_peek(p, k + 1);

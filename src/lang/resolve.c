@@ -1,5 +1,5 @@
-/* Expressions of the ast to nodes of the tree: names become symbols and indices, defs are inlined. Recursion goes as
- * deep as LE_DEPTH_MAX, defs included. Places are those of the text that was inlined. */
+/* Turns expressions of the ast into nodes of the tree: names become symbols and indices, and defs are inlined.
+ * Recursion is limited to LE_DEPTH_MAX, including defs. A node of an inlined def has its location in the def. */
 #include "lang/check.h"
 #include "lang/habits.h"
 #include <limits.h>
@@ -75,14 +75,14 @@ struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *nam
     return name->free;
 }
 
-/* What is older than a range that is being resolved. */
+/* Indices and symbols with lower numbers are older than the range that is being resolved. */
 struct older {
     const struct le_checker *c;
     int index, symbol;
 };
 
-/* Whether it changes as the statement runs: another index of it, which is no new one of a reduction in the range, or a
- * private scalar. */
+/* Whether the node changes as the statement runs: it is another index of the statement, but not of a reduction inside
+ * the range, or a private scalar. */
 static bool changes(const struct le_tree_node *node, const void *user) {
     const struct older *older = user;
     if (node->kind == LE_TREE_SCALAR)
@@ -136,7 +136,7 @@ static struct le_tree_node *index_node(struct le_checker *c, struct le_index *in
 
 static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_place place) {
     if (symbol == c->now.owner)
-        symbol->update_only = false; /* read before it is assigned: an input for sure */
+        symbol->update_only = false; /* it is read before it is assigned, so it must be bound */
     else
         symbol->read = true;
     if (symbol == c->defaulting)
@@ -144,7 +144,7 @@ static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_
                         symbol->name, symbol->name);
 }
 
-/* A name that is no parameter and no index: what has that name, or an input from now on. */
+/* The symbol of a name that is neither a parameter nor an index; an unknown name becomes an input. */
 static struct le_symbol *find_symbol(struct le_checker *c, struct le_name *name, const struct le_scope *scope,
                                      enum le_use use, struct le_place place) {
     struct le_symbol *symbol = le_checker_find(name, scope->block);
@@ -182,7 +182,7 @@ static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_a
     return node;
 }
 
-/* The array that is meant, through parameters; its name says how it is read. NULL: an error was told. */
+/* The array that a name stands for, following parameters; *found is its name. NULL: an error has been reported. */
 static struct le_symbol *find_array(struct le_checker *c, const char *text, const struct le_scope *scope,
                                     struct le_place place, struct le_name **found) {
     const struct le_frame *frame;
@@ -304,7 +304,7 @@ static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_as
     return node;
 }
 
-/* What to write instead: it may be a later def, a habit, or misspelled. */
+/* What to write instead of an unknown function: it may be a later def, a habit from elsewhere, or misspelled. */
 static const char *function_hint(struct le_checker *c, const char *name) {
     if (le_checker_name(c, name)->definition)
         return "call only defs that stand above: there is no recursion";
@@ -383,7 +383,7 @@ static struct le_tree_node *resolve_number(struct le_checker *c, const struct le
     return node;
 }
 
-/* What is resolved next is evaluated only if a condition says so; step -1: no longer. */
+/* What is resolved next is evaluated only under a condition; step -1 ends that. */
 static void guard(struct le_checker *c, int step) {
     c->now.guards += step;
     c->now.conditions += step;

@@ -1,5 +1,6 @@
-/* A checked tree for inputs of known kinds, ranks and types: a copy in which `...` is spelled out as indices, with all
- * types. The tree that is copied may be shared by threads. Errors here come from the inputs: LEAT_MISMATCH. */
+/* Specialises a checked tree for the kinds, ranks and types of its inputs: makes a copy in which `...` is spelled out
+ * as indices and every node has its type. Threads may share the original. Errors are due to the inputs: LEAT_MISMATCH.
+ */
 #include "lang/check.h"
 #include "lang/habits.h"
 #include <string.h>
@@ -11,21 +12,21 @@ struct nodes {
 /* What `...` stands for in a statement, or in one reduction over it. */
 struct dots {
     int need;                  /* axes */
-    struct nodes reads, lefts; /* that begin with it */
+    struct nodes reads, lefts; /* subscripts that begin with `...` */
 };
 struct copier {
     struct le_arena *arena;
     const struct le_tree *from;
     struct le_tree *tree;
     const struct le_input *inputs;
-    struct le_index **indices; /* copies, by the id of what they copy */
+    struct le_index **indices; /* copies, by the original's id */
     int number;
     struct le_step *step;       /* the copy at hand */
-    struct le_step *statement;  /* whose accesses these are: the step, or the each around */
-    const struct le_step *each; /* what that each was copied from; NULL: none */
+    struct le_step *statement;  /* the statement that owns the accesses: the step, or the enclosing each */
+    const struct le_step *each; /* the original of the enclosing each; NULL: none */
     struct dots dots;           /* of the statement */
     struct le_indices all;
-    int counted; /* of them, for the limit: those of calls and of an each's other statements do not count */
+    int counted; /* number of indices for the limit, without those of calls and of an each's other statements */
     int in_calls;
     struct le_index *around[LE_INDICES_MAX];
     int around_count;
@@ -136,7 +137,7 @@ static struct le_index *copy_index(struct copier *c, const struct le_index *from
     return index;
 }
 
-/* "...0" and on, from the left. */
+/* Named "...0", "...1" from the left. */
 static struct le_index **dots_indices(struct copier *c, int count, struct le_place place) {
     struct le_index **indices = LE_NEW_ARRAY(c->arena, count, struct le_index *);
     for (int k = 0; k < count; k++) {
@@ -149,7 +150,7 @@ static struct le_index **dots_indices(struct copier *c, int count, struct le_pla
     return indices;
 }
 
-/* The last of the indices become the node's first subscripts, as many as it has axes for. */
+/* The node's missing leading subscripts are taken from the end of the list of indices. */
 static void spell_out(struct copier *c, struct le_tree_node *read, struct le_index *const *indices, int index_count,
                       int rank) {
     int count = rank - read->child_count;
@@ -286,7 +287,7 @@ static void check_left(struct copier *c, const struct le_tree_node *left, int co
         fail(c, left->place, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
 }
 
-/* The left side's subscripts, and what its own `...` needs of an array that is there. */
+/* Copies the left side; its `...` stands for the remaining axes of an existing array. */
 static void copy_left(struct copier *c, const struct le_step *from, struct dots *dots) {
     struct le_tree_node *left = LE_NEW(c->arena, struct le_tree_node);
     *left = *from->left;
@@ -306,7 +307,7 @@ static void copy_left(struct copier *c, const struct le_step *from, struct dots 
     *LE_PUSH(c->arena, &dots->lefts) = left;
 }
 
-/* `...` of the whole statement, now that it is known how many axes it stands for. */
+/* Spells out the statement's `...`, now that the number of its axes is known. */
 static void spell_out_statement(struct copier *c, const struct le_step *from) {
     struct le_step *statement = c->statement;
     const struct dots *dots = &c->dots;
@@ -346,7 +347,7 @@ static void copy_free(struct copier *c, const struct le_step *from) {
     }
 }
 
-/* An element's own `for` stands around what is in it. */
+/* An element's `for` encloses the accesses in its body. */
 static void copy_loop(struct copier *c, const struct le_step *steps, int number, struct dots *dots) {
     const struct le_step *from = &steps[number];
     bool element = c->in_calls > 0 || c->statement->kind == LE_STEP_EACH;
@@ -359,7 +360,7 @@ static void copy_loop(struct copier *c, const struct le_step *steps, int number,
         c->around_count--;
 }
 
-/* The step, but for what a statement has. */
+/* Copies the step without the lists of a statement. */
 static void copy_contents(struct copier *c, const struct le_step *steps, int number, struct dots *dots) {
     const struct le_step *from = &steps[number];
     struct le_step *step = c->step;
@@ -396,7 +397,7 @@ static void finish_statement(struct copier *c, const struct le_step *from) {
         memcpy(statement->all, c->all.at, (size_t)c->all.count * sizeof *statement->all);
 }
 
-/* An each is one statement with all that is in it. */
+/* An each and its body are one statement. */
 static void copy_step(struct copier *c, int number) {
     const struct le_step *from = &c->from->steps[number];
     *c->step = *from;
@@ -416,7 +417,7 @@ static void copy_step(struct copier *c, int number) {
     }
 }
 
-/* The number of the next step: an error in an each ends that. */
+/* Returns the number of the next step: an error in an each skips the rest of it. */
 static int try_step(struct copier *c, int number) {
     c->number = number;
     c->step = &c->tree->steps[number];

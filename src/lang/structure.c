@@ -1,5 +1,5 @@
-/* Where statements may stand, before names are looked at: `break` in a loop, `return` in a def's block, an `each`
- * outside of both. Chains of else-ifs are walked in a loop: they may be longer than the stack is deep. */
+/* Checks where statements stand, before names are resolved: `break` in a loop, `return` in a def's block, `each`
+ * outside of defs and of another `each`. Chains of else-ifs are walked in a loop, since they may be very long. */
 #include "lang/check.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Symbols as they are met, and what their uses tell about them: array or scalar, and the rank. */
+/* Symbols are made at their first use; later uses tell whether they are arrays, and their rank. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct le_name *le_checker_name(struct le_checker *c, const char *text) {
     return name;
 }
 
-/* name NULL: one without a name. Inputs are the program's, wherever they are met. */
+/* name NULL: a symbol without a name. Inputs belong to the program, wherever they are first used. */
 struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *name, struct le_symbol *symbol) {
     symbol->id = c->symbols.count;
     *LE_PUSH(c->arena, &c->symbols) = symbol;
@@ -59,11 +59,11 @@ struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, e
 
 static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count,
                                 struct le_place place) {
-    le_checker_fail(c, place, le_arena_format(c->arena, "write as many subscripts as in line %d", symbol->place.line), "%s",
-                    le_rank_text(c->arena, symbol->name, symbol->rank, count));
+    le_checker_fail(c, place, le_arena_format(c->arena, "write as many subscripts as in line %d", symbol->place.line),
+                    "%s", le_rank_text(c->arena, symbol->name, symbol->rank, count));
 }
 
-/* The rank of what the program itself makes with `...` is known only with the inputs. */
+/* The rank of an array that the program makes with `...` depends on the inputs. */
 static void use_any_rank(struct le_checker *c, struct le_symbol *symbol, int count, bool dots, struct le_place place) {
     if (!symbol->is_input)
         return;

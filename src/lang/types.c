@@ -1,22 +1,21 @@
-/* The types of all nodes and symbols: NumPy's promotion from the leaves up, over the program until they stand still (a
- * scalar's type is what all of its assignments promote to). Without inputs this finds what the text alone tells:
- * LE_NONE is a type that is not known yet, whatever it meets is unknown, too, and no rule speaks of it.
+/* Finds the types of all nodes and symbols: NumPy's promotion from the leaves up, repeated over the program until no
+ * type changes (a scalar's type is promoted from all of its assignments). Without inputs this finds what the text alone
+ * tells: LE_NONE is an unknown type; whatever is combined with it is unknown, too, and no rule applies to it.
  *
- * An error leaves its step by longjmp. While types still move errors are not told; at the end the steps are gone
- * through again. */
+ * An error leaves its step by longjmp. Errors are not reported while types still change; a last pass reports them. */
 #include "lang/check.h"
 #include "lang/habits.h"
 #include "lang/literal.h"
 
-#define PASSES_MAX 64 /* unless they are short */
+#define PASSES_MAX 64 /* more passes are made if they are short */
 #define NODES_MAX  100000000
 
 struct state {                 /* of a symbol */
-    enum le_type strong, weak; /* what was assigned so far */
+    enum le_type strong, weak; /* promoted from what has been assigned so far */
     bool unknown;
-    int first;                        /* the step that assigns it first, from 1 */
-    int read;                         /* the last pass that read it */
-    const struct le_tree_node *start; /* of an input: its default */
+    int first;                        /* first step that assigns it, from 1 */
+    int read;                         /* last pass that read it */
+    const struct le_tree_node *start; /* default of an input; NULL: none */
 };
 struct typer {
     struct le_arena *arena;
@@ -63,7 +62,7 @@ static void set_type(struct typer *t, struct le_symbol *symbol, enum le_type typ
     symbol->type = type;
 }
 
-/* A scalar is assigned something of that type. */
+/* A scalar is assigned a value of that type. */
 static void meet_scalar(struct typer *t, struct le_symbol *symbol, enum le_type type) {
     struct state *s = state_of(t, symbol);
     if (symbol->declared != LE_NONE)
@@ -228,7 +227,7 @@ static enum le_type find_uniform(struct typer *t, const struct le_tree_node *nod
     }
 }
 
-/* What there is for complex numbers. */
+/* Fails if the operation is not defined for complex numbers. */
 static void check_complex(struct typer *t, const struct le_tree_node *node, enum le_rule rule, enum le_type type) {
     static const enum le_op known[] = {LE_OP_ADD, LE_OP_SUB, LE_OP_MUL, LE_OP_DIV, LE_OP_POW,
                                        LE_OP_NEG, LE_OP_ABS, LE_OP_EXP, LE_OP_SQRT};
@@ -250,7 +249,7 @@ static enum le_type shift_type(const struct le_tree_node *node, enum le_type typ
     return le_type_is_float(type) && is_whole(left) && is_whole(node->children[1]->type) ? le_type_strong(left) : type;
 }
 
-/* A float is no integer, whatever it meets. */
+/* Fails if an operand is a float, whatever the other operand is. */
 static void check_integers(struct typer *t, const struct le_tree_node *node) {
     for (int k = 0; k < node->child_count; k++)
         if (le_type_is_float(node->children[k]->type) || le_type_is_complex(node->children[k]->type))
@@ -333,7 +332,7 @@ static enum le_type find_select(struct typer *t, struct le_tree_node *node) {
     return node->operand = meet(t, node->children + 1, 2);
 }
 
-/* A call gives what all of its returns promote to, weak ones not widening it. */
+/* A call's type is promoted from all of its returns; weak ones do not widen it. */
 static void meet_return(struct typer *t, enum le_type type) {
     if (type == LE_NONE)
         t->unknown_returns = true;
@@ -426,7 +425,7 @@ static enum le_type find(struct typer *t, struct le_tree_node *node) {
 
 /* ---- steps */
 
-/* Complex numbers go into complex ones, and, as any number, into bool. */
+/* A complex number can be stored in a complex symbol and, like any number, in a bool. */
 static void check_complex_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol,
                                  enum le_type type) {
     enum le_type to = symbol->type;
