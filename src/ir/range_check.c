@@ -41,7 +41,7 @@ static bool stands_under_moving(struct le_infer *in, const struct le_form *form)
 
 /* A statement that a loop may skip does not run for all values of the loop's index. */
 static bool checked_now(struct le_infer *in, const struct le_form *form) {
-    if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge)
+    if (!form->affine || form->moving || form->stretched || form->access->guarded || form->access->has_edge)
         return false;
     if (in->st->conditional && !in->now && le_form_has_host(in, form))
         return false;

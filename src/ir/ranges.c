@@ -21,11 +21,17 @@ static const char *symbol_name(struct le_infer *in, int symbol) {
     return in->space->ir->tree->symbols[symbol]->name;
 }
 
-static enum le_index_use use_of(const struct le_infer *in, int index) {
+static bool is_free(const struct le_infer *in, int index) {
     for (int k = 0; k < in->st->free_count; k++)
         if (in->st->free[k] == index)
-            return in->st->kind == LE_STEP_EACH ? LE_INDEX_OF_EACH : LE_INDEX_OF_STATEMENT;
-    return LE_INDEX_OF_REDUCTION;
+            return true;
+    return false;
+}
+
+static enum le_index_use use_of(const struct le_infer *in, int index) {
+    if (!is_free(in, index))
+        return LE_INDEX_OF_REDUCTION;
+    return in->st->kind == LE_STEP_EACH ? LE_INDEX_OF_EACH : LE_INDEX_OF_STATEMENT;
 }
 
 static leat_status no_range(struct le_infer *in, int index) {
@@ -165,6 +171,16 @@ bool le_is_computed(struct le_infer *in, struct le_node *subscript) {
     return c.found;
 }
 
+/* An element's private values are fixed while one of its reductions runs: then they are a part of the constant. */
+static bool is_affine(struct le_infer *in, struct le_node *subscript, struct le_form *out) {
+    if (le_is_computed(in, subscript) || !le_affine_moving(in->space, subscript, &out->f, &out->moving))
+        return false;
+    for (int k = 0; k < out->f.count && out->moving; k++)
+        if (is_free(in, out->f.index[k]))
+            return false;
+    return true;
+}
+
 static void collect(struct le_infer *in) {
     for (int k = 0; k < in->st->access_count; k++) {
         const struct le_ir_access *a = &in->space->ir->accesses.at[in->st->first_access + k];
@@ -176,7 +192,7 @@ static void collect(struct le_infer *in) {
             out->axis = d;
             out->length = in->space->shape[a->symbol][d];
             out->stretched = d < a->stretch && out->length == 1;
-            out->affine = !le_is_computed(in, a->subscripts[d]) && le_affine(in->space, a->subscripts[d], &out->f);
+            out->affine = is_affine(in, a->subscripts[d], out);
         }
     }
 }
@@ -251,7 +267,7 @@ static bool is_offset(struct le_infer *in, const struct le_form *form, int index
 }
 
 static bool is_bare(struct le_infer *in, const struct le_form *form, int index) {
-    return is_offset(in, form, index) && form->f.count == 1 && form->f.constant == 0;
+    return is_offset(in, form, index) && form->f.count == 1 && form->f.constant == 0 && !form->moving;
 }
 
 static bool is_written_bare(struct le_infer *in, const struct le_form *form, int index) {
@@ -340,7 +356,7 @@ static int64_t floor_div(__int128 a, __int128 b) {
 /* The term of the only index without a range; -1 if there is none, or several, or if an index has a dependent range. */
 static int lone_index(struct le_infer *in, const struct le_form *form) {
     int found = -1;
-    for (int k = 0; k < form->f.count; k++) {
+    for (int k = 0; k < form->f.count && !form->moving; k++) {
         const struct le_range *r = range_of(in, form->f.index[k]);
         if (is_host(in, form->f.index[k]))
             continue;

@@ -82,8 +82,7 @@ static void multiply(struct le_static_form *f, struct le_static_form *g) {
 
 static bool is_own_index(const struct le_tree_node *node, const void *user) {
     (void)user;
-    bool local = node->kind == LE_TREE_SCALAR && node->symbol->local;
-    return local || (node->kind == LE_TREE_INDEX && !node->index->host);
+    return node->kind == LE_TREE_INDEX && !node->index->host;
 }
 
 /* It may be any of its operands: each index in them may count. */
