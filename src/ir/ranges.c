@@ -240,6 +240,7 @@ static void count_form(struct le_infer *in, const struct le_form *form, int dept
         const struct le_range_nodes *r = &in->space->ir->indices.at[form->f.index[k]].range;
         struct le_form end = *form;
         end.tied = true;
+        end.window |= !depends_on_hosts(in, r->low, false) && !depends_on_hosts(in, r->high, false);
         if (substitute_end(in, &form->f, k, r->low, 0, &end.f))
             count_form(in, &end, depth + 1);
         if (substitute_end(in, &form->f, k, r->high, -1, &end.f))
@@ -287,7 +288,8 @@ static bool has_only_offsets(struct le_infer *in, int index) {
     bool conditional = is_conditional(in, index);
     for (int k = 0; k < in->counted.count; k++) {
         const struct le_form *c = &in->counted.at[k];
-        if (term_of(&c->f, index) >= 0 && (conditional || !c->access->under_condition) && !is_offset(in, c, index))
+        if (term_of(&c->f, index) >= 0 && (conditional || !c->access->under_condition) &&
+            (c->window || !is_offset(in, c, index)))
             return false;
     }
     return true;
