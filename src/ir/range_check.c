@@ -2,10 +2,10 @@
  */
 #include "ir/infer.h"
 
-/* All ranges that the index may have are empty. */
+/* The index has no values; in a block: in no turn. */
 static bool is_empty(struct le_infer *in, int index) {
     const struct le_range *r = &in->space->ranges[index];
-    return r->solved && (!r->dynamic || r->bounded) && r->low >= r->high;
+    return r->solved && (!r->dynamic || (r->bounded && in->space->inside)) && r->low >= r->high;
 }
 
 static bool reads_nothing(struct le_infer *in, const struct le_form *form) {
