@@ -48,19 +48,20 @@ void le_rule_allocation_churn(struct le_scene *scene) {
         return;
     struct le_arena *arena = scene->arena;
     le_scene_claim(
-        scene,
-        &(struct le_claim){
-            .rule = "allocation-churn",
-            .title = le_arena_format(arena, "Allocating while the program runs: %s in %s calls",
-                                     le_figure_time(arena, churn.time_ns),
-                                     le_figure_count(arena, churn.taken + churn.given + churn.pinned)),
-            .evidence = le_arena_format(arena,
-                                        "%s allocations, %s releases, %s of pinned memory\n%s of "
-                                        "that the device was idle: assumed to go with a pool",
-                                        le_figure_count(arena, churn.taken), le_figure_count(arena, churn.given),
-                                        le_figure_count(arena, churn.pinned), le_figure_time(arena, churn.saved_ns)),
-            .advice = LE_ADVICE_ALLOCATION,
-            .gain_ns = churn.saved_ns,
-            .confidence = LE_LIKELY,
-        });
+        scene, &(struct le_claim){
+                   .rule = "allocation-churn",
+                   .title = le_arena_format(arena, "Memory is allocated while the program runs: %s calls took %s",
+                                            le_figure_count(arena, churn.taken + churn.given + churn.pinned),
+                                            le_figure_time(arena, churn.time_ns)),
+                   .evidence = le_arena_format(
+                       arena,
+                       "%s, %s and %s for pinned memory\n"
+                       "the device was idle for %s of that\nassumed: a memory pool saves this time",
+                       le_figure_counted(arena, churn.taken, "allocation", "allocations"),
+                       le_figure_counted(arena, churn.given, "release", "releases"),
+                       le_figure_counted(arena, churn.pinned, "call", "calls"), le_figure_time(arena, churn.saved_ns)),
+                   .advice = LE_ADVICE_ALLOCATION,
+                   .gain_ns = churn.saved_ns,
+                   .confidence = LE_LIKELY,
+               });
 }

@@ -113,20 +113,21 @@ void le_rule_compiling(struct le_scene *scene) {
     const struct le_group *most = &groups.at[0];
     bool is_sure = load_ns >= loads * LEAST_EPISODE_NS;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "compiling",
-                       .title = le_arena_format(arena, "Compiled again %s times for what had been compiled: %s",
-                                                le_figure_count(arena, again), le_figure_time(arena, again_ns)),
-                       .evidence = le_arena_format(arena,
-                                                   "%s: %s modules, %s each; kernels like it: %d\ntime from the last "
-                                                   "work for the device until the module was loaded%s\nassumed: one "
-                                                   "module does for all",
-                                                   kernel_of(scene, most), le_figure_count(arena, most->count),
-                                                   le_figure_time(arena, most->time_ns / most->count), kernels,
-                                                   is_sure ? "" : ", assumed to be compiling"),
-                       .advice = LE_ADVICE_COMPILE,
-                       .gain_ns = again_ns,
-                       .confidence = is_sure ? LE_LIKELY : LE_PLAUSIBLE,
-                   });
+    le_scene_claim(scene, &(struct le_claim){
+                              .rule = "compiling",
+                              .title = le_arena_format(arena, "The same kernels were compiled again %s times: %s",
+                                                       le_figure_count(arena, again), le_figure_time(arena, again_ns)),
+                              .evidence = le_arena_format(
+                                  arena,
+                                  "%s: %s modules, %s each; %s compiled again in total\n"
+                                  "measured from the host's last call for the device to the end of "
+                                  "loading the module%s\nassumed: one module per kernel is enough",
+                                  kernel_of(scene, most), le_figure_count(arena, most->count),
+                                  le_figure_time(arena, most->time_ns / most->count),
+                                  le_figure_counted(arena, (uint64_t)kernels, "kernel was", "kernels were"),
+                                  is_sure ? "" : "; assumed: the host compiled in that time"),
+                              .advice = LE_ADVICE_COMPILE,
+                              .gain_ns = again_ns,
+                              .confidence = is_sure ? LE_LIKELY : LE_PLAUSIBLE,
+                          });
 }

@@ -134,10 +134,11 @@ static const char *name_them(struct le_scene *scene, const struct small *small) 
         const struct le_operation *operation = le_scene_operation(scene, alike->first);
         const struct le_shape *shape = le_shape_of(scene, operation);
         text = le_arena_format(
-            arena, "%s%s%s: %s blocks of %s threads, %.2g %% of the device's threads, %s times %s", text, k ? "\n" : "",
-            le_kernel_name(scene, operation->name), le_figure_count(arena, le_shape_blocks(shape)),
-            le_figure_count(arena, le_shape_threads(shape)), (double)alike->filled / 1e4,
-            le_figure_count(arena, alike->count), le_figure_time(arena, alike->time_ns / alike->count));
+            arena, "%s%s%s: %s of %s, %.2g %% of the device's threads; %s of %s%s", text, k ? "\n" : "",
+            le_kernel_name(scene, operation->name), le_figure_counted(arena, le_shape_blocks(shape), "block", "blocks"),
+            le_figure_counted(arena, le_shape_threads(shape), "thread", "threads"), (double)alike->filled / 1e4,
+            le_figure_counted(arena, alike->count, "launch", "launches"),
+            le_figure_time(arena, alike->time_ns / alike->count), alike->count == 1 ? "" : " each");
     }
     return text;
 }
@@ -156,11 +157,11 @@ void le_rule_small_grid(struct le_scene *scene) {
     le_scene_claim(scene,
                    &(struct le_claim){
                        .rule = "small-grid",
-                       .title = le_arena_format(arena, "Grids too small: %s in kernels that fill %.2g %% of the device",
-                                                le_figure_time(arena, small.time_ns), (double)most->filled / 1e4),
+                       .title = le_arena_format(arena, "Small grids: kernels that fill %.2g %% of the device take %s",
+                                                (double)most->filled / 1e4, le_figure_time(arena, small.time_ns)),
                        .evidence = le_arena_format(arena,
-                                                   "%s\nassumed: as many threads as the device holds, and work "
-                                                   "that divides among them",
+                                                   "%s\nassumed: the work can be divided among as many threads as "
+                                                   "the device holds",
                                                    name_them(scene, &small)),
                        .advice = LE_ADVICE_GRID,
                        .gain_ns = small.saved_ns < small.waited_ns ? small.saved_ns : small.waited_ns,

@@ -49,14 +49,14 @@ void le_rule_host_would_win(struct le_scene *scene) {
     le_scene_claim(
         scene, &(struct le_claim){
                    .rule = "host-would-win",
-                   .title = le_arena_format(arena, "The processor might be done first: kernels ran %s of %s",
+                   .title = le_arena_format(arena, "The CPU might be faster: kernels ran for %s of %s",
                                             le_figure_time(arena, scene->kernel_ns), le_figure_time(arena, device_ns)),
                    .evidence = le_arena_format(
                        arena,
-                       "start-up %s, copies %s, the rest is calls of CUDA%s\nassumed: "
-                       "the processor takes 50 times as long as the kernels, %s",
+                       "start-up took %s and copies %s; the rest is CUDA calls%s\nassumed: "
+                       "the CPU takes 50 times as long as the kernels, which is %s",
                        le_figure_time(arena, start_up_ns), le_figure_time(arena, le_spans_total(&scene->copies)),
-                       compiles_for_device_alone(scene) ? ", and the host before modules are loaded" : "",
+                       compiles_for_device_alone(scene) ? " and what the host did before it loaded modules" : "",
                        le_figure_time(arena, processor_ns)),
                    .advice = LE_ADVICE_HOST,
                    .gain_ns = device_ns - processor_ns,

@@ -35,7 +35,7 @@ static struct apart gather(struct le_scene *scene) {
     uint64_t until_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
-        if (operation->kind != LE_OPERATION_KERNEL || operation->is_of_graph)
+        if (operation->kind != LE_OPERATION_KERNEL || operation->graph != 0)
             continue;
         if (is_full(scene, operation)) {
             apart.full++;
@@ -75,19 +75,24 @@ void le_rule_kernels_apart(struct le_scene *scene) {
         return;
     struct le_arena *arena = scene->arena;
     const char *why = has_null(scene, &apart.streams)
-                          ? "the null stream is among them: it waits for the others, and they for it"
-                      : apart.full ? "kernels that fill the device lie between"
-                                   : "the host waits, or works, between the launches";
+                          ? "one of them is the null stream: it waits for the others, and they wait for it"
+                      : apart.full ? "kernels that fill the device run between them"
+                                   : "the host waits or does other work between the launches";
+    const char *full = apart.full == 0
+                           ? ""
+                           : le_arena_format(arena, "\n%s the device, and %s not counted",
+                                             le_figure_counted(arena, apart.full, "kernel fills", "kernels fill"),
+                                             apart.full == 1 ? "is" : "are");
     le_scene_claim(scene,
                    &(struct le_claim){
                        .rule = "kernels-apart",
-                       .title = le_arena_format(arena, "%s small kernels in %d streams, never two at once: %s",
+                       .title = le_arena_format(arena, "%s small kernels in %d streams hardly overlap: %s",
                                                 le_figure_count(arena, apart.count), apart.streams.count,
                                                 le_figure_time(arena, apart.time_ns)),
                        .evidence = le_arena_format(arena,
-                                                   "why: %s\n%s kernels that fill the device are not counted\nassumed: "
-                                                   "as many at once as there are streams",
-                                                   why, le_figure_count(arena, apart.full)),
+                                                   "reason: %s%s\n"
+                                                   "assumed: as many kernels can run at once as there are streams",
+                                                   why, full),
                        .advice = LE_ADVICE_STREAMS,
                        .gain_ns = apart.time_ns - apart.time_ns / (uint64_t)apart.streams.count,
                        .confidence = LE_HINT,

@@ -15,7 +15,7 @@ struct tally {
 
 static bool is_late(const struct le_scene *scene, const struct le_operation *operation, uint64_t before_ns) {
     const struct le_call *call = le_call_of(scene, operation);
-    return operation->kind == LE_OPERATION_KERNEL && !operation->is_of_graph && call && call->kind == LE_CALL_LAUNCH &&
+    return operation->kind == LE_OPERATION_KERNEL && operation->graph == 0 && call && call->kind == LE_CALL_LAUNCH &&
            operation->start_ns - before_ns <= LONGEST_GAP_NS && call->end_ns + LATENCY_NS >= operation->start_ns &&
            call->end_ns > before_ns &&
            2 * le_spans_overlap(&scene->held, before_ns, operation->start_ns) < operation->start_ns - before_ns;
@@ -64,12 +64,13 @@ void le_rule_launch_bound(struct le_scene *scene) {
         scene,
         &(struct le_claim){
             .rule = "launch-bound",
-            .title = le_arena_format(arena, "Launch-bound: the device waited %s for %s launches (%s of that time)",
-                                     idle, gaps, le_figure_part(arena, tally.idle_ns, whole_ns)),
+            .title =
+                le_arena_format(arena, "Launch-bound: the device idled %s waiting for %s launches (%s of that time)",
+                                idle, gaps, le_figure_part(arena, tally.idle_ns, whole_ns)),
             .evidence = le_arena_format(
                 arena,
-                "kernels of %s on average, %s of idle device before each while the host "
-                "enqueues it\nrecording's own %s a launch is taken off%s",
+                "on average a kernel runs for %s, and before it the device idles %s while the host launches it\n"
+                "recording added about %s to each launch, which is not counted%s",
                 le_figure_time(arena, tally.busy_ns / tally.gaps), le_figure_time(arena, tally.idle_ns / tally.gaps),
                 le_figure_time(arena, tally.recording_ns / tally.gaps), le_unrecorded(scene, tally.idle)),
             .advice = LE_ADVICE_LAUNCH,

@@ -50,6 +50,21 @@ static uint64_t loading_alone_ns(const struct loading *loading) {
     return time_ns;
 }
 
+static const char *evidence(const struct le_scene *scene, const struct loading *loading, uint64_t load_ns,
+                            uint64_t compile_ns) {
+    struct le_arena *arena = scene->arena;
+    const char *loads = le_arena_format(arena, "%s loaded at first use in %s",
+                                        le_figure_counted(arena, loading->load_count, "module", "modules"),
+                                        le_figure_time(arena, load_ns));
+    if (loading->compile_count == 0)
+        return le_arena_format(arena, "%s\nloading can move to the start of the program, but it cannot be saved",
+                               loads);
+    return le_arena_format(arena,
+                           "%s; %s compiled by the driver in %s\n"
+                           "loading can move to the start of the program; the driver's compile time can be saved",
+                           loads, le_figure_count(arena, loading->compile_count), le_figure_time(arena, compile_ns));
+}
+
 void le_rule_lazy_loading(struct le_scene *scene) {
     struct loading loading = gather(scene);
     uint64_t load_ns = loading_alone_ns(&loading), compile_ns = le_spans_total(&loading.compiled);
@@ -57,20 +72,13 @@ void le_rule_lazy_loading(struct le_scene *scene) {
     if (whole_ns < LEAST_LOADING_NS || whole_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_SHARE_OF_WHOLE)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(
-        scene,
-        &(struct le_claim){
-            .rule = "lazy-loading",
-            .title = le_arena_format(arena, "Code loaded after the first kernel: %s", le_figure_time(arena, whole_ns)),
-            .evidence = le_arena_format(arena,
-                                        "%s loaded at first use, %s; %s compiled by the "
-                                        "driver, %s\nthe time moves to the start, where it does "
-                                        "not disturb; only what the driver compiles can go",
-                                        le_figure_counted(arena, loading.load_count, "module", "modules"),
-                                        le_figure_time(arena, load_ns), le_figure_count(arena, loading.compile_count),
-                                        le_figure_time(arena, compile_ns)),
-            .advice = loading.compile_count ? LE_ADVICE_PTX : LE_ADVICE_LOADING,
-            .gain_ns = compile_ns,
-            .confidence = LE_PLAUSIBLE,
-        });
+    le_scene_claim(scene, &(struct le_claim){
+                              .rule = "lazy-loading",
+                              .title = le_arena_format(arena, "Code was loaded after the first kernel: %s",
+                                                       le_figure_time(arena, whole_ns)),
+                              .evidence = evidence(scene, &loading, load_ns, compile_ns),
+                              .advice = loading.compile_count ? LE_ADVICE_PTX : LE_ADVICE_LOADING,
+                              .gain_ns = compile_ns,
+                              .confidence = LE_PLAUSIBLE,
+                          });
 }

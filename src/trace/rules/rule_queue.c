@@ -51,13 +51,13 @@ void le_rule_queue_full(struct le_scene *scene) {
     struct le_arena *arena = scene->arena;
     le_scene_claim(scene, &(struct le_claim){
                               .rule = "queue-full",
-                              .title = le_arena_format(arena, "Queue full: %s launches held the host %s",
+                              .title = le_arena_format(arena, "Queue full: %s launches held the host for %s",
                                                        le_figure_count(arena, count), le_figure_time(arena, held_ns)),
                               .evidence = le_arena_format(arena,
-                                                          "a stream holds 1,021 launches; then each waits for a "
-                                                          "kernel to end, here %s\nthe device is never without "
-                                                          "work: the host's clock around these launches tells "
-                                                          "kernels, not launching",
+                                                          "a stream holds 1,021 launches; each further launch waits "
+                                                          "until a kernel ends, here %s on average\n"
+                                                          "the device always has work: a host clock around these "
+                                                          "launches measures the kernels, not the launches",
                                                           le_figure_time(arena, time_ns / count)),
                               .advice = LE_ADVICE_QUEUE,
                               .confidence = LE_LIKELY,

@@ -78,19 +78,19 @@ void le_rule_graph_rebuilt(struct le_scene *scene) {
     if (builds < LEAST_BUILDS || launches > builds * MOST_LAUNCHES_EACH || gain.likely < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "graph-rebuilt",
-                       .title = le_arena_format(arena, "A graph is built %s times for %s launches: %s",
-                                                le_figure_count(arena, builds), le_figure_count(arena, launches),
-                                                le_figure_time(arena, time_ns)),
-                       .evidence = le_arena_format(arena,
-                                                   "capturing, adding nodes, instantiating, first launches and "
-                                                   "destroying; an update of changed parameters "
-                                                   "takes 0.2 to 0.3 us a node\nassumed: one graph does for all%s",
-                                                   le_unrecorded(scene, gain)),
-                       .advice = LE_ADVICE_REBUILD,
-                       .gain_ns = gain.likely,
-                       .confidence = LE_PLAUSIBLE,
-                   });
+    le_scene_claim(
+        scene, &(struct le_claim){
+                   .rule = "graph-rebuilt",
+                   .title = le_arena_format(
+                       arena, "A graph is built %s times for %s: %s", le_figure_count(arena, builds),
+                       le_figure_counted(arena, launches, "launch", "launches"), le_figure_time(arena, time_ns)),
+                   .evidence = le_arena_format(arena,
+                                               "this is the time to capture, add nodes, instantiate, launch for the "
+                                               "first time and destroy\nupdating changed parameters takes 0.2 to "
+                                               "0.3 us per node\nassumed: one graph serves all launches%s",
+                                               le_unrecorded(scene, gain)),
+                   .advice = LE_ADVICE_REBUILD,
+                   .gain_ns = gain.likely,
+                   .confidence = LE_PLAUSIBLE,
+               });
 }

@@ -65,13 +65,13 @@ void le_rule_round_trip(struct le_scene *scene) {
                    &(struct le_claim){
                        .rule = "round-trip",
                        .title = le_arena_format(arena,
-                                                "Round trips: %s came down in %s and went up again "
-                                                "unchanged in %s, %s",
+                                                "Round trips: %s were copied to the host in %s and back "
+                                                "unchanged in %s, which took %s",
                                                 le_figure_bytes(arena, trips.down_bytes),
                                                 le_figure_counted(arena, trips.down, "copy", "copies"),
                                                 le_figure_count(arena, trips.up), le_figure_time(arena, trips.time_ns)),
-                       .evidence = "told by samples of the bytes, so that a change between them may be missed\n"
-                                   "assumed: the host only looks at them",
+                       .evidence = "detected by comparing samples of the bytes, so a change elsewhere may be missed\n"
+                                   "assumed: the host only reads the data",
                        .advice = LE_ADVICE_ROUND_TRIP,
                        .gain_ns = trips.time_ns,
                        .confidence = LE_PLAUSIBLE,

@@ -11,7 +11,7 @@ enum { LEAST_SHARE = 5 };
 
 static bool is_small(const struct le_scene *scene, const struct le_operation *operation) {
     uint8_t direction = operation ? le_shape_of(scene, operation)->direction : 0;
-    return operation && operation->kind == LE_OPERATION_COPY && !operation->is_of_graph &&
+    return operation && operation->kind == LE_OPERATION_COPY && operation->graph == 0 &&
            operation->bytes <= MOST_BYTES && (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
 }
 
@@ -56,8 +56,8 @@ void le_rule_small_copies(struct le_scene *scene) {
             .title = le_arena_format(arena, "%s small copies of %s on average took %s", le_figure_count(arena, count),
                                      le_figure_bytes(arena, bytes / count), le_figure_time(arena, time_ns)),
             .evidence = le_arena_format(arena,
-                                        "%s in all, %s each; in one piece about %s\nassumed: they "
-                                        "can be gathered",
+                                        "%s in total, %s per copy; a single copy of all would take about %s\n"
+                                        "assumed: the copies can be combined",
                                         le_figure_bytes(arena, bytes), le_figure_time(arena, time_ns / count),
                                         le_figure_time(arena, one_ns)),
             .advice = LE_ADVICE_SMALL_COPIES,

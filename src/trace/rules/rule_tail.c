@@ -71,15 +71,15 @@ void le_rule_tail_wave(struct le_scene *scene) {
         scene,
         &(struct le_claim){
             .rule = "tail-wave",
-            .title = le_arena_format(arena,
-                                     "Tail wave: %s blocks where the device holds %s make %llu waves, the last "
-                                     "one %s full",
-                                     le_figure_count(arena, waves.blocks), le_figure_count(arena, waves.at_once),
-                                     (unsigned long long)waves.full, le_figure_part(arena, waves.last, waves.at_once)),
+            .title = le_arena_format(
+                arena, "Tail wave: %s blocks run in %llu waves of up to %s, and the last wave is %s full",
+                le_figure_count(arena, waves.blocks), (unsigned long long)waves.full,
+                le_figure_count(arena, waves.at_once), le_figure_part(arena, waves.last, waves.at_once)),
             .evidence = le_arena_format(arena,
-                                        "%s: %s times, %s in all; kernels like it: %s\nassumed: blocks of equal "
-                                        "length",
-                                        le_kernel_name(scene, first->name), le_figure_count(arena, groups.at[0].count),
+                                        "%s: %s, %s in total; all kernels with a tail wave: %s\n"
+                                        "assumed: all blocks of a kernel take the same time",
+                                        le_kernel_name(scene, first->name),
+                                        le_figure_counted(arena, groups.at[0].count, "launch", "launches"),
                                         le_figure_time(arena, groups.at[0].time_ns), le_figure_time(arena, time_ns)),
             .advice = LE_ADVICE_TAIL,
             .gain_ns = lost_ns,

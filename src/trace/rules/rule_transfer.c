@@ -70,21 +70,22 @@ void le_rule_transfer_bound(struct le_scene *scene) {
     uint64_t again_ns = traffic.again_ns < alone ? traffic.again_ns : alone;
     bool again = again_ns > hidden_ns;
     le_scene_claim(
-        scene, &(struct le_claim){
-                   .rule = "transfer-bound",
-                   .title = le_arena_format(arena, "Transfer-bound: %s of %s that the device was busy are copies alone",
-                                            le_figure_time(arena, alone), le_figure_time(arena, busy_ns)),
-                   .evidence = le_arena_format(
-                       arena, "up %s in %s, down %s in %s, kernels %s\n%s", le_figure_bytes(arena, traffic.up_bytes),
-                       le_figure_time(arena, traffic.up_ns), le_figure_bytes(arena, traffic.down_bytes),
-                       le_figure_time(arena, traffic.down_ns), le_figure_time(arena, kernels_ns),
-                       again ? le_arena_format(arena,
-                                               "%s of that moves the same host memory again: assumed to stay on the "
-                                               "device",
-                                               le_figure_time(arena, again_ns))
-                             : "assumed: copies run beside kernels"),
-                   .advice = LE_ADVICE_TRANSFER,
-                   .gain_ns = again ? again_ns : hidden_ns,
-                   .confidence = LE_PLAUSIBLE,
-               });
+        scene,
+        &(struct le_claim){
+            .rule = "transfer-bound",
+            .title = le_arena_format(arena, "Transfer-bound: the device only copied for %s of its %s of work",
+                                     le_figure_time(arena, alone), le_figure_time(arena, busy_ns)),
+            .evidence = le_arena_format(arena, "%s to the device in %s, %s to the host in %s, kernels %s\n%s",
+                                        le_figure_bytes(arena, traffic.up_bytes), le_figure_time(arena, traffic.up_ns),
+                                        le_figure_bytes(arena, traffic.down_bytes),
+                                        le_figure_time(arena, traffic.down_ns), le_figure_time(arena, kernels_ns),
+                                        again ? le_arena_format(arena,
+                                                                "%s of that copies the same host memory again\n"
+                                                                "assumed: that data can stay on the device",
+                                                                le_figure_time(arena, again_ns))
+                                              : "assumed: copies can run while kernels run"),
+            .advice = LE_ADVICE_TRANSFER,
+            .gain_ns = again ? again_ns : hidden_ns,
+            .confidence = LE_PLAUSIBLE,
+        });
 }

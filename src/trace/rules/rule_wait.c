@@ -67,12 +67,12 @@ void le_rule_needless_wait(struct le_scene *scene) {
     le_scene_claim(scene,
                    &(struct le_claim){
                        .rule = "needless-wait",
-                       .title = le_arena_format(arena, "%s waits without a result: the device idled %s after them",
+                       .title = le_arena_format(arena, "%s unnecessary waits: the device idled %s after them",
                                                 le_figure_count(arena, count), le_figure_time(arena, idle.likely)),
                        .evidence = le_arena_format(arena,
-                                                   "the host waited %s, %s each; nothing was copied down "
-                                                   "between one wait and the next\nassumed: the host does "
-                                                   "not read the device's memory in other ways%s",
+                                                   "the host waited %s in total, %s per wait, and copied nothing "
+                                                   "from the device between two waits\nassumed: the host does "
+                                                   "not read the device's memory in another way%s",
                                                    le_figure_time(arena, wait_ns),
                                                    le_figure_time(arena, wait_ns / count), le_unrecorded(scene, idle)),
                        .advice = LE_ADVICE_SYNC,
