@@ -635,6 +635,7 @@ typedef struct leat_trace_options { /* {0} is a good default */
     uint64_t limit_bytes;           /* of a process' part; what comes after is counted, not kept; 0: no limit */
     bool no_source;                 /* without the lines of source that made the calls */
     bool paused;                    /* recording starts at cuProfilerStart, and ends at cuProfilerStop */
+    bool graphs_only;               /* of launches, record those of graphs only, not those of single kernels */
 } leat_trace_options;
 typedef struct leat_trace_outcome {
     int exit_status;  /* the command's; 128 + the signal that ended it */

@@ -256,7 +256,7 @@ static int parse_option(struct parse *parse, int argc, char **argv, int *k) {
     char *argument = argv[*k], *value = NULL;
     const struct option *option = find_option(parse->accepts, argument, &value);
     if (!option)
-        return le_cli_usage(parse->cli, "no option `%s`", argument);
+        return le_cli_usage(parse->cli, "unknown option `%s`", argument);
     if (!option->has_value && value)
         return le_cli_usage(parse->cli, "%s takes no value", option->name);
     if (option->has_value && !value) {

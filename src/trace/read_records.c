@@ -461,7 +461,7 @@ static void read_note(struct le_reader *reader, const void *record, size_t size_
 }
 
 static void read_lost(struct le_reader *reader, const void *record, size_t size_bytes) {
-    static const char *const reasons[] = {"", "CUPTI had no room for them", "they came after the limit of the file",
+    static const char *const reasons[] = {"", "CUPTI had no room for them", "the size limit was reached",
                                           "memory ran out", "the disk was full"};
     const struct le_trace_lost *lost = record;
     (void)size_bytes;
@@ -470,10 +470,10 @@ static void read_lost(struct le_reader *reader, const void *record, size_t size_
     const char *reason = lost->reason < ARRAY_LEN(reasons) ? reasons[lost->reason] : "";
     unsigned process = (unsigned)process_of(reader)->id;
     if (lost->records)
-        le_reader_note(reader, "process %u: %llu records are lost%s%s", process, (unsigned long long)lost->records,
+        le_reader_note(reader, "process %u: %llu records were lost%s%s", process, (unsigned long long)lost->records,
                        *reason ? ": " : "", reason);
     else
-        le_reader_note(reader, "process %u: records are lost%s%s", process, *reason ? ": " : "", reason);
+        le_reader_note(reader, "process %u: records were lost%s%s", process, *reason ? ": " : "", reason);
 }
 
 static void read_end(struct le_reader *reader, const void *record, size_t size_bytes) {
