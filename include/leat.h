@@ -494,6 +494,7 @@ typedef struct leat_parameter_info {
     size_t size_bytes;
     leat_dtype dtype; /* f32, f64, f16; integers as i8 to i64, whether signed or not; 0: a struct */
     bool is_address;  /* of 8 bytes: it may be a pointer or a 64-bit integer, which compiled code does not tell apart */
+    const char *name; /* as the source has it; "" if that is not known; lives with the module */
 } leat_parameter_info;
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);
 

@@ -148,8 +148,9 @@ static int find_kernel(struct launch *launch) {
     if (!code)
         code = le_cli_failed(cli, leat_kernel_get(launch->kernel, &info));
     if (!code && line->binding_count != (size_t)info.parameter_count)
-        code = le_cli_usage(cli, "%s takes %d argument%s, not %zu", info.name, info.parameter_count,
-                            info.parameter_count == 1 ? "" : "s", line->binding_count);
+        code = le_cli_arguments_wrong_count(cli, line, launch->kernel);
+    if (!code)
+        le_cli_arguments_check_names(cli, line, launch->kernel);
     return code;
 }
 

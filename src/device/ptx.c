@@ -83,11 +83,24 @@ static const struct scalar SCALARS[] = {
     {".f32", LEAT_F32, 4}, {".f64", LEAT_F64, 8}, {".b8", 0, 1},         {".b16", 0, 2},        {".b32", 0, 4},
     {".b64", LEAT_I64, 8}, {".b128", 0, 16}};
 
-static const struct scalar *find_scalar(const struct reader *reader) {
+/* By the token, or what is left of it behind the first `skipped` characters. */
+static const struct scalar *find_scalar(const struct reader *reader, size_t skipped) {
+    struct reader rest = *reader;
+    rest.token += skipped;
+    rest.length -= skipped;
     for (size_t k = 0; k < ARRAY_LEN(SCALARS); k++)
-        if (is(reader, SCALARS[k].name))
+        if (is(&rest, SCALARS[k].name))
             return &SCALARS[k];
     return NULL;
+}
+
+/* The simulator's `.of.f32`. */
+static leat_dtype take_pointee(struct reader *reader) {
+    const struct scalar *pointee =
+        reader->length > 3 && memcmp(reader->token, ".of", 3) == 0 ? find_scalar(reader, 3) : NULL;
+    if (pointee)
+        advance(reader);
+    return pointee ? pointee->dtype : (leat_dtype)0;
 }
 
 struct parameters {
@@ -119,10 +132,10 @@ static bool ends_parameter(const struct reader *reader) {
 /* After `.param`, up to the comma or parenthesis. */
 static void read_parameter(struct reader *reader, struct parameters *parameters) {
     struct named *parameter = LE_PUSH(&reader->ptx->arena, parameters);
-    *parameter = (struct named){{.align_bytes = 0}, ""};
+    *parameter = (struct named){{.name = ""}, ""};
     const struct scalar *scalar = NULL;
     while (!ends_parameter(reader)) {
-        const struct scalar *found = find_scalar(reader);
+        const struct scalar *found = find_scalar(reader, 0);
         if (found) {
             scalar = found;
             advance(reader);
@@ -131,6 +144,7 @@ static void read_parameter(struct reader *reader, struct parameters *parameters)
         } else if (take(reader, ".ptr")) {
             parameter->fact.is_pointer = true;
             take(reader, ".global");
+            parameter->fact.pointee = take_pointee(reader);
             if (take(reader, ".align"))
                 take_number(reader);
         } else if (take(reader, "[")) {
@@ -253,6 +267,14 @@ static bool read_body(struct reader *reader, const struct parameters *parameters
 
 /* ---- what stands at the top */
 
+/* By the code of a builtin type. Any pointer may be given for a char *. */
+static leat_dtype dtype_of(char code) {
+    static const leat_dtype DTYPES[128] = {
+        ['s'] = LEAT_I16, ['t'] = LEAT_I16, ['i'] = LEAT_I32, ['j'] = LEAT_I32, ['l'] = LEAT_I64,
+        ['m'] = LEAT_I64, ['x'] = LEAT_I64, ['y'] = LEAT_I64, ['f'] = LEAT_F32, ['d'] = LEAT_F64};
+    return DTYPES[code & 127];
+}
+
 /* What the mangled name knows of parameters that PTX does not. */
 static void refine(struct parameters *parameters, const struct le_mangled *mangled) {
     for (int k = 0; k < parameters->count && k < mangled->parameter_count; k++) {
@@ -261,6 +283,8 @@ static void refine(struct parameters *parameters, const struct le_mangled *mangl
             fact->may_be_pointer = fact->is_pointer = false;
         else if (mangled->kinds[k] == LE_MANGLED_POINTER)
             fact->is_pointer = fact->may_be_pointer;
+        if (!fact->pointee && fact->may_be_pointer)
+            fact->pointee = dtype_of(mangled->pointees[k]);
     }
 }
 

@@ -1,16 +1,21 @@
 /* What stands in for PTX: the entries with their parameters, and the variables, as NVRTC lays them out. There are no
- * instructions: the code is the host's. */
+ * instructions: the code is the host's. Unlike PTX it says what pointers point to: `.ptr .of.f32`. */
 #include "device/sim/sim_compile_steps.h"
 #include <dlfcn.h>
 
 static void write_parameter(struct le_text *ptx, const char *kernel, unsigned k, const struct sim_parameter *p) {
     le_text_add(ptx, "%s\n\t.param ", k ? "," : "");
     unsigned bits = p->size_bytes * 8;
-    if (p->kind == 'b')
+    if (p->kind == 'b') {
         le_text_add(ptx, ".align %u .b8 %s_param_%u[%u]", p->alignment, kernel, k, p->size_bytes);
-    else
-        le_text_add(ptx, ".%c%u %s%s_param_%u", p->kind == 'f' ? 'f' : 'u', bits,
-                    p->kind == 'p' ? ".ptr .align 1 " : "", kernel, k);
+        return;
+    }
+    le_text_add(ptx, ".%c%u ", p->kind == 'f' ? 'f' : 'u', bits);
+    if (p->kind == 'p')
+        le_text_add(ptx, ".ptr ");
+    if (p->pointee) /* which PTX does not say */
+        le_text_add(ptx, ".of.%c%u ", p->pointee, p->pointee_bytes * 8);
+    le_text_add(ptx, "%s%s_param_%u", p->kind == 'p' ? ".align 1 " : "", kernel, k);
 }
 
 static void write_item(struct le_text *ptx, const struct sim_item *item) {
