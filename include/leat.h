@@ -499,7 +499,10 @@ typedef struct leat_parameter_info {
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);
 
 /* What a kernel is launched with, in the order of its parameters. An array's parameter is the address of its first
- * element; the kernel is told nothing of extents and strides. In, out and inout say what the kernel does with it, and
+ * element; the kernel is told nothing of extents and strides. If the source, the mangled name or sim says what the
+ * parameter points to, an array of another type is LEAT_INVALID: f64 for a float *. Pointers to void, characters and
+ * structs take any array, arrays of bytes fit any pointer, and complex arrays fit pointers to their parts. In, out and
+ * inout say what the kernel does with it, and
  * so what it has to wait for. An address of your own is given as leat_u64; then order is yours to keep, too. */
 typedef enum leat_argument_kind {
     LEAT_ARGUMENT_IN = 1,

@@ -119,8 +119,8 @@ static void test_any_text(void **state) {
 
 static const char PTX[] = ".visible .entry _Z3addPfS_i(.param .u64 p0, .param .u64 p1, .param .u32 p2) { }\n"
                           ".visible .entry plain(.param .u64 p0, .param .u64 p1) { }\n"
-                          ".visible .entry ns::sim(.param .u64 .ptr .of.f64 .align 1 p0, .param .u64 .ptr .align 1 p1) "
-                          "{ ret; }\n";
+                          ".visible .entry ns::sim(.param .u64 .ptr .align 1 p0, .param .u64 .ptr .align 1 p1)\n"
+                          ".pointees .f64 .none\n{ ret; }\n";
 
 /* What a module knows of its own comes first; where counts differ, the text is another kernel's. */
 static void test_refining(void **state) {

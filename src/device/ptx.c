@@ -83,24 +83,11 @@ static const struct scalar SCALARS[] = {
     {".f32", LEAT_F32, 4}, {".f64", LEAT_F64, 8}, {".b8", 0, 1},         {".b16", 0, 2},        {".b32", 0, 4},
     {".b64", LEAT_I64, 8}, {".b128", 0, 16}};
 
-/* By the token, or what is left of it behind the first `skipped` characters. */
-static const struct scalar *find_scalar(const struct reader *reader, size_t skipped) {
-    struct reader rest = *reader;
-    rest.token += skipped;
-    rest.length -= skipped;
+static const struct scalar *find_scalar(const struct reader *reader) {
     for (size_t k = 0; k < ARRAY_LEN(SCALARS); k++)
-        if (is(&rest, SCALARS[k].name))
+        if (is(reader, SCALARS[k].name))
             return &SCALARS[k];
     return NULL;
-}
-
-/* The simulator's `.of.f32`. */
-static leat_dtype take_pointee(struct reader *reader) {
-    const struct scalar *pointee =
-        reader->length > 3 && memcmp(reader->token, ".of", 3) == 0 ? find_scalar(reader, 3) : NULL;
-    if (pointee)
-        advance(reader);
-    return pointee ? pointee->dtype : (leat_dtype)0;
 }
 
 struct parameters {
@@ -135,7 +122,7 @@ static void read_parameter(struct reader *reader, struct parameters *parameters)
     *parameter = (struct named){{.name = ""}, ""};
     const struct scalar *scalar = NULL;
     while (!ends_parameter(reader)) {
-        const struct scalar *found = find_scalar(reader, 0);
+        const struct scalar *found = find_scalar(reader);
         if (found) {
             scalar = found;
             advance(reader);
@@ -144,7 +131,6 @@ static void read_parameter(struct reader *reader, struct parameters *parameters)
         } else if (take(reader, ".ptr")) {
             parameter->fact.is_pointer = true;
             take(reader, ".global");
-            parameter->fact.pointee = take_pointee(reader);
             if (take(reader, ".align"))
                 take_number(reader);
         } else if (take(reader, "[")) {
@@ -179,6 +165,14 @@ static void read_parameters(struct reader *reader, struct parameters *parameters
         size_t rest = fact->align_bytes ? offset_bytes % fact->align_bytes : 0;
         fact->offset_bytes = offset_bytes + (rest ? fact->align_bytes - rest : 0);
         offset_bytes = fact->offset_bytes + fact->size_bytes;
+    }
+}
+
+/* The simulator's: .pointees .f32 .none, one for each parameter. */
+static void read_pointees(struct reader *reader, struct parameters *parameters) {
+    for (int k = 0; k < parameters->count && !is(reader, "{"); k++, advance(reader)) {
+        const struct scalar *pointee = find_scalar(reader);
+        parameters->at[k].fact.pointee = pointee ? pointee->dtype : (leat_dtype)0;
     }
 }
 
@@ -308,8 +302,12 @@ static void read_kernel(struct reader *reader) {
     struct le_mangled mangled;
     struct le_ptx_kernel kernel = {.symbol = read_symbol(reader)};
     read_parameters(reader, &parameters);
-    while (reader->length && !is(reader, "{") && !is(reader, ";"))
-        advance(reader);
+    while (reader->length && !is(reader, "{") && !is(reader, ";")) {
+        if (take(reader, ".pointees"))
+            read_pointees(reader, &parameters);
+        else
+            advance(reader);
+    }
     if (is(reader, "{"))
         kernel.uses_all = !read_body(reader, &parameters, &kernel) || kernel.uses_all;
     else

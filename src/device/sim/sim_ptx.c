@@ -1,21 +1,29 @@
 /* What stands in for PTX: the entries with their parameters, and the variables, as NVRTC lays them out. There are no
- * instructions: the code is the host's. Unlike PTX it says what pointers point to: `.ptr .of.f32`. */
+ * instructions: the code is the host's. */
 #include "device/sim/sim_compile_steps.h"
 #include <dlfcn.h>
 
 static void write_parameter(struct le_text *ptx, const char *kernel, unsigned k, const struct sim_parameter *p) {
     le_text_add(ptx, "%s\n\t.param ", k ? "," : "");
     unsigned bits = p->size_bytes * 8;
-    if (p->kind == 'b') {
+    if (p->kind == 'b')
         le_text_add(ptx, ".align %u .b8 %s_param_%u[%u]", p->alignment, kernel, k, p->size_bytes);
-        return;
+    else
+        le_text_add(ptx, ".%c%u %s%s_param_%u", p->kind == 'f' ? 'f' : 'u', bits,
+                    p->kind == 'p' ? ".ptr .align 1 " : "", kernel, k);
+}
+
+/* What pointers point to, which PTX does not say. */
+static void write_pointees(struct le_text *ptx, const struct sim_item *item) {
+    if (item->parameter_count)
+        le_text_add(ptx, "\n.pointees");
+    for (unsigned k = 0; k < item->parameter_count; k++) {
+        const struct sim_parameter *p = &item->parameters[k];
+        if (p->pointee)
+            le_text_add(ptx, " .%c%u", p->pointee, p->pointee_bytes * 8);
+        else
+            le_text_add(ptx, " .none");
     }
-    le_text_add(ptx, ".%c%u ", p->kind == 'f' ? 'f' : 'u', bits);
-    if (p->kind == 'p')
-        le_text_add(ptx, ".ptr ");
-    if (p->pointee) /* which PTX does not say */
-        le_text_add(ptx, ".of.%c%u ", p->pointee, p->pointee_bytes * 8);
-    le_text_add(ptx, "%s%s_param_%u", p->kind == 'p' ? ".align 1 " : "", kernel, k);
 }
 
 static void write_item(struct le_text *ptx, const struct sim_item *item) {
@@ -27,7 +35,9 @@ static void write_item(struct le_text *ptx, const struct sim_item *item) {
     le_text_add(ptx, "\n.visible .entry %s(", item->name);
     for (unsigned k = 0; k < item->parameter_count; k++)
         write_parameter(ptx, item->name, k, &item->parameters[k]);
-    le_text_add(ptx, "\n)\n{\n\tret;\n}\n");
+    le_text_add(ptx, "\n)");
+    write_pointees(ptx, item);
+    le_text_add(ptx, "\n{\n\tret;\n}\n");
 }
 
 leat_status le_sim_ptx_write(const char *path, struct le_text *ptx) {
