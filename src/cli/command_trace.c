@@ -68,7 +68,7 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
     else if ((value = option_value("--graphs", argc, argv, k)) != NULL)
         return parse_graphs(cli, value, &line->options.graphs_only);
     else
-        return le_cli_usage(cli, "unknown option %s", word);
+        return le_cli_usage(cli, "unknown option `%s`", word);
     return LE_EXIT_OK;
 }
 

@@ -138,14 +138,14 @@ static bool set_integer(const struct number *number, leat_dtype dtype, leat_argu
 static int set_number(struct le_cli *cli, const struct number *number, leat_dtype dtype, leat_argument *argument) {
     bool is_float = dtype >= LEAT_F16;
     if (number->value.kind == LE_VALUE_C128 || dtype >= LEAT_C64)
-        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: a kernel takes complex numbers in arrays only", number->name,
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: complex numbers can be passed in arrays only", number->name,
                            number->text);
     *argument = leat_i64(0);
     argument->dtype = dtype;
     if (is_float ? set_float(number, dtype, argument) : set_integer(number, dtype, argument))
         return LE_EXIT_OK;
-    return le_cli_fail(cli, LEAT_INVALID, "%s=%s: an integer of %zu bytes does not hold this number", number->name,
-                       number->text, leat_dtype_size_bytes(dtype));
+    return le_cli_fail(cli, LEAT_INVALID, "%s=%s: does not fit an integer of %zu byte%s", number->name, number->text,
+                       leat_dtype_size_bytes(dtype), leat_dtype_size_bytes(dtype) == 1 ? "" : "s");
 }
 
 /* `100:u32`: the type behind the last colon; text becomes the number. false: it is no number with a type. */
@@ -179,13 +179,13 @@ static int make_number(struct le_cli *cli, const struct le_cli_binding *binding,
     if (code)
         return code;
     if (number.value.kind == LE_VALUE_RANGE)
-        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: no type holds this number", binding->name, text);
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: this number is out of range of all types", binding->name, text);
     if (!dtype)
         dtype = info.dtype;
     if (!dtype)
         return le_cli_fail(cli, LEAT_INVALID,
-                           "%s: parameter %zu is %zu bytes of no type that can be told; write %s=%s:f16", binding->name,
-                           k + 1, info.size_bytes, binding->name, text);
+                           "%s: parameter %zu has %zu bytes of an unknown type; write the type, such as %s=%s:f16",
+                           binding->name, k + 1, info.size_bytes, binding->name, text);
     return set_number(cli, &number, dtype, argument);
 }
 
@@ -260,8 +260,8 @@ static int make_one(struct le_cli *cli, const struct le_cli_binding *binding, le
     if (le_cli_extents_parse(binding->value, &dtype, &rank, shape))
         code = make_new(cli, dtype, rank, shape, keep, argument);
     else if (is_meant_as_extents(binding->value))
-        code = le_cli_usage(cli, "%s=%s: write a type, such as f32, and up to %d extents: f32[100,4]", binding->name,
-                            binding->value, LEAT_RANK_MAX);
+        code = le_cli_usage(cli, "%s=%s: not an array; write a type and up to %d extents, such as f32[100,4]",
+                            binding->name, binding->value, LEAT_RANK_MAX);
     else
         code = make_loaded(cli, binding, argument);
     arguments->values[k] = leat_inout(argument->array);
