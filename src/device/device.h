@@ -210,8 +210,9 @@ struct le_parameter {
                          0: a pointer (is_pointer) or bytes */
     bool may_be_pointer; /* 8 bytes that an address may be */
     bool is_pointer;     /* known to be one */
-    leat_dtype pointee;  /* of a pointer to numbers (integers: i16 to i64 stand for both kinds); 0: not known, or bytes */
-    const char *name;    /* as the source has it; "": not known */
+    leat_dtype
+        pointee;      /* of a pointer to numbers (integers: i16 to i64 stand for both kinds); 0: not known, or bytes */
+    const char *name; /* as the source has it; "": not known */
     size_t offset_bytes, size_bytes, align_bytes;
 };
 struct le_kernel_facts {

@@ -231,8 +231,8 @@ static void driver_without_devices(void **state) {
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=100 CUDA_VISIBLE_DEVICES=");
     expect("CUDA_VISIBLE_DEVICES |  | hides every device");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=101 CUDA_VISIBLE_DEVICES=0,0");
-    expect(
-        "failed device error: no CUDA device is visible: CUDA_VISIBLE_DEVICES is malformed: item 2, \"0\", is repeated");
+    expect("failed device error: no CUDA device is visible: CUDA_VISIBLE_DEVICES is malformed: item 2, \"0\", is "
+           "repeated");
     /* a malformed list may still show the devices before its fault */
     run("driver", "LD_LIBRARY_PATH=$PWD/driver CUDA_VISIBLE_DEVICES=0,,1");
     expect("found 1");
