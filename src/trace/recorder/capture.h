@@ -1,7 +1,7 @@
-/* What the recorder does inside of the program's calls of CUDA: where a call was made, what a copy was given, whom a
- * call waited for (CUPTI's own records of that look into every call of the runtime's: 0.9 us a launch for CuPy, which
- * asks for the device three times). It allocates nothing, never waits, sends no signals and keeps errno; what does not
- * fit is counted. */
+/* What the recorder does inside the program's CUDA calls: it notes where a call was made, what a copy was given, and
+ * what a call waited for. (CUPTI's own records of waits look into every call of the runtime: 0.9 us a launch for CuPy,
+ * which asks for the device three times.) It allocates nothing, never waits, sends no signals and keeps errno. Records
+ * that do not fit are counted. */
 #ifndef LE_CAPTURE_H
 #define LE_CAPTURE_H
 #include "trace/recorder/cupti.h"

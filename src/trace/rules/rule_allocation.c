@@ -1,11 +1,11 @@
-/* allocation-churn: device or pinned memory taken and given back again and again while the device works. */
+/* allocation-churn: device or pinned memory is allocated and freed repeatedly while the device works. */
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* Up to here it is set-up. */
+/* Fewer allocations are set-up. */
 enum { LEAST_ALLOCATIONS = 20 };
-/* A pool's allocation takes about so long. */
+/* The approximate time of an allocation from a pool. */
 enum { POOLED_NS = 1000 };
 /* Percent of the whole. */
 enum { LEAST_TAKEN = 2 };
@@ -14,7 +14,7 @@ struct churn {
     uint64_t taken, given, pinned, time_ns, saved_ns;
 };
 
-/* What takes its memory from a pool does as the advice says. */
+/* Allocations from a pool already follow the advice. */
 static bool is_churn(const struct le_scene *scene, const struct le_call *call) {
     const char *function = le_text_of(scene, call->function);
     return call->start_ns >= scene->start_ns && call->kind >= LE_CALL_ALLOCATE && call->kind <= LE_CALL_PIN &&

@@ -1,8 +1,8 @@
-/* blocked-async: an asynchronous copy that came back only when the data was copied, since its memory is pageable. */
+/* blocked-async: an asynchronous copy returns only when the data is copied, because its memory is pageable. */
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Enqueueing takes 5 to 10 us; what takes 50 has waited for something. */
+/* Enqueuing takes 5 to 10 us. A call that takes 50 us has waited for something. */
 enum { LEAST_CALL_NS = 50000, ENQUEUE_NS = 8000 };
 
 void le_rule_blocked_async(struct le_scene *scene) {

@@ -1,14 +1,14 @@
-/* blamed-wait: a copy, an allocation or a wait that takes the host long, and by the clock around it looks slow, but
- * waited for kernels that were launched before. It claims no gain: it says whose time that was. */
+/* blamed-wait: a copy, an allocation or a wait looks slow by a clock around it, but it waited for kernels that were
+ * launched before. The rule claims no gain: it says what the time was spent on. */
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* A call is blamed wrongly when most of its time is others'. */
+/* Percent of a call that it must have waited for kernels. */
 enum { LEAST_WAITED = 50 };
-/* Percent of the whole that such calls take. */
+/* Percent of the run that such calls take. */
 enum { LEAST_OF_ALL = 5 };
-/* A wait says by its name that it waits; that is worth a word when it is for many launches elsewhere. */
+/* The name of a wait says that it waits. It is worth a finding only if it waits for many launches. */
 enum { LEAST_LAUNCHES = 100 };
 
 struct launched {
@@ -20,7 +20,7 @@ struct blamed {
     uint64_t count, call_ns, waited_ns, copy_ns;
     struct launched launched;
     uint64_t most_ns;                    /* how long it waited */
-    uint64_t called_until, waited_until; /* several threads may wait for the same kernels: told once */
+    uint64_t called_until, waited_until; /* several threads may wait for the same kernels, which count once */
 };
 
 static bool looks_slow(const struct le_call *call) {
@@ -28,7 +28,7 @@ static bool looks_slow(const struct le_call *call) {
            call->kind == LE_CALL_ALLOCATE || call->kind == LE_CALL_RELEASE;
 }
 
-/* Adds what started before the time; `started` goes on from call to call. */
+/* Adds kernels and graphs that started before the time. `started` continues from call to call. */
 static void count_kernels(const struct le_scene *scene, uint64_t before_ns, int32_t *started,
                           struct launched *launched) {
     for (; *started < scene->operation_count && le_scene_operation(scene, *started)->start_ns < before_ns; ++*started) {

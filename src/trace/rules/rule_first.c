@@ -5,7 +5,7 @@
 
 /* cuInit and a context take 345 ms, which does not matter to a program that runs for seconds. */
 enum { LEAST_SETUP_NS = 100000000 };
-/* Percent of all that was recorded. */
+/* Percent of the run. */
 enum { LEAST_SETUP = 20 };
 
 /* What was launched more than once, and how much longer its first launches took than the later ones. */

@@ -1,16 +1,17 @@
-/* kernels-apart: kernels in several streams, small enough to share the device, that never run at the same time. */
+/* kernels-apart: kernels in several streams are small enough to share the device, but hardly ever run at the same
+ * time. */
 #include "trace/rules/groups.h"
 #include "trace/rules/occupancy.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Below, the host launches too slowly for two to meet: that is launch-bound's. */
+/* With shorter kernels the host launches too slowly for two to overlap, which is a case for launch-bound. */
 enum { LEAST_MEAN_KERNEL_NS = 20000 };
-/* Percent of the device's blocks that a kernel may take for another to fit beside it. */
+/* Percent of the device's blocks that a kernel may use so that another one fits beside it. */
 enum { MOST_FILLED = 50 };
-/* Percent of their time in which two run: more, and streams do what they are for. */
+/* Percent of their time in which two kernels run. With more, streams work as intended. */
 enum { MOST_SHARED = 10 };
-/* Percent of the whole; and how many. */
+/* Percent of the run, and the number of kernels. */
 enum { LEAST_PERCENT_OF_WHOLE = 10, LEAST_KERNELS = 8 };
 
 struct apart {
@@ -53,7 +54,7 @@ static struct apart gather(struct le_scene *scene) {
     return apart;
 }
 
-/* A null stream waits for the others of its context, and they for it. */
+/* A null stream waits for the other streams of its context, and they wait for it. */
 static bool has_null(const struct le_scene *scene, const struct le_groups *streams) {
     for (int a = 0; a < streams->count; a++) {
         const struct le_stream *null = &scene->index->streams.at[streams->at[a].key];

@@ -1,14 +1,12 @@
-/* lazy-loading: modules loaded, or PTX compiled by the driver, after the first kernel: inside of what should be the
- * loop.
- */
+/* lazy-loading: modules are loaded, or PTX is compiled by the driver, after the first kernel. */
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* CUPTI's numbers in a JIT record. */
+/* CUPTI's number for it in a JIT record. */
 enum { JIT_COMPILES = 3 };
-/* Loading one kernel lazily takes some 0.1 to 1 ms: below, nobody would see it. */
+/* Loading one kernel lazily takes about 0.1 to 1 ms. Less than this in total does not matter. */
 enum { LEAST_LOADING_NS = 5000000 };
-/* Percent of the whole. */
+/* Percent of the run. */
 enum { LEAST_SHARE_OF_WHOLE = 2 };
 
 static bool is_inside(const struct le_scene *scene, const struct le_host_span *span) {
@@ -42,7 +40,7 @@ static struct loading gather(const struct le_scene *scene) {
     return loading;
 }
 
-/* What is compiled while its module is loaded counts as compiled alone. */
+/* Code that is compiled while its module is loaded counts as compiled only. */
 static uint64_t loading_alone_ns(const struct loading *loading) {
     uint64_t time_ns = le_spans_total(&loading->loads);
     for (int64_t k = 0; k < loading->loads.count; k++)

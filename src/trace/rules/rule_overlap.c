@@ -1,20 +1,20 @@
-/* no-overlap: pieces that go up, are computed and come down, one after the other, where streams would let the two
- * directions and the kernels run at once; and why they do not.
+/* no-overlap: pieces are copied to the device, computed and copied back one after the other, although in several
+ * streams the two directions and the kernels could overlap; and why they do not.
  *
- * The model: both copy engines and the multiprocessors work at once, on n pieces; the busiest of the three sets the
- * pace, the others' work on one piece comes before and after. Pageable copies count with the pinned rate, since they
- * cannot overlap at all. */
+ * The model: both copy engines and the multiprocessors work at the same time on n pieces. The busiest of the three sets
+ * the pace; the others' work on one piece comes before and after. Pageable copies count at the pinned rate, because
+ * they cannot overlap at all. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/scene.h"
 
-/* With fewer or smaller pieces filling and draining the pipeline takes what it gains. */
+/* With fewer or smaller pieces, filling and draining the pipeline costs as much as it saves. */
 enum { LEAST_PIECES = 4, LEAST_PIECE_BYTES = 1 << 20 };
 /* Percent of the present time. */
 enum { LEAST_PERCENT = 15 };
-/* Idle parts of the device that the host spends between two pieces go, too. */
+/* Idle time of up to this between two pieces would be saved, too. */
 enum { MOST_IDLE_NS = 200000 };
-/* Both directions at once reach 92 in a hundred of their rates (101 of 110 GB/s, measured). */
+/* Both directions together reach 92 % of their rates (measured: 101 of 110 GB/s). */
 #define DUPLEX 0.92
 
 struct pieces {

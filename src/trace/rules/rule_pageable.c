@@ -1,19 +1,18 @@
-/* pageable-copy: copies from or to memory that is not page-locked, which the driver carries through buffers of its own.
- */
+/* pageable-copy: copies from or to memory that is not page-locked, which the driver moves through its own buffers. */
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Up to 64 KiB the driver copies both kinds alike. */
+/* Up to 64 KiB the driver copies both kinds of memory in the same way. */
 enum { LEAST_COPY_BYTES = 65537 };
-/* Page-locking 64 MiB takes 19 ms, which is four times what it saves: memory that is used once is not worth it. */
+/* Page-locking 64 MiB takes 19 ms, four times what it saves, so it does not pay for memory that is used once. */
 enum { PINNING_PS_PER_BYTE = 283 };
 
 struct pageable {
     uint64_t count, bytes, time_ns, gain_ns, buffers_bytes, unknown;
 };
 
-/* Bytes of the buffers, each counted once, as far as addresses are known. */
+/* Adds the bytes of a buffer; each buffer counts once. Addresses may be unknown. */
 static void know_buffer(struct le_scene *scene, struct le_groups *buffers, const struct le_call *call, uint64_t bytes,
                         struct pageable *all) {
     const struct le_transfer *transfer = le_transfer_of(scene, call);

@@ -1,24 +1,24 @@
-/* repeating-pattern: the same launches in the same order again and again, and what a graph of one turn would gain.
+/* repeating-pattern: the same launches repeat in the same order, and what a graph of one turn would save.
  *
  * The calls of the thread that launches most become a sequence of symbols (what is launched, copied, waited for). The
- * period is a distance at which runs of 16 symbols come again; the turns are the longest stretch where each symbol is
- * the one a period before. Waits cut a turn into segments; each segment would be a graph. Where the host is ahead,
- * segments overlap: those that do are one stretch of time. A graph's time is that of its nodes and its launch: what a
- * node takes is less than the kernel's time, since CUPTI's has about a microsecond of start and end in it, half of
- * which graphs hide. No graph makes a stretch shorter than the device was busy in it, but for what is hidden. */
+ * period is a distance at which runs of 16 symbols repeat. The turns are the longest stretch in which each symbol
+ * equals the one a period before. Waits divide a turn into segments, each of which would be a graph. If the host is
+ * ahead, segments overlap; overlapping segments are one stretch of time. A graph's time is that of its nodes and its
+ * launch. A node takes less than the kernel's time, because CUPTI's time includes about a microsecond of start and end,
+ * half of which a graph hides. Apart from that, no graph makes a stretch shorter than the device was busy in it. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* Measured on an H200: nodes take 0.5 us at least, kernels of 1.3 us 1.8 us each in a graph and CUPTI tells 2.3 of
- * them; a graph's launch takes the host 3.7 us, and the device starts it a few later. In a stream a kernel takes 0.3 us
- * more than CUPTI tells. */
+/* Measured on an H200: a node takes at least 0.5 us. A kernel of 1.3 us takes 1.8 us in a graph, and CUPTI reports 2.3
+ * us for it. Launching a graph takes the host 3.7 us, and the device starts it a few us later. In a stream a kernel
+ * takes 0.3 us more than CUPTI reports. */
 enum { NODE_NS = 500, HIDDEN_NS = 500, GRAPH_NS = 8000, STREAM_GAP_NS = 300 };
-/* Capturing and instantiating a node takes as long as launching it once or twice: ten turns pay for it. A graph of four
- * nodes takes as long as four launches. */
+/* Capturing and instantiating a node takes as long as launching it once or twice, which ten turns pay for. A graph of
+ * four nodes takes as long as four launches. */
 enum { LEAST_TURNS = 10, LEAST_NODES = 5 };
-/* Where a turn has fewer launches than LEAST_NODES, so many launches of several turns are taken as one graph. */
+/* If a turn has fewer launches than LEAST_NODES, this many launches of several turns count as one graph. */
 enum { GRAPH_OF_ALIKE = 500 };
 /* Percent of the turns' time. */
 enum { LEAST_GAIN = 10 };

@@ -1,10 +1,10 @@
-/* round-trip: bytes that came down from the device and went up again unchanged, by samples of the host's memory. */
+/* round-trip: bytes are copied from the device to the host and back unchanged, by samples of the host's memory. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Constants and small arrays are alike by chance; a sample of few bytes says little. */
+/* Constants and small arrays may be equal by chance, and a sample of few bytes says little. */
 enum { LEAST_TRIP_BYTES = 4096 };
 enum { LEAST_TRIPS = 2 };
 
@@ -17,7 +17,8 @@ struct trips {
     uint64_t down, down_bytes, up, time_ns;
 };
 
-/* bytes: what came down and has not gone up yet; time_ns: what that cost, once, however often it goes up. */
+/* In groups, bytes is what was copied to the host and has not gone back yet, and time_ns what that copy cost; it
+ * counts once, however often the bytes go back. */
 static void go_up(struct le_scene *scene, const struct le_call *call, struct le_group *group, uint64_t cost_ns,
                   struct trips *trips) {
     trips->down += group->bytes > 0;
@@ -31,7 +32,7 @@ static void go_up(struct le_scene *scene, const struct le_call *call, struct le_
 static struct trips gather(struct le_scene *scene) {
     struct le_groups down = {.most = scene->operation_count};
     struct trips trips = {0};
-    uint64_t until_ns = 0, copied_ns = 0; /* copied: with calls, each moment once */
+    uint64_t until_ns = 0, copied_ns = 0; /* copied_ns: copies with their calls; overlaps count once */
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);

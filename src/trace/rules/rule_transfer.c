@@ -1,18 +1,18 @@
-/* transfer-bound: most of what the device did was waiting for data to come or go. */
+/* transfer-bound: most of the device's work was copying data to and from the host. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Percent of the device's busy time, and of the whole, that are copies to or from it with no kernel beside them. With
- * less, kernels are what to look at. */
+/* Percent of the device's busy time, and of the run, in which it copies to or from the host and no kernel runs. With
+ * less, look at the kernels first. */
 enum { LEAST_OF_BUSY = 50, LEAST_OF_WHOLE_TIME = 25 };
 
 struct traffic {
     uint64_t up_bytes, down_bytes, up_ns, down_ns, again_ns;
 };
 
-/* Copies that carry the same place of the host's to the device again. */
+/* Whether the same host memory was copied in this direction before. */
 static bool is_again(struct le_scene *scene, struct le_groups *seen, const struct le_call *call, uint8_t direction) {
     const struct le_transfer *transfer = le_transfer_of(scene, call);
     if (!transfer || transfer->host == 0)
