@@ -258,7 +258,7 @@ struct le_trace_end {
  */
 struct le_trace_captures {
     uint64_t launches;
-    uint64_t time_ns;      /* of the threads that captured, from begin to end */
+    uint64_t time_ns;      /* processor time of the threads that captured, from begin to end */
     uint64_t recording_ns; /* an estimate of how much of it recording took */
 };
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- samples */
@@ -116,6 +117,8 @@ static void put_origin(struct le_capture *capture, const struct le_cupti_callbac
 /* What CUPTI's record and callback add to a captured launch: 0.4 us on a quiet host with an H100 (CUPTI 13.0), where
  * the launch itself takes 0.45 us, and 1.1 us on a busy one. */
 enum { CAPTURED_LAUNCH_NS = 800 };
+/* If the recorder takes longer for a launch, the system has interrupted it. */
+enum { LONGEST_LOOK_NS = 20000 };
 
 static _Thread_local struct {
     bool is_on;
@@ -126,12 +129,19 @@ static void add(_Atomic uint64_t *sum, uint64_t value) {
     atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
 }
 
+/* Time of the processor, so that what else the machine does is not counted. */
+static uint64_t thread_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* A capture that is begun twice goes on; one that failed to begin counts up to the next end. */
 static void follow_capture(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
     if (place & LE_PLACE_CAPTURE_BEGIN && call->site == LE_CUPTI_EXIT && !capturing.is_on) {
         capturing.is_on = true;
         capturing.launches = capturing.recorder_ns = 0;
-        capturing.start_ns = le_clock_ns();
+        capturing.start_ns = thread_ns();
     }
     if (!(place & LE_PLACE_CAPTURE_END) || call->site != LE_CUPTI_ENTER || !capturing.is_on)
         return;
@@ -139,7 +149,7 @@ static void follow_capture(struct le_capture *capture, const struct le_cupti_cal
     if (!capturing.launches)
         return;
     add(&capture->captured_launches, capturing.launches);
-    add(&capture->capture_ns, le_clock_ns() - capturing.start_ns);
+    add(&capture->capture_ns, thread_ns() - capturing.start_ns);
     add(&capture->capture_recording_ns, capturing.launches * CAPTURED_LAUNCH_NS + capturing.recorder_ns);
 }
 
@@ -168,7 +178,7 @@ static void look(struct le_capture *capture, const struct le_cupti_callback *cal
     add(&capture->recorder_ns, time_ns);
     if (capturing.is_on && place & LE_PLACE_LAUNCH) {
         capturing.launches++;
-        capturing.recorder_ns += time_ns;
+        capturing.recorder_ns += time_ns < LONGEST_LOOK_NS ? time_ns : LONGEST_LOOK_NS;
     }
 }
 
