@@ -75,14 +75,14 @@ static void explain(const char *name, char *why, size_t size_bytes) {
         text += length + 2;
     if (text && !strchr(name, '/') && strstr(text, "No such file"))
         text = "not found by the dynamic loader";
-    snprintf(why, size_bytes, "%s", text ? text : "the dynamic loader gives no reason");
+    snprintf(why, size_bytes, "%s", text ? text : "unknown reason");
 }
 
 void *le_library_load(const char *name, int mode, char *why, size_t size_bytes) {
     if (!strchr(name, '/') && lies_in_working_directory(name)) {
         snprintf(why, size_bytes,
-                 "not taken from the working directory, where an empty or relative element of "
-                 "LD_LIBRARY_PATH looks for it");
+                 "not taken from the working directory, which an empty or relative element of "
+                 "LD_LIBRARY_PATH names");
         return NULL;
     }
     void *library = dlopen(name, mode | RTLD_LOCAL);
@@ -197,7 +197,7 @@ static bool look_below(struct walk *walk, const char *name, const char *root) {
                 return true;
         }
     if (!some)
-        le_search_tell(walk->search, name, root, "no %s there", request->what);
+        le_search_tell(walk->search, name, root, "no %s found", request->what);
     return false;
 }
 

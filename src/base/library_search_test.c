@@ -141,7 +141,7 @@ static void places_come_in_order(void **state) {
                                     "CONDA_PREFIX conda/lib/libthing.so.1; ");
     assert_int_equal(search.line_count, 2);
     assert_string_equal(lines[0].outcome, "for CUDA 3, newer than the driver's 2");
-    assert_string_equal(lines[1].outcome, "no libthing there"); /* VIRTUAL_ENV itself */
+    assert_string_equal(lines[1].outcome, "no libthing found"); /* VIRTUAL_ENV itself */
     assert_string_equal(search.reason + strlen(top), "/conda/lib/libthing.so.1");
     unsetenv("VIRTUAL_ENV");
     setenv("CUDA_PATH", "", 1);
@@ -150,7 +150,7 @@ static void places_come_in_order(void **state) {
     search.line_count = 0;
     assert_false(le_search_run(&search, &request, places));
     static const char *const outcomes[] = {"ignored: it is empty", "ignored: it is not an absolute path", "not set",
-                                           "no libthing there"};
+                                           "no libthing found"};
     assert_int_equal(search.line_count, ARRAY_LEN(outcomes));
     for (size_t k = 0; k < ARRAY_LEN(outcomes); k++)
         assert_string_equal(lines[k].outcome, outcomes[k]);

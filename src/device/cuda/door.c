@@ -56,8 +56,8 @@ static void *find_symbol(void *user, const struct le_library_symbol *symbol) {
                      : entries->get_old(symbol->name, &function, symbol->version, LE_CU_GET_PROC_ADDRESS_DEFAULT);
     if (error == LE_CU_SUCCESS && function)
         return function;
-    le_search_tell(&door.search, symbol->name, door.search.path, "missing in its form of %s%s",
-                   le_door_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : ": not needed");
+    le_search_tell(&door.search, symbol->name, door.search.path, "missing as of %s%s",
+                   le_door_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : " (not required)");
     return NULL;
 }
 
@@ -90,13 +90,13 @@ static int check_version(void *library) {
     *(void **)&get_version = dlsym(library, "cuDriverGetVersion");
     le_cu_result error = get_version ? get_version(&version) : LE_CU_ERROR_NOT_FOUND;
     if (error == LE_CU_ERROR_STUB_LIBRARY) {
-        le_search_tell(&door.search, DRIVER, door.search.path, "a stub of a toolkit, for linking alone");
+        le_search_tell(&door.search, DRIVER, door.search.path, "a toolkit's stub, for linking only");
         give_up(DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
     } else if (error) {
-        le_search_tell(&door.search, DRIVER, door.search.path, "gives no version: error %d", error);
-        give_up("the driver's " DRIVER " gives no version");
+        le_search_tell(&door.search, DRIVER, door.search.path, "returns no version: error %d", error);
+        give_up("the driver's " DRIVER " returns no version");
     } else if (version < LE_CUDA_VERSION_MIN) {
-        snprintf(reason, sizeof reason, "driver too old: %s, 12.0 (525) is needed",
+        snprintf(reason, sizeof reason, "driver too old: %s; CUDA 12.0 (driver 525) or later is needed",
                  le_door_version_text(version, text));
         le_search_tell(&door.search, DRIVER, door.search.path, "%s", reason);
         give_up(reason);
@@ -167,8 +167,8 @@ static void explain_init(le_cu_result error, char *reason, size_t size_bytes) {
                  DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
     else if (error == LE_CU_ERROR_SYSTEM_DRIVER_MISMATCH)
         snprintf(reason, size_bytes,
-                 "the driver's library and its kernel module are of different versions: reboot, or "
-                 "install one of them again");
+                 "the driver's library and its kernel module have different versions: reboot, or "
+                 "reinstall the driver");
     else if ((error == LE_CU_ERROR_NO_DEVICE || error == LE_CU_ERROR_INVALID_DEVICE) &&
              hidden_devices(reason, size_bytes)) /* INVALID_DEVICE: one that was named twice */
         return;

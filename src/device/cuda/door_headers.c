@@ -39,7 +39,8 @@ static bool take(void *user, struct le_search *search, const char *name, const c
     }
     int version = read_version(real);
     if (*newest && version / 1000 > *newest) {
-        le_search_tell(search, name, real, "for CUDA %d, newer than NVRTC or the driver: %d", version / 1000, *newest);
+        le_search_tell(search, name, real, "for CUDA %d, newer than NVRTC or the driver (CUDA %d)", version / 1000,
+                       *newest);
         return false;
     }
     search->version = version;
@@ -92,7 +93,7 @@ static void search_headers(void) {
                     (nvrtc->found && !early && look_beside_nvrtc(nvrtc, &newest)) || look_in(last, &newest);
     if (!headers.found)
         snprintf(headers.reason, sizeof headers.reason,
-                 "the toolkit's headers (" HEADER ") were not found: name a toolkit's folder in LEAT_CUDA_PATH");
+                 "the toolkit's headers (" HEADER ") were not found: set LEAT_CUDA_PATH to a toolkit's folder");
 }
 
 const struct le_search *le_door_search_headers(void) {

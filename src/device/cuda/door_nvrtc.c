@@ -28,7 +28,7 @@ static bool take(void *user, struct le_search *search, const char *name, const c
         return false;
     }
     if (door.table.Version(&major, &minor)) {
-        le_search_tell(search, name, path, "gives no version");
+        le_search_tell(search, name, path, "returns no version");
         return false;
     }
     if (request->major_max && major > request->major_max) {
@@ -37,7 +37,7 @@ static bool take(void *user, struct le_search *search, const char *name, const c
     }
     snprintf(builtins, sizeof builtins, "libnvrtc-builtins.so.%d.%d", major, minor);
     if (!le_library_load_beside(path, builtins)) {
-        le_search_tell(search, name, path, "not whole: %s is missing", builtins);
+        le_search_tell(search, name, path, "incomplete: %s is missing", builtins);
         return false;
     }
     search->version = 1000 * major + 10 * minor;
@@ -59,9 +59,9 @@ static void search_nvrtc(void) {
     snprintf(
         door.search.reason, sizeof door.search.reason,
         "NVRTC, which compiles CUDA C, was not found: install a CUDA toolkit or the wheel nvidia-cuda-nvrtc (12 or "
-        "later%s), and name its folder in LEAT_CUDA_PATH if `leat devices` does not find it; looked for by "
-        "LEAT_CUDA_PATH, the "
-        "dynamic loader, CUDA_PATH, /usr/local/cuda*, VIRTUAL_ENV and CONDA_PREFIX",
+        "later%s), and set LEAT_CUDA_PATH to its folder if `leat devices` does not find it; Leat looks in "
+        "LEAT_CUDA_PATH, where the dynamic loader looks, and in CUDA_PATH, /usr/local/cuda*, VIRTUAL_ENV and "
+        "CONDA_PREFIX",
         newest);
 }
 

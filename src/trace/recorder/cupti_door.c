@@ -46,7 +46,8 @@ static bool take(void *user, struct le_search *search, const char *name, const c
     if (missing)
         snprintf(search->reason, sizeof search->reason, "%.160s lacks %s", path, missing->name);
     else if (door->table.get_version(&door->version) != LE_CUPTI_SUCCESS || door->version < LE_CUPTI_VERSION_MIN)
-        snprintf(search->reason, sizeof search->reason, "%.160s is too old: CUDA 10.0 or later is needed", path);
+        snprintf(search->reason, sizeof search->reason, "%.160s is too old: CUPTI of CUDA 10.0 or later is needed",
+                 path);
     else if (offer->take(offer->user, door))
         return true;
     else
@@ -58,8 +59,9 @@ bool le_cupti_door_open(struct le_cupti_door *door, le_cupti_take *offered, void
     struct offer offer = {.door = door, .take = offered, .user = user};
     const struct le_search_request request = {
         .what = "libcupti", .names = names, .below = below, .load = true, .take = take, .user = &offer};
-    struct le_search search = {.reason = "CUPTI was not found; it comes with the CUDA toolkit, or as the package "
-                                         "nvidia-cuda-cupti; LEAT_CUDA_PATH may say where it is"};
+    struct le_search search = {.reason =
+                                   "CUPTI was not found; install the CUDA toolkit or the package nvidia-cuda-cupti, or "
+                                   "set LEAT_CUDA_PATH to its folder"};
     *door = (struct le_cupti_door){.version = 0};
     bool found = le_search_run(&search, &request, places);
     snprintf(door->reason, sizeof door->reason, "%.255s", search.reason);
