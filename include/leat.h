@@ -101,6 +101,12 @@ LEAT_API const char *leat_status_name(leat_status status);
 LEAT_API const char *leat_dtype_name(leat_dtype dtype); /* "f32"; "?" for none */
 LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype);
 LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype); /* 0 for none */
+/* A float as text: "0.1", "3.0", "1e-07", "-inf", "nan". dtype: a float type, which value is of. precision_digits: 0, for
+ * the shortest text that reads back as the same value of that type; or the most significant digits, from 1 to 17. The
+ * locale does not matter. */
+#define LEAT_FLOAT_TEXT_BYTES 32 /* the NUL included */
+LEAT_API leat_status leat_float_text(leat_dtype dtype, double value, int precision_digits,
+                                     char text[LEAT_FLOAT_TEXT_BYTES]);
 LEAT_API const char *leat_version(void);                 /* "0.1.0" */
 
 /* ---- context */

@@ -36,7 +36,8 @@ struct le_cli {
     uint64_t opened_ledger_ns;
     const char *command; /* "run"; NULL before it is known */
     bool json, explain;
-    bool color; /* stderr is a terminal that shows colours, and NO_COLOR is not set */
+    int precision_digits; /* --precision-digits; 0: printed numbers have as many digits as they need */
+    bool color;           /* stderr is a terminal that shows colours, and NO_COLOR is not set */
     leat_context *ctx;
     bool on_device; /* ctx's: not the CPU, so that arrays may lie where this process cannot read them */
     struct le_cli_messages errors, notes;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { THREADS_MAX = 1024, REPEAT_MAX = 10000000 };
+enum { THREADS_MAX = 1024, REPEAT_MAX = 10000000, DIGITS_MAX = 17 };
 
 struct parse {
     struct le_cli *cli;
@@ -99,6 +99,13 @@ static int set_threads(struct parse *parse, char *value) {
 
 static int set_repeat(struct parse *parse, char *value) {
     return set_count(parse, "--repeat", value, REPEAT_MAX, &parse->line->repeat);
+}
+
+static int set_precision(struct parse *parse, char *value) {
+    uint64_t digits = 0;
+    int code = set_count(parse, "--precision-digits", value, DIGITS_MAX, &digits);
+    parse->cli->precision_digits = (int)digits;
+    return code;
 }
 
 static int set_colormap(struct parse *parse, char *value) {
@@ -223,6 +230,7 @@ static const struct option {
     {"--explain", LE_ACCEPTS_RUN, false, set_explain},
     {"--repeat", LE_ACCEPTS_RUN, true, set_repeat},
     {"--colormap", LE_ACCEPTS_RUN, true, set_colormap},
+    {"--precision-digits", LE_ACCEPTS_RUN, true, set_precision},
     {"--emit", LE_ACCEPTS_FORM, true, set_form},
     {"--arch", LE_ACCEPTS_FORM, true, set_architecture},
     {"--json", 0, false, set_json},

@@ -1,7 +1,6 @@
 /* See json.h. */
 #include "cli/json.h"
 #include "cli/element.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,14 +83,16 @@ void le_json_count(struct le_json *json, const char *name, uint64_t value) {
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
+/* NaN and infinities, which JSON has no numbers for, are strings. */
+static void put_number(struct le_json *json, const struct le_element *value, leat_dtype dtype) {
+    char text[LE_ELEMENT_CHARS];
+    le_element_text(value, dtype, LE_STYLE_SHORTEST, 0, text);
+    fprintf(json->file, le_element_is_special(value, 0) ? "\"%s\"" : "%s", text);
+}
+
 void le_json_real(struct le_json *json, const char *name, double value) {
     lead(json, name);
-    if (isnan(value))
-        fputs("\"nan\"", json->file);
-    else if (isinf(value))
-        fputs(value < 0 ? "\"-inf\"" : "\"inf\"", json->file);
-    else
-        fprintf(json->file, "%.17g", value);
+    put_number(json, &(struct le_element){.kind = 'f', .f64 = value}, LEAT_F64);
 }
 
 void le_json_boolean(struct le_json *json, const char *name, bool value) {
@@ -140,11 +141,8 @@ static void element(struct le_json *json, const struct le_element *value, leat_d
         le_json_close(json, ']');
         return;
     }
-    char text[LE_ELEMENT_CHARS];
-    bool quoted = value->kind == 'f' && !isfinite(value->f64);
-    le_element_text(value, dtype, LE_STYLE_SHORTEST, text);
     lead(json, NULL);
-    fprintf(json->file, quoted ? "\"%s\"" : "%s", text);
+    put_number(json, value, dtype);
 }
 
 static void data(struct le_json *json, const leat_description *array, const char *at, int axis) {

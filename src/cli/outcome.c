@@ -78,7 +78,7 @@ static int print_result(struct le_cli *cli, const char *name, const leat_array *
     if (cli->json)
         return LE_EXIT_OK;
     le_cli_progress_hide(cli);
-    leat_status status = le_print_array(stdout, name, array);
+    leat_status status = le_print_array(stdout, name, array, cli->precision_digits);
     fflush(stdout);
     le_cli_progress_unhide(cli);
     return le_cli_failed(cli, status);
