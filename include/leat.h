@@ -101,13 +101,13 @@ LEAT_API const char *leat_status_name(leat_status status);
 LEAT_API const char *leat_dtype_name(leat_dtype dtype); /* "f32"; "?" for none */
 LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype);
 LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype); /* 0 for none */
-/* A float as text: "0.1", "3.0", "1e-07", "-inf", "nan". dtype: a float type, which value is of. precision_digits: 0, for
- * the shortest text that reads back as the same value of that type; or the most significant digits, from 1 to 17. The
- * locale does not matter. */
+/* A float as text: "0.1", "3.0", "1e-07", "-inf", "nan". dtype: a float type, which value is of. precision_digits: 0,
+ * for the shortest text that reads back as the same value of that type; or the most significant digits, from 1 to 17.
+ * The locale does not matter. */
 #define LEAT_FLOAT_TEXT_BYTES 32 /* the NUL included */
 LEAT_API leat_status leat_float_text(leat_dtype dtype, double value, int precision_digits,
                                      char text[LEAT_FLOAT_TEXT_BYTES]);
-LEAT_API const char *leat_version(void);                 /* "0.1.0" */
+LEAT_API const char *leat_version(void); /* "0.1.0" */
 
 /* ---- context */
 
@@ -294,21 +294,30 @@ LEAT_API leat_status leat_array_reshape(leat_array *array, int rank, const int64
 LEAT_API leat_array *leat_array_retain(leat_array *array);
 LEAT_API void leat_array_free(leat_array *array);
 
-/* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one) and .png (grey 8 and 16 bit as u8
- * or u16 [h,w]; all else as [h,w,3] or [h,w,4]). declared: 0, or the type that the program declares: it tells bf16 from
- * two plain bytes. A large .npy is mapped, not copied: the array is read-only, and while it lives the
- * file must not be cut. LEAT_FILE: the file cannot be read, or is malformed. */
+/* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one), .png (grey 8 and 16 bit as u8
+ * or u16 [h,w]; all else as [h,w,3] or [h,w,4]), and tables of numbers as text, which are known by their endings: .csv
+ * with commas, .tsv with tabs. One column gives [rows], several give [rows,columns]; i64 if all numbers are whole, else
+ * f64. A header line is skipped, and a note says so. Empty fields and text are LEAT_FILE, with line and column.
+ * declared: 0, or the type that the program declares: it tells bf16 from two plain bytes, and is the type of a table's
+ * elements. A large .npy is mapped, not copied: the array is read-only, and while it lives the file must not be cut.
+ * LEAT_FILE: the file cannot be read, or is malformed. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
                                             leat_dtype declared,
                                             leat_array **array); /* the bytes of an .npy; they are copied */
 /* By the ending of path: .npy, .npz (as `key`, NULL: "array"; the file then holds this alone), .png (u8 and u16 as they
- * are, another real [h,w] scaled from its least to its greatest, NaN black). Written to a temporary name and renamed.
- */
+ * are, another real [h,w] scaled from its least to its greatest, NaN black), .csv and .tsv (real numbers, at most two
+ * axes; a vector is one column). Written to a temporary name and renamed. */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
+/* One .npz of several arrays under their names, written at once. count: 1 or more; no two names are the same. */
+typedef struct leat_named_array {
+    const char *name;
+    const leat_array *array;
+} leat_named_array;
+LEAT_API leat_status leat_archive_save(const char *path, const leat_named_array *arrays, size_t count);
 /* The bytes of an .npy; *bytes is freed with leat_memory_free.
  * leat_memory_free gives memory that Leat handed out back to the heap that it is from: where leat_open was given
  * allocator hooks, before the last context is closed. */

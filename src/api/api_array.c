@@ -284,6 +284,20 @@ leat_status leat_array_save(const leat_array *array, const char *path, const cha
     return le_array_save(array, path, key, colormap);
 }
 
+leat_status leat_archive_save(const char *path, const leat_named_array *arrays, size_t count) {
+    LE_CHECK_POINTER(path);
+    LE_CHECK_POINTER(arrays);
+    if (count == 0)
+        return le_fail(LEAT_INVALID, "count is 0: an archive holds one array at least");
+    for (size_t k = 0; k < count; k++) {
+        const leat_array *array = arrays[k].array;
+        const char *name = arrays[k].name;
+        LE_CHECK_POINTER(name);
+        LE_CHECK_ARRAY(array);
+    }
+    return le_archive_save(arrays, count, path);
+}
+
 leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t *size_bytes) {
     LE_CHECK_ARRAY(array);
     LE_CHECK_POINTER(bytes);

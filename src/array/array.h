@@ -123,6 +123,8 @@ void le_array_copy(const leat_array *target, const leat_array *source);
 /* From and to dense host memory of exactly le_array_bytes bytes. Bools become 0 or 1. */
 void le_array_write(const leat_array *array, const void *source);
 void le_array_read(const leat_array *array, void *target);
+/* The element of a real type at that address; integers of 64 bits are rounded. */
+double le_real_element(leat_dtype dtype, const void *at);
 /* A dense row-major array of the same elements: array itself, retained, if it is one. */
 leat_status le_array_dense(leat_array *array, leat_array **dense);
 /* ---- between any memories, in a stream of the arrays' device (NULL: the CPU's, where it is done at once). wait:

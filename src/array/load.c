@@ -1,5 +1,7 @@
-/* Which format a file is of, and the way to its reader or writer. */
+/* Which format a file is of, and the way to its reader or writer. Tables of text have no first bytes of their own: they
+ * are told by the ending. */
 #include "array/load.h"
+#include "array/csv.h"
 #include "array/file.h"
 #include "array/npy.h"
 #include "array/npz.h"
@@ -7,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum format { FORMAT_NONE, FORMAT_NPY, FORMAT_NPZ, FORMAT_PNG };
+enum format { FORMAT_NONE, FORMAT_NPY, FORMAT_NPZ, FORMAT_PNG, FORMAT_CSV, FORMAT_TSV };
 
 static enum format format_of_bytes(const uint8_t *bytes, size_t size_bytes) {
     static const struct {
@@ -29,7 +31,8 @@ static enum format format_of_path(const char *path) {
     static const struct {
         const char *ending;
         enum format format;
-    } formats[] = {{".npy", FORMAT_NPY}, {".npz", FORMAT_NPZ}, {".png", FORMAT_PNG}};
+    } formats[] = {
+        {".npy", FORMAT_NPY}, {".npz", FORMAT_NPZ}, {".png", FORMAT_PNG}, {".csv", FORMAT_CSV}, {".tsv", FORMAT_TSV}};
     size_t length = strlen(path);
     for (size_t k = 0; k < ARRAY_LEN(formats); k++)
         if (length > 4 && strcasecmp(path + length - 4, formats[k].ending) == 0)
@@ -49,9 +52,14 @@ static leat_status fail_format(const char *name, size_t size_bytes) {
     return le_fail(LEAT_FILE, "%s: does not begin as an .npy, .npz or PNG file does", name);
 }
 
-static leat_status load_bytes(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
-                              const char *key, leat_dtype declared, leat_array **array) {
-    enum format format = format_of_bytes(bytes, size_bytes);
+static enum format format_of(const char *path, const uint8_t *bytes, size_t size_bytes) {
+    enum format format = format_of_bytes(bytes, size_bytes), named = format_of_path(path);
+    bool is_table = size_bytes > 0 && (named == FORMAT_CSV || named == FORMAT_TSV);
+    return format == FORMAT_NONE && is_table ? named : format;
+}
+
+static leat_status load_bytes(struct le_memory_pool *pool, const char *name, enum format format, const uint8_t *bytes,
+                              size_t size_bytes, const char *key, leat_dtype declared, leat_array **array) {
     leat_status status = check_key(name, key, format);
     if (status)
         return status;
@@ -62,6 +70,10 @@ static leat_status load_bytes(struct le_memory_pool *pool, const char *name, con
         return le_npz_load(pool, name, bytes, size_bytes, key, declared, array);
     case FORMAT_PNG:
         return le_png_load(pool, name, bytes, size_bytes, array);
+    case FORMAT_CSV:
+        return le_csv_load(pool, name, bytes, size_bytes, ',', declared, array);
+    case FORMAT_TSV:
+        return le_csv_load(pool, name, bytes, size_bytes, '\t', declared, array);
     default:
         return fail_format(name, size_bytes);
     }
@@ -69,7 +81,7 @@ static leat_status load_bytes(struct le_memory_pool *pool, const char *name, con
 
 leat_status le_array_load_memory(struct le_memory_pool *pool, const char *name, const void *bytes, size_t size_bytes,
                                  leat_dtype declared, leat_array **array) {
-    return load_bytes(pool, name, bytes, size_bytes, NULL, declared, array);
+    return load_bytes(pool, name, format_of_bytes(bytes, size_bytes), bytes, size_bytes, NULL, declared, array);
 }
 
 leat_status le_array_load(struct le_memory_pool *pool, const char *path, const char *key, leat_dtype declared,
@@ -79,13 +91,13 @@ leat_status le_array_load(struct le_memory_pool *pool, const char *path, const c
     if (status)
         return status;
     bool kept = false;
-    enum format format = format_of_bytes(bytes.at, bytes.size_bytes);
+    enum format format = format_of(path, bytes.at, bytes.size_bytes);
     status = check_key(path, key, format);
     if (!status && format == FORMAT_NPY && bytes.mapped)
         status =
             le_npy_load_mapped(pool, path, (uint8_t *)(uintptr_t)bytes.at, bytes.size_bytes, declared, array, &kept);
     else if (!status)
-        status = load_bytes(pool, path, bytes.at, bytes.size_bytes, key, declared, array);
+        status = load_bytes(pool, path, format, bytes.at, bytes.size_bytes, key, declared, array);
     if (status || !kept)
         le_file_bytes_finish(&bytes);
     return status;
@@ -97,7 +109,11 @@ static leat_status save_host(const leat_array *array, const char *path, const ch
     case FORMAT_NPY:
         return le_npy_save(array, path);
     case FORMAT_NPZ:
-        return le_npz_save(array, path, key ? key : "array");
+        return le_npz_save(&(leat_named_array){.name = key ? key : "array", .array = array}, 1, path);
+    case FORMAT_CSV:
+        return le_csv_save(array, path, ',');
+    case FORMAT_TSV:
+        return le_csv_save(array, path, '\t');
     default:
         return le_png_save(array, path, colormap);
     }
@@ -106,7 +122,7 @@ static leat_status save_host(const leat_array *array, const char *path, const ch
 leat_status le_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
     enum format format = format_of_path(path);
     if (format == FORMAT_NONE)
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npy, .npz or .png",
+        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npy, .npz, .csv, .tsv or .png",
                           "%s: its ending does not say what to write", path);
     leat_array *host = NULL;
     leat_status status = check_key(path, key, format);
@@ -116,4 +132,19 @@ leat_status le_array_save(const leat_array *array, const char *path, const char 
         status = save_host(host, path, key, colormap, format);
     le_array_free(host);
     return status;
+}
+
+static leat_status check_names(const leat_named_array *arrays, size_t count, const char *path) {
+    for (size_t k = 0; k < count; k++)
+        for (size_t other = 0; other < k; other++)
+            if (strcmp(arrays[k].name, arrays[other].name) == 0)
+                return le_fail(LEAT_INVALID, "%s: two arrays named '%.100s'", path, arrays[k].name);
+    return LEAT_OK;
+}
+
+leat_status le_archive_save(const leat_named_array *arrays, size_t count, const char *path) {
+    if (format_of_path(path) != FORMAT_NPZ)
+        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npz", "%s: is not an archive's name", path);
+    leat_status status = check_names(arrays, count, path);
+    return status ? status : le_npz_save(arrays, count, path);
 }

@@ -217,19 +217,24 @@ leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uin
 
 /* ---- out */
 
+/* An entry of the archive that is written. The header and the elements stay valid until the archive is closed. */
+struct entry {
+    struct le_text name; /* "key.npy" */
+    leat_array *dense;
+    char header[LE_NPY_OUT_MAX];
+};
+
 static leat_status fail_write(const char *path, zip_t *archive) {
     return le_fail(LEAT_FILE, "%s: cannot write the archive: %s", path, zip_strerror(archive));
 }
 
-/* The header, then the elements of a dense array; both stay valid until the archive is closed. */
-static leat_status add_member(zip_t *archive, const char *path, const char *entry, char *header,
-                              const leat_array *dense) {
+static leat_status add_entry(zip_t *archive, const char *path, struct entry *entry) {
     zip_buffer_fragment_t fragments[] = {
-        {.data = (zip_uint8_t *)header, .length = le_npy_header_write(dense, false, header)},
-        {.data = dense->data, .length = le_array_bytes(dense)},
+        {.data = (zip_uint8_t *)entry->header, .length = le_npy_header_write(entry->dense, false, entry->header)},
+        {.data = entry->dense->data, .length = le_array_bytes(entry->dense)},
     };
     zip_source_t *source = zip_source_buffer_fragment(archive, fragments, ARRAY_LEN(fragments), 0);
-    zip_int64_t index = source ? zip_file_add(archive, entry, source, ZIP_FL_ENC_UTF_8) : -1;
+    zip_int64_t index = source ? zip_file_add(archive, entry->name.at, source, ZIP_FL_ENC_UTF_8) : -1;
     if (source && index < 0)
         zip_source_free(source);
     if (index < 0 || zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) < 0)
@@ -238,8 +243,7 @@ static leat_status add_member(zip_t *archive, const char *path, const char *entr
 }
 
 /* libzip writes a file of its own and renames it to `temporary`. */
-static leat_status write_archive(const char *path, const char *temporary, const char *entry, const leat_array *dense) {
-    char header[LE_NPY_OUT_MAX];
+static leat_status write_archive(const char *path, const char *temporary, struct entry *entries, size_t count) {
     int code;
     zip_t *archive = zip_open(temporary, ZIP_CREATE | ZIP_TRUNCATE, &code);
     if (!archive) {
@@ -249,7 +253,9 @@ static leat_status write_archive(const char *path, const char *temporary, const 
         zip_error_fini(&error);
         return status;
     }
-    leat_status status = add_member(archive, path, entry, header, dense);
+    leat_status status = LEAT_OK;
+    for (size_t k = 0; k < count && !status; k++)
+        status = add_entry(archive, path, &entries[k]);
     if (!status && zip_close(archive) == 0)
         return LEAT_OK;
     if (!status)
@@ -258,7 +264,7 @@ static leat_status write_archive(const char *path, const char *temporary, const 
     return status;
 }
 
-static leat_status save_dense(const leat_array *dense, const char *path, const char *entry) {
+static leat_status save_entries(struct entry *entries, size_t count, const char *path) {
     struct le_file_out out;
     leat_status status = le_file_out_open(path, &out);
     if (status)
@@ -266,7 +272,7 @@ static leat_status save_dense(const leat_array *dense, const char *path, const c
     if (!out.temporary)
         status = le_fail(LEAT_FILE, "%s: an archive can only be written to a regular file", path);
     else
-        status = write_archive(path, out.temporary, entry, dense);
+        status = write_archive(path, out.temporary, entries, count);
     if (!status)
         status = le_file_out_reopen(&out);
     if (!status)
@@ -275,18 +281,32 @@ static leat_status save_dense(const leat_array *dense, const char *path, const c
     return status;
 }
 
-leat_status le_npz_save(const leat_array *array, const char *path, const char *key) {
-    struct le_text entry = {0};
-    leat_array *dense = NULL;
-    le_text_add(&entry, "%s.npy", key);
-    leat_status status = entry.failed ? le_fail_out_of_memory(0) : LEAT_OK;
-    if (!status && entry.length > ENTRY_BYTES_MAX)
-        status = le_fail(LEAT_FILE, "%s: the array's name of %zu bytes is too long for an archive", path, strlen(key));
-    if (!status) /* retains or copies; the elements are only read */
-        status = le_array_dense((leat_array *)(uintptr_t)array, &dense);
+static leat_status prepare_entry(struct entry *entry, const leat_named_array *named, const char *path) {
+    leat_array *host = NULL;
+    le_text_add(&entry->name, "%s.npy", named->name);
+    if (entry->name.failed)
+        return le_fail_out_of_memory(0);
+    if (entry->name.length > ENTRY_BYTES_MAX)
+        return le_fail(LEAT_FILE, "%s: the array's name of %zu bytes is too long for an archive", path,
+                       strlen(named->name));
+    leat_status status = le_array_host(named->array, &host);
     if (!status)
-        status = save_dense(dense, path, entry.at);
-    le_array_free(dense);
-    le_text_finish(&entry);
+        status = le_array_dense(host, &entry->dense);
+    le_array_free(host);
+    return status;
+}
+
+leat_status le_npz_save(const leat_named_array *arrays, size_t count, const char *path) {
+    struct entry *entries = le_alloc_zero(count, sizeof *entries);
+    leat_status status = entries ? LEAT_OK : le_fail_out_of_memory(count * sizeof *entries);
+    for (size_t k = 0; k < count && !status; k++)
+        status = prepare_entry(&entries[k], &arrays[k], path);
+    if (!status)
+        status = save_entries(entries, count, path);
+    for (size_t k = 0; entries && k < count; k++) {
+        le_array_free(entries[k].dense);
+        le_text_finish(&entries[k].name);
+    }
+    le_free(entries);
     return status;
 }

@@ -93,6 +93,36 @@ static void test_save(void **state) {
     le_memory_pool_close(pool);
 }
 
+static void test_save_several(void **state) {
+    (void)state;
+    struct le_memory_pool *pool = open_pool();
+    char folder[64], path[100];
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/a.npz", folder);
+    leat_array *a = counted(pool, 2, SHAPE(3, 4)), *turned = NULL, *dense = NULL, *back = NULL;
+    assert_ok(le_array_transpose(a, NULL, &turned));
+    assert_ok(le_array_dense(turned, &dense));
+    const leat_named_array arrays[] = {{"a", a}, {"turned", turned}, {"again", a}};
+    assert_ok(le_archive_save(arrays, 3, path));
+    for (int k = 0; k < 3; k++) {
+        assert_ok(load(pool, path, arrays[k].name, &back));
+        assert_memory_equal(back->data, k == 1 ? dense->data : a->data, le_array_bytes(a));
+        le_array_free(back);
+    }
+    const leat_named_array twice[] = {{"a", a}, {"b", a}, {"a", turned}};
+    assert_int_equal(le_archive_save(twice, 3, path), LEAT_INVALID);
+    assert_message("two arrays named 'a'");
+    assert_int_equal(le_archive_save(arrays, 3, path_in(folder, "a.npy")), LEAT_FILE);
+    assert_ok(load(pool, path, "again", &back)); /* what was there is still there */
+    le_array_free(back);
+    unlink(path);
+    remove_folder(folder);
+    le_array_free(a);
+    le_array_free(turned);
+    le_array_free(dense);
+    le_memory_pool_close(pool);
+}
+
 static void test_refused(void **state) {
     (void)state;
     struct le_memory_pool *pool = open_pool();
@@ -263,9 +293,9 @@ static void test_checksum(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys), cmocka_unit_test(test_save),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lies), cmocka_unit_test(test_checksum), cmocka_unit_test(test_names_twice),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_keys),        cmocka_unit_test(test_save), cmocka_unit_test(test_save_several),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_lies), cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_names_twice), cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
-/* See decimal.h. The candidates are the correctly rounded decimals, from few digits to many; strtod and strtof judge
- * them. Digits are given to these without a decimal point, since the locale chooses its character. */
+/* See decimal.h. The candidates are the correctly rounded decimals, from few digits to many; the first that reads back
+ * is taken. Magnitudes of ordinary size are computed with in integers of 128 bits, exactly. For others printf makes the
+ * digits, and strtod and strtof read them: without a decimal point, since the locale chooses its character. */
 #include "base/decimal.h"
 #include "base/text.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +66,14 @@ static void shorten(double value, const struct le_decimal *longest, int digits, 
         step_up(decimal);
 }
 
+/* The least value that is not 0 is 2 to the power of this. */
+static int least_exponent(int precision_bits) {
+    return precision_bits == F64_BITS   ? -1074
+           : precision_bits == F32_BITS ? -149
+           : precision_bits == F16_BITS ? -24
+                                        : -133;
+}
+
 /* value rounded to a float of that many bits of precision whose least step is 2 to the power of least */
 static double round_to_bits(double value, int bits, int least) {
     int exponent;
@@ -79,7 +89,7 @@ static bool reads_back(const struct le_decimal *decimal, double magnitude, int p
         return strtod(text, NULL) == magnitude;
     if (precision_bits == F32_BITS)
         return (double)strtof(text, NULL) == magnitude;
-    return round_to_bits(strtod(text, NULL), precision_bits, precision_bits == F16_BITS ? -24 : -133) == magnitude;
+    return round_to_bits(strtod(text, NULL), precision_bits, least_exponent(precision_bits)) == magnitude;
 }
 
 /* Fewer digits than these identify a value only if they are all of its digits. */
@@ -97,14 +107,14 @@ static int most_digits(int precision_bits) {
 
 /* Below a power of two the values are closer together than above: a decimal that is a little farther away, but above,
  * may still read back. */
-void le_decimal_shortest(double value, int precision_bits, struct le_decimal *decimal) {
+static void find_shortest(double value, int precision_bits, struct le_decimal *decimal) {
     struct le_decimal longest;
     double magnitude = fabs(value);
     int exponent, most = most_digits(precision_bits);
     bool is_power = frexp(magnitude, &exponent) == 0.5;
     print_digits(value, most, &longest);
     *decimal = longest;
-    for (int digits = value == 0 ? most : least_digits(magnitude, precision_bits); digits < most; digits++) {
+    for (int digits = least_digits(magnitude, precision_bits); digits < most; digits++) {
         struct le_decimal candidate;
         shorten(value, &longest, digits, &candidate);
         bool fits = reads_back(&candidate, magnitude, precision_bits);
@@ -114,9 +124,128 @@ void le_decimal_shortest(double value, int precision_bits, struct le_decimal *de
         }
         if (fits) {
             *decimal = candidate;
-            break;
+            return;
         }
     }
+}
+
+/* ---- the same in integers */
+
+typedef unsigned __int128 wide;
+enum { PLACES_MAX = 21, U64_DIGITS = 19, SHIFT_MAX = 120 }; /* so that four times what is scaled fits in 128 bits */
+
+/* magnitude = fraction / 2^shift = scaled / 2^shift / 10^places; scaled / 2^shift has as many whole digits as the type
+ * needs at most. The values of the type that are next to it are unit / 2^shift / 10^places away, or half of that below
+ * a power of two. */
+struct exact {
+    uint64_t fraction;
+    wide scaled, unit;
+    int shift, places;
+    bool is_power;
+};
+
+static wide power_of_ten(int exponent) {
+    static const uint64_t powers[U64_DIGITS + 1] = {1u,
+                                                    10u,
+                                                    100u,
+                                                    1000u,
+                                                    10000u,
+                                                    100000u,
+                                                    1000000u,
+                                                    10000000u,
+                                                    100000000u,
+                                                    1000000000u,
+                                                    10000000000u,
+                                                    100000000000u,
+                                                    1000000000000u,
+                                                    10000000000000u,
+                                                    100000000000000u,
+                                                    1000000000000000u,
+                                                    10000000000000000u,
+                                                    100000000000000000u,
+                                                    1000000000000000000u,
+                                                    10000000000000000000u};
+    wide power = 1;
+    for (; exponent > U64_DIGITS; exponent--)
+        power *= 10;
+    return power * powers[exponent];
+}
+
+/* false: too large or too small. */
+static bool scale(double magnitude, int precision_bits, struct exact *exact) {
+    int exponent, most = most_digits(precision_bits);
+    frexp(magnitude, &exponent);
+    exact->shift = precision_bits - exponent;
+    exact->places = most - ((exponent - 1) * 30103 - 100000 * (exponent < 1)) / 100000 - 1; /* or one less */
+    int most_shift = -least_exponent(precision_bits); /* of numbers that are not subnormal */
+    if (exact->shift < 0 || exact->shift > SHIFT_MAX || exact->shift >= most_shift || exact->places < 1 ||
+        exact->places > PLACES_MAX)
+        return false;
+    exact->fraction = (uint64_t)ldexp(magnitude, exact->shift);
+    exact->is_power = exact->fraction == (uint64_t)1 << (precision_bits - 1);
+    exact->unit = power_of_ten(exact->places);
+    exact->scaled = exact->fraction * exact->unit;
+    if (exact->scaled >> exact->shift >= power_of_ten(most)) {
+        exact->places--;
+        exact->unit /= 10;
+        exact->scaled = exact->fraction * exact->unit;
+    }
+    return true;
+}
+
+/* magnitude * 10^places / step, rounded. */
+static uint64_t round_to_step(const struct exact *exact, uint64_t step) {
+    uint64_t whole = (uint64_t)(exact->scaled >> exact->shift);
+    wide rest = exact->scaled - ((wide)whole << exact->shift) + ((wide)(whole % step) << exact->shift);
+    wide half = ((wide)step << exact->shift) / 2;
+    uint64_t quotient = whole / step;
+    return quotient + (rest > half || (rest == half && quotient % 2 == 1 && ((wide)step << exact->shift) % 2 == 0));
+}
+
+static bool reads_back_exactly(const struct exact *exact, uint64_t digits, uint64_t step) {
+    wide candidate = (wide)digits * step << exact->shift;
+    bool is_above = candidate >= exact->scaled;
+    wide distance = 4 * (is_above ? candidate - exact->scaled : exact->scaled - candidate);
+    wide most = exact->is_power && !is_above ? exact->unit : 2 * exact->unit;
+    return distance < most || (distance == most && exact->fraction % 2 == 0);
+}
+
+static void take_digits(uint64_t digits, int point_from_end, struct le_decimal *decimal) {
+    char reversed[U64_DIGITS + 1];
+    int count = 0;
+    for (; digits > 0; digits /= 10)
+        reversed[count++] = (char)('0' + digits % 10);
+    for (int k = 0; k < count; k++)
+        decimal->digits[k] = reversed[count - 1 - k];
+    decimal->count = count;
+    decimal->point = count - point_from_end;
+}
+
+static bool find_shortest_exactly(double value, int precision_bits, struct le_decimal *decimal) {
+    struct exact exact;
+    double magnitude = fabs(value);
+    int most = most_digits(precision_bits), count = least_digits(magnitude, precision_bits);
+    if (!scale(magnitude, precision_bits, &exact))
+        return false;
+    decimal->negative = signbit(value);
+    for (; count <= most; count++) {
+        uint64_t step = (uint64_t)power_of_ten(most - count), digits = round_to_step(&exact, step);
+        bool fits = count == most || reads_back_exactly(&exact, digits, step);
+        if (!fits && exact.is_power)
+            fits = reads_back_exactly(&exact, ++digits, step);
+        if (!fits)
+            continue;
+        take_digits(digits, exact.places - (most - count), decimal);
+        break;
+    }
+    return true;
+}
+
+void le_decimal_shortest(double value, int precision_bits, struct le_decimal *decimal) {
+    if (value == 0)
+        *decimal = (struct le_decimal){.negative = signbit(value), .digits = "0", .count = 1, .point = 1};
+    else if (!find_shortest_exactly(value, precision_bits, decimal))
+        find_shortest(value, precision_bits, decimal);
     strip_zeros(decimal);
 }
 

@@ -59,6 +59,19 @@ static void given_digits(void **state) {
     expect(0.30004883, F16_BITS, 2, "0.3");
 }
 
+/* Both ways find the same digits. */
+static void agree(double value, int bits) {
+    struct le_decimal fast, slow;
+    if (!find_shortest_exactly(value, bits, &fast))
+        return;
+    find_shortest(value, bits, &slow);
+    strip_zeros(&fast);
+    strip_zeros(&slow);
+    assert_int_equal(fast.count, slow.count);
+    assert_int_equal(fast.point, slow.point);
+    assert_memory_equal(fast.digits, slow.digits, (size_t)fast.count);
+}
+
 /* 16 and 8 bits hold few values: each is tried, and no text of fewer digits reads back. */
 static void small_floats(void **state) {
     (void)state;
@@ -72,12 +85,31 @@ static void small_floats(void **state) {
                     continue;
                 le_decimal_shortest(value, bits, &decimal);
                 assert_true(reads_back(&decimal, value, bits));
+                agree(value, bits);
                 if (decimal.count == 1)
                     continue;
                 le_decimal_round(value, decimal.count - 1, &fewer);
                 assert_false(reads_back(&fewer, value, bits));
             }
     }
+}
+
+/* Of ordinary sizes, and powers of two and ten and their neighbours. */
+static void both_ways_agree(void **state) {
+    (void)state;
+    for (unsigned k = 0; k < 200000; k++) {
+        double value = ldexp((double)(k * 2654435761u % 1000003u) + 1, (int)(k % 64) - 40);
+        agree(value, F64_BITS);
+        agree(value / 7, F64_BITS);
+        agree((double)(float)(value / 7), F32_BITS);
+    }
+    for (int k = -40; k <= 80; k++)
+        for (int side = -1; side <= 1; side++) {
+            double power = ldexp(1, k), ten = pow(10, k % 20);
+            agree(nextafter(power, power + side), F64_BITS);
+            agree(nextafter(ten, ten + side), F64_BITS);
+            agree((double)nextafterf((float)power, (float)power * (float)(1 + side)), F32_BITS);
+        }
 }
 
 static void random_floats(void **state) {
@@ -99,6 +131,7 @@ static void random_floats(void **state) {
                 continue;
             le_decimal_shortest(one, precision, &decimal);
             assert_true(reads_back(&decimal, fabs(one), precision));
+            agree(one, precision);
             le_decimal_round(one, decimal.count > 1 ? decimal.count - 1 : 1, &fewer);
             assert_true(decimal.count == 1 || !reads_back(&fewer, fabs(one), precision));
         }
@@ -106,8 +139,8 @@ static void random_floats(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_texts), cmocka_unit_test(powers_of_two),
-                                       cmocka_unit_test(given_digits), cmocka_unit_test(small_floats),
-                                       cmocka_unit_test(random_floats)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_texts),   cmocka_unit_test(powers_of_two),
+                                       cmocka_unit_test(given_digits),  cmocka_unit_test(small_floats),
+                                       cmocka_unit_test(random_floats), cmocka_unit_test(both_ways_agree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,30 @@ static int set_text(struct parse *parse, char *value) {
     return LE_EXIT_OK;
 }
 
+bool le_cli_is_archive(const struct le_cli_output *output) {
+    return output->path && le_cli_ends_with(output->path, ".npz");
+}
+
+static const char *key_of(const struct le_cli_output *output) {
+    return output->key ? output->key : output->name;
+}
+
+int le_cli_check_pair(struct le_cli *cli, const struct le_cli_output *first, const struct le_cli_output *second) {
+    if (!le_cli_is_archive(first) || !le_cli_is_archive(second))
+        return le_cli_usage(cli, "-o: two results into one file, %s", second->path);
+    if (strcmp(key_of(first), key_of(second)) == 0)
+        return le_cli_usage(cli, "-o: two results under one key, %s:%s", second->path, key_of(second));
+    return LE_EXIT_OK;
+}
+
+static bool has_known_ending(const char *path) {
+    static const char *const ENDINGS[] = {".npy", ".npz", ".csv", ".tsv", ".png"};
+    for (size_t k = 0; k < sizeof ENDINGS / sizeof ENDINGS[0]; k++)
+        if (le_cli_ends_with(path, ENDINGS[k]))
+            return true;
+    return false;
+}
+
 static int set_output(struct parse *parse, char *value) {
     struct le_cli_line *line = parse->line;
     char *equals = strchr(value, '=');
@@ -56,16 +80,16 @@ static int set_output(struct parse *parse, char *value) {
         *equals = '\0';
         output.path = equals + 1;
         output.key = split_key(output.path);
-        bool known = le_cli_ends_with(output.path, ".npy") || le_cli_ends_with(output.path, ".npz") ||
-                     le_cli_ends_with(output.path, ".png") || strcmp(output.path, "-") == 0;
-        if (!known)
-            return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz or .png", value,
+        if (!has_known_ending(output.path) && strcmp(output.path, "-") != 0)
+            return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz, .csv, .tsv or .png", value,
                                 equals + 1);
     }
     for (size_t k = 0; k < line->output_count; k++) {
         const struct le_cli_output *other = &line->outputs[k];
-        if (output.path && other->path && strcmp(output.path, other->path) == 0)
-            return le_cli_usage(parse->cli, "-o: two results into one file, %s", output.path);
+        bool same_file = output.path && other->path && strcmp(output.path, other->path) == 0;
+        int code = same_file ? le_cli_check_pair(parse->cli, other, &output) : LE_EXIT_OK;
+        if (code)
+            return code;
         if (!output.path && !other->path && strcmp(output.name, other->name) == 0)
             return le_cli_usage(parse->cli, "-o %s is given twice", output.name);
     }
