@@ -109,6 +109,25 @@ LEAT_API leat_status leat_float_text(leat_dtype dtype, double value, int precisi
                                      char text[LEAT_FLOAT_TEXT_BYTES]);
 LEAT_API const char *leat_version(void); /* "0.1.0" */
 
+/* What the language has by name or by sign, for help and for editors. */
+typedef enum leat_builtin_kind {
+    LEAT_BUILTIN_FUNCTION,
+    LEAT_BUILTIN_REDUCTION,
+    LEAT_BUILTIN_OPERATOR,
+    LEAT_BUILTIN_CONSTANT,
+    LEAT_BUILTIN_TYPE, /* calling it casts */
+    LEAT_BUILTIN_EDGE, /* what reads outside of an array give */
+    LEAT_BUILTIN_KINDS
+} leat_builtin_kind;
+typedef struct leat_builtin_info {
+    const char *name;    /* "atan2" */
+    const char *usage;   /* "atan2(y, x)": an expression with it; of an edge mode, a statement */
+    const char *summary; /* "angle of the point (x, y) in radians, from -pi to pi" */
+} leat_builtin_info;
+/* Strings live to the end of the process. */
+LEAT_API leat_status leat_builtin_count(leat_builtin_kind kind, size_t *count);
+LEAT_API leat_status leat_builtin_get(leat_builtin_kind kind, size_t k, leat_builtin_info *info);
+
 /* ---- context */
 
 typedef enum leat_log_level { LEAT_LOG_NOTE, LEAT_LOG_WARNING } leat_log_level;
