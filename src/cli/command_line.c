@@ -1,6 +1,7 @@
 /* See command_line.h. Options are a table; what is said twice, or does not go together, is refused here, before any
  * file is touched. */
 #include "cli/command_line.h"
+#include "cli/suggest.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -284,11 +285,29 @@ static const struct option *find_option(unsigned accepts, char *argument, char *
     return NULL;
 }
 
+/* An option of other subcommands, or one that does not exist. */
+static int refuse_option(struct parse *parse, char *argument) {
+    const char *known[sizeof OPTIONS / sizeof OPTIONS[0] + 1] = {NULL};
+    char *value;
+    const struct option *other = find_option(~0u, argument, &value);
+    const char *home = !other                                ? NULL
+                       : other->accepts == LE_ACCEPTS_KERNEL ? "launch"
+                       : other->accepts == LE_ACCEPTS_FORM   ? "show"
+                                                             : "run";
+    if (home && parse->cli->command && strcmp(home, parse->cli->command) != 0)
+        return le_cli_usage(parse->cli, "`%s` is an option of `leat %s`, not of `leat %s`", argument, home,
+                            parse->cli->command);
+    for (size_t k = 0, count = 0; k < sizeof OPTIONS / sizeof OPTIONS[0]; k++)
+        if ((OPTIONS[k].accepts & parse->accepts) == OPTIONS[k].accepts)
+            known[count++] = OPTIONS[k].name;
+    return le_cli_unknown_option(parse->cli, argument, known);
+}
+
 static int parse_option(struct parse *parse, int argc, char **argv, int *k) {
     char *argument = argv[*k], *value = NULL;
     const struct option *option = find_option(parse->accepts, argument, &value);
     if (!option)
-        return le_cli_usage(parse->cli, "no option `%s`", argument);
+        return refuse_option(parse, argument);
     if (!option->has_value && value)
         return le_cli_usage(parse->cli, "%s takes no value", option->name);
     if (option->has_value && !value) {

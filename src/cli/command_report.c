@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
+#include "cli/suggest.h"
 #include "cli/target.h"
 #include <errno.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@ static bool take_value(const char *name, int argc, char **argv, int *k, const ch
 }
 
 static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struct report_line *line) {
+    static const char *const OPTIONS[] = {"--summary", "--trace",    "--findings", "--csv", "--json",
+                                          "--svg",     "--perfetto", "--help",     NULL};
     const char *word = argv[*k];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         line->help = true;
@@ -58,7 +61,7 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
     else if (take_value("--svg", argc, argv, k, &line->svg))
         return *line->svg ? LE_EXIT_OK : le_cli_usage(cli, "--svg needs the name of a file");
     else
-        return le_cli_usage(cli, "no option `%s`", word);
+        return le_cli_unknown_option(cli, word, OPTIONS);
     return LE_EXIT_OK;
 }
 
