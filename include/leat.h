@@ -207,6 +207,7 @@ typedef struct leat_device_info {
     /* measured; 0: not measured. Copies of host memory are from and to pinned memory. */
     double copy_bytes_per_second; /* in its memory (the CPU's: by all threads), bytes read plus bytes written */
     double upload_bytes_per_second, download_bytes_per_second;
+    double additions_per_second;     /* of the CPU: of f64 in its caches, by all threads */
     double launch_ns, round_trip_ns; /* enqueueing one of many kernels that do nothing; launching one and waiting */
 } leat_device_info;
 
@@ -635,7 +636,9 @@ typedef struct leat_cost {
     leat_cost_kind kind;
     const char *what;                           /* "y[i] = ...", a file's name; lives until the ledger is cleared */
     const char *cause;                          /* "first use with these types", or "" */
-    uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0 */
+    uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0. operations
+                                                   of kernels; on the CPU in additions: a function counts as the
+                                                   additions that take as long */
     bool on_device;                             /* time_ns is the device's, by events around the work (level 2) */
 } leat_cost;
 /* 0 counts (under 50 ns a cost), 1 times the host, 2 times the device too, by two events around each operation: about 2

@@ -256,6 +256,8 @@ leat_status leat_array_load(leat_context *ctx, const char *path, const char *key
     le_span_begin(&span, ctx->ledger, LEAT_COST_READ, path, "");
     leat_array *host = NULL;
     status = le_array_load(ctx->memory, path, key, declared, &host);
+    if (!status && host->buffer->kind == LE_BUFFER_MAPPED)
+        span.cause = "mapped";
     le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
     return status ? status : place(ctx, host, array);
 }

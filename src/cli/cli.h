@@ -51,7 +51,7 @@ int le_cli_usage(struct le_cli *cli, const char *format, ...) __attribute__((for
 int le_cli_fail(struct le_cli *cli, leat_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The library's own account of its last failure; LE_EXIT_OK for LEAT_OK. */
 int le_cli_failed(struct le_cli *cli, leat_status status);
-void le_cli_note(struct le_cli *cli, const char *text);   /* on stderr and for --json */
+void le_cli_note(struct le_cli *cli, const char *text);   /* on stderr and for --json; the same text only once */
 void le_cli_remark(struct le_cli *cli, const char *text); /* a note for --json alone */
 void le_cli_messages_free(struct le_cli *cli);
 

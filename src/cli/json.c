@@ -1,6 +1,7 @@
 /* See json.h. */
 #include "cli/json.h"
 #include "cli/element.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,15 +85,18 @@ void le_json_count(struct le_json *json, const char *name, uint64_t value) {
 }
 
 /* NaN and infinities, which JSON has no numbers for, are strings. */
-static void put_number(struct le_json *json, const struct le_element *value, leat_dtype dtype) {
-    char text[LE_ELEMENT_CHARS];
-    le_element_text(value, dtype, LE_STYLE_SHORTEST, 0, text);
-    fprintf(json->file, le_element_is_special(value, 0) ? "\"%s\"" : "%s", text);
+static void put_number(struct le_json *json, const char *text, bool special) {
+    fprintf(json->file, special ? "\"%s\"" : "%s", text);
 }
 
 void le_json_real(struct le_json *json, const char *name, double value) {
+    char text[LEAT_FLOAT_TEXT_BYTES];
+    leat_float_text(LEAT_F64, value, 0, text);
+    char *whole = strstr(text, ".0");
+    if (whole && !whole[2])
+        *whole = '\0';
     lead(json, name);
-    put_number(json, &(struct le_element){.kind = 'f', .f64 = value}, LEAT_F64);
+    put_number(json, text, !isfinite(value));
 }
 
 void le_json_boolean(struct le_json *json, const char *name, bool value) {
@@ -141,8 +145,10 @@ static void element(struct le_json *json, const struct le_element *value, leat_d
         le_json_close(json, ']');
         return;
     }
+    char text[LE_ELEMENT_CHARS];
+    le_element_text(value, dtype, LE_STYLE_SHORTEST, 0, text);
     lead(json, NULL);
-    put_number(json, value, dtype);
+    put_number(json, text, le_element_is_special(value, 0));
 }
 
 static void data(struct le_json *json, const leat_description *array, const char *at, int axis) {

@@ -116,8 +116,9 @@ static int to_host(struct le_cli *cli, const leat_array *array, leat_array **hos
     return le_cli_failed(cli, status);
 }
 
-static int deliver_one(struct le_cli *cli, const struct le_cli_output *output, const leat_array *array,
+static int deliver_one(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
                        leat_colormap colormap) {
+    struct le_cli *cli = outcome->cli;
     bool to_stdout = output->path && strcmp(output->path, "-") == 0;
     const char *what = output->path && !to_stdout ? output->path : "stdout";
     int code;
@@ -129,6 +130,8 @@ static int deliver_one(struct le_cli *cli, const struct le_cli_output *output, c
         code = write_file(cli, output->path, array, colormap);
     else
         code = print_result(cli, output->name, array);
+    if (outcome->json.file && !code)
+        describe_result(&outcome->json, output, array);
     le_cli_cost_end(cli, output->path ? array_bytes(array) : 0);
     return code;
 }
@@ -184,13 +187,14 @@ static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *o
     if (le_cli_is_archive(&outputs[k])) {
         if (is_first_in_archive(outputs, k))
             code = deliver_archive(cli, outputs, arrays, k, count);
-    } else {
-        code = cli->on_device ? to_host(cli, arrays[k], &host) : LE_EXIT_OK;
-        if (!code)
-            code = deliver_one(cli, &outputs[k], host ? host : arrays[k], colormap);
+        if (outcome->json.file && !code)
+            describe_result(&outcome->json, &outputs[k], arrays[k]);
+        return code;
     }
-    if (!code && outcome->json.file)
-        describe_result(&outcome->json, &outputs[k], host ? host : arrays[k]);
+    if (cli->on_device)
+        code = to_host(cli, arrays[k], &host);
+    if (!code)
+        code = deliver_one(outcome, &outputs[k], host ? host : arrays[k], colormap);
     leat_array_free(host);
     return code;
 }

@@ -259,26 +259,20 @@ void le_context_warn(leat_context *ctx, const char *format, ...) {
     va_end(arguments);
 }
 
-/* ---- the copy rate, tickets */
+/* ---- rates, tickets */
 
-double le_context_copy_rate_known(leat_context *ctx) {
+leat_status le_context_rates(leat_context *ctx, bool measure, struct le_machine_rates *rates) {
     pthread_mutex_lock(&ctx->lock);
-    double rate = ctx->copy_bytes_per_second;
+    *rates = ctx->rates;
     pthread_mutex_unlock(&ctx->lock);
-    return rate;
-}
-
-leat_status le_context_copy_rate(leat_context *ctx, double *bytes_per_second) {
-    double rate = le_context_copy_rate_known(ctx);
-    if (rate == 0) {
-        leat_status status = le_machine_copy_rate(ctx->threads, ctx->memory, &rate);
-        if (status)
-            return status;
-        pthread_mutex_lock(&ctx->lock);
-        ctx->copy_bytes_per_second = rate;
-        pthread_mutex_unlock(&ctx->lock);
-    }
-    *bytes_per_second = rate;
+    if (!measure || rates->copy_bytes_per_second > 0)
+        return LEAT_OK;
+    leat_status status = le_machine_measure(ctx->threads, ctx->memory, ctx->simd, rates);
+    if (status)
+        return status;
+    pthread_mutex_lock(&ctx->lock);
+    ctx->rates = *rates;
+    pthread_mutex_unlock(&ctx->lock);
     return LEAT_OK;
 }
 
