@@ -81,6 +81,9 @@ static int set_output(struct parse *parse, char *value) {
         *equals = '\0';
         output.path = equals + 1;
         output.key = split_key(output.path);
+        if (output.key && !*output.key)
+            return le_cli_usage(parse->cli, "-o %s=%s: has no key: write %s or %s:KEY", value, output.path, output.path,
+                                output.path);
         if (!has_known_ending(output.path) && strcmp(output.path, "-") != 0)
             return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz, .csv, .tsv or .png", value,
                                 equals + 1);
