@@ -298,8 +298,7 @@ static int refuse_option(struct parse *parse, char *argument) {
                        : other->accepts == LE_ACCEPTS_FORM   ? "show"
                                                              : "run";
     if (home && parse->cli->command && strcmp(home, parse->cli->command) != 0)
-        return le_cli_usage(parse->cli, "`%s` is an option of `leat %s`, not of `leat %s`", argument, home,
-                            parse->cli->command);
+        return le_cli_usage(parse->cli, "unknown option `%s`; it belongs to `leat %s`", argument, home);
     for (size_t k = 0, count = 0; k < sizeof OPTIONS / sizeof OPTIONS[0]; k++)
         if ((OPTIONS[k].accepts & parse->accepts) == OPTIONS[k].accepts)
             known[count++] = OPTIONS[k].name;
