@@ -134,7 +134,7 @@ set_tests_properties(tests/kernels PROPERTIES LABELS once SKIP_RETURN_CODE 77)
 
 # Every allocation and every call on files fails once; `faults all` leaves none out.
 leat_program(faults ${PROJECT_SOURCE_DIR}/tests/faults/faults.c ${PROJECT_SOURCE_DIR}/tests/faults/file_calls.c)
-foreach(call fdopendir fopen fread fstat fsync futimens fwrite linkat memfd_create mkdir mkdtemp mmap open openat pread pwrite read rename renameat stat write)
+foreach(call dup fdopendir fopen fread fstat fsync futimens fwrite linkat lseek memfd_create mkdir mkdtemp mmap open openat pread pwrite read rename renameat stat write)
   target_link_options(faults PRIVATE -Wl,--wrap=${call})
 endforeach()
 target_link_libraries(faults PRIVATE Threads::Threads)

@@ -294,15 +294,30 @@ LEAT_API void leat_array_free(leat_array *array);
  * file must not be cut. LEAT_FILE: the file cannot be read, or is malformed. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
+/* The same from a file descriptor, from where it stands on: a pipe, say. The elements of an .npy are read right into
+ * the array, and nothing behind them. name: for messages; NULL: "the file". The descriptor stays the caller's. */
+LEAT_API leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat_dtype declared,
+                                        leat_array **array);
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
                                             leat_dtype declared,
                                             leat_array **array); /* the bytes of an .npy; they are copied */
-/* By the ending of path: .npy, .npz (as `key`, NULL: "array"; the file then holds this alone), .png (u8 and u16 as they
- * are, another real [h,w] scaled from its least to its greatest, NaN black). Written to a temporary name and renamed.
- */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
+/* Writes a file in the format of path's ending: .npy, .npz (the array under `key`, NULL: "array"; the file holds this
+ * array alone), or .png (u8 and u16 as they are; another real [h,w] is scaled from its least to its greatest element,
+ * NaN is black). The file appears under its path when it is complete, in place of an older one: whoever stops the
+ * process, and a full disk, leaves the older file as it was. It is not synced to the disk: see leat_save_options. */
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
+typedef struct leat_save_options { /* {0} is a good default */
+    const char *key;               /* as for leat_array_save */
+    leat_colormap colormap;
+    bool sync; /* return when the file is on the disk (fsync), so that it survives a crash of the machine */
+    /* Called again and again while the file is written, on the caller's thread; false stops, which leaves the older
+     * file as it was and gives LEAT_FILE. NULL: never. */
+    bool (*proceed)(void *user);
+    void *user;
+} leat_save_options;
+LEAT_API leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options);
 /* The bytes of an .npy; *bytes is freed with leat_memory_free.
  * leat_memory_free gives memory that Leat handed out back to the heap that it is from: where leat_open was given
  * allocator hooks, before the last context is closed. */
@@ -669,6 +684,9 @@ typedef bool leat_report_write(void *user, const void *bytes, size_t size_bytes)
 /* The same trace gives the same bytes. */
 LEAT_API leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_report_format format,
                                        leat_report_write *write, void *user);
+/* The same into a file, as leat_array_save_as writes one. options may be NULL; key and colormap are ignored. */
+LEAT_API leat_status leat_trace_report_save(const leat_trace *trace, leat_report report, leat_report_format format,
+                                            const char *path, const leat_save_options *options);
 
 #ifdef __cplusplus
 }

@@ -260,6 +260,23 @@ leat_status leat_array_load(leat_context *ctx, const char *path, const char *key
     return status ? status : place(ctx, host, array);
 }
 
+leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat_dtype declared, leat_array **array) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(array);
+    leat_status status = check_declared(declared);
+    if (!status && fd < 0)
+        status = le_fail(LEAT_INVALID, "fd is %d, which is not a file descriptor", fd);
+    if (status)
+        return status;
+    name = name ? name : "the file";
+    struct le_span span;
+    le_span_begin(&span, ctx->ledger, LEAT_COST_READ, name, "");
+    leat_array *host = NULL;
+    status = le_array_load_fd(ctx->memory, fd, name, declared, &host);
+    le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
+    return status ? status : place(ctx, host, array);
+}
+
 leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes, leat_dtype declared,
                                    leat_array **array) {
     LE_CHECK_CONTEXT(ctx);
@@ -276,12 +293,19 @@ leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t 
     return status ? status : place(ctx, host, array);
 }
 
-leat_status leat_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
+leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options) {
+    static const leat_save_options defaults = {0};
     LE_CHECK_ARRAY(array);
     LE_CHECK_POINTER(path);
-    if (colormap != LEAT_COLORMAP_GREY && colormap != LEAT_COLORMAP_VIRIDIS)
-        return le_fail(LEAT_INVALID, "%d is not a colormap", (int)colormap);
-    return le_array_save(array, path, key, colormap);
+    options = options ? options : &defaults;
+    if (options->colormap != LEAT_COLORMAP_GREY && options->colormap != LEAT_COLORMAP_VIRIDIS)
+        return le_fail(LEAT_INVALID, "%d is not a colormap", (int)options->colormap);
+    return le_array_save(array, path, options);
+}
+
+leat_status leat_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
+    const leat_save_options options = {.key = key, .colormap = colormap};
+    return leat_array_save_as(array, path, &options);
 }
 
 leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t *size_bytes) {

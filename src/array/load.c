@@ -49,71 +49,87 @@ static leat_status fail_format(const char *name, size_t size_bytes) {
     return le_fail(LEAT_FILE, "%s: does not begin as an .npy, .npz or PNG file does", name);
 }
 
-static leat_status load_bytes(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
+static leat_status load_bytes(struct le_memory_pool *pool, const char *name, const struct le_file_bytes *bytes,
                               const char *key, leat_dtype declared, leat_array **array) {
-    enum format format = format_of_bytes(bytes, size_bytes);
-    leat_status status = check_key(name, key, format);
-    if (status)
-        return status;
-    switch (format) {
+    switch (format_of_bytes(bytes->at, bytes->size_bytes)) {
     case FORMAT_NPY:
-        return le_npy_load(pool, name, bytes, size_bytes, declared, array);
+        return le_npy_load(pool, name, bytes->at, bytes->size_bytes, declared, array);
     case FORMAT_NPZ:
-        return le_npz_load(pool, name, bytes, size_bytes, key, declared, array);
+        return le_npz_load(pool, name, bytes->at, bytes->size_bytes, key, declared, array);
     case FORMAT_PNG:
-        return le_png_load(pool, name, bytes, size_bytes, array);
+        return le_png_load(pool, name, bytes->at, bytes->size_bytes, array);
     default:
-        return fail_format(name, size_bytes);
+        return fail_format(name, bytes->size_bytes);
     }
 }
 
 leat_status le_array_load_memory(struct le_memory_pool *pool, const char *name, const void *bytes, size_t size_bytes,
                                  leat_dtype declared, leat_array **array) {
-    return load_bytes(pool, name, bytes, size_bytes, NULL, declared, array);
+    const struct le_file_bytes all = {.at = bytes, .size_bytes = size_bytes};
+    return load_bytes(pool, name, &all, NULL, declared, array);
+}
+
+/* Nothing but the head is read of a file that is none. */
+static leat_status load_file(struct le_memory_pool *pool, const struct le_file_in *in, const char *key,
+                             leat_dtype declared, leat_array **array) {
+    struct le_file_bytes bytes;
+    enum format format = format_of_bytes(in->head, in->head_bytes);
+    leat_status status = check_key(in->name, key, format);
+    if (status)
+        return status;
+    if (format == FORMAT_NONE)
+        return fail_format(in->name, in->head_bytes);
+    if (format == FORMAT_NPY)
+        return le_npy_load_file(pool, in, declared, array);
+    status = le_file_in_all(in, &bytes);
+    if (status)
+        return status;
+    status = load_bytes(pool, in->name, &bytes, key, declared, array);
+    le_file_bytes_finish(&bytes);
+    return status;
 }
 
 leat_status le_array_load(struct le_memory_pool *pool, const char *path, const char *key, leat_dtype declared,
                           leat_array **array) {
-    struct le_file_bytes bytes;
-    leat_status status = le_file_read(path, &bytes);
+    struct le_file_in in;
+    leat_status status = le_file_in_open(path, &in);
     if (status)
         return status;
-    bool kept = false;
-    enum format format = format_of_bytes(bytes.at, bytes.size_bytes);
-    status = check_key(path, key, format);
-    if (!status && format == FORMAT_NPY && bytes.mapped)
-        status =
-            le_npy_load_mapped(pool, path, (uint8_t *)(uintptr_t)bytes.at, bytes.size_bytes, declared, array, &kept);
-    else if (!status)
-        status = load_bytes(pool, path, bytes.at, bytes.size_bytes, key, declared, array);
-    if (status || !kept)
-        le_file_bytes_finish(&bytes);
+    status = load_file(pool, &in, key, declared, array);
+    le_file_in_finish(&in);
     return status;
 }
 
-static leat_status save_host(const leat_array *array, const char *path, const char *key, leat_colormap colormap,
+leat_status le_array_load_fd(struct le_memory_pool *pool, int fd, const char *name, leat_dtype declared,
+                             leat_array **array) {
+    struct le_file_in in;
+    leat_status status = le_file_in_start(fd, name, &in);
+    return status ? status : load_file(pool, &in, NULL, declared, array);
+}
+
+static leat_status save_host(const leat_array *array, const char *path, const leat_save_options *options,
                              enum format format) {
     switch (format) {
     case FORMAT_NPY:
-        return le_npy_save(array, path);
+        return le_npy_save(array, path, options);
     case FORMAT_NPZ:
-        return le_npz_save(array, path, key ? key : "array");
+        return le_npz_save(array, path, options);
     default:
-        return le_png_save(array, path, colormap);
+        return le_png_save(array, path, options);
     }
 }
 
-leat_status le_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
+leat_status le_array_save(const leat_array *array, const char *path, const leat_save_options *options) {
     enum format format = format_of_path(path);
     if (format == FORMAT_NONE)
         return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npy, .npz or .png",
                           "%s: its ending does not say what to write", path);
     leat_array *host = NULL;
-    leat_status status = check_key(path, key, format);
+    leat_status status = check_key(path, options->key, format);
     if (!status)
         status = le_array_host(array, &host);
     if (!status)
-        status = save_host(host, path, key, colormap, format);
+        status = save_host(host, path, options, format);
     le_array_free(host);
     return status;
 }

@@ -1,9 +1,10 @@
 /* .npz through libzip. Its own memory is libzip's, not base/memory.h's. A member's claimed sizes are held against the
  * archive's before anything of that size is allocated, and against the .npy header in it. */
 #include "array/npz.h"
-#include "array/file.h"
 #include "array/npy.h"
+#include "base/file_out.h"
 #include "base/text.h"
+#include <errno.h>
 #include <string.h>
 #include <zip.h>
 
@@ -217,13 +218,78 @@ leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uin
 
 /* ---- out */
 
-static leat_status fail_write(const char *path, zip_t *archive) {
-    return le_fail(LEAT_FILE, "%s: cannot write the archive: %s", path, zip_strerror(archive));
+/* Where libzip writes an archive: a le_file_out. */
+struct target {
+    struct le_file_out out;
+    uint64_t offset, length; /* where the next bytes go; how many there are */
+    leat_status status;      /* of the call on the file that failed */
+    zip_error_t error;       /* what libzip is told then */
+};
+
+static zip_int64_t note_failure(struct target *t, leat_status status) {
+    t->status = status;
+    if (status)
+        zip_error_set(&t->error, ZIP_ER_WRITE, EIO);
+    return status ? -1 : 0;
+}
+
+static zip_int64_t write_bytes(struct target *t, const void *bytes, zip_uint64_t length) {
+    if (note_failure(t, le_file_out_write(&t->out, bytes, length)))
+        return -1;
+    t->offset += length;
+    t->length = t->offset > t->length ? t->offset : t->length;
+    return (zip_int64_t)length;
+}
+
+static zip_int64_t seek(struct target *t, void *data, zip_uint64_t length) {
+    zip_int64_t offset = zip_source_seek_compute_offset(t->offset, t->length, data, length, &t->error);
+    if (offset < 0 || note_failure(t, le_file_out_seek(&t->out, (uint64_t)offset)))
+        return -1;
+    t->offset = (uint64_t)offset;
+    return 0;
+}
+
+/* The archive is new: nothing of it is read. */
+static zip_int64_t on_target(void *user, void *data, zip_uint64_t length, zip_source_cmd_t command) {
+    struct target *t = user;
+    switch (command) {
+    case ZIP_SOURCE_SUPPORTS:
+        return ZIP_SOURCE_SUPPORTS_WRITABLE;
+    case ZIP_SOURCE_STAT:
+        zip_stat_init(data);
+        return sizeof(zip_stat_t);
+    case ZIP_SOURCE_WRITE:
+        return write_bytes(t, data, length);
+    case ZIP_SOURCE_SEEK_WRITE:
+        return seek(t, data, length);
+    case ZIP_SOURCE_TELL_WRITE:
+        return (zip_int64_t)t->offset;
+    case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&t->error, data, length);
+    case ZIP_SOURCE_OPEN:
+    case ZIP_SOURCE_BEGIN_WRITE:
+    case ZIP_SOURCE_COMMIT_WRITE:
+    case ZIP_SOURCE_ROLLBACK_WRITE:
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_FREE:
+        return 0;
+    default:
+        zip_error_set(&t->error, ZIP_ER_OPNOTSUPP, 0);
+        return -1;
+    }
+}
+
+/* What went wrong with the file, if that did; else what libzip says. */
+static leat_status fail_write(const struct target *t, zip_error_t *error) {
+    if (t->status)
+        return t->status;
+    if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
+        return le_fail_out_of_memory(0);
+    return le_fail(LEAT_FILE, "%s: cannot write the archive: %s", t->out.path, zip_error_strerror(error));
 }
 
 /* The header, then the elements of a dense array; both stay valid until the archive is closed. */
-static leat_status add_member(zip_t *archive, const char *path, const char *entry, char *header,
-                              const leat_array *dense) {
+static bool add_member(zip_t *archive, const char *entry, char *header, const leat_array *dense) {
     zip_buffer_fragment_t fragments[] = {
         {.data = (zip_uint8_t *)header, .length = le_npy_header_write(dense, false, header)},
         {.data = dense->data, .length = le_array_bytes(dense)},
@@ -232,50 +298,42 @@ static leat_status add_member(zip_t *archive, const char *path, const char *entr
     zip_int64_t index = source ? zip_file_add(archive, entry, source, ZIP_FL_ENC_UTF_8) : -1;
     if (source && index < 0)
         zip_source_free(source);
-    if (index < 0 || zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) < 0)
-        return fail_write(path, archive);
-    return LEAT_OK;
+    return index >= 0 && zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) == 0;
 }
 
-/* libzip writes a file of its own and renames it to `temporary`. */
-static leat_status write_archive(const char *path, const char *temporary, const char *entry, const leat_array *dense) {
+static leat_status write_archive(struct target *t, const char *entry, const leat_array *dense) {
     char header[LE_NPY_OUT_MAX];
-    int code;
-    zip_t *archive = zip_open(temporary, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    if (!archive) {
-        zip_error_t error;
-        zip_error_init_with_code(&error, code);
-        leat_status status = le_fail(LEAT_FILE, "%s: cannot write the archive: %s", path, zip_error_strerror(&error));
-        zip_error_fini(&error);
-        return status;
-    }
-    leat_status status = add_member(archive, path, entry, header, dense);
-    if (!status && zip_close(archive) == 0)
-        return LEAT_OK;
-    if (!status)
-        status = fail_write(path, archive);
-    zip_discard(archive);
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_function_create(on_target, t, &error);
+    zip_t *archive = source ? zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error) : NULL;
+    if (source && !archive)
+        zip_source_free(source);
+    bool written = archive && add_member(archive, entry, header, dense) && zip_close(archive) == 0;
+    leat_status status = written ? LEAT_OK : fail_write(t, archive ? zip_get_error(archive) : &error);
+    if (archive && !written)
+        zip_discard(archive);
+    zip_error_fini(&error);
     return status;
 }
 
-static leat_status save_dense(const leat_array *dense, const char *path, const char *entry) {
-    struct le_file_out out;
-    leat_status status = le_file_out_open(path, &out);
+static leat_status save_dense(const leat_array *dense, const char *path, const char *entry,
+                              const leat_save_options *options) {
+    struct target t = {.status = LEAT_OK};
+    zip_error_init(&t.error);
+    leat_status status = le_file_out_open(path, options, &t.out);
     if (status)
         return status;
-    if (!out.temporary)
+    if (!t.out.target)
         status = le_fail(LEAT_FILE, "%s: an archive can only be written to a regular file", path);
     else
-        status = write_archive(path, out.temporary, entry, dense);
-    if (!status)
-        status = le_file_out_reopen(&out);
-    if (!status)
-        return le_file_out_commit(&out);
-    le_file_out_drop(&out);
-    return status;
+        status = write_archive(&t, entry, dense);
+    zip_error_fini(&t.error);
+    return le_file_out_close(&t.out, status);
 }
 
-leat_status le_npz_save(const leat_array *array, const char *path, const char *key) {
+leat_status le_npz_save(const leat_array *array, const char *path, const leat_save_options *options) {
+    const char *key = options->key ? options->key : "array";
     struct le_text entry = {0};
     leat_array *dense = NULL;
     le_text_add(&entry, "%s.npy", key);
@@ -285,7 +343,7 @@ leat_status le_npz_save(const leat_array *array, const char *path, const char *k
     if (!status) /* retains or copies; the elements are only read */
         status = le_array_dense((leat_array *)(uintptr_t)array, &dense);
     if (!status)
-        status = save_dense(dense, path, entry.at);
+        status = save_dense(dense, path, entry.at, options);
     le_array_free(dense);
     le_text_finish(&entry);
     return status;

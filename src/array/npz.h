@@ -7,5 +7,5 @@
 leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
                         const char *key, leat_dtype declared, leat_array **array);
 /* A new archive of that one array, not compressed. */
-leat_status le_npz_save(const leat_array *array, const char *path, const char *key);
+leat_status le_npz_save(const leat_array *array, const char *path, const leat_save_options *options);
 #endif

@@ -236,7 +236,7 @@ static int deliver_all(struct launch *launch) {
     int code = le_cli_results_begin(&launch->outcome);
     for (size_t k = 0; k < line->output_count && !code; k++)
         code = le_cli_deliver(&launch->outcome, &line->outputs[k],
-                              le_cli_arguments_find(&launch->arguments, line->outputs[k].name), line->colormap);
+                              le_cli_arguments_find(&launch->arguments, line->outputs[k].name), line);
     return le_cli_results_end(&launch->outcome, code);
 }
 

@@ -62,7 +62,7 @@ static int deliver(struct run *run, const struct le_cli_output *output) {
     leat_array *array = NULL;
     int code = le_cli_failed(run->session.cli, leat_call_result(run->session.call, output->name, &array));
     if (!code)
-        code = le_cli_deliver(&run->outcome, output, array, run->session.line.colormap);
+        code = le_cli_deliver(&run->outcome, output, array, &run->session.line);
     leat_array_free(array);
     return code;
 }

@@ -61,16 +61,18 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     return code;
 }
 
-/* A signal waits until a file is whole or gone, but not for a pipe, which may never find a reader. */
 static int write_file(struct le_cli *cli, const struct le_cli_output *output, const leat_array *array,
-                      leat_colormap colormap) {
-    bool keyed = le_cli_ends_with(output->path, ".npz"), holds = le_cli_target_is_regular(output->path);
-    const char *key = keyed ? (output->key ? output->key : output->name) : NULL;
-    if (holds)
-        le_cli_interrupt_hold();
-    leat_status status = leat_array_save(array, output->path, key, colormap);
-    if (holds)
-        le_cli_interrupt_release();
+                      const struct le_cli_line *line) {
+    bool keyed = le_cli_ends_with(output->path, ".npz");
+    const leat_save_options options = {.key = !keyed        ? NULL
+                                              : output->key ? output->key
+                                                            : output->name,
+                                       .colormap = line->colormap,
+                                       .sync = line->sync,
+                                       .proceed = le_cli_interrupt_proceed};
+    le_cli_interrupt_hold(output->path);
+    leat_status status = leat_array_save_as(array, output->path, &options);
+    le_cli_interrupt_release();
     return le_cli_failed(cli, status);
 }
 
@@ -118,7 +120,7 @@ static int to_host(struct le_cli *cli, const leat_array *array, leat_array **hos
 }
 
 static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
-                   leat_colormap colormap) {
+                   const struct le_cli_line *line) {
     struct le_cli *cli = outcome->cli;
     bool to_stdout = output->path && strcmp(output->path, "-") == 0;
     const char *what = output->path && !to_stdout ? output->path : "stdout";
@@ -128,7 +130,7 @@ static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *o
     if (to_stdout)
         code = write_stdout(cli, array);
     else if (output->path)
-        code = write_file(cli, output, array, colormap);
+        code = write_file(cli, output, array, line);
     else
         code = print_result(cli, output->name, array);
     if (outcome->json.file && !code)
@@ -138,13 +140,13 @@ static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *o
 }
 
 int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
-                   leat_colormap colormap) {
+                   const struct le_cli_line *line) {
     leat_array *host = NULL;
     if (!outcome->cli->on_device)
-        return deliver(outcome, output, array, colormap);
+        return deliver(outcome, output, array, line);
     int code = to_host(outcome->cli, array, &host);
     if (!code)
-        code = deliver(outcome, output, host, colormap);
+        code = deliver(outcome, output, host, line);
     leat_array_free(host);
     return code;
 }

@@ -20,7 +20,7 @@ void le_cli_outcome_free(struct le_cli_outcome *outcome);
 /* Around the results; end takes the exit code so far and gives it back, or its own. */
 int le_cli_results_begin(struct le_cli_outcome *outcome);
 int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
-                   leat_colormap colormap);
+                   const struct le_cli_line *line);
 int le_cli_results_end(struct le_cli_outcome *outcome, int code);
 
 /* The last word: times and the account, or the JSON object. */
