@@ -257,8 +257,8 @@ LEAT_API leat_status leat_array_write(leat_array *array, const void *source, siz
                                       leat_ticket *ticket);
 LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
                                      leat_ticket *ticket);
-/* Between arrays of one context, type and shape, in any memories and with any strides; the ranges of memory
- * between their first and last elements must not overlap. */
+/* Between arrays of one context (LEAT_INVALID otherwise), type and shape, in any memories and with any strides; the
+ * ranges of memory between their first and last elements must not overlap. */
 LEAT_API leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_stream *stream,
                                      leat_ticket *ticket);
 /* Page-locks memory of the caller's, so that copies from and to it need no ring (about 0.3 ms a MiB), until it is
@@ -376,16 +376,20 @@ LEAT_API void leat_call_free(leat_call *call);
 /* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not
  * widen types); an array of rank 0 is a strong scalar. On a device, arrays in its own or in mapped memory are read
  * where they lie; those in host or pinned memory are copied to the device in each run, and must stay as they are until
- * its ticket is reached. */
+ * its ticket is reached. An array of another context is LEAT_INVALID; only host memory of one may be an input: of any
+ * context on the CPU, of one on the CPU on a device. */
 LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
 LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);
 LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
 LEAT_API leat_status leat_call_set_c128(leat_call *call, const char *name, double re, double im);
 LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
-/* Asks for a result: into array (of its exact shape and type, and not read-only; it may be an input's own), or into a
- * new one (NULL). Without any call of this the program's default results are made. After a run that failed, the
- * elements of such an array may have changed. */
+/* Asks for a result: into an array (of its exact shape and type, of the call's context, not read-only, without
+ * overlapping elements; it may be an input's own), or into a new one (NULL). The same name again replaces the array.
+ * Arrays of two results must not share memory; views that only interleave do not. An array that shares memory with
+ * another result's is refused, unless that one was given before the last run: then it may still be replaced, and
+ * leat_call_run refuses (LEAT_INVALID). Without any call of this the program's default results are made. After a run
+ * that failed, the elements of such an array may have changed. */
 LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_want_clear(leat_call *call);
 /* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns.

@@ -65,7 +65,7 @@ static leat_status find_stream(const leat_array *array, leat_stream *stream, str
     if (!stream)
         return LEAT_OK;
     LE_CHECK_CONTEXT(stream->ctx);
-    if (le_context_home(stream->ctx).device != device)
+    if (!le_context_has(stream->ctx, array))
         return le_fail(LEAT_INVALID, "the array and the stream are of different contexts");
     *work = device ? stream->work : NULL;
     return LEAT_OK;
@@ -95,8 +95,7 @@ static leat_status check_transfer(const leat_array *array, const void *memory, c
 static leat_status check_writable(const leat_array *array, const char *name) {
     if (array->read_only)
         return le_fail(LEAT_INVALID, "%s is read-only", name);
-    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has elements that share memory: a stride is 0", name)
-                                   : LEAT_OK;
+    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has elements that share memory", name) : LEAT_OK;
 }
 
 /* Of a late array: it gets its elements with its memory, from a copy. */
@@ -154,7 +153,7 @@ static leat_status check_pair(const leat_array *target, const leat_array *source
     char text[2][LE_SHAPE_TEXT_MAX];
     LE_CHECK_ARRAY(target);
     LE_CHECK_ARRAY(source);
-    if (device_of(target) != device_of(source))
+    if (target->buffer->pool != source->buffer->pool)
         return le_fail(LEAT_INVALID, "target and source are of different contexts");
     bool same = target->dtype == source->dtype && target->rank == source->rank &&
                 !memcmp(target->shape, source->shape, (size_t)source->rank * sizeof *source->shape);
