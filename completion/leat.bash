@@ -96,10 +96,10 @@ _leat()
     esac
     if [[ $current == -* ]]; then
         case $command in
-        run) line='-e -o --precision-digits --colormap --device --threads --repeat --explain --json --help' ;;
+        run) line='-e -o --precision-digits --colormap --sync --device --threads --repeat --explain --json --help' ;;
         check) line='-e --json --help' ;;
         show) line='-e --emit --arch --device --threads --json --help' ;;
-        launch) line='--grid --block --shared -D -I -o --precision-digits --colormap --device --check --repeat --explain --json --help' ;;
+        launch) line='--grid --block --shared -D -I -o --precision-digits --colormap --sync --device --check --repeat --explain --json --help' ;;
         devices) line='--device --threads --json --help' ;;
         cache) line='--json --help' ;;
         report) line='--summary --trace --findings --csv --json --svg --perfetto --help' ;;

@@ -283,8 +283,8 @@ LEAT_API leat_status leat_array_write(leat_array *array, const void *source, siz
                                       leat_ticket *ticket);
 LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
                                      leat_ticket *ticket);
-/* Between arrays of one context, type and shape, in any memories and with any strides; the ranges of memory
- * between their first and last elements must not overlap. */
+/* Between arrays of one context (LEAT_INVALID otherwise), type and shape, in any memories and with any strides; the
+ * ranges of memory between their first and last elements must not overlap. */
 LEAT_API leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_stream *stream,
                                      leat_ticket *ticket);
 /* Page-locks memory of the caller's, so that copies from and to it need no ring (about 0.3 ms a MiB), until it is
@@ -323,21 +323,39 @@ LEAT_API void leat_array_free(leat_array *array);
  * LEAT_FILE: the file cannot be read, or is malformed. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
+/* The same from a file descriptor, from where it stands on: a pipe, say. The elements of an .npy are read right into
+ * the array, and nothing behind them. name: for messages; NULL: "the file". The descriptor stays the caller's. */
+LEAT_API leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat_dtype declared,
+                                        leat_array **array);
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
                                             leat_dtype declared,
                                             leat_array **array); /* the bytes of an .npy; they are copied */
-/* By the ending of path: .npy, .npz (as `key`, NULL: "array"; the file then holds this alone), .png (u8 and u16 as they
- * are, another real [h,w] scaled from its least to its greatest, NaN black), .csv and .tsv (real numbers, at most two
- * axes; a vector is one column). Written to a temporary name and renamed. */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
+/* Writes a file in the format of path's ending: .npy, .npz (the array under `key`, NULL: "array"; the file holds this
+ * array alone), .png (u8 and u16 as they are; another real [h,w] is scaled from its least to its greatest element, NaN
+ * is black), .csv or .tsv (real numbers, at most two axes; a vector is one column). The file appears under its path
+ * when it is complete, in place of an older one: whoever stops the process, and a full disk, leaves the older file as
+ * it was. It is not synced to the disk: see leat_save_options. */
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
-/* One .npz of several arrays under their names, written at once. count: 1 or more; no two names are the same. */
+typedef struct leat_save_options { /* {0} is a good default */
+    const char *key;               /* as for leat_array_save */
+    leat_colormap colormap;
+    bool sync; /* return when the file is on the disk (fsync), so that it survives a crash of the machine */
+    /* Called again and again while the file is written, on the caller's thread; false stops, which leaves the older
+     * file as it was and gives LEAT_FILE. NULL: never. */
+    bool (*proceed)(void *user);
+    void *user;
+} leat_save_options;
+LEAT_API leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options);
+/* One .npz of several arrays under their names, written at once. count: 1 or more; no two names are the same. options
+ * may be NULL; key and colormap are ignored. */
 typedef struct leat_named_array {
     const char *name;
     const leat_array *array;
 } leat_named_array;
-LEAT_API leat_status leat_archive_save(const char *path, const leat_named_array *arrays, size_t count);
+LEAT_API leat_status leat_archive_save(const char *path, const leat_named_array *arrays, size_t count,
+                                       const leat_save_options *options);
 /* The bytes of an .npy; *bytes is freed with leat_memory_free.
  * leat_memory_free gives memory that Leat handed out back to the heap that it is from: where leat_open was given
  * allocator hooks, before the last context is closed. */
@@ -396,16 +414,20 @@ LEAT_API void leat_call_free(leat_call *call);
 /* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not
  * widen types); an array of rank 0 is a strong scalar. On a device, arrays in its own or in mapped memory are read
  * where they lie; those in host or pinned memory are copied to the device in each run, and must stay as they are until
- * its ticket is reached. */
+ * its ticket is reached. An array of another context is LEAT_INVALID; only host memory of one may be an input: of any
+ * context on the CPU, of one on the CPU on a device. */
 LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
 LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);
 LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
 LEAT_API leat_status leat_call_set_c128(leat_call *call, const char *name, double re, double im);
 LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
-/* Asks for a result: into array (of its exact shape and type, and not read-only; it may be an input's own), or into a
- * new one (NULL). Without any call of this the program's default results are made. After a run that failed, the
- * elements of such an array may have changed. */
+/* Asks for a result: into an array (of its exact shape and type, of the call's context, not read-only, without
+ * overlapping elements; it may be an input's own), or into a new one (NULL). The same name again replaces the array.
+ * Arrays of two results must not share memory; views that only interleave do not. An array that shares memory with
+ * another result's is refused, unless that one was given before the last run: then it may still be replaced, and
+ * leat_call_run refuses (LEAT_INVALID). Without any call of this the program's default results are made. After a run
+ * that failed, the elements of such an array may have changed. */
 LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_want_clear(leat_call *call);
 /* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns.
@@ -706,6 +728,9 @@ typedef bool leat_report_write(void *user, const void *bytes, size_t size_bytes)
 /* The same trace gives the same bytes. */
 LEAT_API leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_report_format format,
                                        leat_report_write *write, void *user);
+/* The same into a file, as leat_array_save_as writes one. options may be NULL; key and colormap are ignored. */
+LEAT_API leat_status leat_trace_report_save(const leat_trace *trace, leat_report report, leat_report_format format,
+                                            const char *path, const leat_save_options *options);
 
 #ifdef __cplusplus
 }

@@ -102,10 +102,10 @@ static void test_null(void **state) {
     REFUSES("bytes", leat_array_load_memory(ctx, NULL, 0, (leat_dtype)0, &out));
     REFUSES("array", leat_array_save(NULL, "a.npy", NULL, LEAT_COLORMAP_GREY));
     REFUSES("path", leat_array_save(a, NULL, NULL, LEAT_COLORMAP_GREY));
-    REFUSES("path", leat_archive_save(NULL, &(leat_named_array){"a", a}, 1));
-    REFUSES("arrays", leat_archive_save("a.npz", NULL, 1));
-    REFUSES("name", leat_archive_save("a.npz", &(leat_named_array){NULL, a}, 1));
-    REFUSES("array", leat_archive_save("a.npz", &(leat_named_array){"a", NULL}, 1));
+    REFUSES("path", leat_archive_save(NULL, &(leat_named_array){"a", a}, 1, NULL));
+    REFUSES("arrays", leat_archive_save("a.npz", NULL, 1, NULL));
+    REFUSES("name", leat_archive_save("a.npz", &(leat_named_array){NULL, a}, 1, NULL));
+    REFUSES("array", leat_archive_save("a.npz", &(leat_named_array){"a", NULL}, 1, NULL));
     REFUSES("text", leat_float_text(LEAT_F64, 1, 0, NULL));
     REFUSES("count", leat_builtin_count(LEAT_BUILTIN_TYPE, NULL));
     REFUSES("info", leat_builtin_get(LEAT_BUILTIN_TYPE, 0, NULL));
@@ -117,7 +117,7 @@ static void test_null(void **state) {
     REFUSES("cost", leat_ledger_get(ctx, 0, NULL));
     REFUSES("what", leat_ledger_begin(ctx, LEAT_COST_OTHER, NULL));
     REFUSES("name", leat_dtype_parse(NULL, NULL));
-    assert_invalid(leat_archive_save("a.npz", &(leat_named_array){"a", a}, 0));
+    assert_invalid(leat_archive_save("a.npz", &(leat_named_array){"a", a}, 0, NULL));
     assert_invalid(leat_array_to_dlpack(a, a, &tensor));
     assert_null(out);
     assert_null(leat_array_retain(NULL));

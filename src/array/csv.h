@@ -12,8 +12,8 @@
 leat_status le_csv_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
                         char delimiter, leat_dtype declared, leat_array **array);
 /* Of real numbers, with at most two axes; a vector has one number a line. Floats have the digits that read back as the
- * same value, bools are 0 and 1. */
-leat_status le_csv_save(const leat_array *array, const char *path, char delimiter);
+ * same value, bools are 0 and 1. options: leat_save_options; NULL: the defaults. */
+leat_status le_csv_save(const leat_array *array, const char *path, char delimiter, const leat_save_options *options);
 
 /* ---- one field */
 

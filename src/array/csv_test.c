@@ -201,7 +201,7 @@ static void random_reals(void **state) {
 
 static void round_trip(struct le_memory_pool *pool, const char *path, leat_array *array) {
     leat_array *back = NULL;
-    assert_ok(le_array_save(array, path, NULL, LEAT_COLORMAP_GREY));
+    assert_ok(le_array_save(array, path, SAVE_AS(0)));
     assert_ok(le_array_load(pool, path, NULL, array->dtype, &back));
     assert_int_equal(back->dtype, array->dtype);
     assert_int_equal(back->rank, array->rank);
@@ -264,20 +264,20 @@ static void files(void **state) {
     make_folder(folder);
     snprintf(path, sizeof path, "%s/t.csv", folder);
     assert_ok(le_array_transpose(array, NULL, &turned));
-    assert_ok(le_array_save(turned, path, NULL, LEAT_COLORMAP_GREY));
+    assert_ok(le_array_save(turned, path, SAVE_AS(0)));
     file_is(path, "0,3\n1,4\n2,5\n");
     assert_int_equal(le_array_load(pool, path, "key", (leat_dtype)0, &back), LEAT_FILE);
     le_array_free(array);
     array = counted(pool, 1, SHAPE(3));
-    assert_ok(le_array_save(array, path, NULL, LEAT_COLORMAP_GREY));
+    assert_ok(le_array_save(array, path, SAVE_AS(0)));
     file_is(path, "0\n1\n2\n");
     le_array_free(array);
     array = new_array(pool, LEAT_C64, 1, SHAPE(3));
-    assert_int_equal(le_array_save(array, path, NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
+    assert_int_equal(le_array_save(array, path, SAVE_AS(0)), LEAT_FILE);
     assert_message("c64[3] is complex");
     le_array_free(array);
     array = counted(pool, 3, SHAPE(2, 1, 1));
-    assert_int_equal(le_array_save(array, path, NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
+    assert_int_equal(le_array_save(array, path, SAVE_AS(0)), LEAT_FILE);
     assert_message("i32[2,1,1] has more axes than the two of a table");
     file_is(path, "0\n1\n2\n");
     le_array_free(array);

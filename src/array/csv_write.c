@@ -1,7 +1,8 @@
 /* See csv.h: tables out. */
 #include "array/csv.h"
-#include "array/file.h"
 #include "base/decimal.h"
+#include "base/file_out.h"
+#include "base/memory.h"
 #include "spec/type.h"
 #include <stdio.h>
 
@@ -75,18 +76,15 @@ static leat_status check(const leat_array *array, const char *path) {
     return LEAT_OK;
 }
 
-leat_status le_csv_save(const leat_array *array, const char *path, char delimiter) {
+leat_status le_csv_save(const leat_array *array, const char *path, char delimiter, const leat_save_options *options) {
     struct writing w = {0};
     leat_status status = check(array, path);
     if (!status)
-        status = le_file_out_open(path, &w.out);
+        status = le_file_out_open(path, options, &w.out);
     if (status)
         return status;
     w.buffer = le_alloc(BUFFER_BYTES);
     status = w.buffer ? write_rows(&w, array, delimiter) : le_fail_out_of_memory(BUFFER_BYTES);
     le_free(w.buffer);
-    if (!status)
-        return le_file_out_commit(&w.out);
-    le_file_out_drop(&w.out);
-    return status;
+    return le_file_out_close(&w.out, status);
 }

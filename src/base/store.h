@@ -6,7 +6,7 @@
  *
  * On disk each entry is one file of a header, the key and the value under checksums, which find damage; against other
  * users it is ownership that protects: the folder is the effective user's, 0700 and no symbolic link, and so is each
- * file, 0600. A file is written without a name, or under a temporary one, synced, and named. Above a limit of bytes the
+ * file, 0600. A file is synced before it gets its name (new_file.h). Above a limit of bytes the
  * entries that were used longest ago go first. An entry that is damaged, or no file of the user's, is removed when
  * it is asked for. Any number of processes share a folder.
  *

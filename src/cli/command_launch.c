@@ -238,7 +238,7 @@ static int deliver_all(struct launch *launch) {
         return le_cli_fail(launch->session.cli, LEAT_OUT_OF_MEMORY, "out of memory");
     for (size_t k = 0; k < line->output_count; k++)
         arrays[k] = le_cli_arguments_find(&launch->arguments, line->outputs[k].name);
-    int code = le_cli_deliver(&launch->outcome, line->outputs, arrays, line->output_count, line->colormap);
+    int code = le_cli_deliver(&launch->outcome, line->outputs, arrays, line->output_count, line);
     free(arrays);
     return code;
 }

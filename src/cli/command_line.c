@@ -146,6 +146,12 @@ static int set_colormap(struct parse *parse, char *value) {
     return LE_EXIT_OK;
 }
 
+static int set_sync(struct parse *parse, char *value) {
+    (void)value;
+    parse->line->sync = true;
+    return LE_EXIT_OK;
+}
+
 static int set_form(struct parse *parse, char *value) {
     static const char *const FORMS[] = {
         [LEAT_FORM_TREE] = "tree",         [LEAT_FORM_IR] = "ir",     [LEAT_FORM_PLAN] = "plan",
@@ -259,6 +265,7 @@ static const struct option {
     {"--repeat", LE_ACCEPTS_RUN, true, set_repeat},
     {"--colormap", LE_ACCEPTS_RUN, true, set_colormap},
     {"--precision-digits", LE_ACCEPTS_RUN, true, set_precision},
+    {"--sync", LE_ACCEPTS_RUN, false, set_sync},
     {"--emit", LE_ACCEPTS_FORM, true, set_form},
     {"--arch", LE_ACCEPTS_FORM, true, set_architecture},
     {"--json", 0, false, set_json},

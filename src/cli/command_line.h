@@ -17,7 +17,7 @@ struct le_cli_output {
 enum le_cli_accepts { /* what a subcommand takes */
                       LE_ACCEPTS_PROGRAM = 1,
                       LE_ACCEPTS_BINDINGS = 2,
-                      LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap */
+                      LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap, --sync */
                       LE_ACCEPTS_THREADS = 8, /* --threads */
                       LE_ACCEPTS_DEVICE = 32, /* --device */
                       LE_ACCEPTS_MACHINE = LE_ACCEPTS_THREADS | LE_ACCEPTS_DEVICE,
@@ -34,6 +34,7 @@ struct le_cli_line {
     int threads;
     uint64_t repeat;
     leat_colormap colormap;
+    bool sync; /* results are on the disk when the command ends */
     leat_form form;
     char *pass;         /* of ir:PASS; NULL: the last one */
     char *architecture; /* of ptx and sass; NULL: the device's */

@@ -111,8 +111,7 @@ static int deliver_all(struct run *run) {
     struct results results = {0};
     int code = take_results(run, &results);
     if (!code)
-        code =
-            le_cli_deliver(&run->outcome, results.outputs, results.arrays, results.count, run->session.line.colormap);
+        code = le_cli_deliver(&run->outcome, results.outputs, results.arrays, results.count, &run->session.line);
     free_results(run, &results);
     return code;
 }

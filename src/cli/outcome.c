@@ -62,14 +62,15 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     return code;
 }
 
-/* A signal waits until a file is whole or gone, but not for a pipe, which may never find a reader. */
-static int write_file(struct le_cli *cli, const char *path, const leat_array *array, leat_colormap colormap) {
-    bool holds = le_cli_target_is_regular(path);
-    if (holds)
-        le_cli_interrupt_hold();
-    leat_status status = leat_array_save(array, path, NULL, colormap);
-    if (holds)
-        le_cli_interrupt_release();
+static leat_save_options save_options(const struct le_cli_line *line) {
+    return (leat_save_options){.colormap = line->colormap, .sync = line->sync, .proceed = le_cli_interrupt_proceed};
+}
+
+static int write_file(struct le_cli *cli, const char *path, const leat_array *array, const struct le_cli_line *line) {
+    const leat_save_options options = save_options(line);
+    le_cli_interrupt_hold(path);
+    leat_status status = leat_array_save_as(array, path, &options);
+    le_cli_interrupt_release();
     return le_cli_failed(cli, status);
 }
 
@@ -117,7 +118,7 @@ static int to_host(struct le_cli *cli, const leat_array *array, leat_array **hos
 }
 
 static int deliver_one(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
-                       leat_colormap colormap) {
+                       const struct le_cli_line *line) {
     struct le_cli *cli = outcome->cli;
     bool to_stdout = output->path && strcmp(output->path, "-") == 0;
     const char *what = output->path && !to_stdout ? output->path : "stdout";
@@ -127,7 +128,7 @@ static int deliver_one(struct le_cli_outcome *outcome, const struct le_cli_outpu
     if (to_stdout)
         code = write_stdout(cli, array);
     else if (output->path)
-        code = write_file(cli, output->path, array, colormap);
+        code = write_file(cli, output->path, array, line);
     else
         code = print_result(cli, output->name, array);
     if (outcome->json.file && !code)
@@ -149,21 +150,23 @@ static bool is_first_in_archive(const struct le_cli_output *outputs, size_t k) {
     return true;
 }
 
-static int write_archive(struct le_cli *cli, const char *path, const leat_named_array *members, size_t count) {
+static int write_archive(struct le_cli *cli, const char *path, const leat_named_array *members, size_t count,
+                         const struct le_cli_line *line) {
+    const leat_save_options options = save_options(line);
     uint64_t bytes = 0;
     le_cli_progress_set(cli, path, 0, 0);
     le_cli_cost_begin(cli, LEAT_COST_WRITE, path);
     for (size_t k = 0; k < count; k++)
         bytes += array_bytes(members[k].array);
-    le_cli_interrupt_hold();
-    leat_status status = leat_archive_save(path, members, count);
+    le_cli_interrupt_hold(path);
+    leat_status status = leat_archive_save(path, members, count, &options);
     le_cli_interrupt_release();
     le_cli_cost_end(cli, bytes);
     return le_cli_failed(cli, status);
 }
 
 static int deliver_archive(struct le_cli *cli, const struct le_cli_output *outputs, leat_array *const *arrays,
-                           size_t first, size_t count) {
+                           size_t first, size_t count, const struct le_cli_line *line) {
     leat_named_array *members = malloc(count * sizeof *members);
     size_t member_count = 0;
     if (!members)
@@ -172,7 +175,7 @@ static int deliver_archive(struct le_cli *cli, const struct le_cli_output *outpu
         if (is_in_archive(&outputs[k], &outputs[first]))
             members[member_count++] =
                 (leat_named_array){.name = outputs[k].key ? outputs[k].key : outputs[k].name, .array = arrays[k]};
-    int code = write_archive(cli, outputs[first].path, members, member_count);
+    int code = write_archive(cli, outputs[first].path, members, member_count, line);
     free(members);
     return code;
 }
@@ -180,13 +183,13 @@ static int deliver_archive(struct le_cli *cli, const struct le_cli_output *outpu
 /* ---- all results */
 
 static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *outputs, leat_array *const *arrays,
-                   size_t k, size_t count, leat_colormap colormap) {
+                   size_t k, size_t count, const struct le_cli_line *line) {
     struct le_cli *cli = outcome->cli;
     leat_array *host = NULL;
     int code = LE_EXIT_OK;
     if (le_cli_is_archive(&outputs[k])) {
         if (is_first_in_archive(outputs, k))
-            code = deliver_archive(cli, outputs, arrays, k, count);
+            code = deliver_archive(cli, outputs, arrays, k, count, line);
         if (outcome->json.file && !code)
             describe_result(&outcome->json, &outputs[k], arrays[k]);
         return code;
@@ -194,7 +197,7 @@ static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *o
     if (cli->on_device)
         code = to_host(cli, arrays[k], &host);
     if (!code)
-        code = deliver_one(outcome, &outputs[k], host ? host : arrays[k], colormap);
+        code = deliver_one(outcome, &outputs[k], host ? host : arrays[k], line);
     leat_array_free(host);
     return code;
 }
@@ -222,10 +225,10 @@ static int close_results(struct le_cli_outcome *outcome, int code) {
 }
 
 int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *outputs, leat_array *const *arrays,
-                   size_t count, leat_colormap colormap) {
+                   size_t count, const struct le_cli_line *line) {
     int code = open_results(outcome);
     for (size_t k = 0; k < count && !code; k++)
-        code = deliver(outcome, outputs, arrays, k, count, colormap);
+        code = deliver(outcome, outputs, arrays, k, count, line);
     return close_results(outcome, code);
 }
 

@@ -20,7 +20,7 @@ void le_cli_outcome_free(struct le_cli_outcome *outcome);
 /* Prints and writes the results: arrays[k] is that of outputs[k]. Those that go into one archive are written at once.
  */
 int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *outputs, leat_array *const *arrays,
-                   size_t count, leat_colormap colormap);
+                   size_t count, const struct le_cli_line *line);
 
 /* The last word: times and the account, or the JSON object. */
 void le_cli_report(struct le_cli_outcome *outcome, int code);

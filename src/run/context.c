@@ -86,6 +86,9 @@ static leat_status check_options(const leat_options *options) {
         return le_fail(LEAT_INVALID, "allocate, reallocate and release must be given together, or none of them");
     if (options->interpret < LEAT_INTERPRET_DEFAULT || options->interpret > LEAT_INTERPRET_ONLY)
         return le_fail(LEAT_INVALID, "interpret %d: it is no leat_interpret", (int)options->interpret);
+    if (options->copy_threads < 0 || options->copy_threads > THREADS_MAX)
+        return le_fail(LEAT_INVALID, "copy_threads %d: it must be 1 to %d, or 0 for the default", options->copy_threads,
+                       THREADS_MAX);
     if (options->ledger_level < 0 || options->ledger_level > 2)
         return le_fail(LEAT_INVALID, "ledger_level %d: it must be 0, 1 or 2", options->ledger_level);
     return LEAT_OK;

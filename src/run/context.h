@@ -51,6 +51,10 @@ void le_context_release(leat_context *ctx);
 void le_context_close(leat_context *ctx); /* the opener's release: drops the program cache, too */
 /* LEAT_INVALID for NULL, and in a child of the process that opened it. */
 leat_status le_context_check(const leat_context *ctx);
+/* Whether the array was made in this context. */
+static inline bool le_context_has(const leat_context *ctx, const leat_array *array) {
+    return array->buffer->pool == ctx->memory;
+}
 /* Passes one line to the log hook, if there is one. */
 void le_context_note(leat_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void le_context_warn(leat_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -47,10 +47,17 @@ static void test_options(void **state) {
         {{.threads = 7}, LEAT_OK},
         {{.threads = -1}, LEAT_INVALID},
         {{.threads = 100000}, LEAT_INVALID},
+        {{.copy_threads = 3}, LEAT_OK},
+        {{.copy_threads = -1}, LEAT_INVALID},
+        {{.copy_threads = INT32_MAX}, LEAT_INVALID},
+        {{.interpret = LEAT_INTERPRET_ONLY}, LEAT_OK},
+        {{.interpret = (leat_interpret)(LEAT_INTERPRET_ONLY + 1)}, LEAT_INVALID},
+        {{.interpret = (leat_interpret)-1}, LEAT_INVALID},
         {{.simd = "baseline"}, LEAT_OK},
         {{.simd = "mmx"}, LEAT_INVALID},
         {{.ledger_level = 1}, LEAT_OK},
         {{.ledger_level = 3}, LEAT_INVALID},
+        {{.ledger_level = -1}, LEAT_INVALID},
         {{.allocate = never_allocate}, LEAT_INVALID},
     };
     (void)state;

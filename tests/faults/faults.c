@@ -298,7 +298,7 @@ static leat_status archive(leat_context *ctx) {
     leat_status status;
     const char *path = scratch_path("two.npz");
     (void)((status = ramp(ctx, 2, (int64_t[]){7, 9}, &x)) || (status = leat_array_transpose(x, NULL, &y)) ||
-           (status = leat_archive_save(path, (leat_named_array[]){{"x", x}, {"y", y}}, 2)) ||
+           (status = leat_archive_save(path, (leat_named_array[]){{"x", x}, {"y", y}}, 2, NULL)) ||
            (status = leat_array_load(ctx, path, "y", 0, &back)));
     leat_array_free(back);
     leat_array_free(y);

@@ -7,9 +7,11 @@
 static void check_again(struct le_memory_pool *pool, const leat_array *array, char delimiter) {
     char path[64];
     snprintf(path, sizeof path, "/tmp/leat_fuzz_%ld.csv", (long)getpid());
-    require(le_csv_save(array, path, delimiter) == LEAT_OK);
+    require(le_csv_save(array, path, delimiter, NULL) == LEAT_OK);
+    struct le_file_in in;
     struct le_file_bytes file;
-    require(le_file_read(path, &file) == LEAT_OK);
+    require(le_file_in_open(path, &in) == LEAT_OK && le_file_in_all(&in, &file) == LEAT_OK);
+    le_file_in_finish(&in);
     unlink(path);
     leat_array *again = NULL;
     require(le_csv_load(pool, "again.csv", file.at, file.size_bytes, delimiter, array->dtype, &again) == LEAT_OK);

@@ -4,7 +4,7 @@
 #ifndef LE_SIM_ABI_H
 #define LE_SIM_ABI_H
 
-enum { SIM_ABI = 2, SIM_DYNAMIC_BYTES = 232448 /* 227 KiB: what a block may ask for */ };
+enum { SIM_ABI = 3, SIM_DYNAMIC_BYTES = 232448 /* 227 KiB: what a block may ask for */ };
 
 struct sim_dim {
     unsigned x, y, z;
