@@ -72,9 +72,10 @@ _leat()
         case $previous in
         --limit) return ;;
         --from-start) _leat_words 'on off' "$current"; return ;;
+        --graphs) _leat_words 'only' "$current"; return ;;
         esac
         if [[ $current == -* && ($COMP_CWORD -eq 2 || $previous == -* || ${COMP_WORDS[COMP_CWORD-2]} == -*) ]]; then
-            _leat_words '-o --no-source --limit --from-start --help' "$current"
+            _leat_words '-o --no-source --limit --from-start --graphs --help' "$current"
         else
             compopt -o filenames 2>/dev/null
             [[ $COMP_CWORD -gt 2 ]] || while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -c -- "$current")

@@ -551,11 +551,15 @@ typedef struct leat_parameter_info {
     size_t size_bytes;
     leat_dtype dtype; /* f32, f64, f16; integers as i8 to i64, whether signed or not; 0: a struct */
     bool is_address;  /* of 8 bytes: it may be a pointer or a 64-bit integer, which compiled code does not tell apart */
+    const char *name; /* as the source has it; "" if that is not known; lives with the module */
 } leat_parameter_info;
 LEAT_API leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_info *info);
 
 /* What a kernel is launched with, in the order of its parameters. An array's parameter is the address of its first
- * element; the kernel is told nothing of extents and strides. In, out and inout say what the kernel does with it, and
+ * element; the kernel is told nothing of extents and strides. If the source, the mangled name or sim says what the
+ * parameter points to, an array of another type is LEAT_INVALID: f64 for a float *. Pointers to void, characters and
+ * structs take any array, arrays of bytes fit any pointer, and complex arrays fit pointers to their parts. In, out and
+ * inout say what the kernel does with it, and
  * so what it has to wait for. An address of your own is given as leat_u64; then order is yours to keep, too. */
 typedef enum leat_argument_kind {
     LEAT_ARGUMENT_IN = 1,
@@ -694,6 +698,7 @@ typedef struct leat_trace_options { /* {0} is a good default */
     uint64_t limit_bytes;           /* of a process' part; what comes after is counted, not kept; 0: no limit */
     bool no_source;                 /* without the lines of source that made the calls */
     bool paused;                    /* recording starts at cuProfilerStart, and ends at cuProfilerStop */
+    bool graphs_only;               /* of launches, record those of graphs only, not those of single kernels */
 } leat_trace_options;
 typedef struct leat_trace_outcome {
     int exit_status;  /* the command's; 128 + the signal that ended it */

@@ -101,6 +101,8 @@ static leat_status fill(leat_module *module, const char *cuda_c, const leat_modu
                                       .line_info = options->line_info,
                                       .is_whole = is_whole(cuda_c, options)};
     leat_status status = le_device_module_new(module->ctx->device, &source, &module->native);
+    if (!status)
+        le_device_module_read_source(module->native, cuda_c);
     return status ? status : make_kernels(module);
 }
 
@@ -218,8 +220,10 @@ leat_status leat_kernel_parameter(leat_kernel *kernel, size_t k, leat_parameter_
     if (k >= (size_t)facts.parameter_count)
         return le_fail(LEAT_INVALID, "k is %zu, and kernel %s has %d parameters", k, facts.name, facts.parameter_count);
     const struct le_parameter *parameter = &facts.parameters[k];
-    *info = (leat_parameter_info){
-        .size_bytes = parameter->size_bytes, .dtype = parameter->dtype, .is_address = parameter->may_be_pointer};
+    *info = (leat_parameter_info){.size_bytes = parameter->size_bytes,
+                                  .dtype = parameter->dtype,
+                                  .is_address = parameter->may_be_pointer,
+                                  .name = parameter->name};
     return LEAT_OK;
 }
 
@@ -258,6 +262,7 @@ static leat_status translate_array(const leat_kernel *kernel, const leat_argumen
     to->addresses[k] = kernel_address(array);
     to->arguments[k] = (struct le_launch_argument){.value = &to->addresses[k],
                                                    .size_bytes = sizeof to->addresses[k],
+                                                   .dtype = array->dtype,
                                                    .block = array->buffer->block,
                                                    .access = ACCESSES[argument->kind]};
     return LEAT_OK;

@@ -82,7 +82,7 @@ static void find_path(struct le_store *store, const char *folder) {
 static void set_note(struct le_store *store, const char *reason) {
     if (store->note_state != NOTE_NONE)
         return;
-    snprintf(store->note, sizeof store->note, "compiled code is not kept: %s", reason);
+    snprintf(store->note, sizeof store->note, "compiled code is not cached: %s", reason);
     store->note_state = NOTE_WAITING;
 }
 
@@ -95,8 +95,8 @@ static size_t find_cap(struct le_store *store, size_t asked) {
     unsigned long long bytes = strtoull(text, &end, 10);
     if (isdigit((unsigned char)*text) && !*end && !errno && bytes <= SIZE_MAX)
         return (size_t)bytes;
-    snprintf(store->note, sizeof store->note, "LEAT_CACHE_CAP_BYTES=%.60s is no number of bytes; it is taken as %zu",
-             text, DEFAULT_CAP_BYTES);
+    snprintf(store->note, sizeof store->note, "LEAT_CACHE_CAP_BYTES=%.60s is not a byte count; using %zu", text,
+             DEFAULT_CAP_BYTES);
     store->note_state = NOTE_WAITING;
     return DEFAULT_CAP_BYTES;
 }

@@ -78,12 +78,12 @@ static bool is_own(int folder, const char *path, char *reason) {
         return false;
     }
     if (about.st_uid != geteuid()) {
-        snprintf(reason, LE_DISK_REASON_BYTES, "%s belongs to user %lu, and this process is user %lu's", path,
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s belongs to user %lu, but this process runs as user %lu", path,
                  (unsigned long)about.st_uid, (unsigned long)geteuid());
         return false;
     }
     if (about.st_mode & NOT_FOR_OTHERS) {
-        snprintf(reason, LE_DISK_REASON_BYTES, "%s is open to other users (mode %04o), and must not be: 0700", path,
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s is open to other users (mode %04o); its mode must be 0700", path,
                  (unsigned)about.st_mode & 07777);
         return false;
     }
@@ -92,7 +92,7 @@ static bool is_own(int folder, const char *path, char *reason) {
 
 enum le_disk_open le_disk_open(const char *path, bool create, int *folder, char *reason) {
     if (create && !make_folders(path)) {
-        snprintf(reason, LE_DISK_REASON_BYTES, "%s cannot be made: %s", path, strerror(errno));
+        snprintf(reason, LE_DISK_REASON_BYTES, "%s cannot be created: %s", path, strerror(errno));
         return LE_DISK_REFUSED;
     }
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

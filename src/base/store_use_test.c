@@ -91,7 +91,7 @@ static int use_read_only_folder(void) {
     store = open_store(below, 0);
     put(store, "key", "value");
     note = le_store_note(store);
-    right = right && note && strstr(note, "cannot be made: Permission denied");
+    right = right && note && strstr(note, "cannot be created: Permission denied");
     le_store_close(store);
     chmod(scratch.folder, 0700);
     scratch_remove(&scratch);

@@ -1,4 +1,4 @@
-/* `leat cache`: the compiled code that is kept on disk. */
+/* `leat cache`: shows or clears the cache of compiled code on disk. */
 #include "cli/command_line.h"
 #include "cli/json.h"
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void print_stat(const leat_cache_info *info, const leat_cache_entry *next
     printf("entries    %zu\n", info->count);
     printf("size       %s of at most %s\n", size_text(info->size_bytes, size), size_text(info->cap_bytes, cap));
     if (next)
-        printf("next out   %s (%s, last used %s ago)\n", next->label, size_text(next->size_bytes, size),
+        printf("evict next %s (%s, last used %s ago)\n", next->label, size_text(next->size_bytes, size),
                age_text(next->used_s, age));
 }
 
@@ -86,7 +86,8 @@ static int run_stat(struct le_cli *cli, struct le_json *json) {
 
 static void print_list(const leat_cache_entry *entries, size_t count) {
     if (count)
-        printf("%10s  %9s  %9s  %6s  %s\n", "size", "last used", "made", "uses", "for (the next to go first)");
+        printf("%10s  %9s  %9s  %6s  %s\n", "size", "last used", "made", "uses",
+               "compiled from (the next to be evicted first)");
     for (size_t k = 0; k < count; k++) {
         const leat_cache_entry *entry = &entries[k];
         char size[SIZE_CHARS], used[AGE_CHARS], made[AGE_CHARS];
@@ -136,7 +137,7 @@ static const struct action {
     int (*run)(struct le_cli *cli, struct le_json *json);
 } ACTIONS[] = {{"stat", run_stat}, {"list", run_list}, {"clear", run_clear}};
 
-/* Takes the first word that is no option out of the arguments. */
+/* Takes the first word that is not an option out of the arguments. */
 static const char *take_word(int *argc, char **argv) {
     for (int k = 0; k < *argc; k++) {
         if (argv[k][0] == '-')
@@ -156,8 +157,8 @@ static int find_action(struct le_cli *cli, const char *word, const struct action
         *action = &ACTIONS[k];
         return LE_EXIT_OK;
     }
-    return word ? le_cli_usage(cli, "cache %s: write stat, list or clear", word)
-                : le_cli_usage(cli, "what of the cache? write stat, list or clear");
+    return word ? le_cli_usage(cli, "unknown action %s: must be stat, list or clear", word)
+                : le_cli_usage(cli, "missing action: stat, list or clear");
 }
 
 static void on_log(leat_log_level level, const char *text, void *user) {

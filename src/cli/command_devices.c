@@ -1,52 +1,54 @@
-/* `leat devices`: what is here, how fast it is, why a device cannot be used, and what was looked for to find out. It
- * opens no device but the CPU as its own. */
+/* `leat devices`: which devices there are, their speed, why any is unavailable, and where the CUDA libraries were
+ * looked for. It uses no device other than the CPU. */
 #include "cli/json.h"
 #include "cli/session.h"
 #include <string.h>
 
 /* ---- for people */
 
+#define GIB(size_bytes) ((double)(size_bytes) / (1 << 30))
+
 static void print_cpu(leat_context *ctx, const leat_device_info *info) {
     const char *products;
-    printf("  instructions  %s", info->simd);
-    if (info->best_simd[0])
-        printf(" (best here: %s)", info->best_simd);
-    putchar('\n');
-    printf("  threads       %d of %d cores\n", info->threads, info->cores);
-    printf("  memory        %.1f GiB, last-level cache %.1f MiB\n", (double)info->memory_bytes / (1 << 30),
-           (double)info->cache_bytes / (1 << 20));
-    printf("  copy rate     %.1f GB/s measured, bytes read and written together\n", info->copy_bytes_per_second * 1e-9);
+    printf("  instructions     %s", info->simd);
+    if (info->best_simd[0] && strcmp(info->simd, info->best_simd) != 0)
+        printf(" (this CPU also has %s)", info->best_simd);
+    printf("\n  threads          %d, on %d core%s\n", info->threads, info->cores, info->cores == 1 ? "" : "s");
+    printf("  memory           %.1f GiB\n", GIB(info->memory_bytes));
+    printf("  cache            %.1f MiB in the last level\n", (double)info->cache_bytes / (1 << 20));
+    printf("  copy rate        %.1f GB/s measured, counting bytes read and bytes written\n",
+           info->copy_bytes_per_second * 1e-9);
     if (leat_products_get(ctx, &products) == LEAT_OK)
-        printf("  products      %s\n", products);
+        printf("  matrix products  %s\n", products);
 }
 
 static void print_rates(const leat_device_info *info) {
     if (info->copy_bytes_per_second > 0)
-        printf("  copy rate     %.1f GB/s measured in its memory, bytes read and written together\n",
+        printf("  copy rate        %.1f GB/s measured in its memory, counting bytes read and bytes written\n",
                info->copy_bytes_per_second * 1e-9);
     if (info->upload_bytes_per_second > 0)
-        printf("  pinned        %.1f GB/s up, %.1f GB/s down, measured\n", info->upload_bytes_per_second * 1e-9,
-               info->download_bytes_per_second * 1e-9);
+        printf("  pinned copies    %.1f GB/s to the device, %.1f GB/s to the host, measured\n",
+               info->upload_bytes_per_second * 1e-9, info->download_bytes_per_second * 1e-9);
     if (info->launch_ns > 0)
-        printf("  launch        %.2f us for each of many, %.2f us for one with a wait, measured\n",
+        printf("  launch           %.2f us each in a row, %.2f us with a wait for the end, measured\n",
                info->launch_ns * 1e-3, info->round_trip_ns * 1e-3);
 }
 
 /* A CUDA device, or sim. */
 static void print_device(const leat_device_info *info) {
     if (info->uuid[0])
-        printf("  identity      %s, PCI %s\n", info->uuid, info->pci_id);
+        printf("  identity         %s, PCI %s\n", info->uuid, info->pci_id);
     if (info->capability)
-        printf("  compute       capability %d.%d, %d multiprocessors", info->capability / 10, info->capability % 10,
+        printf("  compute          capability %d.%d, %d multiprocessors", info->capability / 10, info->capability % 10,
                info->multiprocessors);
     if (info->capability && info->f64_ratio)
-        printf(", f64 at 1/%d of the rate of f32", info->f64_ratio);
+        printf(", f64 at 1/%d the rate of f32", info->f64_ratio);
     if (info->capability)
         putchar('\n');
     if (info->memory_bytes)
-        printf("  memory        %.1f GiB\n", (double)info->memory_bytes / (1 << 30));
+        printf("  memory           %.1f GiB\n", GIB(info->memory_bytes));
     if (info->cuda_version)
-        printf("  driver        CUDA %d.%d%s\n", info->cuda_version / 1000, info->cuda_version % 1000 / 10,
+        printf("  driver           CUDA %d.%d%s\n", info->cuda_version / 1000, info->cuda_version % 1000 / 10,
                strcmp(info->kind, "sim") == 0 ? ", simulated" : "");
     if (info->usable)
         print_rates(info);
@@ -55,7 +57,7 @@ static void print_device(const leat_device_info *info) {
 static void print_info(leat_context *ctx, const leat_device_info *info) {
     printf("%s%s%s\n", info->device, info->name[0] ? "  " : "", info->name);
     if (!info->usable)
-        printf("  not usable    %s\n", info->reason);
+        printf("  not usable       %s\n", info->reason);
     if (strcmp(info->kind, "cpu") == 0)
         print_cpu(ctx, info);
     else
@@ -63,7 +65,12 @@ static void print_info(leat_context *ctx, const leat_device_info *info) {
 }
 
 static void print_search(leat_context *ctx, leat_search_kind kind, const leat_search *search) {
-    printf("looked for %s: %s\n", search->name, search->found ? search->path : search->reason);
+    static const char *const NAMES[LEAT_SEARCH_KINDS] = {[LEAT_SEARCH_DRIVER] = "the CUDA driver",
+                                                         [LEAT_SEARCH_NVRTC] = "NVRTC, the compiler of CUDA C",
+                                                         [LEAT_SEARCH_CUBLAS] = "cuBLAS, for matrix products",
+                                                         [LEAT_SEARCH_HEADERS] = "the CUDA toolkit's headers"};
+    printf("\nlooked for %s: %s%s\n", NAMES[kind], search->found ? "found " : "",
+           search->found ? search->path : search->reason);
     for (size_t k = 0; k < search->line_count; k++) {
         leat_search_line line;
         if (leat_search_line_get(ctx, kind, k, &line) == LEAT_OK)
@@ -159,7 +166,7 @@ static int show_devices(struct le_cli *cli, const char *wanted, struct le_json *
             print_info(cli->ctx, &info);
     }
     if (!code && !shown)
-        code = le_cli_fail(cli, LEAT_DEVICE, "there is no device '%.100s': auto, cpu, cuda, cuda:N or sim", wanted);
+        code = le_cli_fail(cli, LEAT_DEVICE, "no device '%.100s': write auto, cpu, cuda, cuda:N or sim", wanted);
     return code;
 }
 

@@ -35,7 +35,7 @@ static bool is_bound(const struct le_cli_line *line, const char *name) {
 static int check_outputs(struct le_cli *cli, const struct le_cli_line *line) {
     for (size_t k = 0; k < line->output_count; k++)
         if (!is_bound(line, line->outputs[k].name))
-            return le_cli_usage(cli, "-o %s: none of the arguments has that name", line->outputs[k].name);
+            return le_cli_usage(cli, "-o %s: no argument has this name", line->outputs[k].name);
     return le_cli_check_files(cli, line);
 }
 
@@ -63,7 +63,7 @@ static int open_named(struct launch *launch, const char *device, bool quiet) {
 
 static int open_simulator(struct launch *launch, const char *because) {
     char note[400];
-    snprintf(note, sizeof note, "on sim, the simulator: %s", because);
+    snprintf(note, sizeof note, "running on sim, the simulator: %s", because);
     le_cli_note(launch->session.cli, note);
     return open_named(launch, "sim", false);
 }
@@ -94,9 +94,9 @@ static int open_device(struct launch *launch) {
         device = from_environment;
     bool automatic = !device || strcmp(device, "auto") == 0;
     if (!automatic && line->check && strcmp(device, "sim") != 0)
-        return le_cli_usage(launch->session.cli, "--check is for --device sim: %s has no checks", device);
+        return le_cli_usage(launch->session.cli, "--check works on sim only, not on %s", device);
     if (!automatic && (strcmp(device, "cpu") == 0 || strcmp(device, "cpu:0") == 0))
-        return le_cli_fail(launch->session.cli, LEAT_DEVICE, "CUDA C runs on cuda and sim, not on the cpu");
+        return le_cli_fail(launch->session.cli, LEAT_DEVICE, "CUDA C runs on cuda and sim, not on cpu");
     le_cli_progress_start(launch->session.cli);
     launch->session.cli->on_device = true;
     int code = automatic ? open_auto(launch) : open_named(launch, device, false);
@@ -148,8 +148,9 @@ static int find_kernel(struct launch *launch) {
     if (!code)
         code = le_cli_failed(cli, leat_kernel_get(launch->kernel, &info));
     if (!code && line->binding_count != (size_t)info.parameter_count)
-        code = le_cli_usage(cli, "%s takes %d argument%s, not %zu", info.name, info.parameter_count,
-                            info.parameter_count == 1 ? "" : "s", line->binding_count);
+        code = le_cli_arguments_wrong_count(cli, line, launch->kernel);
+    if (!code)
+        le_cli_arguments_check_names(cli, line, launch->kernel);
     return code;
 }
 
@@ -157,7 +158,8 @@ static int check_arrays(struct launch *launch) {
     const struct le_cli_line *line = &launch->session.line;
     for (size_t k = 0; k < line->output_count; k++)
         if (!le_cli_arguments_find(&launch->arguments, line->outputs[k].name))
-            return le_cli_usage(launch->session.cli, "-o %s: that is a number, not an array", line->outputs[k].name);
+            return le_cli_usage(launch->session.cli, "-o %s: this argument is a number, not an array",
+                                line->outputs[k].name);
     return LE_EXIT_OK;
 }
 

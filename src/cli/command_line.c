@@ -351,7 +351,7 @@ static int parse_binding(struct parse *parse, char *argument) {
 static int set_kernel(struct parse *parse, char *argument) {
     char *at = strstr(argument, ".cu:");
     if (!at || at == argument || !at[4])
-        return le_cli_usage(parse->cli, "`%s`: write FILE.cu:KERNEL", argument);
+        return le_cli_usage(parse->cli, "`%s` names no kernel: write FILE.cu:KERNEL", argument);
     at[3] = '\0';
     parse->line->path = argument;
     parse->line->kernel = at + 4;
@@ -363,7 +363,7 @@ static int parse_positionals(struct parse *parse, int count, char **positionals)
     int first = 0, code = LE_EXIT_OK;
     if (parse->accepts & LE_ACCEPTS_KERNEL) {
         if (count == 0)
-            return le_cli_usage(parse->cli, "no kernel: write FILE.cu:KERNEL");
+            return le_cli_usage(parse->cli, "no kernel given: write FILE.cu:KERNEL");
         code = set_kernel(parse, positionals[first++]);
     }
     if (!parse->line->text && (parse->accepts & LE_ACCEPTS_PROGRAM)) {
@@ -381,7 +381,7 @@ static int check_line(struct parse *parse) {
     const struct le_cli_line *line = parse->line;
     int readers = line->path && strcmp(line->path, "-") == 0, writers = 0, printed = 0;
     if (line->kernel && (!line->grid.x || !line->block.x))
-        return le_cli_usage(parse->cli, "no %s: write --grid X[,Y[,Z]] --block X[,Y[,Z]]",
+        return le_cli_usage(parse->cli, "missing %s: write --grid X[,Y[,Z]] --block X[,Y[,Z]]",
                             line->grid.x ? "--block" : "--grid");
     for (size_t k = 0; k < line->binding_count; k++)
         readers += strcmp(line->bindings[k].value, "-") == 0;

@@ -19,7 +19,7 @@ struct report_line {
 
 static int choose(struct le_cli *cli, struct report_line *line, leat_report report) {
     if (line->is_chosen)
-        return le_cli_usage(cli, "write one of --summary, --trace and --findings");
+        return le_cli_usage(cli, "--summary, --trace and --findings exclude each other");
     line->is_chosen = true;
     line->report = report;
     return LE_EXIT_OK;
@@ -54,9 +54,9 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
     else if (strcmp(word, "--json") == 0)
         cli->json = true;
     else if (take_value("--perfetto", argc, argv, k, &line->perfetto))
-        return *line->perfetto ? LE_EXIT_OK : le_cli_usage(cli, "--perfetto needs the name of a file");
+        return *line->perfetto ? LE_EXIT_OK : le_cli_usage(cli, "--perfetto needs a file name");
     else if (take_value("--svg", argc, argv, k, &line->svg))
-        return *line->svg ? LE_EXIT_OK : le_cli_usage(cli, "--svg needs the name of a file");
+        return *line->svg ? LE_EXIT_OK : le_cli_usage(cli, "--svg needs a file name");
     else
         return le_cli_unknown_option(cli, word, OPTIONS);
     return LE_EXIT_OK;
@@ -88,17 +88,18 @@ static int parse_line(struct le_cli *cli, int argc, char **argv, struct report_l
             return code;
     }
     if (!line->file)
-        return le_cli_usage(cli, "of what? write the name of a file that leat trace wrote, such as leat.trace");
+        return le_cli_usage(cli,
+                            "no trace file given: write the name of a file that leat trace wrote, such as leat.trace");
     if (line->csv && cli->json)
-        return le_cli_usage(cli, "write one of --csv and --json");
+        return le_cli_usage(cli, "--csv and --json exclude each other");
     if (line->csv && !line->is_chosen)
-        return le_cli_usage(cli, "--csv goes with --summary, --trace or --findings");
+        return le_cli_usage(cli, "--csv needs --summary, --trace or --findings");
     if (is_same(line->svg, line->perfetto))
         return le_cli_usage(cli, "--svg and --perfetto name the same file");
     if (is_same(line->file, line->svg) || is_same(line->file, line->perfetto))
-        return le_cli_usage(cli, "%s is the trace: give the picture another name", line->file);
+        return le_cli_usage(cli, "%s is the trace itself: write the picture to another file", line->file);
     if ((is_stdout(line->svg) || is_stdout(line->perfetto)) && (line->is_chosen || cli->json))
-        return le_cli_usage(cli, "standard output takes one report: write the picture into a file");
+        return le_cli_usage(cli, "only one report can be written to standard output: write the picture to a file");
     line->format = line->csv ? LEAT_REPORT_CSV : cli->json ? LEAT_REPORT_JSON : LEAT_REPORT_TEXT;
     return LE_EXIT_OK;
 }

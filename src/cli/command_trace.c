@@ -23,14 +23,21 @@ static int parse_limit(struct le_cli *cli, const char *value, uint64_t *limit_by
     int shift = unit ? 10 * ((int)(unit - UNITS) + 1) : 0;
     bool wrong = !end || errno || !number || (*end && (!unit || end[1])) || number > UINT64_MAX >> shift;
     if (wrong)
-        return le_cli_usage(cli, "--limit %s: write a number of bytes, such as 500000000 or 500M", value);
+        return le_cli_usage(cli, "--limit %s: not a byte count; write a number such as 500000000 or 500M", value);
     *limit_bytes = (uint64_t)number << shift;
+    return LE_EXIT_OK;
+}
+
+static int parse_graphs(struct le_cli *cli, const char *value, bool *graphs_only) {
+    if (strcmp(value, "only") != 0)
+        return le_cli_usage(cli, "--graphs %s: must be only", value);
+    *graphs_only = true;
     return LE_EXIT_OK;
 }
 
 static int parse_from_start(struct le_cli *cli, const char *value, bool *paused) {
     if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-        return le_cli_usage(cli, "--from-start %s: write on or off", value);
+        return le_cli_usage(cli, "--from-start %s: must be on or off", value);
     *paused = strcmp(value, "off") == 0;
     return LE_EXIT_OK;
 }
@@ -48,7 +55,7 @@ static const char *option_value(const char *name, int argc, char **argv, int *k)
 }
 
 static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struct trace_line *line) {
-    static const char *const OPTIONS[] = {"-o", "--no-source", "--limit", "--from-start", "--help", NULL};
+    static const char *const OPTIONS[] = {"-o", "--no-source", "--limit", "--from-start", "--graphs", "--help", NULL};
     const char *value, *word = argv[*k];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         line->help = true;
@@ -60,6 +67,8 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
         return parse_limit(cli, value, &line->options.limit_bytes);
     else if ((value = option_value("--from-start", argc, argv, k)) != NULL)
         return parse_from_start(cli, value, &line->options.paused);
+    else if ((value = option_value("--graphs", argc, argv, k)) != NULL)
+        return parse_graphs(cli, value, &line->options.graphs_only);
     else
         return le_cli_unknown_option(cli, word, OPTIONS);
     return LE_EXIT_OK;
@@ -76,9 +85,9 @@ static int parse_line(struct le_cli *cli, int argc, char **argv, struct trace_li
     if (k < argc && strcmp(argv[k], "--") == 0)
         k++;
     if (line->options.file && !*line->options.file)
-        return le_cli_usage(cli, "-o needs the name of a file");
+        return le_cli_usage(cli, "-o needs a file name");
     if (k >= argc)
-        return le_cli_usage(cli, "of what? write the command to record, such as python3 app.py");
+        return le_cli_usage(cli, "no command given: write the command to record, such as python3 app.py");
     line->command = (const char *const *)argv + k;
     return LE_EXIT_OK;
 }
@@ -91,9 +100,9 @@ static void tell(struct le_cli *cli, const struct trace_line *line, const leat_t
     if (!outcome->processes)
         return;
     bool small = outcome->bytes < 1000000;
-    snprintf(text, sizeof text, "%zu process%s in %s (%.1f %s); to read it: leat report %s", outcome->processes,
-             outcome->processes == 1 ? "" : "es", file, (double)outcome->bytes / (small ? 1e3 : 1e6),
-             small ? "kB" : "MB", file);
+    snprintf(text, sizeof text, "recorded %zu process%s in %s (%.1f %s); show it with: leat report %s",
+             outcome->processes, outcome->processes == 1 ? "" : "es", file,
+             (double)outcome->bytes / (small ? 1e3 : 1e6), small ? "kB" : "MB", file);
     le_cli_note(cli, text);
 }
 

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,14 +152,14 @@ static bool set_integer(const struct number *number, leat_dtype dtype, leat_argu
 static int set_number(struct le_cli *cli, const struct number *number, leat_dtype dtype, leat_argument *argument) {
     bool is_float = dtype >= LEAT_F16;
     if (number->value.kind == LE_VALUE_C128 || dtype >= LEAT_C64)
-        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: a kernel takes complex numbers in arrays only", number->name,
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: complex numbers can be passed in arrays only", number->name,
                            number->text);
     *argument = leat_i64(0);
     argument->dtype = dtype;
     if (is_float ? set_float(number, dtype, argument) : set_integer(number, dtype, argument))
         return LE_EXIT_OK;
-    return le_cli_fail(cli, LEAT_INVALID, "%s=%s: an integer of %zu bytes does not hold this number", number->name,
-                       number->text, leat_dtype_size_bytes(dtype));
+    return le_cli_fail(cli, LEAT_INVALID, "%s=%s: does not fit an integer of %zu byte%s", number->name, number->text,
+                       leat_dtype_size_bytes(dtype), leat_dtype_size_bytes(dtype) == 1 ? "" : "s");
 }
 
 /* `100:u32`: the type behind the last colon; text becomes the number. false: it is no number with a type. */
@@ -192,14 +193,70 @@ static int make_number(struct le_cli *cli, const struct le_cli_binding *binding,
     if (code)
         return code;
     if (number.value.kind == LE_VALUE_RANGE)
-        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: no type holds this number", binding->name, text);
+        return le_cli_fail(cli, LEAT_INVALID, "%s=%s: this number is out of range of all types", binding->name, text);
     if (!dtype)
         dtype = info.dtype;
     if (!dtype)
         return le_cli_fail(cli, LEAT_INVALID,
-                           "%s: parameter %zu is %zu bytes of no type that can be told; write %s=%s:f16", binding->name,
-                           k + 1, info.size_bytes, binding->name, text);
+                           "%s: parameter %zu has %zu bytes of an unknown type; write the type, such as %s=%s:f16",
+                           binding->name, k + 1, info.size_bytes, binding->name, text);
     return set_number(cli, &number, dtype, argument);
+}
+
+/* ---- names */
+
+/* The parameter of that name; count: there is none, or names are not known. */
+static size_t find_parameter(leat_kernel *kernel, size_t count, const char *name) {
+    leat_parameter_info info;
+    size_t k = 0;
+    while (k < count && (leat_kernel_parameter(kernel, k, &info) != LEAT_OK || strcmp(info.name, name) != 0))
+        k++;
+    return k;
+}
+
+enum { NAMES_CHARS = 400 };
+
+/* "a, x, y, n"; "" where names are not known. */
+static const char *write_names(leat_kernel *kernel, size_t count, char text[NAMES_CHARS]) {
+    size_t length = 0;
+    leat_parameter_info info;
+    text[0] = '\0';
+    for (size_t k = 0; k < count && length < NAMES_CHARS; k++) {
+        if (leat_kernel_parameter(kernel, k, &info) != LEAT_OK || !*info.name)
+            return "";
+        length += (size_t)snprintf(text + length, NAMES_CHARS - length, "%s%s", k ? ", " : "", info.name);
+    }
+    return text;
+}
+
+int le_cli_arguments_wrong_count(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel) {
+    leat_kernel_info info;
+    char names[NAMES_CHARS];
+    int code = le_cli_failed(cli, leat_kernel_get(kernel, &info));
+    if (code)
+        return code;
+    const char *known = write_names(kernel, (size_t)info.parameter_count, names);
+    return le_cli_usage(cli, "%s takes %d argument%s%s%s%s, not %zu", info.name, info.parameter_count,
+                        info.parameter_count == 1 ? "" : "s", *known ? " (" : "", known, *known ? ")" : "",
+                        line->binding_count);
+}
+
+void le_cli_arguments_check_names(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel) {
+    char names[NAMES_CHARS], note[NAMES_CHARS + 400];
+    leat_parameter_info info;
+    const char *known = write_names(kernel, line->binding_count, names);
+    for (size_t k = 0; *known && k < line->binding_count; k++) {
+        const char *name = line->bindings[k].name;
+        size_t meant = find_parameter(kernel, line->binding_count, name);
+        if (meant == line->binding_count || meant == k || leat_kernel_parameter(kernel, k, &info) != LEAT_OK)
+            continue;
+        snprintf(note, sizeof note,
+                 "arguments are matched by position, not by name: %.100s=... is passed as parameter %zu, %.100s; the "
+                 "kernel's parameters are %s",
+                 name, k + 1, info.name, known);
+        le_cli_note(cli, note);
+        return;
+    }
 }
 
 /* ---- all of them */
@@ -217,8 +274,8 @@ static int make_one(struct le_cli *cli, const struct le_cli_binding *binding, le
     if (le_cli_extents_parse(binding->value, &dtype, &rank, shape))
         code = make_new(cli, dtype, rank, shape, keep, argument);
     else if (is_meant_as_extents(binding->value))
-        code = le_cli_usage(cli, "%s=%s: write a type, such as f32, and up to %d extents: f32[100,4]", binding->name,
-                            binding->value, LEAT_RANK_MAX);
+        code = le_cli_usage(cli, "%s=%s: not an array; write a type and up to %d extents, such as f32[100,4]",
+                            binding->name, binding->value, LEAT_RANK_MAX);
     else
         code = make_loaded(cli, binding, argument);
     arguments->values[k] = leat_inout(argument->array);

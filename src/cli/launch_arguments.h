@@ -18,6 +18,10 @@ struct le_cli_arguments {
 int le_cli_arguments_make(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel, bool keep,
                           struct le_cli_arguments *arguments);
 /* All arrays are again as they were made; enqueued. */
+/* Fails: the kernel takes another number of arguments. */
+int le_cli_arguments_wrong_count(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel);
+/* A note where an argument has the name of another parameter: arguments are matched by position. */
+void le_cli_arguments_check_names(struct le_cli *cli, const struct le_cli_line *line, leat_kernel *kernel);
 int le_cli_arguments_refill(struct le_cli *cli, struct le_cli_arguments *arguments);
 /* The array of that name; NULL: none, or a number. */
 leat_array *le_cli_arguments_find(const struct le_cli_arguments *arguments, const char *name);

@@ -185,6 +185,9 @@ struct le_module_source {
 };
 leat_status le_device_module_new(struct le_device *device, const struct le_module_source *source,
                                  struct le_device_module **module);
+/* Looks into the text that the module was made of for what compiled code does not say of kernels' parameters. Before
+ * anybody else knows the module. */
+void le_device_module_read_source(struct le_device_module *module, const char *text);
 /* Before modules are made in a thread of Leat's: the compiler has been used once in this process, so that exit() can
  * wait for such a thread (base/ending.h). It may take some hundredths of a second. */
 void le_device_compiler_begin(struct le_device *device);
@@ -207,6 +210,9 @@ struct le_parameter {
                          0: a pointer (is_pointer) or bytes */
     bool may_be_pointer; /* 8 bytes that an address may be */
     bool is_pointer;     /* known to be one */
+    leat_dtype
+        pointee;      /* of a pointer to numbers (integers: i16 to i64 stand for both kinds); 0: not known, or bytes */
+    const char *name; /* as the source has it; "": not known */
     size_t offset_bytes, size_bytes, align_bytes;
 };
 struct le_kernel_facts {
@@ -221,7 +227,7 @@ leat_status le_device_kernel_facts(struct le_device_kernel *kernel, struct le_ke
 struct le_launch_argument {
     const void *value; /* size_bytes bytes; for a block the address as the kernel shall see it */
     size_t size_bytes;
-    leat_dtype dtype;       /* of a number; 0: bytes or an address */
+    leat_dtype dtype;       /* of a number, or of a block's elements; 0: bytes or an address, or not known */
     struct le_block *block; /* NULL for a number */
     enum le_use_access access;
 };

@@ -114,6 +114,34 @@ static bool number_fits(const struct le_parameter *parameter, const struct le_la
     return !le_type_is_float((enum le_type)argument->dtype) || parameter->size_bytes == 2;
 }
 
+/* Integers of one size are alike, complex numbers are pairs of floats, and 16-bit floats may be read as their bits.
+ * Bytes may be anything. */
+static bool elements_fit(leat_dtype pointee, leat_dtype element) {
+    enum le_type type = (enum le_type)element;
+    if (!pointee || !element || le_type_size(type) == 1)
+        return true;
+    if (element == LEAT_C64 || element == LEAT_C128)
+        return pointee == (element == LEAT_C64 ? LEAT_F32 : LEAT_F64);
+    if (!le_type_is_int((enum le_type)pointee))
+        return element == pointee;
+    return le_type_size((enum le_type)pointee) == le_type_size(type) &&
+           (le_type_is_int(type) || le_type_size(type) == 2);
+}
+
+static leat_status element_misfit(const struct le_device_kernel *kernel, int k,
+                                  const struct le_launch_argument *argument) {
+    const struct le_parameter *parameter = &kernel->entry->parameters[k];
+    enum le_type pointee = (enum le_type)parameter->pointee;
+    char expected[TEXT_BYTES];
+    if (le_type_is_int(pointee))
+        snprintf(expected, sizeof expected, "integers of %zu bytes", le_type_size(pointee));
+    else
+        snprintf(expected, sizeof expected, "%s", le_type_name(pointee));
+    return le_fail(LEAT_INVALID, "kernel %s: argument %d is an array of %s; its parameter %d%s%s%s is a pointer to %s",
+                   kernel->name, k + 1, le_type_name((enum le_type)argument->dtype), k + 1,
+                   *parameter->name ? ", " : "", parameter->name, *parameter->name ? "," : "", expected);
+}
+
 static const char *kind_text(enum le_memory_kind kind) {
     return kind == LE_MEMORY_HOST ? "pageable host memory" : "memory";
 }
@@ -125,6 +153,8 @@ static leat_status check_block(const struct le_device_kernel *kernel, int k,
         return le_fail(LEAT_INVALID, "kernel %s: argument %d is an array of another context", kernel->name, k + 1);
     if (!kernel->entry->parameters[k].may_be_pointer)
         return misfit(kernel, k, argument);
+    if (!elements_fit(kernel->entry->parameters[k].pointee, argument->dtype))
+        return element_misfit(kernel, k, argument);
     if (!block->address && block->size_bytes)
         return le_fail_at(LEAT_INVALID, (struct le_place){0}, "an array in LEAT_MEMORY_DEVICE, _MAPPED or _PINNED",
                           "kernel %s: argument %d is an array in %s, which kernels do not reach", kernel->name, k + 1,

@@ -16,7 +16,7 @@ static const char PTX[] =
     ".visible .entry mixed(.param .align 8 .b8 p0[24], .param .u8 p1, .param .u16 p2, .param .align 2 .b8 p3[2], "
     ".param "
     ".f64 p4, .param .u64 p5) { call.uni (r), f, (p); }\n"
-    ".visible .entry hidden() { }\n";
+    ".visible .entry words(.param .u64 p0) { }\n.visible .entry hidden() { }\n";
 
 struct launched { /* the last one */
     int count;
@@ -343,6 +343,36 @@ static void test_arguments(void **state) {
     assert_ok(launch_with(setting, "saxpy", bits, 4));
 }
 
+/* The elements of an array, where it is known what the parameter points to. */
+static void test_elements(void **state) {
+    static const struct {
+        const char *kernel;
+        leat_dtype dtype;
+        const char *message; /* "": it fits */
+    } CASES[] = {
+        {"_Z4overPf", LEAT_F32, ""},
+        {"_Z4overPf", LEAT_C64, ""}, /* pairs */
+        {"_Z4overPf", LEAT_U8, ""},  /* bytes */
+        {"_Z4overPf", (leat_dtype)0, ""},
+        {"_Z4overPf", LEAT_F64, "argument 1 is an array of f64; its parameter 1 is a pointer to f32"},
+        {"_Z4overPf", LEAT_I32, "argument 1 is an array of i32"},
+        {"_Z4overPf", LEAT_F16, "argument 1 is an array of f16"},
+        {"_Z4overPd", LEAT_F64, ""},
+        {"_Z4overPd", LEAT_I64, "its parameter 1 is a pointer to f64"},
+        {"words", LEAT_I16, ""},
+        {"words", LEAT_BF16, ""}, /* their bits */
+        {"words", LEAT_I32, "argument 1 is an array of i32; its parameter 1, w, is a pointer to integers of 2 bytes"},
+    };
+    struct setting *setting = *state;
+    le_device_module_read_source(setting->module, "__global__ void words(unsigned short *w) {}");
+    for (size_t k = 0; k < ARRAY_LEN(CASES); k++) {
+        struct le_launch_argument given = array(setting, LE_ACCESS_READ);
+        given.dtype = CASES[k].dtype;
+        assert_int_equal(launch_with(setting, CASES[k].kernel, &given, 1), *CASES[k].message ? LEAT_INVALID : LEAT_OK);
+        assert_true(!*CASES[k].message || strstr(le_error_at(0)->message, CASES[k].message));
+    }
+}
+
 static void test_structs(void **state) {
     struct setting *setting = *state;
     const char body[24] = "the struct's 23 bytes..";
@@ -560,11 +590,11 @@ static void test_no_cuda_c(void **state) {
 #define IN_SETTING(test) cmocka_unit_test_setup_teardown(test, open_setting, close_setting)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_SETTING(test_names),     IN_SETTING(test_facts),           IN_SETTING(test_right),
-        IN_SETTING(test_shapes),    IN_SETTING(test_arguments),       IN_SETTING(test_structs),
-        IN_SETTING(test_blocks),    IN_SETTING(test_failure),         IN_SETTING(test_repeated),
-        IN_SETTING(test_not_kept),  IN_SETTING(test_most_are_kept),   IN_SETTING(test_kept_and_fatal),
-        IN_SETTING(test_variables), cmocka_unit_test(test_no_cuda_c),
+        IN_SETTING(test_names),          IN_SETTING(test_facts),     IN_SETTING(test_right),
+        IN_SETTING(test_shapes),         IN_SETTING(test_arguments), IN_SETTING(test_structs),
+        IN_SETTING(test_elements),       IN_SETTING(test_blocks),    IN_SETTING(test_failure),
+        IN_SETTING(test_repeated),       IN_SETTING(test_not_kept),  IN_SETTING(test_most_are_kept),
+        IN_SETTING(test_kept_and_fatal), IN_SETTING(test_variables), cmocka_unit_test(test_no_cuda_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,22 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { DEPTH_MAX = 64, SUBSTITUTIONS_MAX = 32 };
+
+/* What is known of a type: the code of a builtin one, or of the builtin one that it points to; 0: it is another. */
+struct type {
+    char code, pointee;
+};
+
 struct walk {
     const char *at;
     bool lost;
     int depth;
+    /* What S_, S0_, ... stand for, in order. */
+    struct type substitutions[SUBSTITUTIONS_MAX];
+    int substitution_count;
+    bool is_unsure; /* it met what it does not number: they are not known any more */
 };
-enum { DEPTH_MAX = 64 };
 
 static void append(char *text, size_t size_bytes, const char *more, size_t length) {
     size_t used = strlen(text);
@@ -52,27 +62,43 @@ static const char *builtin(char code) {
 }
 
 static void skip_arguments(struct walk *walk);
-static void skip_type(struct walk *walk, char *text, size_t size_bytes);
+static struct type skip_type(struct walk *walk, char *text, size_t size_bytes);
 
-/* S_, S0_, St, Sa: a substitution is known not to be one thing or another, but where it ends is. */
-static bool skip_substitution(struct walk *walk) {
+static void add_substitution(struct walk *walk, struct type type) {
+    if (walk->substitution_count < SUBSTITUTIONS_MAX)
+        walk->substitutions[walk->substitution_count++] = type;
+    else
+        walk->is_unsure = true;
+}
+
+/* S_, S0_, St, Sa: a substitution may not be known, but where it ends is. */
+static bool skip_substitution(struct walk *walk, struct type *type) {
+    int number = 0;
     walk->at++;
+    *type = (struct type){0};
     if (islower((unsigned char)*walk->at)) {
         walk->at++;
+        walk->is_unsure = true;
         return true;
     }
-    while (isdigit((unsigned char)*walk->at) || isupper((unsigned char)*walk->at))
-        walk->at++;
+    for (; isdigit((unsigned char)*walk->at) || isupper((unsigned char)*walk->at); walk->at++)
+        number = number > SUBSTITUTIONS_MAX
+                     ? number
+                     : 36 * number + 1 + (isdigit((unsigned char)*walk->at) ? *walk->at - '0' : *walk->at - 'A' + 10);
+    if (!walk->is_unsure && number < walk->substitution_count)
+        *type = walk->substitutions[number];
     return take(walk, '_');
 }
 
 static void skip_nested(struct walk *walk) {
     size_t length;
+    struct type type;
+    walk->is_unsure = true;
     while (!walk->lost && !take(walk, 'E')) {
         if (isdigit((unsigned char)*walk->at))
             walk->lost = !source_name(walk, &length);
         else if (*walk->at == 'S')
-            walk->lost = !skip_substitution(walk);
+            walk->lost = !skip_substitution(walk, &type);
         else if (*walk->at == 'I')
             skip_arguments(walk);
         else
@@ -94,6 +120,7 @@ static void skip_literal(struct walk *walk) {
 /* At `I`: template arguments, up to its `E`. */
 static void skip_arguments(struct walk *walk) {
     walk->at++;
+    walk->is_unsure = true;
     while (!walk->lost && !take(walk, 'E')) {
         if (*walk->at == 'L') {
             walk->at++;
@@ -107,55 +134,71 @@ static void skip_arguments(struct walk *walk) {
 }
 
 /* A class, an enumeration, a substitution or a template's parameter. */
-static void skip_named(struct walk *walk) {
+static struct type skip_named(struct walk *walk) {
     size_t length;
+    struct type type = {0};
     if (take(walk, 'N'))
         skip_nested(walk);
     else if (*walk->at == 'S')
-        walk->lost = !skip_substitution(walk);
+        walk->lost = !skip_substitution(walk, &type);
     else if (take(walk, 'T')) {
         while (isdigit((unsigned char)*walk->at))
             walk->at++;
         walk->lost = !take(walk, '_');
-    } else
+        walk->is_unsure = true;
+    } else {
         walk->lost = !source_name(walk, &length);
-    if (!walk->lost && *walk->at == 'I')
+        add_substitution(walk, type);
+    }
+    if (!walk->lost && *walk->at == 'I') {
         skip_arguments(walk);
+        type = (struct type){0};
+    }
+    return type;
 }
 
 /* Skips one type; its text, where it is one of builtin types, pointers and qualifiers, is added to text. */
-static void skip_type(struct walk *walk, char *text, size_t size_bytes) {
-    bool is_constant = false;
+static struct type skip_type(struct walk *walk, char *text, size_t size_bytes) {
+    bool is_constant = false, is_qualified = false;
+    struct type type = {0};
     if (++walk->depth > DEPTH_MAX)
         walk->lost = true;
-    while (!walk->lost && (*walk->at == 'K' || *walk->at == 'V' || *walk->at == 'r'))
-        is_constant |= *walk->at++ == 'K';
+    for (; !walk->lost && (*walk->at == 'K' || *walk->at == 'V' || *walk->at == 'r'); walk->at++) {
+        is_constant |= *walk->at == 'K';
+        is_qualified = true;
+    }
     char code = *walk->at;
     if (walk->lost || !code) {
         walk->lost = true;
     } else if (code == 'P' || code == 'R' || code == 'O') {
         walk->at++;
-        skip_type(walk, text, size_bytes);
+        struct type inner = skip_type(walk, text, size_bytes);
+        type.pointee = code == 'P' ? inner.code : 0;
+        add_substitution(walk, type);
         if (text)
             append(text, size_bytes, code == 'P' ? " *" : " &", 2);
     } else if (builtin(code)) {
         walk->at++;
+        type.code = code;
         if (text && is_constant)
             append(text, size_bytes, "const ", 6);
         if (text)
             append(text, size_bytes, builtin(code), strlen(builtin(code)));
     } else {
-        skip_named(walk);
+        type = skip_named(walk);
         if (text)
             append(text, size_bytes, "?", 1);
     }
+    if (is_qualified)
+        add_substitution(walk, type);
     walk->depth--;
+    return type;
 }
 
 static void read_parameter(struct walk *walk, struct le_mangled *mangled) {
     const char *start = walk->at;
     char text[sizeof mangled->parameters] = "";
-    skip_type(walk, text, sizeof text);
+    struct type type = skip_type(walk, text, sizeof text);
     if (walk->lost)
         return;
     while (*start == 'K' || *start == 'V' || *start == 'r')
@@ -166,6 +209,7 @@ static void read_parameter(struct walk *walk, struct le_mangled *mangled) {
     if (mangled->parameter_count)
         append(mangled->parameters, sizeof mangled->parameters, ", ", 2);
     append(mangled->parameters, sizeof mangled->parameters, text, strlen(text));
+    mangled->pointees[mangled->parameter_count] = type.pointee;
     mangled->kinds[mangled->parameter_count++] = kind;
 }
 
@@ -194,18 +238,22 @@ static void add_part(struct le_mangled *mangled, const char *part, size_t length
 /* The name's parts, up to where its parameters start. */
 static void read_name(struct walk *walk, struct le_mangled *mangled) {
     bool nested = take(walk, 'N');
-    do {
+    for (int parts = 0; !walk->lost; parts++) {
         size_t length = 0;
         take(walk, 'L'); /* of internal linkage */
         const char *part = source_name(walk, &length);
         walk->lost = !part;
         if (!part)
             return;
+        if (parts) /* the namespace before it; the function itself is no substitution */
+            add_substitution(walk, (struct type){0});
         add_part(mangled, part, length);
         mangled->is_template = *walk->at == 'I';
         if (mangled->is_template)
             skip_arguments(walk);
-    } while (nested && !walk->lost && !take(walk, 'E'));
+        if (!nested || walk->lost || take(walk, 'E'))
+            return;
+    }
 }
 
 void le_mangled_read(const char *symbol, struct le_mangled *mangled) {

@@ -16,7 +16,8 @@ struct le_mangled {
     bool is_mangled;
     int parameter_count; /* that are known, from the first on; -1: none is */
     enum le_mangled_kind kinds[LE_MANGLED_PARAMETERS_MAX];
-    char parameters[256]; /* "const float *, int": "" where one of them cannot be said */
+    char pointees[LE_MANGLED_PARAMETERS_MAX]; /* the code of the builtin type that it points to ('f'), else 0 */
+    char parameters[256];                     /* "const float *, int": "" where one of them cannot be said */
 };
 void le_mangled_read(const char *symbol, struct le_mangled *mangled);
 #endif

@@ -54,6 +54,39 @@ static void test_cases(void **state) {
     }
 }
 
+/* What parameters point to, by the builtin type's code; '-': it is not known. */
+static const struct {
+    const char *symbol, *pointees;
+} POINTEES[] = {
+    {"_Z1fPfi", "f-"},
+    {"_Z5saxpyfPKfPfi", "-ff-"},
+    {"_Z1fPKfS0_Pf", "fff"},
+    {"_Z1fPfS_S_", "fff"},
+    {"_ZN2ns1fEPdS0_", "dd"},
+    {"_ZN2ns5inner1fEPdS1_", "dd"},
+    {"_Z1fPVKji", "j-"},
+    {"_Z1fPvPc", "vc"},
+    {"_Z1fPPf", "-"},
+    {"_Z1fP6float2PfS0_S1_", "-f-f"},
+    {"_Z1fRfPf", "-f"},
+    {"_Z1fN2ns4PairIfLi2EEEPfS1_", "-f-"}, /* what stands for S1_ is not known any more */
+    {"_Z5scaleIdEvPT_S1_y", "---"},
+    {"_Z4fillIfEvPfi", "f-"},
+};
+
+static void test_pointees(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof POINTEES / sizeof POINTEES[0]; k++) {
+        struct le_mangled mangled;
+        char pointees[LE_MANGLED_PARAMETERS_MAX + 1] = "";
+        le_mangled_read(POINTEES[k].symbol, &mangled);
+        for (int p = 0; p < mangled.parameter_count; p++)
+            pointees[p] = mangled.pointees[p] ? mangled.pointees[p] : '-';
+        print_message("%s\n", POINTEES[k].symbol);
+        assert_string_equal(pointees, POINTEES[k].pointees);
+    }
+}
+
 /* Whatever the symbol, reading it ends and stays within bounds (the sanitizers look on). */
 static void test_any_bytes(void **state) {
     (void)state;
@@ -85,7 +118,7 @@ static void test_long_name(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_any_bytes),
-                                       cmocka_unit_test(test_long_name)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_pointees),
+                                       cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_long_name)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

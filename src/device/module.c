@@ -2,6 +2,7 @@
  * is found by its name is kernel_name.c's, and launching it launch.c's. */
 #include "device/module.h"
 #include "base/memory.h"
+#include "device/kernel_source.h"
 #include <string.h>
 
 /* ---- for backends */
@@ -75,6 +76,10 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
     else
         *module = made;
     return status;
+}
+
+void le_device_module_read_source(struct le_device_module *module, const char *text) {
+    le_kernel_source_refine(text, &module->contents);
 }
 
 /* Copies from pageable memory to its variables, and out of them, are in the driver's hands when this returns. */

@@ -119,7 +119,7 @@ static bool ends_parameter(const struct reader *reader) {
 /* After `.param`, up to the comma or parenthesis. */
 static void read_parameter(struct reader *reader, struct parameters *parameters) {
     struct named *parameter = LE_PUSH(&reader->ptx->arena, parameters);
-    *parameter = (struct named){{.align_bytes = 0}, ""};
+    *parameter = (struct named){{.name = ""}, ""};
     const struct scalar *scalar = NULL;
     while (!ends_parameter(reader)) {
         const struct scalar *found = find_scalar(reader);
@@ -165,6 +165,14 @@ static void read_parameters(struct reader *reader, struct parameters *parameters
         size_t rest = fact->align_bytes ? offset_bytes % fact->align_bytes : 0;
         fact->offset_bytes = offset_bytes + (rest ? fact->align_bytes - rest : 0);
         offset_bytes = fact->offset_bytes + fact->size_bytes;
+    }
+}
+
+/* The simulator's: .pointees .f32 .none, one for each parameter. */
+static void read_pointees(struct reader *reader, struct parameters *parameters) {
+    for (int k = 0; k < parameters->count && !is(reader, "{"); k++, advance(reader)) {
+        const struct scalar *pointee = find_scalar(reader);
+        parameters->at[k].fact.pointee = pointee ? pointee->dtype : (leat_dtype)0;
     }
 }
 
@@ -253,6 +261,14 @@ static bool read_body(struct reader *reader, const struct parameters *parameters
 
 /* ---- what stands at the top */
 
+/* By the code of a builtin type. Any pointer may be given for a char *. */
+static leat_dtype dtype_of(char code) {
+    static const leat_dtype DTYPES[128] = {
+        ['s'] = LEAT_I16, ['t'] = LEAT_I16, ['i'] = LEAT_I32, ['j'] = LEAT_I32, ['l'] = LEAT_I64,
+        ['m'] = LEAT_I64, ['x'] = LEAT_I64, ['y'] = LEAT_I64, ['f'] = LEAT_F32, ['d'] = LEAT_F64};
+    return DTYPES[code & 127];
+}
+
 /* What the mangled name knows of parameters that PTX does not. */
 static void refine(struct parameters *parameters, const struct le_mangled *mangled) {
     for (int k = 0; k < parameters->count && k < mangled->parameter_count; k++) {
@@ -261,6 +277,8 @@ static void refine(struct parameters *parameters, const struct le_mangled *mangl
             fact->may_be_pointer = fact->is_pointer = false;
         else if (mangled->kinds[k] == LE_MANGLED_POINTER)
             fact->is_pointer = fact->may_be_pointer;
+        if (!fact->pointee && fact->may_be_pointer)
+            fact->pointee = dtype_of(mangled->pointees[k]);
     }
 }
 
@@ -284,8 +302,12 @@ static void read_kernel(struct reader *reader) {
     struct le_mangled mangled;
     struct le_ptx_kernel kernel = {.symbol = read_symbol(reader)};
     read_parameters(reader, &parameters);
-    while (reader->length && !is(reader, "{") && !is(reader, ";"))
-        advance(reader);
+    while (reader->length && !is(reader, "{") && !is(reader, ";")) {
+        if (take(reader, ".pointees"))
+            read_pointees(reader, &parameters);
+        else
+            advance(reader);
+    }
     if (is(reader, "{"))
         kernel.uses_all = !read_body(reader, &parameters, &kernel) || kernel.uses_all;
     else

@@ -24,7 +24,7 @@ static leat_status read_at(struct le_block_file *file, uint64_t at, void *bytes,
         if (some < 0)
             return fail_read(file);
         if (some == 0)
-            return le_fail(LEAT_FILE, "%s: became shorter while it was read", file->path);
+            return le_fail(LEAT_FILE, "%s: the file became shorter while it was read", file->path);
         got += (size_t)some;
     }
     return LEAT_OK;
@@ -71,7 +71,7 @@ static leat_status take(struct le_block_file *file, enum le_block_step *step) {
     leat_status status = try_header(file, file->at, &is_there);
     if (!status && is_there) {
         if (file->header.version != LE_TRACE_VERSION)
-            return le_fail(LEAT_FILE, "%s: a trace of format version %u; this Leat reads version %d", file->path,
+            return le_fail(LEAT_FILE, "%s: this trace has format version %u; this version of Leat reads %d", file->path,
                            (unsigned)file->header.version, LE_TRACE_VERSION);
         uint64_t left = file->size_bytes - file->at;
         file->at += file->header.header_bytes < left ? file->header.header_bytes : left;
@@ -145,12 +145,12 @@ static leat_status search(struct le_block_file *file) {
 static leat_status check_start(struct le_block_file *file) {
     char magic[sizeof file->header.magic];
     leat_status status = holds(file, 0, sizeof magic) ? read_at(file, 0, magic, sizeof magic)
-                                                      : le_fail(LEAT_FILE, "%s: no trace: too short", file->path);
+                                                      : le_fail(LEAT_FILE, "%s: not a trace: too short", file->path);
     if (!status && memcmp(magic, LE_TRACE_MAGIC, sizeof magic) != 0)
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "give a file that `leat trace` wrote", "%s: no trace",
+        return le_fail_at(LEAT_FILE, (struct le_place){0}, "give a file that `leat trace` wrote", "%s: not a trace",
                           file->path);
     if (!status && !holds(file, 0, sizeof file->header))
-        return le_fail(LEAT_FILE, "%s: ends in its header", file->path);
+        return le_fail(LEAT_FILE, "%s: not a trace: it ends inside its header", file->path);
     return status;
 }
 
@@ -160,7 +160,7 @@ leat_status le_block_file_open(struct le_block_file *file, const char *path) {
     if (file->fd < 0 || fstat(file->fd, &facts) != 0)
         return fail_read(file);
     if (!S_ISREG(facts.st_mode))
-        return le_fail(LEAT_FILE, "%s: no regular file", path);
+        return le_fail(LEAT_FILE, "%s: not a regular file", path);
     file->size_bytes = (uint64_t)facts.st_size;
     file->records = le_alloc(LE_TRACE_BLOCK_MOST_BYTES);
     file->window = le_alloc(WINDOW_BYTES);

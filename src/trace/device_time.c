@@ -11,9 +11,9 @@ static const char *const names[LE_HOST_STATES] = {
     [LE_HOST_COPYING] = "in calls that copy or set memory",
     [LE_HOST_ALLOCATING] = "allocating or releasing memory",
     [LE_HOST_STARTING] = "starting CUDA",
-    [LE_HOST_CALLING] = "in other calls of CUDA",
+    [LE_HOST_CALLING] = "in other CUDA calls",
     [LE_HOST_WAITING] = "waiting for the device",
-    [LE_HOST_OTHER] = "in other code of the program",
+    [LE_HOST_OTHER] = "in other program code",
 };
 
 const char *le_host_state_name(enum le_host_state state) {

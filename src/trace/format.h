@@ -56,6 +56,7 @@ enum le_trace_kind {
     LE_TRACE_NOTE,
     LE_TRACE_LOST,
     LE_TRACE_END,
+    LE_TRACE_CAPTURES,
     LE_TRACE_KINDS
 };
 
@@ -247,9 +248,17 @@ struct le_trace_lost {
     uint32_t reason, unused;
 };
 
-/* The process ended in order. */
+/* The process ended normally: the last record of its part. */
 struct le_trace_end {
     uint64_t time_ns;
     uint64_t recorder_ns; /* that the recorder took in the program's own threads */
+};
+
+/* Launches that were captured into graphs and recorded with their origins. It comes right before END, if there are any.
+ */
+struct le_trace_captures {
+    uint64_t launches;
+    uint64_t time_ns;      /* processor time of the threads that captured, from begin to end */
+    uint64_t recording_ns; /* an estimate of how much of it recording took */
 };
 #endif

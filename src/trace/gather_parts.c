@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { COPY_BYTES = 1 << 20 };
@@ -57,6 +58,40 @@ static void note_part(const char *path, leat_trace_outcome *outcome) {
             copy_text(&file, note->text, outcome->note, sizeof outcome->note);
     }
     le_block_file_finish(&file);
+}
+
+/* ---- what a part says at its end */
+
+/* Adds what the processes did while they captured graphs, by the last two records of a part. */
+static void add_captures(const char *path, struct le_trace_captures *sum) {
+    struct {
+        struct le_trace_record head;
+        struct le_trace_captures captures;
+        struct le_trace_record end_head;
+        struct le_trace_end end;
+    } tail = {0};
+    int part = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    bool is_read = part >= 0 && fstat(part, &about) == 0 && about.st_size >= (off_t)sizeof tail &&
+                   pread(part, &tail, sizeof tail, about.st_size - (off_t)sizeof tail) == (ssize_t)sizeof tail;
+    if (part >= 0)
+        close(part);
+    if (!is_read || tail.head.kind != LE_TRACE_CAPTURES || tail.end_head.kind != LE_TRACE_END ||
+        tail.head.bytes != sizeof tail.head + sizeof tail.captures)
+        return;
+    sum->launches += tail.captures.launches;
+    sum->time_ns += tail.captures.time_ns;
+    sum->recording_ns += tail.captures.recording_ns;
+}
+
+/* More than half of the time was spent on recording. */
+static void note_captures(const struct le_trace_captures *captures, leat_trace_outcome *outcome) {
+    enum { LEAST_LAUNCHES = 1000 };
+    if (captures->launches >= LEAST_LAUNCHES && captures->recording_ns > captures->time_ns / 2)
+        le_trace_add_note(outcome,
+                          "recording took longer than the work: the program captured %llu launches into graphs; "
+                          "`leat trace --graphs only` does not record them one by one",
+                          (unsigned long long)captures->launches);
 }
 
 /* ---- the file */
@@ -125,13 +160,16 @@ static leat_status list_parts(const char *folder, struct parts *parts) {
 static leat_status append_parts(struct le_file_out *out, const char *folder, const struct parts *parts,
                                 leat_trace_outcome *outcome) {
     char path[PATH_MAX], *buffer = le_alloc(COPY_BYTES);
+    struct le_trace_captures captures = {0};
     leat_status status = buffer ? LEAT_OK : le_fail_out_of_memory(COPY_BYTES);
     for (size_t k = 0; !status && k < parts->count; k++) {
         if (snprintf(path, sizeof path, "%s/%s", folder, parts->at[k].name) >= (int)sizeof path)
             continue;
         note_part(path, outcome);
+        add_captures(path, &captures);
         status = append_part(out, path, buffer, outcome);
     }
+    note_captures(&captures, outcome);
     le_free(buffer);
     return status;
 }

@@ -29,7 +29,7 @@ struct le_operation {
     int32_t name;   /* text; of all but kernels: "[copy host to device]", "[set]", "[graph]", ... */
     int32_t shape, stream, call;
     uint8_t kind;
-    bool is_of_graph;
+    uint32_t graph; /* the number of the graph that was launched, or that a node belongs to; 0: none, or not known */
 };
 
 enum le_call_kind { /* what a call is to the rules, by its function's name (call_kinds.def) */

@@ -360,7 +360,7 @@ static int32_t fixed_text(struct le_reader *reader, const char *text) {
 static void read_kernel(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_kernel *told = record;
     struct le_operation operation = {
-        .call = (int32_t)told->correlation, .is_of_graph = told->graph != 0, .kind = LE_OPERATION_KERNEL};
+        .call = (int32_t)told->correlation, .graph = told->graph, .kind = LE_OPERATION_KERNEL};
     struct le_shape shape = {.registers = told->registers,
                              .static_shared_bytes = told->static_shared_bytes,
                              .dynamic_shared_bytes = told->dynamic_shared_bytes,
@@ -388,10 +388,8 @@ static const char *copy_name(unsigned direction) {
 
 static void read_copy(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_copy *told = record;
-    struct le_operation operation = {.bytes = told->bytes,
-                                     .call = (int32_t)told->correlation,
-                                     .is_of_graph = told->graph != 0,
-                                     .kind = LE_OPERATION_COPY};
+    struct le_operation operation = {
+        .bytes = told->bytes, .call = (int32_t)told->correlation, .graph = told->graph, .kind = LE_OPERATION_COPY};
     struct le_shape shape = {.direction = told->direction <= LE_TRACE_PTOP ? told->direction : 0,
                              .from = told->from <= LE_TRACE_MANAGED ? told->from : 0,
                              .to = told->to <= LE_TRACE_MANAGED ? told->to : 0,
@@ -407,10 +405,8 @@ static void read_copy(struct le_reader *reader, const void *record, size_t size_
 
 static void read_set(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_set *told = record;
-    struct le_operation operation = {.bytes = told->bytes,
-                                     .call = (int32_t)told->correlation,
-                                     .is_of_graph = told->graph != 0,
-                                     .kind = LE_OPERATION_SET};
+    struct le_operation operation = {
+        .bytes = told->bytes, .call = (int32_t)told->correlation, .graph = told->graph, .kind = LE_OPERATION_SET};
     (void)size_bytes;
     if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
         return;
@@ -423,7 +419,7 @@ static void read_set(struct le_reader *reader, const void *record, size_t size_b
 static void read_graph(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_graph *told = record;
     struct le_operation operation = {
-        .call = (int32_t)told->correlation, .is_of_graph = told->graph != 0, .kind = LE_OPERATION_GRAPH};
+        .call = (int32_t)told->correlation, .graph = told->graph, .kind = LE_OPERATION_GRAPH};
     (void)size_bytes;
     if (!share_times(reader, told->start_ns, told->end_ns, &operation.start_ns, &operation.end_ns))
         return;
@@ -465,7 +461,7 @@ static void read_note(struct le_reader *reader, const void *record, size_t size_
 }
 
 static void read_lost(struct le_reader *reader, const void *record, size_t size_bytes) {
-    static const char *const reasons[] = {"", "CUPTI had no room for them", "they came after the limit of the file",
+    static const char *const reasons[] = {"", "CUPTI had no room for them", "the size limit was reached",
                                           "memory ran out", "the disk was full"};
     const struct le_trace_lost *lost = record;
     (void)size_bytes;
@@ -474,10 +470,10 @@ static void read_lost(struct le_reader *reader, const void *record, size_t size_
     const char *reason = lost->reason < ARRAY_LEN(reasons) ? reasons[lost->reason] : "";
     unsigned process = (unsigned)process_of(reader)->id;
     if (lost->records)
-        le_reader_note(reader, "process %u: %llu records are lost%s%s", process, (unsigned long long)lost->records,
+        le_reader_note(reader, "process %u: %llu records were lost%s%s", process, (unsigned long long)lost->records,
                        *reason ? ": " : "", reason);
     else
-        le_reader_note(reader, "process %u: records are lost%s%s", process, *reason ? ": " : "", reason);
+        le_reader_note(reader, "process %u: records were lost%s%s", process, *reason ? ": " : "", reason);
 }
 
 static void read_end(struct le_reader *reader, const void *record, size_t size_bytes) {

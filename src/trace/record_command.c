@@ -10,7 +10,7 @@
 
 extern char **environ;
 
-enum { VARIABLES = 6, VARIABLE_BYTES = PATH_MAX + 64 };
+enum { VARIABLES = 7, VARIABLE_BYTES = PATH_MAX + 64 };
 
 /* ---- the command's environment: ours, and what the recorder wants */
 
@@ -48,6 +48,8 @@ static leat_status make_surroundings(struct surroundings *surroundings, const ch
         set(surroundings, "LEAT_TRACE_LIMIT=%llu", (unsigned long long)options->limit_bytes);
         set(surroundings, "LEAT_TRACE_SOURCE=%d", !options->no_source);
         set(surroundings, "LEAT_TRACE_PAUSED=%d", options->paused);
+        if (options->graphs_only)
+            set(surroundings, "LEAT_TRACE_GRAPHS=only");
     }
     while (environ && environ[count])
         count++;
@@ -69,7 +71,7 @@ static leat_status make_folder(const char *file, char folder[PATH_MAX]) {
     char here[PATH_MAX];
     bool is_absolute = file[0] == '/';
     if (!is_absolute && !getcwd(here, sizeof here))
-        return le_fail(LEAT_FILE, "the working folder: %s", strerror(errno));
+        return le_fail(LEAT_FILE, "cannot get the working folder: %s", strerror(errno));
     int length = is_absolute ? snprintf(folder, PATH_MAX, "%s.XXXXXX", file)
                              : snprintf(folder, PATH_MAX, "%s/%s.XXXXXX", here, file);
     if (length >= PATH_MAX)
@@ -92,7 +94,7 @@ static leat_status record_into(const char *const *command, const char *recorder,
     return status;
 }
 
-__attribute__((format(printf, 2, 3))) static void add_note(leat_trace_outcome *outcome, const char *format, ...) {
+void le_trace_add_note(leat_trace_outcome *outcome, const char *format, ...) {
     size_t length = strlen(outcome->note);
     va_list arguments;
     if (length)
@@ -106,12 +108,13 @@ __attribute__((format(printf, 2, 3))) static void add_note(leat_trace_outcome *o
 
 static void note_missing(const char *file, bool outlived, leat_trace_outcome *outcome) {
     if (!outcome->bytes)
-        add_note(outcome, "nothing was recorded: no process of the command was seen to use CUDA; %s was not written",
-                 file);
+        le_trace_add_note(
+            outcome, "nothing was recorded: no process of the command was seen to use CUDA; %s was not written", file);
     else if (!outcome->processes && !outcome->note[0])
-        add_note(outcome, "nothing was recorded: no process that used CUDA came to write a record");
+        le_trace_add_note(outcome, "nothing was recorded: no process that used CUDA could write a record");
     if (outlived)
-        add_note(outcome, "a process of the command still runs: what it does from now on is not recorded");
+        le_trace_add_note(outcome,
+                          "a process of the command is still running; what it does from now on is not recorded");
 }
 
 leat_status le_trace_record(const char *const *command, const leat_trace_options *options,
@@ -121,7 +124,7 @@ leat_status le_trace_record(const char *const *command, const leat_trace_options
     *outcome = (leat_trace_outcome){0};
     if (!le_recorder_find(options->recorder, recorder)) {
         snprintf(outcome->note, sizeof outcome->note,
-                 "nothing was recorded: libleat_trace.so was not found; LEAT_TRACE_RECORDER may say where it is");
+                 "nothing was recorded: libleat_trace.so was not found; set LEAT_TRACE_RECORDER to its path");
         return record_into(command, "", "", options, outcome);
     }
     leat_status status = make_folder(file, folder);
@@ -131,7 +134,7 @@ leat_status le_trace_record(const char *const *command, const leat_trace_options
     bool outlived = !status && le_trace_outlived(folder);
     leat_status gathered = le_parts_gather(folder, file, outcome);
     if (gathered)
-        return le_fail_prefix(gathered, "what was recorded stays in %s", folder);
+        return le_fail_prefix(gathered, "the records are kept in %s", folder);
     le_parts_remove(folder);
     if (!status)
         note_missing(file, outlived, outcome);

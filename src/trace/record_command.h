@@ -21,9 +21,12 @@ bool le_trace_outlived(const char *folder);
 enum { LE_RECORDER_PATH_BYTES = 4096 };
 bool le_recorder_find(const char *wanted, char path[LE_RECORDER_PATH_BYTES]);
 
+/* Adds to outcome->note, after a semicolon where there is one already. */
+__attribute__((format(printf, 2, 3))) void le_trace_add_note(leat_trace_outcome *outcome, const char *format, ...);
+
 /* gather_parts.c: appends the folder's parts, in the order in which they began, to a new file, which then takes the
- * trace's name. outcome: processes, bytes, and the first note of one that could not be recorded. Without parts there is
- * no file. */
+ * trace's name. outcome: processes, bytes, and the first note of one that could not be recorded, and whether recording
+ * took longer than what it recorded. Without parts there is no file. */
 leat_status le_parts_gather(const char *folder, const char *file, leat_trace_outcome *outcome);
 void le_parts_remove(const char *folder);
 #endif

@@ -89,7 +89,8 @@ static leat_status wait_for(pid_t child, const sigset_t *signals, int *exit_stat
     for (;;) {
         pid_t ended = waitpid(child, &status, WNOHANG);
         if (ended < 0 && errno != EINTR)
-            return le_fail(LEAT_INTERNAL, "the command's exit status is not known: somebody else waited for its end");
+            return le_fail(LEAT_INTERNAL,
+                           "the command's exit status is unknown: another part of this process waited for it");
         if (ended == child)
             break;
         siginfo_t info;

@@ -29,7 +29,7 @@ void *le_reader_grow(struct le_reader *reader, void *at, int32_t count, int64_t 
     if (count < *capacity)
         return at;
     if (count > INT32_MAX / 2)
-        le_reader_leave(reader, le_fail(LEAT_UNSUPPORTED, "more than 2^30 records of one kind"));
+        le_reader_leave(reader, le_fail(LEAT_UNSUPPORTED, "the trace has more than 2^30 records of one kind"));
     int64_t larger = count < 8 ? 16 : 2 * (int64_t)count;
     void *grown = le_realloc(at, (size_t)larger * size_bytes);
     if (!grown)
@@ -207,19 +207,19 @@ static void tell_part(struct le_reader *reader) {
     const struct le_process *process = &reader->index->processes.at[part->process];
     unsigned id = (unsigned)process->id;
     if (part->damaged_bytes)
-        le_reader_note(reader, "process %u: %llu byte%s of its records are damaged or cut off, and left out", id,
+        le_reader_note(reader, "process %u: %llu byte%s of its records are damaged or cut off and were skipped", id,
                        (unsigned long long)part->damaged_bytes, plural(part->damaged_bytes));
     else if (part->blocks_missing)
-        le_reader_note(reader, "process %u: %llu block%s of records missing: part of the file is not here", id,
+        le_reader_note(reader, "process %u: %llu block%s of records missing from the file", id,
                        (unsigned long long)part->blocks_missing, part->blocks_missing == 1 ? "" : "s");
     if (part->malformed)
-        le_reader_note(reader, "process %u: %llu record%s make no sense, and are left out", id,
-                       (unsigned long long)part->malformed, plural(part->malformed));
+        le_reader_note(reader, "process %u: %llu invalid record%s skipped", id, (unsigned long long)part->malformed,
+                       plural(part->malformed));
     if (part->timeless)
-        le_reader_note(reader, "process %u: %llu record%s without times are left out", id,
+        le_reader_note(reader, "process %u: %llu record%s without times skipped", id,
                        (unsigned long long)part->timeless, plural(part->timeless));
     if (!process->ended)
-        le_reader_note(reader, "process %u did not end in order, or is still running: its last records may be missing",
+        le_reader_note(reader, "process %u did not end normally or is still running; its last records may be missing",
                        id);
 }
 
@@ -323,7 +323,7 @@ static void tell_devices_apart(struct le_reader *reader) {
         if (count > 1 && device->name) {
             name_apart(reader, device);
         } else if (count > 1) {
-            le_reader_note(reader, "of device %u %d processes tell the number alone: it may be one device or several",
+            le_reader_note(reader, "device %u has no UUID in %d processes: it may be one device or several",
                            (unsigned)device->id, (int)count);
             le_reader_put(reader, &reader->labels, label, 0); /* said once */
         }

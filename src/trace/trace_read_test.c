@@ -124,7 +124,7 @@ static void links_graphs_and_inner_calls(void **state) {
     assert_int_equal(index->calls.at[0].operation, 0);
     assert_int_equal(index->operations.at[1].call, 0);
     assert_int_equal(index->operations.at[2].call, LE_NONE);
-    assert_true(has_note(index, "did not end in order"));
+    assert_true(has_note(index, "did not end normally"));
     le_trace_free(index);
     le_made_finish(&made);
 }
@@ -208,7 +208,7 @@ static void a_number_alone_says_little(void **state) {
     check_index(index);
     assert_int_equal(index->devices.count, 3);
     assert_int_equal(index->notes.count, 1);
-    assert_true(has_note(index, "of device 0 3 processes tell the number alone: it may be one device or several"));
+    assert_true(has_note(index, "device 0 has no UUID in 3 processes: it may be one device or several"));
     le_trace_free(index);
     le_made_finish(&made);
 }
@@ -322,7 +322,7 @@ static void believes_nothing(void **state) {
     assert_int_equal(index->streams.at[index->operations.at[0].stream].device, LE_NONE);
     assert_string_equal(text(index, index->operations.at[1].name), "evil  [2J \xef\xbf\xbd name");
     assert_true(has_note(index, "1 record without times"));
-    assert_true(has_note(index, "3 records make no sense"));
+    assert_true(has_note(index, "3 invalid records skipped"));
     le_trace_free(index);
     le_made_finish(&made);
 }
@@ -436,7 +436,7 @@ static void leaves_out_a_block(void **state) {
         check_index(index);
         assert_int_equal(index->operations.count, 2);
         assert_true(index->processes.at[0].is_cut);
-        assert_true(has_note(index, missing ? "1 block of records missing" : "damaged or cut off"));
+        assert_true(has_note(index, missing ? "1 block of records missing from the file" : "damaged or cut off"));
         le_trace_free(index);
     }
     le_made_finish(&made);

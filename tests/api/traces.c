@@ -53,7 +53,7 @@ static void refuses_what_is_wrong(void **state) {
     assert_message("nowhere.trace: cannot be read");
     assert_null(trace);
     assert_int_equal(leat_trace_open("tests/api/traces.c", &trace), LEAT_FILE);
-    assert_message("no trace");
+    assert_message("not a trace");
     assert_int_equal(leat_trace_open(SMALL, &trace), LEAT_OK);
     assert_int_equal(leat_trace_report(NULL, LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT, keep, &text), LEAT_INVALID);
     assert_int_equal(leat_trace_report(trace, LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT, NULL, &text), LEAT_INVALID);

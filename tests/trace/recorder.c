@@ -145,6 +145,58 @@ static void test_selection_refused(void **state) {
     finish(&recording);
 }
 
+/* A sanitizer makes the stand-in's launches longer than recording takes on a GPU. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#elif defined(__has_feature)
+enum { SANITIZED = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* Where recording what a graph captures takes longer than capturing it, that is said, and how to do without. */
+static void test_captures(void **state) {
+    struct recording recording;
+    (void)state;
+    record(&recording, "init launch:5 capture:2000 graph:3", (leat_trace_options){0});
+    assert_int_equal(count_calls(recording.index, "cudaLaunchKernel"), 2005);
+    assert_int_equal(count_operations(recording.index, LE_OPERATION_KERNEL), 5 + 3);
+    const char *note = "captured 2000 launches into graphs; `leat trace --graphs only`";
+    bool is_said =
+        strstr(recording.outcome.note, "recording took longer than the work: ") && strstr(recording.outcome.note, note);
+    assert_true(is_said || SANITIZED);
+    finish(&recording);
+    record(&recording, "init launch:2000 capture:900", (leat_trace_options){0}); /* too few to matter */
+    assert_string_equal(recording.outcome.note, "");
+    finish(&recording);
+    record(&recording, "init capture:2000", plain); /* without origins launches cost little */
+    assert_string_equal(recording.outcome.note, "");
+    finish(&recording);
+}
+
+static void test_graphs_only(void **state) {
+    struct recording recording;
+    (void)state;
+    for (int paused = 0; paused < 2; paused++) {
+        record(&recording, "init start launch:5 driver:5 capture:2000 graph:3 up:1",
+               (leat_trace_options){.graphs_only = true, .paused = paused});
+        const struct le_index *index = recording.index;
+        assert_int_equal(count_calls(index, "cudaLaunchKernel"), 0);
+        assert_int_equal(count_calls(index, "cuLaunchKernel"), 0);
+        assert_int_equal(count_calls(index, "cuGraphLaunch"), 3);
+        assert_int_equal(count_operations(index, LE_OPERATION_KERNEL), 10 + 3);
+        assert_int_equal(count_operations(index, LE_OPERATION_COPY), 1);
+        for (int k = 0; k < index->calls.count; k++)
+            if (strcmp(index->texts.at[index->calls.at[k].function], "cuGraphLaunch") == 0)
+                assert_int_not_equal(index->calls.at[k].source, LE_NONE);
+        assert_string_equal(recording.outcome.note, "");
+        assert_int_equal(index->notes.count, 1);
+        assert_string_equal(index->notes.at[0],
+                            "launches of single kernels were not recorded (leat trace --graphs only)");
+        finish(&recording);
+    }
+}
+
 static void test_kernel(void **state) {
     struct recording recording;
     (void)state;
@@ -649,6 +701,8 @@ int main(void) {
         cmocka_unit_test(test_all_kinds),
         cmocka_unit_test(test_selection),
         cmocka_unit_test(test_selection_refused),
+        cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_graphs_only),
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_transfers),
         cmocka_unit_test(test_sources),

@@ -20,6 +20,8 @@ STANDIN_OUT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size_bytes
 STANDIN_OUT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size_bytes);
 STANDIN_OUT int cuGraphCreate(void); /* there is one graph, of one kernel */
 STANDIN_OUT int cuGraphLaunch(void);
+STANDIN_OUT int cuStreamBeginCapture_v2(void *stream, int mode); /* what the thread launches then runs no kernel */
+STANDIN_OUT int cuStreamEndCapture(void *stream);
 STANDIN_OUT int cuStreamSynchronize(void *stream);
 STANDIN_OUT int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
 STANDIN_OUT int cuProfilerStart(void);
@@ -53,6 +55,8 @@ enum {
     STANDIN_cuGraphLaunch,
     STANDIN_cuStreamSynchronize,
     STANDIN_cuStreamWaitEvent,
+    STANDIN_cuStreamBeginCapture_v2,
+    STANDIN_cuStreamEndCapture,
     STANDIN_FUNCTIONS,
     STANDIN_cudaLaunchKernel_v7000 = 1,
     STANDIN_cudaGetDevice_v3020

@@ -3,6 +3,7 @@
 #include "standin.h"
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { DRIVER = 1, RUNTIME = 2, UP = 1, DOWN = 2 };
@@ -36,12 +37,15 @@ int cuDriverGetVersion(int *version) {
     return 0;
 }
 
+static _Thread_local bool is_capturing;
+
 int cuLaunchKernel(const char *name) {
     uint64_t start_ns;
     if (!cupti)
         return 0;
     uint32_t correlation = cupti->enter(DRIVER, STANDIN_cuLaunchKernel, NULL, &start_ns);
-    cupti->kernel(correlation, name);
+    if (!is_capturing)
+        cupti->kernel(correlation, name);
     cupti->leave(DRIVER, STANDIN_cuLaunchKernel, NULL, correlation, start_ns);
     return 0;
 }
@@ -69,6 +73,25 @@ static int record(int domain, uint32_t function, const void *parameters) {
 int cudaGetDevice(int *device) {
     *device = 0;
     return record(RUNTIME, STANDIN_cudaGetDevice_v3020, NULL);
+}
+
+int cuStreamBeginCapture_v2(void *stream, int mode) {
+    struct {
+        void *stream;
+        int mode;
+    } parameters = {stream, mode};
+    is_capturing = true;
+    return record(DRIVER, STANDIN_cuStreamBeginCapture_v2, &parameters);
+}
+
+int cuStreamEndCapture(void *stream) {
+    struct {
+        void *stream;
+    } parameters = {stream};
+    is_capturing = false;
+    if (cupti)
+        cupti->graph_made();
+    return record(DRIVER, STANDIN_cuStreamEndCapture, &parameters);
 }
 
 int cuStreamSynchronize(void *stream) {

@@ -348,6 +348,8 @@ le_cupti_result cuptiGetCallbackName(le_cupti_domain domain, uint32_t id, const 
         [STANDIN_cuGraphLaunch] = "cuGraphLaunch",
         [STANDIN_cuStreamSynchronize] = "cuStreamSynchronize",
         [STANDIN_cuStreamWaitEvent] = "cuStreamWaitEvent",
+        [STANDIN_cuStreamBeginCapture_v2] = "cuStreamBeginCapture_v2",
+        [STANDIN_cuStreamEndCapture] = "cuStreamEndCapture",
     };
     if (domain == LE_CUPTI_DOMAIN_DRIVER)
         *name = id < STANDIN_FUNCTIONS ? names[id] : NULL;

@@ -1,6 +1,7 @@
 /* A program that uses CUDA's stand-in, as its arguments tell it, one after the other:
  *
  *   init  launch:N  driver:N  ask:N  up:N  few:N  down:N  graph:N  everything  start  stop  sync:STREAM  threads:T:N
+ *   capture:N      captures N launches into a graph
  *   sleep:MS  errno  load:LIBRARY  say:TEXT  abort  kill9  exit:N
  *   fork:WORD[:N]  a child does WORD and exits with 0; its end is waited for
  *   exec           the rest is done by this program, started anew
@@ -76,6 +77,12 @@ static void launch_graph(long count) {
     is_made = true;
     for (long k = 0; k < count; k++)
         cuGraphLaunch();
+}
+
+static void capture(long count) {
+    cuStreamBeginCapture_v2((void *)13, 0); /* NOLINT: its number stands for it */
+    launch(count);
+    cuStreamEndCapture((void *)13); /* NOLINT */
 }
 
 static void *launch_on_thread(void *count) {
@@ -247,6 +254,7 @@ static const struct {
     {"abort", abort, NULL},        {"ask", NULL, ask},
     {"few", NULL, copy_few_up},    {"user", NULL, become_user},
     {"close", close_all, NULL},    {"kept", NULL, wait_for_kernels},
+    {"capture", NULL, capture},
 };
 
 static int run_known(const char *word, size_t length, const char *argument) {

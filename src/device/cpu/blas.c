@@ -128,7 +128,7 @@ static bool try_library(const char *name, bool asked) {
     snprintf(door.table.name, sizeof door.table.name, "%s", name);
     le_blas_room_init(1, false, NULL, NULL); /* calls take turns */
     if (!is_openblas(library, !before) && !asked)
-        snprintf(door.state, sizeof door.state, "%s is no OpenBLAS", name);
+        snprintf(door.state, sizeof door.state, "%s is not OpenBLAS", name);
     else if (!asked && is_below_machine(door.core))
         snprintf(door.state, sizeof door.state, "%s chose its kernels for %s, and this machine has %s", name, door.core,
                  le_simd_name(le_simd_best()));

@@ -74,8 +74,8 @@ static bool fill_table(void *library) {
         if (function)
             continue;
         le_door_version_text(symbols[k].version, version);
-        le_door_tell(&door.search, symbols[k].name, door.search.path, "missing in its form of %s%s", version,
-                     symbols[k].required ? "" : ": not needed");
+        le_door_tell(&door.search, symbols[k].name, door.search.path, "missing as of %s%s", version,
+                     symbols[k].required ? "" : " (not required)");
         if (!symbols[k].required)
             continue;
         snprintf(reason, sizeof reason, "the driver's " DRIVER " lacks %s of %s", symbols[k].name, version);
@@ -93,13 +93,13 @@ static int check_version(void *library) {
     *(void **)&get_version = dlsym(library, "cuDriverGetVersion");
     le_cu_result error = get_version ? get_version(&version) : LE_CU_ERROR_NOT_FOUND;
     if (error == LE_CU_ERROR_STUB_LIBRARY) {
-        le_door_tell(&door.search, DRIVER, door.search.path, "a stub of a toolkit, for linking alone");
+        le_door_tell(&door.search, DRIVER, door.search.path, "a toolkit's stub, for linking only");
         give_up(DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
     } else if (error) {
-        le_door_tell(&door.search, DRIVER, door.search.path, "gives no version: error %d", error);
-        give_up("the driver's " DRIVER " gives no version");
+        le_door_tell(&door.search, DRIVER, door.search.path, "returns no version: error %d", error);
+        give_up("the driver's " DRIVER " returns no version");
     } else if (version < LE_CUDA_VERSION_MIN) {
-        snprintf(reason, sizeof reason, "driver too old: %s, 12.0 (525) is needed",
+        snprintf(reason, sizeof reason, "driver too old: %s; CUDA 12.0 (driver 525) or later is needed",
                  le_door_version_text(version, text));
         le_door_tell(&door.search, DRIVER, door.search.path, "%s", reason);
         give_up(reason);
@@ -170,8 +170,8 @@ static void explain_init(le_cu_result error, char *reason, size_t size_bytes) {
                  DRIVER " is a toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH");
     else if (error == LE_CU_ERROR_SYSTEM_DRIVER_MISMATCH)
         snprintf(reason, size_bytes,
-                 "the driver's library and its kernel module are of different versions: reboot, or "
-                 "install one of them again");
+                 "the driver's library and its kernel module have different versions: reboot, or "
+                 "reinstall the driver");
     else if ((error == LE_CU_ERROR_NO_DEVICE || error == LE_CU_ERROR_INVALID_DEVICE) &&
              hidden_devices(reason, size_bytes)) /* INVALID_DEVICE: one that was named twice */
         return;

@@ -40,12 +40,12 @@ static void write_uuid(const le_cu_uuid *uuid, char *text, size_t size_bytes) {
 
 static void judge(struct le_cuda_facts *facts, int compute_mode) {
     if (facts->capability < LE_CUDA_CAPABILITY_MIN)
-        snprintf(facts->reason, sizeof facts->reason, "compute capability %d.%d, %d.%d is needed",
+        snprintf(facts->reason, sizeof facts->reason, "compute capability %d.%d; %d.%d or higher is needed",
                  facts->capability / 10, facts->capability % 10, LE_CUDA_CAPABILITY_MIN / 10,
                  LE_CUDA_CAPABILITY_MIN % 10);
     else if (compute_mode == LE_CU_COMPUTEMODE_PROHIBITED)
         snprintf(facts->reason, sizeof facts->reason,
-                 "its compute mode is \"prohibited\": an administrator may set another (nvidia-smi -c)");
+                 "its compute mode is \"prohibited\": an administrator can change it with nvidia-smi -c");
     facts->usable = !facts->reason[0];
 }
 
@@ -113,7 +113,7 @@ static struct item next_item(const char **rest, int number) {
     return item;
 }
 
-/* Of the number'th item, whether it was there before. */
+/* Of the number'th item, whether it is repeated. */
 static bool is_repeated(const char *value, const struct item *item) {
     for (int k = 1; k < item->number; k++) {
         struct item before = next_item(&value, k);
@@ -138,7 +138,7 @@ bool le_cuda_visible_fault(const char *value, char *why, size_t size_bytes) {
             snprintf(why, size_bytes, "item %d, \"%.*s\", is neither a number nor a UUID (GPU-...)", number, length,
                      item.at);
         else if (is_repeated(value, &item))
-            snprintf(why, size_bytes, "item %d, \"%.*s\", was there before", number, length, item.at);
+            snprintf(why, size_bytes, "item %d, \"%.*s\", is repeated", number, length, item.at);
         else
             continue;
         return true;

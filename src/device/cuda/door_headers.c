@@ -41,7 +41,7 @@ static bool take(struct hunt *hunt, const char *name, const char *folder, bool *
     *seen = true;
     int version = read_version(real);
     if (hunt->top && version / 1000 > hunt->top) {
-        le_door_tell(hunt->search, name, real, "for CUDA %d, newer than NVRTC or the driver: %d", version / 1000,
+        le_door_tell(hunt->search, name, real, "for CUDA %d, newer than NVRTC or the driver (CUDA %d)", version / 1000,
                      hunt->top);
         return false;
     }
@@ -60,7 +60,7 @@ static bool look_in(struct hunt *hunt, const char *name, const char *root, const
             return true;
     }
     if (!seen)
-        le_door_tell(hunt->search, name, root, "no " HEADER " there");
+        le_door_tell(hunt->search, name, root, "no " HEADER " found");
     return false;
 }
 
@@ -105,7 +105,7 @@ static void search_headers(void) {
     headers.found = look_everywhere(&hunt, nvrtc);
     if (!headers.found)
         snprintf(headers.reason, sizeof headers.reason,
-                 "the toolkit's headers (" HEADER ") were not found: name a toolkit's folder in LEAT_CUDA_PATH");
+                 "the toolkit's headers (" HEADER ") were not found: set LEAT_CUDA_PATH to a toolkit's folder");
 }
 
 const struct le_door_search *le_door_search_headers(void) {

@@ -53,7 +53,7 @@ static bool look_loaded(const struct hunt *hunt) {
     }
     if (hunt->search->line_count == before) {
         write_sonames(hunt, soname);
-        le_door_tell(hunt->search, LOADED, NULL, "not so: %s", soname);
+        le_door_tell(hunt->search, LOADED, NULL, "not loaded: %s", soname);
     }
     return false;
 }
@@ -134,7 +134,7 @@ static bool look_below(void *user, const char *name, const char *root) {
     if (!seen) {
         char sonames[64];
         write_sonames(hunt, sonames);
-        le_door_tell(hunt->search, name, root, "no %s there", sonames);
+        le_door_tell(hunt->search, name, root, "no %s found", sonames);
     }
     return false;
 }

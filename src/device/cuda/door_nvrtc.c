@@ -57,7 +57,7 @@ static bool take(void *user, struct le_door_search *search, const char *name, co
     int major = 0, minor = 0;
     if (!library && !(library = dlopen(path, RTLD_LAZY | RTLD_LOCAL))) {
         const char *why = dlerror();
-        le_door_tell(search, name, path, "cannot be loaded: %s", why ? why : "the loader does not say why");
+        le_door_tell(search, name, path, "cannot be loaded: %s", why ? why : "unknown reason");
         return false;
     }
     const char *missing = fill_table(library, &door.table);
@@ -66,7 +66,7 @@ static bool take(void *user, struct le_door_search *search, const char *name, co
         return false;
     }
     if (door.table.Version(&major, &minor)) {
-        le_door_tell(search, name, path, "gives no version");
+        le_door_tell(search, name, path, "returns no version");
         return false;
     }
     if (wanted->driver_major && major > wanted->driver_major) {
@@ -75,7 +75,7 @@ static bool take(void *user, struct le_door_search *search, const char *name, co
     }
     snprintf(builtins, sizeof builtins, "libnvrtc-builtins.so.%d.%d", major, minor);
     if (!load_builtins(path, builtins)) {
-        le_door_tell(search, name, path, "not whole: %s is missing", builtins);
+        le_door_tell(search, name, path, "incomplete: %s is missing", builtins);
         return false;
     }
     search->version = 1000 * major + 10 * minor;
@@ -100,9 +100,9 @@ static void search_nvrtc(void) {
     snprintf(
         door.search.reason, sizeof door.search.reason,
         "NVRTC, which compiles CUDA C, was not found: install a CUDA toolkit or the wheel nvidia-cuda-nvrtc (12 or "
-        "later%s), and name its folder in LEAT_CUDA_PATH if `leat devices` does not find it; looked for by "
-        "LEAT_CUDA_PATH, the "
-        "dynamic loader, CUDA_PATH, /usr/local/cuda*, VIRTUAL_ENV and CONDA_PREFIX",
+        "later%s), and set LEAT_CUDA_PATH to its folder if `leat devices` does not find it; Leat looks in "
+        "LEAT_CUDA_PATH, where the dynamic loader looks, and in CUDA_PATH, /usr/local/cuda*, VIRTUAL_ENV and "
+        "CONDA_PREFIX",
         newest);
 }
 

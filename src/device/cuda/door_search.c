@@ -77,8 +77,8 @@ static bool lies_in_working_directory(const char *soname) {
 void *le_door_load(const char *soname, char *why, size_t size_bytes) {
     if (lies_in_working_directory(soname)) {
         snprintf(why, size_bytes,
-                 "not taken from the working directory, where an empty or relative element of "
-                 "LD_LIBRARY_PATH looks for it");
+                 "not taken from the working directory, which an empty or relative element of "
+                 "LD_LIBRARY_PATH names");
         return NULL;
     }
     void *library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
@@ -86,7 +86,7 @@ void *le_door_load(const char *soname, char *why, size_t size_bytes) {
         const char *text = dlerror();
         if (text && strncmp(text, soname, strlen(soname)) == 0 && strstr(text, "No such file"))
             text = "not found by the dynamic loader";
-        snprintf(why, size_bytes, "%s", text ? text : "the loader does not say why");
+        snprintf(why, size_bytes, "%s", text ? text : "unknown reason");
     }
     return library;
 }
@@ -153,7 +153,7 @@ bool le_door_wheels(struct le_door_search *search, le_door_look *look, void *use
         if (look_in_environment(variables[k], prefix, look, user) || look(user, variables[k], prefix))
             return true;
         if (search->line_count == before)
-            le_door_tell(search, variables[k], prefix, "nothing there");
+            le_door_tell(search, variables[k], prefix, "nothing found");
     }
     return false;
 }

@@ -176,14 +176,14 @@ static void driver_without_an_entry(void **state) {
     run("driver", "LD_LIBRARY_PATH=$PWD/driver");
     expect("lacks cuGetProcAddress");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_VERSION=11020");
-    expect("driver too old: CUDA 11.2, 12.0 (525) is needed");
+    expect("driver too old: CUDA 11.2; CUDA 12.0 (driver 525) or later is needed");
 }
 
 static void driver_too_old(void **state) {
     (void)state;
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_VERSION=11040");
     expect("found 0");
-    expect("failed device error: driver too old: CUDA 11.4, 12.0 (525) is needed");
+    expect("failed device error: driver too old: CUDA 11.4; CUDA 12.0 (driver 525) or later is needed");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_VERSION=12000");
     expect("found 1 version 12000");
 }
@@ -203,7 +203,7 @@ static void driver_lacks_a_symbol(void **state) {
     expect("failed device error: the driver's libcuda.so.1 lacks cuMemAlloc of CUDA 3.2");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_MISSING=cuFuncGetParamInfo");
     expect("found 1");
-    expect("missing in its form of CUDA 12.4: not needed");
+    expect("missing as of CUDA 12.4 (not required)");
     expect("optional 0");
 }
 
@@ -213,7 +213,7 @@ static void driver_does_not_start(void **state) {
     expect("the CUDA driver does not start: OS call failed or operation not supported on this OS "
            "(CUDA_ERROR_OPERATING_SYSTEM, 304)");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=803");
-    expect("of different versions: reboot");
+    expect("have different versions: reboot");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=12345");
     expect("the CUDA driver does not start: unknown error (no name, 12345)");
 }
@@ -231,8 +231,8 @@ static void driver_without_devices(void **state) {
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=100 CUDA_VISIBLE_DEVICES=");
     expect("CUDA_VISIBLE_DEVICES |  | hides every device");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_INIT=101 CUDA_VISIBLE_DEVICES=0,0");
-    expect(
-        "failed device error: no CUDA device is visible: CUDA_VISIBLE_DEVICES is malformed: item 2, \"0\", was there");
+    expect("failed device error: no CUDA device is visible: CUDA_VISIBLE_DEVICES is malformed: item 2, \"0\", is "
+           "repeated");
     /* a malformed list may still show the devices before its fault */
     run("driver", "LD_LIBRARY_PATH=$PWD/driver CUDA_VISIBLE_DEVICES=0,,1");
     expect("found 1");
@@ -242,7 +242,7 @@ static void driver_without_devices(void **state) {
 static void devices_that_are_not_usable(void **state) {
     (void)state;
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_CAPABILITY=70");
-    expect("usable 0 compute capability 7.0, 7.5 is needed");
+    expect("usable 0 compute capability 7.0; 7.5 or higher is needed");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_CAPABILITY=75");
     expect("usable 1");
     run("driver", "LD_LIBRARY_PATH=$PWD/driver FAKE_MODE=2");
@@ -285,7 +285,7 @@ static void nvrtc_of_leat_cuda_path(void **state) {
     toolkit("tool/lib64", "12");
     run("nvrtc", DRIVER "LEAT_CUDA_PATH=$PWD/tool");
     expect("found 1 version 12000");
-    expect("loaded already |  | not so: libnvrtc.so.12\n");
+    expect("loaded already |  | not loaded: libnvrtc.so.12\n");
     expect("LEAT_CUDA_PATH | ");
     expect("/tool/lib64/libnvrtc.so.12 | found, CUDA 12.0");
     expect("open ok");
@@ -349,7 +349,7 @@ static void nvrtc_that_is_not_whole(void **state) {
     toolkit("tool/lib64", "12");
     shell("rm tool/lib64/libnvrtc-builtins.so.12.0");
     run("nvrtc", DRIVER "LEAT_CUDA_PATH=$PWD/tool");
-    expect("/tool/lib64/libnvrtc.so.12 | not whole: libnvrtc-builtins.so.12.0 is missing");
+    expect("/tool/lib64/libnvrtc.so.12 | incomplete: libnvrtc-builtins.so.12.0 is missing");
     shell("cp $F/fake_nvrtc_missing.so tool/lib64/libnvrtc.so.12");
     run("nvrtc", DRIVER "LEAT_CUDA_PATH=$PWD/tool");
     expect("/tool/lib64/libnvrtc.so.12 | lacks nvrtcGetCUBIN");
@@ -425,7 +425,7 @@ static void headers_beside_nvrtc(void **state) {
     expect("/own/include | found, CUDA 12.1");
     headers("own/include", 13000);
     run("headers", DRIVER "CUDA_PATH=$PWD/tool LEAT_CUDA_PATH=$PWD/own");
-    expect("/own/include | for CUDA 13, newer than NVRTC or the driver: 12");
+    expect("/own/include | for CUDA 13, newer than NVRTC or the driver (CUDA 12)");
     expect("/tool/include | found");
     /* wheels have them in another package */
     toolkit("nvidia/cuda_nvrtc/lib", "12");
@@ -480,9 +480,9 @@ static void visible_devices(void **state) {
         {",0", "item 1 is empty"},
         {"0,,1", "item 2 is empty"},
         {"0,-1,1", "item 2, \"-1\","},
-        {"1,0,1", "item 3, \"1\", was there before"},
-        {"1,01", "item 2, \"01\", was there before"},
-        {"GPU-ab,GPU-ab", "item 2, \"GPU-ab\", was there before"},
+        {"1,0,1", "item 3, \"1\", is repeated"},
+        {"1,01", "item 2, \"01\", is repeated"},
+        {"GPU-ab,GPU-ab", "item 2, \"GPU-ab\", is repeated"},
         {"GPU-", "item 1, \"GPU-\","},
         {"GPU-xyz", "item 1, \"GPU-xyz\","},
         {"cuda:0", "item 1, \"cuda:0\","},

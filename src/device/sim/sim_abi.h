@@ -61,10 +61,12 @@ struct sim_services {
     void (*subscript)(const char *file, unsigned line, long long index, const char *type);
 };
 
-/* One parameter: kind as PTX writes it: 'p' pointer (u64), 'u' unsigned or 's' signed integer, 'f' float, 'b' bytes */
+/* One parameter: kind as PTX writes it: 'p' pointer (u64), 'u' unsigned or 's' signed integer, 'f' float, 'b' bytes.
+ * pointee: of a pointer to numbers, their kind, else 0. */
 struct sim_parameter {
     unsigned offset, size_bytes, alignment;
-    char kind;
+    char kind, pointee;
+    unsigned char pointee_bytes;
 };
 struct sim_item {
     const char *name;

@@ -145,7 +145,7 @@ static void names_and_types(void **state) {
         "\t.param .u8 outer::inner::plain_param_1,\n\t.param .u64 outer::inner::plain_param_2,\n",
         "\t.param .f64 outer::inner::plain_param_3,\n\t.param .align 8 .b8 outer::inner::plain_param_4[16],\n",
         "\t.param .u32 outer::inner::plain_param_5,\n\t.param .align 2 .b8 outer::inner::plain_param_6[2],\n",
-        "\t.param .u8 outer::inner::plain_param_7\n)",
+        "\t.param .u8 outer::inner::plain_param_7\n)\n.pointees .f32 .none .none .none .none .none .none .none\n{",
         (".entry outer::inner::generic<float,3>(\n\t.param .u64 .ptr .align 1 "
          "outer::inner::generic<float,3>_param_0,\n\t.param .f32 "),
         ".visible .entry made(\n\t.param .u32 made_param_0\n)",

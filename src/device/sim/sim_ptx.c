@@ -13,6 +13,19 @@ static void write_parameter(struct le_text *ptx, const char *kernel, unsigned k,
                     p->kind == 'p' ? ".ptr .align 1 " : "", kernel, k);
 }
 
+/* What pointers point to, which PTX does not say. */
+static void write_pointees(struct le_text *ptx, const struct sim_item *item) {
+    if (item->parameter_count)
+        le_text_add(ptx, "\n.pointees");
+    for (unsigned k = 0; k < item->parameter_count; k++) {
+        const struct sim_parameter *p = &item->parameters[k];
+        if (p->pointee)
+            le_text_add(ptx, " .%c%u", p->pointee, p->pointee_bytes * 8);
+        else
+            le_text_add(ptx, " .none");
+    }
+}
+
 static void write_item(struct le_text *ptx, const struct sim_item *item) {
     if (!item->call) {
         le_text_add(ptx, ".visible .%s .align 8 .b8 %s[%lu];\n", item->constant ? "const" : "global", item->name,
@@ -22,7 +35,9 @@ static void write_item(struct le_text *ptx, const struct sim_item *item) {
     le_text_add(ptx, "\n.visible .entry %s(", item->name);
     for (unsigned k = 0; k < item->parameter_count; k++)
         write_parameter(ptx, item->name, k, &item->parameters[k]);
-    le_text_add(ptx, "\n)\n{\n\tret;\n}\n");
+    le_text_add(ptx, "\n)");
+    write_pointees(ptx, item);
+    le_text_add(ptx, "\n{\n\tret;\n}\n");
 }
 
 leat_status le_sim_ptx_write(const char *path, struct le_text *ptx) {

@@ -68,15 +68,23 @@ uint16_t le_call_place(const char *function_name) {
             return others[k].place;
     while (*function_name == '_')
         function_name++;
-    static const char *const graphs[] = {"StreamBeginCapture", "GraphCreate", "StreamBeginRecaptureToGraph"};
+    static const struct {
+        const char *start; /* after "cu" or "cuda" */
+        uint16_t place;
+    } starts[] = {{"StreamBeginCapture", LE_PLACE_GRAPH | LE_PLACE_CAPTURE_BEGIN},
+                  {"StreamBeginRecaptureToGraph", LE_PLACE_GRAPH | LE_PLACE_CAPTURE_BEGIN},
+                  {"StreamEndCapture", LE_PLACE_CAPTURE_END},
+                  {"GraphCreate", LE_PLACE_GRAPH}};
     const char *rest = begins(function_name, "cuda") ? function_name + 4 : function_name + 2;
     if (!begins(function_name, "cu"))
         return 0;
     uint16_t place = 0;
     for (size_t k = 0; k < ARRAY_LEN(syncs); k++)
         place |= le_call_is(rest, syncs[k].name) ? syncs[k].place : 0;
-    for (size_t k = 0; k < ARRAY_LEN(graphs); k++)
-        place |= begins(rest, graphs[k]) ? LE_PLACE_GRAPH : 0;
+    for (size_t k = 0; k < ARRAY_LEN(starts); k++)
+        place |= begins(rest, starts[k].start) ? starts[k].place : 0;
+    if (begins(rest, "Launch") && !begins(rest, "LaunchHostFunc"))
+        place |= LE_PLACE_LAUNCH;
     for (size_t k = 0; k < ARRAY_LEN(origins); k++)
         place |= begins(rest, origins[k]) ? LE_PLACE_ORIGIN : 0;
     return place;

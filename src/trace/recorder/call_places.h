@@ -20,7 +20,10 @@ enum le_call_place {
     LE_PLACE_SYNC_STREAM_EVENT = 512,
     LE_PLACE_SYNC_STREAM = 1024,
     LE_PLACE_SYNC_CONTEXT = 2048,
-    LE_PLACE_SYNC = 256 | 512 | 1024 | 2048
+    LE_PLACE_SYNC = 256 | 512 | 1024 | 2048,
+    LE_PLACE_LAUNCH = 4096, /* launches one kernel */
+    LE_PLACE_CAPTURE_BEGIN = 8192,
+    LE_PLACE_CAPTURE_END = 16384
 };
 uint16_t le_call_place(const char *function_name); /* 0: nothing */
 

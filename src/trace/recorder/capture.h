@@ -1,7 +1,7 @@
-/* What the recorder does inside of the program's calls of CUDA: where a call was made, what a copy was given, whom a
- * call waited for (CUPTI's own records of that look into every call of the runtime's: 0.9 us a launch for CuPy, which
- * asks for the device three times). It allocates nothing, never waits, sends no signals and keeps errno; what does not
- * fit is counted. */
+/* What the recorder does inside the program's CUDA calls: it notes where a call was made, what a copy was given, and
+ * what a call waited for. (CUPTI's own records of waits look into every call of the runtime: 0.9 us a launch for CuPy,
+ * which asks for the device three times.) It allocates nothing, never waits, sends no signals and keeps errno. Records
+ * that do not fit are counted. */
 #ifndef LE_CAPTURE_H
 #define LE_CAPTURE_H
 #include "trace/recorder/cupti.h"
@@ -15,7 +15,10 @@ struct le_capture {
     struct le_event_ring *ring;
     struct le_sources *sources; /* NULL: no origins */
     _Atomic bool is_on;
+    bool graphs_only;                               /* no callbacks for launches of single kernels */
     _Atomic uint64_t recorder_ns;                   /* that all this took */
+    _Atomic uint64_t captured_launches, capture_ns; /* as in struct le_trace_captures */
+    _Atomic uint64_t capture_recording_ns;
     uint16_t places[2][LE_CAPTURE_FUNCTIONS];       /* enum le_call_place, by domain and number */
     void (*profiler_switched)(void *user, bool on); /* by the program; NULL: not heeded */
     void (*graph_begins)(void *user);               /* the program is about to make a graph; NULL: not heeded */

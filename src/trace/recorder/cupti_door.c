@@ -55,7 +55,7 @@ static bool offer(const struct hunt *hunt, void *library, const char *path) {
     if (!fill_table(door, library, path))
         return false;
     if (door->table.get_version(&door->version) != LE_CUPTI_SUCCESS || door->version < LE_CUPTI_VERSION_MIN) {
-        snprintf(door->reason, sizeof door->reason, "%.160s is too old: of CUDA 10.0 or later is needed", path);
+        snprintf(door->reason, sizeof door->reason, "%.160s is too old: CUPTI of CUDA 10.0 or later is needed", path);
         return false;
     }
     if (!hunt->take(hunt->user, door))
@@ -147,8 +147,9 @@ static bool look_beside_loaded(const struct hunt *hunt) {
 bool le_cupti_door_open(struct le_cupti_door *door, le_cupti_take *take, void *user) {
     static const char site_packages[] = "/lib/python3*/site-packages/nvidia";
     struct hunt hunt = {.door = door, .take = take, .user = user};
-    *door = (struct le_cupti_door){.reason = "CUPTI was not found; it comes with the CUDA toolkit, or as the package "
-                                             "nvidia-cuda-cupti; LEAT_CUDA_PATH may say where it is"};
+    *door = (struct le_cupti_door){
+        .reason = "CUPTI was not found; install the CUDA toolkit or the package nvidia-cuda-cupti, or "
+                  "set LEAT_CUDA_PATH to its folder"};
     return look_in_variable(&hunt, "LEAT_CUDA_PATH", "") || look_loaded(&hunt) || look_beside_loaded(&hunt) ||
            look_by_soname(&hunt) || look_in_variable(&hunt, "CUDA_PATH", "") || look_below(&hunt, "/usr/local/cuda") ||
            look_below(&hunt, "/usr/local/cuda-*") || look_in_variable(&hunt, "VIRTUAL_ENV", site_packages) ||

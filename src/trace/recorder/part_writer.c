@@ -167,7 +167,8 @@ void le_part_flush(struct le_part_writer *writer) {
     writer->fill = writer->pending = 0;
 }
 
-void le_part_end(struct le_part_writer *writer, const struct le_trace_end *end) {
+void le_part_end(struct le_part_writer *writer, const struct le_trace_captures *captures,
+                 const struct le_trace_end *end) {
     le_part_flush(writer);
     writer->limit_bytes = 0;
     writer->closed = 0;
@@ -176,6 +177,8 @@ void le_part_end(struct le_part_writer *writer, const struct le_trace_end *end) 
         if (lost.records)
             le_part_put(writer, LE_TRACE_LOST, &lost, sizeof lost, NULL, 0);
     }
+    if (captures->launches)
+        le_part_put(writer, LE_TRACE_CAPTURES, captures, sizeof *captures, NULL, 0);
     le_part_put(writer, LE_TRACE_END, end, sizeof *end, NULL, 0);
     le_part_flush(writer);
 }

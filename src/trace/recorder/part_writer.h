@@ -47,6 +47,8 @@ void le_part_put_record(struct le_part_writer *writer, const struct le_trace_rec
 /* The number of a text, which is written where it is new; 0 for NULL. */
 uint32_t le_part_text(struct le_part_writer *writer, const char *text);
 void le_part_flush(struct le_part_writer *writer);
-/* LOST records for all that was lost, past the limit and, if it can be, the full disk; and END. */
-void le_part_end(struct le_part_writer *writer, const struct le_trace_end *end);
+/* LOST records for all that was lost, CAPTURES if there were any, and END; past the limit and, if possible, on a full
+ * disk. */
+void le_part_end(struct le_part_writer *writer, const struct le_trace_captures *captures,
+                 const struct le_trace_end *end);
 #endif

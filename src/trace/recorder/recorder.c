@@ -4,7 +4,8 @@
  *
  * LEAT_TRACE_FOLDER: where parts go; without it nothing is recorded. LEAT_TRACE_LIMIT: of a part, in bytes.
  * LEAT_TRACE_SOURCE=0: without origins; =empty: CUPTI calls back for them, but none is looked for, which tells what its
- * callbacks alone cost. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. LEAT_TRACE_CUPTI: other ways to
+ * callbacks alone cost. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. LEAT_TRACE_GRAPHS=only: without
+ * launches of single kernels. LEAT_TRACE_CUPTI: other ways to
  * use CUPTI, for bench/gpu/tracing.py to measure: `all` (no call is left out), `only:KIND:KIND...` (kinds of records by
  * CUPTI's numbers). */
 #include "trace/recorder/recorder.h"
@@ -115,6 +116,7 @@ static void prepare(struct le_recorder *recorder) {
     recorder->process = getpid();
     recorder->limit_bytes = limit ? strtoull(limit, NULL, 10) : 0;
     recorder->is_paused = is_set("LEAT_TRACE_PAUSED", "1");
+    recorder->selection.graphs_only = recorder->capture.graphs_only = is_set("LEAT_TRACE_GRAPHS", "only");
     recorder->capture.ring = &recorder->ring;
     recorder->sources = le_sources_new(kinds, &recorder->text_count);
     recorder->capture.sources = no_source ? NULL : recorder->sources;

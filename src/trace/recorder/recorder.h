@@ -44,6 +44,7 @@ void le_recorder_wake(struct le_recorder *recorder);
 
 /* recorder_process.c: the record that says what process this is, and the note. */
 void le_recorder_describe(struct le_recorder *recorder);
+void le_recorder_put_note(struct le_recorder *recorder, const char *text);
 
 /* recorder_cupti.c: finds CUPTI and takes it for this recorder; false, with recorder->note: nothing will be recorded.
  */

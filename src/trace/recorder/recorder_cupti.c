@@ -84,8 +84,9 @@ static void spare_graphs(struct le_recorder *recorder) {
     recorder->leaves_copies = version < COPIES_SPARE_GRAPHS && dl_iterate_phdr(find_xla, NULL);
     if (recorder->leaves_copies)
         snprintf(recorder->note, sizeof recorder->note,
-                 "copies and sets are not recorded: with CUPTI before 13.2 they break graphs as XLA launches them; "
-                 "LEAT_CUDA_PATH may name the folder of a newer one");
+                 "copies and sets are not recorded: with CUPTI before 13.2 their records break the graphs that XLA "
+                 "launches; "
+                 "set LEAT_CUDA_PATH to the folder of a newer CUPTI");
 }
 
 static bool is_copy(le_cupti_kind kind) {
@@ -103,7 +104,8 @@ static bool is_call(le_cupti_kind kind) {
 static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     const struct le_cupti *cupti = &recorder->door.table;
     bool of_host = groups & LE_KINDS_OF_HOST && is_asked_for(recorder, LE_CUPTI_KIND_DRIVER);
-    bool picks = of_host && !recorder->is_paused && !tried(recorder, "all") && le_selection_pick(cupti);
+    bool picks =
+        of_host && !recorder->is_paused && !tried(recorder, "all") && le_selection_pick(&recorder->selection, cupti);
     le_cupti_kind kind;
     for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++) {
         if (!is_asked_for(recorder, kind) || (recorder->leaves_copies && is_copy(kind)))
@@ -113,7 +115,7 @@ static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
         le_cupti_result result = cupti->activity_enable(kind);
         if (result != LE_CUPTI_SUCCESS && !recorder->note[0])
             snprintf(recorder->note, sizeof recorder->note,
-                     "not all was recorded: CUPTI refuses kind %d: %s (error %d)", kind, result_text(cupti, result),
+                     "some records are missing: CUPTI refuses kind %d: %s (error %d)", kind, result_text(cupti, result),
                      result);
     }
     if (of_host && !picks)

@@ -59,6 +59,11 @@ static uint32_t driver_version(void) {
     return (uint32_t)version;
 }
 
+void le_recorder_put_note(struct le_recorder *recorder, const char *text) {
+    struct le_trace_note note = {.text = le_part_text(&recorder->writer, text)};
+    le_part_put(&recorder->writer, LE_TRACE_NOTE, &note, sizeof note, NULL, 0);
+}
+
 void le_recorder_describe(struct le_recorder *recorder) {
     struct le_part_writer *writer = &recorder->writer;
     const char *language = recorder->sources ? le_sources_language(recorder->sources) : NULL;
@@ -68,8 +73,6 @@ void le_recorder_describe(struct le_recorder *recorder) {
                                        .driver_version = driver_version(),
                                        .host = host_text(writer)};
     le_part_put(writer, LE_TRACE_PROCESS, &process, sizeof process, NULL, 0);
-    if (!recorder->note[0])
-        return;
-    struct le_trace_note note = {.text = le_part_text(writer, recorder->note)};
-    le_part_put(writer, LE_TRACE_NOTE, &note, sizeof note, NULL, 0);
+    if (recorder->note[0])
+        le_recorder_put_note(recorder, recorder->note);
 }

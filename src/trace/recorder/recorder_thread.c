@@ -64,12 +64,16 @@ static void wait_for_work(struct le_recorder *recorder) {
 }
 
 static void end(struct le_recorder *recorder) {
-    struct le_trace_end record = {.recorder_ns = atomic_load(&recorder->capture.recorder_ns)};
+    struct le_capture *capture = &recorder->capture;
+    struct le_trace_captures captures = {.launches = atomic_load(&capture->captured_launches),
+                                         .time_ns = atomic_load(&capture->capture_ns),
+                                         .recording_ns = atomic_load(&capture->capture_recording_ns)};
+    struct le_trace_end record = {.recorder_ns = atomic_load(&capture->recorder_ns)};
     if (recorder->has_cupti)
         recorder->door.table.get_timestamp(&record.time_ns);
     take_all(recorder);
     le_convert_end(&recorder->convert);
-    le_part_end(&recorder->writer, &record);
+    le_part_end(&recorder->writer, &captures, &record);
     le_convert_finish(&recorder->convert);
     le_part_writer_finish(&recorder->writer);
 }
@@ -78,6 +82,8 @@ void *le_recorder_write(void *user) {
     struct le_recorder *recorder = user;
     le_recorder_describe(recorder);
     le_part_flush(&recorder->writer);
+    if (recorder->capture.graphs_only) /* a note for the reader, not for `leat trace`, which looks at the first block */
+        le_recorder_put_note(recorder, "launches of single kernels were not recorded (leat trace --graphs only)");
     recorder->writer.limit_bytes = recorder->limit_bytes;
     while (!atomic_load_explicit(&recorder->is_over, memory_order_acquire)) {
         if (recorder->has_cupti)

@@ -47,16 +47,21 @@ bool le_selection_leaves_out(const char *function_name) {
     return false;
 }
 
+static bool is_left_out(const struct le_selection *selection, const char *function_name) {
+    return le_selection_leaves_out(function_name) ||
+           (selection->graphs_only && le_call_place(function_name) & LE_PLACE_LAUNCH);
+}
+
 static void find(struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain) {
     int which = domain == LE_CUPTI_DOMAIN_RUNTIME;
     const char *name;
     for (uint32_t id = 0; le_call_next(cupti, domain, &id, &name);)
-        if (le_selection_leaves_out(name) && selection->count[which] < LE_SELECTION_MOST)
+        if (is_left_out(selection, name) && selection->count[which] < LE_SELECTION_MOST)
             selection->ids[which][selection->count[which]++] = id;
 }
 
 void le_selection_find(struct le_selection *selection, const struct le_cupti *cupti) {
-    *selection = (struct le_selection){0};
+    selection->count[0] = selection->count[1] = 0;
     if (!cupti->select_driver || !cupti->select_runtime)
         return;
     find(selection, cupti, LE_CUPTI_DOMAIN_DRIVER);
@@ -65,17 +70,18 @@ void le_selection_find(struct le_selection *selection, const struct le_cupti *cu
 
 typedef le_cupti_result select_function(uint32_t id, uint8_t is_on);
 
-static bool pick(const struct le_cupti *cupti, le_cupti_domain domain, select_function *select) {
+static bool pick(const struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain,
+                 select_function *select) {
     const char *name;
     bool picked = select != NULL;
     for (uint32_t id = 0; picked && le_call_next(cupti, domain, &id, &name);)
-        picked = le_selection_leaves_out(name) || select(id, 1) == LE_CUPTI_SUCCESS;
+        picked = is_left_out(selection, name) || select(id, 1) == LE_CUPTI_SUCCESS;
     return picked;
 }
 
-bool le_selection_pick(const struct le_cupti *cupti) {
-    return pick(cupti, LE_CUPTI_DOMAIN_DRIVER, cupti->select_driver) &&
-           pick(cupti, LE_CUPTI_DOMAIN_RUNTIME, cupti->select_runtime);
+bool le_selection_pick(const struct le_selection *selection, const struct le_cupti *cupti) {
+    return pick(selection, cupti, LE_CUPTI_DOMAIN_DRIVER, cupti->select_driver) &&
+           pick(selection, cupti, LE_CUPTI_DOMAIN_RUNTIME, cupti->select_runtime);
 }
 
 void le_selection_leave_out(const struct le_selection *selection, const struct le_cupti *cupti) {

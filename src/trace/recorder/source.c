@@ -14,8 +14,9 @@ struct le_sources {
     struct le_python python;
 };
 
-static const char unreadable_note[] = "The frames of this Python cannot be read: its lines are left out.";
-static const char no_native_note[] = "Callers in C and C++ are told on x86-64 alone.";
+static const char unreadable_note[] =
+    "The frames of this Python version cannot be read: its source lines are not recorded.";
+static const char no_native_note[] = "Callers in C and C++ are recorded on x86-64 only.";
 
 /* Memory of the system, as the table's. */
 struct le_sources *le_sources_new(unsigned kinds, _Atomic uint32_t *texts) {

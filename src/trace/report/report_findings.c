@@ -22,7 +22,7 @@ static void print_finding(struct le_report *report, const struct le_finding *fin
     le_output_text(output, finding->title);
     le_output_format(output, "\n    %s, %s", finding->rule, le_confidence_name(finding->confidence));
     if (finding->gain_ns)
-        le_output_format(output, "; gains at most %s, %s of the time", le_figure_time(report->arena, finding->gain_ns),
+        le_output_format(output, "; gains at most %s, %s of the run", le_figure_time(report->arena, finding->gain_ns),
                          le_figure_part(report->arena, finding->gain_ns, wall_ns));
     if (report->index->processes.count > 1)
         le_output_format(output, "; process %u", (unsigned)process->id);
@@ -38,7 +38,7 @@ void le_report_findings_text(struct le_report *report, const struct le_findings 
         le_output_text(report->output, "findings: none\n");
         return;
     }
-    le_output_text(report->output, "findings, the largest first; gains are upper bounds and do not add up\n");
+    le_output_text(report->output, "findings, largest gain first; gains are upper bounds and do not add up\n");
     for (int k = 0; k < findings->count; k++)
         print_finding(report, &findings->at[k], k + 1);
 }

@@ -31,13 +31,13 @@ static void time_line(struct le_report *report, const char *name, uint64_t time_
 static void print_process(struct le_report *report, const struct le_process *process) {
     const char *const *texts = report->index->texts.at;
     label(report, "command");
-    le_output_text(report->output, process->command ? texts[process->command] : "(not known)");
+    le_output_text(report->output, process->command ? texts[process->command] : "(unknown command)");
     le_output_format(report->output, " (process %u", (unsigned)process->id);
     if (process->language) {
         le_output_text(report->output, ", ");
         le_output_text(report->output, texts[process->language]);
     }
-    le_output_text(report->output, process->ended ? ")\n" : ", not ended in order)\n");
+    le_output_text(report->output, process->ended ? ")\n" : ", did not end normally)\n");
     if (!process->host)
         return;
     label(report, "host");
@@ -258,7 +258,7 @@ static void print_overview(struct le_report *report, const struct le_findings *f
     if (index->processes.count > DEVICES_SHOWN)
         le_output_format(report->output, "(and %d other processes)\n", (int)index->processes.count - DEVICES_SHOWN);
     if (index->operations.count == 0)
-        le_output_text(report->output, "Nothing that ran on a device was recorded.\n");
+        le_output_text(report->output, "No work on a device was recorded.\n");
     print_devices(report);
     struct le_named_times names = le_named_times_of_operations(report);
     print_kernels(report, &names);
@@ -273,7 +273,7 @@ leat_status le_report_overview(struct le_report *report) {
     struct le_findings findings;
     if (report->format == LEAT_REPORT_CSV)
         return le_fail_at(LEAT_INVALID, (struct le_place){0}, "ask for the summary, the operations or the findings",
-                          "the overview is no table: it has no CSV");
+                          "the overview is not available as CSV");
     leat_status status = le_report_find(report, &findings);
     if (status)
         return status;

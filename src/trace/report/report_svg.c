@@ -199,7 +199,7 @@ static void draw_use(struct picture *picture, int32_t device) {
                                      le_figure_time(report->arena, time.busy_ns),
                                      le_figure_part(report->arena, time.busy_ns, time.wall_ns),
                                      le_figure_time(report->arena, time.wall_ns)));
-    lane_label(picture, USE_HEIGHT, "busy, and idle by cause");
+    lane_label(picture, USE_HEIGHT, "busy, idle by cause");
     for (size_t k = 0; k < ARRAY_LEN(legend); k++)
         draw_layer(picture, &use, legend[k].state, base);
     picture->y += USE_HEIGHT + LANE_STEP - LANE_HEIGHT;
@@ -363,7 +363,7 @@ static void draw_threads(struct picture *picture) {
         ranked[k].position = k;
     for (int32_t k = 0; k < index->calls.count; k++)
         ranked[index->calls.at[k].thread].weight += index->calls.at[k].end_ns - index->calls.at[k].start_ns + 1;
-    heading(picture, "Threads of the host, in calls of CUDA");
+    heading(picture, "Host threads, in CUDA calls");
     int shown = choose(ranked, index->threads.count, THREADS_SHOWN, &left_out);
     for (int k = 0; k < shown; k++)
         draw_thread(picture, ranked[k].position);

@@ -356,7 +356,8 @@ static void perfetto_names_an_unknown_device(void **state) {
     char *text = made(index, LEAT_REPORT_PERFETTO, LEAT_REPORT_TEXT);
     assert_int_equal(index->streams.at[0].device, LE_NONE);
     assert_says(
-        text, "{\"ph\":\"M\",\"pid\":1073741824,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"device ?\"}}");
+        text,
+        "{\"ph\":\"M\",\"pid\":1073741824,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"unknown device\"}}");
     free(text);
     le_trace_free(index);
     le_made_finish(&trace);

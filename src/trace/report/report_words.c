@@ -57,7 +57,7 @@ const char *le_report_source(const struct le_report *report, int32_t source) {
 
 const char *le_report_device(const struct le_report *report, int32_t device) {
     if (device == LE_NONE)
-        return "device ?";
+        return "unknown device";
     const struct le_trace_device *at = &report->index->devices.at[device];
     if (at->name == 0)
         return le_arena_format(report->line_arena, "device %u", (unsigned)at->id);

@@ -1,5 +1,5 @@
-/* Which library made a call, and what to do next in its words. What a library is told by is the path of the module that
- * made the call, then the kernel's name, then the process' command. */
+/* Which library made a call, and what to do next in its words. A library is recognized by the path of the module that
+ * made the call, else by the kernel's name, else by the process's command. */
 #ifndef LE_ADVICE_H
 #define LE_ADVICE_H
 #include "trace/index.h"

@@ -83,7 +83,7 @@ leat_status le_findings_find(const struct le_index *index, struct le_arena *aren
         setjmp(arenas[3].failure)) {
         for (int k = 0; k < ARENAS; k++)
             le_arena_finish(&arenas[k]);
-        return le_fail(LEAT_OUT_OF_MEMORY, "no memory to look for findings");
+        return le_fail(LEAT_OUT_OF_MEMORY, "out of memory while looking for findings");
     }
     ask_about_all(index, arena, arenas, findings);
     if (findings->count > 1)

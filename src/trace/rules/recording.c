@@ -193,7 +193,6 @@ const char *le_unrecorded(const struct le_scene *scene, struct le_range gain) {
     const char *least = le_figure_time(scene->arena, gain.least), *most = le_figure_time(scene->arena, gain.most);
     if (gain.least == gain.most)
         return "";
-    return le_arena_format(scene->arena,
-                           "\nwhat recording took is known within bounds: without it, %s to %s would be gained", least,
-                           most);
+    return le_arena_format(
+        scene->arena, "\nthe cost of recording is an estimate: without it the gain is between %s and %s", least, most);
 }

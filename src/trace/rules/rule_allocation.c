@@ -1,11 +1,11 @@
-/* allocation-churn: device or pinned memory taken and given back again and again while the device works. */
+/* allocation-churn: device or pinned memory is allocated and freed repeatedly while the device works. */
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* Up to here it is set-up. */
+/* Fewer allocations are set-up. */
 enum { LEAST_ALLOCATIONS = 20 };
-/* A pool's allocation takes about so long. */
+/* The approximate time of an allocation from a pool. */
 enum { POOLED_NS = 1000 };
 /* Percent of the whole. */
 enum { LEAST_TAKEN = 2 };
@@ -14,7 +14,7 @@ struct churn {
     uint64_t taken, given, pinned, time_ns, saved_ns;
 };
 
-/* What takes its memory from a pool does as the advice says. */
+/* Allocations from a pool already follow the advice. */
 static bool is_churn(const struct le_scene *scene, const struct le_call *call) {
     const char *function = le_text_of(scene, call->function);
     return call->start_ns >= scene->start_ns && call->kind >= LE_CALL_ALLOCATE && call->kind <= LE_CALL_PIN &&
@@ -48,19 +48,20 @@ void le_rule_allocation_churn(struct le_scene *scene) {
         return;
     struct le_arena *arena = scene->arena;
     le_scene_claim(
-        scene,
-        &(struct le_claim){
-            .rule = "allocation-churn",
-            .title = le_arena_format(arena, "Allocating while the program runs: %s in %s calls",
-                                     le_figure_time(arena, churn.time_ns),
-                                     le_figure_count(arena, churn.taken + churn.given + churn.pinned)),
-            .evidence = le_arena_format(arena,
-                                        "%s allocations, %s releases, %s of pinned memory\n%s of "
-                                        "that the device was idle: assumed to go with a pool",
-                                        le_figure_count(arena, churn.taken), le_figure_count(arena, churn.given),
-                                        le_figure_count(arena, churn.pinned), le_figure_time(arena, churn.saved_ns)),
-            .advice = LE_ADVICE_ALLOCATION,
-            .gain_ns = churn.saved_ns,
-            .confidence = LE_LIKELY,
-        });
+        scene, &(struct le_claim){
+                   .rule = "allocation-churn",
+                   .title = le_arena_format(arena, "Memory is allocated while the program runs: %s calls took %s",
+                                            le_figure_count(arena, churn.taken + churn.given + churn.pinned),
+                                            le_figure_time(arena, churn.time_ns)),
+                   .evidence = le_arena_format(
+                       arena,
+                       "%s, %s and %s for pinned memory\n"
+                       "the device was idle for %s of that\nassumed: a memory pool saves this time",
+                       le_figure_counted(arena, churn.taken, "allocation", "allocations"),
+                       le_figure_counted(arena, churn.given, "release", "releases"),
+                       le_figure_counted(arena, churn.pinned, "call", "calls"), le_figure_time(arena, churn.saved_ns)),
+                   .advice = LE_ADVICE_ALLOCATION,
+                   .gain_ns = churn.saved_ns,
+                   .confidence = LE_LIKELY,
+               });
 }

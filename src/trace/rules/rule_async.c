@@ -1,8 +1,8 @@
-/* blocked-async: an asynchronous copy that came back only when the data was copied, since its memory is pageable. */
+/* blocked-async: an asynchronous copy returns only when the data is copied, because its memory is pageable. */
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Enqueueing takes 5 to 10 us; what takes 50 has waited for something. */
+/* Enqueuing takes 5 to 10 us. A call that takes 50 us has waited for something. */
 enum { LEAST_CALL_NS = 50000, ENQUEUE_NS = 8000 };
 
 void le_rule_blocked_async(struct le_scene *scene) {
@@ -22,18 +22,19 @@ void le_rule_blocked_async(struct le_scene *scene) {
     if (time_ns < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "blocked-async",
-                       .title = le_arena_format(arena, "Asynchronous copies that were not: %s calls held the host %s",
-                                                le_figure_count(arena, count), le_figure_time(arena, time_ns)),
-                       .evidence = le_arena_format(arena,
-                                                   "%s from or to pageable memory: the call comes back when the "
-                                                   "driver has read or written it\nassumed: the host has other "
-                                                   "work for that time",
-                                                   le_figure_bytes(arena, bytes)),
-                       .advice = LE_ADVICE_PIN,
-                       .gain_ns = time_ns,
-                       .confidence = LE_PLAUSIBLE,
-                   });
+    le_scene_claim(
+        scene,
+        &(struct le_claim){
+            .rule = "blocked-async",
+            .title = le_arena_format(arena, "Asynchronous copies that blocked: %s held the host for %s",
+                                     le_figure_counted(arena, count, "call", "calls"), le_figure_time(arena, time_ns)),
+            .evidence = le_arena_format(arena,
+                                        "%s from or to pageable memory: such a call returns only when "
+                                        "the driver has read or written the memory\n"
+                                        "assumed: the host has other work to do meanwhile",
+                                        le_figure_bytes(arena, bytes)),
+            .advice = LE_ADVICE_PIN,
+            .gain_ns = time_ns,
+            .confidence = LE_PLAUSIBLE,
+        });
 }

@@ -1,21 +1,26 @@
-/* blamed-wait: a copy, an allocation or a wait that takes the host long, and by the clock around it looks slow, but
- * waited for kernels that were launched before. It claims no gain: it says whose time that was. */
+/* blamed-wait: a copy, an allocation or a wait looks slow by a clock around it, but it waited for kernels that were
+ * launched before. The rule claims no gain: it says what the time was spent on. */
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* A call is blamed wrongly when most of its time is others'. */
+/* Percent of a call that it must have waited for kernels. */
 enum { LEAST_WAITED = 50 };
-/* Percent of the whole that such calls take. */
+/* Percent of the run that such calls take. */
 enum { LEAST_OF_ALL = 5 };
-/* A wait says by its name that it waits; that is worth a word when it is for many launches elsewhere. */
+/* The name of a wait says that it waits. It is worth a finding only if it waits for many launches. */
 enum { LEAST_LAUNCHES = 100 };
+
+struct launched {
+    uint64_t kernels, graphs;
+};
 
 struct blamed {
     const struct le_call *most; /* the call that waited longest */
-    uint64_t count, call_ns, waited_ns, copy_ns, launches;
+    uint64_t count, call_ns, waited_ns, copy_ns;
+    struct launched launched;
     uint64_t most_ns;                    /* how long it waited */
-    uint64_t called_until, waited_until; /* several threads may wait for the same kernels: told once */
+    uint64_t called_until, waited_until; /* several threads may wait for the same kernels, which count once */
 };
 
 static bool looks_slow(const struct le_call *call) {
@@ -23,15 +28,18 @@ static bool looks_slow(const struct le_call *call) {
            call->kind == LE_CALL_ALLOCATE || call->kind == LE_CALL_RELEASE;
 }
 
-/* Kernels that started before the time; `started` goes on from call to call. */
-static uint64_t count_kernels(const struct le_scene *scene, uint64_t before_ns, int32_t *started) {
-    uint64_t count = 0;
-    for (; *started < scene->operation_count && le_scene_operation(scene, *started)->start_ns < before_ns; ++*started)
-        count += le_is_kernel(le_scene_operation(scene, *started));
-    return count;
+/* Adds kernels and graphs that started before the time. `started` continues from call to call. */
+static void count_kernels(const struct le_scene *scene, uint64_t before_ns, int32_t *started,
+                          struct launched *launched) {
+    for (; *started < scene->operation_count && le_scene_operation(scene, *started)->start_ns < before_ns; ++*started) {
+        uint8_t kind = le_scene_operation(scene, *started)->kind;
+        launched->kernels += kind == LE_OPERATION_KERNEL;
+        launched->graphs += kind == LE_OPERATION_GRAPH;
+    }
 }
 
-static void add_call(struct le_scene *scene, const struct le_call *call, uint64_t launches, struct blamed *blamed) {
+static void add_call(struct le_scene *scene, const struct le_call *call, struct launched launched,
+                     struct blamed *blamed) {
     const struct le_operation *operation = le_operation_of(scene, call);
     uint64_t until_ns = operation && operation->start_ns < call->end_ns ? operation->start_ns : call->end_ns;
     uint64_t waited_ns = le_spans_overlap(&scene->kernels, call->start_ns, until_ns);
@@ -42,7 +50,8 @@ static void add_call(struct le_scene *scene, const struct le_call *call, uint64_
     blamed->waited_ns +=
         le_spans_overlap(&scene->kernels, le_once_from(&blamed->waited_until, call->start_ns, until_ns), until_ns);
     blamed->copy_ns += operation ? le_operation_ns(operation) : 0;
-    blamed->launches += launches;
+    blamed->launched.kernels += launched.kernels;
+    blamed->launched.graphs += launched.graphs;
     if (waited_ns > blamed->most_ns) {
         blamed->most_ns = waited_ns;
         blamed->most = call;
@@ -53,17 +62,17 @@ static void add_call(struct le_scene *scene, const struct le_call *call, uint64_
 static struct blamed gather(struct le_scene *scene, bool waits) {
     struct blamed blamed = {0};
     int32_t started = 0;
-    uint64_t launches = 0;
+    struct launched launched = {0};
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         if (call->kind != LE_CALL_WAIT && !looks_slow(call))
             continue;
-        launches += count_kernels(scene, call->end_ns, &started);
+        count_kernels(scene, call->end_ns, &started, &launched);
         if ((call->kind == LE_CALL_WAIT) != waits)
             continue;
-        if (!waits || launches >= LEAST_LAUNCHES)
-            add_call(scene, call, launches, &blamed);
-        launches = 0;
+        if (!waits || launched.kernels + launched.graphs >= LEAST_LAUNCHES)
+            add_call(scene, call, launched, &blamed);
+        launched = (struct launched){0};
     }
     return blamed;
 }
@@ -93,20 +102,21 @@ static void claim(struct le_scene *scene, bool waits) {
         return;
     }
     struct le_arena *arena = scene->arena;
-    const char *own =
-        waits ? "it has no time of its own"
-              : le_arena_format(arena, "the copies themselves took %s", le_figure_time(arena, blamed.copy_ns));
+    const char *mostly =
+        blamed.launched.kernels == 0 ? "" : le_arena_format(arena, ", mostly for %s", main_kernel(scene, blamed.most));
+    const char *own = blamed.copy_ns == 0 ? "the call itself does no work on the device"
+                                          : le_arena_format(arena, "the copies themselves took %s",
+                                                            le_figure_time(arena, blamed.copy_ns));
     le_scene_claim(
         scene,
         &(struct le_claim){
             .rule = "blamed-wait",
-            .title = le_arena_format(arena, "%s is not slow: %s of its %s it waited for kernels",
+            .title = le_arena_format(arena, "%s is not slow: %s of its %s were spent waiting for kernels",
                                      le_text_of(scene, blamed.most->function), le_figure_time(arena, blamed.waited_ns),
                                      le_figure_time(arena, blamed.call_ns)),
-            .evidence = le_arena_format(arena, "%s, waiting for %s, most of all for %s\n%s",
-                                        le_figure_counted(arena, blamed.count, "call", "calls"),
-                                        le_figure_counted(arena, blamed.launches, "kernel", "kernels"),
-                                        main_kernel(scene, blamed.most), own),
+            .evidence = le_arena_format(
+                arena, "%s waited for %s%s\n%s", le_figure_counted(arena, blamed.count, "call", "calls"),
+                le_kernels_and_graphs(scene, blamed.launched.kernels, blamed.launched.graphs), mostly, own),
             .advice = LE_ADVICE_BLAME,
             .confidence = LE_LIKELY,
             .start_ns = blamed.most->start_ns,

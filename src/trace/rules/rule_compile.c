@@ -1,25 +1,26 @@
-/* compiling: code made again and again for what was already compiled, in other shapes or not even that.
+/* compiling: the same code is compiled again, for other shapes or even for the same ones.
  *
- * Compilers work in the host's own time (NVRTC, ptxas, Python), which no record tells of; what is seen is that a module
- * is loaded, and how long the host was away since its last work for the device, which may have been for other things.
- * The kernel launched next says for what. Names that differ in digits alone are one: Numba, CuPy and XLA number what
- * they compile; but Inductor's numbers tell apart the kernels of a program (triton_poi_fused_add_0, _1, ...). */
+ * Compilers (NVRTC, ptxas, Python) run in the host's own time, which is not recorded. A trace shows only that a module
+ * is loaded, and the time since the host's last work for the device, which may have been spent on other things. The
+ * kernel that is launched next says what was compiled. Names that differ only in digits count as one: Numba, CuPy and
+ * XLA number what they compile. But Inductor's numbers distinguish the kernels of a program (triton_poi_fused_add_0,
+ * _1). */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* Loading from memory takes 0.1 ms; what takes a millisecond was compiled, or read from a disk. Where the loads
- * themselves take less, the host's time before them may have been for anything: plausible at most. */
+/* Loading from memory takes 0.1 ms. Code that takes a millisecond was compiled or read from a disk. If the loads
+ * themselves take less, the host may have done anything in the time before them: plausible at most. */
 enum { LEAST_EPISODE_NS = 1000000 };
-/* One kernel for two or three types or layouts is as it should be. */
+/* Compiling a kernel for two or three types or layouts is normal. */
 enum { MOST_OF_ONE = 3 };
 
 struct episode {
-    uint64_t start_ns, loaded_ns; /* loaded_ns: end of its last load; 0: there was none */
-    uint64_t load_ns;             /* in the loads themselves */
-    uint64_t until_ns;            /* what threads compile at once is told once */
+    uint64_t start_ns, loaded_ns; /* loaded_ns: the end of its last load; 0: none yet */
+    uint64_t load_ns;             /* time in the loads themselves */
+    uint64_t until_ns;            /* threads that compile at the same time count once */
 };
 
 static bool is_work(const struct le_call *call) {
@@ -35,7 +36,7 @@ static uint64_t name_key(const char *name) {
     return key;
 }
 
-/* Part of the time was not recorded: what the host did then is not known. */
+/* Whether part of the time was not recorded. What the host did then is unknown. */
 static bool has_pause(const struct le_scene *scene, const struct episode *episode) {
     for (int32_t k = 0; k < scene->index->pauses.count; k++) {
         const struct le_pause *pause = &scene->index->pauses.at[k];
@@ -46,8 +47,8 @@ static bool has_pause(const struct le_scene *scene, const struct episode *episod
     return false;
 }
 
-/* first: position in the calls of the first launch; extra_ns: episodes but the first; bytes: nanoseconds of all their
- * loads. */
+/* In groups, first is the position of the first launch among the calls, extra_ns the time of all episodes but the
+ * first, and bytes the nanoseconds of all loads. */
 static void end_episode(struct le_scene *scene, struct le_groups *groups, struct episode *episode, int32_t k) {
     const struct le_call *call = le_scene_call(scene, k);
     const struct le_operation *operation = le_operation_of(scene, call);
@@ -67,7 +68,7 @@ static void end_episode(struct le_scene *scene, struct le_groups *groups, struct
 static struct le_groups gather(struct le_scene *scene) {
     struct le_groups groups = {0};
     struct episode episode = {0};
-    uint64_t work_ns = 0; /* end of the last work */
+    uint64_t work_ns = 0; /* the end of the last work for the device */
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         if (le_is_module_load(scene, call)) {
@@ -80,7 +81,7 @@ static struct le_groups gather(struct le_scene *scene) {
                 end_episode(scene, &groups, &episode, k);
                 episode = (struct episode){.until_ns = episode.until_ns};
             }
-            work_ns = call->end_ns > work_ns ? call->end_ns : work_ns; /* threads have work side by side */
+            work_ns = call->end_ns > work_ns ? call->end_ns : work_ns; /* threads may work at the same time */
         }
     }
     return groups;
@@ -113,20 +114,21 @@ void le_rule_compiling(struct le_scene *scene) {
     const struct le_group *most = &groups.at[0];
     bool is_sure = load_ns >= loads * LEAST_EPISODE_NS;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "compiling",
-                       .title = le_arena_format(arena, "Compiled again %s times for what had been compiled: %s",
-                                                le_figure_count(arena, again), le_figure_time(arena, again_ns)),
-                       .evidence = le_arena_format(arena,
-                                                   "%s: %s modules, %s each; kernels like it: %d\ntime from the last "
-                                                   "work for the device until the module was loaded%s\nassumed: one "
-                                                   "module does for all",
-                                                   kernel_of(scene, most), le_figure_count(arena, most->count),
-                                                   le_figure_time(arena, most->time_ns / most->count), kernels,
-                                                   is_sure ? "" : ", assumed to be compiling"),
-                       .advice = LE_ADVICE_COMPILE,
-                       .gain_ns = again_ns,
-                       .confidence = is_sure ? LE_LIKELY : LE_PLAUSIBLE,
-                   });
+    le_scene_claim(scene, &(struct le_claim){
+                              .rule = "compiling",
+                              .title = le_arena_format(arena, "The same kernels were compiled again %s times: %s",
+                                                       le_figure_count(arena, again), le_figure_time(arena, again_ns)),
+                              .evidence = le_arena_format(
+                                  arena,
+                                  "%s: %s modules, %s each; %s compiled again in total\n"
+                                  "measured from the host's last call for the device to the end of "
+                                  "loading the module%s\nassumed: one module per kernel is enough",
+                                  kernel_of(scene, most), le_figure_count(arena, most->count),
+                                  le_figure_time(arena, most->time_ns / most->count),
+                                  le_figure_counted(arena, (uint64_t)kernels, "kernel was", "kernels were"),
+                                  is_sure ? "" : "; assumed: the host compiled in that time"),
+                              .advice = LE_ADVICE_COMPILE,
+                              .gain_ns = again_ns,
+                              .confidence = is_sure ? LE_LIKELY : LE_PLAUSIBLE,
+                          });
 }

@@ -1,37 +1,60 @@
-/* first-call: what came before the first kernel had run, and what first launches took more than later ones. It claims
- * no gain: it says which part of the time is not that of the program's loop. */
+/* first-call: the time until the first kernel or graph has run, and how much longer first launches take than later
+ * ones. It claims no gain: it says which part of the run is not the program's loop. */
 #include "trace/rules/groups.h"
 #include "trace/rules/scene.h"
 
-/* cuInit and a context take 345 ms: who runs for seconds need not read of it. */
+/* cuInit and a context take 345 ms, which does not matter to a program that runs for seconds. */
 enum { LEAST_SETUP_NS = 100000000 };
-/* Percent of all that was recorded. */
+/* Percent of the run. */
 enum { LEAST_SETUP = 20 };
 
+/* What was launched more than once, and how much longer its first launches took than the later ones. */
 struct first {
-    uint64_t kernels, time_ns;
+    uint64_t kernels, graphs, time_ns;
 };
 
-/* First launches of kernels that were launched again, beyond what the others take. */
-static struct first first_launches(struct le_scene *scene) {
+#define GRAPH_KEY ((uint64_t)1 << 32) /* keys of kernels are smaller */
+
+static bool is_graph(const struct le_operation *operation) {
+    return operation->kind == LE_OPERATION_GRAPH || operation->graph != 0;
+}
+
+/* A graph is told apart by its number, a kernel by its name. The nodes of a graph that are recorded one by one share
+ * its call: only the first of them counts. */
+static struct le_groups launches_by_name(struct le_scene *scene) {
     struct le_groups names = {.most = scene->operation_count};
-    struct first first = {0};
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         const struct le_call *call = le_call_of(scene, operation);
-        if (operation->kind != LE_OPERATION_KERNEL || !call || operation->is_of_graph)
+        if (!call || !(is_graph(operation) ? le_operation_of(scene, call) == operation : le_is_kernel(operation)))
             continue;
-        struct le_group *group = le_groups_get(scene->scratch, &names, (uint64_t)operation->name);
+        uint64_t key = is_graph(operation) ? GRAPH_KEY | operation->graph : (uint64_t)operation->name;
+        struct le_group *group = le_groups_get(scene->scratch, &names, key);
         *(group->count++ ? &group->time_ns : &group->extra_ns) += le_call_ns(call);
     }
+    return names;
+}
+
+static struct first first_launches(struct le_scene *scene) {
+    struct le_groups names = launches_by_name(scene);
+    struct first first = {0};
     for (int k = 0; k < names.count; k++) {
         const struct le_group *group = &names.at[k];
         if (group->count < 2 || group->extra_ns <= group->time_ns / (group->count - 1))
             continue;
-        first.kernels++;
+        *(group->key & GRAPH_KEY ? &first.graphs : &first.kernels) += 1;
         first.time_ns += group->extra_ns - group->time_ns / (group->count - 1);
     }
     return first;
+}
+
+static const char *evidence(const struct le_scene *scene, const struct first *first) {
+    static const char covers[] = "this covers start-up, loading, compiling and what the host did before";
+    if (first->kernels + first->graphs == 0)
+        return covers;
+    return le_arena_format(scene->arena, "%s\nthe first launches of %s took %s longer than later ones", covers,
+                           le_kernels_and_graphs(scene, first->kernels, first->graphs),
+                           le_figure_time(scene->arena, first->time_ns));
 }
 
 static const struct le_operation *first_kernel(const struct le_scene *scene) {
@@ -53,19 +76,15 @@ void le_rule_first_call(struct le_scene *scene) {
     if (apart_ns < LEAST_SETUP_NS || apart_ns * 100 < whole_ns * LEAST_SETUP)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "first-call",
-                       .title = le_arena_format(arena, "Before the first kernel had run %s of %s were over",
-                                                le_figure_time(arena, setup_ns), le_figure_time(arena, whole_ns)),
-                       .evidence = le_arena_format(
-                           arena,
-                           "start-up, loading, compiling, and what the host did before; first launches of %s "
-                           "kernels took %s more than later ones",
-                           le_figure_count(arena, first.kernels), le_figure_time(arena, first.time_ns)),
-                       .advice = LE_ADVICE_FIRST,
-                       .confidence = LE_LIKELY,
-                       .start_ns = begin_ns,
-                       .end_ns = operation->end_ns,
-                   });
+    le_scene_claim(scene, &(struct le_claim){
+                              .rule = "first-call",
+                              .title = le_arena_format(
+                                  arena, "The first %s ended after %s of %s", is_graph(operation) ? "graph" : "kernel",
+                                  le_figure_time(arena, setup_ns), le_figure_time(arena, whole_ns)),
+                              .evidence = evidence(scene, &first),
+                              .advice = LE_ADVICE_FIRST,
+                              .confidence = LE_LIKELY,
+                              .start_ns = begin_ns,
+                              .end_ns = operation->end_ns,
+                          });
 }

@@ -1,17 +1,19 @@
-/* small-grid: kernels whose grid leaves most of the device empty for long. */
+/* small-grid: long kernels whose grids leave most of the device empty. */
 #include "trace/rules/occupancy.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* A device hides its latencies from about a quarter of its threads on; below, time goes down as threads go up. */
+/* A device hides latencies if at least about a quarter of its threads are in use. Below that, more threads make a
+ * kernel faster. */
 enum { FULL_ENOUGH = 25 };
-/* Shorter kernels end with their latency: more threads would not make them faster. */
+/* Shorter kernels are bound by latency: more threads would not make them faster. */
 enum { LEAST_MEAN_NS = 20000 };
-/* Percent of the whole that they take. */
+/* Percent of the run that such kernels take. */
 enum { LEAST_PART = 5 };
 enum { NAMED = 4 };
 
-/* Parts in a million of the device's threads that the kernel fills; what runs at the same time counts in. */
+/* How much of the device's threads the kernel uses, in parts per million, including kernels that run at the same
+ * time. */
 static uint64_t filled(const struct le_scene *scene, const struct le_operation *operation) {
     const struct le_trace_device *device =
         &scene->index->devices.at[scene->index->streams.at[operation->stream].device];
@@ -29,15 +31,15 @@ static bool can_tell(const struct le_scene *scene, const struct le_operation *op
     return operation->kind == LE_OPERATION_KERNEL && scene->index->streams.at[operation->stream].device != LE_NONE;
 }
 
-/* Operations of one name and shape. */
+/* Operations of the same name and shape. */
 struct alike {
     uint64_t count, time_ns;
-    uint64_t filled;   /* parts in a million */
-    uint64_t saved_ns; /* by a full device */
-    int32_t first;     /* position in the scene; LE_NONE: none of them can tell */
+    uint64_t filled;   /* parts per million */
+    uint64_t saved_ns; /* if the device were full */
+    int32_t first;     /* position in the scene; LE_NONE: none of them is a kernel on a known device */
 };
 
-/* Those in `order` from `from` on; gives where the next ones begin. */
+/* Adds up the operations in `order` that are like the one at `from`. Returns where the next group begins. */
 static int32_t add_up(const struct le_scene *scene, const int32_t *order, int32_t from, struct alike *alike) {
     const struct le_operation *like = le_scene_operation(scene, order[from]);
     *alike = (struct alike){.first = LE_NONE};
@@ -62,7 +64,7 @@ static int32_t add_up(const struct le_scene *scene, const int32_t *order, int32_
 
 struct small {
     uint64_t time_ns, saved_ns, waited_ns;
-    struct alike named[NAMED]; /* that save most, the most first; then the earlier one */
+    struct alike named[NAMED]; /* the groups that would save most, largest first; the earlier one if equal */
     int named_count;
 };
 
@@ -94,7 +96,7 @@ static struct small gather(const struct le_scene *scene, const int32_t *order) {
     return small;
 }
 
-/* Those that are small, by their position in the scene. */
+/* Marks small kernels by their position in the scene. */
 static bool *mark_small(struct le_scene *scene, const int32_t *order) {
     bool *marks = LE_NEW_ARRAY(scene->scratch, scene->operation_count, bool);
     struct alike alike;
@@ -106,8 +108,9 @@ static bool *mark_small(struct le_scene *scene, const int32_t *order) {
     return marks;
 }
 
-/* Kernels of several streams run side by side: the time is that of at least one, and what is saved a part of it. No
- * more can be won than the host waited for them; where nothing is known to wait, that is no limit. */
+/* Kernels of several streams may overlap: time in which at least one runs counts once, and the gain is reduced in
+ * proportion. The gain is at most the time that the host waited for them; without known waits there is no such
+ * limit. */
 static void count_once(struct le_scene *scene, const int32_t *order, struct small *small) {
     const bool *marks = mark_small(scene, order);
     uint64_t until_ns = 0, union_ns = 0, waited_ns = 0;
@@ -134,10 +137,11 @@ static const char *name_them(struct le_scene *scene, const struct small *small) 
         const struct le_operation *operation = le_scene_operation(scene, alike->first);
         const struct le_shape *shape = le_shape_of(scene, operation);
         text = le_arena_format(
-            arena, "%s%s%s: %s blocks of %s threads, %.2g %% of the device's threads, %s times %s", text, k ? "\n" : "",
-            le_kernel_name(scene, operation->name), le_figure_count(arena, le_shape_blocks(shape)),
-            le_figure_count(arena, le_shape_threads(shape)), (double)alike->filled / 1e4,
-            le_figure_count(arena, alike->count), le_figure_time(arena, alike->time_ns / alike->count));
+            arena, "%s%s%s: %s of %s, %.2g %% of the device's threads; %s of %s%s", text, k ? "\n" : "",
+            le_kernel_name(scene, operation->name), le_figure_counted(arena, le_shape_blocks(shape), "block", "blocks"),
+            le_figure_counted(arena, le_shape_threads(shape), "thread", "threads"), (double)alike->filled / 1e4,
+            le_figure_counted(arena, alike->count, "launch", "launches"),
+            le_figure_time(arena, alike->time_ns / alike->count), alike->count == 1 ? "" : " each");
     }
     return text;
 }
@@ -156,11 +160,11 @@ void le_rule_small_grid(struct le_scene *scene) {
     le_scene_claim(scene,
                    &(struct le_claim){
                        .rule = "small-grid",
-                       .title = le_arena_format(arena, "Grids too small: %s in kernels that fill %.2g %% of the device",
-                                                le_figure_time(arena, small.time_ns), (double)most->filled / 1e4),
+                       .title = le_arena_format(arena, "Small grids: kernels that fill %.2g %% of the device take %s",
+                                                (double)most->filled / 1e4, le_figure_time(arena, small.time_ns)),
                        .evidence = le_arena_format(arena,
-                                                   "%s\nassumed: as many threads as the device holds, and work "
-                                                   "that divides among them",
+                                                   "%s\nassumed: the work can be divided among as many threads as "
+                                                   "the device holds",
                                                    name_them(scene, &small)),
                        .advice = LE_ADVICE_GRID,
                        .gain_ns = small.saved_ns < small.waited_ns ? small.saved_ns : small.waited_ns,

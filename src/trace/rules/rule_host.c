@@ -1,20 +1,21 @@
-/* host-would-win: so little work for the device that the processor would be done before the device is ready. What the
- * host does in no call of CUDA while the device is idle stays, whoever computes; but what it does right before a module
- * is loaded is compiling for the device, which nobody does for the processor but Numba, PyTorch and JAX. */
+/* host-would-win: the device has so little work that the CPU would finish before the device is ready. Host time
+ * outside CUDA calls while the device is idle is needed on either of them. But the time right before a module is
+ * loaded is compiling for the device, which only Numba, PyTorch and JAX do for the CPU, too. */
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Memory of 4 TB/s against 100 to 200 GB/s, 60 TFLOP/s against one or two: the processor takes 20 to 50 times as long.
- * Tensor cores are further ahead, so that half of the time has to be left. */
+/* With 4 TB/s of memory bandwidth against 100 to 200 GB/s, and 60 TFLOP/s against one or two, a CPU takes 20 to 50
+ * times as long. Tensor cores are faster still, so the CPU must need at most half of the time. */
 enum { PROCESSOR_IS_SLOWER = 50, MARGIN = 2 };
 
 static bool compiles_for_device_alone(const struct le_scene *scene) {
     return scene->user == LE_USER_CUDA || scene->user == LE_USER_CUPY;
 }
 
-/* Of the time from the first work on: calls, what the device does beside them, and compiling. */
+/* The time from the first work on that is spent on calls, on work of the device outside calls, and on compiling. */
 static uint64_t device_cost_ns(const struct le_scene *scene) {
-    uint64_t until_ns = scene->start_ns, cost_ns = 0, host_ns = 0; /* host: its own since the last work */
+    uint64_t until_ns = scene->start_ns, cost_ns = 0,
+             host_ns = 0; /* host_ns: the host's own time since the last work */
     bool is_sole = compiles_for_device_alone(scene);
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
@@ -49,14 +50,14 @@ void le_rule_host_would_win(struct le_scene *scene) {
     le_scene_claim(
         scene, &(struct le_claim){
                    .rule = "host-would-win",
-                   .title = le_arena_format(arena, "The processor might be done first: kernels ran %s of %s",
+                   .title = le_arena_format(arena, "The CPU might be faster: kernels ran for %s of %s",
                                             le_figure_time(arena, scene->kernel_ns), le_figure_time(arena, device_ns)),
                    .evidence = le_arena_format(
                        arena,
-                       "start-up %s, copies %s, the rest is calls of CUDA%s\nassumed: "
-                       "the processor takes 50 times as long as the kernels, %s",
+                       "start-up took %s and copies %s; the rest is CUDA calls%s\nassumed: "
+                       "the CPU takes 50 times as long as the kernels, which is %s",
                        le_figure_time(arena, start_up_ns), le_figure_time(arena, le_spans_total(&scene->copies)),
-                       compiles_for_device_alone(scene) ? ", and the host before modules are loaded" : "",
+                       compiles_for_device_alone(scene) ? " and what the host did before it loaded modules" : "",
                        le_figure_time(arena, processor_ns)),
                    .advice = LE_ADVICE_HOST,
                    .gain_ns = device_ns - processor_ns,

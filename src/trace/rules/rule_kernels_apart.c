@@ -1,16 +1,17 @@
-/* kernels-apart: kernels in several streams, small enough to share the device, that never run at the same time. */
+/* kernels-apart: kernels in several streams are small enough to share the device, but hardly ever run at the same
+ * time. */
 #include "trace/rules/groups.h"
 #include "trace/rules/occupancy.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Below, the host launches too slowly for two to meet: that is launch-bound's. */
+/* With shorter kernels the host launches too slowly for two to overlap, which is a case for launch-bound. */
 enum { LEAST_MEAN_KERNEL_NS = 20000 };
-/* Percent of the device's blocks that a kernel may take for another to fit beside it. */
+/* Percent of the device's blocks that a kernel may use so that another one fits beside it. */
 enum { MOST_FILLED = 50 };
-/* Percent of their time in which two run: more, and streams do what they are for. */
+/* Percent of their time in which two kernels run. With more, streams work as intended. */
 enum { MOST_SHARED = 10 };
-/* Percent of the whole; and how many. */
+/* Percent of the run, and the number of kernels. */
 enum { LEAST_PERCENT_OF_WHOLE = 10, LEAST_KERNELS = 8 };
 
 struct apart {
@@ -35,7 +36,7 @@ static struct apart gather(struct le_scene *scene) {
     uint64_t until_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
-        if (operation->kind != LE_OPERATION_KERNEL || operation->is_of_graph)
+        if (operation->kind != LE_OPERATION_KERNEL || operation->graph != 0)
             continue;
         if (is_full(scene, operation)) {
             apart.full++;
@@ -53,7 +54,7 @@ static struct apart gather(struct le_scene *scene) {
     return apart;
 }
 
-/* A null stream waits for the others of its context, and they for it. */
+/* A null stream waits for the other streams of its context, and they wait for it. */
 static bool has_null(const struct le_scene *scene, const struct le_groups *streams) {
     for (int a = 0; a < streams->count; a++) {
         const struct le_stream *null = &scene->index->streams.at[streams->at[a].key];
@@ -75,19 +76,24 @@ void le_rule_kernels_apart(struct le_scene *scene) {
         return;
     struct le_arena *arena = scene->arena;
     const char *why = has_null(scene, &apart.streams)
-                          ? "the null stream is among them: it waits for the others, and they for it"
-                      : apart.full ? "kernels that fill the device lie between"
-                                   : "the host waits, or works, between the launches";
+                          ? "one of them is the null stream: it waits for the others, and they wait for it"
+                      : apart.full ? "kernels that fill the device run between them"
+                                   : "the host waits or does other work between the launches";
+    const char *full = apart.full == 0
+                           ? ""
+                           : le_arena_format(arena, "\n%s the device, and %s not counted",
+                                             le_figure_counted(arena, apart.full, "kernel fills", "kernels fill"),
+                                             apart.full == 1 ? "is" : "are");
     le_scene_claim(scene,
                    &(struct le_claim){
                        .rule = "kernels-apart",
-                       .title = le_arena_format(arena, "%s small kernels in %d streams, never two at once: %s",
+                       .title = le_arena_format(arena, "%s small kernels in %d streams hardly overlap: %s",
                                                 le_figure_count(arena, apart.count), apart.streams.count,
                                                 le_figure_time(arena, apart.time_ns)),
                        .evidence = le_arena_format(arena,
-                                                   "why: %s\n%s kernels that fill the device are not counted\nassumed: "
-                                                   "as many at once as there are streams",
-                                                   why, le_figure_count(arena, apart.full)),
+                                                   "reason: %s%s\n"
+                                                   "assumed: as many kernels can run at once as there are streams",
+                                                   why, full),
                        .advice = LE_ADVICE_STREAMS,
                        .gain_ns = apart.time_ns - apart.time_ns / (uint64_t)apart.streams.count,
                        .confidence = LE_HINT,

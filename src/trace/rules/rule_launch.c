@@ -1,11 +1,11 @@
-/* launch-bound: the device is idle between kernels because the host has not launched the next one yet. */
+/* launch-bound: the device is idle between kernels because the host has not yet launched the next one. */
 #include "trace/rules/scene.h"
 
-/* Fewer gaps are an accident; a longer one is the host's own work, not that of launching. */
+/* Fewer gaps are chance. A longer gap is the host's own work, not launching. */
 enum { LEAST_GAPS = 50, LONGEST_GAP_NS = 200000 };
-/* A kernel that starts so soon after its call has waited for nothing but that call. */
+/* A kernel that starts within this time after its call waited only for the call. */
 enum { LATENCY_NS = 25000 };
-/* Idle parts in a hundred: a graph wins 14 at kernels of 6 us, so that less is not worth the change. */
+/* Percent of the time that is idle. With kernels of 6 us a graph saves 14 %, so less is not worth the change. */
 enum { LEAST_IDLE = 25 };
 
 struct tally {
@@ -15,14 +15,14 @@ struct tally {
 
 static bool is_late(const struct le_scene *scene, const struct le_operation *operation, uint64_t before_ns) {
     const struct le_call *call = le_call_of(scene, operation);
-    return operation->kind == LE_OPERATION_KERNEL && !operation->is_of_graph && call && call->kind == LE_CALL_LAUNCH &&
+    return operation->kind == LE_OPERATION_KERNEL && operation->graph == 0 && call && call->kind == LE_CALL_LAUNCH &&
            operation->start_ns - before_ns <= LONGEST_GAP_NS && call->end_ns + LATENCY_NS >= operation->start_ns &&
            call->end_ns > before_ns &&
            2 * le_spans_overlap(&scene->held, before_ns, operation->start_ns) < operation->start_ns - before_ns;
 }
 
-/* What recording took from the call of the operation before this one up to this one's: each call's share holds up one
- * operation, whatever the device did when it was made. */
+/* What recording added from the call of the previous operation to this operation's call. Each call's share delays
+ * one operation, whatever the device did when the call was made. */
 static struct le_range recording_before(const struct le_scene *scene, int32_t k) {
     const struct le_call *call = le_call_of(scene, le_scene_operation(scene, k));
     const struct le_call *before = le_call_of(scene, le_scene_operation(scene, k - 1));
@@ -64,12 +64,13 @@ void le_rule_launch_bound(struct le_scene *scene) {
         scene,
         &(struct le_claim){
             .rule = "launch-bound",
-            .title = le_arena_format(arena, "Launch-bound: the device waited %s for %s launches (%s of that time)",
-                                     idle, gaps, le_figure_part(arena, tally.idle_ns, whole_ns)),
+            .title =
+                le_arena_format(arena, "Launch-bound: the device idled %s waiting for %s launches (%s of that time)",
+                                idle, gaps, le_figure_part(arena, tally.idle_ns, whole_ns)),
             .evidence = le_arena_format(
                 arena,
-                "kernels of %s on average, %s of idle device before each while the host "
-                "enqueues it\nrecording's own %s a launch is taken off%s",
+                "on average a kernel runs for %s, and before it the device idles %s while the host launches it\n"
+                "recording added about %s to each launch, which is not counted%s",
                 le_figure_time(arena, tally.busy_ns / tally.gaps), le_figure_time(arena, tally.idle_ns / tally.gaps),
                 le_figure_time(arena, tally.recording_ns / tally.gaps), le_unrecorded(scene, tally.idle)),
             .advice = LE_ADVICE_LAUNCH,

@@ -1,14 +1,12 @@
-/* lazy-loading: modules loaded, or PTX compiled by the driver, after the first kernel: inside of what should be the
- * loop.
- */
+/* lazy-loading: modules are loaded, or PTX is compiled by the driver, after the first kernel. */
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* CUPTI's numbers in a JIT record. */
+/* CUPTI's number for it in a JIT record. */
 enum { JIT_COMPILES = 3 };
-/* Loading one kernel lazily takes some 0.1 to 1 ms: below, nobody would see it. */
+/* Loading one kernel lazily takes about 0.1 to 1 ms. Less than this in total does not matter. */
 enum { LEAST_LOADING_NS = 5000000 };
-/* Percent of the whole. */
+/* Percent of the run. */
 enum { LEAST_SHARE_OF_WHOLE = 2 };
 
 static bool is_inside(const struct le_scene *scene, const struct le_host_span *span) {
@@ -42,12 +40,27 @@ static struct loading gather(const struct le_scene *scene) {
     return loading;
 }
 
-/* What is compiled while its module is loaded counts as compiled alone. */
+/* Code that is compiled while its module is loaded counts as compiled only. */
 static uint64_t loading_alone_ns(const struct loading *loading) {
     uint64_t time_ns = le_spans_total(&loading->loads);
     for (int64_t k = 0; k < loading->loads.count; k++)
         time_ns -= le_spans_overlap(&loading->compiled, loading->loads.at[k].start_ns, loading->loads.at[k].end_ns);
     return time_ns;
+}
+
+static const char *evidence(const struct le_scene *scene, const struct loading *loading, uint64_t load_ns,
+                            uint64_t compile_ns) {
+    struct le_arena *arena = scene->arena;
+    const char *loads = le_arena_format(arena, "%s loaded at first use in %s",
+                                        le_figure_counted(arena, loading->load_count, "module", "modules"),
+                                        le_figure_time(arena, load_ns));
+    if (loading->compile_count == 0)
+        return le_arena_format(arena, "%s\nloading can move to the start of the program, but it cannot be saved",
+                               loads);
+    return le_arena_format(arena,
+                           "%s; %s compiled by the driver in %s\n"
+                           "loading can move to the start of the program; the driver's compile time can be saved",
+                           loads, le_figure_count(arena, loading->compile_count), le_figure_time(arena, compile_ns));
 }
 
 void le_rule_lazy_loading(struct le_scene *scene) {
@@ -57,20 +70,13 @@ void le_rule_lazy_loading(struct le_scene *scene) {
     if (whole_ns < LEAST_LOADING_NS || whole_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_SHARE_OF_WHOLE)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(
-        scene,
-        &(struct le_claim){
-            .rule = "lazy-loading",
-            .title = le_arena_format(arena, "Code loaded after the first kernel: %s", le_figure_time(arena, whole_ns)),
-            .evidence = le_arena_format(arena,
-                                        "%s loaded at first use, %s; %s compiled by the "
-                                        "driver, %s\nthe time moves to the start, where it does "
-                                        "not disturb; only what the driver compiles can go",
-                                        le_figure_counted(arena, loading.load_count, "module", "modules"),
-                                        le_figure_time(arena, load_ns), le_figure_count(arena, loading.compile_count),
-                                        le_figure_time(arena, compile_ns)),
-            .advice = loading.compile_count ? LE_ADVICE_PTX : LE_ADVICE_LOADING,
-            .gain_ns = compile_ns,
-            .confidence = LE_PLAUSIBLE,
-        });
+    le_scene_claim(scene, &(struct le_claim){
+                              .rule = "lazy-loading",
+                              .title = le_arena_format(arena, "Code was loaded after the first kernel: %s",
+                                                       le_figure_time(arena, whole_ns)),
+                              .evidence = evidence(scene, &loading, load_ns, compile_ns),
+                              .advice = loading.compile_count ? LE_ADVICE_PTX : LE_ADVICE_LOADING,
+                              .gain_ns = compile_ns,
+                              .confidence = LE_PLAUSIBLE,
+                          });
 }

@@ -1,20 +1,20 @@
-/* no-overlap: pieces that go up, are computed and come down, one after the other, where streams would let the two
- * directions and the kernels run at once; and why they do not.
+/* no-overlap: pieces are copied to the device, computed and copied back one after the other, although in several
+ * streams the two directions and the kernels could overlap; and why they do not.
  *
- * The model: both copy engines and the multiprocessors work at once, on n pieces; the busiest of the three sets the
- * pace, the others' work on one piece comes before and after. Pageable copies count with the pinned rate, since they
- * cannot overlap at all. */
+ * The model: both copy engines and the multiprocessors work at the same time on n pieces. The busiest of the three sets
+ * the pace; the others' work on one piece comes before and after. Pageable copies count at the pinned rate, because
+ * they cannot overlap at all. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/scene.h"
 
-/* With fewer or smaller pieces filling and draining the pipeline takes what it gains. */
+/* With fewer or smaller pieces, filling and draining the pipeline costs as much as it saves. */
 enum { LEAST_PIECES = 4, LEAST_PIECE_BYTES = 1 << 20 };
 /* Percent of the present time. */
 enum { LEAST_PERCENT = 15 };
-/* Idle parts of the device that the host spends between two pieces go, too. */
+/* Idle time of up to this between two pieces would be saved, too. */
 enum { MOST_IDLE_NS = 200000 };
-/* Both directions at once reach 92 in a hundred of their rates (101 of 110 GB/s, measured). */
+/* Both directions together reach 92 % of their rates (measured: 101 of 110 GB/s). */
 #define DUPLEX 0.92
 
 struct pieces {
@@ -99,13 +99,12 @@ static double best_ns(const struct pieces *pieces, double rate) {
 
 static const char *reason(const struct pieces *pieces) {
     if (pieces->pageable)
-        return "the copies are from or to pageable memory, which the driver copies while the host is held, one at a "
-               "time";
+        return "the copies use pageable memory, which the driver copies one piece at a time while the host waits";
     if (pieces->streams.count == 1)
-        return pieces->has_null ? "all of it is in the null stream" : "all of it is in one stream";
+        return pieces->has_null ? "all work is in the null stream" : "all work is in one stream";
     if (pieces->has_null)
-        return "some of it is in the null stream, which waits for all others";
-    return "several streams, but what goes the same way shares an engine, or the host waits between the pieces";
+        return "some work is in the null stream, which waits for all other streams";
+    return "there are several streams, but copies in one direction share an engine, or the host waits between pieces";
 }
 
 static bool has_pieces(const struct pieces *pieces) {
@@ -126,15 +125,16 @@ void le_rule_no_overlap(struct le_scene *scene) {
         scene,
         &(struct le_claim){
             .rule = "no-overlap",
-            .title = le_arena_format(arena, "Copies and kernels one after the other: %s, in streams %s",
+            .title = le_arena_format(arena, "Copies and kernels do not overlap: %s, or %s in several streams",
                                      le_figure_time(arena, (uint64_t)now_ns), le_figure_time(arena, (uint64_t)then_ns)),
             .evidence = le_arena_format(
                 arena,
-                "why: %s\n%s pieces up (%s), %s down (%s), kernels %s, in %d streams\nassumed: pinned memory at "
-                "%.0f GB/s, %s; pieces that do not depend on each other",
+                "reason: %s\n%s copies to the device (%s), %s to the host (%s), kernels %s, in %s\n"
+                "assumed: pinned memory reaches %.0f GB/s, %s; the pieces do not depend on each other",
                 reason(&pieces), le_figure_count(arena, pieces.up), le_figure_bytes(arena, pieces.up_bytes),
                 le_figure_count(arena, pieces.down), le_figure_bytes(arena, pieces.down_bytes),
-                le_figure_time(arena, (uint64_t)pieces.kernel_ns), pieces.streams.count, rate,
+                le_figure_time(arena, (uint64_t)pieces.kernel_ns),
+                le_figure_counted(arena, (uint64_t)pieces.streams.count, "stream", "streams"), rate,
                 le_pinned_rate_from(scene)),
             .advice = LE_ADVICE_STREAMS,
             .gain_ns = (uint64_t)gain_ns,

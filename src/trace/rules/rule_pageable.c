@@ -1,19 +1,18 @@
-/* pageable-copy: copies from or to memory that is not page-locked, which the driver carries through buffers of its own.
- */
+/* pageable-copy: copies from or to memory that is not page-locked, which the driver moves through its own buffers. */
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Up to 64 KiB the driver copies both kinds alike. */
+/* Up to 64 KiB the driver copies both kinds of memory in the same way. */
 enum { LEAST_COPY_BYTES = 65537 };
-/* Page-locking 64 MiB takes 19 ms, which is four times what it saves: memory that is used once is not worth it. */
+/* Page-locking 64 MiB takes 19 ms, four times what it saves, so it does not pay for memory that is used once. */
 enum { PINNING_PS_PER_BYTE = 283 };
 
 struct pageable {
     uint64_t count, bytes, time_ns, gain_ns, buffers_bytes, unknown;
 };
 
-/* Bytes of the buffers, each counted once, as far as addresses are known. */
+/* Adds the bytes of a buffer; each buffer counts once. Addresses may be unknown. */
 static void know_buffer(struct le_scene *scene, struct le_groups *buffers, const struct le_call *call, uint64_t bytes,
                         struct pageable *all) {
     const struct le_transfer *transfer = le_transfer_of(scene, call);
@@ -59,20 +58,20 @@ void le_rule_pageable_copy(struct le_scene *scene) {
     uint64_t pinning_ns = all.buffers_bytes / 1000 * PINNING_PS_PER_BYTE;
     bool pays = all.unknown == 0 && pinning_ns < all.gain_ns;
     const char *cost =
-        all.unknown ? "page-locking takes 19 ms for 64 MiB: hold memory that is used again"
-                    : le_arena_format(arena, "%s of memory in all; page-locking it takes about %s, once",
+        all.unknown ? "pinning memory takes 19 ms for 64 MiB, so it pays only for buffers that are used again"
+                    : le_arena_format(arena, "the host buffers have %s in total; pinning them once takes about %s",
                                       le_figure_bytes(arena, all.buffers_bytes), le_figure_time(arena, pinning_ns));
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "pageable-copy",
-                       .title = le_arena_format(arena, "Pageable copies: %s in %s at %s; pinned memory does %.0f GB/s",
-                                                le_figure_bytes(arena, all.bytes), le_figure_time(arena, all.time_ns),
-                                                le_figure_rate(arena, all.bytes, all.time_ns), rate),
-                       .evidence = le_arena_format(arena, "%s\n%s\nassumed: pinned memory at %.0f GB/s, %s",
-                                                   le_figure_counted(arena, all.count, "copy", "copies"), cost, rate,
-                                                   le_pinned_rate_from(scene)),
-                       .advice = LE_ADVICE_PIN,
-                       .gain_ns = all.gain_ns,
-                       .confidence = pays ? LE_LIKELY : LE_PLAUSIBLE,
-                   });
+    le_scene_claim(
+        scene, &(struct le_claim){
+                   .rule = "pageable-copy",
+                   .title = le_arena_format(arena, "Pageable copies: %s took %s (%s); pinned memory reaches %.0f GB/s",
+                                            le_figure_bytes(arena, all.bytes), le_figure_time(arena, all.time_ns),
+                                            le_figure_rate(arena, all.bytes, all.time_ns), rate),
+                   .evidence = le_arena_format(arena, "%s\n%s\nassumed: pinned memory reaches %.0f GB/s, %s",
+                                               le_figure_counted(arena, all.count, "copy", "copies"), cost, rate,
+                                               le_pinned_rate_from(scene)),
+                   .advice = LE_ADVICE_PIN,
+                   .gain_ns = all.gain_ns,
+                   .confidence = pays ? LE_LIKELY : LE_PLAUSIBLE,
+               });
 }

@@ -1,23 +1,25 @@
-/* repeating-pattern: the same launches in the same order again and again, and what a graph of one turn would gain.
+/* repeating-pattern: the same launches repeat in the same order, and what a graph of one turn would save.
  *
  * The calls of the thread that launches most become a sequence of symbols (what is launched, copied, waited for). The
- * period is a distance at which runs of 16 symbols come again; the turns are the longest stretch where each symbol is
- * the one a period before. Waits cut a turn into segments; each segment would be a graph. Where the host is ahead,
- * segments overlap: those that do are one stretch of time. A graph's time is that of its nodes and its launch: what a
- * node takes is less than the kernel's time, since CUPTI's has about a microsecond of start and end in it, half of
- * which graphs hide. No graph makes a stretch shorter than the device was busy in it, but for what is hidden. */
+ * period is a distance at which runs of 16 symbols repeat. The turns are the longest stretch in which each symbol
+ * equals the one a period before. Waits divide a turn into segments, each of which would be a graph. If the host is
+ * ahead, segments overlap; overlapping segments are one stretch of time. A graph's time is that of its nodes and its
+ * launch. A node takes less than the kernel's time, because CUPTI's time includes about a microsecond of start and end,
+ * half of which a graph hides. Apart from that, no graph makes a stretch shorter than the device was busy in it. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* Measured on an H200: nodes take 0.5 us at least, kernels of 1.3 us 1.8 us each in a graph and CUPTI tells 2.3 of
- * them; a graph's launch takes the host 3.7 us, and the device starts it a few later. In a stream a kernel takes 0.3 us
- * more than CUPTI tells. */
+/* Measured on an H200: a node takes at least 0.5 us. A kernel of 1.3 us takes 1.8 us in a graph, and CUPTI reports 2.3
+ * us for it. Launching a graph takes the host 3.7 us, and the device starts it a few us later. In a stream a kernel
+ * takes 0.3 us more than CUPTI reports. */
 enum { NODE_NS = 500, HIDDEN_NS = 500, GRAPH_NS = 8000, STREAM_GAP_NS = 300 };
-/* Capturing and instantiating a node takes as long as launching it once or twice: ten turns pay for it. A graph of four
- * nodes takes as long as four launches. */
+/* Capturing and instantiating a node takes as long as launching it once or twice, which ten turns pay for. A graph of
+ * four nodes takes as long as four launches. */
 enum { LEAST_TURNS = 10, LEAST_NODES = 5 };
+/* If a turn has fewer launches than LEAST_NODES, this many launches of several turns count as one graph. */
+enum { GRAPH_OF_ALIKE = 500 };
 /* Percent of the turns' time. */
 enum { LEAST_GAIN = 10 };
 enum { RUN = 16, LONGEST_PERIOD = 1 << 15, SEARCHED = 1 << 20, CANDIDATES = 8 };
@@ -31,6 +33,7 @@ struct sequence {
 struct turns {
     int32_t from, to, period; /* symbols from..to repeat with the period */
     int64_t count, launches;
+    int64_t graph_launches; /* launches that go into one graph: a turn's, or GRAPH_OF_ALIKE */
     uint64_t span_ns, graph_ns;
     struct le_range recording;
 };
@@ -41,6 +44,10 @@ struct stretch {
     uint64_t nodes_ns, hidden_ns;
     uint64_t least_ns; /* in streams, with a device that waits for nothing */
 };
+
+static const struct le_call *call_at(const struct le_scene *scene, const struct sequence *sequence, int32_t k) {
+    return &scene->index->calls.at[sequence->calls[k]];
+}
 
 static bool is_step(const struct le_call *call) {
     return call->kind >= LE_CALL_LAUNCH && call->kind <= LE_CALL_WAIT && call->kind != LE_CALL_GRAPH_BUILD;
@@ -164,11 +171,11 @@ static void add_node(const struct le_call *call, const struct le_operation *oper
 
 /* Adds the segment of calls first..last, without a wait in it, to the account. */
 static void add_segment(struct le_scene *scene, const struct sequence *sequence, int32_t first, int32_t last,
-                        int64_t launches_of_turn, struct stretch *stretch, struct turns *turns) {
+                        struct stretch *stretch, struct turns *turns) {
     struct stretch segment = {0};
     int64_t launches = 0;
     for (int32_t k = first; k <= last; k++) {
-        const struct le_call *call = &scene->index->calls.at[sequence->calls[k]];
+        const struct le_call *call = call_at(scene, sequence, k);
         const struct le_operation *operation = le_operation_of(scene, call);
         if (!operation)
             continue;
@@ -177,9 +184,9 @@ static void add_segment(struct le_scene *scene, const struct sequence *sequence,
     }
     if (launches < LEAST_NODES)
         return;
-    int64_t graphs = launches > launches_of_turn ? launches / launches_of_turn : 1;
+    int64_t graphs = launches > turns->graph_launches ? launches / turns->graph_launches : 1;
     turns->launches += launches;
-    le_blame(scene, &scene->index->calls.at[sequence->calls[first]], segment.end_ns - segment.start_ns);
+    le_blame(scene, call_at(scene, sequence, first), segment.end_ns - segment.start_ns);
     if (segment.start_ns >= stretch->end_ns) {
         end_stretch(scene, stretch, turns);
         *stretch = (struct stretch){.start_ns = segment.start_ns};
@@ -191,23 +198,62 @@ static void add_segment(struct le_scene *scene, const struct sequence *sequence,
 }
 
 static void account(struct le_scene *scene, const struct sequence *sequence, struct turns *turns) {
-    enum { ALIKE = 500 }; /* launches that are all alike: so many would be a graph */
-    int64_t launches_of_turn = 0;
     for (int32_t k = turns->from; k < turns->from + turns->period; k++)
-        launches_of_turn += scene->index->calls.at[sequence->calls[k]].kind == LE_CALL_LAUNCH;
-    if (launches_of_turn == 0)
+        turns->graph_launches += call_at(scene, sequence, k)->kind == LE_CALL_LAUNCH;
+    if (turns->graph_launches == 0)
         return;
-    if (launches_of_turn < LEAST_NODES)
-        launches_of_turn = ALIKE;
+    if (turns->graph_launches < LEAST_NODES)
+        turns->graph_launches = GRAPH_OF_ALIKE;
     struct stretch stretch = {0};
     for (int32_t k = turns->from, first = k; k <= turns->to; k++) {
-        if (k < turns->to && !cuts(&scene->index->calls.at[sequence->calls[k]]))
+        if (k < turns->to && !cuts(call_at(scene, sequence, k)))
             continue;
         if (k > first)
-            add_segment(scene, sequence, first, k - 1, launches_of_turn, &stretch, turns);
+            add_segment(scene, sequence, first, k - 1, &stretch, turns);
         first = k + 1;
     }
     end_stretch(scene, &stretch, turns);
+}
+
+static const char *title(const struct le_scene *scene, const struct turns *turns, uint64_t span_ns) {
+    struct le_arena *arena = scene->arena;
+    const char *calls = turns->period == 1 ? "The same call is made"
+                                           : le_arena_format(arena, "The same %s calls are made",
+                                                             le_figure_count(arena, (uint64_t)turns->period));
+    return le_arena_format(arena, "%s %s times in a row: %s, or %s as CUDA graphs", calls,
+                           le_figure_count(arena, (uint64_t)turns->count), le_figure_time(arena, span_ns),
+                           le_figure_time(arena, turns->graph_ns));
+}
+
+/* What the calls of a turn are: "500 launches, 1 wait, the first launch of kernel0". */
+static const char *describe_turn(const struct le_scene *scene, const struct sequence *sequence,
+                                 const struct turns *turns) {
+    static const struct {
+        const char *one, *many;
+    } words[] = {{"launch", "launches"},
+                 {"graph launch", "graph launches"},
+                 {"copy", "copies"},
+                 {"set", "sets"},
+                 {"wait", "waits"}};
+    static const uint8_t word_of[] = {[LE_CALL_LAUNCH] = 0,     [LE_CALL_GRAPH_LAUNCH] = 1, [LE_CALL_COPY] = 2,
+                                      [LE_CALL_COPY_ASYNC] = 2, [LE_CALL_SET] = 3,          [LE_CALL_WAIT] = 4};
+    struct le_arena *arena = scene->arena;
+    uint64_t counts[ARRAY_LEN(words)] = {0};
+    const char *text = "", *kernel = NULL;
+    for (int32_t k = turns->from; k < turns->from + turns->period; k++) {
+        const struct le_call *call = call_at(scene, sequence, k);
+        const struct le_operation *operation = le_operation_of(scene, call);
+        counts[word_of[call->kind]]++;
+        if (!kernel && operation && operation->kind == LE_OPERATION_KERNEL)
+            kernel = le_kernel_name(scene, operation->name);
+    }
+    for (size_t k = 0; k < ARRAY_LEN(words); k++)
+        if (counts[k])
+            text = le_arena_format(arena, "%s%s%s", text, *text ? ", " : "",
+                                   le_figure_counted(arena, counts[k], words[k].one, words[k].many));
+    if (!kernel)
+        return text;
+    return le_arena_format(arena, counts[0] == 1 ? "%s; it launches %s" : "%s; the first launches %s", text, kernel);
 }
 
 void le_rule_repeating_pattern(struct le_scene *scene) {
@@ -225,28 +271,26 @@ void le_rule_repeating_pattern(struct le_scene *scene) {
         gain.likely < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    const struct le_call *first = &scene->index->calls.at[sequence.calls[turns.from]];
-    const struct le_call *last = &scene->index->calls.at[sequence.calls[turns.to - 1]];
+    const struct le_call *first = call_at(scene, &sequence, turns.from);
+    const struct le_call *last = call_at(scene, &sequence, turns.to - 1);
     le_scene_claim(
-        scene, &(struct le_claim){
-                   .rule = "repeating-pattern",
-                   .title = le_arena_format(arena, "The same %s calls %s times: as a graph %s would take %s",
-                                            le_figure_count(arena, (uint64_t)turns.period),
-                                            le_figure_count(arena, (uint64_t)turns.count),
-                                            le_figure_time(arena, span_ns), le_figure_time(arena, turns.graph_ns)),
-                   .evidence = le_arena_format(
-                       arena,
-                       "%s launches, %s each as they are (recording's own %s taken off), %s in a "
-                       "graph\nassumed: kernels' arguments stay the same, or are updated in the "
-                       "graph at 0.2 us each%s",
-                       le_figure_count(arena, (uint64_t)turns.launches),
-                       le_figure_time(arena, span_ns / (uint64_t)turns.launches),
-                       le_figure_time(arena, turns.recording.likely),
-                       le_figure_time(arena, turns.graph_ns / (uint64_t)turns.launches), le_unrecorded(scene, gain)),
-                   .advice = LE_ADVICE_GRAPH,
-                   .gain_ns = gain.likely,
-                   .confidence = LE_PLAUSIBLE,
-                   .start_ns = first->start_ns,
-                   .end_ns = last->end_ns,
-               });
+        scene,
+        &(struct le_claim){
+            .rule = "repeating-pattern",
+            .title = title(scene, &turns, span_ns),
+            .evidence = le_arena_format(
+                arena,
+                "each time: %s\na launch takes %s now, and %s in graphs of %s launches; the %s that recording "
+                "added are not counted\nassumed: kernel arguments stay the same, or are updated in the "
+                "graph at 0.2 us each%s",
+                describe_turn(scene, &sequence, &turns), le_figure_time(arena, span_ns / (uint64_t)turns.launches),
+                le_figure_time(arena, turns.graph_ns / (uint64_t)turns.launches),
+                le_figure_count(arena, (uint64_t)turns.graph_launches), le_figure_time(arena, turns.recording.likely),
+                le_unrecorded(scene, gain)),
+            .advice = LE_ADVICE_GRAPH,
+            .gain_ns = gain.likely,
+            .confidence = LE_PLAUSIBLE,
+            .start_ns = first->start_ns,
+            .end_ns = last->end_ns,
+        });
 }

@@ -1,13 +1,13 @@
-/* queue-full: launches that held the host because a stream's queue was full. The device loses nothing by it, so that no
- * gain is claimed; but the host's time around launches says nothing about launching then. */
+/* queue-full: launches held the host because the queue of a stream was full. The device loses nothing, so no gain is
+ * claimed. But the host's time around such launches says nothing about the cost of launching. */
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* A stream takes 1,021 launches; what waits for other reasons stands in a shorter queue. */
+/* A stream holds 1,021 launches. Launches that wait for other reasons are in a shorter queue. */
 enum { FULL = 1000, SLOW_LAUNCH_NS = 20000, LEAST_LAUNCHES = 10 };
 
 struct queue {
-    int32_t *operations, count, room; /* of the stream, by start */
+    int32_t *operations, count, room; /* operations of the stream, by start */
     int32_t enqueued, finished;
 };
 
@@ -24,7 +24,7 @@ static struct queue *make_queues(struct le_scene *scene) {
     return queues;
 }
 
-/* How many stood in the stream when the call began. */
+/* The number of operations in the stream when the call began. */
 static int32_t depth_at(const struct le_scene *scene, struct queue *queue, const struct le_call *call) {
     while (queue->finished < queue->count &&
            scene->index->operations.at[queue->operations[queue->finished]].end_ns <= call->start_ns)
@@ -34,7 +34,8 @@ static int32_t depth_at(const struct le_scene *scene, struct queue *queue, const
 
 void le_rule_queue_full(struct le_scene *scene) {
     struct queue *queues = make_queues(scene);
-    uint64_t count = 0, time_ns = 0, held_ns = 0, until_ns = 0; /* held: several threads at once */
+    uint64_t count = 0, time_ns = 0, held_ns = 0,
+             until_ns = 0; /* held_ns: time in which several threads are held counts once */
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
@@ -51,13 +52,13 @@ void le_rule_queue_full(struct le_scene *scene) {
     struct le_arena *arena = scene->arena;
     le_scene_claim(scene, &(struct le_claim){
                               .rule = "queue-full",
-                              .title = le_arena_format(arena, "Queue full: %s launches held the host %s",
+                              .title = le_arena_format(arena, "Queue full: %s launches held the host for %s",
                                                        le_figure_count(arena, count), le_figure_time(arena, held_ns)),
                               .evidence = le_arena_format(arena,
-                                                          "a stream holds 1,021 launches; then each waits for a "
-                                                          "kernel to end, here %s\nthe device is never without "
-                                                          "work: the host's clock around these launches tells "
-                                                          "kernels, not launching",
+                                                          "a stream holds 1,021 launches; each further launch waits "
+                                                          "until a kernel ends, here %s on average\n"
+                                                          "the device always has work: a host clock around these "
+                                                          "launches measures the kernels, not the launches",
                                                           le_figure_time(arena, time_ns / count)),
                               .advice = LE_ADVICE_QUEUE,
                               .confidence = LE_LIKELY,

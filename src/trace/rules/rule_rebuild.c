@@ -1,22 +1,23 @@
-/* graph-rebuilt: a graph that is instantiated again and again, for a launch or two each time. */
+/* graph-rebuilt: a graph is instantiated repeatedly, for a launch or two each time. */
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 #include <string.h>
 
-/* Fewer are different graphs, or the warm-up. */
+/* Fewer builds are different graphs, or the warm-up. */
 enum { LEAST_BUILDS = 10 };
-/* Instantiating costs two to six launches of its nodes in a stream: a graph has to be launched more often than that. */
+/* Instantiating a graph costs as much as launching its nodes two to six times in a stream, so a graph must be
+ * launched more often than that. */
 enum { MOST_LAUNCHES_EACH = 3 };
 
-/* What a launch takes of a graph that was launched before; the first one uploads it. On an H200 a graph of 200 kernels
- * takes 280 us at first, then 50. */
+/* The time to launch a graph that was launched before. The first launch uploads it: on an H200, a graph of 200
+ * kernels takes 280 us at first and then 50 us. */
 enum { LAUNCH_NS = 5000, NODE_NS = 230 };
 
 struct build {
-    uint64_t start_ns; /* of the capture that is under way; 0: none is */
-    uint64_t nodes;    /* captured or added since the last graph was begun */
-    bool is_new;       /* it has not been launched */
-    uint64_t until_ns; /* what threads build at once is told once */
+    uint64_t start_ns; /* start of the current capture; 0: none */
+    uint64_t nodes;    /* nodes captured or added since the last graph was begun */
+    bool is_new;       /* the graph has not been launched yet */
+    uint64_t until_ns; /* threads that build at the same time count once */
 };
 
 static bool is_called(const struct le_scene *scene, const struct le_call *call, const char *part) {
@@ -42,8 +43,8 @@ static struct le_range first_launch(const struct le_scene *scene, const struct l
     return (struct le_range){less(cost.least, again_ns), less(cost.likely, again_ns), less(cost.most, again_ns)};
 }
 
-/* What the call adds to the time of building: all from the begin of a capture to the end of instantiating it, what its
- * first launch takes longer, and destroying it. */
+/* What the call adds to the time of building: everything from the beginning of a capture to the end of its
+ * instantiation, the extra time of the first launch, and destroying the graph. */
 static struct le_range building(const struct le_scene *scene, const struct le_call *call, struct build *build) {
     if (call->kind == LE_CALL_GRAPH_LAUNCH)
         return first_launch(scene, call, build);
@@ -62,7 +63,7 @@ static struct le_range building(const struct le_scene *scene, const struct le_ca
 
 void le_rule_graph_rebuilt(struct le_scene *scene) {
     uint64_t builds = 0, launches = 0, time_ns = 0;
-    struct le_range gain = {0}; /* one has to be made */
+    struct le_range gain = {0}; /* one build is needed */
     struct build build = {0};
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
@@ -78,19 +79,19 @@ void le_rule_graph_rebuilt(struct le_scene *scene) {
     if (builds < LEAST_BUILDS || launches > builds * MOST_LAUNCHES_EACH || gain.likely < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "graph-rebuilt",
-                       .title = le_arena_format(arena, "A graph is built %s times for %s launches: %s",
-                                                le_figure_count(arena, builds), le_figure_count(arena, launches),
-                                                le_figure_time(arena, time_ns)),
-                       .evidence = le_arena_format(arena,
-                                                   "capturing, adding nodes, instantiating, first launches and "
-                                                   "destroying; an update of changed parameters "
-                                                   "takes 0.2 to 0.3 us a node\nassumed: one graph does for all%s",
-                                                   le_unrecorded(scene, gain)),
-                       .advice = LE_ADVICE_REBUILD,
-                       .gain_ns = gain.likely,
-                       .confidence = LE_PLAUSIBLE,
-                   });
+    le_scene_claim(
+        scene, &(struct le_claim){
+                   .rule = "graph-rebuilt",
+                   .title = le_arena_format(
+                       arena, "A graph is built %s times for %s: %s", le_figure_count(arena, builds),
+                       le_figure_counted(arena, launches, "launch", "launches"), le_figure_time(arena, time_ns)),
+                   .evidence = le_arena_format(arena,
+                                               "this is the time to capture, add nodes, instantiate, launch for the "
+                                               "first time and destroy\nupdating changed parameters takes 0.2 to "
+                                               "0.3 us per node\nassumed: one graph serves all launches%s",
+                                               le_unrecorded(scene, gain)),
+                   .advice = LE_ADVICE_REBUILD,
+                   .gain_ns = gain.likely,
+                   .confidence = LE_PLAUSIBLE,
+               });
 }

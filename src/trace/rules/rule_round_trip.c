@@ -1,10 +1,10 @@
-/* round-trip: bytes that came down from the device and went up again unchanged, by samples of the host's memory. */
+/* round-trip: bytes are copied from the device to the host and back unchanged, by samples of the host's memory. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Constants and small arrays are alike by chance; a sample of few bytes says little. */
+/* Constants and small arrays may be equal by chance, and a sample of few bytes says little. */
 enum { LEAST_TRIP_BYTES = 4096 };
 enum { LEAST_TRIPS = 2 };
 
@@ -17,7 +17,8 @@ struct trips {
     uint64_t down, down_bytes, up, time_ns;
 };
 
-/* bytes: what came down and has not gone up yet; time_ns: what that cost, once, however often it goes up. */
+/* In groups, bytes is what was copied to the host and has not gone back yet, and time_ns what that copy cost; it
+ * counts once, however often the bytes go back. */
 static void go_up(struct le_scene *scene, const struct le_call *call, struct le_group *group, uint64_t cost_ns,
                   struct trips *trips) {
     trips->down += group->bytes > 0;
@@ -31,7 +32,7 @@ static void go_up(struct le_scene *scene, const struct le_call *call, struct le_
 static struct trips gather(struct le_scene *scene) {
     struct le_groups down = {.most = scene->operation_count};
     struct trips trips = {0};
-    uint64_t until_ns = 0, copied_ns = 0; /* copied: with calls, each moment once */
+    uint64_t until_ns = 0, copied_ns = 0; /* copied_ns: copies with their calls; overlaps count once */
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
@@ -65,13 +66,13 @@ void le_rule_round_trip(struct le_scene *scene) {
                    &(struct le_claim){
                        .rule = "round-trip",
                        .title = le_arena_format(arena,
-                                                "Round trips: %s came down in %s and went up again "
-                                                "unchanged in %s, %s",
+                                                "Round trips: %s were copied to the host in %s and back "
+                                                "unchanged in %s, which took %s",
                                                 le_figure_bytes(arena, trips.down_bytes),
                                                 le_figure_counted(arena, trips.down, "copy", "copies"),
                                                 le_figure_count(arena, trips.up), le_figure_time(arena, trips.time_ns)),
-                       .evidence = "told by samples of the bytes, so that a change between them may be missed\n"
-                                   "assumed: the host only looks at them",
+                       .evidence = "detected by comparing samples of the bytes, so a change elsewhere may be missed\n"
+                                   "assumed: the host only reads the data",
                        .advice = LE_ADVICE_ROUND_TRIP,
                        .gain_ns = trips.time_ns,
                        .confidence = LE_PLAUSIBLE,

@@ -1,23 +1,25 @@
-/* small-copies: many copies so small that each costs its call and not its bytes. */
+/* small-copies: many copies that are so small that the calls cost more than the bytes. */
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* At 55 GB/s 64 KiB take 1.2 us, a copy's call and start about 8: below, bytes are not what costs. */
+/* At 55 GB/s, 64 KiB take 1.2 us; the call and the start of a copy take about 8 us. Below this size bytes are not
+ * the cost. */
 enum { MOST_BYTES = 65536, LEAST_COPIES = 100 };
-/* What the host does between two copies that follow each other belongs to them, up to so long. */
+/* The host's time between two consecutive copies counts as theirs, up to this long. */
 enum { LONGEST_PAUSE_NS = 50000 };
-/* Percent of the whole. */
+/* Percent of the run. */
 enum { LEAST_SHARE = 5 };
 
 static bool is_small(const struct le_scene *scene, const struct le_operation *operation) {
     uint8_t direction = operation ? le_shape_of(scene, operation)->direction : 0;
-    return operation && operation->kind == LE_OPERATION_COPY && !operation->is_of_graph &&
+    return operation && operation->kind == LE_OPERATION_COPY && operation->graph == 0 &&
            operation->bytes <= MOST_BYTES && (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
 }
 
 void le_rule_small_copies(struct le_scene *scene) {
-    uint64_t count = 0, bytes = 0, time_ns = 0, before_ns = 0; /* before: end of the small copy right before; 0: none */
-    uint64_t until_ns = 0, all_ns = 0;                         /* all: of several threads each moment once */
+    uint64_t count = 0, bytes = 0, time_ns = 0,
+             before_ns = 0; /* before_ns: the end of the previous call, if it was a small copy, too; else 0 */
+    uint64_t until_ns = 0, all_ns = 0; /* all_ns: overlapping threads count once */
     for (int32_t k = 0; k < scene->call_count; k++) {
         const struct le_call *call = le_scene_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
@@ -56,8 +58,8 @@ void le_rule_small_copies(struct le_scene *scene) {
             .title = le_arena_format(arena, "%s small copies of %s on average took %s", le_figure_count(arena, count),
                                      le_figure_bytes(arena, bytes / count), le_figure_time(arena, time_ns)),
             .evidence = le_arena_format(arena,
-                                        "%s in all, %s each; in one piece about %s\nassumed: they "
-                                        "can be gathered",
+                                        "%s in total, %s per copy; a single copy of all would take about %s\n"
+                                        "assumed: the copies can be combined",
                                         le_figure_bytes(arena, bytes), le_figure_time(arena, time_ns / count),
                                         le_figure_time(arena, one_ns)),
             .advice = LE_ADVICE_SMALL_COPIES,

@@ -1,22 +1,22 @@
-/* tail-wave: the last wave of blocks fills part of the device, and takes as long as a full one. */
+/* tail-wave: the last wave of blocks fills only part of the device, but takes as long as a full one. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/occupancy.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Percent of the waves' time that the last one leaves unused; less drowns in how blocks differ. With it there are four
- * waves at most. */
+/* Percent of the waves' time that the last wave leaves unused. Less is lost in the differences between blocks. This
+ * implies at most four waves. */
 enum { LEAST_LOSS = 20 };
-/* As for small grids: latency rules what is shorter. */
+/* As for small grids: shorter kernels are bound by latency. */
 enum { SHORTEST_MEAN_NS = 20000 };
-/* Percent of the whole that such kernels take. */
+/* Percent of the run that such kernels take. */
 enum { LEAST_OF_WHOLE = 5 };
 
 struct waves {
-    uint64_t blocks, at_once, full; /* full: waves, the last one counted as one */
+    uint64_t blocks, at_once, full; /* full: the number of waves, including the last one */
     uint64_t last;                  /* blocks in the last one */
-    uint64_t loss;                  /* parts in a million */
+    uint64_t loss;                  /* parts per million */
 };
 
 static struct waves waves_of(const struct le_scene *scene, const struct le_operation *operation) {
@@ -33,10 +33,10 @@ static struct waves waves_of(const struct le_scene *scene, const struct le_opera
     return waves;
 }
 
-/* extra_ns: time lost. */
+/* In groups, extra_ns is the time lost. */
 static struct le_groups gather(struct le_scene *scene) {
     struct le_groups groups = {.most = scene->operation_count};
-    uint64_t until_ns = 0; /* kernels of several streams may run side by side */
+    uint64_t until_ns = 0; /* kernels of several streams may overlap */
     for (int32_t k = 0; k < scene->operation_count; k++) {
         const struct le_operation *operation = le_scene_operation(scene, k);
         struct waves waves = waves_of(scene, operation);
@@ -71,15 +71,15 @@ void le_rule_tail_wave(struct le_scene *scene) {
         scene,
         &(struct le_claim){
             .rule = "tail-wave",
-            .title = le_arena_format(arena,
-                                     "Tail wave: %s blocks where the device holds %s make %llu waves, the last "
-                                     "one %s full",
-                                     le_figure_count(arena, waves.blocks), le_figure_count(arena, waves.at_once),
-                                     (unsigned long long)waves.full, le_figure_part(arena, waves.last, waves.at_once)),
+            .title = le_arena_format(
+                arena, "Tail wave: %s blocks run in %llu waves of up to %s, and the last wave is %s full",
+                le_figure_count(arena, waves.blocks), (unsigned long long)waves.full,
+                le_figure_count(arena, waves.at_once), le_figure_part(arena, waves.last, waves.at_once)),
             .evidence = le_arena_format(arena,
-                                        "%s: %s times, %s in all; kernels like it: %s\nassumed: blocks of equal "
-                                        "length",
-                                        le_kernel_name(scene, first->name), le_figure_count(arena, groups.at[0].count),
+                                        "%s: %s, %s in total; all kernels with a tail wave: %s\n"
+                                        "assumed: all blocks of a kernel take the same time",
+                                        le_kernel_name(scene, first->name),
+                                        le_figure_counted(arena, groups.at[0].count, "launch", "launches"),
                                         le_figure_time(arena, groups.at[0].time_ns), le_figure_time(arena, time_ns)),
             .advice = LE_ADVICE_TAIL,
             .gain_ns = lost_ns,

@@ -1,18 +1,18 @@
-/* transfer-bound: most of what the device did was waiting for data to come or go. */
+/* transfer-bound: most of the device's work was copying data to and from the host. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
 #include "trace/rules/scene.h"
 
-/* Percent of the device's busy time, and of the whole, that are copies to or from it with no kernel beside them. With
- * less, kernels are what to look at. */
+/* Percent of the device's busy time, and of the run, in which it copies to or from the host and no kernel runs. With
+ * less, look at the kernels first. */
 enum { LEAST_OF_BUSY = 50, LEAST_OF_WHOLE_TIME = 25 };
 
 struct traffic {
     uint64_t up_bytes, down_bytes, up_ns, down_ns, again_ns;
 };
 
-/* Copies that carry the same place of the host's to the device again. */
+/* Whether the same host memory was copied in this direction before. */
 static bool is_again(struct le_scene *scene, struct le_groups *seen, const struct le_call *call, uint8_t direction) {
     const struct le_transfer *transfer = le_transfer_of(scene, call);
     if (!transfer || transfer->host == 0)
@@ -70,21 +70,22 @@ void le_rule_transfer_bound(struct le_scene *scene) {
     uint64_t again_ns = traffic.again_ns < alone ? traffic.again_ns : alone;
     bool again = again_ns > hidden_ns;
     le_scene_claim(
-        scene, &(struct le_claim){
-                   .rule = "transfer-bound",
-                   .title = le_arena_format(arena, "Transfer-bound: %s of %s that the device was busy are copies alone",
-                                            le_figure_time(arena, alone), le_figure_time(arena, busy_ns)),
-                   .evidence = le_arena_format(
-                       arena, "up %s in %s, down %s in %s, kernels %s\n%s", le_figure_bytes(arena, traffic.up_bytes),
-                       le_figure_time(arena, traffic.up_ns), le_figure_bytes(arena, traffic.down_bytes),
-                       le_figure_time(arena, traffic.down_ns), le_figure_time(arena, kernels_ns),
-                       again ? le_arena_format(arena,
-                                               "%s of that moves the same host memory again: assumed to stay on the "
-                                               "device",
-                                               le_figure_time(arena, again_ns))
-                             : "assumed: copies run beside kernels"),
-                   .advice = LE_ADVICE_TRANSFER,
-                   .gain_ns = again ? again_ns : hidden_ns,
-                   .confidence = LE_PLAUSIBLE,
-               });
+        scene,
+        &(struct le_claim){
+            .rule = "transfer-bound",
+            .title = le_arena_format(arena, "Transfer-bound: the device only copied for %s of its %s of work",
+                                     le_figure_time(arena, alone), le_figure_time(arena, busy_ns)),
+            .evidence = le_arena_format(arena, "%s to the device in %s, %s to the host in %s, kernels %s\n%s",
+                                        le_figure_bytes(arena, traffic.up_bytes), le_figure_time(arena, traffic.up_ns),
+                                        le_figure_bytes(arena, traffic.down_bytes),
+                                        le_figure_time(arena, traffic.down_ns), le_figure_time(arena, kernels_ns),
+                                        again ? le_arena_format(arena,
+                                                                "%s of that copies the same host memory again\n"
+                                                                "assumed: that data can stay on the device",
+                                                                le_figure_time(arena, again_ns))
+                                              : "assumed: copies can run while kernels run"),
+            .advice = LE_ADVICE_TRANSFER,
+            .gain_ns = again ? again_ns : hidden_ns,
+            .confidence = LE_PLAUSIBLE,
+        });
 }

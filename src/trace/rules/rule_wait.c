@@ -1,15 +1,16 @@
-/* needless-wait: the host waits though it takes nothing from the device afterwards, and the device idles meanwhile. */
+/* needless-wait: the host waits although it does not use results of the device afterwards, and the device idles
+ * meanwhile. */
 #include "trace/rules/scene.h"
 
-/* A few waits, around what is timed, are somebody's purpose. */
+/* A few waits, such as those around timed code, are intended. */
 enum { LEAST_WAITS = 20 };
-/* Percent of the whole. */
+/* Percent of the run. */
 enum { LEAST_WON = 2 };
-/* Past its wait the host needs so long until the next kernel runs. */
+/* The host needs this long from the end of its wait until the next kernel runs. */
 enum { RESTART_NS = 10000 };
 
-/* Memory that the host reads without a copy, or a copy down that was enqueued before: the host may need the wait. Whose
- * memory it is of which no call is known cannot be told. */
+/* Whether the process has managed memory, which the host reads without a copy, so that it may need the wait. Memory
+ * whose call is unknown may be of any process. */
 static bool shares_memory(const struct le_scene *scene) {
     for (int32_t k = 0; k < scene->index->memory.count; k++) {
         const struct le_memory_event *event = &scene->index->memory.at[k];
@@ -22,13 +23,13 @@ static bool shares_memory(const struct le_scene *scene) {
 static bool brings_data(const struct le_scene *scene, const struct le_call *call) {
     const struct le_operation *operation = le_operation_of(scene, call);
     if (call->kind == LE_CALL_GRAPH_LAUNCH)
-        return true; /* what is in it is not told apart */
+        return true; /* its contents are unknown */
     return operation && operation->kind == LE_OPERATION_COPY &&
            le_shape_of(scene, operation)->direction != LE_TRACE_DTOD;
 }
 
-/* How long the device idled because of a wait that ended at the time; 0 where it did not, or did nothing more, or where
- * it is told already, for another thread's wait that ended meanwhile. */
+/* How long the device idled because of the wait. 0 if it did not idle, had no later work, or if the gap was already
+ * counted for another thread's wait. */
 static struct le_range idle_after(const struct le_scene *scene, const struct le_call *wait, bool *told) {
     int64_t next = le_spans_after(&scene->busy, wait->end_ns);
     if (next == 0 || next == scene->busy.count || scene->busy.at[next].start_ns <= wait->end_ns || told[next])
@@ -67,12 +68,12 @@ void le_rule_needless_wait(struct le_scene *scene) {
     le_scene_claim(scene,
                    &(struct le_claim){
                        .rule = "needless-wait",
-                       .title = le_arena_format(arena, "%s waits without a result: the device idled %s after them",
+                       .title = le_arena_format(arena, "%s unnecessary waits: the device idled %s after them",
                                                 le_figure_count(arena, count), le_figure_time(arena, idle.likely)),
                        .evidence = le_arena_format(arena,
-                                                   "the host waited %s, %s each; nothing was copied down "
-                                                   "between one wait and the next\nassumed: the host does "
-                                                   "not read the device's memory in other ways%s",
+                                                   "the host waited %s in total, %s per wait, and copied nothing "
+                                                   "from the device between two waits\nassumed: the host does "
+                                                   "not read the device's memory in another way%s",
                                                    le_figure_time(arena, wait_ns),
                                                    le_figure_time(arena, wait_ns / count), le_unrecorded(scene, idle)),
                        .advice = LE_ADVICE_SYNC,

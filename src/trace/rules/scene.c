@@ -150,6 +150,14 @@ bool le_is_kernel(const struct le_operation *operation) {
     return operation->kind == LE_OPERATION_KERNEL || operation->kind == LE_OPERATION_GRAPH;
 }
 
+const char *le_kernels_and_graphs(const struct le_scene *scene, uint64_t kernels, uint64_t graphs) {
+    const char *of_kernels = le_figure_counted(scene->arena, kernels, "kernel", "kernels");
+    const char *of_graphs = le_figure_counted(scene->arena, graphs, "graph", "graphs");
+    if (graphs == 0)
+        return of_kernels;
+    return kernels == 0 ? of_graphs : le_arena_format(scene->arena, "%s and %s", of_kernels, of_graphs);
+}
+
 bool le_is_pageable(const struct le_shape *shape) {
     return shape->from == LE_TRACE_PAGEABLE || shape->to == LE_TRACE_PAGEABLE;
 }
@@ -351,7 +359,7 @@ double le_pinned_rate(const struct le_scene *scene) {
 }
 
 const char *le_pinned_rate_from(const struct le_scene *scene) {
-    return seen_rate(scene) > 0 ? "as other copies here reach" : "as its bus should do";
+    return seen_rate(scene) > 0 ? "the best rate in this trace" : "the usual rate of the device's bus";
 }
 
 uint64_t le_copy_cost_ns(const struct le_scene *scene, const struct le_call *call,

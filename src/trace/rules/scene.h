@@ -92,6 +92,8 @@ const char *le_kernel_name(const struct le_scene *scene,
 const char *le_text_of(const struct le_scene *scene, int32_t text);
 const struct le_transfer *le_transfer_of(const struct le_scene *scene, const struct le_call *call); /* NULL */
 bool le_is_kernel(const struct le_operation *operation); /* one, or a whole graph */
+/* "12 kernels", "1 graph", "12 kernels and 1 graph". */
+const char *le_kernels_and_graphs(const struct le_scene *scene, uint64_t kernels, uint64_t graphs);
 static inline uint64_t le_operation_ns(const struct le_operation *operation) {
     return operation->end_ns - operation->start_ns;
 }
