@@ -55,7 +55,7 @@ static const char FILES[] =
     "                   scaled from its least to its greatest value\n"
     "  -                an .npy on stdin or stdout\n"
     "\n"
-    "A file is written under a temporary name and renamed when it is complete.\n";
+    "A file takes its name when it is complete; an older one stays until then.\n";
 
 static const char ENVIRONMENT[] =
     "the environment variables; options override them\n"

@@ -162,6 +162,8 @@ static double add_rate(struct le_pool *threads, enum le_simd simd) {
 
 leat_status le_machine_measure(struct le_pool *threads, struct le_memory_pool *memory, enum le_simd simd,
                                struct le_machine_rates *rates) {
-    rates->additions_per_second = add_rate(threads, simd);
-    return copy_rate(threads, memory, &rates->copy_bytes_per_second);
+    leat_status status = copy_rate(threads, memory, &rates->copy_bytes_per_second);
+    if (!status) /* afterwards: threads take address space */
+        rates->additions_per_second = add_rate(threads, simd);
+    return status;
 }
