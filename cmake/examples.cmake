@@ -1,5 +1,5 @@
-# examples/cuda/NAME.c are programs of their own, as a user would write them: they see leat.h and nothing else.
-file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/cuda/*.c)
+# examples/NAME.c and examples/cuda/NAME.c are programs of their own, as a user would write them: they see leat.h and nothing else.
+file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c ${PROJECT_SOURCE_DIR}/examples/cuda/*.c)
 foreach(source ${example_sources})
   get_filename_component(name ${source} NAME_WE)
   add_executable(example_${name} ${source})

@@ -50,7 +50,7 @@ _leat()
     fi
     if [[ $previous == = || $current == = ]]; then
         [[ $current == = ]] && current=
-        _leat_files "$current" .npy .npz .png
+        _leat_files "$current" .npy .npz .csv .tsv .png
         return
     fi
     if [[ ($previous == : || $current == :) && $COMP_LINE == *ir:* ]]; then # ":" breaks words, too
@@ -88,7 +88,7 @@ _leat()
     -D | --grid | --block | --shared) return ;;
     --svg) _leat_files "$current" .svg; return ;;
     --perfetto) _leat_files "$current" .json; return ;;
-    -e | --threads | --repeat) return ;;
+    -e | --threads | --repeat | --precision-digits) return ;;
     --device) _leat_words 'auto cpu cuda sim' "$current"; return ;;
     --colormap) _leat_words 'grey viridis' "$current"; return ;;
     --emit) _leat_words 'tree ir ir:lower ir:sweep ir:contract ir:scan ir:loops ir:inline ir:hoist ir:siblings ir:moves plan bytecode cuda ptx sass' "$current"; return ;;
@@ -97,10 +97,10 @@ _leat()
     esac
     if [[ $current == -* ]]; then
         case $command in
-        run) line='-e -o --colormap --device --threads --repeat --explain --json --help' ;;
+        run) line='-e -o --precision-digits --colormap --sync --device --threads --repeat --explain --json --help' ;;
         check) line='-e --json --help' ;;
         show) line='-e --emit --arch --device --threads --json --help' ;;
-        launch) line='--grid --block --shared -D -I -o --colormap --device --check --repeat --explain --json --help' ;;
+        launch) line='--grid --block --shared -D -I -o --precision-digits --colormap --sync --device --check --repeat --explain --json --help' ;;
         devices) line='--device --threads --json --help' ;;
         cache) line='--json --help' ;;
         report) line='--summary --trace --findings --csv --json --svg --perfetto --help' ;;
@@ -110,7 +110,7 @@ _leat()
         return
     fi
     case $command in
-    help) _leat_words 'run check show launch devices cache trace report' "$current" ;;
+    help) _leat_words 'run check show launch devices cache trace report language functions types files environment exit-status' "$current" ;;
     run | show)
         if [[ $(_leat_program) ]]; then
             _leat_words "$(_leat_names inputs | sed 's/$/=/')" "$current"

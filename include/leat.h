@@ -101,7 +101,32 @@ LEAT_API const char *leat_status_name(leat_status status);
 LEAT_API const char *leat_dtype_name(leat_dtype dtype); /* "f32"; "?" for none */
 LEAT_API leat_status leat_dtype_parse(const char *name, leat_dtype *dtype);
 LEAT_API size_t leat_dtype_size_bytes(leat_dtype dtype); /* 0 for none */
-LEAT_API const char *leat_version(void);                 /* "0.1.0" */
+/* A float as text: "0.1", "3.0", "1e-07", "-inf", "nan". dtype: a float type, which value is of. precision_digits: 0,
+ * for the shortest text that reads back as the same value of that type; or the most significant digits, from 1 to 17.
+ * The locale does not matter. */
+#define LEAT_FLOAT_TEXT_BYTES 32 /* the NUL included */
+LEAT_API leat_status leat_float_text(leat_dtype dtype, double value, int precision_digits,
+                                     char text[LEAT_FLOAT_TEXT_BYTES]);
+LEAT_API const char *leat_version(void); /* "0.1.0" */
+
+/* What the language has by name or by sign, for help and for editors. */
+typedef enum leat_builtin_kind {
+    LEAT_BUILTIN_FUNCTION,
+    LEAT_BUILTIN_REDUCTION,
+    LEAT_BUILTIN_OPERATOR,
+    LEAT_BUILTIN_CONSTANT,
+    LEAT_BUILTIN_TYPE, /* calling it casts */
+    LEAT_BUILTIN_EDGE, /* what reads outside of an array give */
+    LEAT_BUILTIN_KINDS
+} leat_builtin_kind;
+typedef struct leat_builtin_info {
+    const char *name;    /* "atan2" */
+    const char *usage;   /* "atan2(y, x)": an expression with it; of an edge mode, a statement */
+    const char *summary; /* "angle of the point (x, y) in radians, from -pi to pi" */
+} leat_builtin_info;
+/* Strings live to the end of the process. */
+LEAT_API leat_status leat_builtin_count(leat_builtin_kind kind, size_t *count);
+LEAT_API leat_status leat_builtin_get(leat_builtin_kind kind, size_t k, leat_builtin_info *info);
 
 /* ---- context */
 
@@ -182,6 +207,7 @@ typedef struct leat_device_info {
     /* measured; 0: not measured. Copies of host memory are from and to pinned memory. */
     double copy_bytes_per_second; /* in its memory (the CPU's: by all threads), bytes read plus bytes written */
     double upload_bytes_per_second, download_bytes_per_second;
+    double additions_per_second;     /* of the CPU: of f64 in its caches, by all threads */
     double launch_ns, round_trip_ns; /* enqueueing one of many kernels that do nothing; launching one and waiting */
 } leat_device_info;
 
@@ -257,8 +283,8 @@ LEAT_API leat_status leat_array_write(leat_array *array, const void *source, siz
                                       leat_ticket *ticket);
 LEAT_API leat_status leat_array_read(const leat_array *array, void *target, size_t size_bytes, leat_stream *stream,
                                      leat_ticket *ticket);
-/* Between arrays of one context, type and shape, in any memories and with any strides; the ranges of memory
- * between their first and last elements must not overlap. */
+/* Between arrays of one context (LEAT_INVALID otherwise), type and shape, in any memories and with any strides; the
+ * ranges of memory between their first and last elements must not overlap. */
 LEAT_API leat_status leat_array_copy(leat_array *target, const leat_array *source, leat_stream *stream,
                                      leat_ticket *ticket);
 /* Page-locks memory of the caller's, so that copies from and to it need no ring (about 0.3 ms a MiB), until it is
@@ -288,21 +314,48 @@ LEAT_API leat_status leat_array_reshape(leat_array *array, int rank, const int64
 LEAT_API leat_array *leat_array_retain(leat_array *array);
 LEAT_API void leat_array_free(leat_array *array);
 
-/* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one) and .png (grey 8 and 16 bit as u8
- * or u16 [h,w]; all else as [h,w,3] or [h,w,4]). declared: 0, or the type that the program declares: it tells bf16 from
- * two plain bytes. A large .npy is mapped, not copied: the array is read-only, and while it lives the
- * file must not be cut. LEAT_FILE: the file cannot be read, or is malformed. */
+/* Files: .npy (versions 1 to 3), .npz ("file.npz" and a key; NULL takes the only one), .png (grey 8 and 16 bit as u8
+ * or u16 [h,w]; all else as [h,w,3] or [h,w,4]), and tables of numbers as text, which are known by their endings: .csv
+ * with commas, .tsv with tabs. One column gives [rows], several give [rows,columns]; i64 if all numbers are whole, else
+ * f64. A header line is skipped, and a note says so. Empty fields and text are LEAT_FILE, with line and column.
+ * declared: 0, or the type that the program declares: it tells bf16 from two plain bytes, and is the type of a table's
+ * elements. A large .npy is mapped, not copied: the array is read-only, and while it lives the file must not be cut.
+ * LEAT_FILE: the file cannot be read, or is malformed. */
 LEAT_API leat_status leat_array_load(leat_context *ctx, const char *path, const char *key, leat_dtype declared,
                                      leat_array **array);
+/* The same from a file descriptor, from where it stands on: a pipe, say. The elements of an .npy are read right into
+ * the array, and nothing behind them. name: for messages; NULL: "the file". The descriptor stays the caller's. */
+LEAT_API leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat_dtype declared,
+                                        leat_array **array);
 LEAT_API leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t size_bytes,
                                             leat_dtype declared,
                                             leat_array **array); /* the bytes of an .npy; they are copied */
-/* By the ending of path: .npy, .npz (as `key`, NULL: "array"; the file then holds this alone), .png (u8 and u16 as they
- * are, another real [h,w] scaled from its least to its greatest, NaN black). Written to a temporary name and renamed.
- */
 typedef enum leat_colormap { LEAT_COLORMAP_GREY, LEAT_COLORMAP_VIRIDIS } leat_colormap;
+/* Writes a file in the format of path's ending: .npy, .npz (the array under `key`, NULL: "array"; the file holds this
+ * array alone), .png (u8 and u16 as they are; another real [h,w] is scaled from its least to its greatest element, NaN
+ * is black), .csv or .tsv (real numbers, at most two axes; a vector is one column). The file appears under its path
+ * when it is complete, in place of an older one: whoever stops the process, and a full disk, leaves the older file as
+ * it was. It is not synced to the disk: see leat_save_options. */
 LEAT_API leat_status leat_array_save(const leat_array *array, const char *path, const char *key,
                                      leat_colormap colormap);
+typedef struct leat_save_options { /* {0} is a good default */
+    const char *key;               /* as for leat_array_save */
+    leat_colormap colormap;
+    bool sync; /* return when the file is on the disk (fsync), so that it survives a crash of the machine */
+    /* Called again and again while the file is written, on the caller's thread; false stops, which leaves the older
+     * file as it was and gives LEAT_FILE. NULL: never. */
+    bool (*proceed)(void *user);
+    void *user;
+} leat_save_options;
+LEAT_API leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options);
+/* One .npz of several arrays under their names, written at once. count: 1 or more; no two names are the same. options
+ * may be NULL; key and colormap are ignored. */
+typedef struct leat_named_array {
+    const char *name;
+    const leat_array *array;
+} leat_named_array;
+LEAT_API leat_status leat_archive_save(const char *path, const leat_named_array *arrays, size_t count,
+                                       const leat_save_options *options);
 /* The bytes of an .npy; *bytes is freed with leat_memory_free.
  * leat_memory_free gives memory that Leat handed out back to the heap that it is from: where leat_open was given
  * allocator hooks, before the last context is closed. */
@@ -361,16 +414,20 @@ LEAT_API void leat_call_free(leat_call *call);
 /* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not
  * widen types, so a whole number must fit the integer types that it meets); an array of rank 0 is a strong scalar. On a
  * device, arrays in its own or in mapped memory are read where they lie; those in host or pinned memory are copied to
- * the device in each run, and must stay as they are until its ticket is reached. */
+ * the device in each run, and must stay as they are until its ticket is reached. An array of another context is
+ * LEAT_INVALID; only host memory of one may be an input: of any context on the CPU, of one on the CPU on a device. */
 LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
 LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);
 LEAT_API leat_status leat_call_set_u64(leat_call *call, const char *name, uint64_t value);
 LEAT_API leat_status leat_call_set_c128(leat_call *call, const char *name, double re, double im);
 LEAT_API leat_status leat_call_set_bool(leat_call *call, const char *name, bool value);
-/* Asks for a result: into array (of its exact shape and type, and not read-only; it may be an input's own), or into a
- * new one (NULL). Without any call of this the program's default results are made. After a run that failed, the
- * elements of such an array may have changed. */
+/* Asks for a result: into an array (of its exact shape and type, of the call's context, not read-only, without
+ * overlapping elements; it may be an input's own), or into a new one (NULL). The same name again replaces the array.
+ * Arrays of two results must not share memory; views that only interleave do not. An array that shares memory with
+ * another result's is refused, unless that one was given before the last run: then it may still be replaced, and
+ * leat_call_run refuses (LEAT_INVALID). Without any call of this the program's default results are made. After a run
+ * that failed, the elements of such an array may have changed. */
 LEAT_API leat_status leat_call_want(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_want_clear(leat_call *call);
 /* Runs. stream NULL: the context's own; ticket may be NULL. On the CPU the work is done when it returns.
@@ -605,7 +662,9 @@ typedef struct leat_cost {
     leat_cost_kind kind;
     const char *what;                           /* "y[i] = ...", a file's name; lives until the ledger is cleared */
     const char *cause;                          /* "first use with these types", or "" */
-    uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0 */
+    uint64_t count, time_ns, bytes, operations; /* time_ns excludes what other records hold; 0 at level 0. operations
+                                                   of kernels; on the CPU in additions: a function counts as the
+                                                   additions that take as long */
     bool on_device;                             /* time_ns is the device's, by events around the work (level 2) */
 } leat_cost;
 /* 0 counts (under 50 ns a cost), 1 times the host, 2 times the device too, by two events around each operation: about 2
@@ -674,6 +733,9 @@ typedef bool leat_report_write(void *user, const void *bytes, size_t size_bytes)
 /* The same trace gives the same bytes. */
 LEAT_API leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_report_format format,
                                        leat_report_write *write, void *user);
+/* The same into a file, as leat_array_save_as writes one. options may be NULL; key and colormap are ignored. */
+LEAT_API leat_status leat_trace_report_save(const leat_trace *trace, leat_report report, leat_report_format format,
+                                            const char *path, const leat_save_options *options);
 
 #ifdef __cplusplus
 }

@@ -13,15 +13,16 @@ static inline void must(leat_status status) {
     exit(1);
 }
 
-/* The text of a file; ends the program if there is none. */
+/* The text of a file; NULL if there is none. */
 static inline char *read_text(const char *path) {
     FILE *file = fopen(path, "rb");
-    char *text = calloc(1, 1 << 20);
-    if (!file || !text || !fread(text, 1, (1 << 20) - 1, file)) {
-        fprintf(stderr, "%s cannot be read: run this where the examples are\n", path);
-        exit(1);
+    char *text = file ? calloc(1, 1 << 20) : NULL;
+    if (text && !fread(text, 1, (1 << 20) - 1, file)) {
+        free(text);
+        text = NULL;
     }
-    fclose(file);
+    if (file)
+        fclose(file);
     return text;
 }
 
@@ -48,12 +49,20 @@ static inline leat_context *open_device(const char *name) {
     return ctx;
 }
 
-/* The module of a file of CUDA C. */
+/* The module of a file of CUDA C. folder: NULL for the current one or, if the file is not there, examples/cuda. */
 static inline leat_module *load_module(leat_context *ctx, const char *folder, const char *name) {
-    char path[512];
+    char path[512], *text;
     leat_module *module;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    char *text = read_text(path);
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : ".", name);
+    text = read_text(path);
+    if (!text && !folder) {
+        snprintf(path, sizeof path, "examples/cuda/%s", name);
+        text = read_text(path);
+    }
+    if (!text) {
+        fprintf(stderr, "%s was not found: write folder=FOLDER, the folder that it is in\n", name);
+        exit(1);
+    }
     leat_module_options options = {.name = path};
     must(leat_module_new(ctx, text, &options, &module));
     free(text);

@@ -2,7 +2,12 @@
  * copied back, timed as one would at first, by the host's clock around the launches and around the copy; and then as
  * Leat's ledger accounts for it, by events on the device. docs/TIMING.md goes through what it prints.
  *
- *     matmul [device=auto|cuda|sim] [n=512] [folder=examples/cuda] */
+ * Build and run it in this folder, once Leat is installed (the README says how):
+ *
+ *     cc -O2 matmul.c -o matmul $(pkg-config --cflags --libs leat) -lm
+ *     ./matmul [device=auto|cuda|sim] [n=512] [folder=.]
+ *
+ * folder is where matmul.cu is; by default the current folder, then examples/cuda. */
 #include "example.h"
 #include <math.h>
 
@@ -83,7 +88,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     p.ctx = open_device(option(argc, argv, "device", "auto"));
-    leat_module *module = load_module(p.ctx, option(argc, argv, "folder", "examples/cuda"), "matmul.cu");
+    leat_module *module = load_module(p.ctx, option(argc, argv, "folder", NULL), "matmul.cu");
     p.kernel = find_kernel(module, "matmul");
     const int64_t shape[] = {p.n, p.n};
     size_t count = (size_t)p.n * (size_t)p.n;

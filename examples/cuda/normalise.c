@@ -2,7 +2,13 @@
  * was asked for before; in as many streams as there are arrays, copies up, kernels and copies down overlap by
  * themselves. Who waits for whom is Leat's to find out: no event is in this program but the two that take the time.
  *
- *     normalise [device=auto|cuda|sim] [arrays=10] [n=10000000] [memory=pinned|host] [repeat=5] [folder=examples/cuda]
+ * Build and run it in this folder, once Leat is installed (the README says how):
+ *
+ *     cc -O2 normalise.c -o normalise $(pkg-config --cflags --libs leat) -lm
+ *     ./normalise [device=auto|cuda|sim] [arrays=10] [n=10000000] [memory=pinned|host] [repeat=5] [folder=.]
+ *
+ * folder is where normalise.cu is; by default the current folder, then examples/cuda. On sim, the
+ * simulator, take a small n: 10000.
  *
  * Prints, for 1 stream and for one stream an array, the best time of all arrays, from the first byte up to the last
  * byte down, on the device's clock, and what that is in bytes a second. */
@@ -112,7 +118,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     work.ctx = open_device(option(argc, argv, "device", "auto"));
-    leat_module *module = load_module(work.ctx, option(argc, argv, "folder", "examples/cuda"), "normalise.cu");
+    leat_module *module = load_module(work.ctx, option(argc, argv, "folder", NULL), "normalise.cu");
     work.partial_sums = find_kernel(module, "partial_sums");
     work.total = find_kernel(module, "total");
     work.divide = find_kernel(module, "divide");

@@ -65,7 +65,7 @@ static leat_status find_stream(const leat_array *array, leat_stream *stream, str
     if (!stream)
         return LEAT_OK;
     LE_CHECK_CONTEXT(stream->ctx);
-    if (le_context_home(stream->ctx).device != device)
+    if (!le_context_has(stream->ctx, array))
         return le_fail(LEAT_INVALID, "the array and the stream are of different contexts");
     *work = device ? stream->work : NULL;
     return LEAT_OK;
@@ -95,8 +95,7 @@ static leat_status check_transfer(const leat_array *array, const void *memory, c
 static leat_status check_writable(const leat_array *array, const char *name) {
     if (array->read_only)
         return le_fail(LEAT_INVALID, "%s is read-only", name);
-    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has elements that share memory: a stride is 0", name)
-                                   : LEAT_OK;
+    return le_array_repeats(array) ? le_fail(LEAT_INVALID, "%s has elements that share memory", name) : LEAT_OK;
 }
 
 /* Of a late array: it gets its elements with its memory, from a copy. */
@@ -154,7 +153,7 @@ static leat_status check_pair(const leat_array *target, const leat_array *source
     char text[2][LE_SHAPE_TEXT_MAX];
     LE_CHECK_ARRAY(target);
     LE_CHECK_ARRAY(source);
-    if (device_of(target) != device_of(source))
+    if (target->buffer->pool != source->buffer->pool)
         return le_fail(LEAT_INVALID, "target and source are of different contexts");
     bool same = target->dtype == source->dtype && target->rank == source->rank &&
                 !memcmp(target->shape, source->shape, (size_t)source->rank * sizeof *source->shape);
@@ -256,6 +255,25 @@ leat_status leat_array_load(leat_context *ctx, const char *path, const char *key
     le_span_begin(&span, ctx->ledger, LEAT_COST_READ, path, "");
     leat_array *host = NULL;
     status = le_array_load(ctx->memory, path, key, declared, &host);
+    if (!status && host->buffer->kind == LE_BUFFER_MAPPED)
+        span.cause = "mapped";
+    le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
+    return status ? status : place(ctx, host, array);
+}
+
+leat_status leat_array_load_fd(leat_context *ctx, int fd, const char *name, leat_dtype declared, leat_array **array) {
+    LE_CHECK_CONTEXT(ctx);
+    LE_CHECK_POINTER(array);
+    leat_status status = check_declared(declared);
+    if (!status && fd < 0)
+        status = le_fail(LEAT_INVALID, "fd is %d, which is not a file descriptor", fd);
+    if (status)
+        return status;
+    name = name ? name : "the file";
+    struct le_span span;
+    le_span_begin(&span, ctx->ledger, LEAT_COST_READ, name, "");
+    leat_array *host = NULL;
+    status = le_array_load_fd(ctx->memory, fd, name, declared, &host);
     le_span_end(&span, status ? 0 : le_array_bytes(host), 0);
     return status ? status : place(ctx, host, array);
 }
@@ -276,12 +294,34 @@ leat_status leat_array_load_memory(leat_context *ctx, const void *bytes, size_t 
     return status ? status : place(ctx, host, array);
 }
 
-leat_status leat_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
+leat_status leat_array_save_as(const leat_array *array, const char *path, const leat_save_options *options) {
+    static const leat_save_options defaults = {0};
     LE_CHECK_ARRAY(array);
     LE_CHECK_POINTER(path);
-    if (colormap != LEAT_COLORMAP_GREY && colormap != LEAT_COLORMAP_VIRIDIS)
-        return le_fail(LEAT_INVALID, "%d is not a colormap", (int)colormap);
-    return le_array_save(array, path, key, colormap);
+    options = options ? options : &defaults;
+    if (options->colormap != LEAT_COLORMAP_GREY && options->colormap != LEAT_COLORMAP_VIRIDIS)
+        return le_fail(LEAT_INVALID, "%d is not a colormap", (int)options->colormap);
+    return le_array_save(array, path, options);
+}
+
+leat_status leat_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
+    const leat_save_options options = {.key = key, .colormap = colormap};
+    return leat_array_save_as(array, path, &options);
+}
+
+leat_status leat_archive_save(const char *path, const leat_named_array *arrays, size_t count,
+                              const leat_save_options *options) {
+    LE_CHECK_POINTER(path);
+    LE_CHECK_POINTER(arrays);
+    if (count == 0)
+        return le_fail(LEAT_INVALID, "count is 0: an archive holds one array at least");
+    for (size_t k = 0; k < count; k++) {
+        const leat_array *array = arrays[k].array;
+        const char *name = arrays[k].name;
+        LE_CHECK_POINTER(name);
+        LE_CHECK_ARRAY(array);
+    }
+    return le_archive_save(arrays, count, path, options);
 }
 
 leat_status leat_array_save_memory(const leat_array *array, void **bytes, size_t *size_bytes) {

@@ -11,8 +11,8 @@
 /* ---- the CPU */
 
 static leat_status describe_cpu(leat_context *ctx, bool measure, leat_device_info *info) {
-    double rate = le_context_copy_rate_known(ctx);
-    leat_status status = measure ? le_context_copy_rate(ctx, &rate) : LEAT_OK;
+    struct le_machine_rates rates;
+    leat_status status = le_context_rates(ctx, measure, &rates);
     if (status)
         return status;
     *info = (leat_device_info){.kind = "cpu",
@@ -22,7 +22,8 @@ static leat_status describe_cpu(leat_context *ctx, bool measure, leat_device_inf
                                .cores = le_cores(),
                                .memory_bytes = le_machine_memory_bytes(),
                                .cache_bytes = le_machine_cache_bytes(),
-                               .copy_bytes_per_second = rate};
+                               .copy_bytes_per_second = rates.copy_bytes_per_second,
+                               .additions_per_second = rates.additions_per_second};
     le_machine_name(info->name, sizeof info->name);
     snprintf(info->simd, sizeof info->simd, "%s", le_simd_name(ctx->simd));
     snprintf(info->best_simd, sizeof info->best_simd, "%s", le_simd_name(le_simd_best()));

@@ -1,5 +1,6 @@
 /* leat.h: traces that were recorded, and reports of them. */
 #include "api/api_check.h"
+#include "base/file_out.h"
 #include "trace/read.h"
 #include "trace/report/report_make.h"
 
@@ -21,13 +22,56 @@ void leat_trace_free(leat_trace *trace) {
     le_trace_free(index_of(trace));
 }
 
-leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_report_format format,
-                              leat_report_write *write, void *user) {
+static leat_status check_report(const leat_trace *trace, leat_report report, leat_report_format format) {
     LE_CHECK_POINTER(trace);
-    LE_CHECK_POINTER(write);
     if ((unsigned)report > LEAT_REPORT_SVG)
         return le_fail(LEAT_INVALID, "there is no report %d", (int)report);
     if ((unsigned)format > LEAT_REPORT_JSON)
         return le_fail(LEAT_INVALID, "there is no format %d of reports", (int)format);
+    return LEAT_OK;
+}
+
+static leat_status make(const leat_trace *trace, leat_report report, leat_report_format format,
+                        leat_report_write *write, void *user) {
     return le_report_make((const struct le_index *)(const void *)trace, report, format, write, user);
+}
+
+leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_report_format format,
+                              leat_report_write *write, void *user) {
+    leat_status status = check_report(trace, report, format);
+    if (status)
+        return status;
+    LE_CHECK_POINTER(write);
+    return make(trace, report, format, write, user);
+}
+
+struct saved {
+    struct le_file_out out;
+    leat_status status; /* once it failed, the error record is kept: the report's own message says less */
+};
+
+static bool write_file(void *user, const void *bytes, size_t size_bytes) {
+    struct saved *saved = user;
+    if (saved->status)
+        return false;
+    saved->status = le_file_out_write(&saved->out, bytes, size_bytes);
+    if (saved->status)
+        le_errors_keep();
+    return !saved->status;
+}
+
+leat_status leat_trace_report_save(const leat_trace *trace, leat_report report, leat_report_format format,
+                                   const char *path, const leat_save_options *options) {
+    struct saved saved = {.status = LEAT_OK};
+    leat_status status = check_report(trace, report, format);
+    if (status)
+        return status;
+    LE_CHECK_POINTER(path);
+    status = le_file_out_open(path, options, &saved.out);
+    if (status)
+        return status;
+    status = make(trace, report, format, write_file, &saved);
+    if (saved.status)
+        le_errors_restore();
+    return le_file_out_close(&saved.out, status);
 }

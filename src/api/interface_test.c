@@ -102,6 +102,13 @@ static void test_null(void **state) {
     REFUSES("bytes", leat_array_load_memory(ctx, NULL, 0, (leat_dtype)0, &out));
     REFUSES("array", leat_array_save(NULL, "a.npy", NULL, LEAT_COLORMAP_GREY));
     REFUSES("path", leat_array_save(a, NULL, NULL, LEAT_COLORMAP_GREY));
+    REFUSES("path", leat_archive_save(NULL, &(leat_named_array){"a", a}, 1, NULL));
+    REFUSES("arrays", leat_archive_save("a.npz", NULL, 1, NULL));
+    REFUSES("name", leat_archive_save("a.npz", &(leat_named_array){NULL, a}, 1, NULL));
+    REFUSES("array", leat_archive_save("a.npz", &(leat_named_array){"a", NULL}, 1, NULL));
+    REFUSES("text", leat_float_text(LEAT_F64, 1, 0, NULL));
+    REFUSES("count", leat_builtin_count(LEAT_BUILTIN_TYPE, NULL));
+    REFUSES("info", leat_builtin_get(LEAT_BUILTIN_TYPE, 0, NULL));
     REFUSES("bytes", leat_array_save_memory(a, NULL, &size));
     REFUSES("size_bytes", leat_array_save_memory(a, &bytes, NULL));
     REFUSES("tensor", leat_array_to_dlpack(a, NULL, NULL));
@@ -110,6 +117,7 @@ static void test_null(void **state) {
     REFUSES("cost", leat_ledger_get(ctx, 0, NULL));
     REFUSES("what", leat_ledger_begin(ctx, LEAT_COST_OTHER, NULL));
     REFUSES("name", leat_dtype_parse(NULL, NULL));
+    assert_invalid(leat_archive_save("a.npz", &(leat_named_array){"a", a}, 0, NULL));
     assert_invalid(leat_array_to_dlpack(a, a, &tensor));
     assert_null(out);
     assert_null(leat_array_retain(NULL));
@@ -273,6 +281,53 @@ static void test_files(void **state) {
     leat_array_free(a);
 }
 
+static void test_float_text(void **state) {
+    (void)state;
+    char text[LEAT_FLOAT_TEXT_BYTES];
+    assert_ok(leat_float_text(LEAT_F32, (double)0.1f, 0, text));
+    assert_string_equal(text, "0.1");
+    assert_ok(leat_float_text(LEAT_F64, (double)0.1f, 0, text));
+    assert_string_equal(text, "0.10000000149011612");
+    assert_ok(leat_float_text(LEAT_BF16, 0.10009765625, 0, text));
+    assert_string_equal(text, "0.1");
+    assert_ok(leat_float_text(LEAT_F64, 3.14159, 3, text));
+    assert_string_equal(text, "3.14");
+    assert_invalid(leat_float_text(LEAT_F64, 1, 18, text));
+    assert_invalid(leat_float_text(LEAT_F64, 1, -1, text));
+    assert_invalid(leat_float_text(LEAT_I32, 1, 0, text));
+    assert_invalid(leat_float_text(LEAT_C64, 1, 0, text));
+    assert_invalid(leat_float_text((leat_dtype)99, 1, 0, text));
+}
+
+/* The checker knows each of them, as its usage has it. */
+static void test_builtins(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_builtin_info info;
+    size_t count = 0;
+    for (leat_builtin_kind kind = 0; kind < LEAT_BUILTIN_KINDS; kind++) {
+        assert_ok(leat_builtin_count(kind, &count));
+        assert_true(count >= 5);
+        for (size_t k = 0; k < count; k++) {
+            char text[200];
+            leat_program *program = NULL;
+            assert_ok(leat_builtin_get(kind, k, &info));
+            assert_true(*info.name && *info.summary && strstr(info.usage, strcmp(info.name, "neg") ? info.name : "-"));
+            if (kind == LEAT_BUILTIN_EDGE)
+                snprintf(text, sizeof text, "in x: f32[n]; %s; y[i] = x[i]", info.usage);
+            else
+                snprintf(text, sizeof text, "r = %s", info.usage);
+            if (leat_program_new(ctx, text, 0, NULL, &program))
+                fail_msg("%s: %s", text, leat_error_text(ctx));
+            leat_program_free(program);
+        }
+        assert_invalid(leat_builtin_get(kind, count, &info));
+    }
+    assert_invalid(leat_builtin_get(LEAT_BUILTIN_KINDS, 0, &info));
+    assert_invalid(leat_builtin_count((leat_builtin_kind)-1, &count));
+    leat_close(ctx);
+}
+
 static void test_devices(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -349,10 +404,13 @@ static void test_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null),      cmocka_unit_test(test_null_in_streams), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_errors),    cmocka_unit_test(test_streams),         cmocka_unit_test(test_ledger),
-        cmocka_unit_test(test_files),     cmocka_unit_test(test_devices),         cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_free_null), cmocka_unit_test(test_searches),
+        cmocka_unit_test(test_null),     cmocka_unit_test(test_null_in_streams),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_streams),  cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_files),    cmocka_unit_test(test_float_text),
+        cmocka_unit_test(test_builtins), cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_fork),     cmocka_unit_test(test_free_null),
+        cmocka_unit_test(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -454,20 +454,11 @@ void le_array_range(const leat_array *array, const char **low, const char **high
     *high = (const char *)array->data + most;
 }
 
-bool le_array_repeats(const leat_array *array) {
-    bool repeats = false, empty = false;
-    for (int k = 0; k < array->rank; k++) {
-        repeats |= array->strides[k] == 0 && array->shape[k] > 1;
-        empty |= array->shape[k] == 0;
-    }
-    return repeats && !empty;
-}
-
 bool le_array_overlaps(const leat_array *a, const leat_array *b) {
     const char *a_low, *a_high, *b_low, *b_high;
     le_array_range(a, &a_low, &a_high);
     le_array_range(b, &b_low, &b_high);
-    return a_low < b_high && b_low < a_high;
+    return a_low < a_high && b_low < b_high && a_low < b_high && b_low < a_high;
 }
 
 const char *le_array_describe(const leat_array *array, char text[LE_SHAPE_TEXT_MAX]) {

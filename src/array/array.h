@@ -98,10 +98,12 @@ size_t le_array_count(const leat_array *array); /* elements */
 size_t le_array_bytes(const leat_array *array); /* that the elements take, laid out densely */
 bool le_array_is_contiguous(
     const leat_array *array);                   /* row-major and dense; strides of extents up to 1 do not matter */
-bool le_array_repeats(const leat_array *array); /* elements share memory: a stride of 0 along more than one */
+bool le_array_repeats(const leat_array *array); /* some of its elements share memory */
 /* The bytes that elements may lie in: [*low, *high); equal where there are none. */
 void le_array_range(const leat_array *array, const char **low, const char **high);
 bool le_array_overlaps(const leat_array *a, const leat_array *b); /* of those ranges: true may be a false alarm */
+/* Whether some element of each lies in the same memory; true, too, where that would take too long to tell. */
+bool le_array_shares(const leat_array *a, const leat_array *b);
 
 /* Views: they share and retain the buffer. */
 leat_status le_array_slice(leat_array *array, const int64_t *start, const int64_t *stop, const int64_t *step,
@@ -123,6 +125,8 @@ void le_array_copy(const leat_array *target, const leat_array *source);
 /* From and to dense host memory of exactly le_array_bytes bytes. Bools become 0 or 1. */
 void le_array_write(const leat_array *array, const void *source);
 void le_array_read(const leat_array *array, void *target);
+/* The element of a real type at that address; integers of 64 bits are rounded. */
+double le_real_element(leat_dtype dtype, const void *at);
 /* A dense row-major array of the same elements: array itself, retained, if it is one. */
 leat_status le_array_dense(leat_array *array, leat_array **dense);
 /* ---- between any memories, in a stream of the arrays' device (NULL: the CPU's, where it is done at once). wait:

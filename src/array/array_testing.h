@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define SHAPE(...)            ((const int64_t[]){__VA_ARGS__})
+#define SAVE_AS(...)          (&(const leat_save_options){__VA_ARGS__})
 #define assert_ok(expression) assert_int_equal(expression, LEAT_OK)
 
 static inline struct le_memory_pool *open_pool(void) {

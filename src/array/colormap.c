@@ -12,56 +12,10 @@ static const uint8_t viridis[LEVELS][3] = {
 #include "array/viridis.def"
 };
 
-static double half_value(uint16_t bits) {
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double size = exponent == 31  ? (fraction ? (double)NAN : (double)INFINITY)
-                  : exponent == 0 ? ldexp(fraction, -24)
-                                  : ldexp(fraction + 1024, exponent - 25);
-    return bits >> 15 ? -size : size;
-}
-
-static double bfloat_value(uint16_t bits) {
-    uint32_t wide = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &wide, sizeof value);
-    return (double)value;
-}
-
-static double element(leat_dtype dtype, const void *at) {
-    switch (dtype) {
-    case LEAT_BOOL:
-        return *(const uint8_t *)at != 0;
-    case LEAT_I8:
-        return *(const int8_t *)at;
-    case LEAT_I16:
-        return *(const int16_t *)at;
-    case LEAT_I32:
-        return *(const int32_t *)at;
-    case LEAT_I64:
-        return (double)*(const int64_t *)at;
-    case LEAT_U8:
-        return *(const uint8_t *)at;
-    case LEAT_U16:
-        return *(const uint16_t *)at;
-    case LEAT_U32:
-        return *(const uint32_t *)at;
-    case LEAT_U64:
-        return (double)*(const uint64_t *)at;
-    case LEAT_F16:
-        return half_value(*(const uint16_t *)at);
-    case LEAT_BF16:
-        return bfloat_value(*(const uint16_t *)at);
-    case LEAT_F32:
-        return (double)*(const float *)at;
-    default:
-        return *(const double *)at;
-    }
-}
-
 static double element_at(const leat_array *array, int64_t row, int64_t column) {
     int64_t offset = row * array->strides[0] + column * array->strides[1];
-    return element(array->dtype,
-                   (const char *)array->data + offset * (int64_t)le_type_size((enum le_type)array->dtype));
+    return le_real_element(array->dtype,
+                           (const char *)array->data + offset * (int64_t)le_type_size((enum le_type)array->dtype));
 }
 
 /* Over the finite elements; least > greatest where there are none. */

@@ -1,8 +1,9 @@
-/* Elements between layouts in host memory. One thread. */
+/* Elements in host memory: between layouts, and one by one. One thread. */
 #include "array/array.h"
 #include "device/strided.h"
 #include "spec/type.h"
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static struct le_axes axes_of(const leat_array *target, const leat_array *source) {
@@ -65,4 +66,52 @@ leat_status le_array_dense(leat_array *array, leat_array **dense) {
     le_array_copy(made, array);
     *dense = made;
     return LEAT_OK;
+}
+
+/* ---- one element */
+
+static double half_value(uint16_t bits) {
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double size = exponent == 31  ? (fraction ? (double)NAN : (double)INFINITY)
+                  : exponent == 0 ? ldexp(fraction, -24)
+                                  : ldexp(fraction + 1024, exponent - 25);
+    return bits >> 15 ? -size : size;
+}
+
+static double bfloat_value(uint16_t bits) {
+    uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+double le_real_element(leat_dtype dtype, const void *at) {
+    switch (dtype) {
+    case LEAT_BOOL:
+        return *(const uint8_t *)at != 0;
+    case LEAT_I8:
+        return *(const int8_t *)at;
+    case LEAT_I16:
+        return *(const int16_t *)at;
+    case LEAT_I32:
+        return *(const int32_t *)at;
+    case LEAT_I64:
+        return (double)*(const int64_t *)at;
+    case LEAT_U8:
+        return *(const uint8_t *)at;
+    case LEAT_U16:
+        return *(const uint16_t *)at;
+    case LEAT_U32:
+        return *(const uint32_t *)at;
+    case LEAT_U64:
+        return (double)*(const uint64_t *)at;
+    case LEAT_F16:
+        return half_value(*(const uint16_t *)at);
+    case LEAT_BF16:
+        return bfloat_value(*(const uint16_t *)at);
+    case LEAT_F32:
+        return (double)*(const float *)at;
+    default:
+        return *(const double *)at;
+    }
 }

@@ -1,29 +1,37 @@
-/* Whole files: bytes in, mapped where that is possible, and out under a temporary name that is renamed at the end.
- * Nothing is known here of what the bytes mean. */
+/* A file that is read: its first bytes, and then the rest into the caller's memory, a mapping, or a block of its own.
+ * What the bytes mean is not known here. Failures are LEAT_FILE or LEAT_OUT_OF_MEMORY, one line that begins with name.
+ */
 #ifndef LE_FILE_H
 #define LE_FILE_H
 #include "base/status.h"
+
+#define LE_FILE_HEAD_BYTES 12 /* enough to tell a format */
+
+struct le_file_in {
+    const char *name; /* for messages; the caller's */
+    int fd;
+    bool is_opened; /* here, from a path: finish closes it, and it can be mapped */
+    bool has_size;  /* a regular file: size_bytes are there, from where it stood at first */
+    size_t size_bytes;
+    uint8_t head[LE_FILE_HEAD_BYTES];
+    size_t head_bytes; /* less only in a file that ends before */
+};
+leat_status le_file_in_open(const char *path, struct le_file_in *in);
+/* From where the descriptor stands, which stays the caller's. */
+leat_status le_file_in_start(int fd, const char *name, struct le_file_in *in);
+void le_file_in_finish(struct le_file_in *in);
+/* The bytes behind those that were read before. *got is less than size_bytes only at the file's end. */
+leat_status le_file_in_read(const struct le_file_in *in, void *target, size_t size_bytes, size_t *got);
 
 struct le_file_bytes {
     const uint8_t *at;
     size_t size_bytes;
     bool mapped; /* by mmap, privately and read-only; else from le_alloc */
 };
-leat_status le_file_read(const char *path, struct le_file_bytes *bytes);
+/* A file's first size_bytes bytes, which it has. LEAT_FILE: it can only be read. A mapped file that another process
+ * shortens raises SIGBUS when its bytes are read. */
+leat_status le_file_in_map(const struct le_file_in *in, size_t size_bytes, struct le_file_bytes *bytes);
+/* All of a file of which only the head was read, mapped if it can be. */
+leat_status le_file_in_all(const struct le_file_in *in, struct le_file_bytes *bytes);
 void le_file_bytes_finish(struct le_file_bytes *bytes);
-
-/* A file that is being written. Where path names no regular file (a pipe, /dev/stdout) it is written directly. */
-struct le_file_out {
-    char *path;      /* what it will be called, symbolic links followed */
-    char *temporary; /* beside it; NULL: written directly */
-    int fd;
-    const char *name; /* as the caller gave it, for messages */
-};
-leat_status le_file_out_open(const char *path, struct le_file_out *out);
-leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t size_bytes);
-/* After another file was renamed to the temporary name: goes on with that one. */
-leat_status le_file_out_reopen(struct le_file_out *out);
-/* Makes it durable and gives it its name. After a failure nothing is left. */
-leat_status le_file_out_commit(struct le_file_out *out);
-void le_file_out_drop(struct le_file_out *out);
 #endif

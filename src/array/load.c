@@ -1,5 +1,6 @@
 /* Which format a file is of, and the way to its reader or writer. */
 #include "array/load.h"
+#include "array/csv.h"
 #include "array/file.h"
 #include "array/npy.h"
 #include "array/npz.h"
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum format { FORMAT_NONE, FORMAT_NPY, FORMAT_NPZ, FORMAT_PNG };
+enum format { FORMAT_NONE, FORMAT_NPY, FORMAT_NPZ, FORMAT_PNG, FORMAT_CSV, FORMAT_TSV };
 
 static enum format format_of_bytes(const uint8_t *bytes, size_t size_bytes) {
     static const struct {
@@ -29,7 +30,8 @@ static enum format format_of_path(const char *path) {
     static const struct {
         const char *ending;
         enum format format;
-    } formats[] = {{".npy", FORMAT_NPY}, {".npz", FORMAT_NPZ}, {".png", FORMAT_PNG}};
+    } formats[] = {
+        {".npy", FORMAT_NPY}, {".npz", FORMAT_NPZ}, {".png", FORMAT_PNG}, {".csv", FORMAT_CSV}, {".tsv", FORMAT_TSV}};
     size_t length = strlen(path);
     for (size_t k = 0; k < ARRAY_LEN(formats); k++)
         if (length > 4 && strcasecmp(path + length - 4, formats[k].ending) == 0)
@@ -49,71 +51,120 @@ static leat_status fail_format(const char *name, size_t size_bytes) {
     return le_fail(LEAT_FILE, "%s: does not begin as an .npy, .npz or PNG file does", name);
 }
 
-static leat_status load_bytes(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
-                              const char *key, leat_dtype declared, leat_array **array) {
-    enum format format = format_of_bytes(bytes, size_bytes);
-    leat_status status = check_key(name, key, format);
-    if (status)
-        return status;
+/* Tables of text have no first bytes of their own: they are known by the ending of a path. */
+static enum format format_of(const char *path, const uint8_t *bytes, size_t size_bytes) {
+    enum format format = format_of_bytes(bytes, size_bytes), named = path ? format_of_path(path) : FORMAT_NONE;
+    bool is_table = size_bytes > 0 && (named == FORMAT_CSV || named == FORMAT_TSV);
+    return format == FORMAT_NONE && is_table ? named : format;
+}
+
+static leat_status load_bytes(struct le_memory_pool *pool, const char *name, enum format format,
+                              const struct le_file_bytes *bytes, const char *key, leat_dtype declared,
+                              leat_array **array) {
     switch (format) {
     case FORMAT_NPY:
-        return le_npy_load(pool, name, bytes, size_bytes, declared, array);
+        return le_npy_load(pool, name, bytes->at, bytes->size_bytes, declared, array);
     case FORMAT_NPZ:
-        return le_npz_load(pool, name, bytes, size_bytes, key, declared, array);
+        return le_npz_load(pool, name, bytes->at, bytes->size_bytes, key, declared, array);
     case FORMAT_PNG:
-        return le_png_load(pool, name, bytes, size_bytes, array);
+        return le_png_load(pool, name, bytes->at, bytes->size_bytes, array);
+    case FORMAT_CSV:
+        return le_csv_load(pool, name, bytes->at, bytes->size_bytes, ',', declared, array);
+    case FORMAT_TSV:
+        return le_csv_load(pool, name, bytes->at, bytes->size_bytes, '\t', declared, array);
     default:
-        return fail_format(name, size_bytes);
+        return fail_format(name, bytes->size_bytes);
     }
 }
 
 leat_status le_array_load_memory(struct le_memory_pool *pool, const char *name, const void *bytes, size_t size_bytes,
                                  leat_dtype declared, leat_array **array) {
-    return load_bytes(pool, name, bytes, size_bytes, NULL, declared, array);
+    const struct le_file_bytes all = {.at = bytes, .size_bytes = size_bytes};
+    return load_bytes(pool, name, format_of_bytes(bytes, size_bytes), &all, NULL, declared, array);
+}
+
+/* path: NULL where there is only a descriptor. Nothing but the head is read of a file that is none. */
+static leat_status load_file(struct le_memory_pool *pool, const struct le_file_in *in, const char *path,
+                             const char *key, leat_dtype declared, leat_array **array) {
+    struct le_file_bytes bytes;
+    enum format format = format_of(path, in->head, in->head_bytes);
+    leat_status status = check_key(in->name, key, format);
+    if (status)
+        return status;
+    if (format == FORMAT_NONE)
+        return fail_format(in->name, in->head_bytes);
+    if (format == FORMAT_NPY)
+        return le_npy_load_file(pool, in, declared, array);
+    status = le_file_in_all(in, &bytes);
+    if (status)
+        return status;
+    status = load_bytes(pool, in->name, format, &bytes, key, declared, array);
+    le_file_bytes_finish(&bytes);
+    return status;
 }
 
 leat_status le_array_load(struct le_memory_pool *pool, const char *path, const char *key, leat_dtype declared,
                           leat_array **array) {
-    struct le_file_bytes bytes;
-    leat_status status = le_file_read(path, &bytes);
+    struct le_file_in in;
+    leat_status status = le_file_in_open(path, &in);
     if (status)
         return status;
-    bool kept = false;
-    enum format format = format_of_bytes(bytes.at, bytes.size_bytes);
-    status = check_key(path, key, format);
-    if (!status && format == FORMAT_NPY && bytes.mapped)
-        status =
-            le_npy_load_mapped(pool, path, (uint8_t *)(uintptr_t)bytes.at, bytes.size_bytes, declared, array, &kept);
-    else if (!status)
-        status = load_bytes(pool, path, bytes.at, bytes.size_bytes, key, declared, array);
-    if (status || !kept)
-        le_file_bytes_finish(&bytes);
+    status = load_file(pool, &in, path, key, declared, array);
+    le_file_in_finish(&in);
     return status;
 }
 
-static leat_status save_host(const leat_array *array, const char *path, const char *key, leat_colormap colormap,
+leat_status le_array_load_fd(struct le_memory_pool *pool, int fd, const char *name, leat_dtype declared,
+                             leat_array **array) {
+    struct le_file_in in;
+    leat_status status = le_file_in_start(fd, name, &in);
+    return status ? status : load_file(pool, &in, NULL, NULL, declared, array);
+}
+
+static leat_status save_host(const leat_array *array, const char *path, const leat_save_options *options,
                              enum format format) {
     switch (format) {
     case FORMAT_NPY:
-        return le_npy_save(array, path);
+        return le_npy_save(array, path, options);
     case FORMAT_NPZ:
-        return le_npz_save(array, path, key ? key : "array");
+        return le_npz_save(&(leat_named_array){.name = options->key ? options->key : "array", .array = array}, 1, path,
+                           options);
+    case FORMAT_CSV:
+        return le_csv_save(array, path, ',', options);
+    case FORMAT_TSV:
+        return le_csv_save(array, path, '\t', options);
     default:
-        return le_png_save(array, path, colormap);
+        return le_png_save(array, path, options);
     }
 }
 
-leat_status le_array_save(const leat_array *array, const char *path, const char *key, leat_colormap colormap) {
+leat_status le_array_save(const leat_array *array, const char *path, const leat_save_options *options) {
     enum format format = format_of_path(path);
     if (format == FORMAT_NONE)
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npy, .npz or .png",
+        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npy, .npz, .csv, .tsv or .png",
                           "%s: its ending does not say what to write", path);
     leat_array *host = NULL;
-    leat_status status = check_key(path, key, format);
+    leat_status status = check_key(path, options->key, format);
     if (!status)
         status = le_array_host(array, &host);
     if (!status)
-        status = save_host(host, path, key, colormap, format);
+        status = save_host(host, path, options, format);
     le_array_free(host);
     return status;
+}
+
+static leat_status check_names(const leat_named_array *arrays, size_t count, const char *path) {
+    for (size_t k = 0; k < count; k++)
+        for (size_t other = 0; other < k; other++)
+            if (strcmp(arrays[k].name, arrays[other].name) == 0)
+                return le_fail(LEAT_INVALID, "%s: two arrays named '%.100s'", path, arrays[k].name);
+    return LEAT_OK;
+}
+
+leat_status le_archive_save(const leat_named_array *arrays, size_t count, const char *path,
+                            const leat_save_options *options) {
+    if (format_of_path(path) != FORMAT_NPZ)
+        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npz", "%s: is not an archive's name", path);
+    leat_status status = check_names(arrays, count, path);
+    return status ? status : le_npz_save(arrays, count, path, options);
 }

@@ -1,6 +1,7 @@
 /* Whole .npy files: elements used in place, copied or converted, and written. */
 #include "array/npy.h"
 #include "array/file.h"
+#include "base/file_out.h"
 #include "spec/type.h"
 #include <string.h>
 
@@ -61,6 +62,56 @@ leat_status le_npy_load(struct le_memory_pool *pool, const char *name, const uin
     return status ? status : copy_in(pool, &header, bytes, array);
 }
 
+/* ---- in: from a file */
+
+/* bytes: room for LE_NPY_HEADER_MAX. */
+static leat_status read_header_into(const struct le_file_in *in, uint8_t *bytes, leat_dtype declared,
+                                    struct le_npy_header *header) {
+    size_t header_bytes, got = 0;
+    memcpy(bytes, in->head, in->head_bytes);
+    leat_status status = le_npy_header_size(in->name, bytes, in->head_bytes, &header_bytes);
+    if (!status && header_bytes > in->head_bytes)
+        status = le_file_in_read(in, bytes + in->head_bytes, header_bytes - in->head_bytes, &got);
+    if (!status)
+        status = le_npy_header_read(in->name, bytes, in->head_bytes + got, declared, header);
+    return !status && in->has_size ? check_data(in->name, header, in->size_bytes) : status;
+}
+
+static leat_status read_header(const struct le_file_in *in, leat_dtype declared, struct le_npy_header *header) {
+    uint8_t *bytes = le_alloc(LE_NPY_HEADER_MAX);
+    if (!bytes)
+        return le_fail_out_of_memory(LE_NPY_HEADER_MAX);
+    leat_status status = read_header_into(in, bytes, declared, header);
+    le_free(bytes);
+    return status;
+}
+
+static leat_status read_elements(const struct le_file_in *in, const struct le_npy_header *header, leat_array *array) {
+    size_t got;
+    leat_status status = le_file_in_read(in, array->data, header->data_bytes, &got);
+    if (!status && got < header->data_bytes)
+        status =
+            le_fail(LEAT_FILE, "%s: it claims %zu bytes of elements, and has %zu", in->name, header->data_bytes, got);
+    if (!status)
+        le_npy_normalise(header, array->data);
+    return status;
+}
+
+static leat_status read_array(struct le_memory_pool *pool, const struct le_file_in *in,
+                              const struct le_npy_header *header, leat_array **array) {
+    leat_array *made;
+    leat_status status = le_array_new(pool, header->dtype, header->rank, header->shape, false, &made);
+    if (status)
+        return le_fail_prefix(status, "%s", in->name);
+    take_layout(made, header);
+    status = read_elements(in, header, made);
+    if (status)
+        le_array_free(made);
+    else
+        *array = made;
+    return status;
+}
+
 static bool clean_bools(const uint8_t *at, size_t count) {
     uint8_t all = 0;
     for (size_t k = 0; k < count; k++)
@@ -68,28 +119,51 @@ static bool clean_bools(const uint8_t *at, size_t count) {
     return all <= 1;
 }
 
-static bool usable_in_place(const struct le_npy_header *header, const uint8_t *bytes) {
+static bool may_be_used_in_place(const struct le_npy_header *header) {
     return header->data_bytes >= IN_PLACE_MIN_BYTES && !header->swapped &&
-           header->data_offset % le_type_size(le_type_part((enum le_type)header->dtype)) == 0 &&
-           (header->dtype != LEAT_BOOL || clean_bools(bytes + header->data_offset, header->data_bytes));
+           header->data_offset % le_type_size(le_type_part((enum le_type)header->dtype)) == 0;
 }
 
-leat_status le_npy_load_mapped(struct le_memory_pool *pool, const char *name, uint8_t *bytes, size_t size_bytes,
-                               leat_dtype declared, leat_array **array, bool *kept) {
-    struct le_npy_header header;
-    leat_status status = le_npy_header_read(name, bytes, size_bytes, declared, &header);
-    if (!status)
-        status = check_data(name, &header, size_bytes);
+static leat_status wrap_mapped(struct le_memory_pool *pool, const struct le_npy_header *header,
+                               const struct le_file_bytes *bytes, leat_array **array) {
+    uint8_t *at = (uint8_t *)(uintptr_t)bytes->at;
+    leat_description description = {
+        .dtype = header->dtype, .rank = header->rank, .data = at + header->data_offset, .read_only = true};
+    memcpy(description.shape, header->shape, sizeof header->shape);
+    memcpy(description.strides, header->strides, sizeof header->strides);
+    return le_array_wrap_mapping(pool, &description, at, bytes->size_bytes, array);
+}
+
+/* *array stays NULL where the elements must be read instead. */
+static leat_status map_array(struct le_memory_pool *pool, const struct le_file_in *in,
+                             const struct le_npy_header *header, leat_array **array) {
+    struct le_file_bytes bytes;
+    leat_status status = le_file_in_map(in, header->data_offset + header->data_bytes, &bytes);
+    if (status == LEAT_FILE) {
+        le_errors_clear();
+        return LEAT_OK;
+    }
     if (status)
         return status;
-    *kept = usable_in_place(&header, bytes);
-    if (!*kept)
-        return copy_in(pool, &header, bytes, array);
-    leat_description description = {
-        .dtype = header.dtype, .rank = header.rank, .data = bytes + header.data_offset, .read_only = true};
-    memcpy(description.shape, header.shape, sizeof header.shape);
-    memcpy(description.strides, header.strides, sizeof header.strides);
-    return le_array_wrap_mapping(pool, &description, bytes, size_bytes, array);
+    if (header->dtype != LEAT_BOOL || clean_bools(bytes.at + header->data_offset, header->data_bytes))
+        status = wrap_mapped(pool, header, &bytes, array);
+    if (!*array)
+        le_file_bytes_finish(&bytes);
+    return status;
+}
+
+leat_status le_npy_load_file(struct le_memory_pool *pool, const struct le_file_in *in, leat_dtype declared,
+                             leat_array **array) {
+    struct le_npy_header header;
+    leat_array *made = NULL;
+    leat_status status = read_header(in, declared, &header);
+    if (!status && may_be_used_in_place(&header))
+        status = map_array(pool, in, &header, &made);
+    if (!status && !made)
+        status = read_array(pool, in, &header, &made);
+    if (!status)
+        *array = made;
+    return status;
 }
 
 /* ---- out */
@@ -104,7 +178,7 @@ static bool is_fortran(const leat_array *array) {
     return !le_array_is_contiguous(array) && le_array_is_contiguous(&turned);
 }
 
-leat_status le_npy_save(const leat_array *array, const char *path) {
+leat_status le_npy_save(const leat_array *array, const char *path, const leat_save_options *options) {
     char header[LE_NPY_OUT_MAX];
     bool fortran = is_fortran(array);
     size_t header_bytes = le_npy_header_write(array, fortran, header);
@@ -114,17 +188,13 @@ leat_status le_npy_save(const leat_array *array, const char *path) {
     if (!fortran) /* retains or copies; the elements are only read */
         status = le_array_dense((leat_array *)(uintptr_t)array, &dense);
     if (!status)
-        status = le_file_out_open(path, &out);
-    if (status)
-        goto cleanup;
-    status = le_file_out_write(&out, header, header_bytes);
-    if (!status)
-        status = le_file_out_write(&out, (dense ? dense : array)->data, le_array_bytes(array));
-    if (status)
-        le_file_out_drop(&out);
-    else
-        status = le_file_out_commit(&out);
-cleanup:
+        status = le_file_out_open(path, options, &out);
+    if (!status) {
+        status = le_file_out_write(&out, header, header_bytes);
+        if (!status)
+            status = le_file_out_write(&out, (dense ? dense : array)->data, le_array_bytes(array));
+        status = le_file_out_close(&out, status);
+    }
     le_array_free(dense);
     return status;
 }

@@ -181,7 +181,7 @@ static void test_round_trips(void **state) {
             size_t size_bytes = le_array_bytes(array);
             void *bytes, *left = malloc(size_bytes), *right = malloc(size_bytes);
             le_array_read(array, left);
-            assert_ok(le_array_save(array, path_in(folder, "a.npy"), NULL, LEAT_COLORMAP_GREY));
+            assert_ok(le_array_save(array, path_in(folder, "a.npy"), SAVE_AS(0)));
             assert_ok(le_array_load(pool, path_in(folder, "a.npy"), NULL, (leat_dtype)dtype, &back));
             assert_int_equal(back->dtype, dtype);
             assert_int_equal(back->read_only, size_bytes > 65536);
@@ -212,11 +212,11 @@ static void test_mapping(void **state) {
     char folder[64];
     make_folder(folder);
     leat_array *array = counted(pool, 1, SHAPE(100000)), *mapped = NULL;
-    assert_ok(le_npy_save(array, path_in(folder, "a.npy")));
+    assert_ok(le_npy_save(array, path_in(folder, "a.npy"), NULL));
     assert_ok(le_array_load(pool, path_in(folder, "a.npy"), NULL, (leat_dtype)0, &mapped));
     assert_int_equal(mapped->buffer->kind, LE_BUFFER_MAPPED);
     ((int32_t *)array->data)[5] = -5;
-    assert_ok(le_npy_save(array, path_in(folder, "a.npy"))); /* the old file stays as it was */
+    assert_ok(le_npy_save(array, path_in(folder, "a.npy"), NULL)); /* the old file stays as it was */
     unlink(path_in(folder, "a.npy"));
     le_array_free(array);
     le_memory_pool_close(pool);
@@ -260,19 +260,19 @@ static void test_paths(void **state) {
     assert_message("none.npy: cannot open: No such file");
     assert_int_equal(le_array_load(pool, folder, NULL, (leat_dtype)0, &back), LEAT_FILE);
     assert_message("is a folder");
-    assert_int_equal(le_array_save(array, path_in(folder, "no/a.npy"), NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
+    assert_int_equal(le_array_save(array, path_in(folder, "no/a.npy"), SAVE_AS(0)), LEAT_FILE);
     assert_message("no/a.npy: cannot write: No such file");
-    assert_int_equal(le_array_save(array, path_in(folder, "a.txt"), NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
+    assert_int_equal(le_array_save(array, path_in(folder, "a.txt"), SAVE_AS(0)), LEAT_FILE);
     assert_message("does not say what to write");
-    assert_int_equal(le_array_save(array, path_in(folder, "a.npy"), "key", LEAT_COLORMAP_GREY), LEAT_FILE);
-    assert_int_equal(le_array_save(array, folder, NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
-    assert_ok(le_npy_save(array, "/dev/null"));
+    assert_int_equal(le_array_save(array, path_in(folder, "a.npy"), SAVE_AS(.key = "key")), LEAT_FILE);
+    assert_int_equal(le_array_save(array, folder, SAVE_AS(0)), LEAT_FILE);
+    assert_ok(le_npy_save(array, "/dev/null", NULL));
     /* through a link: the file that it names is replaced, its mode kept */
     snprintf(other, sizeof other, "%s/b.npy", folder);
     write_file(other, "old", 3);
     assert_int_equal(chmod(other, 0640), 0);
     assert_int_equal(symlink("b.npy", path_in(folder, "a.npy")), 0);
-    assert_ok(le_npy_save(array, path_in(folder, "a.npy")));
+    assert_ok(le_npy_save(array, path_in(folder, "a.npy"), NULL));
     struct stat about;
     assert_int_equal(lstat(path_in(folder, "a.npy"), &about), 0);
     assert_true(S_ISLNK(about.st_mode));
@@ -300,7 +300,7 @@ static void test_dangling(void **state) {
     assert_int_equal(symlink("../c.npy", path_in(folder, "there/b.npy")), 0);
     struct stat about;
     for (int k = 0; k < 2; k++) { /* the second time it is there */
-        assert_ok(le_npy_save(array, link));
+        assert_ok(le_npy_save(array, link, NULL));
         assert_int_equal(lstat(link, &about), 0);
         assert_true(S_ISLNK(about.st_mode));
         assert_int_equal(lstat(path_in(folder, "there/b.npy"), &about), 0);
@@ -310,11 +310,11 @@ static void test_dangling(void **state) {
     }
     assert_int_equal(unlink(link), 0);
     assert_int_equal(symlink(path_in(folder, "d.npy"), link), 0);
-    assert_ok(le_npy_save(array, link));
+    assert_ok(le_npy_save(array, link, NULL));
     assert_int_equal(unlink(path_in(folder, "d.npy")), 0);
     assert_int_equal(unlink(link), 0);
     assert_int_equal(symlink("a.npy", link), 0);
-    assert_int_equal(le_npy_save(array, link), LEAT_FILE);
+    assert_int_equal(le_npy_save(array, link, NULL), LEAT_FILE);
     assert_message("a.npy: cannot write: Too many levels of symbolic links");
     unlink(link);
     unlink(path_in(folder, "c.npy"));
@@ -339,7 +339,7 @@ static void test_protected(void **state) {
         assert_int_equal(chmod(folder, 0777), 0);
         assert_int_equal(seteuid(65534), 0);
     }
-    leat_status status = le_npy_save(array, path_in(folder, "a.npy"));
+    leat_status status = le_npy_save(array, path_in(folder, "a.npy"), NULL);
     if (is_root)
         assert_int_equal(seteuid(0), 0);
     assert_int_equal(status, LEAT_FILE);

@@ -1,9 +1,10 @@
 /* .npz through libzip. Its own memory is libzip's, not base/memory.h's. A member's claimed sizes are held against the
  * archive's before anything of that size is allocated, and against the .npy header in it. */
 #include "array/npz.h"
-#include "array/file.h"
 #include "array/npy.h"
+#include "base/file_out.h"
 #include "base/text.h"
+#include <errno.h>
 #include <string.h>
 #include <zip.h>
 
@@ -217,76 +218,159 @@ leat_status le_npz_load(struct le_memory_pool *pool, const char *name, const uin
 
 /* ---- out */
 
-static leat_status fail_write(const char *path, zip_t *archive) {
-    return le_fail(LEAT_FILE, "%s: cannot write the archive: %s", path, zip_strerror(archive));
+/* An entry of the archive that is written. The header and the elements stay valid until the archive is closed. */
+struct entry {
+    struct le_text name; /* "key.npy" */
+    leat_array *dense;
+    char header[LE_NPY_OUT_MAX];
+};
+
+/* Where libzip writes an archive: a le_file_out. */
+struct target {
+    struct le_file_out out;
+    uint64_t offset, length; /* where the next bytes go; how many there are */
+    leat_status status;      /* of the call on the file that failed */
+    zip_error_t error;       /* what libzip is told then */
+};
+
+static zip_int64_t note_failure(struct target *t, leat_status status) {
+    t->status = status;
+    if (status)
+        zip_error_set(&t->error, ZIP_ER_WRITE, EIO);
+    return status ? -1 : 0;
 }
 
-/* The header, then the elements of a dense array; both stay valid until the archive is closed. */
-static leat_status add_member(zip_t *archive, const char *path, const char *entry, char *header,
-                              const leat_array *dense) {
+static zip_int64_t write_bytes(struct target *t, const void *bytes, zip_uint64_t length) {
+    if (note_failure(t, le_file_out_write(&t->out, bytes, length)))
+        return -1;
+    t->offset += length;
+    t->length = t->offset > t->length ? t->offset : t->length;
+    return (zip_int64_t)length;
+}
+
+static zip_int64_t seek(struct target *t, void *data, zip_uint64_t length) {
+    zip_int64_t offset = zip_source_seek_compute_offset(t->offset, t->length, data, length, &t->error);
+    if (offset < 0 || note_failure(t, le_file_out_seek(&t->out, (uint64_t)offset)))
+        return -1;
+    t->offset = (uint64_t)offset;
+    return 0;
+}
+
+/* The archive is new: nothing of it is read. */
+static zip_int64_t on_target(void *user, void *data, zip_uint64_t length, zip_source_cmd_t command) {
+    struct target *t = user;
+    switch (command) {
+    case ZIP_SOURCE_SUPPORTS:
+        return ZIP_SOURCE_SUPPORTS_WRITABLE;
+    case ZIP_SOURCE_STAT:
+        zip_stat_init(data);
+        return sizeof(zip_stat_t);
+    case ZIP_SOURCE_WRITE:
+        return write_bytes(t, data, length);
+    case ZIP_SOURCE_SEEK_WRITE:
+        return seek(t, data, length);
+    case ZIP_SOURCE_TELL_WRITE:
+        return (zip_int64_t)t->offset;
+    case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&t->error, data, length);
+    case ZIP_SOURCE_OPEN:
+    case ZIP_SOURCE_BEGIN_WRITE:
+    case ZIP_SOURCE_COMMIT_WRITE:
+    case ZIP_SOURCE_ROLLBACK_WRITE:
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_FREE:
+        return 0;
+    default:
+        zip_error_set(&t->error, ZIP_ER_OPNOTSUPP, 0);
+        return -1;
+    }
+}
+
+/* What went wrong with the file, if that did; else what libzip says. */
+static leat_status fail_write(const struct target *t, zip_error_t *error) {
+    if (t->status)
+        return t->status;
+    if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
+        return le_fail_out_of_memory(0);
+    return le_fail(LEAT_FILE, "%s: cannot write the archive: %s", t->out.path, zip_error_strerror(error));
+}
+
+static bool add_entry(zip_t *archive, struct entry *entry) {
     zip_buffer_fragment_t fragments[] = {
-        {.data = (zip_uint8_t *)header, .length = le_npy_header_write(dense, false, header)},
-        {.data = dense->data, .length = le_array_bytes(dense)},
+        {.data = (zip_uint8_t *)entry->header, .length = le_npy_header_write(entry->dense, false, entry->header)},
+        {.data = entry->dense->data, .length = le_array_bytes(entry->dense)},
     };
     zip_source_t *source = zip_source_buffer_fragment(archive, fragments, ARRAY_LEN(fragments), 0);
-    zip_int64_t index = source ? zip_file_add(archive, entry, source, ZIP_FL_ENC_UTF_8) : -1;
+    zip_int64_t index = source ? zip_file_add(archive, entry->name.at, source, ZIP_FL_ENC_UTF_8) : -1;
     if (source && index < 0)
         zip_source_free(source);
-    if (index < 0 || zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) < 0)
-        return fail_write(path, archive);
-    return LEAT_OK;
+    return index >= 0 && zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) == 0;
 }
 
-/* libzip writes a file of its own and renames it to `temporary`. */
-static leat_status write_archive(const char *path, const char *temporary, const char *entry, const leat_array *dense) {
-    char header[LE_NPY_OUT_MAX];
-    int code;
-    zip_t *archive = zip_open(temporary, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    if (!archive) {
-        zip_error_t error;
-        zip_error_init_with_code(&error, code);
-        leat_status status = le_fail(LEAT_FILE, "%s: cannot write the archive: %s", path, zip_error_strerror(&error));
-        zip_error_fini(&error);
-        return status;
-    }
-    leat_status status = add_member(archive, path, entry, header, dense);
-    if (!status && zip_close(archive) == 0)
-        return LEAT_OK;
-    if (!status)
-        status = fail_write(path, archive);
-    zip_discard(archive);
+static bool add_entries(zip_t *archive, struct entry *entries, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (!add_entry(archive, &entries[k]))
+            return false;
+    return true;
+}
+
+static leat_status write_archive(struct target *t, struct entry *entries, size_t count) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_function_create(on_target, t, &error);
+    zip_t *archive = source ? zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error) : NULL;
+    if (source && !archive)
+        zip_source_free(source);
+    bool written = archive && add_entries(archive, entries, count) && zip_close(archive) == 0;
+    leat_status status = written ? LEAT_OK : fail_write(t, archive ? zip_get_error(archive) : &error);
+    if (archive && !written)
+        zip_discard(archive);
+    zip_error_fini(&error);
     return status;
 }
 
-static leat_status save_dense(const leat_array *dense, const char *path, const char *entry) {
-    struct le_file_out out;
-    leat_status status = le_file_out_open(path, &out);
+static leat_status save_entries(struct entry *entries, size_t count, const char *path,
+                                const leat_save_options *options) {
+    struct target t = {.status = LEAT_OK};
+    zip_error_init(&t.error);
+    leat_status status = le_file_out_open(path, options, &t.out);
     if (status)
         return status;
-    if (!out.temporary)
+    if (!t.out.target)
         status = le_fail(LEAT_FILE, "%s: an archive can only be written to a regular file", path);
     else
-        status = write_archive(path, out.temporary, entry, dense);
+        status = write_archive(&t, entries, count);
+    zip_error_fini(&t.error);
+    return le_file_out_close(&t.out, status);
+}
+
+static leat_status prepare_entry(struct entry *entry, const leat_named_array *named, const char *path) {
+    leat_array *host = NULL;
+    le_text_add(&entry->name, "%s.npy", named->name);
+    if (entry->name.failed)
+        return le_fail_out_of_memory(0);
+    if (entry->name.length > ENTRY_BYTES_MAX)
+        return le_fail(LEAT_FILE, "%s: the array's name of %zu bytes is too long for an archive", path,
+                       strlen(named->name));
+    leat_status status = le_array_host(named->array, &host);
     if (!status)
-        status = le_file_out_reopen(&out);
-    if (!status)
-        return le_file_out_commit(&out);
-    le_file_out_drop(&out);
+        status = le_array_dense(host, &entry->dense);
+    le_array_free(host);
     return status;
 }
 
-leat_status le_npz_save(const leat_array *array, const char *path, const char *key) {
-    struct le_text entry = {0};
-    leat_array *dense = NULL;
-    le_text_add(&entry, "%s.npy", key);
-    leat_status status = entry.failed ? le_fail_out_of_memory(0) : LEAT_OK;
-    if (!status && entry.length > ENTRY_BYTES_MAX)
-        status = le_fail(LEAT_FILE, "%s: the array's name of %zu bytes is too long for an archive", path, strlen(key));
-    if (!status) /* retains or copies; the elements are only read */
-        status = le_array_dense((leat_array *)(uintptr_t)array, &dense);
+leat_status le_npz_save(const leat_named_array *arrays, size_t count, const char *path,
+                        const leat_save_options *options) {
+    struct entry *entries = le_alloc_zero(count, sizeof *entries);
+    leat_status status = entries ? LEAT_OK : le_fail_out_of_memory(count * sizeof *entries);
+    for (size_t k = 0; k < count && !status; k++)
+        status = prepare_entry(&entries[k], &arrays[k], path);
     if (!status)
-        status = save_dense(dense, path, entry.at);
-    le_array_free(dense);
-    le_text_finish(&entry);
+        status = save_entries(entries, count, path, options);
+    for (size_t k = 0; entries && k < count; k++) {
+        le_array_free(entries[k].dense);
+        le_text_finish(&entries[k].name);
+    }
+    le_free(entries);
     return status;
 }

@@ -66,23 +66,23 @@ static void test_save(void **state) {
     make_folder(folder);
     leat_array *a = counted(pool, 2, SHAPE(30, 20)), *turned = NULL, *back = NULL, *dense = NULL;
     assert_ok(le_array_transpose(a, NULL, &turned));
-    assert_ok(le_array_save(turned, path_in(folder, "a.npz"), "key", LEAT_COLORMAP_GREY));
+    assert_ok(le_array_save(turned, path_in(folder, "a.npz"), SAVE_AS(.key = "key")));
     assert_ok(load(pool, path_in(folder, "a.npz"), "key", &back));
     assert_ok(le_array_dense(turned, &dense));
     assert_int_equal(back->shape[0], 20);
     assert_memory_equal(back->data, dense->data, le_array_bytes(dense));
     le_array_free(back);
     leat_array *scalar = new_array(pool, LEAT_F64, 0, NULL), *empty = new_array(pool, LEAT_F64, 1, SHAPE(0));
-    assert_ok(le_array_save(scalar, path_in(folder, "a.npz"), NULL, LEAT_COLORMAP_GREY)); /* replaces the file */
+    assert_ok(le_array_save(scalar, path_in(folder, "a.npz"), SAVE_AS(0))); /* replaces the file */
     assert_ok(load(pool, path_in(folder, "a.npz"), NULL, &back));
     assert_int_equal(back->rank, 0);
     le_array_free(back);
-    assert_ok(le_array_save(empty, path_in(folder, "a.npz"), NULL, LEAT_COLORMAP_GREY));
+    assert_ok(le_array_save(empty, path_in(folder, "a.npz"), SAVE_AS(0)));
     assert_ok(load(pool, path_in(folder, "a.npz"), "array", &back));
     assert_int_equal(back->shape[0], 0);
     le_array_free(back);
-    assert_int_equal(le_array_save(a, path_in(folder, "no/a.npz"), NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
-    assert_int_equal(le_array_save(a, "/dev/full", NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
+    assert_int_equal(le_array_save(a, path_in(folder, "no/a.npz"), SAVE_AS(0)), LEAT_FILE);
+    assert_int_equal(le_array_save(a, "/dev/full", SAVE_AS(0)), LEAT_FILE);
     unlink(path_in(folder, "a.npz"));
     remove_folder(folder);
     le_array_free(a);
@@ -90,6 +90,36 @@ static void test_save(void **state) {
     le_array_free(dense);
     le_array_free(scalar);
     le_array_free(empty);
+    le_memory_pool_close(pool);
+}
+
+static void test_save_several(void **state) {
+    (void)state;
+    struct le_memory_pool *pool = open_pool();
+    char folder[64], path[100];
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/a.npz", folder);
+    leat_array *a = counted(pool, 2, SHAPE(3, 4)), *turned = NULL, *dense = NULL, *back = NULL;
+    assert_ok(le_array_transpose(a, NULL, &turned));
+    assert_ok(le_array_dense(turned, &dense));
+    const leat_named_array arrays[] = {{"a", a}, {"turned", turned}, {"again", a}};
+    assert_ok(le_archive_save(arrays, 3, path, NULL));
+    for (int k = 0; k < 3; k++) {
+        assert_ok(load(pool, path, arrays[k].name, &back));
+        assert_memory_equal(back->data, k == 1 ? dense->data : a->data, le_array_bytes(a));
+        le_array_free(back);
+    }
+    const leat_named_array twice[] = {{"a", a}, {"b", a}, {"a", turned}};
+    assert_int_equal(le_archive_save(twice, 3, path, NULL), LEAT_INVALID);
+    assert_message("two arrays named 'a'");
+    assert_int_equal(le_archive_save(arrays, 3, path_in(folder, "a.npy"), NULL), LEAT_FILE);
+    assert_ok(load(pool, path, "again", &back)); /* what was there is still there */
+    le_array_free(back);
+    unlink(path);
+    remove_folder(folder);
+    le_array_free(a);
+    le_array_free(turned);
+    le_array_free(dense);
     le_memory_pool_close(pool);
 }
 
@@ -142,7 +172,7 @@ static void test_lies(void **state) {
     make_folder(folder);
     snprintf(path, sizeof path, "%s/a.npz", folder);
     leat_array *a = counted(pool, 1, SHAPE(4)), *back = NULL;
-    assert_ok(le_array_save(a, path, NULL, LEAT_COLORMAP_GREY));
+    assert_ok(le_array_save(a, path, SAVE_AS(0)));
     FILE *file = fopen(path, "rb");
     uint8_t bytes[2000], *entry = NULL;
     size_t size_bytes = fread(bytes, 1, sizeof bytes, file);
@@ -195,7 +225,7 @@ static void test_names_twice(void **state) {
     assert_ok(load(pool, path, "a.npy", &back));
     assert_int_equal(back->shape[0], 1);
     memset(key, 'k', sizeof key - 1);
-    assert_int_equal(le_array_save(back, path, key, LEAT_COLORMAP_GREY), LEAT_FILE);
+    assert_int_equal(le_array_save(back, path, SAVE_AS(.key = key)), LEAT_FILE);
     assert_message("the array's name of 65535 bytes is too long for an archive");
     le_array_free(back);
     for (int k = 0; k < 3; k++)
@@ -248,7 +278,7 @@ static void test_checksum(void **state) {
     make_folder(folder);
     snprintf(path, sizeof path, "%s/a.npz", folder);
     leat_array *a = new_array(pool, LEAT_U8, 1, SHAPE(1000)), *back = NULL;
-    assert_ok(le_array_save(a, path, NULL, LEAT_COLORMAP_GREY));
+    assert_ok(le_array_save(a, path, SAVE_AS(0)));
     FILE *file = fopen(path, "r+b");
     assert_int_equal(fseek(file, 500, SEEK_SET), 0);
     fputc(1, file);
@@ -263,9 +293,9 @@ static void test_checksum(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys), cmocka_unit_test(test_save),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lies), cmocka_unit_test(test_checksum), cmocka_unit_test(test_names_twice),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_keys),        cmocka_unit_test(test_save), cmocka_unit_test(test_save_several),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_lies), cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_names_twice), cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * writer's own setjmp; what must be freed afterwards lives in the struct that is shared with it. */
 #include "array/png.h"
 #include "array/colormap.h"
-#include "array/file.h"
+#include "base/file_out.h"
 #include "spec/type.h"
 #include <png.h>
 #include <setjmp.h>
@@ -182,24 +182,25 @@ static void write_picture(struct picture *p) {
     png_write_info(p->png, p->info);
     if (depth == 16 && *(const uint8_t *)&one == 1)
         png_set_swap(p->png);
-    make_rows(p, height, pixels->data, width * (size_t)channels * (size_t)depth / 8);
-    png_write_image(p->png, p->rows);
+    const uint8_t *row = pixels->data;
+    for (size_t k = 0; k < height; k++, row += width * (size_t)channels * (size_t)depth / 8) {
+        png_write_row(p->png, row);
+        leat_status status = le_file_out_check(&p->out); /* rows that compress well write nothing for long */
+        if (status)
+            leave(p, status);
+    }
     png_write_end(p->png, NULL);
 }
 
-static leat_status save_pixels(leat_array *pixels, const char *path) {
+static leat_status save_pixels(leat_array *pixels, const char *path, const leat_save_options *options) {
     struct picture p = {.name = path, .array = pixels};
-    leat_status status = le_file_out_open(path, &p.out);
+    leat_status status = le_file_out_open(path, options, &p.out);
     if (status)
         return status;
     guard(&p, write_picture);
     if (p.png)
         png_destroy_write_struct(&p.png, &p.info);
-    le_free(p.rows);
-    if (!p.status)
-        return le_file_out_commit(&p.out);
-    le_file_out_drop(&p.out);
-    return p.status;
+    return le_file_out_close(&p.out, p.status);
 }
 
 static leat_status check_shape(const leat_array *array, const char *path) {
@@ -218,15 +219,15 @@ static leat_status check_shape(const leat_array *array, const char *path) {
     return LEAT_OK;
 }
 
-leat_status le_png_save(const leat_array *array, const char *path, leat_colormap colormap) {
+leat_status le_png_save(const leat_array *array, const char *path, const leat_save_options *options) {
     leat_status status = check_shape(array, path);
     leat_array *pixels = NULL;
     if (!status && (array->dtype == LEAT_U8 || array->dtype == LEAT_U16)) /* retains or copies; only read */
         status = le_array_dense((leat_array *)(uintptr_t)array, &pixels);
     else if (!status)
-        status = le_colour(array, path, colormap, &pixels);
+        status = le_colour(array, path, options->colormap, &pixels);
     if (!status)
-        status = save_pixels(pixels, path);
+        status = save_pixels(pixels, path, options);
     le_array_free(pixels);
     return status;
 }

@@ -93,7 +93,7 @@ static void test_kinds(void **state) {
             assert_int_equal(array->shape[2], kinds[k].channels);
         for (size_t c = 0; c < (size_t)kinds[k].channels; c++)
             assert_int_equal(value_at(array, c), kinds[k].first[c]);
-        assert_ok(le_array_save(array, path_in(folder, "b.png"), NULL, LEAT_COLORMAP_VIRIDIS));
+        assert_ok(le_array_save(array, path_in(folder, "b.png"), SAVE_AS(.colormap = LEAT_COLORMAP_VIRIDIS)));
         assert_string_equal(last_note, "");
         assert_ok(le_array_load(pool, path_in(folder, "b.png"), NULL, (leat_dtype)0, &back));
         assert_int_equal(le_array_bytes(back), le_array_bytes(array));
@@ -109,7 +109,7 @@ static void test_kinds(void **state) {
 
 static leat_array *save_and_load(const char *folder, const leat_array *array, leat_colormap colormap) {
     leat_array *back = NULL;
-    assert_ok(le_array_save(array, path_in(folder, "s.png"), NULL, colormap));
+    assert_ok(le_array_save(array, path_in(folder, "s.png"), SAVE_AS(.colormap = colormap)));
     assert_ok(le_array_load(array->buffer->pool, path_in(folder, "s.png"), NULL, (leat_dtype)0, &back));
     unlink(path_in(folder, "s.png"));
     return back;
@@ -210,7 +210,7 @@ static void test_refused(void **state) {
                   {LEAT_U8, 2, {5, 0}}, {LEAT_U8, 2, {1, 1000001}}, {LEAT_U16, 3, {2, 0, 3}}};
     for (size_t k = 0; k < ARRAY_LEN(shapes); k++) {
         leat_array *array = new_array(pool, shapes[k].dtype, shapes[k].rank, shapes[k].shape);
-        assert_int_equal(le_array_save(array, path_in(folder, "a.png"), NULL, LEAT_COLORMAP_GREY), LEAT_FILE);
+        assert_int_equal(le_array_save(array, path_in(folder, "a.png"), SAVE_AS(0)), LEAT_FILE);
         le_array_free(array);
     }
     write_kind(path_in(folder, "a.png"), &kinds[2]);

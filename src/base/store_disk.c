@@ -1,12 +1,12 @@
-/* See store_disk.h: the files of a store. Names are "HASH.leat" and, while one is written, ".HASH.tmp"; all others are
+/* See store_disk.h: the files of a store. Names are "HASH.leat" and the temporary ones of new_file.h; all others are
  * left alone. A header is in the machine's byte order: one of another order is damaged here. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "base/store_disk.h"
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/new_file.h"
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
@@ -18,12 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAGIC         0x65726f747374616cu /* "latstore" */
-#define SECOND_NS     1000000000
-#define ABANDONED_NS  (3600LL * SECOND_NS) /* a temporary file that nobody has written to for so long */
-#define NAME_ENDING   ".leat"
-#define HASH_DIGITS   16
-#define NAME_ATTEMPTS 8
+#define MAGIC        0x65726f747374616cu /* "latstore" */
+#define SECOND_NS    1000000000
+#define ABANDONED_NS (3600LL * SECOND_NS) /* a temporary file that nobody has written to for so long */
+#define NAME_ENDING  ".leat"
+#define HASH_DIGITS  16
 
 enum { FORMAT_VERSION = 2, NOT_FOR_OTHERS = 077 };
 
@@ -288,51 +287,10 @@ static void copy_label(char *target, const char *label) {
         target[k] = (unsigned char)label[k] < 0x20 || label[k] == 0x7f ? '?' : label[k];
 }
 
-/* A name of nobody's, on the k-th try. */
-static void name_temporary(int k, char *name) {
-    uint64_t time_ns = le_clock_ns(), seed = le_hash(&time_ns, sizeof time_ns, (uint64_t)getpid() + (uintptr_t)&k);
-    snprintf(name, LE_DISK_NAME_BYTES, ".%016llx.tmp", (unsigned long long)le_hash(&k, sizeof k, seed));
-}
-
-/* A new file: without a name where the system has such, so that a process that is ended leaves nothing behind (*name
- * is ""), else under a temporary one. */
-static int create_temporary(int folder, char *name) {
-    *name = 0;
-    int fd = access("/proc/self/fd", X_OK) == 0 ? openat(folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600) : -1;
-    for (int k = 0; k < NAME_ATTEMPTS && fd < 0; k++) {
-        name_temporary(k, name);
-        fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    return fd;
-}
-
-/* Gives a file without a name one. */
-static bool link_file(int folder, int fd, const char *name) {
-    char path[40];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW) == 0;
-}
-
-/* In the place of what has that name. temporary: the file's name so far, "" if it has none. */
-static bool publish(int folder, int fd, char *temporary, const char *name) {
-    if (!*temporary && link_file(folder, fd, name))
-        return true;
-    for (int k = 0; k < NAME_ATTEMPTS && !*temporary && errno == EEXIST; k++) {
-        char other[LE_DISK_NAME_BYTES];
-        name_temporary(k, other);
-        if (link_file(folder, fd, other))
-            memcpy(temporary, other, sizeof other);
-    }
-    return *temporary && renameat(folder, temporary, folder, name) == 0;
-}
-
 static bool fill(int fd, const struct header *header, struct le_disk_key key, const void *value) {
     struct timespec time = now();
     return write_all(fd, header, sizeof *header) && write_all(fd, key.bytes, key.size_bytes) &&
-           write_all(fd, value, header->value_bytes) && futimens(fd, (struct timespec[2]){time, time}) == 0 &&
-           fsync(fd) == 0;
+           write_all(fd, value, header->value_bytes) && futimens(fd, (struct timespec[2]){time, time}) == 0;
 }
 
 bool le_disk_write(int folder, const char *label, struct le_disk_key key, const void *value, size_t value_bytes,
@@ -346,20 +304,16 @@ bool le_disk_write(int folder, const char *label, struct le_disk_key key, const 
     copy_label(header.label, label);
     header.head_hash = hash_head(&header);
     header.uses = sealed_uses(&header, 0);
-    char temporary[LE_DISK_NAME_BYTES];
+    struct le_new_file entry;
     name_of(key, file->name);
     file->used_ns = header.made_ns;
     file->size_bytes = sizeof header + key.size_bytes + value_bytes;
-    int fd = create_temporary(folder, temporary), error = errno;
-    if (fd >= 0) {
-        bool written = fill(fd, &header, key, value) && publish(folder, fd, temporary, file->name);
-        error = errno;
-        close(fd); /* it is synced */
-        if (written)
-            return true;
-        if (*temporary)
-            le_disk_remove(folder, temporary);
-    }
+    bool opened = le_new_file_open(folder, 0600, &entry);
+    if (opened && fill(entry.fd, &header, key, value) && le_new_file_publish(&entry, file->name, true))
+        return true;
+    int error = errno;
+    if (opened)
+        le_new_file_drop(&entry);
     snprintf(reason, LE_DISK_REASON_BYTES, "an entry cannot be written: %s", strerror(error));
     return false;
 }
@@ -372,10 +326,6 @@ static bool is_hash(const char *text) {
 
 static bool is_entry(const char *name) {
     return is_hash(name) && strcmp(name + HASH_DIGITS, NAME_ENDING) == 0;
-}
-
-static bool is_temporary(const char *name) {
-    return name[0] == '.' && is_hash(name + 1) && strcmp(name + 1 + HASH_DIGITS, ".tmp") == 0;
 }
 
 static bool add_file(struct le_disk_files *files, const char *name, const struct stat *about) {
@@ -398,7 +348,7 @@ static bool add_file(struct le_disk_files *files, const char *name, const struct
 
 static bool scan_one(int folder, const char *name, struct le_disk_files *files) {
     struct stat about;
-    bool temporary = is_temporary(name);
+    bool temporary = le_new_file_is_temporary(name);
     if ((!temporary && !is_entry(name)) || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
         return true;
     if (S_ISDIR(about.st_mode))

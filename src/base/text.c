@@ -1,11 +1,10 @@
 /* Growing strings, and numbers as text. The decimal point is a point whatever the locale. A text belongs to one thread.
  */
 #include "base/text.h"
+#include "base/decimal.h"
 #include "base/memory.h"
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void le_text_finish(struct le_text *text) {
@@ -67,74 +66,21 @@ void le_text_add(struct le_text *text, const char *format, ...) {
     va_end(arguments);
 }
 
-struct decimal {
-    bool negative;
-    char digits[24];      /* without a point, no zero at the end unless it is the only one */
-    int length, exponent; /* of the first digit */
-};
-
-/* Takes a number as printf's %e writes it apart; whatever stands between the digits is the locale's point. */
-static struct decimal take_apart(const char *printed) {
-    struct decimal number = {.negative = *printed == '-'};
-    for (; *printed && *printed != 'e'; printed++)
-        if (*printed >= '0' && *printed <= '9' && number.length < 20)
-            number.digits[number.length++] = *printed;
-    while (number.length > 1 && number.digits[number.length - 1] == '0')
-        number.length--;
-    number.exponent = *printed == 'e' ? atoi(printed + 1) : 0;
-    return number;
-}
-
-static void add_decimal(struct le_text *text, const struct decimal *number) {
-    const char *digits = number->digits;
-    int exponent = number->exponent, length = number->length;
-    if (number->negative)
-        le_text_add_bytes(text, "-", 1);
-    if (exponent < -4 || exponent >= 16) {
-        le_text_add_bytes(text, digits, 1);
-        if (length > 1)
-            le_text_add(text, ".%.*s", length - 1, digits + 1);
-        le_text_add(text, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
-    } else if (exponent < 0) {
-        le_text_add(text, "0.%.*s%.*s", -exponent - 1, "000", length, digits);
-    } else if (length <= exponent + 1) {
-        le_text_add(text, "%.*s%.*s", length, digits, exponent + 1 - length, "0000000000000000");
-    } else {
-        le_text_add(text, "%.*s.%.*s", exponent + 1, digits, length - exponent - 1, digits + exponent + 1);
-    }
-}
-
-static bool add_special(struct le_text *text, double value) {
-    if (isfinite(value))
-        return false;
-    le_text_add(text, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
-    return true;
+/* Whole numbers have no ".0" here. */
+static void add_real(struct le_text *text, double value, int precision_bits) {
+    char printed[LE_DECIMAL_TEXT_BYTES];
+    size_t length = le_decimal_text(value, precision_bits, 0, printed);
+    if (length > 2 && memcmp(printed + length - 2, ".0", 2) == 0)
+        length -= 2;
+    le_text_add_bytes(text, printed, length);
 }
 
 void le_text_add_f64(struct le_text *text, double value) {
-    if (add_special(text, value))
-        return;
-    char printed[64];
-    for (int places = 0; places <= 16; places++) {
-        snprintf(printed, sizeof printed, "%.*e", places, value);
-        if (strtod(printed, NULL) == value)
-            break;
-    }
-    struct decimal number = take_apart(printed);
-    add_decimal(text, &number);
+    add_real(text, value, 53);
 }
 
 void le_text_add_f32(struct le_text *text, float value) {
-    if (add_special(text, (double)value))
-        return;
-    char printed[64];
-    for (int places = 0; places <= 8; places++) {
-        snprintf(printed, sizeof printed, "%.*e", places, (double)value);
-        if (strtof(printed, NULL) == value)
-            break;
-    }
-    struct decimal number = take_apart(printed);
-    add_decimal(text, &number);
+    add_real(text, (double)value, 24);
 }
 
 /* ---- likeness */

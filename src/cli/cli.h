@@ -36,7 +36,8 @@ struct le_cli {
     uint64_t opened_ledger_ns;
     const char *command; /* "run"; NULL before it is known */
     bool json, explain;
-    bool color; /* stderr is a terminal that shows colours, and NO_COLOR is not set */
+    int precision_digits; /* --precision-digits; 0: printed numbers have as many digits as they need */
+    bool color;           /* stderr is a terminal that shows colours, and NO_COLOR is not set */
     leat_context *ctx;
     bool on_device; /* ctx's: not the CPU, so that arrays may lie where this process cannot read them */
     struct le_cli_messages errors, notes;
@@ -50,7 +51,7 @@ int le_cli_usage(struct le_cli *cli, const char *format, ...) __attribute__((for
 int le_cli_fail(struct le_cli *cli, leat_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The library's own account of its last failure; LE_EXIT_OK for LEAT_OK. */
 int le_cli_failed(struct le_cli *cli, leat_status status);
-void le_cli_note(struct le_cli *cli, const char *text);   /* on stderr and for --json */
+void le_cli_note(struct le_cli *cli, const char *text);   /* on stderr and for --json; the same text only once */
 void le_cli_remark(struct le_cli *cli, const char *text); /* a note for --json alone */
 void le_cli_messages_free(struct le_cli *cli);
 

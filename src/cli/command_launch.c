@@ -235,11 +235,14 @@ static int run_all(struct launch *launch) {
 
 static int deliver_all(struct launch *launch) {
     const struct le_cli_line *line = &launch->session.line;
-    int code = le_cli_results_begin(&launch->outcome);
-    for (size_t k = 0; k < line->output_count && !code; k++)
-        code = le_cli_deliver(&launch->outcome, &line->outputs[k],
-                              le_cli_arguments_find(&launch->arguments, line->outputs[k].name), line->colormap);
-    return le_cli_results_end(&launch->outcome, code);
+    leat_array **arrays = calloc(line->output_count + 1, sizeof *arrays);
+    if (!arrays)
+        return le_cli_fail(launch->session.cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    for (size_t k = 0; k < line->output_count; k++)
+        arrays[k] = le_cli_arguments_find(&launch->arguments, line->outputs[k].name);
+    int code = le_cli_deliver(&launch->outcome, line->outputs, arrays, line->output_count, line);
+    free(arrays);
+    return code;
 }
 
 /* ---- all of it */

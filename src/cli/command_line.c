@@ -1,13 +1,14 @@
 /* See command_line.h. Options are a table; what is said twice, or does not go together, is refused here, before any
  * file is touched. */
 #include "cli/command_line.h"
+#include "cli/suggest.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { THREADS_MAX = 1024, REPEAT_MAX = 10000000 };
+enum { THREADS_MAX = 1024, REPEAT_MAX = 10000000, DIGITS_MAX = 17 };
 
 struct parse {
     struct le_cli *cli;
@@ -45,6 +46,30 @@ static int set_text(struct parse *parse, char *value) {
     return LE_EXIT_OK;
 }
 
+bool le_cli_is_archive(const struct le_cli_output *output) {
+    return output->path && le_cli_ends_with(output->path, ".npz");
+}
+
+static const char *key_of(const struct le_cli_output *output) {
+    return output->key ? output->key : output->name;
+}
+
+int le_cli_check_pair(struct le_cli *cli, const struct le_cli_output *first, const struct le_cli_output *second) {
+    if (!le_cli_is_archive(first) || !le_cli_is_archive(second))
+        return le_cli_usage(cli, "-o: two results into one file, %s", second->path);
+    if (strcmp(key_of(first), key_of(second)) == 0)
+        return le_cli_usage(cli, "-o: two results under one key, %s:%s", second->path, key_of(second));
+    return LE_EXIT_OK;
+}
+
+static bool has_known_ending(const char *path) {
+    static const char *const ENDINGS[] = {".npy", ".npz", ".csv", ".tsv", ".png"};
+    for (size_t k = 0; k < sizeof ENDINGS / sizeof ENDINGS[0]; k++)
+        if (le_cli_ends_with(path, ENDINGS[k]))
+            return true;
+    return false;
+}
+
 static int set_output(struct parse *parse, char *value) {
     struct le_cli_line *line = parse->line;
     char *equals = strchr(value, '=');
@@ -56,16 +81,19 @@ static int set_output(struct parse *parse, char *value) {
         *equals = '\0';
         output.path = equals + 1;
         output.key = split_key(output.path);
-        bool known = le_cli_ends_with(output.path, ".npy") || le_cli_ends_with(output.path, ".npz") ||
-                     le_cli_ends_with(output.path, ".png") || strcmp(output.path, "-") == 0;
-        if (!known)
-            return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz or .png", value,
+        if (output.key && !*output.key)
+            return le_cli_usage(parse->cli, "-o %s=%s: has no key: write %s or %s:KEY", value, output.path, output.path,
+                                output.path);
+        if (!has_known_ending(output.path) && strcmp(output.path, "-") != 0)
+            return le_cli_usage(parse->cli, "-o %s=%s: the file's ending must be .npy, .npz, .csv, .tsv or .png", value,
                                 equals + 1);
     }
     for (size_t k = 0; k < line->output_count; k++) {
         const struct le_cli_output *other = &line->outputs[k];
-        if (output.path && other->path && strcmp(output.path, other->path) == 0)
-            return le_cli_usage(parse->cli, "-o: two results into one file, %s", output.path);
+        bool same_file = output.path && other->path && strcmp(output.path, other->path) == 0;
+        int code = same_file ? le_cli_check_pair(parse->cli, other, &output) : LE_EXIT_OK;
+        if (code)
+            return code;
         if (!output.path && !other->path && strcmp(output.name, other->name) == 0)
             return le_cli_usage(parse->cli, "-o %s is given twice", output.name);
     }
@@ -101,6 +129,13 @@ static int set_repeat(struct parse *parse, char *value) {
     return set_count(parse, "--repeat", value, REPEAT_MAX, &parse->line->repeat);
 }
 
+static int set_precision(struct parse *parse, char *value) {
+    uint64_t digits = 0;
+    int code = set_count(parse, "--precision-digits", value, DIGITS_MAX, &digits);
+    parse->cli->precision_digits = (int)digits;
+    return code;
+}
+
 static int set_colormap(struct parse *parse, char *value) {
     if (strcmp(value, "grey") == 0)
         parse->line->colormap = LEAT_COLORMAP_GREY;
@@ -108,6 +143,12 @@ static int set_colormap(struct parse *parse, char *value) {
         parse->line->colormap = LEAT_COLORMAP_VIRIDIS;
     else
         return le_cli_usage(parse->cli, "--colormap %s: write viridis or grey", value);
+    return LE_EXIT_OK;
+}
+
+static int set_sync(struct parse *parse, char *value) {
+    (void)value;
+    parse->line->sync = true;
     return LE_EXIT_OK;
 }
 
@@ -223,6 +264,8 @@ static const struct option {
     {"--explain", LE_ACCEPTS_RUN, false, set_explain},
     {"--repeat", LE_ACCEPTS_RUN, true, set_repeat},
     {"--colormap", LE_ACCEPTS_RUN, true, set_colormap},
+    {"--precision-digits", LE_ACCEPTS_RUN, true, set_precision},
+    {"--sync", LE_ACCEPTS_RUN, false, set_sync},
     {"--emit", LE_ACCEPTS_FORM, true, set_form},
     {"--arch", LE_ACCEPTS_FORM, true, set_architecture},
     {"--json", 0, false, set_json},
@@ -252,11 +295,28 @@ static const struct option *find_option(unsigned accepts, char *argument, char *
     return NULL;
 }
 
+/* An option of other subcommands, or one that does not exist. */
+static int refuse_option(struct parse *parse, char *argument) {
+    const char *known[sizeof OPTIONS / sizeof OPTIONS[0] + 1] = {NULL};
+    char *value;
+    const struct option *other = find_option(~0u, argument, &value);
+    const char *home = !other                                ? NULL
+                       : other->accepts == LE_ACCEPTS_KERNEL ? "launch"
+                       : other->accepts == LE_ACCEPTS_FORM   ? "show"
+                                                             : "run";
+    if (home && parse->cli->command && strcmp(home, parse->cli->command) != 0)
+        return le_cli_usage(parse->cli, "unknown option `%s`; it belongs to `leat %s`", argument, home);
+    for (size_t k = 0, count = 0; k < sizeof OPTIONS / sizeof OPTIONS[0]; k++)
+        if ((OPTIONS[k].accepts & parse->accepts) == OPTIONS[k].accepts)
+            known[count++] = OPTIONS[k].name;
+    return le_cli_unknown_option(parse->cli, argument, known);
+}
+
 static int parse_option(struct parse *parse, int argc, char **argv, int *k) {
     char *argument = argv[*k], *value = NULL;
     const struct option *option = find_option(parse->accepts, argument, &value);
     if (!option)
-        return le_cli_usage(parse->cli, "unknown option `%s`", argument);
+        return refuse_option(parse, argument);
     if (!option->has_value && value)
         return le_cli_usage(parse->cli, "%s takes no value", option->name);
     if (option->has_value && !value) {

@@ -12,12 +12,12 @@ struct le_cli_binding {
 struct le_cli_output {
     char *name;
     char *path; /* NULL: printed; "-": npy on stdout */
-    char *key;
+    char *key;  /* of FILE.npz:key, else NULL: the name */
 };
 enum le_cli_accepts { /* what a subcommand takes */
                       LE_ACCEPTS_PROGRAM = 1,
                       LE_ACCEPTS_BINDINGS = 2,
-                      LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap */
+                      LE_ACCEPTS_RUN = 4,     /* -o, --explain, --repeat, --colormap, --sync */
                       LE_ACCEPTS_THREADS = 8, /* --threads */
                       LE_ACCEPTS_DEVICE = 32, /* --device */
                       LE_ACCEPTS_MACHINE = LE_ACCEPTS_THREADS | LE_ACCEPTS_DEVICE,
@@ -34,6 +34,7 @@ struct le_cli_line {
     int threads;
     uint64_t repeat;
     leat_colormap colormap;
+    bool sync; /* results are on the disk when the command ends */
     leat_form form;
     char *pass;         /* of ir:PASS; NULL: the last one */
     char *architecture; /* of ptx and sass; NULL: the device's */
@@ -50,4 +51,7 @@ struct le_cli_line {
 int le_cli_line_parse(struct le_cli *cli, unsigned accepts, int argc, char **argv, struct le_cli_line *line);
 void le_cli_line_free(struct le_cli_line *line);
 bool le_cli_ends_with(const char *path, const char *ending);
+bool le_cli_is_archive(const struct le_cli_output *output); /* goes into an .npz */
+/* Refuses two outputs that go to the same file, unless that is an archive with a key for each. */
+int le_cli_check_pair(struct le_cli *cli, const struct le_cli_output *first, const struct le_cli_output *second);
 #endif

@@ -2,13 +2,11 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
+#include "cli/suggest.h"
 #include "cli/target.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct report_line {
     const char *file, *perfetto, *svg;
@@ -40,6 +38,8 @@ static bool take_value(const char *name, int argc, char **argv, int *k, const ch
 }
 
 static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struct report_line *line) {
+    static const char *const OPTIONS[] = {"--summary", "--trace",    "--findings", "--csv", "--json",
+                                          "--svg",     "--perfetto", "--help",     NULL};
     const char *word = argv[*k];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         line->help = true;
@@ -58,7 +58,7 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
     else if (take_value("--svg", argc, argv, k, &line->svg))
         return *line->svg ? LE_EXIT_OK : le_cli_usage(cli, "--svg needs a file name");
     else
-        return le_cli_usage(cli, "unknown option `%s`", word);
+        return le_cli_unknown_option(cli, word, OPTIONS);
     return LE_EXIT_OK;
 }
 
@@ -110,44 +110,16 @@ static bool write_file(void *user, const void *bytes, size_t size_bytes) {
     return fwrite(bytes, 1, size_bytes, user) == size_bytes;
 }
 
-/* Into part, a new file beside path, which takes its place once it is whole; NULL: into path itself. */
-static int save_as(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path,
-                   const char *part) {
-    FILE *file = part ? fopen(part, "wbx") : fopen(path, "wb");
-    if (!file)
-        return le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    int code = le_cli_failed(cli, leat_trace_report(trace, report, LEAT_REPORT_TEXT, write_file, file));
-    if (fclose(file) != 0 && !code)
-        code = le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    if (!code && part && rename(part, path) != 0)
-        code = le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    if (code && part)
-        unlink(part);
-    return code;
-}
-
 static int save(struct le_cli *cli, const leat_trace *trace, leat_report report, const char *path) {
     if (is_stdout(path))
         return le_cli_failed(cli, leat_trace_report(trace, report, LEAT_REPORT_TEXT, write_file, stdout));
-    size_t room = strlen(path) + 32;
-    char *part = malloc(room);
-    struct stat about;
-    /* nothing takes the place of a device, a pipe, or a link */
-    bool is_written_into = lstat(path, &about) == 0 && !S_ISREG(about.st_mode);
-    if (!part)
-        return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
-    snprintf(part, room, "%s.%ld.part", path, (long)getpid());
-    if (!is_written_into)
-        le_cli_interrupt_hold();
-    int code = LE_EXIT_OK;
-    if (!le_cli_target_can_be_written(path)) /* renaming would not ask */
-        code = le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    else
-        code = save_as(cli, trace, report, path, is_written_into ? NULL : part);
-    if (!is_written_into)
-        le_cli_interrupt_release();
-    free(part);
-    return code;
+    if (!le_cli_target_can_be_written(path))
+        return le_cli_fail(cli, LEAT_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    const leat_save_options options = {.proceed = le_cli_interrupt_proceed};
+    le_cli_interrupt_hold(path);
+    leat_status status = leat_trace_report_save(trace, report, LEAT_REPORT_TEXT, path, &options);
+    le_cli_interrupt_release();
+    return le_cli_failed(cli, status);
 }
 
 /* A picture alone prints nothing. */

@@ -58,39 +58,62 @@ static int run_all(struct run *run) {
 
 /* ---- results */
 
-static int deliver(struct run *run, const struct le_cli_output *output) {
-    leat_array *array = NULL;
-    int code = le_cli_failed(run->session.cli, leat_call_result(run->session.call, output->name, &array));
-    if (!code)
-        code = le_cli_deliver(&run->outcome, output, array, run->session.line.colormap);
-    leat_array_free(array);
-    return code;
-}
+struct results {
+    struct le_cli_output *outputs; /* those of the command line, or the program's own, to be printed */
+    leat_array **arrays;
+    size_t count;
+};
 
-static int deliver_defaults(struct run *run) {
-    size_t count = 0;
-    int code = le_cli_failed(run->session.cli, leat_call_result_count(run->session.call, &count));
-    for (size_t k = 0; k < count && !code; k++) {
+static int name_defaults(struct run *run, struct results *results) {
+    struct le_cli *cli = run->session.cli;
+    int code = LE_EXIT_OK;
+    for (size_t k = 0; k < results->count && !code; k++) {
         const char *name = NULL;
-        code = le_cli_failed(run->session.cli, leat_call_result_name(run->session.call, k, &name));
-        if (code)
-            break;
-        char *copy = strdup(name);
-        struct le_cli_output output = {.name = copy};
-        code = copy ? deliver(run, &output) : le_cli_fail(run->session.cli, LEAT_OUT_OF_MEMORY, "out of memory");
-        free(copy);
+        code = le_cli_failed(cli, leat_call_result_name(run->session.call, k, &name));
+        results->outputs[k].name = code ? NULL : strdup(name);
+        if (!code && !results->outputs[k].name)
+            code = le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
     }
     return code;
 }
 
-static int deliver_all(struct run *run) {
+static int take_results(struct run *run, struct results *results) {
     const struct le_cli_line *line = &run->session.line;
-    int code = le_cli_results_begin(&run->outcome);
-    if (!code && line->output_count == 0)
-        code = deliver_defaults(run);
-    for (size_t k = 0; k < line->output_count && !code; k++)
-        code = deliver(run, &line->outputs[k]);
-    return le_cli_results_end(&run->outcome, code);
+    struct le_cli *cli = run->session.cli;
+    bool defaults = line->output_count == 0;
+    int code = LE_EXIT_OK;
+    results->count = line->output_count;
+    if (defaults)
+        code = le_cli_failed(cli, leat_call_result_count(run->session.call, &results->count));
+    results->outputs = calloc(results->count + 1, sizeof *results->outputs);
+    results->arrays = calloc(results->count + 1, sizeof(leat_array *));
+    if (!code && (!results->outputs || !results->arrays))
+        code = le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    if (!code && defaults)
+        code = name_defaults(run, results);
+    else if (!code)
+        memcpy(results->outputs, line->outputs, results->count * sizeof *results->outputs);
+    for (size_t k = 0; k < results->count && !code; k++)
+        code = le_cli_failed(cli, leat_call_result(run->session.call, results->outputs[k].name, &results->arrays[k]));
+    return code;
+}
+
+static void free_results(const struct run *run, struct results *results) {
+    for (size_t k = 0; results->arrays && k < results->count; k++)
+        leat_array_free(results->arrays[k]);
+    for (size_t k = 0; results->outputs && k < results->count && run->session.line.output_count == 0; k++)
+        free(results->outputs[k].name);
+    free(results->outputs);
+    free(results->arrays);
+}
+
+static int deliver_all(struct run *run) {
+    struct results results = {0};
+    int code = take_results(run, &results);
+    if (!code)
+        code = le_cli_deliver(&run->outcome, results.outputs, results.arrays, results.count, &run->session.line);
+    free_results(run, &results);
+    return code;
 }
 
 static int run_steps(struct run *run) {

@@ -1,6 +1,7 @@
 /* `leat trace`: runs a command and records what it does on CUDA devices. What it prints itself goes to stderr: the
  * command's output is the command's. */
 #include "cli/cli.h"
+#include "cli/suggest.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,7 @@ static const char *option_value(const char *name, int argc, char **argv, int *k)
 }
 
 static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struct trace_line *line) {
+    static const char *const OPTIONS[] = {"-o", "--no-source", "--limit", "--from-start", "--graphs", "--help", NULL};
     const char *value, *word = argv[*k];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         line->help = true;
@@ -68,7 +70,7 @@ static int parse_option(struct le_cli *cli, int argc, char **argv, int *k, struc
     else if ((value = option_value("--graphs", argc, argv, k)) != NULL)
         return parse_graphs(cli, value, &line->options.graphs_only);
     else
-        return le_cli_usage(cli, "unknown option `%s`", word);
+        return le_cli_unknown_option(cli, word, OPTIONS);
     return LE_EXIT_OK;
 }
 

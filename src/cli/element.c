@@ -1,16 +1,9 @@
 /* See element.h. */
 #include "cli/element.h"
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* value = 0.d1d2d3... times ten to the power of point */
-struct decimal {
-    char digits[20];
-    int count, point;
-};
 
 static double half_value(uint16_t bits) {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -79,130 +72,102 @@ struct le_element le_element_get(const void *at, leat_dtype dtype) {
 }
 #undef ELEMENT
 
-/* value rounded to a float of so many bits of precision whose least step is 2 to the power of least */
-static double rounded(double value, int bits, int least) {
-    int exponent;
-    frexp(value, &exponent);
-    int step = exponent - bits > least ? exponent - bits : least;
-    return ldexp(nearbyint(ldexp(value, -step)), step);
+static leat_dtype part_type(const struct le_element *element, leat_dtype dtype) {
+    if (element->kind != 'c')
+        return dtype;
+    return dtype == LEAT_C64 ? LEAT_F32 : LEAT_F64;
 }
 
-static bool reads_back(const char *text, double value, leat_dtype dtype) {
-    if (dtype == LEAT_F64)
-        return strtod(text, NULL) == value;
-    if (dtype == LEAT_F32)
-        return (double)strtof(text, NULL) == value;
-    if (dtype == LEAT_F16)
-        return rounded(strtod(text, NULL), 11, -24) == value;
-    return rounded(strtod(text, NULL), 8, -133) == value;
+static double part_value(const struct le_element *element, int part) {
+    return part ? element->im : element->f64;
 }
 
-/* The digits at which the search begins: any fewer are found by dropping zeros, but for subnormal numbers. */
-static int first_precision(double value, leat_dtype dtype) {
-    if (dtype == LEAT_F64)
-        return fabs(value) < DBL_MIN ? 1 : 15;
-    if (dtype == LEAT_F32)
-        return fabs(value) < (double)FLT_MIN ? 1 : 6;
-    return 1;
+bool le_element_is_special(const struct le_element *element, int part) {
+    return (element->kind == 'f' || element->kind == 'c') && !isfinite(part_value(element, part));
 }
 
-static void shortest(double value, leat_dtype dtype, struct decimal *decimal) {
-    char text[40];
-    double magnitude = fabs(value);
-    for (int precision = first_precision(value, dtype); precision <= 17; precision++) {
-        snprintf(text, sizeof text, "%.*e", precision - 1, magnitude);
-        if (reads_back(text, magnitude, dtype))
-            break;
-    }
-    decimal->count = 0;
-    const char *at = text;
-    for (; *at != 'e'; at++)
-        if (*at != '.')
-            decimal->digits[decimal->count++] = *at;
-    decimal->point = atoi(at + 1) + 1;
-    while (decimal->count > 1 && decimal->digits[decimal->count - 1] == '0')
-        decimal->count--;
+bool le_element_wants_exponent(const struct le_element *element, leat_dtype dtype, int digits) {
+    char text[LEAT_FLOAT_TEXT_BYTES];
+    for (int part = 0; part < (element->kind == 'c' ? 2 : element->kind == 'f'); part++)
+        if (leat_float_text(part_type(element, dtype), part_value(element, part), digits, text) == LEAT_OK &&
+            strchr(text, 'e'))
+            return true;
+    return false;
 }
 
-/* "12.5", "0.001", "300." */
-static char *put_fixed(const struct decimal *decimal, char *to) {
-    if (decimal->point <= 0)
-        *to++ = '0';
-    for (int k = 0; k < decimal->point; k++)
-        *to++ = k < decimal->count ? decimal->digits[k] : '0';
-    *to++ = '.';
-    for (int k = decimal->point; k < 0; k++)
-        *to++ = '0';
-    for (int k = decimal->point > 0 ? decimal->point : 0; k < decimal->count; k++)
-        *to++ = decimal->digits[k];
-    return to;
+/* "3.0" to "3." */
+static void drop_zero(char *text) {
+    size_t length = strlen(text);
+    if (length > 2 && strcmp(text + length - 2, ".0") == 0)
+        text[length - 1] = '\0';
 }
 
-/* "1.25e-07", "3e+20" */
-static char *put_exponent(const struct decimal *decimal, char *to) {
-    int exponent = decimal->point - 1;
-    *to++ = decimal->digits[0];
-    if (decimal->count > 1)
-        *to++ = '.';
-    for (int k = 1; k < decimal->count; k++)
-        *to++ = decimal->digits[k];
-    return to + snprintf(to, 8, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+/* The exponent of the first digit that counts in a text without exponent; `first` points to it. 0 for zero. */
+static int find_exponent(const char *text, const char **first) {
+    const char *point = strchr(text, '.'), *digit = text + strspn(text, "-0.");
+    *first = *digit ? digit : point - 1;
+    if (!*digit)
+        return 0;
+    return (int)(point - digit) - (digit < point);
 }
 
-static bool wants_exponent(double value) {
-    double magnitude = fabs(value);
-    return isfinite(magnitude) && magnitude != 0 && (magnitude >= 1e16 || magnitude < 1e-4);
-}
-
-bool le_element_wants_exponent(const struct le_element *element) {
-    return (element->kind == 'f' || element->kind == 'c') &&
-           (wants_exponent(element->f64) || (element->kind == 'c' && wants_exponent(element->im)));
-}
-
-static void float_text(double value, leat_dtype dtype, enum le_style style, char *text) {
-    if (!isfinite(value)) {
-        strcpy(text, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+/* "-0.0125" to "-1.25e-02" */
+static void add_exponent(char *text) {
+    char digits[LEAT_FLOAT_TEXT_BYTES], *to = digits;
+    const char *first;
+    if (strchr(text, 'e'))
         return;
-    }
-    struct decimal decimal;
-    shortest(value, dtype, &decimal);
-    if (value == 0)
-        decimal.point = 1;
-    if (signbit(value))
-        *text++ = '-';
-    bool exponent = style == LE_STYLE_EXPONENT || (style == LE_STYLE_SHORTEST && wants_exponent(value));
-    text = exponent ? put_exponent(&decimal, text) : put_fixed(&decimal, text);
-    if (style == LE_STYLE_SHORTEST && text[-1] == '.')
-        *text++ = '0';
-    *text = '\0';
+    int exponent = find_exponent(text, &first);
+    for (const char *at = first; *at; at++)
+        if (*at != '.')
+            *to++ = *at;
+    while (to > digits + 1 && to[-1] == '0')
+        to--;
+    *to = '\0';
+    snprintf(text, LE_PART_CHARS, "%s%c%s%se%c%02d", *text == '-' ? "-" : "", digits[0], digits[1] ? "." : "",
+             digits + 1, exponent < 0 ? '-' : '+', abs(exponent));
 }
 
-static void complex_text(const struct le_element *element, leat_dtype dtype, enum le_style style, char *text) {
-    leat_dtype part = dtype == LEAT_C64 ? LEAT_F32 : LEAT_F64;
-    float_text(element->f64, part, style, text);
-    text += strlen(text);
-    if (!signbit(element->im) || isnan(element->im))
-        *text++ = '+';
-    float_text(element->im, part, style, text);
-    strcat(text, "j");
+static void float_text(double value, leat_dtype dtype, enum le_style style, int digits, char *text) {
+    leat_float_text(dtype, value, digits, text);
+    if (!isfinite(value))
+        return;
+    if (style == LE_STYLE_FIXED)
+        drop_zero(text);
+    else if (style == LE_STYLE_EXPONENT)
+        add_exponent(text);
 }
 
-void le_element_text(const struct le_element *element, leat_dtype dtype, enum le_style style, char *text) {
+int le_element_parts(const struct le_element *element, leat_dtype dtype, enum le_style style, int digits,
+                     char texts[LE_ELEMENT_PARTS_MAX][LE_PART_CHARS]) {
+    leat_dtype part = part_type(element, dtype);
     switch (element->kind) {
     case 'b':
-        strcpy(text, element->i64 ? "true" : "false");
-        break;
+        strcpy(texts[0], element->i64 ? "true" : "false");
+        return 1;
     case 'i':
-        snprintf(text, LE_ELEMENT_CHARS, "%lld", (long long)element->i64);
-        break;
+        snprintf(texts[0], LE_PART_CHARS, "%lld", (long long)element->i64);
+        return 1;
     case 'u':
-        snprintf(text, LE_ELEMENT_CHARS, "%llu", (unsigned long long)element->u64);
-        break;
-    case 'c':
-        complex_text(element, dtype, style, text);
-        break;
+        snprintf(texts[0], LE_PART_CHARS, "%llu", (unsigned long long)element->u64);
+        return 1;
+    case 'f':
+        float_text(element->f64, part, style, digits, texts[0]);
+        return 1;
     default:
-        float_text(element->f64, dtype, style, text);
-        break;
+        float_text(element->f64, part, style, digits, texts[0]);
+        float_text(element->im, part, style, digits, texts[1] + 1);
+        if (texts[1][1] == '-')
+            memmove(texts[1], texts[1] + 1, strlen(texts[1] + 1) + 1);
+        else
+            texts[1][0] = '+';
+        strcat(texts[1], "j");
+        return 2;
     }
+}
+
+void le_element_text(const struct le_element *element, leat_dtype dtype, enum le_style style, int digits, char *text) {
+    char texts[LE_ELEMENT_PARTS_MAX][LE_PART_CHARS];
+    int parts = le_element_parts(element, dtype, style, digits, texts);
+    snprintf(text, LE_ELEMENT_CHARS, "%s%s", texts[0], parts == 2 ? texts[1] : "");
 }

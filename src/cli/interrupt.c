@@ -1,17 +1,32 @@
-/* See interrupt.h. The two flags are the only mutable globals: a signal handler has no other way. The handler may run
- * on any thread. A signal that was ignored when the command started stays ignored. */
+/* See interrupt.h. The flags are the only mutable globals: a signal handler has no other way. The handler may run on
+ * any thread. A signal that was ignored when the command started stays ignored. */
 #include "cli/interrupt.h"
 #include "cli/cli.h"
+#include "cli/target.h"
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
+#define REPEAT_NS 1000000000 /* timeout(1) sends each signal twice */
+
 static _Atomic int writing, pending;
+static _Atomic int64_t pending_ns;
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 static void end(int number) {
+    int none = 0;
     if (atomic_load(&writing)) {
-        atomic_store(&pending, number);
-        if (atomic_load(&writing))
+        bool first = atomic_compare_exchange_strong(&pending, &none, number);
+        if (first)
+            atomic_store(&pending_ns, now_ns());
+        bool waits = first || now_ns() - atomic_load(&pending_ns) < REPEAT_NS;
+        if (waits && atomic_load(&writing))
             return;
     }
     _exit(LE_EXIT_SIGNAL + number);
@@ -44,8 +59,8 @@ void le_cli_interrupt_catch(void) {
     }
 }
 
-void le_cli_interrupt_hold(void) {
-    atomic_store(&writing, 1);
+void le_cli_interrupt_hold(const char *path) {
+    atomic_store(&writing, le_cli_target_is_regular(path));
 }
 
 void le_cli_interrupt_release(void) {
@@ -53,4 +68,9 @@ void le_cli_interrupt_release(void) {
     int number = atomic_load(&pending);
     if (number)
         _exit(LE_EXIT_SIGNAL + number);
+}
+
+bool le_cli_interrupt_proceed(void *user) {
+    (void)user;
+    return atomic_load(&pending) == 0;
 }

@@ -84,14 +84,19 @@ void le_json_count(struct le_json *json, const char *name, uint64_t value) {
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
+/* NaN and infinities, which JSON has no numbers for, are strings. */
+static void put_number(struct le_json *json, const char *text, bool special) {
+    fprintf(json->file, special ? "\"%s\"" : "%s", text);
+}
+
 void le_json_real(struct le_json *json, const char *name, double value) {
+    char text[LEAT_FLOAT_TEXT_BYTES];
+    leat_float_text(LEAT_F64, value, 0, text);
+    char *whole = strstr(text, ".0");
+    if (whole && !whole[2])
+        *whole = '\0';
     lead(json, name);
-    if (isnan(value))
-        fputs("\"nan\"", json->file);
-    else if (isinf(value))
-        fputs(value < 0 ? "\"-inf\"" : "\"inf\"", json->file);
-    else
-        fprintf(json->file, "%.17g", value);
+    put_number(json, text, !isfinite(value));
 }
 
 void le_json_boolean(struct le_json *json, const char *name, bool value) {
@@ -141,10 +146,9 @@ static void element(struct le_json *json, const struct le_element *value, leat_d
         return;
     }
     char text[LE_ELEMENT_CHARS];
-    bool quoted = value->kind == 'f' && !isfinite(value->f64);
-    le_element_text(value, dtype, LE_STYLE_SHORTEST, text);
+    le_element_text(value, dtype, LE_STYLE_SHORTEST, 0, text);
     lead(json, NULL);
-    fprintf(json->file, quoted ? "\"%s\"" : "%s", text);
+    put_number(json, text, le_element_is_special(value, 0));
 }
 
 static void data(struct le_json *json, const leat_description *array, const char *at, int axis) {

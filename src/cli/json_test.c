@@ -36,11 +36,14 @@ static void reals(void **state) {
     assert_non_null(json.file);
     le_json_open(&json, NULL, '[');
     le_json_real(&json, NULL, 0.5);
+    le_json_real(&json, NULL, 0.1);
+    le_json_real(&json, NULL, 0);
+    le_json_real(&json, NULL, 33e9);
     le_json_real(&json, NULL, -(double)INFINITY);
     le_json_real(&json, NULL, (double)NAN);
     le_json_close(&json, ']');
     fclose(json.file);
-    assert_string_equal(got, "[0.5,\"-inf\",\"nan\"]");
+    assert_string_equal(got, "[0.5,0.1,0,33000000000,\"-inf\",\"nan\"]");
     free(got);
 }
 

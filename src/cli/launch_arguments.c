@@ -96,12 +96,26 @@ struct number {
     struct le_cli_value value;
 };
 
+/* A double that rounds to f32, or to fewer bits, as the whole number does: the bits that it lacks set its last one. */
+static double sticky(uint64_t magnitude) {
+    bool inexact = (magnitude & 0x7ff) != 0;
+    return magnitude >> 53 ? (double)(magnitude >> 11 | inexact) * 2048 : (double)magnitude;
+}
+
+static double real_value(const struct le_cli_value *value, leat_dtype dtype) {
+    bool negative = value->kind == LE_VALUE_I64 && value->i64 < 0;
+    if (value->kind == LE_VALUE_F64)
+        return value->f64;
+    if (value->kind == LE_VALUE_BOOL)
+        return (double)value->boolean;
+    uint64_t whole = value->kind == LE_VALUE_U64 ? value->u64 : (uint64_t)value->i64;
+    whole = negative ? 0 - whole : whole;
+    double real = dtype == LEAT_F64 ? (double)whole : sticky(whole);
+    return negative ? -real : real;
+}
+
 static bool set_float(const struct number *number, leat_dtype dtype, leat_argument *argument) {
-    const struct le_cli_value *value = &number->value;
-    double real = value->kind == LE_VALUE_F64   ? value->f64
-                  : value->kind == LE_VALUE_I64 ? (double)value->i64
-                  : value->kind == LE_VALUE_U64 ? (double)value->u64
-                                                : (double)value->boolean;
+    double real = real_value(&number->value, dtype);
     if (dtype == LEAT_F64)
         *argument = leat_f64(real);
     else if (dtype == LEAT_F32)

@@ -1,8 +1,10 @@
 /* The command `leat`: finds the subcommand and hands over. */
 #include "cli/cli.h"
+#include "cli/help_topics.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/suggest.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +49,45 @@ static int refuse(struct le_cli *cli, int argc, char **argv, int code) {
     return code;
 }
 
-static int help(struct le_cli *cli, const char *name) {
-    if (name && find(name) < 0)
-        return le_cli_usage(cli, "no subcommand `%s`: run, check, show, launch, devices, cache, trace, report, help",
-                            name);
-    le_cli_help(name);
+/* Whatever is not known: with what was probably meant. */
+static int refuse_name(struct le_cli *cli, const char *name) {
+    const char *known[COMMANDS_COUNT + 2] = {NULL};
+    size_t length = strlen(name);
+    for (int k = 0; k < COMMANDS_COUNT; k++)
+        known[k] = COMMANDS[k].name;
+    known[COMMANDS_COUNT] = "help";
+    if (*name == '-')
+        return le_cli_usage(cli, "no subcommand `%s`: a subcommand comes first, as in leat run %s", name, name);
+    if (length > 5 && strcmp(name + length - 5, ".leat") == 0)
+        return le_cli_usage(cli, "no subcommand `%s`; did you mean `leat run %s`?", name, name);
+    const char *near = le_suggest(name, known);
+    if (near)
+        return le_cli_usage(cli, "no subcommand `%s`; did you mean `%s`?", name, near);
+    return le_cli_usage(cli, "no subcommand `%s`: run, check, show, launch, devices, cache, trace, report, help", name);
+}
+
+static int refuse_topic(struct le_cli *cli, const char *name) {
+    const char *known[COMMANDS_COUNT + LE_HELP_TOPICS_MAX + 1] = {NULL};
+    for (int k = 0; k < COMMANDS_COUNT; k++)
+        known[k] = COMMANDS[k].name;
+    le_help_topics(known + COMMANDS_COUNT);
+    const char *near = le_suggest(name, known);
+    if (near)
+        return le_cli_usage(cli, "no help for `%s`; did you mean `%s`?", name, near);
+    return le_cli_usage(cli, "no help for `%s`: no subcommand, topic or function has that name", name);
+}
+
+/* The arguments after `help`. */
+static int help(struct le_cli *cli, int argc, char **argv) {
+    const char *name = argc > 0 ? argv[0] : NULL;
+    if (argc > 1)
+        return le_cli_usage(cli, "help takes one subcommand, topic or function");
+    if (!name || find(name) >= 0)
+        le_cli_help(name);
+    else if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        le_cli_help("help");
+    else if (!le_help_topic(name))
+        return refuse_topic(cli, name);
     return LE_EXIT_OK;
 }
 
@@ -67,18 +103,12 @@ static int dispatch(struct le_cli *cli, int argc, char **argv) {
         return LE_EXIT_OK;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return help(cli, NULL);
-    if (strcmp(name, "help") == 0) {
-        if (argc > 3)
-            return refuse(cli, argc, argv, le_cli_usage(cli, "help takes one subcommand"));
-        return refuse(cli, argc, argv, help(cli, argc == 3 ? argv[2] : NULL));
-    }
+        return help(cli, 0, NULL);
+    if (strcmp(name, "help") == 0)
+        return refuse(cli, argc, argv, help(cli, argc - 2, argv + 2));
     int k = find(name);
     if (k < 0)
-        return refuse(cli, argc, argv,
-                      le_cli_usage(cli,
-                                   "no subcommand `%s`: run, check, show, launch, devices, cache, trace, report, help",
-                                   name));
+        return refuse(cli, argc, argv, refuse_name(cli, name));
     cli->command = name;
     return COMMANDS[k].run(cli, argc - 2, argv + 2);
 }

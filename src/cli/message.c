@@ -138,12 +138,22 @@ int le_cli_failed(struct le_cli *cli, leat_status status) {
     return exit_code(status);
 }
 
+static bool is_noted(const struct le_cli *cli, const char *text) {
+    for (size_t k = 0; k < cli->notes.count; k++)
+        if (strcmp(cli->notes.items[k].message, text) == 0)
+            return true;
+    return false;
+}
+
 void le_cli_remark(struct le_cli *cli, const char *text) {
     leat_error note = {.message = text, .expected = ""};
     keep(&cli->notes, &note);
 }
 
+/* Each run of --repeat has the same notes. */
 void le_cli_note(struct le_cli *cli, const char *text) {
+    if (is_noted(cli, text))
+        return;
     le_cli_remark(cli, text);
     tell(cli, "note: ", text);
 }

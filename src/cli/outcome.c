@@ -31,10 +31,11 @@ static int check_file(struct le_cli *cli, const struct le_cli_line *line, size_t
     const char *path = line->outputs[k].path;
     if (!le_cli_target_can_be_written(path))
         return le_cli_fail(cli, LEAT_FILE, "%s cannot be written: %s", path, strerror(errno));
-    for (size_t other = 0; other < k; other++)
+    int code = LE_EXIT_OK;
+    for (size_t other = 0; other < k && !code; other++)
         if (has_file(&line->outputs[other]) && le_cli_target_is_same(line->outputs[other].path, path))
-            return le_cli_usage(cli, "-o: two results into one file, %s", path);
-    return LE_EXIT_OK;
+            code = le_cli_check_pair(cli, &line->outputs[other], &line->outputs[k]);
+    return code;
 }
 
 int le_cli_check_files(struct le_cli *cli, const struct le_cli_line *line) {
@@ -61,16 +62,15 @@ static int write_stdout(struct le_cli *cli, const leat_array *array) {
     return code;
 }
 
-/* A signal waits until a file is whole or gone, but not for a pipe, which may never find a reader. */
-static int write_file(struct le_cli *cli, const struct le_cli_output *output, const leat_array *array,
-                      leat_colormap colormap) {
-    bool keyed = le_cli_ends_with(output->path, ".npz"), holds = le_cli_target_is_regular(output->path);
-    const char *key = keyed ? (output->key ? output->key : output->name) : NULL;
-    if (holds)
-        le_cli_interrupt_hold();
-    leat_status status = leat_array_save(array, output->path, key, colormap);
-    if (holds)
-        le_cli_interrupt_release();
+static leat_save_options save_options(const struct le_cli_line *line) {
+    return (leat_save_options){.colormap = line->colormap, .sync = line->sync, .proceed = le_cli_interrupt_proceed};
+}
+
+static int write_file(struct le_cli *cli, const char *path, const leat_array *array, const struct le_cli_line *line) {
+    const leat_save_options options = save_options(line);
+    le_cli_interrupt_hold(path);
+    leat_status status = leat_array_save_as(array, path, &options);
+    le_cli_interrupt_release();
     return le_cli_failed(cli, status);
 }
 
@@ -78,7 +78,7 @@ static int print_result(struct le_cli *cli, const char *name, const leat_array *
     if (cli->json)
         return LE_EXIT_OK;
     le_cli_progress_hide(cli);
-    leat_status status = le_print_array(stdout, name, array);
+    leat_status status = le_print_array(stdout, name, array, cli->precision_digits);
     fflush(stdout);
     le_cli_progress_unhide(cli);
     return le_cli_failed(cli, status);
@@ -117,8 +117,8 @@ static int to_host(struct le_cli *cli, const leat_array *array, leat_array **hos
     return le_cli_failed(cli, status);
 }
 
-static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
-                   leat_colormap colormap) {
+static int deliver_one(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
+                       const struct le_cli_line *line) {
     struct le_cli *cli = outcome->cli;
     bool to_stdout = output->path && strcmp(output->path, "-") == 0;
     const char *what = output->path && !to_stdout ? output->path : "stdout";
@@ -128,7 +128,7 @@ static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *o
     if (to_stdout)
         code = write_stdout(cli, array);
     else if (output->path)
-        code = write_file(cli, output, array, colormap);
+        code = write_file(cli, output->path, array, line);
     else
         code = print_result(cli, output->name, array);
     if (outcome->json.file && !code)
@@ -137,19 +137,72 @@ static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *o
     return code;
 }
 
-int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
-                   leat_colormap colormap) {
+/* ---- archives: all that goes into one is written with the first of it */
+
+static bool is_in_archive(const struct le_cli_output *output, const struct le_cli_output *first) {
+    return output == first || (le_cli_is_archive(output) && le_cli_target_is_same(output->path, first->path));
+}
+
+static bool is_first_in_archive(const struct le_cli_output *outputs, size_t k) {
+    for (size_t other = 0; other < k; other++)
+        if (le_cli_is_archive(&outputs[other]) && is_in_archive(&outputs[k], &outputs[other]))
+            return false;
+    return true;
+}
+
+static int write_archive(struct le_cli *cli, const char *path, const leat_named_array *members, size_t count,
+                         const struct le_cli_line *line) {
+    const leat_save_options options = save_options(line);
+    uint64_t bytes = 0;
+    le_cli_progress_set(cli, path, 0, 0);
+    le_cli_cost_begin(cli, LEAT_COST_WRITE, path);
+    for (size_t k = 0; k < count; k++)
+        bytes += array_bytes(members[k].array);
+    le_cli_interrupt_hold(path);
+    leat_status status = leat_archive_save(path, members, count, &options);
+    le_cli_interrupt_release();
+    le_cli_cost_end(cli, bytes);
+    return le_cli_failed(cli, status);
+}
+
+static int deliver_archive(struct le_cli *cli, const struct le_cli_output *outputs, leat_array *const *arrays,
+                           size_t first, size_t count, const struct le_cli_line *line) {
+    leat_named_array *members = malloc(count * sizeof *members);
+    size_t member_count = 0;
+    if (!members)
+        return le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
+    for (size_t k = first; k < count; k++)
+        if (is_in_archive(&outputs[k], &outputs[first]))
+            members[member_count++] =
+                (leat_named_array){.name = outputs[k].key ? outputs[k].key : outputs[k].name, .array = arrays[k]};
+    int code = write_archive(cli, outputs[first].path, members, member_count, line);
+    free(members);
+    return code;
+}
+
+/* ---- all results */
+
+static int deliver(struct le_cli_outcome *outcome, const struct le_cli_output *outputs, leat_array *const *arrays,
+                   size_t k, size_t count, const struct le_cli_line *line) {
+    struct le_cli *cli = outcome->cli;
     leat_array *host = NULL;
-    if (!outcome->cli->on_device)
-        return deliver(outcome, output, array, colormap);
-    int code = to_host(outcome->cli, array, &host);
+    int code = LE_EXIT_OK;
+    if (le_cli_is_archive(&outputs[k])) {
+        if (is_first_in_archive(outputs, k))
+            code = deliver_archive(cli, outputs, arrays, k, count, line);
+        if (outcome->json.file && !code)
+            describe_result(&outcome->json, &outputs[k], arrays[k]);
+        return code;
+    }
+    if (cli->on_device)
+        code = to_host(cli, arrays[k], &host);
     if (!code)
-        code = deliver(outcome, output, host, colormap);
+        code = deliver_one(outcome, &outputs[k], host ? host : arrays[k], line);
     leat_array_free(host);
     return code;
 }
 
-int le_cli_results_begin(struct le_cli_outcome *outcome) {
+static int open_results(struct le_cli_outcome *outcome) {
     outcome->json = (struct le_json){0};
     if (!outcome->cli->json)
         return LE_EXIT_OK;
@@ -160,7 +213,7 @@ int le_cli_results_begin(struct le_cli_outcome *outcome) {
     return LE_EXIT_OK;
 }
 
-int le_cli_results_end(struct le_cli_outcome *outcome, int code) {
+static int close_results(struct le_cli_outcome *outcome, int code) {
     if (!outcome->json.file)
         return code;
     le_json_close(&outcome->json, ']');
@@ -169,6 +222,14 @@ int le_cli_results_end(struct le_cli_outcome *outcome, int code) {
     outcome->json.file = NULL;
     return failed && !code ? le_cli_fail(outcome->cli, LEAT_OUT_OF_MEMORY, "out of memory for the results as JSON")
                            : code;
+}
+
+int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *outputs, leat_array *const *arrays,
+                   size_t count, const struct le_cli_line *line) {
+    int code = open_results(outcome);
+    for (size_t k = 0; k < count && !code; k++)
+        code = deliver(outcome, outputs, arrays, k, count, line);
+    return close_results(outcome, code);
 }
 
 /* ---- reports */

@@ -17,15 +17,14 @@ struct le_cli_outcome {
 int le_cli_outcome_start(struct le_cli_outcome *outcome, struct le_cli *cli, uint64_t repeat);
 void le_cli_outcome_free(struct le_cli_outcome *outcome);
 
-/* Around the results; end takes the exit code so far and gives it back, or its own. */
-int le_cli_results_begin(struct le_cli_outcome *outcome);
-int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *output, const leat_array *array,
-                   leat_colormap colormap);
-int le_cli_results_end(struct le_cli_outcome *outcome, int code);
+/* Prints and writes the results: arrays[k] is that of outputs[k]. Those that go into one archive are written at once.
+ */
+int le_cli_deliver(struct le_cli_outcome *outcome, const struct le_cli_output *outputs, leat_array *const *arrays,
+                   size_t count, const struct le_cli_line *line);
 
 /* The last word: times and the account, or the JSON object. */
 void le_cli_report(struct le_cli_outcome *outcome, int code);
 
-/* Refuses output files that cannot be written, and one that two results go to, before anything is run. */
+/* Refuses output files that cannot be written, and two results for one place, before anything is run. */
 int le_cli_check_files(struct le_cli *cli, const struct le_cli_line *line);
 #endif

@@ -1,21 +1,28 @@
-/* See print_array.h. Elements are laid out in two walks over the same shown ones: the first finds how wide they are,
- * the second writes them. Brackets and line breaks are NumPy's. */
+/* See print_array.h. Walks over the elements that are shown first find how wide they are; a last one writes them.
+ * Brackets and line breaks are NumPy's. */
 #include "cli/print_array.h"
 #include "cli/element.h"
 #include "cli/summary.h"
+#include "cli/terminal.h"
 #include <math.h>
 #include <string.h>
 
-enum { WHOLE_ELEMENTS_MAX = 400, LINE_CHARS = 100, CORNER_ELEMENTS_MAX = 1000 };
+enum { WHOLE_ELEMENTS_MAX = 400, CORNER_ELEMENTS_MAX = 1000 };
 
+struct column {
+    int left, right; /* widest text up to and with the point, and behind it */
+};
 struct layout {
     FILE *file;
     leat_description array;
     int64_t edge; /* elements shown at either end of an axis; INT64_MAX: all */
     enum le_style style;
-    int left, right; /* widest text up to and with the point, and behind it */
-    int column;
-    bool writing; /* the second walk */
+    int digits; /* see le_element_text */
+    int parts;  /* of an element, each in its column */
+    struct column columns[LE_ELEMENT_PARTS_MAX];
+    int width;            /* characters of a line */
+    int position, spaces; /* characters on the line so far, and spaces after them that are not written yet */
+    bool writing;         /* the last walk */
 };
 
 void le_print_type(FILE *file, const leat_description *description) {
@@ -50,6 +57,8 @@ static bool cuts(const struct layout *layout, int64_t extent) {
     return layout->edge <= extent / 2 && extent > 2 * layout->edge;
 }
 
+/* ---- elements: each in one column, or a complex number in two, aligned at the point */
+
 /* Characters up to and with the point of a number; of all else, all. */
 static int left_chars(const char *text, enum le_style style) {
     const char *point = style == LE_STYLE_FIXED ? strchr(text, '.') : NULL;
@@ -58,41 +67,63 @@ static int left_chars(const char *text, enum le_style style) {
 
 static void measure(struct layout *layout, const char *at) {
     struct le_element element = le_element_get(at, layout->array.dtype);
-    char text[LE_ELEMENT_CHARS];
-    le_element_text(&element, layout->array.dtype, layout->style, text);
-    bool is_number = element.kind != 'f' || isfinite(element.f64);
-    int left = left_chars(text, layout->style), right = (int)strlen(text) - left;
-    if (!is_number)
-        left -= layout->right; /* nan and inf stand at the right end */
-    if (left > layout->left)
-        layout->left = left;
-    if (is_number && right > layout->right)
-        layout->right = right;
+    char texts[LE_ELEMENT_PARTS_MAX][LE_PART_CHARS];
+    layout->parts = le_element_parts(&element, layout->array.dtype, layout->style, layout->digits, texts);
+    for (int part = 0; part < layout->parts; part++) {
+        struct column *column = &layout->columns[part];
+        bool special = le_element_is_special(&element, part);
+        int left = left_chars(texts[part], layout->style), right = (int)strlen(texts[part]) - left;
+        if (special)
+            left -= column->right; /* nan and inf end where the numbers end */
+        if (left > column->left)
+            column->left = left;
+        if (!special && right > column->right)
+            column->right = right;
+    }
+}
+
+static int element_chars(const struct layout *layout) {
+    int chars = 0;
+    for (int part = 0; part < layout->parts; part++)
+        chars += layout->columns[part].left + layout->columns[part].right;
+    return chars;
+}
+
+/* Spaces are written once something follows them on the line. */
+static void put(struct layout *layout, const char *text) {
+    fprintf(layout->file, "%*s%s", layout->spaces, "", text);
+    layout->position += layout->spaces + (int)strlen(text);
+    layout->spaces = 0;
+}
+
+static void end_line(struct layout *layout) {
+    fputc('\n', layout->file);
+    layout->position = layout->spaces = 0;
 }
 
 static void write_element(struct layout *layout, const char *at) {
     struct le_element element = le_element_get(at, layout->array.dtype);
-    char text[LE_ELEMENT_CHARS];
-    le_element_text(&element, layout->array.dtype, layout->style, text);
-    int width = layout->left + layout->right, left = left_chars(text, layout->style);
-    bool is_number = element.kind != 'f' || isfinite(element.f64);
-    if (is_number)
-        fprintf(layout->file, "%*s%-*s", layout->left - left, "", width - (layout->left - left), text);
-    else
-        fprintf(layout->file, "%*s", width, text);
-    layout->column += width;
+    char texts[LE_ELEMENT_PARTS_MAX][LE_PART_CHARS];
+    le_element_parts(&element, layout->array.dtype, layout->style, layout->digits, texts);
+    for (int part = 0; part < layout->parts; part++) {
+        const struct column *column = &layout->columns[part];
+        int chars = (int)strlen(texts[part]), left = left_chars(texts[part], layout->style);
+        int before = le_element_is_special(&element, part) ? column->left + column->right - chars : column->left - left;
+        layout->spaces += before;
+        put(layout, texts[part]);
+        layout->spaces += column->left + column->right - before - chars;
+    }
 }
 
-/* Before the k-th thing in a row: a space, or a new line where the row is full. */
-static void space(struct layout *layout, int64_t k, int chars, int depth) {
+/* Before the k-th thing in a row: a space, or a new line where the row is full. Its brackets have room behind it. */
+static void space(struct layout *layout, int64_t k, int chars) {
     if (k == 0)
         return;
-    if (layout->column + 1 + chars > LINE_CHARS) {
-        fprintf(layout->file, "\n%*s", depth, "");
-        layout->column = depth;
+    if (layout->position + layout->spaces + 1 + chars + layout->array.rank > layout->width) {
+        end_line(layout);
+        layout->spaces = layout->array.rank;
     } else {
-        fputc(' ', layout->file);
-        layout->column++;
+        layout->spaces++;
     }
 }
 
@@ -101,8 +132,8 @@ static void row(struct layout *layout, const char *at, int64_t extent, int64_t s
     for (int64_t k = 0; k < extent; k++) {
         if (cut && k == layout->edge) {
             if (layout->writing) {
-                space(layout, k, 3, layout->array.rank);
-                layout->column += fprintf(layout->file, "...");
+                space(layout, k, 3);
+                put(layout, "...");
             }
             k = extent - layout->edge;
         }
@@ -110,7 +141,7 @@ static void row(struct layout *layout, const char *at, int64_t extent, int64_t s
             measure(layout, at + k * step_bytes);
             continue;
         }
-        space(layout, k, layout->left + layout->right, layout->array.rank);
+        space(layout, k, element_chars(layout));
         write_element(layout, at + k * step_bytes);
     }
 }
@@ -118,18 +149,15 @@ static void row(struct layout *layout, const char *at, int64_t extent, int64_t s
 static void new_row(struct layout *layout, int axis) {
     int breaks = layout->array.rank - 1 - axis;
     for (int k = 0; k < breaks; k++)
-        fputc('\n', layout->file);
-    fprintf(layout->file, "%*s", axis + 1, "");
-    layout->column = axis + 1;
+        end_line(layout);
+    layout->spaces = axis + 1;
 }
 
 static void walk(struct layout *layout, const char *at, int axis) {
     int64_t extent = layout->array.shape[axis];
     int64_t step_bytes = layout->array.strides[axis] * (int64_t)leat_dtype_size_bytes(layout->array.dtype);
-    if (layout->writing) {
-        fputc('[', layout->file);
-        layout->column++;
-    }
+    if (layout->writing)
+        put(layout, "[");
     if (axis == layout->array.rank - 1) {
         row(layout, at, extent, step_bytes);
     } else {
@@ -139,7 +167,7 @@ static void walk(struct layout *layout, const char *at, int axis) {
                 new_row(layout, axis);
             if (cut && k == layout->edge) {
                 if (layout->writing) {
-                    fputs("...", layout->file);
+                    put(layout, "...");
                     new_row(layout, axis);
                 }
                 k = extent - layout->edge;
@@ -148,14 +176,14 @@ static void walk(struct layout *layout, const char *at, int axis) {
         }
     }
     if (layout->writing)
-        fputc(']', layout->file);
+        put(layout, "]");
 }
 
 /* Exponents for all, if any of the shown needs one: found by measuring with fixed points first. */
 static bool any_wants_exponent(const struct layout *layout, const char *at, int axis) {
     if (axis == layout->array.rank) {
         struct le_element element = le_element_get(at, layout->array.dtype);
-        return le_element_wants_exponent(&element);
+        return le_element_wants_exponent(&element, layout->array.dtype, layout->digits);
     }
     int64_t extent = layout->array.shape[axis];
     int64_t step_bytes = layout->array.strides[axis] * (int64_t)leat_dtype_size_bytes(layout->array.dtype);
@@ -169,21 +197,21 @@ static bool any_wants_exponent(const struct layout *layout, const char *at, int 
     return false;
 }
 
-static void print_scalar(FILE *file, const char *name, const leat_description *array) {
+static void print_scalar(FILE *file, const char *name, const leat_description *array, int digits) {
     char text[LE_ELEMENT_CHARS];
     struct le_element element = le_element_get(array->data, array->dtype);
-    le_element_text(&element, array->dtype, LE_STYLE_SHORTEST, text);
+    le_element_text(&element, array->dtype, LE_STYLE_SHORTEST, digits, text);
     fprintf(file, "%s = %s\n", name, text);
 }
 
-leat_status le_print_array(FILE *file, const char *name, const leat_array *array) {
-    struct layout layout = {.file = file};
+leat_status le_print_array(FILE *file, const char *name, const leat_array *array, int digits) {
+    struct layout layout = {.file = file, .digits = digits, .width = le_terminal_columns()};
     leat_status status = leat_array_get(array, &layout.array);
     if (status)
         return status;
     const char *data = layout.array.data;
     if (layout.array.rank == 0) {
-        print_scalar(file, name, &layout.array);
+        print_scalar(file, name, &layout.array, digits);
         return LEAT_OK;
     }
     fprintf(file, "%s: ", name);
@@ -201,6 +229,6 @@ leat_status le_print_array(FILE *file, const char *name, const leat_array *array
     walk(&layout, data, 0);
     fputc('\n', file);
     if (layout.edge != INT64_MAX)
-        le_summary_print(file, &layout.array);
+        le_summary_print(file, &layout.array, digits);
     return LEAT_OK;
 }

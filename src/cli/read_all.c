@@ -63,24 +63,6 @@ int le_cli_read_all(struct le_cli *cli, const char *path, const char *shown, siz
     return code;
 }
 
-/* The library calls bytes that are of no file `memory`. */
-static int fail_stdin(struct le_cli *cli, leat_status status) {
-    static const char NAME[] = "memory:";
-    leat_error error;
-    if (leat_error_get(cli->ctx, &error) || strncmp(error.message, NAME, strlen(NAME)) != 0)
-        return le_cli_failed(cli, status);
-    return le_cli_fail(cli, status, "stdin:%s", error.message + strlen(NAME));
-}
-
 int le_cli_load_stdin(struct le_cli *cli, leat_dtype declared, leat_array **array) {
-    char *bytes = NULL;
-    size_t size_bytes = 0;
-    le_cli_cost_begin(cli, LEAT_COST_READ, "stdin");
-    int code = le_cli_read_all(cli, "-", "stdin", SIZE_MAX - 1, &bytes, &size_bytes);
-    le_cli_cost_end(cli, size_bytes);
-    if (code)
-        return code;
-    leat_status status = leat_array_load_memory(cli->ctx, bytes, size_bytes, declared, array);
-    free(bytes);
-    return status ? fail_stdin(cli, status) : LE_EXIT_OK;
+    return le_cli_failed(cli, leat_array_load_fd(cli->ctx, STDIN_FILENO, "stdin", declared, array));
 }

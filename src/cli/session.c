@@ -136,11 +136,30 @@ static int check_missing(struct le_cli_session *session) {
                        missing.text);
 }
 
+/* A table of text with one column, or with one line, is a vector or a matrix, as the program takes it. */
+static leat_status fit_rank(int rank, leat_array **array) {
+    leat_description about;
+    leat_array *fitted = NULL;
+    leat_status status = leat_array_get(*array, &about);
+    if (!status && rank == 2 && about.rank == 1)
+        status = leat_array_reshape(*array, 2, (int64_t[]){about.shape[0], 1}, &fitted);
+    else if (!status && rank == 1 && about.rank == 2 && about.shape[0] == 1)
+        status = leat_array_reshape(*array, 1, (int64_t[]){about.shape[1]}, &fitted);
+    if (fitted) {
+        leat_array_free(*array);
+        *array = fitted;
+    }
+    return status;
+}
+
 static int load_file(struct le_cli_session *session, const struct le_cli_binding *binding, leat_array **array) {
     leat_name_info info = {0};
     find_input(session->program, binding->name, &info);
-    leat_context *ctx = session->cli->ctx;
-    return le_cli_failed(session->cli, leat_array_load(ctx, binding->value, binding->key, info.dtype, array));
+    const char *path = binding->value;
+    leat_status status = leat_array_load(session->cli->ctx, path, binding->key, info.dtype, array);
+    if (!status && (le_cli_ends_with(path, ".csv") || le_cli_ends_with(path, ".tsv")))
+        status = fit_rank(info.rank, array);
+    return le_cli_failed(session->cli, status);
 }
 
 static int load_stdin(struct le_cli_session *session, const struct le_cli_binding *binding, leat_array **array) {

@@ -3,6 +3,8 @@
 #include "cli/element.h"
 #include <math.h>
 
+enum { MEAN_DIGITS = 6 };
+
 struct summary {
     struct le_element least, greatest;
     bool any;           /* least and greatest are set */
@@ -107,9 +109,9 @@ static void add_axis(struct summary *summary, const leat_description *array, con
     }
 }
 
-static void print_value(FILE *file, const char *name, const struct le_element *element, leat_dtype dtype) {
+static void print_value(FILE *file, const char *name, const struct le_element *element, leat_dtype dtype, int digits) {
     char text[LE_ELEMENT_CHARS];
-    le_element_text(element, dtype, LE_STYLE_SHORTEST, text);
+    le_element_text(element, dtype, LE_STYLE_SHORTEST, digits, text);
     fprintf(file, "%s %s, ", name, text);
 }
 
@@ -118,20 +120,22 @@ static double unsigned_nan(double value) {
     return isnan(value) ? (double)NAN : value;
 }
 
-void le_summary_print(FILE *file, const leat_description *array) {
+void le_summary_print(FILE *file, const leat_description *array, int digits) {
     struct summary summary = {0};
+    int mean_digits = digits ? digits : MEAN_DIGITS;
     int64_t elements = 1;
     for (int axis = 0; axis < array->rank; axis++)
         elements *= array->shape[axis];
     add_axis(&summary, array, array->data, 0);
     int64_t nans = elements - summary.counted;
     if (summary.any) {
-        print_value(file, "min", &summary.least, array->dtype);
-        print_value(file, "max", &summary.greatest, array->dtype);
-        fprintf(file, "mean %.6g", unsigned_nan(summary.sum / (double)summary.counted));
+        print_value(file, "min", &summary.least, array->dtype, digits);
+        print_value(file, "max", &summary.greatest, array->dtype, digits);
+        fprintf(file, "mean %.*g", mean_digits, unsigned_nan(summary.sum / (double)summary.counted));
     } else if (summary.counted) {
         double count = (double)summary.counted;
-        fprintf(file, "mean %.6g%+.6gj", unsigned_nan(summary.sum / count), unsigned_nan(summary.sum_im / count));
+        fprintf(file, "mean %.*g%+.*gj", mean_digits, unsigned_nan(summary.sum / count), mean_digits,
+                unsigned_nan(summary.sum_im / count));
     }
     if (nans)
         fprintf(file, "%s%lld nan", summary.counted ? ", " : "", (long long)nans);

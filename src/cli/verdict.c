@@ -6,19 +6,24 @@
 /* Kernels that reach this share of the copy rate wait for memory; ones that take less than this share of the time
  * matter little. */
 static const double MEMORY_SHARE = 0.5, KERNEL_SHARE = 0.5;
-/* Operations per byte below which arithmetic is not what takes the time. */
-static const double OPERATIONS_FEW = 1;
+/* Where moving and computing explain less than this share of kernels this short, launching them takes the time. */
+static const double LAUNCH_SHARE = 0.1, LAUNCH_NS = 20000;
 
 struct totals {
     uint64_t by_kind_ns[LEAT_COST_KINDS];
     uint64_t bytes, operations, kernels; /* of kernels */
+    const leat_cost *read;               /* the largest cost of reading; NULL: none */
+};
+/* What kernels would take at the measured rates, as shares of what they took: above 1 where they are faster than these
+ * (caches, narrow types, products by a library). 0: not known. */
+struct shares {
+    double memory, arithmetic;
 };
 
 /* What helps against each cost when it is the largest. */
 static const char *const ADVICE[LEAT_COST_KINDS] = {
     [LEAT_COST_INIT] = "a process that stays (the C library) starts once",
     [LEAT_COST_LIBRARY] = "a process that stays (the C library) loads them once",
-    [LEAT_COST_READ] = "a large .npy is mapped instead of read, .npz and stdin are not; narrower types are fewer bytes",
     [LEAT_COST_CHECK] = "a program is checked once and called often from the C library",
     [LEAT_COST_COMPILE] = "a prepared program is compiled once for each combination of types (--repeat shows it)",
     [LEAT_COST_IN_MEMORY] = "larger kernels",
@@ -47,6 +52,8 @@ static struct totals add_up(const struct le_account *account) {
             continue;
         if (cost->kind < LEAT_COST_KINDS)
             totals.by_kind_ns[cost->kind] += cost->time_ns;
+        if (cost->kind == LEAT_COST_READ && (!totals.read || cost->time_ns > totals.read->time_ns))
+            totals.read = cost;
         if (cost->kind != LEAT_COST_KERNEL)
             continue;
         totals.bytes += cost->bytes;
@@ -73,17 +80,46 @@ static void say(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
+static bool ends_with(const char *text, const char *ending) {
+    size_t length = strlen(text), end = strlen(ending);
+    return length >= end && strcmp(text + length - end, ending) == 0;
+}
+
+static const char *advice_on_reading(const leat_cost *read) {
+    if (read && strcmp(read->cause, "mapped") == 0)
+        return "narrower types are fewer bytes; a process that stays (the C library) maps the file once";
+    if (read && (ends_with(read->what, ".csv") || ends_with(read->what, ".tsv")))
+        return "an .npy, which needs no parsing and is mapped if it is large";
+    if (read && ends_with(read->what, ".npy"))
+        return "narrower types are fewer bytes";
+    return "an .npy file, which is mapped if it is large; .npz and stdin are read";
+}
+
+static const char *advice(const struct totals *totals, leat_cost_kind kind) {
+    return kind == LEAT_COST_READ ? advice_on_reading(totals->read) : ADVICE[kind];
+}
+
+static struct shares shares_of(const struct le_account *account, const struct totals *totals) {
+    double time_s = (double)totals->by_kind_ns[LEAT_COST_KERNEL] * 1e-9;
+    double copy = account->device.copy_bytes_per_second, add = account->device.additions_per_second;
+    return (struct shares){.memory = time_s > 0 && copy > 0 ? (double)totals->bytes / copy / time_s : 0,
+                           .arithmetic = time_s > 0 && add > 0 ? (double)totals->operations / add / time_s : 0};
+}
+
 /* Clauses after what the text says already; before is what stands between. */
 static void say_kernels(const struct le_account *account, const struct totals *totals, char before, char *text,
                         size_t size) {
     double time_ns = (double)totals->by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
+    struct shares shares = shares_of(account, totals);
     if (totals->bytes)
         say(text, size, "%c %.2g operations per byte", before, (double)totals->operations / (double)totals->bytes);
     if (time_ns > 0 && totals->bytes)
         say(text, size, "; kernels move %.3g GB/s", (double)totals->bytes / time_ns);
     if (time_ns > 0 && totals->bytes && limit > 0)
-        say(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * (double)totals->bytes / time_ns * 1e9 / limit,
-            limit * 1e-9);
+        say(text, size, ", %.0f %% of a copy here (%.3g GB/s)", 100 * shares.memory, limit * 1e-9);
+    if (shares.arithmetic > 0 && totals->operations)
+        say(text, size, ", and compute %.3g G operations/s, %.0f %% of additions here (%.3g G/s)",
+            (double)totals->operations / time_ns, 100 * shares.arithmetic, account->device.additions_per_second * 1e-9);
     say(text, size, ".");
 }
 
@@ -119,38 +155,49 @@ static void say_device(const struct le_account *account, char *text, size_t size
     say(text, size, "Would help: %s.", most->help);
 }
 
-void le_account_verdict(const struct le_account *account, char *text, size_t size) {
-    struct totals totals = add_up(account);
-    if (account->device_sums.span_ns) {
-        *text = '\0';
-        say_device(account, text, size);
-        return;
-    }
-    double kernel_ns = (double)totals.by_kind_ns[LEAT_COST_KERNEL], limit = account->device.copy_bytes_per_second;
-    double wall_ns = account->wall_ns ? (double)account->wall_ns : 1;
-    double rate = kernel_ns > 0 ? (double)totals.bytes / kernel_ns * 1e9 : 0;
-    *text = '\0';
-    if (kernel_ns < KERNEL_SHARE * wall_ns) {
-        leat_cost_kind kind = largest(&totals);
-        say(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%", 100 * kernel_ns / wall_ns,
-            leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
-        say_kernels(account, &totals, ';', text, size);
-        say(text, size, "\nWould help: %s.", ADVICE[kind]);
-        return;
-    }
-    bool starved = (double)totals.operations < OPERATIONS_FEW * (double)totals.bytes;
-    bool full = limit > 0 && rate >= MEMORY_SHARE * limit;
-    say(text, size, full || starved ? "memory-bound" : "compute-bound");
-    say_kernels(account, &totals, ':', text, size);
+/* What bounds kernels, and what would help them. */
+static void say_bound(const struct le_account *account, const struct totals *totals, char *text, size_t size) {
+    struct shares shares = shares_of(account, totals);
+    double each_ns = (double)totals->by_kind_ns[LEAT_COST_KERNEL] / (double)(totals->kernels ? totals->kernels : 1);
+    bool by_memory = shares.memory > shares.arithmetic;
+    bool explained = shares.memory >= LAUNCH_SHARE || shares.arithmetic >= LAUNCH_SHARE;
+    bool by_launch = !explained && each_ns < LAUNCH_NS;
+    say(text, size, by_launch ? "launch-bound" : by_memory ? "memory-bound" : "compute-bound");
+    say_kernels(account, totals, ':', text, size);
     say(text, size, "\nWould help: ");
-    if (full)
+    if (by_launch)
+        say(text, size, "fewer, larger kernels: %llu of them take %.2g us each.", (unsigned long long)totals->kernels,
+            each_ns * 1e-3);
+    else if (by_memory && shares.memory >= MEMORY_SHARE)
         say(text, size,
             "fewer bytes: narrower types, or more of the work in one program, so that arrays are read once.");
-    else if (starved)
+    else if (by_memory)
         say(text, size,
             "memory that is used again (--repeat shows it: the first touch of new pages costs), or reading arrays "
             "along their last axis.");
-    else
+    else if (account->device.threads < account->device.cores)
         say(text, size, "more threads (%d of %d cores in use), narrower types, cheaper functions.",
             account->device.threads, account->device.cores);
+    else
+        say(text, size, "narrower types, cheaper functions.");
+}
+
+void le_account_verdict(const struct le_account *account, char *text, size_t size) {
+    struct totals totals = add_up(account);
+    *text = '\0';
+    if (account->device_sums.span_ns) {
+        say_device(account, text, size);
+        return;
+    }
+    double kernel_ns = (double)totals.by_kind_ns[LEAT_COST_KERNEL];
+    double wall_ns = account->wall_ns ? (double)account->wall_ns : 1;
+    if (kernel_ns >= KERNEL_SHARE * wall_ns) {
+        say_bound(account, &totals, text, size);
+        return;
+    }
+    leat_cost_kind kind = largest(&totals);
+    say(text, size, "overhead-bound: kernels take %.0f %% of the time, %s %.0f %%", 100 * kernel_ns / wall_ns,
+        leat_cost_name(kind), 100 * (double)totals.by_kind_ns[kind] / wall_ns);
+    say_kernels(account, &totals, ';', text, size);
+    say(text, size, "\nWould help: %s.", advice(&totals, kind));
 }

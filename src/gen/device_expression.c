@@ -200,7 +200,7 @@ static const struct held *make_cast(struct cuda *c, struct le_node *node, struct
     const struct held *x = le_cuda_node(c, node->operands[0], block, outside);
     const char *text;
     if (node->kind == LE_NODE_ROUND) {
-        const char *half = le_cuda_cast(c, x->text, LE_F32, node->rounded);
+        const char *half = le_cuda_cast(c, le_cuda_wide(c, x), node->operands[0]->type, node->rounded);
         text = le_cuda_cast(c, half, node->rounded, LE_F32);
     } else {
         if (node->type == LE_I64 && le_cuda_is_narrow(c, node))

@@ -56,6 +56,8 @@ static bool computes(const struct le_instructions *all, enum le_type type) {
 static bool has_cast(const struct le_instructions *all, enum le_type from, enum le_type to) {
     bool a = computes(all, from), b = computes(all, to);
     enum le_type inner = a ? from : to;
+    if (le_type_is_half(to) && le_round_takes(from, to))
+        return computes(all, LE_F32);
     if (from == to || !(a || b))
         return false;
     if (le_type_is_half(from) || le_type_is_half(to))

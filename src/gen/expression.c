@@ -169,6 +169,29 @@ static void add_note(struct gen *g, const struct le_node *node, struct scope *sc
                                   .imm = power ? LE_NOTE_POWER : LE_NOTE_DIVISION});
 }
 
+/* Rounds x to a 16-bit float and takes it back to f32. */
+static struct operand *generate_round(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
+    struct operand *x = le_gen_node(g, node->operands[0], scope, c);
+    struct le_instr instr = {.code = LE_CODE_ROUND,
+                             .type = (uint8_t)node->operands[0]->type,
+                             .type2 = (uint8_t)node->rounded,
+                             .a = (uint16_t)le_gen_use(g, x, scope),
+                             .b = LE_NO_REG,
+                             .c = LE_NO_REG,
+                             .e = LE_NO_REG};
+    if (instr.type != LE_F32) { /* ROUND is of an f32, and two casts round once */
+        instr.code = LE_CODE_CAST;
+        instr.d = (uint16_t)le_gen_result(g, scope, node->rounded);
+        le_gen_emit(g, scope, instr);
+        instr.a = instr.d;
+        instr.type = (uint8_t)node->rounded;
+        instr.type2 = LE_F32;
+    }
+    instr.d = (uint16_t)le_gen_result(g, scope, LE_F32);
+    le_gen_emit(g, scope, instr);
+    return new_operand(g, instr.d, scope, scope->in_lane);
+}
+
 static struct operand *generate_op(struct gen *g, struct le_node *node, struct scope *scope, struct condition c) {
     struct operand *x[3];
     for (int k = 0; k < node->operand_count; k++)
@@ -181,10 +204,6 @@ static struct operand *generate_op(struct gen *g, struct le_node *node, struct s
                              .e = LE_NO_REG};
     if (node->kind == LE_NODE_CAST)
         instr.code = LE_CODE_CAST;
-    if (node->kind == LE_NODE_ROUND) {
-        instr.code = LE_CODE_ROUND;
-        instr.type2 = (uint8_t)node->rounded;
-    }
     instr.a = (uint16_t)le_gen_use(g, x[0], scope);
     if (node->operand_count > 1)
         instr.b = (uint16_t)le_gen_use(g, x[1], scope);
@@ -352,8 +371,9 @@ static struct operand *generate(struct gen *g, struct le_node *node, struct scop
             return generate_logic(g, node, scope, c);
         return generate_op(g, node, scope, c);
     case LE_NODE_CAST:
-    case LE_NODE_ROUND:
         return generate_op(g, node, scope, c);
+    case LE_NODE_ROUND:
+        return generate_round(g, node, scope, c);
     }
     return NULL;
 }

@@ -237,6 +237,7 @@ bool le_gen_is_for(const struct gen *g, int index);
 bool le_gen_by_host(const struct gen *g, int index); /* dynamic, but all bounds are known before the kernel starts */
 int64_t le_gen_work(struct gen *g);                  /* of the whole stage: its time in additions */
 int64_t le_gen_operations(struct gen *g);            /* of the whole stage: arithmetic alone, one each */
+int64_t le_gen_additions(struct gen *g);             /* the same, each as the additions that take as long */
 
 /* combine.c: squares of differences in one instruction each; bodies' ends are known */
 void le_gen_combine(struct gen *g);

@@ -164,7 +164,7 @@ leat_status le_gen_map(const struct le_kernel *kernel, struct scan *scan, struct
     else
         le_gen_choose_lane(&g);
     choose_block(&g);
-    launch.operations = le_gen_operations(&g);
+    launch.operations = le_gen_additions(&g);
     bool chunks = scan && le_gen_cut_scan(&g, scan, &launch);
     le_gen_open_hosts(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);
@@ -229,7 +229,7 @@ static bool generate_parts(const struct le_kernel *kernel, struct le_launches *o
     bool fits = terms >= 2 * PART_TERMS_MIN && all_safe(&g);
     if (fits) {
         struct operand *totals[ARRAY_LEN(g.nodes)];
-        launch.operations = le_gen_operations(&g);
+        launch.operations = le_gen_additions(&g);
         launch.clip_count[0] = terms;
         launch.clip_size[0] = part_size(terms, kernel->threads);
         launch.tasks = (terms + launch.clip_size[0] - 1) / launch.clip_size[0];
@@ -272,7 +272,7 @@ static leat_status generate_scatter(const struct le_kernel *kernel, struct le_la
     le_gen_find_indices(&g);
     le_gen_choose_lane(&g);
     choose_block(&g);
-    launch.operations = le_gen_operations(&g);
+    launch.operations = le_gen_additions(&g);
     int64_t copies = le_gen_copies(g.stage->scatter, points(&g), elements, size);
     le_gen_open_hosts(&g);
     struct scope *scope = open_kept(&g, &lane_clip, &first);

@@ -25,7 +25,7 @@ struct le_launch {
     bool links;
     /* Each task scatters into its own copy of the target (buffer LE_PARTS), added in order afterwards. */
     bool copies;
-    int64_t operations, elements; /* for the ledger */
+    int64_t operations, elements; /* for the ledger: in additions that take as long; of the target */
 };
 #define LE_PARTS (-2) /* buffer number of the tasks' own memory */
 

@@ -526,7 +526,7 @@ bool le_gen_is_strided(struct gen *g) {
 
 struct work {
     struct gen *g;
-    double time, operations;
+    double time, operations, additions;
 };
 
 static double product(const struct gen *g, const int *indices, int count) {
@@ -552,8 +552,10 @@ static void add_work(struct le_node *node, void *user) {
     double points = product(w->g, node->free, node->free_count) * product(w->g, node->indices, node->index_count);
     int fused = node->kind == LE_NODE_OP && node->code >= LE_OPS ? 2 : 1; /* a multiply-add is two */
     w->time += points * (double)own;
-    if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE)
+    if (node->kind == LE_NODE_OP || node->kind == LE_NODE_RAND || node->kind == LE_NODE_REDUCE) {
         w->operations += points * fused;
+        w->additions += points * (double)(own > fused ? own : fused);
+    }
 }
 
 static struct work work_of(struct gen *g) {
@@ -573,4 +575,7 @@ int64_t le_gen_work(struct gen *g) {
 }
 int64_t le_gen_operations(struct gen *g) {
     return whole(work_of(g).operations);
+}
+int64_t le_gen_additions(struct gen *g) {
+    return whole(work_of(g).additions);
 }

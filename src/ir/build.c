@@ -408,9 +408,16 @@ struct le_node *le_node_cast(struct le_ir *ir, enum le_type type, struct le_node
         ir, &(struct le_node){.kind = LE_NODE_CAST, .type = type, .operands = &operand, .operand_count = 1});
 }
 
+/* f32 has all integers of up to 24 bits, and f16 has none above 65,504. */
+bool le_round_takes(enum le_type type, enum le_type rounded) {
+    return type == LE_F32 || type == LE_F64 || (le_type_is_int(type) && le_type_bits(type) > 16 && rounded == LE_BF16);
+}
+
 struct le_node *le_node_round(struct le_ir *ir, enum le_type rounded, struct le_node *operand) {
     if (operand->kind == LE_NODE_ROUND && operand->rounded == rounded)
         return operand;
+    if (!le_round_takes(operand->type, rounded))
+        operand = le_node_cast(ir, LE_F32, operand);
     return le_node_make(
         ir, &(struct le_node){
                 .kind = LE_NODE_ROUND, .type = LE_F32, .rounded = rounded, .operands = &operand, .operand_count = 1});

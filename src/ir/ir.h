@@ -18,7 +18,7 @@ enum le_node_kind {
     LE_NODE_LOAD,   /* element of `value` at operands (i64), cast to f32 if 16-bit; edge, fill */
     LE_NODE_OP,     /* code: an operation or LE_CODE_MULADD, MULSUB, NMULADD */
     LE_NODE_CAST,   /* operand to type */
-    LE_NODE_ROUND,  /* f32 operand rounded to the 16-bit float `rounded` */
+    LE_NODE_ROUND,  /* the operand rounded once to the 16-bit float `rounded`, as an f32 */
     LE_NODE_SELECT, /* operands: condition (bool), then, else */
     LE_NODE_RAND,   /* code: LE_CODE_RAND, LE_CODE_RANDN; operands: seed, then arguments (i64 or u64) */
     LE_NODE_REDUCE, /* code: enum le_reduction without MEAN; operands: body; over indices */
@@ -268,6 +268,9 @@ struct le_node *le_node_index(struct le_ir *ir, int index);
 struct le_node *le_node_len(struct le_ir *ir, int symbol, int axis);
 struct le_node *le_node_op(struct le_ir *ir, int code, enum le_type type, struct le_node **operands, int count);
 struct le_node *le_node_cast(struct le_ir *ir, enum le_type type, struct le_node *operand);
+/* Whether a number of that type is rounded as it is. All others become an f32 first, which does not change them. */
+bool le_round_takes(enum le_type type, enum le_type rounded);
+/* operand: a number of any type; a cast to f32 before this may round it twice. */
 struct le_node *le_node_round(struct le_ir *ir, enum le_type rounded, struct le_node *operand);
 struct le_node *le_node_select(struct le_ir *ir, struct le_node *condition, struct le_node *then,
                                struct le_node *otherwise);

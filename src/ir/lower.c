@@ -201,7 +201,7 @@ static void lower_new(struct lower *l, const struct le_step *step) {
     if (step->value)
         check_start(l, step, type);
     struct le_node *value =
-        step->value ? le_lower_as(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0);
+        step->value ? le_lower_into(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0);
     le_lower_finish_statement(l, step);
     st = &l->ir->statements.at[l->statement];
     st->sizes = sizes;

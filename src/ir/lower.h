@@ -136,7 +136,9 @@ struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum 
 struct le_node *le_lower_bound(struct lower *l, const struct le_tree_node *n);
 struct le_node *le_lower_any(struct lower *l, const struct le_tree_node *n); /* in its own type */
 struct le_node *le_lower_scalar(struct lower *l, const struct le_symbol *symbol);
-struct le_node *le_lower_stored(struct lower *l, struct le_node *x, enum le_type type); /* as an assignment rounds it */
+/* As an assignment to an array or scalar of that type stores it: rounded once, also to a 16-bit float. */
+struct le_node *le_lower_stored(struct lower *l, struct le_node *x, enum le_type type);
+struct le_node *le_lower_into(struct lower *l, const struct le_tree_node *n, enum le_type type);
 struct le_node *le_lower_op1(struct lower *l, int code, enum le_type type, struct le_node *a);
 struct le_node *le_lower_op2(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b);
 /* a + b or a - b: a multiply-add where one operand is a product, the left one first */

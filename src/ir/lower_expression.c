@@ -219,9 +219,7 @@ static struct le_node *lower_read(struct lower *l, const struct le_tree_node *n)
     for (int k = 0; k < n->child_count; k++)
         model.trusted &= n->children[k]->kind == LE_TREE_INDEX; /* no variable that is known to be one */
     if (n->edge == LE_EDGE_FILL) {
-        struct le_node *fill = le_node_cast(l->ir, l->ir->values.at[value].type, le_lower_scalar(l, n->fill));
-        enum le_type stored = l->ir->values.at[value].type;
-        model.fill = le_type_is_half(stored) ? le_node_round(l->ir, stored, fill) : fill;
+        model.fill = le_lower_stored(l, le_lower_scalar(l, n->fill), l->ir->values.at[value].type);
     }
     return le_node_make(l->ir, &model);
 }
@@ -372,8 +370,7 @@ static struct le_node *lower_select(struct lower *l, const struct le_tree_node *
 }
 
 static struct le_node *lower_cast(struct lower *l, const struct le_tree_node *n) {
-    struct le_node *x = le_lower_as(l, n->children[0], n->type);
-    return le_type_is_half(n->type) ? le_node_round(l->ir, n->type, x) : x;
+    return le_lower_into(l, n->children[0], le_type_strong(n->type));
 }
 
 static struct le_node *lower_second(struct lower *l, const struct le_tree_node *n) {
@@ -427,7 +424,8 @@ static struct le_node *lower(struct lower *l, const struct le_tree_node *n) {
     return x;
 }
 
-struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum le_type type) {
+/* In the type that the node has by itself. */
+static struct le_node *lower_bounded(struct lower *l, const struct le_tree_node *n) {
     struct le_node *x;
     if (++l->depth > DEPTH_MAX) {
         if (!l->failed)
@@ -443,13 +441,19 @@ struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum 
         le_fail_at(LEAT_PROGRAM, n->place, "split it into several statements", "the expression is nested too deeply");
         l->failed = true;
     }
-    return le_node_cast(l->ir, le_type_strong(type), x);
+    return x;
 }
 
-/* A value as an assignment to an array or scalar of that storage type rounds it. */
+struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum le_type type) {
+    return le_node_cast(l->ir, le_type_strong(type), lower_bounded(l, n));
+}
+
+struct le_node *le_lower_into(struct lower *l, const struct le_tree_node *n, enum le_type type) {
+    return le_lower_stored(l, lower_bounded(l, n), type);
+}
+
 struct le_node *le_lower_stored(struct lower *l, struct le_node *x, enum le_type type) {
-    x = le_node_cast(l->ir, type, x);
-    return le_type_is_half(type) ? le_node_round(l->ir, type, x) : x;
+    return le_type_is_half(type) ? le_node_round(l->ir, type, x) : le_node_cast(l->ir, type, x);
 }
 
 struct le_node *le_lower_any(struct lower *l, const struct le_tree_node *n) {

@@ -64,7 +64,7 @@ static void assign_scalar(struct lower *l, const struct le_step *step) {
 static void new_scalar(struct lower *l, const struct le_step *step) {
     enum le_type type = le_type_strong(step->symbol->type);
     set_scalar(l, step,
-               step->value ? le_lower_as(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0));
+               step->value ? le_lower_into(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0));
 }
 
 static void count_sets(struct lower *l, const struct le_step *steps, int first, int end) {

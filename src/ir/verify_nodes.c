@@ -109,6 +109,12 @@ static const char *second_problem(const struct le_node *n) {
     return le_region_gives_two(region) ? NULL : "a region that gives one number";
 }
 
+static const char *round_problem(const struct le_node *n) {
+    bool right = n->operand_count == 1 && n->type == LE_F32 && le_type_is_half(n->rounded) &&
+                 le_round_takes(n->operands[0]->type, n->rounded);
+    return right ? NULL : "a rounding's operand or type";
+}
+
 static const char *node_problem(const struct verify *v, const struct le_node *n) {
     if (n->kind == LE_NODE_REGION)
         return le_region_problem(v, n);
@@ -127,10 +133,7 @@ static const char *node_problem(const struct verify *v, const struct le_node *n)
     case LE_NODE_CAST:
         return n->operand_count == 1 ? NULL : "a cast's operand";
     case LE_NODE_ROUND:
-        return n->operand_count == 1 && n->operands[0]->type == LE_F32 && n->type == LE_F32 &&
-                       le_type_is_half(n->rounded)
-                   ? NULL
-                   : "a rounding's operand or type";
+        return round_problem(n);
     case LE_NODE_SELECT:
     case LE_NODE_ELSE:
         return choice_problem(n);

@@ -316,18 +316,32 @@ static const char *function_hint(struct le_checker *c, const char *name) {
         int count, capacity;
     } known = {0};
     for (int op = 0; op < LE_OPS; op++)
-        if (le_op_function(le_op_info((enum le_op)op)->name, strlen(le_op_info((enum le_op)op)->name)) ==
-            (enum le_op)op)
+        if (le_op_is_function((enum le_op)op))
             *LE_PUSH(c->arena, &known) = le_op_info((enum le_op)op)->name;
     for (int k = 0; k < LE_REDUCTIONS; k++)
         *LE_PUSH(c->arena, &known) = le_reduction_name((enum le_reduction)k);
-    for (int k = 0; k < LE_PARTS; k++)
-        *LE_PUSH(c->arena, &known) = le_part_name((enum le_part)k);
+    for (int k = 0; k < LE_SPECIALS; k++)
+        *LE_PUSH(c->arena, &known) = le_special_words((enum le_special)k)->name;
     for (int k = 0; k < c->names.count && k < 1000; k++)
         if (c->names.at[k]->definition)
             *LE_PUSH(c->arena, &known) = c->names.at[k]->text;
     const char *near = le_nearest(name, known.at, known.count);
     return near ? le_arena_format(c->arena, "did you mean `%s`?", near) : "define it above: `def NAME(a) = ...`";
+}
+
+static struct le_tree_node *resolve_special(struct le_checker *c, const struct le_ast *ast,
+                                            const struct le_scope *scope, enum le_special special) {
+    if (special == LE_SPECIAL_LEN)
+        return resolve_len(c, ast, scope);
+    bool is_rand = special == LE_SPECIAL_RAND || special == LE_SPECIAL_RANDN;
+    if (is_rand && ast->children.count == 0)
+        le_checker_fail(c, ast->place, le_arena_format(c->arena, "write %s(1, i)", ast->name), "'%s' needs a seed",
+                        ast->name);
+    if (!is_rand)
+        check_arguments(c, ast, 1);
+    struct le_tree_node *node = resolve_children(c, ast, scope, is_rand ? LE_TREE_RAND : LE_TREE_PART);
+    node->op = is_rand ? special == LE_SPECIAL_RANDN : (int)special - LE_SPECIAL_RE + LE_PART_RE;
+    return node;
 }
 
 static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
@@ -351,24 +365,9 @@ static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_a
         node->type = type;
         return node;
     }
-    if (strcmp(ast->name, "len") == 0)
-        return resolve_len(c, ast, scope);
-    bool is_rand = strcmp(ast->name, "rand") == 0;
-    if (is_rand || strcmp(ast->name, "randn") == 0) {
-        if (ast->children.count == 0)
-            le_checker_fail(c, ast->place, le_arena_format(c->arena, "write %s(1, i)", ast->name), "'%s' needs a seed",
-                            ast->name);
-        struct le_tree_node *node = resolve_children(c, ast, scope, LE_TREE_RAND);
-        node->op = !is_rand;
-        return node;
-    }
-    for (int part = 0; part < LE_PARTS; part++)
-        if (strcmp(ast->name, le_part_name((enum le_part)part)) == 0) {
-            check_arguments(c, ast, 1);
-            struct le_tree_node *node = resolve_children(c, ast, scope, LE_TREE_PART);
-            node->op = part;
-            return node;
-        }
+    enum le_special special = le_special_parse(ast->name, length);
+    if (special < LE_SPECIALS)
+        return resolve_special(c, ast, scope, special);
     le_checker_fail(c, ast->place, function_hint(c, ast->name), "unknown function '%s'", ast->name);
 }
 

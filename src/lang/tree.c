@@ -93,7 +93,8 @@ bool le_tree_any(const struct le_tree_node *node, bool (*holds)(const struct le_
     return any(node, &q);
 }
 
+_Static_assert((int)LE_SPECIAL_CONJ - (int)LE_SPECIAL_RE == (int)LE_PART_CONJ, "the parts are in one order");
+
 const char *le_part_name(enum le_part part) {
-    static const char *const names[LE_PARTS] = {"re", "im", "conj"};
-    return names[part];
+    return le_special_words((enum le_special)((int)LE_SPECIAL_RE + (int)part))->name;
 }

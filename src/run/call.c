@@ -8,7 +8,7 @@
 /* There is room for it. */
 static void add_want(leat_call *call, int symbol, leat_array *target) {
     call->wants[call->want_count++] =
-        (struct le_want){.symbol = symbol, .target = target ? le_array_retain(target) : NULL};
+        (struct le_want){.symbol = symbol, .target = target ? le_array_retain(target) : NULL, .is_fresh = true};
     call->want_of[symbol] = call->want_count;
 }
 
@@ -124,9 +124,8 @@ static void forget_array(leat_call *call, int symbol) {
     s->cells[value].array = NULL;
 }
 
-/* On the CPU arrays of another device's context are used where the host sees their memory; work on them is waited for.
- */
-static leat_status check_memory(leat_call *call, const char *name, const leat_array *array) {
+/* An array of another context may be an input if its memory is the host's; a CPU's run waits for the work on it. */
+static leat_status check_input(leat_call *call, const char *name, const leat_array *array) {
     const struct le_device *device = array ? le_array_device(array) : NULL;
     if (!device)
         return LEAT_OK;
@@ -147,7 +146,7 @@ leat_status le_call_set_array(leat_call *call, const char *name, leat_array *arr
     leat_status status = find_input(call, name, &symbol);
     call->steady = false;
     if (status == LEAT_OK)
-        status = check_memory(call, name, array);
+        status = check_input(call, name, array);
     if (status != LEAT_OK)
         return status;
     struct le_bind *b = &call->binds[symbol];
@@ -187,18 +186,39 @@ void le_call_want_clear(leat_call *call) {
     default_wants(call); /* its room is there since the call was made */
 }
 
+static leat_status check_target(const leat_call *call, const char *name, const leat_array *array) {
+    if (!le_context_has(call->program->ctx, array))
+        return le_fail(LEAT_INVALID, "cannot write '%s' into an array of another context", name);
+    if (array->read_only)
+        return le_fail(LEAT_INVALID, "cannot write '%s' into a read-only array", name);
+    if (le_array_repeats(array))
+        return le_fail(LEAT_INVALID, "cannot write '%s' into an array with overlapping elements", name);
+    return LEAT_OK;
+}
+
+/* Of two results that share memory one would be lost. */
+static leat_status check_apart(const leat_call *call, int symbol, const leat_array *array, bool only_fresh) {
+    struct le_symbol *const *symbols = call->program->tree->symbols;
+    for (int k = 0; k < call->want_count; k++) {
+        const struct le_want *w = &call->wants[k];
+        if (w->symbol != symbol && w->target && (w->is_fresh || !only_fresh) && le_array_shares(w->target, array))
+            return le_fail_at(LEAT_INVALID, (struct le_place){0}, "an array of its own for each result",
+                              "cannot write '%s' into an array that shares memory with the array for '%s'",
+                              symbols[symbol]->name, symbols[w->symbol]->name);
+    }
+    return LEAT_OK;
+}
+
 leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
     int symbol = le_tree_find(call->program->tree, name);
     if (symbol < 0)
         return le_fail(LEAT_INVALID, "'%s' is not a name of this program", name);
-    if (array && array->read_only)
-        return le_fail(LEAT_INVALID, "'%s' is wanted in an array that is read-only", name);
-    if (array && le_array_repeats(array))
-        return le_fail(LEAT_INVALID, "'%s' is wanted in an array whose elements share memory: a stride is 0", name);
-    call->steady = false;
-    leat_status status = check_memory(call, name, array);
+    leat_status status = array ? check_target(call, name, array) : LEAT_OK;
+    if (!status && array)
+        status = check_apart(call, symbol, array, true);
     if (status)
         return status;
+    call->steady = call->targets_apart = false;
     if (call->default_wants) {
         drop_wants(call);
         call->default_wants = false;
@@ -206,6 +226,7 @@ leat_status le_call_want(leat_call *call, const char *name, leat_array *array) {
     if (call->want_of[symbol] > 0) {
         struct le_want *known = &call->wants[call->want_of[symbol] - 1];
         leat_array *old = known->target;
+        known->is_fresh = true;
         known->target = array ? le_array_retain(array) : NULL;
         le_array_free(old);
         le_array_free(known->view);
@@ -398,11 +419,6 @@ static leat_status wait_for_arrays(leat_call *call) {
         if (array && array->buffer->block)
             status = le_block_wait(array->buffer->block, LE_ACCESS_READ);
     }
-    for (int k = 0; k < call->want_count && !status; k++) {
-        const leat_array *array = call->wants[k].target;
-        if (array && array->buffer->block)
-            status = le_block_wait(array->buffer->block, LE_ACCESS_WRITE);
-    }
     return status;
 }
 
@@ -429,9 +445,24 @@ static bool will_stay(const leat_call *call) {
     return stays && !(call->device && call->device->is_late);
 }
 
+/* Targets may be exchanged one by one between two runs, so that all of them must be apart only now. */
+static leat_status check_targets_apart(leat_call *call) {
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < call->want_count && !call->targets_apart; k++) {
+        const struct le_want *w = &call->wants[k];
+        call->wants[k].is_fresh = false;
+        if (!status && w->target)
+            status = check_apart(call, w->symbol, w->target, false);
+    }
+    call->targets_apart = status == LEAT_OK;
+    return status;
+}
+
 leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
     drop_results(call);
     leat_status status = call->has_blocks ? wait_for_arrays(call) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = check_targets_apart(call);
     if (call->device)
         call->home.stream = stream;
     if (status == LEAT_OK)

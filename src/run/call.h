@@ -17,6 +17,7 @@ struct le_bind {
 struct le_want {
     int symbol;
     leat_array *target; /* retained; NULL: a new array */
+    bool is_fresh;      /* asked for since the last run */
     leat_array *result; /* of the last run, or of this one, if it is `number`; retained */
     int placed;         /* by the last run: the value that is made in the target; -1: none */
     int number;         /* the same of rank 0, where kernels write it: in the target, or else in `result` */
@@ -30,12 +31,13 @@ struct leat_call {
     struct le_want *wants;
     int want_count, want_capacity;
     int *want_of;                       /* by symbol: 1 + its number in wants; 0: it is not asked for */
+    bool targets_apart;                 /* it is known that no two wants' targets share memory */
     bool targeted;                      /* some want has a target; known when results are handed out */
     bool default_wants;                 /* wants are the program's own results */
     struct le_specialised *specialised; /* NULL: none yet */
     struct le_array_home home;          /* of new arrays; its stream is that of the run */
     struct le_device_run *device;       /* device_run.h; NULL on the CPU */
-    bool has_blocks;                    /* some array is, or was, of another device's context */
+    bool has_blocks;                    /* some input is, or was, of another device's context */
     bool stale;                         /* it ran out of memory in the middle of planning: make it anew */
     bool placed;                        /* by the last run: the wants, before its plan began */
     bool steady; /* all is as the last run, which went well, has left it: nothing is compared or bound again */

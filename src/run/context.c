@@ -87,6 +87,9 @@ static leat_status check_options(const leat_options *options) {
         return le_fail(LEAT_INVALID, "allocate, reallocate and release must be given together, or none of them");
     if (options->interpret < LEAT_INTERPRET_DEFAULT || options->interpret > LEAT_INTERPRET_ONLY)
         return le_fail(LEAT_INVALID, "interpret %d: it is no leat_interpret", (int)options->interpret);
+    if (options->copy_threads < 0 || options->copy_threads > THREADS_MAX)
+        return le_fail(LEAT_INVALID, "copy_threads %d: it must be 1 to %d, or 0 for the default", options->copy_threads,
+                       THREADS_MAX);
     if (options->ledger_level < 0 || options->ledger_level > 2)
         return le_fail(LEAT_INVALID, "ledger_level %d: it must be 0, 1 or 2", options->ledger_level);
     return LEAT_OK;
@@ -254,26 +257,20 @@ void le_context_warn(leat_context *ctx, const char *format, ...) {
     va_end(arguments);
 }
 
-/* ---- the copy rate, tickets */
+/* ---- rates, tickets */
 
-double le_context_copy_rate_known(leat_context *ctx) {
+leat_status le_context_rates(leat_context *ctx, bool measure, struct le_machine_rates *rates) {
     pthread_mutex_lock(&ctx->lock);
-    double rate = ctx->copy_bytes_per_second;
+    *rates = ctx->rates;
     pthread_mutex_unlock(&ctx->lock);
-    return rate;
-}
-
-leat_status le_context_copy_rate(leat_context *ctx, double *bytes_per_second) {
-    double rate = le_context_copy_rate_known(ctx);
-    if (rate == 0) {
-        leat_status status = le_machine_copy_rate(ctx->threads, ctx->memory, &rate);
-        if (status)
-            return status;
-        pthread_mutex_lock(&ctx->lock);
-        ctx->copy_bytes_per_second = rate;
-        pthread_mutex_unlock(&ctx->lock);
-    }
-    *bytes_per_second = rate;
+    if (!measure || rates->copy_bytes_per_second > 0)
+        return LEAT_OK;
+    leat_status status = le_machine_measure(ctx->threads, ctx->memory, ctx->simd, rates);
+    if (status)
+        return status;
+    pthread_mutex_lock(&ctx->lock);
+    ctx->rates = *rates;
+    pthread_mutex_unlock(&ctx->lock);
     return LEAT_OK;
 }
 

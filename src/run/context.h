@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "device/cpu/ops.h"
 #include "gen/device_interpreter.h"
+#include "run/machine.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -34,10 +35,10 @@ struct leat_context {
     leat_interpret interpret;                                       /* not DEFAULT */
     void (*log)(leat_log_level level, const char *text, void *user);
     void *log_user;
-    atomic_bool blas_warned;      /* of LEAT_BLAS */
-    struct leat_stream stream;    /* where a call without a stream runs */
-    pthread_mutex_t lock;         /* guards what follows */
-    double copy_bytes_per_second; /* 0: not measured */
+    atomic_bool blas_warned;       /* of LEAT_BLAS */
+    struct leat_stream stream;     /* where a call without a stream runs */
+    pthread_mutex_t lock;          /* guards what follows */
+    struct le_machine_rates rates; /* 0: not measured */
     /* leat_eval's programs by their text. They hold references to the context: leat_close drops them first. */
     struct le_program_cache *programs;
     void (*programs_free)(struct le_program_cache *programs);
@@ -50,12 +51,15 @@ void le_context_release(leat_context *ctx);
 void le_context_close(leat_context *ctx); /* the opener's release: drops the program cache, too */
 /* LEAT_INVALID for NULL, and in a child of the process that opened it. */
 leat_status le_context_check(const leat_context *ctx);
+/* Whether the array was made in this context. */
+static inline bool le_context_has(const leat_context *ctx, const leat_array *array) {
+    return array->buffer->pool == ctx->memory;
+}
 /* Passes one line to the log hook, if there is one. */
 void le_context_note(leat_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void le_context_warn(leat_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Bytes read plus written in a second by all threads copying; measured at the first call (about 0.1 s). */
-leat_status le_context_copy_rate(leat_context *ctx, double *bytes_per_second);
-double le_context_copy_rate_known(leat_context *ctx); /* 0: not measured */
+/* measure: measures them at the first such call (about 0.1 s); false gives what is known, 0 if that is nothing. */
+leat_status le_context_rates(leat_context *ctx, bool measure, struct le_machine_rates *rates);
 
 /* Where the context's arrays live. */
 static inline struct le_array_home le_context_home(const leat_context *ctx) {

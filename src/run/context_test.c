@@ -47,10 +47,17 @@ static void test_options(void **state) {
         {{.threads = 7}, LEAT_OK},
         {{.threads = -1}, LEAT_INVALID},
         {{.threads = 100000}, LEAT_INVALID},
+        {{.copy_threads = 3}, LEAT_OK},
+        {{.copy_threads = -1}, LEAT_INVALID},
+        {{.copy_threads = INT32_MAX}, LEAT_INVALID},
+        {{.interpret = LEAT_INTERPRET_ONLY}, LEAT_OK},
+        {{.interpret = (leat_interpret)(LEAT_INTERPRET_ONLY + 1)}, LEAT_INVALID},
+        {{.interpret = (leat_interpret)-1}, LEAT_INVALID},
         {{.simd = "baseline"}, LEAT_OK},
         {{.simd = "mmx"}, LEAT_INVALID},
         {{.ledger_level = 1}, LEAT_OK},
         {{.ledger_level = 3}, LEAT_INVALID},
+        {{.ledger_level = -1}, LEAT_INVALID},
         {{.allocate = never_allocate}, LEAT_INVALID},
     };
     (void)state;
@@ -124,11 +131,15 @@ static void test_tickets_and_rate(void **state) {
     leat_ticket second = le_context_ticket(ctx, NULL);
     assert_int_equal(first.stream_id, 1);
     assert_int_equal(second.number, first.number + 1);
-    double rate = 0, again = 0;
-    assert_true(le_context_copy_rate_known(ctx) == 0);
-    assert_int_equal(le_context_copy_rate(ctx, &rate), LEAT_OK);
-    assert_int_equal(le_context_copy_rate(ctx, &again), LEAT_OK);
-    assert_true(rate > 1e6 && rate == again && rate == le_context_copy_rate_known(ctx));
+    struct le_machine_rates rates, again, known;
+    assert_int_equal(le_context_rates(ctx, false, &rates), LEAT_OK);
+    assert_true(rates.copy_bytes_per_second == 0 && rates.additions_per_second == 0);
+    assert_int_equal(le_context_rates(ctx, true, &rates), LEAT_OK);
+    assert_int_equal(le_context_rates(ctx, true, &again), LEAT_OK);
+    assert_int_equal(le_context_rates(ctx, false, &known), LEAT_OK);
+    assert_true(rates.copy_bytes_per_second > 1e6 && rates.additions_per_second > 1e6);
+    assert_memory_equal(&rates, &again, sizeof rates);
+    assert_memory_equal(&rates, &known, sizeof rates);
     le_context_close(ctx);
 }
 

@@ -6,6 +6,7 @@
  * lies, too. The sums of a product lie in scratch memory, and are then
  * scaled and added to what the target held; those that need neither are made in place. */
 #include "base/memory.h"
+#include "device/cpu/blas_room.h"
 #include "run/contraction.h"
 #include <string.h>
 
@@ -180,14 +181,14 @@ static void call_matrix(const struct le_contract *c, int64_t rows, int64_t colum
     const int m = (int)rows, n = (int)columns, k = (int)terms, stride = (int)target_stride;
     const void *left = a.at, *right = b.at;
     void *out = target;
-    le_blas_begin(c->blas);
+    le_blas_begin();
     if (c->type == LE_F32)
         c->blas->sgemm(LE_BLAS_ROWS, a.transposed, b.transposed, m, n, k, (float)scale, left, a.stride, right, b.stride,
                        (float)kept, out, stride);
     else
         c->blas->dgemm(LE_BLAS_ROWS, a.transposed, b.transposed, m, n, k, scale, left, a.stride, right, b.stride, kept,
                        out, stride);
-    le_blas_end(c->blas);
+    le_blas_end();
 }
 
 static void call_vector(const struct le_contract *c, int64_t rows, int64_t terms, double scale, struct factor a,
@@ -196,13 +197,13 @@ static void call_vector(const struct le_contract *c, int64_t rows, int64_t terms
     const int m = (int)(as_is ? rows : terms), n = (int)(as_is ? terms : rows), stride = (int)target_stride;
     const void *left = a.at, *right = b.at;
     void *out = target;
-    le_blas_begin(c->blas);
+    le_blas_begin();
     if (c->type == LE_F32)
         c->blas->sgemv(LE_BLAS_ROWS, a.transposed, m, n, (float)scale, left, a.stride, right, b.stride, (float)kept,
                        out, stride);
     else
         c->blas->dgemv(LE_BLAS_ROWS, a.transposed, m, n, scale, left, a.stride, right, b.stride, kept, out, stride);
-    le_blas_end(c->blas);
+    le_blas_end();
 }
 
 /* The product of two panels, of which rows x columns are the tile's. */
@@ -518,6 +519,27 @@ static void find_places(const struct le_specialised *s, struct job *j) {
     j->kept_in_place = j->kept == j->target;
 }
 
+/* What is kept for reuse is given back if a BLAS finds no room otherwise. */
+static leat_status enter(leat_context *ctx, int callers) {
+    leat_status status = le_blas_enter(callers);
+    if (status == LEAT_OK)
+        return status;
+    le_errors_clear();
+    le_memory_pool_trim(ctx->memory);
+    return le_blas_enter(callers);
+}
+
+static leat_status run_tasks(leat_context *ctx, struct job *j, int64_t tasks) {
+    int threads = le_pool_threads(ctx->threads), callers = tasks < threads ? (int)tasks : threads;
+    leat_status status = j->c->blas ? enter(ctx, callers) : LEAT_OK;
+    if (status != LEAT_OK)
+        return status;
+    le_pool_run(ctx->threads, run_task, j, tasks);
+    if (j->c->blas)
+        le_blas_leave(callers);
+    return LEAT_OK;
+}
+
 leat_status le_contract_run(struct leat_call *call, const struct le_contract *c) {
     struct le_specialised *s = call->specialised;
     struct le_pool *threads = call->program->ctx->threads;
@@ -538,7 +560,9 @@ leat_status le_contract_run(struct leat_call *call, const struct le_contract *c)
     j.tiles = c->batch.total * c->parts * c->row_tiles * c->column_tiles;
     int64_t work = c->operations / 2 / j.tiles + 1;
     j.tiles_of_task = work < TASK_WORK_MIN ? TASK_WORK_MIN / work + 1 : 1;
-    le_pool_run(threads, run_task, &j, (j.tiles + j.tiles_of_task - 1) / j.tiles_of_task);
+    leat_status status = run_tasks(call->program->ctx, &j, (j.tiles + j.tiles_of_task - 1) / j.tiles_of_task);
+    if (status != LEAT_OK)
+        return status;
     if (j.sums)
         le_pool_run(threads, join_rows, &j,
                     round_up(c->batch.total * c->rows.total, rows_of_join(c)) / rows_of_join(c));

@@ -1,4 +1,4 @@
-/* The machine's name and sizes, read from /proc and /sys, and its copy rate, measured. */
+/* The machine's name and sizes, read from /proc and /sys, and its rates, measured. */
 #include "run/machine.h"
 #include "base/clock.h"
 #include <ctype.h>
@@ -105,7 +105,7 @@ static double best_rate(struct le_pool *threads, struct copy_job *copy) {
     return 2e9 * (double)copy->size_bytes / (double)(best_ns ? best_ns : 1);
 }
 
-leat_status le_machine_copy_rate(struct le_pool *threads, struct le_memory_pool *memory, double *bytes_per_second) {
+static leat_status copy_rate(struct le_pool *threads, struct le_memory_pool *memory, double *bytes_per_second) {
     void *source, *target;
     size_t source_bytes, target_bytes;
     leat_status status = le_memory_pool_take(memory, COPY_BYTES, false, &source, &source_bytes);
@@ -119,5 +119,51 @@ leat_status le_machine_copy_rate(struct le_pool *threads, struct le_memory_pool 
         le_memory_pool_give(memory, target, target_bytes);
     }
     le_memory_pool_give(memory, source, source_bytes);
+    return status;
+}
+
+/* ---- the rate of additions */
+
+#define ADD_COUNT 512 /* doubles; three arrays of them fit in any first-level cache */
+#define ADD_TURNS 1000
+#define ADD_TIMES 5
+
+struct add_job {
+    le_cpu_op *add;
+    struct le_instr instr;
+};
+
+static void add_often(void *job, int64_t task, int worker) {
+    const struct add_job *a = job;
+    _Alignas(64) double values[3][ADD_COUNT];
+    void *const registers[] = {values[0], values[1], values[2]};
+    (void)task;
+    (void)worker;
+    for (int k = 0; k < ADD_COUNT; k++)
+        values[0][k] = values[1][k] = values[2][k] = 1;
+    for (int turn = 0; turn < ADD_TURNS; turn++)
+        a->add(registers, &a->instr, ADD_COUNT);
+}
+
+static double add_rate(struct le_pool *threads, enum le_simd simd) {
+    struct add_job job = {
+        .instr = {.code = LE_OP_ADD, .type = LE_F64, .d = 0, .a = 1, .b = 2, .c = LE_NO_REG, .e = LE_NO_REG}};
+    int count = le_pool_threads(threads);
+    uint64_t best_ns = UINT64_MAX;
+    job.add = le_cpu_op_find(simd, &job.instr);
+    for (int k = 0; k < ADD_TIMES; k++) {
+        uint64_t start_ns = le_clock_ns();
+        le_pool_run(threads, add_often, &job, count);
+        uint64_t took_ns = le_clock_ns() - start_ns;
+        best_ns = took_ns < best_ns ? took_ns : best_ns;
+    }
+    return 1e9 * ADD_COUNT * ADD_TURNS * (double)count / (double)(best_ns ? best_ns : 1);
+}
+
+leat_status le_machine_measure(struct le_pool *threads, struct le_memory_pool *memory, enum le_simd simd,
+                               struct le_machine_rates *rates) {
+    leat_status status = copy_rate(threads, memory, &rates->copy_bytes_per_second);
+    if (!status) /* afterwards: threads take address space */
+        rates->additions_per_second = add_rate(threads, simd);
     return status;
 }

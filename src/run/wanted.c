@@ -97,14 +97,10 @@ static leat_status view_of(leat_array *target, const int64_t *shape, leat_array 
     return le_array_transpose(target, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, view);
 }
 
-/* What is bound, or one of the first `wants` wants, lies in its target's memory, too. */
-static bool is_target_shared(const struct leat_call *call, int want, int wants) {
-    const leat_array *target = call->wants[want].target;
+/* What is bound lies in its memory, too. No other target does. */
+static bool is_target_bound(const struct leat_call *call, const leat_array *target) {
     for (int q = 0; q < call->program->tree->symbol_count; q++)
         if (call->binds[q].kind == LE_BOUND_ARRAY && le_array_overlaps(call->binds[q].array, target))
-            return true;
-    for (int q = 0; q < wants; q++)
-        if (q != want && call->wants[q].target && le_array_overlaps(call->wants[q].target, target))
             return true;
     return false;
 }
@@ -121,7 +117,7 @@ static int find_placed(const struct leat_call *call, int want) {
         return -1;
     for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
         value = base;
-    if (!le_maker_of(s->plan, value) || is_target_shared(call, want, want))
+    if (!le_maker_of(s->plan, value) || is_target_bound(call, w->target))
         return -1;
     const int64_t *shape = s->plan->layouts[value].shape;
     const struct le_cell *cell = &s->cells[value];
@@ -129,15 +125,15 @@ static int find_placed(const struct leat_call *call, int want) {
     return fits && !cell->array && !cell->wanted ? value : -1;
 }
 
-/* The number that kernels write right where it is wanted; -1: none. One that is made again and again is copied, when it
- * has come, and so is what shares its memory: all that is wanted there comes in its order. */
+/* The number that kernels write right where it is wanted; -1: none. One that is made again and again is copied when it
+ * has come. */
 static int find_number(const struct leat_call *call, int want) {
     const struct le_specialised *s = call->specialised;
     const struct le_want *w = &call->wants[want];
     int value = s->ir->last[w->symbol];
     bool may_be = call->device && value >= 0 && s->ir->values.at[value].stage >= 0 &&
                   s->ir->values.at[value].rank == 0 && !s->plan->has_blocks && !le_is_complex_result(s, w->symbol);
-    bool fits = !w->target || (le_device_can_write(w->target) && !is_target_shared(call, want, call->want_count));
+    bool fits = !w->target || (le_device_can_write(w->target) && !is_target_bound(call, w->target));
     return may_be && fits ? value : -1;
 }
 

@@ -3,19 +3,41 @@
 #include <string.h>
 
 static const struct le_op_info infos[] = {
-#define LE_OP(id, op_name, op_arity, op_rule, op_cost)                                                                 \
-    [LE_OP_##id] = {.name = op_name, .arity = op_arity, .rule = LE_RULE_##op_rule, .cost = op_cost},
+#define LE_OP(id, op_name, op_arity, op_rule, op_cost, op_usage, op_summary)                                           \
+    [LE_OP_##id] = {.name = op_name,                                                                                   \
+                    .arity = op_arity,                                                                                 \
+                    .rule = LE_RULE_##op_rule,                                                                         \
+                    .cost = op_cost,                                                                                   \
+                    .words = {op_name, op_usage, op_summary}},
 #include "spec/op.def"
 #undef LE_OP
 };
-static const char *const reductions[LE_REDUCTIONS] = {
-    [LE_RED_SUM] = "sum",   [LE_RED_PROD] = "prod",     [LE_RED_MIN] = "min",
-    [LE_RED_MAX] = "max",   [LE_RED_ANY] = "any",       [LE_RED_ALL] = "all",
-    [LE_RED_MEAN] = "mean", [LE_RED_ARGMIN] = "argmin", [LE_RED_ARGMAX] = "argmax",
+static const struct le_words specials[LE_SPECIALS] = {
+    [LE_SPECIAL_LEN] = {"len", "len(x, axis)", "extent of an axis of array x; axis -1 is the last"},
+    [LE_SPECIAL_RAND] = {"rand", "rand(seed, i)", "random number from 0 to below 1, the same for the same arguments"},
+    [LE_SPECIAL_RANDN] = {"randn", "randn(seed, i)", "normal random number, the same for the same arguments"},
+    [LE_SPECIAL_RE] = {"re", "re(z)", "real part"},
+    [LE_SPECIAL_IM] = {"im", "im(z)", "imaginary part"},
+    [LE_SPECIAL_CONJ] = {"conj", "conj(z)", "complex conjugate"},
 };
-static const char *const edges[LE_EDGES] = {
-    [LE_EDGE_NONE] = "none",     [LE_EDGE_CLAMP] = "clamp",         [LE_EDGE_WRAP] = "wrap",
-    [LE_EDGE_MIRROR] = "mirror", [LE_EDGE_SYMMETRIC] = "symmetric", [LE_EDGE_FILL] = "fill",
+static const struct le_words reductions[LE_REDUCTIONS] = {
+    [LE_RED_SUM] = {"sum", "sum(i: x[i])", "sum; 0 over nothing"},
+    [LE_RED_PROD] = {"prod", "prod(i: x[i])", "product; 1 over nothing"},
+    [LE_RED_MIN] = {"min", "min(i: x[i])", "least; NaN if one is NaN"},
+    [LE_RED_MAX] = {"max", "max(i: x[i])", "greatest; NaN if one is NaN"},
+    [LE_RED_ANY] = {"any", "any(i: x[i])", "whether one is true"},
+    [LE_RED_ALL] = {"all", "all(i: x[i])", "whether all are true"},
+    [LE_RED_MEAN] = {"mean", "mean(i: x[i])", "mean; NaN over nothing"},
+    [LE_RED_ARGMIN] = {"argmin", "argmin(i: x[i])", "index of the first least; -1 over nothing"},
+    [LE_RED_ARGMAX] = {"argmax", "argmax(i: x[i])", "index of the first greatest; -1 over nothing"},
+};
+static const struct le_words edges[LE_EDGES] = {
+    [LE_EDGE_NONE] = {"none", "edge x none", "reads outside of x are errors again"},
+    [LE_EDGE_CLAMP] = {"clamp", "edge x clamp", "reads outside of x read its nearest element"},
+    [LE_EDGE_WRAP] = {"wrap", "edge x wrap", "x repeats round and round"},
+    [LE_EDGE_MIRROR] = {"mirror", "edge x mirror", "x goes back without repeating the border"},
+    [LE_EDGE_SYMMETRIC] = {"symmetric", "edge x symmetric", "x goes back, repeating the border"},
+    [LE_EDGE_FILL] = {"fill", "edge x fill(0)", "reads outside of x give this value"},
 };
 
 static bool equal(const char *known, const char *name, size_t length) {
@@ -27,35 +49,54 @@ const struct le_op_info *le_op_info(enum le_op op) {
 }
 
 /* Operators' spellings are no names, and negation's name is for printing only. */
-static bool is_callable(enum le_op op) {
+bool le_op_is_function(enum le_op op) {
     return op != LE_OP_NEG && infos[op].name[0] >= 'a' && infos[op].name[0] <= 'z';
 }
 
 enum le_op le_op_function(const char *name, size_t length) {
     for (enum le_op op = 0; op < LE_OPS; op++)
-        if (is_callable(op) && equal(infos[op].name, name, length))
+        if (le_op_is_function(op) && equal(infos[op].name, name, length))
             return op;
     return LE_OPS;
 }
 
+const struct le_words *le_special_words(enum le_special special) {
+    return &specials[special];
+}
+
+enum le_special le_special_parse(const char *name, size_t length) {
+    enum le_special special = 0;
+    while (special < LE_SPECIALS && !equal(specials[special].name, name, length))
+        special++;
+    return special;
+}
+
 const char *le_reduction_name(enum le_reduction reduction) {
-    return reductions[reduction];
+    return reductions[reduction].name;
+}
+
+const struct le_words *le_reduction_words(enum le_reduction reduction) {
+    return &reductions[reduction];
 }
 
 enum le_reduction le_reduction_parse(const char *name, size_t length) {
     enum le_reduction reduction = 0;
-    while (reduction < LE_REDUCTIONS && !equal(reductions[reduction], name, length))
+    while (reduction < LE_REDUCTIONS && !equal(reductions[reduction].name, name, length))
         reduction++;
     return reduction;
 }
 
 const char *le_edge_name(enum le_edge edge) {
-    return edges[edge];
+    return edges[edge].name;
+}
+
+const struct le_words *le_edge_words(enum le_edge edge) {
+    return &edges[edge];
 }
 
 enum le_edge le_edge_parse(const char *name, size_t length) {
     enum le_edge edge = 0;
-    while (edge < LE_EDGES && !equal(edges[edge], name, length))
+    while (edge < LE_EDGES && !equal(edges[edge].name, name, length))
         edge++;
     return edge;
 }

@@ -1,4 +1,5 @@
-/* The operation table, and the reductions'. */
+/* What programs call by name or by sign: operations, special functions, reductions, edge modes; and what each is, in
+ * words, for help. */
 #ifndef LE_OP_H
 #define LE_OP_H
 #include "spec/type.h"
@@ -18,20 +19,39 @@ enum le_rule {
     LE_RULE_INTEGER
 };
 enum le_op {
-#define LE_OP(id, name, arity, rule, cost) LE_OP_##id,
+#define LE_OP(id, name, arity, rule, cost, usage, summary) LE_OP_##id,
 #include "spec/op.def"
 #undef LE_OP
     LE_OPS
+};
+/* usage: "sqrt(x)", an expression with it; summary: what that is. */
+struct le_words {
+    const char *name, *usage, *summary;
 };
 struct le_op_info {
     const char *name;
     int arity;
     enum le_rule rule;
     int cost;
+    struct le_words words;
 };
 const struct le_op_info *le_op_info(enum le_op op);
 /* The function of that name that programs may call (sqrt, min, ...; no operators); LE_OPS: none. */
 enum le_op le_op_function(const char *name, size_t length);
+bool le_op_is_function(enum le_op op);
+
+/* Functions that are no operations: the checker has a rule of its own for each. */
+enum le_special {
+    LE_SPECIAL_LEN,
+    LE_SPECIAL_RAND,
+    LE_SPECIAL_RANDN,
+    LE_SPECIAL_RE,
+    LE_SPECIAL_IM,
+    LE_SPECIAL_CONJ,
+    LE_SPECIALS
+};
+const struct le_words *le_special_words(enum le_special special);
+enum le_special le_special_parse(const char *name, size_t length); /* LE_SPECIALS: none */
 
 enum le_reduction {
     LE_RED_SUM,
@@ -46,9 +66,11 @@ enum le_reduction {
     LE_REDUCTIONS
 };
 const char *le_reduction_name(enum le_reduction reduction);
+const struct le_words *le_reduction_words(enum le_reduction reduction);
 enum le_reduction le_reduction_parse(const char *name, size_t length); /* LE_REDUCTIONS: none */
 
 enum le_edge { LE_EDGE_NONE, LE_EDGE_CLAMP, LE_EDGE_WRAP, LE_EDGE_MIRROR, LE_EDGE_SYMMETRIC, LE_EDGE_FILL, LE_EDGES };
 const char *le_edge_name(enum le_edge edge);
+const struct le_words *le_edge_words(enum le_edge edge);
 enum le_edge le_edge_parse(const char *name, size_t length); /* LE_EDGES: none */
 #endif

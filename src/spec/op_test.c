@@ -23,6 +23,16 @@ static void finds_functions(void **state) {
     assert_int_equal(le_op_function("neg", 3), LE_OPS);
 }
 
+static void finds_special_functions(void **state) {
+    (void)state;
+    for (enum le_special special = 0; special < LE_SPECIALS; special++) {
+        const char *name = le_special_words(special)->name;
+        assert_int_equal(le_special_parse(name, strlen(name)), special);
+        assert_int_equal(le_op_function(name, strlen(name)), LE_OPS);
+    }
+    assert_int_equal(le_special_parse("le", 2), LE_SPECIALS);
+}
+
 static void finds_reductions(void **state) {
     (void)state;
     for (enum le_reduction red = 0; red < LE_REDUCTIONS; red++)
@@ -41,6 +51,7 @@ static void finds_edges(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_functions),
+        cmocka_unit_test(finds_special_functions),
         cmocka_unit_test(finds_reductions),
         cmocka_unit_test(finds_edges),
     };

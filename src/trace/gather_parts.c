@@ -1,4 +1,5 @@
 /* See record_command.h. A part is copied as it is: what is torn off at its end is the reader's to find. */
+#include "base/file_out.h"
 #include "base/memory.h"
 #include "trace/block_file.h"
 #include "trace/record_command.h"
@@ -95,36 +96,19 @@ static void note_captures(const struct le_trace_captures *captures, leat_trace_o
 
 /* ---- the file */
 
-static leat_status fail_file(const char *path, const char *what) {
-    return le_fail(LEAT_FILE, "%s: cannot be %s: %s", path, what, strerror(errno));
+static leat_status fail_read(const char *path) {
+    return le_fail(LEAT_FILE, "%s: cannot be read: %s", path, strerror(errno));
 }
 
-static bool write_all(int file, const char *bytes, size_t size_bytes) {
-    while (size_bytes) {
-        ssize_t written = write(file, bytes, size_bytes);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        size_bytes -= (size_t)written;
-    }
-    return true;
-}
-
-static leat_status append_part(int file, const char *name, const char *path, char *buffer,
-                               leat_trace_outcome *outcome) {
+static leat_status append_part(struct le_file_out *out, const char *path, char *buffer, leat_trace_outcome *outcome) {
     int part = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t length = -1;
-    leat_status status = part < 0 ? fail_file(path, "read") : LEAT_OK;
+    leat_status status = part < 0 ? fail_read(path) : LEAT_OK;
     while (!status && (length = read(part, buffer, COPY_BYTES)) != 0) {
         if (length < 0 && errno == EINTR)
             continue;
-        if (length < 0)
-            status = fail_file(path, "read");
-        else if (!write_all(file, buffer, (size_t)length))
-            status = fail_file(name, "written");
-        else
+        status = length < 0 ? fail_read(path) : le_file_out_write(out, buffer, (size_t)length);
+        if (!status)
             outcome->bytes += (uint64_t)length;
     }
     if (part >= 0)
@@ -163,7 +147,7 @@ static leat_status add_part(struct parts *parts, const char *name) {
 static leat_status list_parts(const char *folder, struct parts *parts) {
     DIR *directory = opendir(folder);
     if (!directory)
-        return fail_file(folder, "read");
+        return fail_read(folder);
     leat_status status = LEAT_OK;
     for (struct dirent *entry; !status && (entry = readdir(directory)) != NULL;)
         status = add_part(parts, entry->d_name);
@@ -173,7 +157,7 @@ static leat_status list_parts(const char *folder, struct parts *parts) {
     return status;
 }
 
-static leat_status append_parts(int file, const char *name, const char *folder, const struct parts *parts,
+static leat_status append_parts(struct le_file_out *out, const char *folder, const struct parts *parts,
                                 leat_trace_outcome *outcome) {
     char path[PATH_MAX], *buffer = le_alloc(COPY_BYTES);
     struct le_trace_captures captures = {0};
@@ -183,38 +167,18 @@ static leat_status append_parts(int file, const char *name, const char *folder, 
             continue;
         note_part(path, outcome);
         add_captures(path, &captures);
-        status = append_part(file, name, path, buffer, outcome);
+        status = append_part(out, path, buffer, outcome);
     }
     note_captures(&captures, outcome);
     le_free(buffer);
     return status;
 }
 
-static leat_status write_parts(const char *name, const char *folder, const struct parts *parts,
-                               leat_trace_outcome *outcome) {
-    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
-        return fail_file(name, "written");
-    leat_status status = append_parts(file, name, folder, parts, outcome);
-    if (close(file) != 0 && !status)
-        status = fail_file(name, "written");
-    return status;
-}
-
 static leat_status make_file(const char *folder, const char *name, const struct parts *parts,
                              leat_trace_outcome *outcome) {
-    char fresh[PATH_MAX];
-    struct stat about;
-    if (lstat(name, &about) == 0 && !S_ISREG(about.st_mode)) /* a device, a pipe, a link: nothing takes its place */
-        return write_parts(name, folder, parts, outcome);
-    if (snprintf(fresh, sizeof fresh, "%s.%d.new", name, (int)getpid()) >= (int)sizeof fresh)
-        return le_fail(LEAT_FILE, "%s: the name is too long", name);
-    leat_status status = write_parts(fresh, folder, parts, outcome);
-    if (!status && rename(fresh, name) != 0)
-        status = fail_file(name, "written");
-    if (status)
-        unlink(fresh);
-    return status;
+    struct le_file_out out;
+    leat_status status = le_file_out_open(name, NULL, &out);
+    return status ? status : le_file_out_close(&out, append_parts(&out, folder, parts, outcome));
 }
 
 leat_status le_parts_gather(const char *folder, const char *file, leat_trace_outcome *outcome) {

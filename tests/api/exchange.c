@@ -155,12 +155,112 @@ static void test_files(void **state) {
     leat_close(ctx);
 }
 
+/* Two arrays one after the other in a pipe, and what is none: nothing is read but what is needed to tell. */
+static void test_descriptors(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_array *a = array_of(ctx, LEAT_F64, 2, SHAPE(2, 2), LIST(1, 2, 3, 4)), *b = NULL;
+    leat_error error;
+    void *bytes = NULL;
+    size_t length = 0;
+    int ends[2];
+    char rest[8] = "";
+    assert_ok(leat_array_save_memory(a, &bytes, &length));
+    assert_int_equal(pipe(ends), 0);
+    for (int k = 0; k < 2; k++)
+        assert_int_equal(write(ends[1], bytes, length), length);
+    assert_int_equal(write(ends[1], bytes, length - 1), length - 1);
+    close(ends[1]);
+    for (int k = 0; k < 2; k++) {
+        assert_ok(leat_array_load_fd(ctx, ends[0], "a pipe", (leat_dtype)0, &b));
+        assert_f64(b, 4, LIST(1, 2, 3, 4));
+        leat_array_free(b);
+    }
+    assert_status(leat_array_load_fd(ctx, ends[0], "a pipe", (leat_dtype)0, &b), LEAT_FILE);
+    assert_ok(leat_error_get(ctx, &error));
+    assert_string_equal(error.message, "a pipe: it claims 32 bytes of elements, and has 31");
+    close(ends[0]);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "no array, but words", 19), 19);
+    assert_status(leat_array_load_fd(ctx, ends[0], NULL, (leat_dtype)0, &b), LEAT_FILE);
+    assert_int_equal(read(ends[0], rest, 7), 7);
+    assert_string_equal(rest, "t words");
+    assert_status(leat_array_load_fd(ctx, -1, NULL, (leat_dtype)0, &b), LEAT_INVALID);
+    assert_status(leat_array_load_fd(ctx, ends[0], NULL, (leat_dtype)99, &b), LEAT_INVALID);
+    close(ends[0]);
+    close(ends[1]);
+    assert_status(leat_array_load_fd(ctx, ends[0], NULL, (leat_dtype)0, &b), LEAT_FILE);
+    leat_memory_free(bytes);
+    leat_array_free(a);
+    leat_close(ctx);
+}
+
+/* Elements are where they were in the file: behind bytes that another reader took. */
+static void test_descriptor_of_a_file(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    char path[] = "/tmp/leat-exchange-XXXXXX";
+    leat_array *a = array_of(ctx, LEAT_F64, 1, SHAPE(3), LIST(1, 2, 3)), *b = NULL;
+    void *bytes = NULL;
+    size_t length = 0;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_ok(leat_array_save_memory(a, &bytes, &length));
+    assert_int_equal(write(file, "before", 6), 6);
+    assert_int_equal(write(file, bytes, length), length);
+    assert_int_equal(lseek(file, 6, SEEK_SET), 6);
+    assert_ok(leat_array_load_fd(ctx, file, path, (leat_dtype)0, &b));
+    assert_f64(b, 3, LIST(1, 2, 3));
+    close(file);
+    unlink(path);
+    leat_memory_free(bytes);
+    leat_array_free(b);
+    leat_array_free(a);
+    leat_close(ctx);
+}
+
+static bool go_on(void *user) {
+    int *left = user;
+    return (*left)-- > 0;
+}
+
+static void test_save_options(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    char folder[] = "/tmp/leat-exchange-XXXXXX", path[100];
+    leat_array *a = array_of(ctx, LEAT_F64, 2, SHAPE(2, 2), LIST(1, 2, 3, 4)), *b = NULL;
+    static const char *const names[] = {"a.npy", "a.npz", "a.png"};
+    assert_non_null(mkdtemp(folder));
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        int none = 0, much = 1000;
+        const leat_save_options synced = {.sync = true, .proceed = go_on, .user = &much},
+                                stopped = {.proceed = go_on, .user = &none};
+        snprintf(path, sizeof path, "%s/%s", folder, names[k]);
+        assert_status(leat_array_save_as(a, path, &stopped), LEAT_FILE);
+        assert_int_equal(access(path, F_OK), -1);
+        assert_ok(leat_array_save_as(a, path, NULL));
+        assert_ok(leat_array_save_as(a, path, &synced));
+        assert_true(much < 1000);
+        none = 0;
+        assert_status(leat_array_save_as(a, path, &stopped), LEAT_FILE);
+        assert_ok(leat_array_load(ctx, path, NULL, (leat_dtype)0, &b));
+        leat_array_free(b);
+        unlink(path);
+    }
+    assert_status(leat_array_save_as(a, path, &(leat_save_options){.colormap = (leat_colormap)7}), LEAT_INVALID);
+    assert_status(leat_array_save_as(a, NULL, NULL), LEAT_INVALID);
+    assert_status(leat_array_save_as(NULL, path, NULL), LEAT_INVALID);
+    assert_int_equal(rmdir(folder), 0);
+    leat_array_free(a);
+    leat_close(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dlpack_out),
-        cmocka_unit_test(test_dlpack_in),
-        cmocka_unit_test(test_npy_bytes),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_dlpack_out),   cmocka_unit_test(test_dlpack_in),
+        cmocka_unit_test(test_npy_bytes),    cmocka_unit_test(test_files),
+        cmocka_unit_test(test_descriptors),  cmocka_unit_test(test_descriptor_of_a_file),
+        cmocka_unit_test(test_save_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

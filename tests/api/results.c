@@ -175,6 +175,124 @@ static void test_input_is_kept(void **state) {
     leat_close(ctx);
 }
 
+/* Two results must not share memory, under whatever views. What only interleaves does not. */
+static void test_wanted_apart(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_program *program = program_of(ctx, "y[i] = a[i] + 10\nz[i] = a[i] * 2");
+    leat_call *call = call_of(program);
+    leat_array *a = vector_f64(ctx, 3, LIST(1, 2, 3)), *whole = vector_f64(ctx, 6, LIST(0, 0, 0, 0, 0, 0));
+    leat_array *even = NULL, *odd = NULL, *head = NULL, *tail = NULL, *middle = NULL, *back = NULL;
+    leat_error error;
+    assert_ok(leat_array_slice(whole, SHAPE(0), SHAPE(6), SHAPE(2), &even));
+    assert_ok(leat_array_slice(whole, SHAPE(1), SHAPE(6), SHAPE(2), &odd));
+    assert_ok(leat_array_slice(whole, SHAPE(0), SHAPE(3), SHAPE(1), &head));
+    assert_ok(leat_array_slice(whole, SHAPE(3), SHAPE(6), SHAPE(1), &tail));
+    assert_ok(leat_array_slice(whole, SHAPE(2), SHAPE(5), SHAPE(1), &middle));
+    assert_ok(leat_array_slice(whole, SHAPE(5), SHAPE(2), SHAPE(-1), &back));
+    assert_ok(leat_call_set_array(call, "a", a));
+    assert_ok(leat_call_want(call, "y", head));
+    assert_ok(leat_call_want(call, "y", head)); /* the same name again */
+    leat_array *const sharing[] = {head, whole, even, odd, middle};
+    for (size_t k = 0; k < ARRAY_LEN(sharing); k++)
+        assert_status(leat_call_want(call, "z", sharing[k]), LEAT_INVALID);
+    assert_ok(leat_error_get(ctx, &error));
+    assert_string_equal(error.message, "cannot write 'z' into an array that shares memory with the array for 'y'");
+    leat_array *const apart[] = {tail, back};
+    for (size_t k = 0; k < ARRAY_LEN(apart); k++) {
+        assert_ok(leat_call_want(call, "z", apart[k]));
+        assert_ok(leat_call_run(call, NULL, NULL));
+        assert_f64(whole, 6, k ? LIST(11, 12, 13, 6, 4, 2) : LIST(11, 12, 13, 2, 4, 6));
+    }
+    assert_ok(leat_call_want(call, "y", even));
+    assert_ok(leat_call_want(call, "z", odd));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_f64(whole, 6, LIST(11, 2, 12, 4, 13, 6));
+    assert_ok(leat_call_want(call, "y", odd)); /* exchanged, one by one */
+    for (int k = 0; k < 2; k++)
+        assert_status(leat_call_run(call, NULL, NULL), LEAT_INVALID);
+    assert_ok(leat_call_want(call, "z", even));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_f64(whole, 6, LIST(2, 11, 4, 12, 6, 13));
+    leat_array *const all[] = {a, whole, even, odd, head, tail, middle, back};
+    for (size_t k = 0; k < ARRAY_LEN(all); k++)
+        leat_array_free(all[k]);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+/* Memory of the caller's, wrapped twice, and in elements that overlap. */
+static void test_wrapped_apart(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    double memory[8] = {0};
+    leat_description first = {.dtype = LEAT_F64, .rank = 1, .shape = {3}, .strides = {2}, .data = memory},
+                     second = first, folded = {.dtype = LEAT_F64, .rank = 2, .shape = {3, 3}, .strides = {1, 1}};
+    leat_program *program = program_of(ctx, "y[i] = a[i]\nz[i] = -a[i]\nw[i,j] = a[i] + a[j]");
+    leat_call *call = call_of(program);
+    leat_array *a = vector_f64(ctx, 3, LIST(1, 2, 3)), *y = NULL, *z = NULL, *w = NULL;
+    second.data = memory + 1;
+    folded.data = memory;
+    assert_ok(leat_array_wrap(ctx, &first, NULL, NULL, &y));
+    assert_ok(leat_array_wrap(ctx, &second, NULL, NULL, &z));
+    assert_ok(leat_array_wrap(ctx, &folded, NULL, NULL, &w));
+    assert_ok(leat_call_set_array(call, "a", a));
+    assert_status(leat_call_want(call, "w", w), LEAT_INVALID);
+    assert_ok(leat_call_want(call, "y", y));
+    assert_ok(leat_call_want(call, "z", z));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_f64(y, 3, LIST(1, 2, 3));
+    assert_f64(z, 3, LIST(-1, -2, -3));
+    leat_array_free(z);
+    second.data = memory + 2;
+    assert_ok(leat_array_wrap(ctx, &second, NULL, NULL, &z));
+    assert_ok(leat_call_want_clear(call));
+    assert_ok(leat_call_want(call, "y", y));
+    assert_status(leat_call_want(call, "z", z), LEAT_INVALID);
+    leat_array *const all[] = {a, y, z, w};
+    for (size_t k = 0; k < ARRAY_LEN(all); k++)
+        leat_array_free(all[k]);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
+/* Results and copies go to arrays of their own context; host memory of another may be read. */
+static void test_other_context(void **state) {
+    (void)state;
+    leat_context *ctx = open_context(), *other = open_context();
+    leat_program *program = program_of(ctx, "y[i] = a[i] + 1");
+    leat_call *call = call_of(program);
+    leat_array *mine = vector_f64(ctx, 2, LIST(1, 2)), *theirs = vector_f64(other, 2, LIST(5, 6));
+    leat_stream *stream = NULL;
+    leat_error error;
+    double values[2] = {0};
+    assert_ok(leat_call_set_array(call, "a", mine));
+    assert_status(leat_call_want(call, "y", theirs), LEAT_INVALID);
+    assert_ok(leat_error_get(ctx, &error));
+    assert_string_equal(error.message, "cannot write 'y' into an array of another context");
+    assert_status(leat_array_copy(mine, theirs, NULL, NULL), LEAT_INVALID);
+    assert_status(leat_array_copy(theirs, mine, NULL, NULL), LEAT_INVALID);
+    assert_ok(leat_error_get(ctx, &error));
+    assert_string_equal(error.message, "target and source are of different contexts");
+    assert_ok(leat_stream_new(other, &stream));
+    assert_status(leat_array_read(mine, values, sizeof values, stream, NULL), LEAT_INVALID);
+    assert_status(leat_array_write(mine, values, sizeof values, stream, NULL), LEAT_INVALID);
+    assert_status(leat_call_run(call, stream, NULL), LEAT_INVALID);
+    assert_ok(leat_call_set_array(call, "a", theirs));
+    assert_ok(leat_call_run(call, NULL, NULL));
+    assert_result_f64(call, "y", 2, LIST(6, 7));
+    assert_f64(theirs, 2, LIST(5, 6));
+    leat_stream_free(stream);
+    leat_array_free(theirs);
+    leat_array_free(mine);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(other);
+    leat_close(ctx);
+}
+
 static void test_read_only(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -220,9 +338,12 @@ static void test_strided_inputs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_call_again), cmocka_unit_test(test_weak_and_strong), cmocka_unit_test(test_wanted),
-        cmocka_unit_test(test_own_array),  cmocka_unit_test(test_in_place),        cmocka_unit_test(test_input_is_kept),
-        cmocka_unit_test(test_read_only),  cmocka_unit_test(test_strided_inputs),
+        cmocka_unit_test(test_call_again),     cmocka_unit_test(test_weak_and_strong),
+        cmocka_unit_test(test_wanted),         cmocka_unit_test(test_own_array),
+        cmocka_unit_test(test_in_place),       cmocka_unit_test(test_input_is_kept),
+        cmocka_unit_test(test_wanted_apart),   cmocka_unit_test(test_wrapped_apart),
+        cmocka_unit_test(test_other_context),  cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_strided_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ bin=$scratch/bin out=$scratch/out err=$scratch/err want=$scratch/want
 mkdir "$bin" && ln -s "$leat" "$bin/leat"
 PATH=$bin:$PATH tests=$here LEAT_CACHE_DIR=$scratch/cache LC_ALL=C
 export PATH tests LEAT_CACHE_DIR LC_ALL
-unset LEAT_DEVICE LEAT_SIMD LEAT_CACHE_CAP_BYTES NO_COLOR
+unset LEAT_DEVICE LEAT_SIMD LEAT_CACHE_CAP_BYTES NO_COLOR COLUMNS
 run=0 failed=0
 
 fail() {

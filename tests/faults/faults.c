@@ -293,6 +293,22 @@ static leat_status npy_file(leat_context *ctx) {
 static leat_status npz_file(leat_context *ctx) {
     return file_round_trip(ctx, "x.npz", "key", LEAT_I16);
 }
+static leat_status archive(leat_context *ctx) {
+    leat_array *x = NULL, *y = NULL, *back = NULL;
+    leat_status status;
+    const char *path = scratch_path("two.npz");
+    (void)((status = ramp(ctx, 2, (int64_t[]){7, 9}, &x)) || (status = leat_array_transpose(x, NULL, &y)) ||
+           (status = leat_archive_save(path, (leat_named_array[]){{"x", x}, {"y", y}}, 2, NULL)) ||
+           (status = leat_array_load(ctx, path, "y", 0, &back)));
+    leat_array_free(back);
+    leat_array_free(y);
+    leat_array_free(x);
+    unlink(path);
+    return status;
+}
+static leat_status csv_file(leat_context *ctx) {
+    return file_round_trip(ctx, "x.csv", NULL, LEAT_F64);
+}
 static leat_status png_grey(leat_context *ctx) {
     return file_round_trip(ctx, "grey.png", NULL, LEAT_U16);
 }
@@ -559,6 +575,8 @@ static const struct scenario {
     {.name = "wrap", .run = wrapping},
     {.name = "npy file", .run = npy_file},
     {.name = "npz file", .run = npz_file},
+    {.name = "archive", .run = archive},
+    {.name = "csv file", .run = csv_file},
     {.name = "png grey", .run = png_grey},
     {.name = "png colour", .run = png_colour},
     {.name = "npy in memory", .run = npy_memory},

@@ -122,6 +122,18 @@ int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *
     return fails(ENOSPC) ? -1 : __real_linkat(from_folder, from, to_folder, to, flags);
 }
 
+int __real_dup(int fd);
+int __wrap_dup(int fd);
+int __wrap_dup(int fd) {
+    return fails(EMFILE) ? -1 : __real_dup(fd);
+}
+
+off_t __real_lseek(int fd, off_t offset, int from);
+off_t __wrap_lseek(int fd, off_t offset, int from);
+off_t __wrap_lseek(int fd, off_t offset, int from) {
+    return fails(EIO) ? -1 : __real_lseek(fd, offset, from);
+}
+
 int __real_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode) {

@@ -40,12 +40,27 @@ cmake -S "$here" -B "$scratch/user" -DCMAKE_PREFIX_PATH="$tree" >"$scratch/log" 
     { cat "$scratch/log" && fail "the CMake project does not build"; }
 for kind in c_leat cpp_leat c_static cpp_static; do runs "CMake $kind" "$scratch/user/$kind"; done
 
-# README's example, as it stands there
+# README's example is examples/share.c; the examples are built as they say, in a folder of their own, and run there
 awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >"$scratch/readme.c"
-eval "set -- $(pkg-config --cflags --libs leat)"
-$cc -Wall -Wextra -Werror "$scratch/readme.c" -o "$scratch/readme" "$@"
-said=$(LD_LIBRARY_PATH=$libraries "$scratch/readme")
-if [ "$said" = "0.125 0.25 0.625" ]; then echo "ok: README's example"; else fail "README's example printed: $said"; fi
+sed '1,/^ \*\/$/d' "$here/../../examples/share.c" | diff "$scratch/readme.c" - >"$scratch/difference" ||
+    { cat "$scratch/difference" && fail "README's example is not examples/share.c"; }
+cp -r "$here/../../examples" "$scratch/examples"
+export LD_LIBRARY_PATH="$libraries"
+# example FOLDER NAME ARGUMENTS...: builds NAME.c by the line in its first comment, and runs it; what it prints is in said
+example() (
+    cd "$scratch/examples/$1" && name=$2 && shift 2
+    line=$(sed -n 's/^ \*  *cc \(.*\)/\1/p' "$name.c" | sed 's/ && .*//')
+    eval "$cc -Wall -Wextra -Werror $line" && "./$name" "$@" >"$scratch/said" 2>&1
+)
+example . share && [ "$(cat "$scratch/said")" = "0.125 0.25 0.625" ] && echo "ok: examples/share.c" || fail "examples/share.c"
+# where sim cannot compile, the others cannot run
+if printf 'extern "C" __global__ void k(int *p) { *p = 1; }\n' >"$scratch/k.cu" &&
+    "$tree/bin/leat" launch "$scratch/k.cu:k" --grid 1 --block 1 p='i32[1]' --device sim >/dev/null 2>&1; then
+    for program in "matmul n=8" "normalise n=2000 arrays=2 repeat=1"; do
+        example cuda $program device=sim && echo "ok: examples/cuda: $program" ||
+            { cat "$scratch/said" && fail "examples/cuda: $program"; }
+    done
+fi
 
 # the shared library: its SONAME, and exactly what leat.h declares
 readelf -d "$libraries/libleat.so" | grep -q 'SONAME.*\[libleat\.so\.0\]' || fail "SONAME is not libleat.so.0"

@@ -1,4 +1,5 @@
 """Operators over all pairs of types: values and result types; weak numbers; casts."""
+from fractions import Fraction
 from caselib import *
 
 LEFT = {'i': [0, 1, -1, 7, -7, 100, 'max', 'min', 5, 'max', 3, 'min'], 'u': [0, 1, 200, 7, 6, 100, 'max', 'max', 5, 'max', 3, 0],
@@ -140,6 +141,55 @@ def casts():
        v=arr('bool', True), u=arr('u64', 2**64 - 1))
 
 
+PRECISION = {'f16': (11, -14), 'bf16': (8, -126), 'f32': (24, -126)}    # bits; the exponent of the least normal number
+
+
+def once(v, t):
+    """An exact number (int or Fraction) as the nearest of t, ties to even. NumPy has no such cast to bf16: it goes by way of f32."""
+    bits, least = PRECISION[t]
+    if v == 0: return 0.0
+    size = abs(Fraction(v))
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    if Fraction(2)**exponent > size: exponent -= 1
+    unit = Fraction(2)**(max(exponent, least) - bits + 1)
+    count = round(size / unit)      # Python's round is half to even
+    value = float(count * unit) if count * unit < Fraction(2)**(1 - least + 1) else inf
+    return -value if v < 0 else value
+
+
+def near_ties(t):
+    """Numbers beside the middle between two neighbours of t, among them subnormal ones: closer to it than f32 can tell."""
+    bits, least = PRECISION[t]
+    scales = [0, 5, 1 - least - bits + 1, least - bits + 1, least - bits - 1]
+    units = [Fraction(2)**k for k in scales]
+    middles = [(2 * n + 1) * u / 2 for u in units for n in (2**(bits - 1), 2**(bits - 1) + 1, 2**bits - 1)] + [units[-2] / 2, units[-2] * 3 / 2]
+    return [float(s * m * (1 + d)) for s, d in ((1, Fraction(0)), (1, Fraction(1, 2**40)), (-1, Fraction(-1, 2**40)), (1, Fraction(-1, 2**51)))
+            for m in middles]
+
+
+def single_roundings():
+    """A cast rounds once: from f64 and wide integers not by way of f32; as a cast, an assignment, a start value, a number, a literal."""
+    for t in ('f16', 'bf16'):
+        v = near_ties(t) + [36783.9981, 65519.999999, 65520.0, 3.4e38, 1e39]
+        x = arr('f64', v); y = np.array([once(Fraction(q), t) for q in v])
+        if t == 'f16': assert np.array_equal(x.astype(np.float16).astype(np.float64), y)
+        y = y.astype(DTYPES[t])
+        ok('y[i] = %s(x[i])\nout z: %s[len(x,0)]\nz[i] = x[i]\ndef f(v) { var s: %s = v; return s }\nw[i] = f(x[i])\n'
+           'out u: f64[len(x,0)]\neach i { var s: %s; s = x[i]; u[i] = s }' % (t, t, t, t), dict(x=x), y=y, z=y, w=y, u=y.astype(np.float64))
+        n = 36783.9981 if t == 'f16' else 1.00390625001; one = arr(t, once(Fraction(n), t))
+        ok('in p: %s\ny = %s(%r)\nz = %s(n)\nvar w: %s = %r\nu = p\nedge x fill(n)\nv[i] = x[i-1] where i in 0..2' % (t, t, n, t, t, n),
+           dict(x=arr(t, [1, 2]), n=n, p=n), y=one, z=one, w=one, u=one, v=arr(t, [one, 1]))
+    for s in ('i32', 'u32', 'i64', 'u64'):
+        top = ends(s)[1].bit_length()
+        v = [(2 * n + 1 << k) + d for k in (top - 26, top - 17, 16) for n in (128, 129, 255) for d in (0, 1, -1)]
+        v += [ends(s)[0], ends(s)[1], 2049, 65519, 65520, 16777217] + [-q for q in v if s[0] == 'i']
+        v = [q for q in v if ends(s)[0] <= q <= ends(s)[1]]
+        ok('\n'.join('to_%s[i] = %s(x[i])' % (t, t) for t in PRECISION), dict(x=arr(s, v)),
+           **{'to_' + t: np.array([once(q, t) for q in v]).astype(DTYPES[t]) for t in PRECISION})
+    x = arr('f64', [1.1, -0.3, 1e-40, 1e39, 7.0, 1 / 3, 16777217.0, 2.5e-45])
+    ok('y[i] = f64(f32(x[i]))', dict(x=x), y=x.astype(np.float32).astype(np.float64))
+
+
 def rounded(x, t):
     """To bf16 by way of f32: one rounding more than NumPy's from f64 never differs for these values."""
     out = cast(x, t)
@@ -199,4 +249,4 @@ def alone():
 
 
 def cases():
-    pairs(); unary(); casts(); weak()
+    pairs(); unary(); casts(); single_roundings(); weak()

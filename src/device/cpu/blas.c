@@ -1,6 +1,7 @@
 /* Loading a BLAS, once for a process. */
 #include "device/cpu/blas.h"
 #include "base/library_search.h"
+#include "device/cpu/blas_room.h"
 #include "device/cpu/ops.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -64,8 +65,27 @@ static bool is_below_machine(const char *core) {
     return false;
 }
 
+/* So many threads may call it at one time: no more than it was built for, each of which has a buffer. */
+static void find_room(void *library, bool parallel) {
+    void *(*take)(int purpose);
+    void (*give)(void *buffer);
+    const char *most = strstr(door.table.name, "MAX_THREADS=");
+    *(void **)&take = dlsym(library, "blas_memory_alloc");
+    *(void **)&give = dlsym(library, "blas_memory_free");
+    le_blas_room_init(!parallel ? 1 : most ? atoi(most + strlen("MAX_THREADS=")) : 16, true, take, give);
+}
+
+/* The threads that it has started are never used, and have a buffer each. They are left alone if somebody else has
+ * loaded the library before, who may be using them. */
+static void end_threads(void *library, bool is_ours) {
+    int (*shut_down)(void);
+    *(void **)&shut_down = dlsym(library, "blas_thread_shutdown_");
+    if (is_ours && shut_down)
+        shut_down();
+}
+
 /* OpenBLAS tells what it is, and takes a number of threads. */
-static bool is_openblas(void *library) {
+static bool is_openblas(void *library, bool is_ours) {
     const char *(*config)(void);
     void (*set_threads)(int count);
     int (*parallel)(void);
@@ -77,25 +97,30 @@ static bool is_openblas(void *library) {
     if (!config || !set_threads)
         return false;
     set_threads(1);
+    end_threads(library, is_ours);
     snprintf(door.core, sizeof door.core, "%s", core ? core() : "");
-    door.table.takes_turns = !parallel || parallel() == 0;
     snprintf(door.table.name, sizeof door.table.name, "%s", config());
     for (size_t length = strlen(door.table.name); length && door.table.name[length - 1] == ' '; length--)
         door.table.name[length - 1] = 0;
+    find_room(library, parallel && parallel() != 0);
     return true;
 }
 
 /* asked: it was named, and may be any BLAS. */
 static bool try_library(const char *name, bool asked) {
     char why[sizeof door.state - 64];
-    void *library = le_library_load(name, RTLD_NOW, why, sizeof why);
+    if (!le_blas_room_to_load(door.state, sizeof door.state))
+        return false;
+    void *before = dlopen(name, RTLD_NOW | RTLD_NOLOAD), *library = le_library_load(name, RTLD_NOW, why, sizeof why);
+    if (before)
+        dlclose(before);
     if (!library) {
         snprintf(door.state, sizeof door.state, "%.60s: %s", name, why);
         return false;
     }
     snprintf(door.table.name, sizeof door.table.name, "%s", name);
-    door.table.takes_turns = true;
-    if (!is_openblas(library) && !asked)
+    le_blas_room_init(1, false, NULL, NULL); /* calls take turns */
+    if (!is_openblas(library, !before) && !asked)
         snprintf(door.state, sizeof door.state, "%s is not OpenBLAS", name);
     else if (!asked && is_below_machine(door.core))
         snprintf(door.state, sizeof door.state, "%s chose its kernels for %s, and this machine has %s", name, door.core,
@@ -147,18 +172,6 @@ const struct le_blas *le_blas_find(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     return door.found ? &door.table : NULL;
-}
-
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-
-void le_blas_begin(const struct le_blas *blas) {
-    if (blas->takes_turns)
-        pthread_mutex_lock(&turn);
-}
-
-void le_blas_end(const struct le_blas *blas) {
-    if (blas->takes_turns)
-        pthread_mutex_unlock(&turn);
 }
 
 const char *le_blas_missing(void) {

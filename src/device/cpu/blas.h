@@ -1,13 +1,15 @@
 /* A BLAS of the machine's, found and loaded when the first contraction wants it; without one Leat has kernels of its
  * own. What is found stays for the process, so that all its contractions are computed alike.
  *
- * LEAT_BLAS: the library to load, by its soname or path, for all products; "none" for none. Unset: libopenblas.so.0,
- * then libblas.so.3 if that is an OpenBLAS, too (the plain BLAS of that name is slower than Leat's own kernels); not so
- * one that does not know the CPU and chose kernels for an older instruction set, which are slower, too. It must not
- * start threads itself: an OpenBLAS that has threads is told to use one, which holds for whoever else uses that library
- * in the process. Several threads then call it at once. An OpenBLAS that was built without threads gives wrong numbers
- * when they do (Debian's libopenblas0-serial was seen to), and of another BLAS nothing is known: calls of those take
- * turns. */
+ * LEAT_BLAS names the library to load for all products, by its soname or path; "none" loads none. Without it,
+ * libopenblas.so.0 is tried, then libblas.so.3 if that is an OpenBLAS too (the plain BLAS of that name is slower than
+ * Leat's own kernels). An OpenBLAS that does not know the CPU and chose kernels for an older instruction set is not
+ * used: they are slower, too. Nor is one loaded for which the process has no room (blas_room.h).
+ *
+ * The library must not start threads of its own. An OpenBLAS with threads is told to use one, and its threads end
+ * unless it was loaded before; that holds for whoever else uses it in the process. Several threads then call it at one
+ * time. An OpenBLAS that was built without threads gives wrong numbers when they do (Debian's libopenblas0-serial was
+ * seen to), and of another BLAS nothing is known: calls of those take turns. */
 #ifndef LE_CPU_BLAS_H
 #define LE_CPU_BLAS_H
 #include "base/status.h"
@@ -24,13 +26,9 @@ struct le_blas {
                   int incx, float beta, float *y, int incy);
     void (*dgemv)(int order, int transpose, int m, int n, double alpha, const double *a, int lda, const double *x,
                   int incx, double beta, double *y, int incy);
-    char name[128];   /* its own words: "OpenBLAS 0.3.21 ..." */
-    bool takes_turns; /* one call at a time: between le_blas_begin and le_blas_end */
+    char name[128]; /* its own words: "OpenBLAS 0.3.21 ..." */
 };
 #define LE_BLAS_NONE "Leat's own kernels"
-/* Around every call; they wait only where calls take turns. Any thread. */
-void le_blas_begin(const struct le_blas *blas);
-void le_blas_end(const struct le_blas *blas);
 /* Loads it at the first call. NULL: there is none, or none is wanted. Any thread. */
 const struct le_blas *le_blas_find(void);
 /* It does only what our own kernels are slower at: where the machine has AVX-512, if LEAT_BLAS names none. Loads

@@ -154,8 +154,10 @@ static struct le_argv compile_command(struct sim_compilation *c) {
     struct le_argv command = copy_words(c->arena, &c->compiler);
     le_argv_add(c->arena, &command, c->read.standard);
     add_all(c->arena, &command, fixed, ARRAY_LEN(fixed));
-    if (gcc)
+    if (gcc) {
         le_argv_add(c->arena, &command, "-fno-extern-tls-init");
+        le_argv_add(c->arena, &command, "-fno-tree-slp-vectorize"); /* gcc 12 drops (double)(float)x with it */
+    }
     le_argv_add(c->arena, &command, gcc ? "-fno-diagnostics-show-caret" : "-fno-caret-diagnostics");
     le_argv_add(c->arena, &command, !check ? "-O2" : gcc ? "-Og" : "-O1");
     if (check) {

@@ -1,0 +1,232 @@
+/* See csv.h: tables in. One walk over the text counts lines and fields, so that a ragged table is refused before
+ * anything of its size is allocated; a second one reads the numbers into the array. */
+#include "array/csv.h"
+#include "base/text.h"
+#include "spec/type.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_MAX = 40 }; /* bytes of a field in a message */
+
+struct table {
+    const char *name;
+    char delimiter;
+    const char *at, *end; /* from the first row on; blank lines at the end are cut off */
+    int64_t line;         /* of at; from 1 */
+    int64_t rows, columns;
+    leat_dtype dtype;
+    bool is_declared;
+    char *data; /* of the elements */
+};
+struct field {
+    const char *at;
+    size_t length;
+};
+
+static const char *line_end(const char *at, const char *end) {
+    const char *found = memchr(at, '\n', (size_t)(end - at));
+    return found ? found : end;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* What stands between the blanks and quotes in [at, end). */
+static struct field trim(const char *at, const char *end) {
+    while (at < end && is_blank(*at))
+        at++;
+    while (at < end && is_blank(end[-1]))
+        end--;
+    if (end - at >= 2 && *at == '"' && end[-1] == '"')
+        at++, end--;
+    return (struct field){at, (size_t)(end - at)};
+}
+
+/* The field that begins at `at`; *next: where the next one begins, or NULL after the last of the line. */
+static struct field take_field(const struct table *t, const char *at, const char *end, const char **next) {
+    const char *stop = memchr(at, t->delimiter, (size_t)(end - at));
+    *next = stop ? stop + 1 : NULL;
+    return trim(at, stop ? stop : end);
+}
+
+/* ---- failures */
+
+/* what: after the field, of which what cannot be printed is shown as `?`. */
+static leat_status fail_field(const struct table *t, int64_t column, const struct field *field, const char *expected,
+                              const char *what) {
+    char shown[SHOWN_MAX + 1];
+    size_t length = field->length < SHOWN_MAX ? field->length : SHOWN_MAX;
+    for (size_t k = 0; k < length; k++)
+        shown[k] = field->at[k] >= ' ' && field->at[k] < 127 ? field->at[k] : '?';
+    shown[length] = '\0';
+    return le_fail_at(LEAT_FILE, (struct le_place){0}, expected, "%s: line %lld, column %lld: '%s%s' %s", t->name,
+                      (long long)t->line, (long long)column, shown, field->length > SHOWN_MAX ? "..." : "", what);
+}
+
+static leat_status fail_number(const struct table *t, int64_t column, const struct field *field,
+                               enum le_csv_number found) {
+    char what[64];
+    const char *type = leat_dtype_name(t->dtype);
+    if (field->length == 0)
+        return le_fail_at(LEAT_FILE, (struct le_place){0}, "write nan where a number is missing",
+                          "%s: line %lld, column %lld is empty", t->name, (long long)t->line, (long long)column);
+    if (found == LE_CSV_TEXT)
+        return fail_field(t, column, field,
+                          t->delimiter == '\t' ? "write numbers separated by tabs"
+                                               : "write numbers separated by commas",
+                          "is not a number");
+    const char *expected = t->is_declared ? NULL : "declare the input as u64 or f64";
+    snprintf(what, sizeof what, found == LE_CSV_RANGE ? "does not fit in %s" : "is not a whole number, as %s needs",
+             type);
+    return fail_field(t, column, field, expected, what);
+}
+
+/* ---- what is not rows */
+
+static bool is_number(const struct field *field, leat_dtype declared) {
+    char element[16];
+    enum le_csv_number found = le_csv_parse(field->at, field->length, LEAT_F64, element);
+    if (found == LE_CSV_TEXT && declared == LEAT_BOOL)
+        found = le_csv_parse(field->at, field->length, LEAT_BOOL, element);
+    return found != LE_CSV_TEXT;
+}
+
+/* No field of the line is a number, and one at least is not empty. */
+static bool is_header(const struct table *t, leat_dtype declared) {
+    const char *end = line_end(t->at, t->end), *next = t->at;
+    bool any = false;
+    while (next) {
+        struct field field = take_field(t, next, end, &next);
+        if (field.length > 0 && is_number(&field, declared))
+            return false;
+        any |= field.length > 0;
+    }
+    return any;
+}
+
+static void skip_line(struct table *t) {
+    const char *end = line_end(t->at, t->end);
+    t->at = end < t->end ? end + 1 : end;
+    t->line++;
+}
+
+static leat_status skip_header(struct table *t, struct le_memory_pool *pool, leat_dtype declared) {
+    struct le_text note = {0};
+    while (t->at < t->end && *t->at == '#')
+        skip_line(t);
+    if (t->at < t->end && is_header(t, declared)) {
+        le_text_add(&note, "%s: skipped line %lld, a header", t->name, (long long)t->line);
+        if (!note.failed)
+            le_memory_pool_note(pool, LEAT_LOG_NOTE, note.at);
+        le_text_finish(&note);
+        skip_line(t);
+    }
+    while (t->end > t->at && t->end[-1] != t->delimiter && (is_blank(t->end[-1]) || t->end[-1] == '\n'))
+        t->end--;
+    return t->at < t->end ? LEAT_OK : le_fail(LEAT_FILE, "%s: there are no numbers in it", t->name);
+}
+
+/* ---- rows */
+
+static int64_t count_fields(const struct table *t, const char *at, const char *end) {
+    int64_t count = 1;
+    while ((at = memchr(at, t->delimiter, (size_t)(end - at)))) {
+        count++;
+        at++;
+    }
+    return count;
+}
+
+static leat_status fail_count(const struct table *t, int64_t line, int64_t count, const struct field *whole) {
+    if (whole->length == 0)
+        return le_fail(LEAT_FILE, "%s: line %lld is empty", t->name, (long long)line);
+    return le_fail_at(LEAT_FILE, (struct le_place){0}, "write as many fields in every line",
+                      "%s: line %lld has %lld field%s, and line %lld has %lld", t->name, (long long)line,
+                      (long long)count, count == 1 ? "" : "s", (long long)t->line, (long long)t->columns);
+}
+
+static leat_status count_rows(struct table *t) {
+    const char *at = t->at;
+    t->columns = count_fields(t, at, line_end(at, t->end));
+    for (t->rows = 0; at < t->end; t->rows++) {
+        const char *end = line_end(at, t->end);
+        int64_t count = count_fields(t, at, end);
+        struct field whole = trim(at, end);
+        if (count != t->columns)
+            return fail_count(t, t->line + t->rows, count, &whole);
+        at = end < t->end ? end + 1 : end;
+    }
+    return LEAT_OK;
+}
+
+/* The first number with a point or an exponent makes an f64 of all that were whole before it. */
+static void widen(struct table *t, int64_t count) {
+    for (int64_t k = 0; k < count; k++) {
+        int64_t whole;
+        memcpy(&whole, t->data + k * 8, 8);
+        double real = (double)whole;
+        memcpy(t->data + k * 8, &real, 8);
+    }
+    t->dtype = LEAT_F64;
+}
+
+static leat_status read_row(struct table *t, int64_t row) {
+    const char *end = line_end(t->at, t->end), *next = t->at;
+    int64_t size_bytes = (int64_t)le_type_size((enum le_type)t->dtype);
+    for (int64_t column = 0; column < t->columns; column++) {
+        int64_t index = row * t->columns + column;
+        struct field field = take_field(t, next, end, &next);
+        char *at = t->data + index * size_bytes;
+        enum le_csv_number found = le_csv_parse(field.at, field.length, t->dtype, at);
+        if (found == LE_CSV_FRACTION && !t->is_declared) {
+            widen(t, index);
+            found = le_csv_parse(field.at, field.length, t->dtype, at);
+        }
+        if (found != LE_CSV_OK)
+            return fail_number(t, column + 1, &field, found);
+    }
+    return LEAT_OK;
+}
+
+static leat_status read_rows(struct table *t) {
+    for (int64_t row = 0; row < t->rows; row++) {
+        leat_status status = read_row(t, row);
+        if (status)
+            return status;
+        skip_line(t);
+    }
+    return LEAT_OK;
+}
+
+leat_status le_csv_load(struct le_memory_pool *pool, const char *name, const uint8_t *bytes, size_t size_bytes,
+                        char delimiter, leat_dtype declared, leat_array **array) {
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+    bool is_declared = declared && !le_type_is_complex((enum le_type)declared);
+    struct table t = {.name = name,
+                      .delimiter = delimiter,
+                      .at = (const char *)bytes,
+                      .end = (const char *)bytes + size_bytes,
+                      .line = 1,
+                      .dtype = is_declared ? declared : LEAT_I64,
+                      .is_declared = is_declared};
+    if (size_bytes >= 3 && memcmp(bytes, mark, 3) == 0)
+        t.at += 3;
+    leat_array *made;
+    leat_status status = skip_header(&t, pool, declared);
+    if (!status)
+        status = count_rows(&t);
+    if (!status)
+        status = le_array_new(pool, t.dtype, t.columns == 1 ? 1 : 2, (int64_t[]){t.rows, t.columns}, false, &made);
+    if (status)
+        return status;
+    t.data = made->data;
+    status = read_rows(&t);
+    if (status) {
+        le_array_free(made);
+        return status;
+    }
+    made->dtype = t.dtype;
+    *array = made;
+    return LEAT_OK;
+}

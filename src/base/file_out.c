@@ -1,0 +1,180 @@
+/* See file_out.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "base/file_out.h"
+#include "base/memory.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WRITE_BYTES ((size_t)4 << 20) /* at one time: some milliseconds between two questions whether to go on */
+
+static leat_status fail_write(const char *path, int number) {
+    char text[128];
+    return le_fail(LEAT_FILE, "%s: cannot write: %s", path, strerror_r(number, text, sizeof text));
+}
+
+/* ---- the path */
+
+/* A link's text, from the link's folder on unless it begins at the root. */
+static char *resolve(const char *link, const char *text) {
+    const char *slash = strrchr(link, '/');
+    size_t folder = slash && *text != '/' ? (size_t)(slash - link) + 1 : 0, length = strlen(text) + 1;
+    char *path = le_alloc(folder + length);
+    if (path) {
+        memcpy(path, link, folder);
+        memcpy(path + folder, text, length);
+    }
+    return path;
+}
+
+/* The path with all links followed, whether the file exists or not. The caller knows that no links form a circle. */
+static char *follow(const char *path) {
+    char text[PATH_MAX];
+    ssize_t length;
+    char *at = le_strdup(realpath(path, text) ? text : path);
+    while (at && (length = readlink(at, text, sizeof text - 1)) >= 0) {
+        text[length] = '\0';
+        char *next = resolve(at, text);
+        le_free(at);
+        at = next;
+    }
+    return at;
+}
+
+/* The folder of the target, which ends where its name begins. */
+static int open_folder(char *target, const char **name) {
+    char *slash = strrchr(target, '/');
+    *name = slash ? slash + 1 : target;
+    if (!slash || slash == target)
+        return open(slash ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *slash = '\0';
+    return open(target, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* ---- open */
+
+static void finish(struct le_file_out *out) {
+    if (out->file.folder >= 0)
+        close(out->file.folder);
+    le_free(out->target);
+    *out = (struct le_file_out){.file = {.folder = -1, .fd = -1}};
+}
+
+static leat_status open_new(struct le_file_out *out, const struct stat *replaced) {
+    out->target = follow(out->path);
+    if (!out->target)
+        return le_fail_out_of_memory(strlen(out->path) + 1);
+    int folder = open_folder(out->target, &out->name);
+    if (folder < 0)
+        return fail_write(out->path, errno);
+    if (!le_new_file_open(folder, 0666, &out->file))
+        return fail_write(out->path, errno);
+    if (replaced)
+        (void)!fchmod(out->file.fd,
+                      replaced->st_mode & 07777); /* a new file's mode will do where this is not allowed */
+    return LEAT_OK;
+}
+
+static leat_status open_out(struct le_file_out *out) {
+    struct stat about;
+    bool exists = stat(out->path, &about) == 0;
+    if (!exists && errno != ENOENT)
+        return fail_write(out->path, errno);
+    if (exists && S_ISDIR(about.st_mode))
+        return le_fail(LEAT_FILE, "%s: is a folder", out->path);
+    if (exists && !S_ISREG(about.st_mode)) {
+        out->file.fd = open(out->path, O_WRONLY | O_CLOEXEC);
+        return out->file.fd < 0 ? fail_write(out->path, errno) : LEAT_OK;
+    }
+    if (exists && faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) < 0) /* replacing it would not ask */
+        return fail_write(out->path, errno);
+    return open_new(out, exists ? &about : NULL);
+}
+
+leat_status le_file_out_open(const char *path, const leat_save_options *options, struct le_file_out *out) {
+    static const leat_save_options defaults = {0};
+    options = options ? options : &defaults;
+    *out = (struct le_file_out){.path = path,
+                                .sync = options->sync,
+                                .proceed = options->proceed,
+                                .user = options->user,
+                                .file = {.folder = -1, .fd = -1}};
+    leat_status status = open_out(out);
+    if (status)
+        finish(out);
+    return status;
+}
+
+/* ---- write */
+
+leat_status le_file_out_check(const struct le_file_out *out) {
+    if (out->proceed && !out->proceed(out->user))
+        return le_fail(LEAT_FILE, "%s: was not written: it was given up", out->path);
+    return LEAT_OK;
+}
+
+leat_status le_file_out_write(struct le_file_out *out, const void *bytes, size_t size_bytes) {
+    const char *at = bytes;
+    leat_status status = LEAT_OK;
+    while (size_bytes && !(status = le_file_out_check(out))) {
+        ssize_t put = write(out->file.fd, at, size_bytes < WRITE_BYTES ? size_bytes : WRITE_BYTES);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return fail_write(out->path, errno);
+        at += put;
+        size_bytes -= (size_t)put;
+    }
+    return status;
+}
+
+leat_status le_file_out_seek(struct le_file_out *out, uint64_t offset) {
+    bool fits = offset <= INT64_MAX;
+    return fits && lseek(out->file.fd, (off_t)offset, SEEK_SET) >= 0 ? LEAT_OK
+                                                                     : fail_write(out->path, fits ? errno : EFBIG);
+}
+
+/* ---- close */
+
+/* The name in the folder is on the disk, too. A folder that cannot be read cannot be synced. */
+static bool sync_folder(int folder) {
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = fd < 0 || fsync(fd) == 0 || errno == EINVAL;
+    int number = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = number;
+    return done;
+}
+
+static bool close_direct(struct le_file_out *out) {
+    bool synced = !out->sync || fsync(out->file.fd) == 0 || errno == EINVAL || errno == EROFS; /* a pipe has no disk */
+    int number = errno;
+    bool closed = close(out->file.fd) == 0;
+    errno = synced ? errno : number;
+    return synced && closed;
+}
+
+leat_status le_file_out_close(struct le_file_out *out, leat_status written) {
+    int folder = out->file.folder;
+    const char *path = out->path;
+    if (!written)
+        written = le_file_out_check(out);
+    if (written && out->target)
+        le_new_file_drop(&out->file);
+    else if (written)
+        close(out->file.fd);
+    else if (!out->target)
+        written = close_direct(out) ? LEAT_OK : fail_write(path, errno);
+    else if (!le_new_file_publish(&out->file, out->name, out->sync) || (out->sync && !sync_folder(folder)))
+        written = fail_write(path, errno);
+    out->file.folder = folder;
+    finish(out);
+    return written;
+}

@@ -1,0 +1,77 @@
+/* What a run is said to be bound by, for given costs on a machine that copies 10 GB/s and does 10 G additions a second.
+ */
+#include "cli/verdict.c"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+enum { MS = 1000000 };
+
+static void expect(const leat_cost *costs, size_t count, const char *bound, const char *help) {
+    leat_cost copies[4];
+    uint64_t sum_ns = 0;
+    for (size_t k = 0; k < count; k++) {
+        copies[k] = costs[k];
+        copies[k].what = costs[k].what ? costs[k].what : "";
+        copies[k].cause = costs[k].cause ? costs[k].cause : "";
+        sum_ns += costs[k].time_ns;
+    }
+    const struct le_account account = {
+        .costs = copies,
+        .count = count,
+        .wall_ns = sum_ns,
+        .sum_ns = sum_ns,
+        .device = {.copy_bytes_per_second = 10e9, .additions_per_second = 10e9, .threads = 2, .cores = 2}};
+    char text[900];
+    le_account_verdict(&account, text, sizeof text);
+    if (strncmp(text, bound, strlen(bound)) != 0)
+        fail_msg("not %s: %s", bound, text);
+    if (!strstr(text, help))
+        fail_msg("lacks %s: %s", help, text);
+}
+
+static void expect_kernels(uint64_t count, double time_ms, uint64_t bytes, uint64_t operations, const char *bound,
+                           const char *help) {
+    const leat_cost cost = {.kind = LEAT_COST_KERNEL,
+                            .count = count,
+                            .time_ns = (uint64_t)(time_ms * MS),
+                            .bytes = bytes,
+                            .operations = operations};
+    expect(&cost, 1, bound, help);
+}
+
+static void kernels(void **state) {
+    (void)state;
+    expect_kernels(1, 10, 90 * MS, 10 * MS,
+                   "memory-bound: 0.11 operations per byte; kernels move 9 GB/s, 90 % of a copy", "fewer bytes");
+    expect_kernels(1, 10, 2 * MS, 80 * MS,
+                   "compute-bound: 40 operations per byte; kernels move 0.2 GB/s, 2 % of a copy", "cheaper functions");
+    expect_kernels(1, 10, 60 * MS, 200 * MS, "compute-bound", "cheaper functions"); /* caches, narrow types */
+    expect_kernels(1, 10, 20 * MS, 5 * MS, "memory-bound", "first touch of new pages");
+    expect_kernels(1, 10, 100000, 200000, "compute-bound", "cheaper functions");
+    expect_kernels(10000, 10, 80000, 10000, "launch-bound", "fewer, larger kernels: 10000 of them take 1 us each");
+    expect_kernels(100, 10, 90 * MS, 10 * MS, "memory-bound", "fewer bytes");
+}
+
+static void expect_reading(const char *what, const char *cause, const char *help) {
+    const leat_cost costs[] = {
+        {.kind = LEAT_COST_KERNEL, .count = 1, .time_ns = MS, .bytes = 8 * MS, .operations = MS},
+        {.kind = LEAT_COST_READ, .count = 1, .time_ns = 9 * MS, .bytes = 8 * MS, .what = what, .cause = cause},
+        {.kind = LEAT_COST_READ, .count = 1, .time_ns = MS, .bytes = 8 * MS, .what = "small.csv"}};
+    expect(costs, 3, "overhead-bound: kernels take 9 % of the time, read 91 %; ", help);
+}
+
+static void reading(void **state) {
+    (void)state;
+    expect_reading("x.npy", "mapped", "help: narrower types are fewer bytes; a process that stays");
+    expect_reading("x.npy", "", "help: narrower types are fewer bytes.");
+    expect_reading("x.npz", "", "help: an .npy file, which is mapped if it is large");
+    expect_reading("stdin", "", "help: an .npy file, which is mapped if it is large");
+    expect_reading("x.csv", "", "help: an .npy, which needs no parsing");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels), cmocka_unit_test(reading)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
