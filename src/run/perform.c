@@ -125,10 +125,46 @@ static leat_status check_faults(struct leat_call *call, int workers) {
 
 /* ---- launches */
 
+/* Memory that a launch is given for the tasks' own results. */
+struct parts {
+    const struct leat_call *call;
+    char *at;
+    size_t size_bytes;
+};
+
+/* The host's copy of an array of the device's; NULL: it has none now. */
+static const struct le_mirror *find_mirror(const struct leat_call *call, int value) {
+    for (int k = call->device ? call->device->mirrors.count - 1 : -1; k >= 0; k--)
+        if (call->device->mirrors.at[k].value == value)
+            return &call->device->mirrors.at[k];
+    return NULL;
+}
+
+static struct le_cpu_area area_of(void *user, int buffer) {
+    const struct parts *parts = user;
+    const struct le_specialised *s = parts->call->specialised;
+    if (buffer == LE_PARTS)
+        return (struct le_cpu_area){"the tasks' results", parts->at, parts->at + parts->size_bytes};
+    struct le_cpu_area area = {.name = s->ir->values.at[buffer].name, .low = s->buffers[buffer]};
+    const struct le_mirror *mirror = find_mirror(parts->call, buffer);
+    const leat_array *array = s->part && s->buffers[buffer] == s->part->data ? s->part : s->cells[buffer].array;
+    area.high = area.low;
+    if (s->ir->values.at[buffer].rank == 0) {
+        area.high = area.low + sizeof(uint64_t);
+    } else if (mirror) {
+        area.low = mirror->memory;
+        area.high = area.low + mirror->size_bytes;
+    } else if (array) {
+        le_array_range(array, &area.low, &area.high);
+    }
+    return area;
+}
+
 static void run_launch(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
-                       void *parts) {
+                       void *memory, size_t memory_bytes) {
     struct le_specialised *s = call->specialised;
     char *scratch = s->scratch;
+    struct parts parts = {.call = call, .at = memory, .size_bytes = memory_bytes};
     struct le_cpu_job job = {.code = code,
                              .tasks = launch->tasks,
                              .clip_count = {launch->clip_count[0], launch->clip_count[1]},
@@ -136,7 +172,9 @@ static void run_launch(struct leat_call *call, const struct le_launch *launch, c
                              .clip_pieces = {launch->clip_pieces[0], launch->clip_pieces[1]},
                              .row_count = launch->row_count,
                              .buffers = s->buffers,
-                             .parts = parts,
+                             .parts = memory,
+                             .area = area_of,
+                             .area_user = &parts,
                              .scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64,
                              .scratch_stride = (code->scratch_bytes + 63) / 64 * 64,
                              .faults = s->faults};
@@ -150,7 +188,7 @@ leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *la
         return status;
     clear_faults(call, 1);
     *bits = 0;
-    run_launch(call, launch, code, bits);
+    run_launch(call, launch, code, bits, sizeof *bits);
     return check_faults(call, 1);
 }
 
@@ -165,7 +203,7 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
     if (status != LEAT_OK)
         return status;
     char *parts = s->work;
-    run_launch(call, launch, &action->codes[0], parts);
+    run_launch(call, launch, &action->codes[0], parts, all);
     const struct le_stage *stage = action->made;
     for (char *p = parts; p < parts + all; p += one) {
         le_acc_join(call->program->ctx->simd, stage->node->type, (enum le_reduction)stage->node->code, p, launch->tasks,
@@ -239,7 +277,7 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
         return status;
     char *copies = s->work;
     fill(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
-    run_launch(call, launch, &action->codes[0], copies);
+    run_launch(call, launch, &action->codes[0], copies, bytes);
     add_copies(call, action, copies, launch->tasks, elements);
     return LEAT_OK;
 }
@@ -253,7 +291,7 @@ static leat_status run_links(struct leat_call *call, const struct le_launch *lau
     struct le_scan_link *links = (struct le_scan_link *)(void *)call->specialised->work;
     memset(links, 0, bytes);
     links->state = LE_LINK_START;
-    run_launch(call, launch, code, links);
+    run_launch(call, launch, code, links, bytes);
     return LEAT_OK;
 }
 
@@ -286,7 +324,7 @@ static leat_status run_launches(struct leat_call *call, struct le_action *action
         else if (launch->links)
             status = run_links(call, launch, &action->codes[k]);
         else
-            run_launch(call, launch, &action->codes[k], NULL);
+            run_launch(call, launch, &action->codes[k], NULL, 0);
         if (status == LEAT_OK)
             status = check_faults(call, workers);
     }
