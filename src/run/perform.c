@@ -140,6 +140,21 @@ static const struct le_mirror *find_mirror(const struct leat_call *call, int val
     return NULL;
 }
 
+/* The array that holds a value now: what is being written may have taken the memory of its base. */
+static const leat_array *holder_of(const struct le_specialised *s, int value) {
+    const struct le_stage *stage = s->plan->running;
+    if (s->part && s->buffers[value] == s->part->data)
+        return s->part;
+    if (s->cells[value].array || !stage)
+        return s->cells[value].array;
+    if (stage->pair_count == 0)
+        return le_taken_base(s->plan, stage->target) == value ? s->cells[stage->target].array : NULL;
+    for (int k = 0; k < stage->pair_count; k++)
+        if (le_taken_base(s->plan, stage->pairs[k].target) == value)
+            return s->cells[stage->pairs[k].target].array;
+    return NULL;
+}
+
 static struct le_cpu_area area_of(void *user, int buffer) {
     const struct parts *parts = user;
     const struct le_specialised *s = parts->call->specialised;
@@ -147,7 +162,7 @@ static struct le_cpu_area area_of(void *user, int buffer) {
         return (struct le_cpu_area){"the tasks' results", parts->at, parts->at + parts->size_bytes};
     struct le_cpu_area area = {.name = s->ir->values.at[buffer].name, .low = s->buffers[buffer]};
     const struct le_mirror *mirror = find_mirror(parts->call, buffer);
-    const leat_array *array = s->part && s->buffers[buffer] == s->part->data ? s->part : s->cells[buffer].array;
+    const leat_array *array = holder_of(s, buffer);
     area.high = area.low;
     if (s->ir->values.at[buffer].rank == 0) {
         area.high = area.low + sizeof(uint64_t);
