@@ -143,8 +143,8 @@ static void report(const struct check *c, int reg, bool writes, int64_t first, i
         le_instr_print(c->unit, c->instr, &text);
     else
         le_text_add(&text, "LOOP\n");
-    le_text_add(&text, "  bytes %lld to %lld of %s, which has %lld\n", (long long)first, (long long)last, area->name,
-                (long long)(area->high - area->low));
+    le_text_add(&text, "  bytes %lld to %lld of %s, which has %lld bytes\n", (long long)first, (long long)last,
+                area->name, (long long)(area->high - area->low));
     fputs(text.at ? text.at : "leat: access out of bounds\n", stderr);
     abort();
 }
