@@ -184,8 +184,8 @@ void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *v
 /* The instruction that has just made a value may write it to another register. */
 bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, int reg);
 void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes);
-/* Whether every axis is in the pointer of a load or store wherever that stands: affine, inside its array, and by no
- * index that may differ from lane to lane on its own. */
+/* Whether a load or store is a pointer that the loops move, wherever it stands: every subscript is affine, stays inside
+ * its axis, and uses no index that may differ from lane to lane without being the lanes' own. */
 bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, bool trusted);
 bool le_gen_target_is_trusted(const struct gen *g); /* the left side's subscripts need no check */
 /* bytes from one value of index to the next in a load or store; false: not affine */

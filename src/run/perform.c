@@ -125,11 +125,11 @@ static leat_status check_faults(struct leat_call *call, int workers) {
 
 /* ---- launches */
 
-/* Memory that a launch is given for the tasks' own results. */
-struct parts {
+/* What area_of needs: the call, and the memory that the launch has for its tasks' own results. */
+struct launch_memory {
     const struct leat_call *call;
-    char *at;
-    size_t size_bytes;
+    char *parts;
+    size_t parts_bytes;
 };
 
 /* The host's copy of an array of the device's; NULL: it has none now. */
@@ -156,12 +156,12 @@ static const leat_array *holder_of(const struct le_specialised *s, int value) {
 }
 
 static struct le_cpu_area area_of(void *user, int buffer) {
-    const struct parts *parts = user;
-    const struct le_specialised *s = parts->call->specialised;
+    const struct launch_memory *memory = user;
+    const struct le_specialised *s = memory->call->specialised;
     if (buffer == LE_PARTS)
-        return (struct le_cpu_area){"the tasks' results", parts->at, parts->at + parts->size_bytes};
+        return (struct le_cpu_area){"the tasks' results", memory->parts, memory->parts + memory->parts_bytes};
     struct le_cpu_area area = {.name = s->ir->values.at[buffer].name, .low = s->buffers[buffer]};
-    const struct le_mirror *mirror = find_mirror(parts->call, buffer);
+    const struct le_mirror *mirror = find_mirror(memory->call, buffer);
     const leat_array *array = holder_of(s, buffer);
     area.high = area.low;
     if (s->ir->values.at[buffer].rank == 0) {
@@ -176,10 +176,10 @@ static struct le_cpu_area area_of(void *user, int buffer) {
 }
 
 static void run_launch(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
-                       void *memory, size_t memory_bytes) {
+                       void *parts, size_t parts_bytes) {
     struct le_specialised *s = call->specialised;
     char *scratch = s->scratch;
-    struct parts parts = {.call = call, .at = memory, .size_bytes = memory_bytes};
+    struct launch_memory memory = {.call = call, .parts = parts, .parts_bytes = parts_bytes};
     struct le_cpu_job job = {.code = code,
                              .tasks = launch->tasks,
                              .clip_count = {launch->clip_count[0], launch->clip_count[1]},
@@ -187,9 +187,9 @@ static void run_launch(struct leat_call *call, const struct le_launch *launch, c
                              .clip_pieces = {launch->clip_pieces[0], launch->clip_pieces[1]},
                              .row_count = launch->row_count,
                              .buffers = s->buffers,
-                             .parts = memory,
+                             .parts = parts,
                              .area = area_of,
-                             .area_user = &parts,
+                             .area_user = &memory,
                              .scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64,
                              .scratch_stride = (code->scratch_bytes + 63) / 64 * 64,
                              .faults = s->faults};

@@ -34,29 +34,15 @@ static struct le_instr make(int code, enum le_type type, int d, int a, int b, in
                              .imm = imm};
 }
 
-/* Runs the check with ARRAY at element `at`; the report's text, or "" if there is none. */
-static const char *report_of(struct le_instr instr, int64_t at, int64_t n) {
+/* What a process of its own writes to stderr while it runs `work`: "" if it ends normally. */
+static const char *report_of(void (*work)(const void *user), const void *user) {
     static char text[1024];
-    const struct le_unit unit = {
-        .name = "y[i] = x[i]", .regs = (struct le_reg *)(uintptr_t)regs, .reg_count = REGS, .block = BLOCK};
-    const struct le_cpu_area areas[REGS] = {
-        [ARRAY] = {"x", (const char *)array, (const char *)(array + ELEMENTS)},
-        [LANES] = {"a block", (const char *)lanes, (const char *)(lanes + BLOCK)},
-        [INDEX] = {"a block", (const char *)where, (const char *)(where + BLOCK)},
-        [MASK] = {"a block", (const char *)mask, (const char *)(mask + BLOCK)},
-        [ONE] = {"a constant", (const char *)&regs[ONE].bits, (const char *)(&regs[ONE].bits + 1)},
-    };
-    void *pointers[REGS] = {[ARRAY] = array + at,
-                            [LANES] = lanes,
-                            [INDEX] = where,
-                            [MASK] = mask,
-                            [ONE] = (void *)(uintptr_t)&regs[ONE].bits};
     int ends[2], status;
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
-        le_bounds_check(&unit, pointers, areas, &instr, n);
+        work(user);
         _exit(0);
     }
     close(ends[1]);
@@ -70,12 +56,37 @@ static const char *report_of(struct le_instr instr, int64_t at, int64_t n) {
     return text;
 }
 
+struct access {
+    struct le_instr instr;
+    int64_t at, n;
+};
+
+/* With ARRAY at element `at`. */
+static void check(const void *user) {
+    const struct access *access = user;
+    const struct le_unit unit = {
+        .name = "y[i] = x[i]", .regs = (struct le_reg *)(uintptr_t)regs, .reg_count = REGS, .block = BLOCK};
+    const struct le_cpu_area areas[REGS] = {
+        [ARRAY] = {"x", (const char *)array, (const char *)(array + ELEMENTS)},
+        [LANES] = {"a block", (const char *)lanes, (const char *)(lanes + BLOCK)},
+        [INDEX] = {"a block", (const char *)where, (const char *)(where + BLOCK)},
+        [MASK] = {"a block", (const char *)mask, (const char *)(mask + BLOCK)},
+        [ONE] = {"a constant", (const char *)&regs[ONE].bits, (const char *)(&regs[ONE].bits + 1)},
+    };
+    void *pointers[REGS] = {[ARRAY] = array + access->at,
+                            [LANES] = lanes,
+                            [INDEX] = where,
+                            [MASK] = mask,
+                            [ONE] = (void *)(uintptr_t)&regs[ONE].bits};
+    le_bounds_check(&unit, pointers, areas, &access->instr, access->n);
+}
+
 static void inside(struct le_instr instr, int64_t at, int64_t n) {
-    assert_string_equal(report_of(instr, at, n), "");
+    assert_string_equal(report_of(check, &(struct access){instr, at, n}), "");
 }
 
 static void outside(struct le_instr instr, int64_t at, int64_t n, const char *words) {
-    const char *text = report_of(instr, at, n);
+    const char *text = report_of(check, &(struct access){instr, at, n});
     if (!strstr(text, words))
         fail_msg("not in the report: %s\n%s", words, text);
 }
@@ -138,11 +149,51 @@ static void blocks_hold_so_many_lanes(void **state) {
     outside(make(LE_CODE_COPY, LE_I64, LANES, LANES, NONE, NONE, 0), 0, BLOCK + 1, "of a block, which has 64 bytes");
 }
 
+static struct le_cpu_area area_of(void *user, int buffer) {
+    (void)user, (void)buffer;
+    return (struct le_cpu_area){"x", (const char *)array, (const char *)(array + ELEMENTS)};
+}
+
+/* The machine runs LANES = -ARRAY for one element, which lies behind the array. */
+static void run_machine(const void *user) {
+    static _Alignas(64) char scratch[1 << 16];
+    static struct le_reg moved[REGS];
+    struct le_instr instr = make(LE_OP_NEG, LE_I32, LANES, ARRAY, NONE, NONE, 0);
+    memcpy(moved, regs, sizeof moved);
+    moved[ARRAY].offset = ELEMENTS * (int64_t)sizeof *array;
+    struct le_unit unit = {
+        .name = "y = -x", .instrs = &instr, .instr_count = 1, .regs = moved, .reg_count = REGS, .block = BLOCK};
+    struct le_arena arena;
+    struct le_cpu_code code;
+    struct le_pool *pool = NULL;
+    struct le_fault fault = {0};
+    (void)user;
+    le_arena_init(&arena);
+    if (setjmp(arena.failure) || le_cpu_prepare(&arena, &unit, le_simd_best(), &code) || le_pool_new(1, &pool))
+        return;
+    le_cpu_run(pool, &(struct le_cpu_job){.code = &code,
+                                          .tasks = 1,
+                                          .buffers = (void *[]){array},
+                                          .area = area_of,
+                                          .scratch = scratch,
+                                          .scratch_stride = sizeof scratch,
+                                          .faults = &fault});
+}
+
+static void the_machine_checks(void **state) {
+    (void)state;
+    if (!LE_CHECKS_BOUNDS)
+        skip();
+    const char *text = report_of(run_machine, NULL);
+    if (!strstr(text, "y = -x: read out of bounds") || !strstr(text, "bytes 80 to 83 of x"))
+        fail_msg("%s", text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_elements),     cmocka_unit_test(strides),
         cmocka_unit_test(gathers_and_scatters), cmocka_unit_test(blocks_hold_so_many_lanes),
-        cmocka_unit_test(reductions),
+        cmocka_unit_test(reductions),           cmocka_unit_test(the_machine_checks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
