@@ -14,13 +14,17 @@ static int64_t size_of(const struct gen *g, int value) {
     return (int64_t)le_type_size(g->ir->values.at[value].type);
 }
 
+static bool is_stretched(const struct le_layout *layout, int d, int stretch) {
+    return d < stretch && layout->shape[d] == 1;
+}
+
 bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
                    int64_t *stride) {
     const struct le_layout *layout = &g->kernel->layouts[value];
     *stride = 0;
     for (int d = 0; d < rank; d++) {
         struct le_affine f;
-        if (d < stretch && layout->shape[d] == 1)
+        if (is_stretched(layout, d, stretch))
             continue;
         if (!le_node_depends(subscripts[d], index))
             continue;
@@ -36,7 +40,7 @@ bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscr
 bool le_axis_is_safe(const struct le_space *space, const struct le_layout *layout, struct le_node *subscript, int d,
                      int stretch) {
     int64_t low, high;
-    if (d < stretch && layout->shape[d] == 1)
+    if (is_stretched(layout, d, stretch))
         return true;
     return le_interval(space, subscript, &low, &high) && low >= 0 && high < layout->shape[d];
 }
@@ -49,6 +53,28 @@ bool le_gen_load_is_safe(struct gen *g, const struct le_node *node) {
     for (int d = 0; d < node->operand_count; d++)
         if (!le_axis_is_safe(&g->space, &g->kernel->layouts[node->value], node->operands[d], d, node->stretch))
             return false;
+    return true;
+}
+
+/* The axis may be in the pointer: an affine subscript that stays inside. */
+static bool is_plain(const struct gen *g, const struct le_layout *layout, struct le_node *subscript, int d, int stretch,
+                     bool trusted, struct le_affine *f) {
+    return (trusted || le_axis_is_safe(&g->space, layout, subscript, d, stretch)) && le_affine(&g->space, subscript, f);
+}
+
+bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch,
+                      bool trusted) {
+    const struct le_layout *layout = &g->kernel->layouts[value];
+    for (int d = 0; d < rank; d++) {
+        struct le_affine f;
+        if (is_stretched(layout, d, stretch))
+            continue;
+        if (!is_plain(g, layout, subscripts[d], d, stretch, trusted, &f))
+            return false;
+        for (int k = 0; k < f.count; k++)
+            if (le_gen_is_for(g, f.index[k]) && g->space.ranges[f.index[k]].dynamic)
+                return false;
+    }
     return true;
 }
 
@@ -105,14 +131,12 @@ static void split_axes(struct access *a) {
     bool plain[LEAT_RANK_MAX], all = true;
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
-        bool stretched = d < a->stretch && a->layout->shape[d] == 1;
-        plain[d] =
-            stretched || ((a->trusted || le_axis_is_safe(&a->g->space, a->layout, a->subscripts[d], d, a->stretch)) &&
-                          le_affine(&a->g->space, a->subscripts[d], &f) && !by_lane(a, &f));
+        plain[d] = is_stretched(a->layout, d, a->stretch) ||
+                   (is_plain(a->g, a->layout, a->subscripts[d], d, a->stretch, a->trusted, &f) && !by_lane(a, &f));
         all &= plain[d];
     }
     for (int d = 0; d < a->rank; d++) {
-        bool stretched = d < a->stretch && a->layout->shape[d] == 1;
+        bool stretched = is_stretched(a->layout, d, a->stretch);
         a->streams[d] = plain[d] && (all || stretched || (lane && !moves_with_lane(a, d, lane)));
     }
 }
@@ -122,8 +146,7 @@ static int64_t pointer_stride(const struct access *a, int index) {
     int64_t stride = 0;
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
-        if (!a->streams[d] || (d < a->stretch && a->layout->shape[d] == 1) ||
-            !le_affine(&a->g->space, a->subscripts[d], &f))
+        if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) || !le_affine(&a->g->space, a->subscripts[d], &f))
             continue;
         for (int k = 0; k < f.count; k++)
             if (f.index[k] == index)
@@ -136,8 +159,7 @@ static int64_t pointer_start(const struct access *a) {
     int64_t start = a->layout->offset;
     for (int d = 0; d < a->rank; d++) {
         struct le_affine f;
-        if (!a->streams[d] || (d < a->stretch && a->layout->shape[d] == 1) ||
-            !le_affine(&a->g->space, a->subscripts[d], &f))
+        if (!a->streams[d] || is_stretched(a->layout, d, a->stretch) || !le_affine(&a->g->space, a->subscripts[d], &f))
             continue;
         start += times(f.constant, a->layout->strides[d]);
         for (int k = 0; k < f.count; k++) /* an index whose loop was merged into another's starts at its low end */
@@ -309,13 +331,17 @@ struct operand *le_gen_load(struct gen *g, struct le_node *node, struct scope *s
 /* ---- stores */
 
 /* A temporary has exactly the elements that its indices reach. */
+bool le_gen_target_is_trusted(const struct gen *g) {
+    return g->ir->values.at[g->stage->target].symbol < 0;
+}
+
 static struct access left_side(struct gen *g) {
     const struct le_stage *stage = g->stage;
     return (struct access){.value = stage->target,
                            .rank = stage->left_count,
                            .number = stage->access,
                            .subscripts = stage->left,
-                           .trusted = g->ir->values.at[stage->target].symbol < 0};
+                           .trusted = le_gen_target_is_trusted(g)};
 }
 
 bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, int reg) {

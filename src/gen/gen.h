@@ -185,6 +185,10 @@ void le_gen_store_step(struct gen *g, const struct stored *to, struct operand *v
 /* The instruction that has just made a value may write it to another register. */
 bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, int reg);
 void le_gen_scatter(struct gen *g, struct operand *value, struct scope *scope, bool copies, int64_t copy_bytes);
+/* Whether a load or store is a pointer that the loops move, wherever it stands: every subscript is affine, stays inside
+ * its axis, and uses no index that may differ from lane to lane without being the lanes' own. */
+bool le_gen_is_linear(struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, bool trusted);
+bool le_gen_target_is_trusted(const struct gen *g); /* the left side's subscripts need no check */
 /* bytes from one value of index to the next in a load or store; false: not affine */
 bool le_gen_stride(const struct gen *g, int value, struct le_node *const *subscripts, int rank, int stretch, int index,
                    int64_t *stride);
@@ -227,6 +231,8 @@ void le_gen_scan(struct gen *g, const struct scan *scan, struct scope *scope);
 struct le_node *le_gen_readable(const struct le_kernel *kernel, struct le_node *node);
 
 /* schedule.c */
+/* Calls visit for every node of the kernel: those of its nodes and of the left side's subscripts. */
+void le_gen_walk(struct gen *g, void (*visit)(struct le_node *node, void *user), void *user);
 void le_gen_find_indices(struct gen *g);
 void le_gen_merge(struct gen *g);
 void le_gen_choose_lane(struct gen *g);

@@ -51,7 +51,7 @@ bool le_gen_choose_rows(struct gen *g) {
         return false;
     int lane = stage->indices[stage->index_count - 1];
     struct find_rows f = {.g = g, .lane = lane, .fits = true};
-    le_node_walk(g->ir, stage->node, find_rows, &f);
+    le_gen_walk(g, find_rows, &f);
     if (!f.fits || (f.chooses && f.faults) || f.found == 0 || g->space.ranges[lane].dynamic ||
         le_gen_extent(g, lane) < ROWS_MIN)
         return false;

@@ -51,6 +51,13 @@ int64_t le_gen_extent(const struct gen *g, int index) {
 
 /* ---- the indices in play */
 
+void le_gen_walk(struct gen *g, void (*visit)(struct le_node *node, void *user), void *user) {
+    for (int k = 0; k < g->node_count; k++)
+        le_node_walk(g->ir, g->nodes[k], visit, user);
+    for (int d = 0; d < g->stage->left_count; d++)
+        le_node_walk(g->ir, g->stage->left[d], visit, user);
+}
+
 #define LISTED (-1) /* a merged_count, while they are collected */
 struct collect {
     struct gen *g;
@@ -152,10 +159,11 @@ void le_gen_find_indices(struct gen *g) {
     struct collect c = {.g = g};
     for (int k = 0; k < g->stage->index_count; k++)
         add_index(&c, g->stage->indices[k]);
-    for (int k = 0; k < g->node_count; k++) {
+    for (int k = 0; k < g->node_count; k++)
         ask(g, g->nodes[k], false);
-        le_node_walk(g->ir, g->nodes[k], add_node, &c);
-    }
+    for (int d = 0; d < g->stage->left_count; d++)
+        ask(g, g->stage->left[d], false);
+    le_gen_walk(g, add_node, &c);
     find_hosts(g);
     find_fors(g);
     g->locals = LE_NEW_ARRAY(g->arena, g->local_count, struct operand *);
@@ -165,21 +173,31 @@ void le_gen_find_indices(struct gen *g) {
 
 struct merge {
     struct gen *g;
-    int outer, inner;
+    int outer, inner, epoch;
     bool fits;
 };
 
-static bool accesses_merge(struct merge *m, int value, struct le_node *const *subscripts, int rank, int stretch) {
-    int64_t outer, inner;
-    if (!le_gen_stride(m->g, value, subscripts, rank, stretch, m->outer, &outer))
-        return false;
-    if (!le_gen_stride(m->g, value, subscripts, rank, stretch, m->inner, &inner))
-        return false;
-    int64_t whole;
-    return le_mul_i64(inner, le_gen_extent(m->g, m->inner), &whole) && outer == whole;
+static void visit_merge(struct merge *m, struct le_node *node);
+
+/* An access that depends on the loops must be a pointer in all axes: a computed offset would take the merged index for
+ * both of them. Subscripts of any other access may still hold something that depends on the loops. */
+static void visit_access(struct merge *m, int value, struct le_node *const *subscripts, int rank, int stretch,
+                         bool trusted) {
+    struct gen *g = m->g;
+    int64_t outer, inner, whole;
+    bool depends = false;
+    for (int d = 0; d < rank; d++)
+        depends |= le_node_depends(subscripts[d], m->outer) || le_node_depends(subscripts[d], m->inner);
+    for (int d = 0; d < rank && !depends; d++)
+        visit_merge(m, subscripts[d]);
+    if (depends)
+        m->fits = m->fits && le_gen_is_linear(g, value, subscripts, rank, stretch, trusted) &&
+                  le_gen_stride(g, value, subscripts, rank, stretch, m->outer, &outer) &&
+                  le_gen_stride(g, value, subscripts, rank, stretch, m->inner, &inner) &&
+                  le_mul_i64(inner, le_gen_extent(g, m->inner), &whole) && outer == whole;
 }
 
-/* Gives which of a region's operands are subscripts of stores; NULL: none. */
+/* Returns which of a region's operands are subscripts of stores; NULL if none are. */
 static bool *visit_stores(struct merge *m, const struct le_node *node) {
     if (node->kind != LE_NODE_REGION)
         return NULL;
@@ -188,8 +206,8 @@ static bool *visit_stores(struct merge *m, const struct le_node *node) {
         const struct le_region_step *s = &node->region->steps[k];
         if (s->kind != LE_REGION_STORE)
             continue;
-        m->fits = m->fits && accesses_merge(m, m->g->stage->pairs[s->target].target,
-                                            node->operands + s->first_subscript, s->subscript_count, 0);
+        visit_access(m, m->g->stage->pairs[s->target].target, node->operands + s->first_subscript, s->subscript_count,
+                     0, false);
         for (int d = 0; d < s->subscript_count; d++)
             subscript[s->first_subscript + d] = true;
     }
@@ -199,27 +217,36 @@ static bool *visit_stores(struct merge *m, const struct le_node *node) {
     return subscript;
 }
 
-static void visit_merge(struct merge *m, struct le_node *node, int epoch) {
-    struct gen *g = m->g;
-    if (!m->fits || node->epoch == epoch ||
-        (!le_node_depends(node, m->outer) && !le_node_depends(node, m->inner) && !node->reduces))
+/* What the bounds of the node's own loops compute. */
+static void visit_bounds(struct merge *m, const struct le_node *node) {
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range_nodes *r = &m->g->ir->indices.at[node->indices[k]].range;
+        struct le_node *bounds[] = {r->low, r->high, r->by};
+        for (size_t b = 0; m->g->space.ranges[node->indices[k]].dynamic && b < ARRAY_LEN(bounds); b++)
+            if (bounds[b])
+                visit_merge(m, bounds[b]);
+    }
+}
+
+static void visit_merge(struct merge *m, struct le_node *node) {
+    if (!m->fits || node->epoch == m->epoch)
         return;
-    node->epoch = epoch;
+    node->epoch = m->epoch;
+    visit_bounds(m, node);
+    if (node->fill)
+        visit_merge(m, node->fill);
     if (node->kind == LE_NODE_INDEX) {
         m->fits = node->index != m->outer && node->index != m->inner;
         return;
     }
     if (node->kind == LE_NODE_LOAD) {
-        m->fits = le_gen_load_is_safe(g, node) &&
-                  accesses_merge(m, node->value, node->operands, node->operand_count, node->stretch);
+        visit_access(m, node->value, node->operands, node->operand_count, node->stretch, node->trusted);
         return;
     }
-    if (node->kind == LE_NODE_COUNT)
-        return;
     bool *subscript = visit_stores(m, node);
     for (int k = 0; k < node->operand_count; k++)
         if (!subscript || !subscript[k])
-            visit_merge(m, node->operands[k], epoch);
+            visit_merge(m, node->operands[k]);
 }
 
 static void try_merge(struct gen *g, int outer, int inner, bool kept) {
@@ -230,14 +257,12 @@ static void try_merge(struct gen *g, int outer, int inner, bool kept) {
     if (le_range_count(a) == 0 || le_range_count(b) == 0)
         return; /* merged_count 0 says: not merged */
     int into = g->merged_into[inner];
-    struct merge m = {.g = g, .outer = outer, .inner = into, .fits = true};
     if (kept && !le_gen_in_any_order(g->stage))
         return;
-    if (kept && g->stage->kind != LE_STAGE_EACH)
-        m.fits = accesses_merge(&m, g->stage->target, g->stage->left, g->stage->left_count, 0);
-    int epoch = ++g->ir->epoch;
+    struct merge m = {.g = g, .outer = outer, .inner = into, .epoch = ++g->ir->epoch, .fits = true};
+    visit_access(&m, g->stage->target, g->stage->left, g->stage->left_count, 0, le_gen_target_is_trusted(g));
     for (int k = 0; k < g->node_count; k++)
-        visit_merge(&m, g->nodes[k], epoch);
+        visit_merge(&m, g->nodes[k]);
     int64_t count;
     if (!m.fits || !le_mul_i64(le_gen_extent(g, into), le_range_count(a), &count))
         return;
@@ -286,8 +311,7 @@ void le_gen_merge(struct gen *g) {
     merge_list(g, g->stage->indices, g->stage->index_count, true);
     if (!g->stage->node->reduces)
         return;
-    for (int k = 0; k < g->node_count; k++)
-        le_node_walk(g->ir, g->nodes[k], find_reduction, &r);
+    le_gen_walk(g, find_reduction, &r);
     if (r.count > REDUCTIONS_MAX)
         return;
     for (int x = 0; x < r.count; x++) {
@@ -560,8 +584,7 @@ static void add_work(struct le_node *node, void *user) {
 
 static struct work work_of(struct gen *g) {
     struct work w = {.g = g};
-    for (int k = 0; k < g->node_count; k++)
-        le_node_walk(g->ir, g->nodes[k], add_work, &w);
+    le_gen_walk(g, add_work, &w);
     w.time += product(g, g->stage->indices, g->stage->index_count);
     return w;
 }

@@ -244,17 +244,26 @@ static void assign_scalar(struct lower *l, const struct le_step *step, struct le
     le_lower_set(l, step->symbol, term);
 }
 
+static struct le_node **lower_left(struct lower *l, const struct le_step *step) {
+    int count = step->left ? step->left->child_count : 0;
+    struct le_node **left = LE_NEW_ARRAY(l->ir->arena, count, struct le_node *);
+    for (int d = 0; d < count; d++)
+        left[d] = le_lower_as(l, step->left->children[d], LE_I64);
+    return left;
+}
+
+/* Both sides come before the accesses, which may stand in a def's block and read its variables. */
 static void lower_assign(struct lower *l, const struct le_step *step) {
     le_lower_statement(l, step);
     le_lower_number_accesses(l, step);
     int *free = le_lower_indices(l, step->free, step->free_count);
-    struct le_node *term = le_lower_term(l, step);
+    struct le_node *term = le_lower_term(l, step), **left = lower_left(l, step);
     le_lower_finish_statement(l, step);
     struct le_ir_statement *st = &l->ir->statements.at[l->statement];
     st->free = free;
     st->free_count = step->free_count;
     if (step->left)
-        le_lower_array(l, step, term, free, step->free_count);
+        le_lower_array(l, step, left, term, free, step->free_count);
     else
         assign_scalar(l, step, term, free, step->free_count);
 }

@@ -114,7 +114,9 @@ struct le_node *le_lower_updated(struct lower *l, const struct le_step *step, st
 bool le_lower_injective(struct le_node *const *left, int left_count, const int *indices, int count);
 bool le_lower_needs_wide(enum le_assign op, enum le_type type, enum le_type wide);
 int le_lower_convert(struct lower *l, const struct le_symbol *symbol, int source, enum le_type type);
-void le_lower_array(struct lower *l, const struct le_step *step, struct le_node *term, const int *all, int count);
+/* left: the subscripts on the left side */
+void le_lower_array(struct lower *l, const struct le_step *step, struct le_node **left, struct le_node *term,
+                    const int *all, int count);
 
 /* lower_control.c: the step and all that it encloses; the number of the step after that */
 int le_lower_for(struct lower *l, int number);

@@ -154,18 +154,23 @@ int le_lower_convert(struct lower *l, const struct le_symbol *symbol, int source
     return s->target;
 }
 
-void le_lower_array(struct lower *l, const struct le_step *step, struct le_node *term, const int *all, int count) {
+/* Whether one update of an element may stand for those of all values of an index that its subscripts name but do not
+ * depend on, as in h[true ? j : i]. */
+static bool may_reduce(enum le_assign op) {
+    return op == LE_ASSIGN_ADD || op == LE_ASSIGN_MUL || op == LE_ASSIGN_MIN || op == LE_ASSIGN_MAX;
+}
+
+void le_lower_array(struct lower *l, const struct le_step *step, struct le_node **left, struct le_node *term,
+                    const int *all, int count) {
     struct le_ir *ir = l->ir;
     const struct le_symbol *symbol = step->symbol;
     enum le_type type = le_type_strong(symbol->type);
     int base = step->is_new ? -1 : l->current[symbol->id], left_count = step->left->child_count;
-    struct le_node **left = LE_NEW_ARRAY(ir->arena, left_count, struct le_node *);
-    for (int d = 0; d < left_count; d++)
-        left[d] = le_lower_as(l, step->left->children[d], LE_I64);
     int *kept = LE_NEW_ARRAY(ir->arena, count, int), *reduced = LE_NEW_ARRAY(ir->arena, count, int);
     int kept_count = split_indices(left, left_count, all, count, kept, reduced);
     int access = le_names_get(&l->accesses, (const char *)&step->left, sizeof step->left);
-    bool map = le_lower_injective(left, left_count, kept, kept_count) &&
+    bool map = (kept_count == count || may_reduce(step->op)) &&
+               le_lower_injective(left, left_count, kept, kept_count) &&
                !kept_hangs(ir, kept, kept_count, reduced, count - kept_count);
     if (map && step->op != LE_ASSIGN_SET) {
         struct le_node old = {.kind = LE_NODE_LOAD,

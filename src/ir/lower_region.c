@@ -31,7 +31,8 @@ static void set_local(struct lower *l, int local, struct le_node *node, const st
     s->value = value;
 }
 
-/* One that is set once, to what may be repeated, is that wherever it is read; only the range rules see the variable. */
+/* A variable that is set once, to a value that may be repeated, is replaced by that value wherever it is read. The
+ * range rules read the variable itself, so a region that is lowered for them keeps every SET. */
 static void set_scalar(struct lower *l, const struct le_step *step, struct le_node *node) {
     int *local = &l->local[step->symbol->id];
     const char *name = *step->symbol->name ? step->symbol->name : "fill";
@@ -39,7 +40,7 @@ static void set_scalar(struct lower *l, const struct le_step *step, struct le_no
     if (*local < 0)
         *local = new_local(l, name, type);
     node = le_lower_stored(l, node, type);
-    if (l->sets[step->symbol->id] == 1 && le_lower_repeats(node))
+    if (l->sets[step->symbol->id] == 1 && !l->as_written && le_lower_repeats(node))
         l->known[step->symbol->id] = node;
     else
         set_local(l, *local, node, step);
@@ -67,7 +68,11 @@ static void new_scalar(struct lower *l, const struct le_step *step) {
                step->value ? le_lower_into(l, step->value, type) : le_node_const(l->ir, le_type_compute(type), 0));
 }
 
+/* Counts anew each time: a call is lowered again for each place that needs it. */
 static void count_sets(struct lower *l, const struct le_step *steps, int first, int end) {
+    for (int k = first; k < end; k++)
+        if (steps[k].symbol)
+            l->sets[steps[k].symbol->id] = 0;
     for (int k = first; k < end; k++)
         if (steps[k].symbol && !steps[k].left)
             l->sets[steps[k].symbol->id]++;

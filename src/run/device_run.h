@@ -32,6 +32,7 @@ struct le_device_run {
         struct le_mirror {
             int value;
             void *memory, *owned, *before; /* owned: NULL, if it is one of `elements`; the buffer's address before */
+            size_t size_bytes;
         } * at;
         int count, capacity;
     } mirrors; /* host copies, or one element, of arrays, for the numbers that are being worked out */

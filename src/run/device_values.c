@@ -119,6 +119,7 @@ static struct le_mirror *add_mirror(struct leat_call *call, int value, size_t si
     *made = (struct le_mirror){.value = value,
                                .memory = small ? &d->elements[d->mirrors.count - 1] : owned,
                                .owned = owned,
+                               .size_bytes = size_bytes,
                                .before = call->specialised->buffers[value]};
     return made;
 }

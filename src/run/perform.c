@@ -126,10 +126,61 @@ static leat_status check_faults(struct leat_call *call, int workers) {
 
 /* ---- launches */
 
+/* What area_of needs: the call, and the memory that the launch has for its tasks' own results. */
+struct launch_memory {
+    const struct leat_call *call;
+    char *parts;
+    size_t parts_bytes;
+};
+
+/* The host's copy of an array of the device's; NULL: it has none now. */
+static const struct le_mirror *find_mirror(const struct leat_call *call, int value) {
+    for (int k = call->device ? call->device->mirrors.count - 1 : -1; k >= 0; k--)
+        if (call->device->mirrors.at[k].value == value)
+            return &call->device->mirrors.at[k];
+    return NULL;
+}
+
+/* The array that holds a value now: what is being written may have taken the memory of its base. */
+static const leat_array *holder_of(const struct le_specialised *s, int value) {
+    const struct le_stage *stage = s->plan->running;
+    if (s->part && s->buffers[value] == s->part->data)
+        return s->part;
+    if (s->cells[value].array || !stage)
+        return s->cells[value].array;
+    if (stage->pair_count == 0)
+        return le_taken_base(s->plan, stage->target) == value ? s->cells[stage->target].array : NULL;
+    for (int k = 0; k < stage->pair_count; k++)
+        if (le_taken_base(s->plan, stage->pairs[k].target) == value)
+            return s->cells[stage->pairs[k].target].array;
+    return NULL;
+}
+
+static struct le_cpu_area area_of(void *user, int buffer) {
+    const struct launch_memory *memory = user;
+    const struct le_specialised *s = memory->call->specialised;
+    if (buffer == LE_PARTS)
+        return (struct le_cpu_area){"the tasks' results", memory->parts, memory->parts + memory->parts_bytes};
+    struct le_cpu_area area = {.name = s->ir->values.at[buffer].name, .low = s->buffers[buffer]};
+    const struct le_mirror *mirror = find_mirror(memory->call, buffer);
+    const leat_array *array = holder_of(s, buffer);
+    area.high = area.low;
+    if (s->ir->values.at[buffer].rank == 0) {
+        area.high = area.low + sizeof(uint64_t);
+    } else if (mirror) {
+        area.low = mirror->memory;
+        area.high = area.low + mirror->size_bytes;
+    } else if (array) {
+        le_array_range(array, &area.low, &area.high);
+    }
+    return area;
+}
+
 static void run_launch(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
-                       void *parts) {
+                       void *parts, size_t parts_bytes) {
     struct le_specialised *s = call->specialised;
     char *scratch = s->scratch;
+    struct launch_memory memory = {.call = call, .parts = parts, .parts_bytes = parts_bytes};
     struct le_cpu_job job = {.code = code,
                              .tasks = launch->tasks,
                              .clip_count = {launch->clip_count[0], launch->clip_count[1]},
@@ -138,6 +189,8 @@ static void run_launch(struct leat_call *call, const struct le_launch *launch, c
                              .row_count = launch->row_count,
                              .buffers = s->buffers,
                              .parts = parts,
+                             .area = area_of,
+                             .area_user = &memory,
                              .scratch = scratch + (64 - (uintptr_t)scratch % 64) % 64,
                              .scratch_stride = (code->scratch_bytes + 63) / 64 * 64,
                              .faults = s->faults};
@@ -151,7 +204,7 @@ leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *la
         return status;
     clear_faults(call, 1);
     *bits = 0;
-    run_launch(call, launch, code, bits);
+    run_launch(call, launch, code, bits, sizeof *bits);
     return check_faults(call, 1);
 }
 
@@ -166,7 +219,7 @@ static leat_status run_parts(struct leat_call *call, const struct le_action *act
     if (status != LEAT_OK)
         return status;
     char *parts = s->work;
-    run_launch(call, launch, &action->codes[0], parts);
+    run_launch(call, launch, &action->codes[0], parts, all);
     const struct le_stage *stage = action->made;
     for (char *p = parts; p < parts + all; p += one) {
         le_acc_join(call->program->ctx->simd, stage->node->type, (enum le_reduction)stage->node->code, p, launch->tasks,
@@ -240,7 +293,7 @@ static leat_status run_copies(struct leat_call *call, const struct le_action *ac
         return status;
     char *copies = s->work;
     fill(copies, elements * (size_t)launch->tasks, size, neutral(type, action->stage->scatter));
-    run_launch(call, launch, &action->codes[0], copies);
+    run_launch(call, launch, &action->codes[0], copies, bytes);
     add_copies(call, action, copies, launch->tasks, elements);
     return LEAT_OK;
 }
@@ -254,7 +307,7 @@ static leat_status run_links(struct leat_call *call, const struct le_launch *lau
     struct le_scan_link *links = (struct le_scan_link *)(void *)call->specialised->work;
     memset(links, 0, bytes);
     links->state = LE_LINK_START;
-    run_launch(call, launch, code, links);
+    run_launch(call, launch, code, links, bytes);
     return LEAT_OK;
 }
 
@@ -287,7 +340,7 @@ static leat_status run_launches(struct leat_call *call, struct le_action *action
         else if (launch->links)
             status = run_links(call, launch, &action->codes[k]);
         else
-            run_launch(call, launch, &action->codes[k], NULL);
+            run_launch(call, launch, &action->codes[k], NULL, 0);
         if (status == LEAT_OK)
             status = check_faults(call, workers);
     }

@@ -200,7 +200,7 @@ static void print_imm(const struct le_instr *instr, struct le_text *out) {
     }
 }
 
-static void print_instr(const struct le_unit *unit, const struct le_instr *instr, struct le_text *out) {
+void le_instr_print(const struct le_unit *unit, const struct le_instr *instr, struct le_text *out) {
     const char *field = fields_of(instr->code);
     le_text_add(out, "%s%s.%s", le_code_name(instr->code), instr->single ? ".1" : "",
                 le_type_name((enum le_type)instr->type));
@@ -275,7 +275,7 @@ static void print_head(const struct le_unit *unit, const struct le_instr *instr,
     else if (instr->code == LE_CODE_REPEAT)
         le_text_add(out, "REPEAT\n");
     else
-        print_instr(unit, instr, out);
+        le_instr_print(unit, instr, out);
 }
 
 /* Damaged code prints too: a number out of range is a '?', a body ends with the one around it. */

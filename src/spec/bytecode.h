@@ -165,6 +165,7 @@ struct le_scan_link {
 };
 struct le_text;
 void le_unit_print(const struct le_unit *unit, struct le_text *out);
+void le_instr_print(const struct le_unit *unit, const struct le_instr *instr, struct le_text *out); /* one line */
 const char *le_code_name(int code);
 /* It has no function of its own: the machine does it between the others. */
 static inline int64_t le_fault_place(int line, int column) {

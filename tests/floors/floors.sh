@@ -8,7 +8,8 @@
 #   lengths    functions at most 60 lines, files at most 600 (tables, .def, and leat.h, the one public header, apart)
 #   columns    lines of at most 120 bytes, but for tables marked with clang-format off
 #   format     clang-format 14 would change nothing; exit status 77 where it is not installed
-#   calls      memory goes through base/memory.h; no stdout, stderr or exit below cli
+#   calls      memory goes through base/memory.h; no stdout, stderr or exit below cli, but for bounds_check.c, which reports a
+#              bug and aborts in builds that look for those
 # usage: floors.sh RULE [SOURCE-FOLDER]
 set -u
 rule=${1:?usage: floors.sh includes|headers|names|lengths|columns|format|calls [FOLDER]}
@@ -145,8 +146,9 @@ check_calls() {
     # comments and strings are blanked first
     while read -r file; do
         sed 's:"\([^"\\]\|\\.\)*":"":g; s:/\*.*\*/::; s:^[[:space:]]*/\*.*::; s:^ \*.*::' "$file" >"$scratch/plain"
-        grep -nE '(^|[^A-Za-z0-9_>.])(printf|puts|putchar|perror|exit|abort|_exit)[[:space:]]*\(|(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)' \
-            "$scratch/plain" | sed "s|^|$file:|"
+        [ "$file" = src/device/cpu/bounds_check.c ] ||
+            grep -nE '(^|[^A-Za-z0-9_>.])(printf|puts|putchar|perror|exit|abort|_exit)[[:space:]]*\(|(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)' \
+                "$scratch/plain" | sed "s|^|$file:|"
         [ "$file" = src/base/memory.c ] ||
             grep -nE '(^|[^A-Za-z0-9_>.])(malloc|calloc|realloc|free|strdup|strndup|asprintf|aligned_alloc|posix_memalign)[[:space:]]*\(' \
                 "$scratch/plain" | sed "s|^|$file:|"

@@ -1,5 +1,6 @@
 #include "device/cpu/execute.h"
 #include "device/cpu/accumulator.h"
+#include "device/cpu/bounds_check.h"
 #include <string.h>
 #ifdef __SSE2__
 #include <xmmintrin.h>
@@ -58,6 +59,9 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
         if (lies_elsewhere(&unit->regs[k]))
             code->elsewhere[code->elsewhere_count++] = k;
     }
+    code->areas_offset = code->scratch_bytes;
+    if (LE_CHECKS_BOUNDS)
+        code->scratch_bytes += ((size_t)unit->reg_count * sizeof(struct le_cpu_area) + 63) / 64 * 64;
     return LEAT_OK;
 }
 
@@ -66,6 +70,7 @@ leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, e
 struct frame {
     const struct le_cpu_code *code;
     void **regs;
+    struct le_cpu_area *areas;                  /* by register, if bounds are checked */
     int64_t clip_from[2], clip_to[2];           /* iteration numbers of this task; -1: all */
     int64_t piece[2], pieces[2];                /* or which part of them, where they are counted here; 0: see above */
     int64_t row_count, term_from, term_to, row; /* terms of this task, where rows are cut; the row that it is in */
@@ -160,6 +165,8 @@ static void run_rows(struct frame *f, const struct le_loop *loop, int body, int6
 }
 
 static void run_loop(struct frame *f, const struct le_loop *loop, int body, int64_t lanes) {
+    if (LE_CHECKS_BOUNDS)
+        le_bounds_check_loop(f->code->unit, f->regs, f->areas, loop, lanes);
     if (loop->rows) {
         run_rows(f, loop, body, lanes);
         return;
@@ -202,6 +209,12 @@ static bool none(const uint8_t *lanes, int64_t n) {
     return memchr(lanes, 1, (size_t)n) == NULL;
 }
 
+static int64_t lanes_of(const struct le_instr *instr, int64_t n) {
+    if (instr->code == LE_CODE_SPLAT && instr->imm)
+        return instr->imm;
+    return instr->single ? 1 : n;
+}
+
 /* true: a LEAVE has ended the body. */
 static bool run(struct frame *f, int from, int to, int64_t n) {
     const struct le_unit *unit = f->code->unit;
@@ -209,6 +222,8 @@ static bool run(struct frame *f, int from, int to, int64_t n) {
     void *const *regs = f->regs;
     for (int k = from; k < to; k++) {
         const struct le_instr *instr = &unit->instrs[k];
+        if (LE_CHECKS_BOUNDS && instr->code != LE_CODE_LOOP && instr->code != LE_CODE_REPEAT)
+            le_bounds_check(unit, regs, f->areas, instr, lanes_of(instr, n));
         if (instr->code == LE_CODE_LOOP) {
             const struct le_loop *loop = &unit->loops[instr->imm];
             run_loop(f, loop, k + 1, n);
@@ -222,10 +237,8 @@ static bool run(struct frame *f, int from, int to, int64_t n) {
         } else if (instr->code == LE_CODE_SKIP) {
             if (none(regs[instr->a], n))
                 k = (int)instr->imm - 1;
-        } else if (instr->code == LE_CODE_SPLAT && instr->imm) {
-            ops[k](regs, instr, instr->imm);
         } else {
-            ops[k](regs, instr, instr->single ? 1 : n);
+            ops[k](regs, instr, lanes_of(instr, n));
         }
     }
     return false;
@@ -279,6 +292,10 @@ static void run_task(void *user, int64_t task, int worker) {
         f.regs[k] = scratch + job->code->offsets[k];
     for (int k = 0; k < job->code->elsewhere_count; k++)
         f.regs[job->code->elsewhere[k]] = reg_pointer(job, job->code->elsewhere[k], scratch, task, fault);
+    if (LE_CHECKS_BOUNDS) {
+        f.areas = (struct le_cpu_area *)(void *)(scratch + job->code->areas_offset);
+        le_bounds_start(job, scratch, f.areas);
+    }
     int64_t inner = pieces_of(job, 1);
     f.piece[0] = task / inner;
     f.piece[1] = task % inner;

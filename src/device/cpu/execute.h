@@ -15,10 +15,16 @@ struct le_cpu_code {
     int *elsewhere;  /* registers that do not simply lie there */
     int elsewhere_count;
     bool past_caches;     /* some instruction stores past them */
+    size_t areas_offset;  /* bounds_check.h: in a worker's scratch memory */
     size_t scratch_bytes; /* that one worker needs */
 };
 leat_status le_cpu_prepare(struct le_arena *arena, const struct le_unit *unit, enum le_simd simd,
                            struct le_cpu_code *code);
+
+/* Memory that belongs together: an array, or a part of a worker's scratch memory. name NULL: it is not known. */
+struct le_cpu_area {
+    const char *name, *low, *high;
+};
 
 struct le_cpu_job {
     const struct le_cpu_code *code;
@@ -26,7 +32,10 @@ struct le_cpu_job {
     int64_t row_count;    /* as in le_launch: tasks take terms of rows of so many; 0: they take iterations */
     void *const *buffers; /* by buffer number */
     void *parts;          /* buffer -2 */
-    char *scratch;        /* 64-byte aligned; one piece a worker */
+    /* Where a buffer lies, for bounds_check.h; NULL: not known. */
+    struct le_cpu_area (*area)(void *user, int buffer);
+    void *area_user;
+    char *scratch; /* 64-byte aligned; one piece a worker */
     size_t scratch_stride;
     struct le_fault *faults; /* one a worker, cleared by the caller */
 };
