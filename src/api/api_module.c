@@ -299,7 +299,8 @@ static leat_status launch(leat_kernel *kernel, leat_dim3 grid, leat_dim3 block, 
     if (count)
         LE_CHECK_POINTER(arguments);
     leat_status status = LEAT_OK;
-    for (size_t k = 0; k < count && k < LE_LAUNCH_PARAMETERS_MAX && !status; k++)
+    size_t taken = (size_t)kernel->native->entry->parameter_count; /* another count is refused below */
+    for (size_t k = 0; k < count && k < taken && k < LE_LAUNCH_PARAMETERS_MAX && !status; k++)
         status = translate(kernel, &arguments[k], k, &translated);
     if (status)
         return status;

@@ -8,8 +8,9 @@
  *
  * Each entry is one file with a header, the key and the value. Checksums detect damage. Ownership protects against
  * other users: the folder must belong to the effective user, have mode 0700 and not be a symbolic link; each file
- * likewise, with mode 0600. A file is synced before it gets its name (new_file.h). When the folder exceeds a limit of bytes, the entries used longest ago are evicted. An entry that is damaged, or not a file of
- * the user's, is removed when it is looked up.
+ * likewise, with mode 0600. A file is synced before it gets its name (new_file.h). When the folder exceeds a limit of
+ * bytes, the entries used longest ago are evicted. An entry that is damaged, or not a file of the user's, is removed
+ * when it is looked up.
  *
  * Several threads may use a store at once. Whoever opened it closes it after the last use. */
 #ifndef LE_STORE_H

@@ -195,7 +195,9 @@ struct le_parts le_parts_sqrt(struct le_maker *m, struct le_parts a) {
 
 /* ---- powers */
 
-#define WHOLE_MAX 100 /* exponents below are products */
+/* As NumPy raises, so that infinities and zeros come out the same: whole exponents below WHOLE_MAX are products, and
+ * the product with 1 that some begin with makes NaN of what is beside an infinity. */
+#define WHOLE_MAX 100
 
 /* A literal's value, with its sign. */
 static bool literal_value(const struct le_tree_node *node, double *value) {
@@ -212,36 +214,66 @@ static struct le_parts inverse(struct le_maker *m, struct le_parts a) {
     return divide(m, numbers(m, 1, 0), a);
 }
 
+/* Zero has no inverse: NumPy makes NaN of its negative powers, but infinity of 1 / 0. */
 static struct le_parts whole_power(struct le_maker *m, struct le_parts a, int exponent) {
-    struct le_parts out = {0};
+    bool is_plain = exponent >= -1 && exponent <= 3; /* the others are a product with 1 at first, as in NumPy */
+    struct le_parts out = is_plain ? (struct le_parts){0} : numbers(m, 1, 0), power = a;
     for (int left = exponent < 0 ? -exponent : exponent; left > 0; left /= 2) {
         if (left % 2)
-            out = out.re ? multiply(m, out, a) : a;
+            out = out.re ? multiply(m, out, power) : power;
         if (left > 1)
-            a = multiply(m, a, a);
+            power = multiply(m, power, power);
     }
     if (!out.re)
         return numbers(m, 1, 0);
-    return exponent < 0 ? inverse(m, out) : out;
+    return exponent < 0 ? select_parts(m, is_zero(m, a), numbers(m, (double)NAN, (double)NAN), inverse(m, out)) : out;
 }
 
 /* The same for an exponent that is whole, and small, as it turns out. */
 static struct le_parts counted_power(struct le_maker *m, struct le_parts a, struct le_tree_node *exponent) {
-    struct le_parts out = numbers(m, 1, 0);
+    struct le_parts out = numbers(m, 1, 0), square = multiply(m, a, a), power = a;
     struct le_tree_node *left = op1(m, LE_OP_ABS, exponent);
     for (int most = WHOLE_MAX; most > 0; most /= 2) {
         struct le_tree_node *half = op1(m, LE_OP_FLOOR, with(m, LE_OP_MUL, left, 0.5));
         struct le_tree_node *is_odd = op2(m, LE_OP_NE, left, op2(m, LE_OP_ADD, half, half));
-        out = select_parts(m, is_odd, multiply(m, out, a), out);
-        a = most > 1 ? multiply(m, a, a) : a;
+        out = select_parts(m, is_odd, multiply(m, out, power), out);
+        power = most == WHOLE_MAX ? square : most > 1 ? multiply(m, power, power) : power;
         left = half;
     }
-    return select_parts(m, with(m, LE_OP_LT, exponent, 0), inverse(m, out), out);
+    out = select_parts(m, with(m, LE_OP_LT, exponent, 0), inverse(m, out), out);
+    out = select_parts(m, with(m, LE_OP_EQ, exponent, 3), multiply(m, a, square), out);
+    out = select_parts(m, with(m, LE_OP_EQ, exponent, 2), square, out);
+    return select_parts(m, with(m, LE_OP_EQ, exponent, 1), a, out);
+}
+
+/* A factor's part as C's annex G takes it where a product is to be infinite: only what is infinite in it counts, as 1
+ * with its sign; in the other factor all but NaN does. */
+static struct le_tree_node *in_infinity(struct le_maker *m, struct le_tree_node *x, struct le_tree_node *has_infinity) {
+    struct le_tree_node *zero = le_make_number(m, 0);
+    struct le_tree_node *unit = le_make_select(m, op1(m, LE_OP_ISINF, x), op1(m, LE_OP_SIGN, x), zero);
+    struct le_tree_node *number = le_make_select(m, op1(m, LE_OP_ISNAN, x), zero, x);
+    return le_make_select(m, has_infinity, unit, number);
+}
+
+static struct le_tree_node *is_infinite(struct le_maker *m, struct le_parts a) {
+    return op2(m, LE_OP_OR, op1(m, LE_OP_ISINF, a.re), op1(m, LE_OP_ISINF, a.im));
+}
+
+/* As C's annex G multiplies: with an infinite factor the product is not NaN in both parts. */
+static struct le_parts multiply_infinite(struct le_maker *m, struct le_parts a, struct le_parts b) {
+    struct le_parts plain = multiply(m, a, b);
+    struct le_tree_node *a_has = is_infinite(m, a), *b_has = is_infinite(m, b), *infinity = le_make_number(m, INFINITY);
+    struct le_parts p = {in_infinity(m, a.re, a_has), in_infinity(m, a.im, a_has)};
+    struct le_parts q = {in_infinity(m, b.re, b_has), in_infinity(m, b.im, b_has)};
+    struct le_parts direction = multiply(m, p, q);
+    struct le_parts infinite = {op2(m, LE_OP_MUL, direction.re, infinity), op2(m, LE_OP_MUL, direction.im, infinity)};
+    struct le_tree_node *lost = op2(m, LE_OP_AND, op1(m, LE_OP_ISNAN, plain.re), op1(m, LE_OP_ISNAN, plain.im));
+    return select_parts(m, op2(m, LE_OP_AND, lost, op2(m, LE_OP_OR, a_has, b_has)), infinite, plain);
 }
 
 static struct le_parts power(struct le_maker *m, struct le_parts a, struct le_parts b) {
     struct le_parts log = {op1(m, LE_OP_LOG, op2(m, LE_OP_HYPOT, a.re, a.im)), op2(m, LE_OP_ATAN2, a.im, a.re)};
-    struct le_parts general = le_parts_exp(m, multiply(m, b, log));
+    struct le_parts general = le_parts_exp(m, multiply_infinite(m, b, log));
     struct le_tree_node *is_real = with(m, LE_OP_EQ, b.im, 0);
     struct le_tree_node *is_whole = op2(m, LE_OP_EQ, op1(m, LE_OP_TRUNC, b.re), b.re);
     struct le_tree_node *is_small = with(m, LE_OP_LT, op1(m, LE_OP_ABS, b.re), WHOLE_MAX);

@@ -402,6 +402,8 @@ static void test_refused(void **state) {
     }
     assert_status(launch("axpy", 1, 8, 0, RIGHT, 3), LEAT_INVALID);
     say_failure(LEAT_INVALID);
+    assert_status(launch("axpy", 1, 8, 0, RIGHT, 100), LEAT_INVALID); /* of which none past the fourth is read */
+    assert_message("takes 4 arguments, not 100");
     assert_status(launch("axpy", 1, 2048, 0, RIGHT, 4), LEAT_INVALID);
     say_failure(LEAT_INVALID);
     assert_status(launch("axpy", 1, 8, 1 << 20, RIGHT, 4), LEAT_INVALID);

@@ -85,8 +85,23 @@ def ends():
     ok('y[i] = z[i] * w[i]\nv[i] = z[i] + w[i]\nu[i] = z[i] == w[i]', dict(z=f, w=g), 1e-14, y=f * g, v=f + g, u=f == g)
     zero = np.zeros(4, np.complex128); p = np.array([0, 2, 1 + 1j, 0.5])
     ok('y[i] = z[i] ** w[i]', dict(z=zero, w=p), y=zero ** p)
+    powers_at_ends()
     q = np.sqrt(pairs([1e308, 1e-308, 1e-320, 0.0])); ok('y[i] = sqrt(z[i])', dict(z=pairs([1e308, 1e-308, 1e-320, 0.0])), 1e-11, y=q)
     s = pairs([3e38, 1e-38, 1e-44, 0.0], 'c64'); ok('y[i] = sqrt(z[i])', dict(z=s), 1e-3, y=np.sqrt(s.astype(np.complex128)).astype(np.complex64))
+
+
+def powers_at_ends():
+    """Infinities, NaN and zeros: raised to arrays as by np.power, which multiplies as C's annex G does, and to literals."""
+    z = pairs([0.0, -0.0, 1.0, -2.5, inf, -inf, nan])
+    exponents = [0, 1, 2, 3, 4, -1, -3, 0.5, -2.5, 150, 1j, 2 - 0.5j, complex(-1, -0.0), inf, -inf, nan, complex(0, inf), complex(inf, nan)]
+    w = np.repeat(np.array(exponents, np.complex128), len(z)); many = np.tile(z, len(exponents))
+    ok('y[i] = z[i] ** w[i]', dict(z=many, w=w), 1e-12, y=np.power(many, w))
+    x = np.repeat([1.0, 2.0, 3.0, 5.0, -1.0, 0.5, inf], len(z)); some_z = np.tile(z, 7)
+    ok('y[i] = z[i] ** x[i]\nv[i] = x[i] ** z[i]', dict(z=some_z, x=x), 1e-12, y=np.power(some_z, x), v=np.power(x, some_z))
+    k = np.repeat(np.array([1, 2, 3, 7, -2], np.int32), len(z))
+    ok('y[i] = z[i] ** k[i]', dict(z=z[np.arange(len(k)) % len(z)], k=k), 1e-12, y=np.power(z[np.arange(len(k)) % len(z)], k))
+    one = np.ones(len(z), np.complex64); ok('y[i] = z[i] ** w[i]', dict(z=z.astype(np.complex64), w=one), y=np.power(z.astype(np.complex64), one))
+    for n in (-3, -2, -1, 1, 2, 3, 4, 6): ok('y[i] = z[i] ** %d' % n, dict(z=z), 1e-12, y=z ** n)
 
 
 def reductions():
