@@ -37,10 +37,8 @@ static const struct sim_item *item_at(const struct sim_module *module, uintptr_t
 
 static void describe(const struct sim_module *module, const struct sim_object *object, char *what, size_t size_bytes) {
     const struct sim_item *item = item_at(module, object->address);
-    size_t length;
-    const char *name = le_sim_plain_name(object->name, &length);
-    snprintf(what, size_bytes, "%s variable %.*s of %zu bytes", item && item->constant ? "__constant__" : "__device__",
-             (int)length, name, object->size_bytes);
+    snprintf(what, size_bytes, "%s variable %s of %zu bytes", item && item->constant ? "__constant__" : "__device__",
+             object->name, object->size_bytes);
 }
 
 /* What is after each variable, then the variables, those inside of functions, too: what the linker adds has nothing
@@ -104,6 +102,8 @@ void le_sim_module_free(struct sim_module *module) {
         close(module->fd);
     for (size_t k = 0; k < module->shared_count; k++)
         le_free(module->shared[k].name);
+    for (size_t k = 0; k < module->object_count; k++)
+        le_free(module->objects[k].name);
     le_free(module->shared);
     le_free(module->objects);
     le_free(module->guards);
