@@ -17,12 +17,13 @@ static const void *within(const struct sim_module *module, size_t offset, size_t
 static char *plain_name(const char *mangled) {
     struct le_arena arena;
     struct le_demangled_function variable;
-    char *name = NULL;
     le_arena_init(&arena);
-    if (!setjmp(arena.failure)) {
-        le_demangle_function(&arena, mangled, &variable);
-        name = le_strdup(variable.last);
+    if (setjmp(arena.failure)) {
+        le_arena_finish(&arena);
+        return NULL;
     }
+    le_demangle_function(&arena, mangled, &variable);
+    char *name = le_strdup(variable.last);
     le_arena_finish(&arena);
     return name;
 }

@@ -59,7 +59,12 @@ static void tell_check(struct sim_module *module, bool live) {
     }
 }
 
-leat_status le_sim_module_load(const void *image, struct sim_check *check, struct sim_module **out) {
+void le_sim_module_check(struct sim_module *module, struct sim_check *check) {
+    module->check = module->parts.checking ? check : NULL;
+    tell_check(module, true);
+}
+
+leat_status le_sim_module_load(const void *image, struct sim_module **out) {
     struct sim_image_parts parts;
     *out = NULL;
     if (!le_sim_image_read(image, SIZE_MAX, &parts))
@@ -68,7 +73,6 @@ leat_status le_sim_module_load(const void *image, struct sim_check *check, struc
     if (!module)
         return le_fail_out_of_memory(sizeof *module);
     module->fd = -1;
-    module->check = parts.checking ? check : NULL;
     leat_status status = LEAT_OK;
     module->image = le_alloc(parts.total_bytes);
     if (!module->image)
@@ -82,11 +86,9 @@ leat_status le_sim_module_load(const void *image, struct sim_check *check, struc
     if (status == LEAT_OK)
         status = le_sim_elf_read(module);
     if (status != LEAT_OK) {
-        module->check = NULL;
         le_sim_module_free(module);
         return status;
     }
-    tell_check(module, true);
     *out = module;
     return LEAT_OK;
 }
