@@ -1,7 +1,7 @@
 /* See ptx.h. One pass over the tokens, with one token in hand: a word, a number or a single character. */
 #include "device/ptx.h"
+#include "base/demangle.h"
 #include "base/text.h"
-#include "device/mangled.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,15 +270,16 @@ static leat_dtype dtype_of(char code) {
 }
 
 /* What the mangled name knows of parameters that PTX does not. */
-static void refine(struct parameters *parameters, const struct le_mangled *mangled) {
-    for (int k = 0; k < parameters->count && k < mangled->parameter_count; k++) {
+static void refine(struct parameters *parameters, const struct le_demangled_function *function) {
+    for (int k = 0; k < parameters->count && k < function->parameters.count; k++) {
         struct le_parameter *fact = &parameters->at[k].fact;
-        if (mangled->kinds[k] == LE_MANGLED_NUMBER)
+        const struct le_demangled_parameter *told = &function->parameters.at[k];
+        if (told->kind == LE_DEMANGLED_NUMBER)
             fact->may_be_pointer = fact->is_pointer = false;
-        else if (mangled->kinds[k] == LE_MANGLED_POINTER)
+        else if (told->kind == LE_DEMANGLED_POINTER)
             fact->is_pointer = fact->may_be_pointer;
         if (!fact->pointee && fact->may_be_pointer)
-            fact->pointee = dtype_of(mangled->pointees[k]);
+            fact->pointee = dtype_of(told->code);
     }
 }
 
@@ -299,7 +300,7 @@ static const char *read_symbol(struct reader *reader) {
 static void read_kernel(struct reader *reader) {
     struct le_arena *arena = &reader->ptx->arena;
     struct parameters parameters = {0};
-    struct le_mangled mangled;
+    struct le_demangled_function function;
     struct le_ptx_kernel kernel = {.symbol = read_symbol(reader)};
     read_parameters(reader, &parameters);
     while (reader->length && !is(reader, "{") && !is(reader, ";")) {
@@ -312,11 +313,11 @@ static void read_kernel(struct reader *reader) {
         kernel.uses_all = !read_body(reader, &parameters, &kernel) || kernel.uses_all;
     else
         kernel.uses_all = true;
-    le_mangled_read(kernel.symbol, &mangled);
-    refine(&parameters, &mangled);
-    kernel.name = le_arena_copy(arena, mangled.name, strlen(mangled.name));
-    kernel.written = le_arena_copy(arena, mangled.parameters, strlen(mangled.parameters));
-    kernel.is_template = mangled.is_template;
+    le_demangle_function(arena, kernel.symbol, &function);
+    refine(&parameters, &function);
+    kernel.name = function.name;
+    kernel.written = function.parameter_list;
+    kernel.is_template = function.is_template;
     kernel.parameter_count = parameters.count;
     kernel.parameters = LE_NEW_ARRAY(arena, parameters.count + 1, struct le_parameter);
     for (int k = 0; k < parameters.count; k++)
@@ -327,7 +328,7 @@ static void read_kernel(struct reader *reader) {
 /* After `.global` or `.const`: .align 4 .b8 table[16] = {...}; */
 static void read_variable(struct reader *reader, bool is_constant, bool is_declared) {
     struct le_arena *arena = &reader->ptx->arena;
-    struct le_mangled mangled;
+    struct le_demangled_function function;
     while (reader->length && *reader->token == '.') {
         bool align = is(reader, ".align");
         advance(reader);
@@ -340,13 +341,11 @@ static void read_variable(struct reader *reader, bool is_constant, bool is_decla
     for (; reader->length && !is(reader, "[") && !is(reader, "=") && !is(reader, ";"); advance(reader))
         end = reader->at;
     const char *symbol = le_arena_copy(arena, start, (size_t)(end - start));
-    le_mangled_read(symbol, &mangled);
+    le_demangle_function(arena, symbol, &function);
     if (!is_declared && *symbol && *symbol != '$') {
         le_names_put(arena, &reader->ptx->variable_names, symbol, strlen(symbol), reader->ptx->variables.count);
         *LE_PUSH(arena, &reader->ptx->variables) =
-            (struct le_ptx_variable){.symbol = symbol,
-                                     .name = le_arena_copy(arena, mangled.name, strlen(mangled.name)),
-                                     .is_constant = is_constant};
+            (struct le_ptx_variable){.symbol = symbol, .name = function.name, .is_constant = is_constant};
     }
     while (reader->length && !take(reader, ";"))
         advance(reader);

@@ -77,6 +77,13 @@ void le_sim_check_memory(struct sim_check *check, uintptr_t address, size_t size
     }
 }
 
+void le_sim_check_written(struct sim_check *check) {
+    le_sim_check_settle(check);
+    for (size_t k = 0; k < check->regions.count; k++)
+        if (check->regions.at[k].state == SIM_MEMORY_FRESH)
+            check->regions.at[k].state = SIM_MEMORY_VALID;
+}
+
 struct sim_page *le_sim_check_page(struct sim_check *check, uintptr_t address) {
     struct sim_page *page = le_sim_pages_get(&check->pages, address >> SIM_PAGE_BITS);
     if (!page)

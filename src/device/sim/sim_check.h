@@ -42,6 +42,9 @@ enum sim_memory_state {
 void le_sim_check_memory(struct sim_check *check, uintptr_t address, size_t size_bytes, enum sim_memory_state state,
                          const char *what);
 
+/* Something that the check does not see may have written all memory: what was fresh counts as initialised. */
+void le_sim_check_written(struct sim_check *check);
+
 /* ---- operations that are no kernels: [address, +size_bytes) is read or written by op. what: "copy to the host", ...
  */
 void le_sim_check_range(struct sim_check *check, uint64_t op, const char *what, uintptr_t address, size_t size_bytes,

@@ -158,7 +158,7 @@ static void names_and_types(void **state) {
     }
     assert_null(strstr(compiled.ptx, "never"));
     struct sim_module *module;
-    assert_int_equal(le_sim_module_load(compiled.image, NULL, &module), LEAT_OK);
+    assert_int_equal(le_sim_module_load(compiled.image, &module), LEAT_OK);
     const struct sim_item *plain = le_sim_module_kernel(module, "outer::inner::plain");
     assert_non_null(plain);
     assert_int_equal(plain->parameter_count, 8);
@@ -181,10 +181,10 @@ static void damaged_images_are_refused(void **state) {
     assert_int_equal(compile("__global__ void k() {}\n", NULL, 0, NULL, &compiled), LEAT_OK);
     unsigned char *bytes = compiled.image;
     bytes[compiled.image_bytes / 2] ^= 1;
-    assert_int_equal(le_sim_module_load(bytes, NULL, &module), LEAT_DEVICE);
+    assert_int_equal(le_sim_module_load(bytes, &module), LEAT_DEVICE);
     assert_null(module);
     char text[64] = "\n.version 8.0";
-    assert_int_equal(le_sim_module_load(text, NULL, &module), LEAT_DEVICE);
+    assert_int_equal(le_sim_module_load(text, &module), LEAT_DEVICE);
     le_sim_compiled_finish(&compiled);
 }
 

@@ -1,5 +1,6 @@
 /* What a module's object says about itself: which thread-local variables it has (they are the shared memory), by its
  * symbol table. The object comes from our own compiler, or from the store, that has checked it. */
+#include "base/demangle.h"
 #include "base/memory.h"
 #include "device/sim/sim_module.h"
 #include <elf.h>
@@ -12,25 +13,19 @@ static const void *within(const struct sim_module *module, size_t offset, size_t
     return module->parts.object + offset;
 }
 
-const char *le_sim_plain_name(const char *mangled, size_t *length) {
-    const char *found = mangled;
-    *length = strlen(mangled);
-    if (strncmp(mangled, "_Z", 2) != 0)
-        return found;
-    const char *end = mangled + *length;
-    for (const char *at = mangled + 2; at < end; at++) {
-        bool starts = *at >= '1' && *at <= '9' && !(at[-1] >= '0' && at[-1] <= '9');
-        size_t count = 0;
-        const char *name = at;
-        while (starts && name < end && *name >= '0' && *name <= '9')
-            count = count * 10 + (size_t)(*name++ - '0');
-        if (!starts || count > (size_t)(end - name))
-            continue;
-        found = name;
-        *length = count;
-        at = name + count - 1;
+/* A variable's name as in the source, without what is around it; freed with le_free. NULL: out of memory. */
+static char *plain_name(const char *mangled) {
+    struct le_arena arena;
+    struct le_demangled_function variable;
+    le_arena_init(&arena);
+    if (setjmp(arena.failure)) {
+        le_arena_finish(&arena);
+        return NULL;
     }
-    return found;
+    le_demangle_function(&arena, mangled, &variable);
+    char *name = le_strdup(variable.last);
+    le_arena_finish(&arena);
+    return name;
 }
 
 static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, const char *mangled) {
@@ -50,16 +45,11 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
     if (!grown)
         return false;
     module->shared = grown;
-    size_t length;
-    const char *name = le_sim_plain_name(mangled, &length);
-    struct sim_shared_symbol *new = &grown[module->shared_count];
-    *new = (struct sim_shared_symbol){.mangled = mangled, .offset = symbol->st_value, .size_bytes = symbol->st_size};
-    new->name = le_alloc(length + 1);
-    if (!new->name)
+    char *name = plain_name(mangled);
+    if (!name)
         return false;
-    memcpy(new->name, name, length);
-    new->name[length] = '\0';
-    module->shared_count++;
+    grown[module->shared_count++] = (struct sim_shared_symbol){
+        .name = name, .mangled = mangled, .offset = symbol->st_value, .size_bytes = symbol->st_size};
     return true;
 }
 
@@ -68,8 +58,11 @@ static bool add_object(struct sim_module *module, const ElfW(Sym) * symbol, cons
     if (!grown)
         return false;
     module->objects = grown;
+    char *name = plain_name(mangled);
+    if (!name)
+        return false;
     grown[module->object_count++] =
-        (struct sim_object){.name = mangled, .address = module->base + symbol->st_value, .size_bytes = symbol->st_size};
+        (struct sim_object){.name = name, .address = module->base + symbol->st_value, .size_bytes = symbol->st_size};
     return true;
 }
 

@@ -39,9 +39,11 @@ bool le_sim_identify(struct le_text *text);
 
 /* ---- modules */
 struct sim_module;
-/* The image as le_sim_compile made it: its size is in its header. check: NULL, or what is told of the module's
- * variables (le_sim_check_memory), and of their end when the module is freed. LEAT_DEVICE where image is none. */
-leat_status le_sim_module_load(const void *image, struct sim_check *check, struct sim_module **module);
+/* The image as le_sim_compile made it: its size is in its header. LEAT_DEVICE if it is none. */
+leat_status le_sim_module_load(const void *image, struct sim_module **module);
+/* Tells check (NULL: none) of an instrumented module's variables (le_sim_check_memory), and of their end when the
+ * module is freed. */
+void le_sim_module_check(struct sim_module *module, struct sim_check *check);
 void le_sim_module_free(struct sim_module *module);
 bool le_sim_module_checking(const struct sim_module *module); /* instrumented */
 /* Kernels and variables by name, as written or lowered; NULL if there is none. Items live as long as the module. */

@@ -54,7 +54,7 @@ static leat_status all_of_it(bool check) {
     struct sim_module *module = NULL;
     leat_status status = le_sim_compile(&options, &compiled);
     if (status == LEAT_OK)
-        status = le_sim_module_load(compiled.image, NULL, &module);
+        status = le_sim_module_load(compiled.image, &module);
     if (status == LEAT_OK) {
         int n = 2;
         void *parameters[] = {&n};

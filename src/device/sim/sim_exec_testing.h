@@ -37,7 +37,8 @@ static inline struct testing testing_load(const char *source, bool check, const 
     assert_int_equal(status, LEAT_OK);
     if (check)
         assert_int_equal(le_sim_check_new(testing_before, NULL, &t.check), LEAT_OK);
-    assert_int_equal(le_sim_module_load(t.compiled.image, t.check, &t.module), LEAT_OK);
+    assert_int_equal(le_sim_module_load(t.compiled.image, &t.module), LEAT_OK);
+    le_sim_module_check(t.module, t.check);
     return t;
 }
 

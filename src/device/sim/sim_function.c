@@ -57,6 +57,15 @@ static void retire(struct sim_loaded *loaded) {
     state->retired = loaded;
 }
 
+void le_sim_modules_tell_all(void) {
+    const struct sim_state *state = le_sim_state();
+    for (int k = 0; k < state->module_handles.count; k++) {
+        const struct sim_loaded *loaded = state->module_handles.at[k].object;
+        if (loaded)
+            le_sim_module_check(loaded->module, state->check);
+    }
+}
+
 void le_sim_modules_finish(void) {
     struct sim_state *state = le_sim_state();
     while (state->retired) {
@@ -87,11 +96,12 @@ static le_cu_result load(le_cu_module *handle, const void *image) {
     struct sim_loaded *loaded = le_alloc_zero(1, sizeof *loaded);
     if (!loaded)
         return LE_CU_ERROR_OUT_OF_MEMORY;
-    leat_status status = le_sim_module_load(image, state->check, &loaded->module);
+    leat_status status = le_sim_module_load(image, &loaded->module);
     if (status) {
         le_free(loaded);
         return status == LEAT_OUT_OF_MEMORY ? LE_CU_ERROR_OUT_OF_MEMORY : LE_CU_ERROR_INVALID_IMAGE;
     }
+    le_sim_module_check(loaded->module, state->check);
     uintptr_t number = variables_know(loaded) ? le_sim_handle_put(&state->module_handles, loaded) : 0;
     if (!number) {
         loaded_free(loaded);

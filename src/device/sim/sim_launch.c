@@ -239,6 +239,8 @@ void le_sim_kernel_run(const struct sim_op *op) {
     write_out(&printed);
     if (!state->check)
         pthread_mutex_lock(&state->lock);
+    else if (!check) /* its code, loaded before checks began, tells nothing of what it writes */
+        le_sim_check_written(state->check);
     le_cu_result result = result_of(status);
     if (le_sim_fault_now(&state->counts.kernel, state->options.faults.sticky_launch))
         result = LE_CU_ERROR_ILLEGAL_ADDRESS;

@@ -477,6 +477,58 @@ static void checking_ends_and_begins_again(void **state) {
     assert_int_equal(int_at(x), 3);
 }
 
+static void begin_checks(void) {
+    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}), LEAT_OK);
+    ok(cu->ModuleLoadDataEx(&module, compiled[1].image, 0, NULL, NULL));
+}
+
+/* A module that was loaded before has no checks in its code, so they do not see what its kernels write. */
+static void kernels_without_checks_initialise(void **state) {
+    (void)state;
+    le_cu_module unchecked = module;
+    begin_checks();
+    le_cu_module checked = module;
+    le_cu_deviceptr x = device_new(N * 4), y = device_new(4);
+    module = unchecked;
+    set(x, 1, N, NULL);
+    module = checked;
+    sum(x, y, N, NULL);
+    assert_int_equal(int_at(y), N);
+    silent();
+    sum(device_new(N * 4), y, N, NULL); /* new memory is still uninitialised */
+    ok(cu->CtxSynchronize());
+    told("uninitialised read");
+}
+
+/* Arrays in pooled memory that was noted, or not, while nothing was checked. */
+static void arrays_outlive_the_beginning_of_checks(void **state) {
+    (void)state;
+    le_cu_deviceptr pool = device_new(1 << 20), x = pool, y = pool + (1 << 16), z = pool + (2 << 16);
+    cu->note_memory(pool, 1 << 20, 0);
+    cu->note_memory(x, N * 4, 1);
+    set(x, 1, N, NULL);
+    begin_checks();
+    cu->note_memory(y, 4, 1);
+    sum(x, y, N, NULL);
+    assert_int_equal(int_at(y), N);
+    silent();
+    cu->note_memory(z, N * 4, 1);
+    sum(z, y, N, NULL);
+    ok(cu->CtxSynchronize());
+    told("uninitialised read");
+}
+
+static void modules_outlive_the_beginning_of_checks(void **state) {
+    (void)state;
+    le_cu_deviceptr x = device_new(4);
+    void *arguments[] = {&x};
+    ok(cu->ModuleLoadDataEx(&module, compiled[1].image, 0, NULL, NULL)); /* as if it had been kept */
+    assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}), LEAT_OK);
+    ok(launch("count", 1, 1, NULL, arguments));
+    assert_int_equal(int_at(x), 5);
+    silent();
+}
+
 int main(void) {
 #define TEST(function)    cmocka_unit_test_setup_teardown(function, begin, end)
 #define CHECKED(function) cmocka_unit_test_setup_teardown(function, begin_checking, end)
@@ -500,6 +552,9 @@ int main(void) {
         CHECKED(ends_of_arrays_are_told),
         TEST(checking_begins_under_an_open_context),
         CHECKED(checking_ends_and_begins_again),
+        TEST(kernels_without_checks_initialise),
+        TEST(arrays_outlive_the_beginning_of_checks),
+        TEST(modules_outlive_the_beginning_of_checks),
     };
     return cmocka_run_group_tests(tests, compile_all, forget_all);
 }

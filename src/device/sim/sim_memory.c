@@ -78,10 +78,11 @@ static void tell_reserved(const struct sim_memory *memory) {
 }
 
 void le_sim_memory_tell_all(void) {
-    const struct sim_memory *memory = &le_sim_state()->memory;
+    struct sim_memory *memory = &le_sim_state()->memory;
     tell_reserved(memory);
     for (int k = 0; k < memory->count; k++) {
         tell(&memory->at[k], SIM_MEMORY_VALID);
+        memory->at[k].pooled = true; /* it may have arrays: the next note is not the first */
         le_sim_guard_block(&memory->at[k], true);
     }
 }
@@ -383,7 +384,7 @@ le_cu_result le_sim_PointerGetAttribute(void *value, le_cu_pointer_attribute att
     return result ? result : le_sim_leave(attribute_of(value, attribute, le_sim_memory_find(address, 1)));
 }
 
-/* From the first note on, what of the block was not noted is nobody's. */
+/* From the first note on, memory of the block that was not noted is out of bounds. */
 static void note(uintptr_t address, size_t size_bytes, bool live) {
     struct sim_check *check = le_sim_state()->check;
     const struct sim_block *found = le_sim_memory_find(address, size_bytes);

@@ -37,10 +37,8 @@ static const struct sim_item *item_at(const struct sim_module *module, uintptr_t
 
 static void describe(const struct sim_module *module, const struct sim_object *object, char *what, size_t size_bytes) {
     const struct sim_item *item = item_at(module, object->address);
-    size_t length;
-    const char *name = le_sim_plain_name(object->name, &length);
-    snprintf(what, size_bytes, "%s variable %.*s of %zu bytes", item && item->constant ? "__constant__" : "__device__",
-             (int)length, name, object->size_bytes);
+    snprintf(what, size_bytes, "%s variable %s of %zu bytes", item && item->constant ? "__constant__" : "__device__",
+             object->name, object->size_bytes);
 }
 
 /* What is after each variable, then the variables, those inside of functions, too: what the linker adds has nothing
@@ -61,7 +59,12 @@ static void tell_check(struct sim_module *module, bool live) {
     }
 }
 
-leat_status le_sim_module_load(const void *image, struct sim_check *check, struct sim_module **out) {
+void le_sim_module_check(struct sim_module *module, struct sim_check *check) {
+    module->check = module->parts.checking ? check : NULL;
+    tell_check(module, true);
+}
+
+leat_status le_sim_module_load(const void *image, struct sim_module **out) {
     struct sim_image_parts parts;
     *out = NULL;
     if (!le_sim_image_read(image, SIZE_MAX, &parts))
@@ -70,7 +73,6 @@ leat_status le_sim_module_load(const void *image, struct sim_check *check, struc
     if (!module)
         return le_fail_out_of_memory(sizeof *module);
     module->fd = -1;
-    module->check = parts.checking ? check : NULL;
     leat_status status = LEAT_OK;
     module->image = le_alloc(parts.total_bytes);
     if (!module->image)
@@ -84,11 +86,9 @@ leat_status le_sim_module_load(const void *image, struct sim_check *check, struc
     if (status == LEAT_OK)
         status = le_sim_elf_read(module);
     if (status != LEAT_OK) {
-        module->check = NULL;
         le_sim_module_free(module);
         return status;
     }
-    tell_check(module, true);
     *out = module;
     return LEAT_OK;
 }
@@ -104,6 +104,8 @@ void le_sim_module_free(struct sim_module *module) {
         close(module->fd);
     for (size_t k = 0; k < module->shared_count; k++)
         le_free(module->shared[k].name);
+    for (size_t k = 0; k < module->object_count; k++)
+        le_free(module->objects[k].name);
     le_free(module->shared);
     le_free(module->objects);
     le_free(module->guards);

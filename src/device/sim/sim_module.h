@@ -12,7 +12,7 @@ struct sim_shared_symbol {
 };
 enum { SIM_PADDING_BYTES = 64 }; /* of nobody's after each variable of a checking module */
 struct sim_object {              /* a variable that can be written, shared ones apart */
-    const char *name;            /* mangled */
+    char *name;                  /* as in the source */
     uintptr_t address;
     size_t size_bytes;
 };
@@ -54,6 +54,4 @@ void le_sim_places_finish(struct sim_module *module);
 /* ---- sim_elf.c */
 /* Fills in what the object says of itself; frees nothing on failure. */
 leat_status le_sim_elf_read(struct sim_module *module);
-/* The name of a variable as in the source, out of its mangled one; its length through length. */
-const char *le_sim_plain_name(const char *mangled, size_t *length);
 #endif

@@ -105,6 +105,7 @@ le_cu_result le_sim_check_start(void) {
         return LE_CU_ERROR_OUT_OF_MEMORY;
     }
     le_sim_memory_tell_all();
+    le_sim_modules_tell_all();
     return LE_CU_SUCCESS;
 }
 

@@ -280,6 +280,7 @@ void le_sim_wait_all(void);
 le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector);
 
 void le_sim_events_finish(void);
+void le_sim_modules_tell_all(void); /* to the check, which begins */
 void le_sim_modules_finish(void);
 void le_sim_graphs_finish(void);
 

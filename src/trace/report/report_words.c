@@ -1,6 +1,6 @@
 /* Names, places and groups, as reports show them. */
+#include "base/demangle.h"
 #include "base/memory.h"
-#include "trace/report/demangle.h"
 #include "trace/report/report.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,12 +4,11 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "trace/report/demangle.h"
+#include "base/demangle.h"
+#include "base/status.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
 
 static const char *const names[][2] = {
     {"_Z5saxpyifPfS_", "saxpy"},
@@ -41,6 +40,11 @@ static const char *const names[][2] = {
      "St5arrayIPcLm2EEEEviT0_T1_",
      "at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, float, float, "
      "at::native::binary_internal::MulFunctor<float> >, std::array<char*, 2ul> >"},
+    {"_Z1fIRFvPFvPvEEJRS2_EEvv", "f<void (&)(void (*)(void*)), void (*&)(void*)>"},
+    {"_Z1fISt8functionIFbRiEEPFPFviEfEEvv", "f<std::function<bool (int&)>, void (*(*)(float))(int)>"},
+    {"_Z1fIA2_A3_iRA4_KcEvv", "f<int [2][3], char const (&) [4]>"},
+    {"_ZlsIiEvT_", "operator<< <int>"},
+    {"_ZZN1AIiEC1IfEET_ENKUlvE_clEv", "A<int>::A<float>(float)::{lambda()#1}::operator()"},
     {"_ZN3cub18DeviceReduceKernelINS_12policy_hub_tIfj7add_opsE10Policy1000EPfjS2_fEEvT0_PT3_T1_",
      "cub::DeviceReduceKernel<cub::policy_hub_t<float, unsigned int, add_ops>::Policy1000, float*, unsigned int, "
      "add_ops, float>"},
