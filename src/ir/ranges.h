@@ -28,9 +28,11 @@ struct le_space {
     struct le_range *ranges;         /* by index */
     bool inside; /* a block: a subscript without indices that was computed may be another next time, and is checked as
                     the statement runs */
-    leat_status failure; /* of an evaluation: le_ranges_find gives it back */
+    leat_status failure; /* of an evaluation: le_ranges_find returns it */
+    bool must;           /* a number that data do not have is a failure */
+    bool outside;        /* data did not have some number: its evaluation reads outside of an array */
     /* An integer node without indices, but for the host's at their present values, that takes more than extents and
-     * sums. Without a value it says why and sets failure. */
+     * sums. Where it fails it reports the error and sets failure. */
     leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);
     void *user;
 };

@@ -121,7 +121,6 @@ void le_list_actions(struct le_specialised *s) {
     }
     add_bare_group(&l, s->ir->statements.count);
     note_makers(plan, s->ir);
-    le_find_idle(plan, s->ir);
 }
 
 /* ---- layouts */
@@ -480,9 +479,10 @@ static leat_status plan_now(struct leat_call *call, struct le_group *g) {
         action->made = action->stage;
         action->none = false;
     }
-    for (int k = 0; k < g->statement_count && status == LEAT_OK; k++)
-        if (!s->plan->idle[g->first_statement + k])
-            status = find_ranges(call, g, &s->ir->statements.at[g->first_statement + k]);
+    for (int k = 0; k < g->statement_count && status == LEAT_OK; k++) {
+        const struct le_ir_statement *st = &s->ir->statements.at[g->first_statement + k];
+        status = st->unchecked ? LEAT_OK : find_ranges(call, g, st);
+    }
     if (status == LEAT_OK)
         le_find_reached(s, g);
     for (int k = 0; k < g->action_count && status == LEAT_OK; k++)
@@ -514,6 +514,7 @@ leat_status le_plan_group(struct leat_call *call, struct le_group *g) {
     }
     plan->space.arena = g->arena;
     plan->space.failure = LEAT_OK;
+    plan->space.must = false;
     plan->space.inside = g->inside;
     plan->planning = g->inside ? g : NULL;
     leat_status status = plan_now(call, g);
