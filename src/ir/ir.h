@@ -122,7 +122,8 @@ struct le_ir_access {
     int symbol, stretch, statement;
     struct le_node **subscripts;
     int rank;
-    bool guarded, left;
+    bool under_condition, guarded; /* as le_access's */
+    bool left;
     bool has_edge; /* or an `else`, in an element's assignment */
     int *around;
     int around_count;

@@ -98,6 +98,7 @@ void le_lower_number_accesses(struct lower *l, const struct le_step *step) {
                                      .stretch = a->left ? 0 : a->node->dots_count,
                                      .statement = l->statement,
                                      .rank = a->node->child_count,
+                                     .under_condition = a->under_condition,
                                      .guarded = a->guarded,
                                      .left = a->left,
                                      .has_edge = a->node->edge != LE_EDGE_NONE || a->has_else,

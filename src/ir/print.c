@@ -97,7 +97,8 @@ static void print_access(struct printer *p, const struct le_ir_access *a) {
     le_print_symbol(p, a->symbol);
     le_text_add(p->out, "[");
     le_print_list(p, a->subscripts, a->rank);
-    le_text_add(p->out, "]%s%s", a->guarded ? " guarded" : "", a->has_edge ? " edge" : "");
+    const char *guarded = a->under_condition ? " conditional" : a->guarded ? " guarded" : "";
+    le_text_add(p->out, "]%s%s", guarded, a->has_edge ? " edge" : "");
     if (a->stretch)
         le_text_add(p->out, " stretch %d", a->stretch);
     if (a->around_count) {

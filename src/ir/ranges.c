@@ -4,40 +4,20 @@
  *   3. only i+c: the whole axis               4. strides, windows: the largest range that stays inside, in rounds
  *   5. otherwise an error
  *
- * A dependent range (its bounds use another index) counts in subscripts as its two ends. */
-#include "ir/ranges.h"
+ * An index with a dependent range (its bounds use another index) counts in subscripts as its two ends. Such a *tied*
+ * subscript bounds the other index by rule 2 only if no bare subscript is written. A subscript under a condition (?:,
+ * && or ||) bounds an index by rules 3 and 4 only if nothing else does. */
+#include "ir/infer.h"
 
-/* One subscript of one access. */
-struct form {
-    const struct le_ir_access *access;
-    int axis;
-    int64_t length;
-    bool affine, stretched; /* stretched: an extent of 1 that `...` repeats */
-    struct le_affine f;
-};
-
-struct forms {
-    struct form *at;
-    int count, capacity;
-};
-
-struct infer {
-    struct le_space *space;
-    const struct le_ir_statement *st;
-    struct forms forms, counted;
-    struct le_arena *arena;
-    bool now; /* a range was found for the present values of the host's indices: so it is checked for those */
-};
-
-static struct le_range *range_of(struct infer *in, int index) {
+static struct le_range *range_of(struct le_infer *in, int index) {
     return &in->space->ranges[index];
 }
-static const char *index_name(struct infer *in, int index) {
+static const char *index_name(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     return ix->from_dots ? "..." : ix->name;
 }
 
-static const char *symbol_name(struct infer *in, int symbol) {
+static const char *symbol_name(struct le_infer *in, int symbol) {
     return in->space->ir->tree->symbols[symbol]->name;
 }
 
@@ -47,21 +27,21 @@ static bool is_index(int64_t value) {
     return value >= -LE_INDEX_MAX && value <= LE_INDEX_MAX;
 }
 
-static leat_status too_far(struct infer *in, int index) {
+static leat_status too_far(struct le_infer *in, int index) {
     return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place, "ends and a step within 2**61",
                       "index '%s': the range reaches too far", index_name(in, index));
 }
 
-static bool is_host(struct infer *in, int index) {
+static bool is_host(struct le_infer *in, int index) {
     return in->space->ir->indices.at[index].host;
 }
 
-static bool host_value(struct infer *in, int index, int64_t *value) {
+static bool host_value(struct le_infer *in, int index, int64_t *value) {
     in->now = true;
     return in->space->evaluate(in->space->user, le_node_index(in->space->ir, index), value) == LEAT_OK;
 }
 
-static bool depends_on_hosts(struct infer *in, const struct le_node *node, bool hosts) {
+static bool depends_on_hosts(struct le_infer *in, const struct le_node *node, bool hosts) {
     for (int k = 0; k < node->free_count; k++)
         if (is_host(in, node->free[k]) == hosts)
             return true;
@@ -69,7 +49,7 @@ static bool depends_on_hosts(struct infer *in, const struct le_node *node, bool 
 }
 
 /* A number, with the host's indices at their present values. */
-static bool bound(struct infer *in, struct le_node *node, int64_t *value) {
+bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     struct le_affine f;
     in->now |= node->free_count > 0;
     if (!le_affine(in->space, node, &f))
@@ -87,22 +67,22 @@ static bool bound(struct infer *in, struct le_node *node, int64_t *value) {
 }
 
 /* What the range of an index needs must have a value. */
-static void require_numbers(struct infer *in, int index) {
+static void require_numbers(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     struct le_node *bounds[] = {r->low, r->high, r->by};
     int64_t value;
     in->space->must = true;
     for (size_t k = 0; k < ARRAY_LEN(bounds); k++)
         if (bounds[k] && in->space->failure == LEAT_OK)
-            bound(in, bounds[k], &value);
+            le_bound_value(in, bounds[k], &value);
     for (int k = 0; k < in->forms.count && in->space->failure == LEAT_OK; k++) {
-        struct form *form = &in->forms.at[k];
+        struct le_form *form = &in->forms.at[k];
         le_affine(in->space, form->access->subscripts[form->axis], &form->f);
     }
     in->space->must = false;
 }
 
-static leat_status no_range(struct infer *in, int index) {
+static leat_status no_range(struct le_infer *in, int index) {
     const char *name = index_name(in, index);
     if (in->space->outside)
         require_numbers(in, index);
@@ -113,7 +93,7 @@ static leat_status no_range(struct infer *in, int index) {
 }
 
 /* Where a dependent range's values lie, if that can be told; its low and high are then the hull. */
-static void bound_dynamic(struct infer *in, int index) {
+static void bound_dynamic(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     struct le_range *out = range_of(in, index);
     int64_t low, high, unused;
@@ -124,7 +104,7 @@ static void bound_dynamic(struct infer *in, int index) {
 }
 
 /* The extent of a new array: a number has to be there before the statement runs. */
-static bool is_extent(struct infer *in, int index) {
+static bool is_extent(struct le_infer *in, int index) {
     for (int d = 0; in->st->is_new && d < in->st->left_count; d++)
         if (in->st->left[d]->index == index)
             return true;
@@ -132,7 +112,7 @@ static bool is_extent(struct infer *in, int index) {
 }
 
 /* Its bounds are looked at as it runs. */
-static bool is_dynamic(struct infer *in, int index) {
+static bool is_dynamic(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     bool by_hosts = false;
     if (ix->host && (le_is_made_first(in->space->ir, ix->range.low) || le_is_made_first(in->space->ir, ix->range.high)))
@@ -146,7 +126,7 @@ static bool is_dynamic(struct infer *in, int index) {
     return by_hosts ? !is_extent(in, index) : ix->depends;
 }
 
-static leat_status rule_explicit(struct infer *in, int index) {
+static leat_status rule_explicit(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     struct le_range *out = range_of(in, index);
     *out = (struct le_range){.by = 1};
@@ -156,7 +136,7 @@ static leat_status rule_explicit(struct infer *in, int index) {
     const struct le_node *by = ix->range.by;
     bool by_moves = by && (by->free_count || by->reduces || by->changes ||
                            (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* looked at as it runs */
-    if (by && !by_moves && !bound(in, ix->range.by, &out->by))
+    if (by && !by_moves && !le_bound_value(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0 && ix->stepped)
         return le_fail_at(LEAT_PROGRAM, ix->place, "a step that is not 0", "by must not be zero");
@@ -169,7 +149,7 @@ static leat_status rule_explicit(struct infer *in, int index) {
         out->dynamic = out->solved = true;
         return LEAT_OK;
     }
-    bool known = bound(in, ix->range.low, &out->low) && bound(in, ix->range.high, &out->high);
+    bool known = le_bound_value(in, ix->range.low, &out->low) && le_bound_value(in, ix->range.high, &out->high);
     if (!known && in->space->outside && in->space->failure == LEAT_OK && !is_extent(in, index)) {
         *out = (struct le_range){.by = out->by, .dynamic = true, .solved = true};
         return LEAT_OK;
@@ -194,31 +174,31 @@ static void find_computed(struct le_node *node, void *user) {
     c->found |= node->kind == LE_NODE_LOAD && c->ir->values.at[node->value].stage >= 0;
 }
 
-static bool is_computed(struct infer *in, struct le_node *subscript) {
+bool le_is_computed(struct le_infer *in, struct le_node *subscript) {
     struct computed c = {.ir = in->space->ir};
     if (in->space->inside && !depends_on_hosts(in, subscript, false))
         le_node_walk(in->space->ir, subscript, find_computed, &c);
     return c.found;
 }
 
-static void collect(struct infer *in) {
+static void collect(struct le_infer *in) {
     for (int k = 0; k < in->st->access_count; k++) {
         const struct le_ir_access *a = &in->space->ir->accesses.at[in->st->first_access + k];
         if (!in->space->shaped[a->symbol])
             continue; /* the left side of a new array */
         for (int d = 0; d < a->rank; d++) {
-            struct form *out = LE_PUSH(in->arena, &in->forms);
+            struct le_form *out = LE_PUSH(in->arena, &in->forms);
             out->access = a;
             out->axis = d;
             out->length = in->space->shape[a->symbol][d];
             out->stretched = d < a->stretch && out->length == 1;
-            out->affine = !is_computed(in, a->subscripts[d]) && le_affine(in->space, a->subscripts[d], &out->f);
+            out->affine = !le_is_computed(in, a->subscripts[d]) && le_affine(in->space, a->subscripts[d], &out->f);
         }
     }
 }
 
-static bool substitute_end(struct infer *in, const struct le_affine *f, int term, struct le_node *end, int64_t offset,
-                           struct le_affine *out) {
+static bool substitute_end(struct le_infer *in, const struct le_affine *f, int term, struct le_node *end,
+                           int64_t offset, struct le_affine *out) {
     struct le_affine g;
     if (!le_affine(in->space, end, &g))
         return false;
@@ -253,12 +233,13 @@ static bool substitute_end(struct infer *in, const struct le_affine *f, int term
 }
 
 /* Adds form with each dependent index replaced by its two ends. */
-static void count_form(struct infer *in, const struct form *form, int depth) {
+static void count_form(struct le_infer *in, const struct le_form *form, int depth) {
     for (int k = 0; k < form->f.count; k++) {
         if (!range_of(in, form->f.index[k])->dynamic || depth > 8)
             continue;
         const struct le_range_nodes *r = &in->space->ir->indices.at[form->f.index[k]].range;
-        struct form end = *form;
+        struct le_form end = *form;
+        end.tied = true;
         if (substitute_end(in, &form->f, k, r->low, 0, &end.f))
             count_form(in, &end, depth + 1);
         if (substitute_end(in, &form->f, k, r->high, -1, &end.f))
@@ -278,25 +259,45 @@ static int term_of(const struct le_affine *f, int index) {
 }
 
 /* i+c; the host's indices are fixed while the statement runs. */
-static bool is_offset(struct infer *in, const struct form *form, int index) {
+static bool is_offset(struct le_infer *in, const struct le_form *form, int index) {
     for (int k = 0; k < form->f.count; k++)
         if (form->f.index[k] == index ? form->f.factor[k] != 1 : !is_host(in, form->f.index[k]))
             return false;
     return term_of(&form->f, index) >= 0;
 }
 
-static bool is_bare(struct infer *in, const struct form *form, int index) {
+static bool is_bare(struct le_infer *in, const struct le_form *form, int index) {
     return is_offset(in, form, index) && form->f.count == 1 && form->f.constant == 0;
 }
 
-static bool only_offsets(struct infer *in, int index) {
+static bool is_written_bare(struct le_infer *in, const struct le_form *form, int index) {
+    return is_bare(in, form, index) && !form->tied;
+}
+
+/* Whether the index appears only under conditions. */
+static bool is_conditional(struct le_infer *in, int index) {
     for (int k = 0; k < in->counted.count; k++)
-        if (term_of(&in->counted.at[k].f, index) >= 0 && !is_offset(in, &in->counted.at[k], index))
+        if (term_of(&in->counted.at[k].f, index) >= 0 && !in->counted.at[k].access->under_condition)
             return false;
     return true;
 }
 
-static leat_status extents_differ(struct infer *in, int index, const struct form *a, const struct form *b) {
+/* Rule 3 applies: all subscripts that count are offsets of the index. */
+static bool has_only_offsets(struct le_infer *in, int index) {
+    bool conditional = is_conditional(in, index);
+    for (int k = 0; k < in->counted.count; k++) {
+        const struct le_form *c = &in->counted.at[k];
+        if (term_of(&c->f, index) >= 0 && (conditional || !c->access->under_condition) && !is_offset(in, c, index))
+            return false;
+    }
+    return true;
+}
+
+static bool is_counted_offset(struct le_infer *in, const struct le_form *form, int index) {
+    return is_offset(in, form, index) && (!form->access->under_condition || is_conditional(in, index));
+}
+
+static leat_status extents_differ(struct le_infer *in, int index, const struct le_form *a, const struct le_form *b) {
     const char *help =
         le_arena_format(in->arena, "arrays of one extent, or `where %s in low..high`", index_name(in, index));
     return le_fail_at(LEAT_MISMATCH, b->access->place, help,
@@ -305,31 +306,43 @@ static leat_status extents_differ(struct infer *in, int index, const struct form
                       symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
 }
 
-static leat_status rule_axis(struct infer *in, int index) {
-    struct le_range *out = range_of(in, index);
-    const struct form *first = NULL;
-    for (int pass = 0; pass < 2 && !first; pass++) {
-        if (pass == 1 && !only_offsets(in, index))
-            return LEAT_OK;
-        for (int k = 0; k < in->counted.count; k++) {
-            const struct form *c = &in->counted.at[k];
-            if (pass == 0 ? !is_bare(in, c, index) : !is_offset(in, c, index))
-                continue;
-            if (first && first->length != c->length)
-                return extents_differ(in, index, first, c);
-            if (!first)
-                first = c;
-        }
+typedef bool applies(struct le_infer *in, const struct le_form *form, int index);
+
+/* The index runs over the axis of every form to which the rule applies. */
+static leat_status take_axis(struct le_infer *in, int index, applies *rule) {
+    const struct le_form *first = NULL;
+    for (int k = 0; k < in->counted.count; k++) {
+        const struct le_form *c = &in->counted.at[k];
+        if (!rule(in, c, index))
+            continue;
+        if (first && first->length != c->length)
+            return extents_differ(in, index, first, c);
+        first = first ? first : c;
     }
-    if (first) {
-        *out = (struct le_range){.high = first->length, .by = 1, .solved = true};
-        return LEAT_OK;
-    }
+    if (first)
+        *range_of(in, index) = (struct le_range){.high = first->length, .by = 1, .solved = true};
+    return LEAT_OK;
+}
+
+/* An index of `...` that every array stretches. */
+static void take_stretched(struct le_infer *in, int index) {
     for (int k = 0; k < in->forms.count && in->space->ir->indices.at[index].from_dots; k++) {
-        const struct form *c = &in->forms.at[k];
+        const struct le_form *c = &in->forms.at[k];
         if (c->stretched && c->affine && is_bare(in, c, index))
-            *out = (struct le_range){.high = 1, .by = 1, .solved = true};
+            *range_of(in, index) = (struct le_range){.high = 1, .by = 1, .solved = true};
     }
+}
+
+static leat_status rule_axis(struct le_infer *in, int index) {
+    applies *const rules[] = {is_written_bare, is_bare, is_counted_offset};
+    for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
+        if (rules[k] == is_counted_offset && !has_only_offsets(in, index))
+            return LEAT_OK;
+        leat_status status = take_axis(in, index, rules[k]);
+        if (status != LEAT_OK || range_of(in, index)->solved)
+            return status;
+    }
+    take_stretched(in, index);
     return LEAT_OK;
 }
 
@@ -343,7 +356,7 @@ static int64_t floor_div(__int128 a, __int128 b) {
 }
 
 /* The one index of the form that has no range; -1: none, or several, or one of a dependent range. */
-static int lone_index(struct infer *in, const struct form *form) {
+static int lone_index(struct le_infer *in, const struct le_form *form) {
     int found = -1;
     for (int k = 0; k < form->f.count; k++) {
         const struct le_range *r = range_of(in, form->f.index[k]);
@@ -361,7 +374,7 @@ static int lone_index(struct infer *in, const struct form *form) {
 }
 
 /* The least and greatest value of the form without its term `without` (-1: with all). */
-static void form_ends(struct infer *in, const struct form *form, int without, __int128 *low, __int128 *high) {
+void le_form_ends(struct le_infer *in, const struct le_form *form, int without, __int128 *low, __int128 *high) {
     *low = *high = form->f.constant;
     for (int k = 0; k < form->f.count; k++) {
         if (k == without)
@@ -378,30 +391,32 @@ static void form_ends(struct infer *in, const struct form *form, int without, __
     }
 }
 
-static bool has_host(struct infer *in, const struct form *form) {
+bool le_form_has_host(struct le_infer *in, const struct le_form *form) {
     for (int k = 0; k < form->f.count; k++)
         if (is_host(in, form->f.index[k]))
             return true;
     return false;
 }
 
-static void solve_form(struct infer *in, const struct form *form, int term, int64_t *low, int64_t *high) {
+static void solve_form(struct le_infer *in, const struct le_form *form, int term, int64_t *low, int64_t *high) {
     __int128 lo, hi;
     int64_t c = form->f.factor[term], n = form->length;
-    in->now |= has_host(in, form);
-    form_ends(in, form, term, &lo, &hi);
+    in->now |= le_form_has_host(in, form);
+    le_form_ends(in, form, term, &lo, &hi);
     bool spans = c == 1 && (form->access->has_edge || (in->st->has_else && !form->access->left));
     *low = spans ? 0 : c > 0 ? -floor_div(lo, c) : -floor_div((__int128)n - 1 - hi, -(__int128)c);
     *high = spans ? n : c > 0 ? floor_div((__int128)n - 1 - hi, c) + 1 : floor_div(lo, -(__int128)c) + 1;
 }
 
-static bool rule_round(struct infer *in) {
+/* Solves the indices that are alone without a range in some subscript. Subscripts under a condition count only if
+ * `conditions` is set. */
+static bool rule_round(struct le_infer *in, bool conditions) {
     int solved[LE_AFFINE_MAX * 4], count = 0;
     struct le_range found[LE_AFFINE_MAX * 4];
     for (int k = 0; k < in->counted.count; k++) {
-        const struct form *form = &in->counted.at[k];
+        const struct le_form *form = &in->counted.at[k];
         int term = lone_index(in, form), q = 0;
-        if (term < 0)
+        if (term < 0 || (form->access->under_condition && !conditions))
             continue;
         int64_t low, high;
         solve_form(in, form, term, &low, &high);
@@ -423,96 +438,9 @@ static bool rule_round(struct infer *in) {
     return count > 0;
 }
 
-/* ---- the check */
-
-static bool is_empty(struct infer *in, int index) {
-    const struct le_range *r = range_of(in, index);
-    return r->solved && !r->dynamic && r->low >= r->high;
-}
-
-static bool reads_nothing(struct infer *in, const struct form *form) {
-    for (int k = 0; k < form->access->around_count; k++)
-        if (is_empty(in, form->access->around[k]))
-            return true;
-    for (int k = 0; k < form->f.count; k++)
-        if (is_empty(in, form->f.index[k]))
-            return true;
-    for (int k = 0; k < in->st->free_count; k++)
-        if (is_empty(in, in->st->free[k]))
-            return true;
-    return false;
-}
-
-static bool moves(struct infer *in, int index) {
-    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
-    return range_of(in, index)->dynamic || (r->low && is_computed(in, r->low)) || (r->high && is_computed(in, r->high));
-}
-
-/* Inside of a block an access under a range that moves is made for some of the block's values only. */
-static bool stands_under_moving(struct infer *in, const struct form *form) {
-    if (in->st->kind != LE_STEP_EACH && !has_host(in, form))
-        return false;
-    for (int k = 0; k < form->access->around_count; k++)
-        if (moves(in, form->access->around[k]))
-            return true;
-    for (int k = 0; k < in->st->free_count; k++)
-        if (moves(in, in->st->free[k]))
-            return true;
-    return false;
-}
-
-/* A statement that a loop may pass does not run for all values of the loop's index. */
-static bool checked_now(struct infer *in, const struct form *form) {
-    if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge)
-        return false;
-    if (in->st->conditional && !in->now && has_host(in, form))
-        return false;
-    if ((in->st->has_else && !form->access->left) || stands_under_moving(in, form))
-        return false;
-    for (int k = 0; k < form->f.count; k++) {
-        const struct le_range *r = range_of(in, form->f.index[k]);
-        if (!r->solved || r->dynamic)
-            return false;
-    }
-    return !reads_nothing(in, form);
-}
-
-/* The loop that it was folded into makes no turn, as far as its ends are known now. */
-static bool is_never_reached(struct infer *in) {
-    int64_t low, high;
-    if (in->st->loop < 0)
-        return false;
-    const struct le_range_nodes *r = &in->space->ir->indices.at[in->st->loop].range;
-    return r->low && bound(in, r->low, &low) && bound(in, r->high, &high) && low >= high;
-}
-
-/* Edge modes and `else` are for what is read. */
-static leat_status outside(struct infer *in, const struct form *form, long long low, long long high) {
-    bool left = form->access->left;
-    return le_fail_at(LEAT_MISMATCH, form->access->place,
-                      left ? "a `where` that stays inside, or a longer array" : "an edge mode, `else`, or `where`",
-                      "%s%s axis %d (length %lld): subscript runs %lld..%lld%s", left ? "write to " : "",
-                      symbol_name(in, form->access->symbol), form->axis, (long long)form->length, low, high,
-                      left ? "" : "; add an edge mode, else, or where");
-}
-
-static leat_status check(struct infer *in) {
-    for (int k = 0; k < in->forms.count; k++) {
-        const struct form *form = &in->forms.at[k];
-        if (!checked_now(in, form))
-            continue;
-        __int128 lo, hi;
-        form_ends(in, form, -1, &lo, &hi);
-        if ((lo >= 0 && hi < form->length) || is_never_reached(in))
-            continue;
-        return outside(in, form, (long long)lo, (long long)hi);
-    }
-    return LEAT_OK;
-}
-
 /* ---- a statement */
 
-static leat_status infer(struct infer *in) {
+static leat_status infer(struct le_infer *in) {
     const struct le_ir_statement *st = in->st;
     leat_status status = LEAT_OK;
     for (int k = 0; k < st->all_count && status == LEAT_OK; k++)
@@ -528,7 +456,7 @@ static leat_status infer(struct infer *in) {
             status = rule_axis(in, st->all[k]);
     if (status != LEAT_OK)
         return status;
-    while (rule_round(in))
+    while (rule_round(in, false) || rule_round(in, true))
         continue;
     for (int k = 0; k < st->all_count; k++)
         if (!range_of(in, st->all[k])->solved)
@@ -537,10 +465,10 @@ static leat_status infer(struct infer *in) {
         for (int k = 0; k < st->all_count; k++)
             if (range_of(in, st->all[k])->dynamic && !range_of(in, st->all[k])->bounded)
                 bound_dynamic(in, st->all[k]);
-    return check(in);
+    return le_check_accesses(in);
 }
 
-static leat_status set_shape(struct infer *in, int64_t *extents, int rank) {
+static leat_status set_shape(struct le_infer *in, int64_t *extents, int rank) {
     int symbol = in->st->symbol;
     int64_t elements = 1;
     for (int d = 0; d < rank; d++) {
@@ -556,7 +484,7 @@ static leat_status set_shape(struct infer *in, int64_t *extents, int rank) {
     return LEAT_OK;
 }
 
-static leat_status new_shape(struct infer *in) {
+static leat_status new_shape(struct le_infer *in) {
     int64_t extents[LEAT_RANK_MAX];
     for (int d = 0; d < in->st->left_count; d++) {
         int index = in->st->left[d]->index;
@@ -571,10 +499,10 @@ static leat_status new_shape(struct infer *in) {
     return set_shape(in, extents, in->st->left_count);
 }
 
-static leat_status declared_shape(struct infer *in) {
+static leat_status declared_shape(struct le_infer *in) {
     int64_t extents[LEAT_RANK_MAX];
     for (int d = 0; d < in->st->size_count; d++) {
-        bool known = bound(in, in->st->sizes[d], &extents[d]);
+        bool known = le_bound_value(in, in->st->sizes[d], &extents[d]);
         if (in->space->failure != LEAT_OK)
             return in->space->failure;
         if (!known)
@@ -584,7 +512,7 @@ static leat_status declared_shape(struct infer *in) {
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
 }
 
-static leat_status agree(struct infer *in) {
+static leat_status agree(struct le_infer *in) {
     struct le_affine f;
     const char *name = symbol_name(in, in->st->array);
     int64_t extent = in->space->shape[in->st->array][in->st->axis];
@@ -603,7 +531,7 @@ static leat_status agree(struct infer *in) {
                       in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
 }
 
-static leat_status find_shape(struct infer *in) {
+static leat_status find_shape(struct le_infer *in) {
     const struct le_ir_statement *st = in->st;
     if (st->kind == LE_STEP_NEW)
         return declared_shape(in);
@@ -615,7 +543,7 @@ static leat_status find_shape(struct infer *in) {
 }
 
 leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement *statement) {
-    struct infer in = {.space = space, .st = statement, .arena = space->arena};
+    struct le_infer in = {.space = space, .st = statement, .arena = space->arena};
     space->must = false;
     leat_status status = infer(&in);
     if (space->failure != LEAT_OK)

@@ -95,7 +95,9 @@ struct le_position {
     int statement;          /* numbers what has free indices of its own */
     const char *no_indices; /* why there are none outside of reductions; NULL: there may be */
     int index_limit;        /* as many indices may there be in all */
-    int around_count, guards, depth;
+    int around_count, depth;
+    int guards;          /* around what is resolved: conditions, and an element's own control statements */
+    int conditions;      /* of those: the ?:, && and || of the statement at hand */
     int dots_reductions; /* over `...` that stand around */
     bool has_dots;       /* outside of them, with at least one axis for sure */
     struct le_place dots_place;

@@ -9,6 +9,7 @@ void le_checker_start(struct le_checker *c, const struct le_stmt *stmt, const ch
     now->stmt = stmt;
     now->no_indices = no_indices;
     now->owner = NULL;
+    now->conditions = 0;
     c->number++;
     if (now->element) {
         now->no_indices = now->in_call ? "a def's block has no indices but those of its loops and reductions"
@@ -228,7 +229,10 @@ static struct le_tree_node *resolve_subscript(struct le_checker *c, const struct
 
 struct le_access *le_checker_access(struct le_checker *c, struct le_tree_node *read) {
     struct le_access *access = LE_PUSH(c->arena, &c->accesses);
-    *access = (struct le_access){.node = read, .guarded = c->now.guards > 0, .around_count = c->now.around_count};
+    *access = (struct le_access){.node = read,
+                                 .under_condition = c->now.conditions > 0,
+                                 .guarded = c->now.guards > 0,
+                                 .around_count = c->now.around_count};
     read->access = c->accesses.count - 1;
     if (c->now.around_count > 0) {
         access->around = LE_NEW_ARRAY(c->arena, c->now.around_count, struct le_index *);
@@ -371,7 +375,12 @@ static struct le_tree_node *resolve_number(struct le_checker *c, const struct le
     return node;
 }
 
-/* What && and || evaluate only at need is guarded. */
+/* What is resolved next is evaluated only if a condition says so; step -1: no longer. */
+static void guard(struct le_checker *c, int step) {
+    c->now.guards += step;
+    c->now.conditions += step;
+}
+
 static struct le_tree_node *resolve_operator(struct le_checker *c, const struct le_ast *ast,
                                              const struct le_scope *scope) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_OP, ast->place, ast->children.count);
@@ -380,9 +389,9 @@ static struct le_tree_node *resolve_operator(struct le_checker *c, const struct 
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
     if (ast->children.count < 2)
         return node;
-    c->now.guards += guards;
+    guard(c, guards);
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
-    c->now.guards -= guards;
+    guard(c, -guards);
     return node;
 }
 
@@ -390,10 +399,10 @@ static struct le_tree_node *resolve_select(struct le_checker *c, const struct le
                                            const struct le_scope *scope) {
     struct le_tree_node *node = le_checker_node(c, LE_TREE_SELECT, ast->place, 3);
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
-    c->now.guards++;
+    guard(c, 1);
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
     node->children[2] = le_resolve(c, ast->children.at[2], scope);
-    c->now.guards--;
+    guard(c, -1);
     return node;
 }
 

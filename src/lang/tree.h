@@ -212,7 +212,10 @@ struct le_tree_node {
 /* One array access of a statement, for the range rules and the check (ranges.c). */
 struct le_access {
     struct le_tree_node *node; /* a READ; the left side is one, too */
-    bool guarded; /* under ?:, && or ||, or in an element's own `if`, `while` or after its `break` or `return` */
+    /* Under ?:, && or || of its own statement: it bounds an index only if nothing else does, but for a bare subscript.
+     */
+    bool under_condition;
+    bool guarded; /* that, or in an element's own `if` or `while`, or after its `break` or `return` */
     bool left;
     bool has_else;            /* stands in an element's assignment that says what is outside */
     struct le_index **around; /* indices of the reductions and the element's own `for`s around it */

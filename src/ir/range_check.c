@@ -1,0 +1,89 @@
+/* The check of subscripts: an access whose subscripts are known before its statement runs must stay inside its array.
+ */
+#include "ir/infer.h"
+
+static bool is_empty(struct le_infer *in, int index) {
+    const struct le_range *r = &in->space->ranges[index];
+    return r->solved && !r->dynamic && r->low >= r->high;
+}
+
+static bool reads_nothing(struct le_infer *in, const struct le_form *form) {
+    for (int k = 0; k < form->access->around_count; k++)
+        if (is_empty(in, form->access->around[k]))
+            return true;
+    for (int k = 0; k < form->f.count; k++)
+        if (is_empty(in, form->f.index[k]))
+            return true;
+    for (int k = 0; k < in->st->free_count; k++)
+        if (is_empty(in, in->st->free[k]))
+            return true;
+    return false;
+}
+
+static bool moves(struct le_infer *in, int index) {
+    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
+    return in->space->ranges[index].dynamic || (r->low && le_is_computed(in, r->low)) ||
+           (r->high && le_is_computed(in, r->high));
+}
+
+/* Inside of a block an access under a range that moves is made for some of the block's values only. */
+static bool stands_under_moving(struct le_infer *in, const struct le_form *form) {
+    if (in->st->kind != LE_STEP_EACH && !le_form_has_host(in, form))
+        return false;
+    for (int k = 0; k < form->access->around_count; k++)
+        if (moves(in, form->access->around[k]))
+            return true;
+    for (int k = 0; k < in->st->free_count; k++)
+        if (moves(in, in->st->free[k]))
+            return true;
+    return false;
+}
+
+/* A statement that a loop may pass does not run for all values of the loop's index. */
+static bool checked_now(struct le_infer *in, const struct le_form *form) {
+    if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge)
+        return false;
+    if (in->st->conditional && !in->now && le_form_has_host(in, form))
+        return false;
+    if ((in->st->has_else && !form->access->left) || stands_under_moving(in, form))
+        return false;
+    for (int k = 0; k < form->f.count; k++) {
+        const struct le_range *r = &in->space->ranges[form->f.index[k]];
+        if (!r->solved || r->dynamic)
+            return false;
+    }
+    return !reads_nothing(in, form);
+}
+
+/* The loop that it was folded into makes no turn, as far as its ends are known now. */
+static bool is_never_reached(struct le_infer *in) {
+    int64_t low, high;
+    if (in->st->loop < 0)
+        return false;
+    const struct le_range_nodes *r = &in->space->ir->indices.at[in->st->loop].range;
+    return r->low && le_bound_value(in, r->low, &low) && le_bound_value(in, r->high, &high) && low >= high;
+}
+
+/* Edge modes and `else` are for what is read. */
+static leat_status outside(struct le_infer *in, const struct le_form *form, long long low, long long high) {
+    bool left = form->access->left;
+    return le_fail_at(LEAT_MISMATCH, form->access->place,
+                      left ? "a `where` that stays inside, or a longer array" : "an edge mode, `else`, or `where`",
+                      "%s%s axis %d (length %lld): subscript runs %lld..%lld%s", left ? "write to " : "",
+                      in->space->ir->tree->symbols[form->access->symbol]->name, form->axis, (long long)form->length,
+                      low, high, left ? "" : "; add an edge mode, else, or where");
+}
+
+leat_status le_check_accesses(struct le_infer *in) {
+    for (int k = 0; k < in->forms.count; k++) {
+        const struct le_form *form = &in->forms.at[k];
+        if (!checked_now(in, form))
+            continue;
+        __int128 lo, hi;
+        le_form_ends(in, form, -1, &lo, &hi);
+        if ((lo >= 0 && hi < form->length) || is_never_reached(in))
+            continue;
+        return outside(in, form, (long long)lo, (long long)hi);
+    }
+    return LEAT_OK;
+}
