@@ -439,7 +439,7 @@ static leat_status plan_action(struct leat_call *call, struct le_group *g, struc
         action->made = alone(g->arena, action->made);
     leat_status status = contract(call, g, action) ? LEAT_OK : generate(call, g, action);
     s->plan->asking = LE_ASKING_RANGES;
-    return status;
+    return status == LEAT_OK ? s->plan->space.failure : status;
 }
 
 static bool same_range(const struct le_range *a, const struct le_range *b) {

@@ -203,6 +203,8 @@ leat_status le_evaluate(void *user, struct le_node *node, int64_t *value) {
     struct needed n = {.s = s};
     uint64_t bits = 0;
     bool failed = false;
+    if (space->failure != LEAT_OK) /* an action that failed is not run again */
+        return space->failure;
     if (is_refused(s, node))
         return LEAT_UNSUPPORTED;
     leat_status status = bring_about(call, node, &n);
