@@ -159,8 +159,10 @@ static leat_status find_end(struct leat_call *call, struct le_node *node, int64_
     return status;
 }
 
-static leat_status find_box(struct leat_call *call, const struct le_stage *stage, int64_t *low, int64_t *high) {
-    const struct le_specialised *s = call->specialised;
+/* Before the target takes the base: the ends may read it. */
+static leat_status find_box(struct leat_call *call, const struct le_stage *stage) {
+    struct le_specialised *s = call->specialised;
+    int64_t *low = s->part_low, *high = s->part_high;
     leat_status status = LEAT_OK;
     for (int d = 0; d < stage->left_count && status == LEAT_OK; d++) {
         struct le_node *x = stage->left[d];
@@ -175,8 +177,8 @@ static leat_status find_box(struct leat_call *call, const struct le_stage *stage
     return status;
 }
 
-static leat_status copy_box(struct leat_call *call, const leat_array *to, const leat_array *from, const int64_t *low,
-                            const int64_t *high, const char *what) {
+static leat_status copy_box(struct leat_call *call, const leat_array *to, const leat_array *from, const char *what) {
+    const int64_t *low = call->specialised->part_low, *high = call->specialised->part_high;
     leat_array target = *to, source = *from;
     for (int d = 0; d < to->rank; d++) {
         size_t skipped = (size_t)(low[d] * to->strides[d]) * leat_dtype_size_bytes(to->dtype);
@@ -191,14 +193,11 @@ static leat_status copy_box(struct leat_call *call, const leat_array *to, const 
 
 leat_status le_put_back(struct leat_call *call, const struct le_action *action, leat_status status) {
     struct le_specialised *s = call->specialised;
-    int64_t low[LEAT_RANK_MAX], high[LEAT_RANK_MAX];
     const int target = action->stage->target;
     if (!s->part)
         return status;
     if (status == LEAT_OK)
-        status = find_box(call, action->stage, low, high);
-    if (status == LEAT_OK)
-        status = copy_box(call, s->cells[target].array, s->part, low, high, action->stage->name);
+        status = copy_box(call, s->cells[target].array, s->part, action->stage->name);
     if (s->cells[target].array)
         s->buffers[target] = s->cells[target].array->data;
     keep_spare(s, s->part);
@@ -225,6 +224,10 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
         s->buffers[target] = &cell->scalar;
         return LEAT_OK;
     }
+    if (plan == LE_PLACE_PART)
+        status = find_box(call, action->stage);
+    if (status != LEAT_OK)
+        return status;
     if (plan >= LE_PLACE_BASE && is_ours_alone(s->cells[base].array)) {
         le_array_free(cell->array);
         cell->array = s->cells[base].array;

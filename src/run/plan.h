@@ -161,6 +161,7 @@ struct le_specialised {
     char *work; /* for partial results of an action */
     size_t work_bytes;
     leat_array *part; /* where an action at work makes what it writes of its target; NULL: in the target */
+    int64_t part_low[LEAT_RANK_MAX], part_high[LEAT_RANK_MAX]; /* the box that it writes */
     leat_array *spares[LE_SPARES_MAX]; /* arrays that nobody holds any more, while a loop runs */
     int spare_count;
 };
