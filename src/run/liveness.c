@@ -208,6 +208,7 @@ static void walk_end(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
     struct block *b = open_block(l, action);
     int first = a->partner;
+    read_all(l, action);
     if (!is_loop(&l->plan->actions[first]))
         return;
     for (int k = l->first_read[first + 1]; k < l->first_read[action]; k++)
@@ -267,12 +268,14 @@ static void walk_action(struct liveness *l, int action) {
         return;
     case LE_STAGE_LOOP:
         l->open--;
+        read_all(l, action);
         return;
     case LE_STAGE_TEST:
         walk_test(l, action);
         return;
     case LE_STAGE_BREAK:
         copy(l, l->now, left_block(l, action)->after);
+        read_all(l, action);
         return;
     case LE_STAGE_IF:
         walk_if(l, action);
@@ -280,6 +283,7 @@ static void walk_action(struct liveness *l, int action) {
     case LE_STAGE_ELSE:
         copy(l, innermost(l)->otherwise, l->now);
         copy(l, l->now, innermost(l)->after);
+        read_all(l, action);
         return;
     default:
         walk_stage(l, action);
