@@ -279,7 +279,7 @@ static void bury(struct sweep *s) {
     }
 }
 
-static struct sweep begin(struct le_ir *ir) {
+static struct sweep new_sweep(struct le_ir *ir) {
 
     int stages = ir->stages.count, values = ir->values.count;
     struct sweep s = {.ir = ir, .reader = -1};
@@ -302,7 +302,7 @@ static struct sweep begin(struct le_ir *ir) {
 }
 
 void le_pass_sweep(struct le_ir *ir) {
-    struct sweep s = begin(ir);
+    struct sweep s = new_sweep(ir);
     find_living(&s);
     bury(&s);
 }
@@ -373,7 +373,7 @@ static void mark_unchecked(struct sweep *s) {
 }
 
 void le_pass_demand(struct le_ir *ir) {
-    struct sweep s = begin(ir);
+    struct sweep s = new_sweep(ir);
     s.demanded = LE_NEW_ARRAY(ir->arena, ir->statements.count, bool);
     s.shaper = LE_NEW_ARRAY(ir->arena, ir->tree->symbol_count, int);
     find_shapers(&s);
