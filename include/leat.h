@@ -359,9 +359,9 @@ LEAT_API leat_status leat_program_show(const leat_program *program, leat_form fo
 LEAT_API leat_status leat_call_new(leat_program *program, leat_call **call);
 LEAT_API void leat_call_free(leat_call *call);
 /* Inputs. Arrays are retained until replaced or the call is freed; array NULL unbinds. Numbers are weak (they do not
- * widen types); an array of rank 0 is a strong scalar. On a device, arrays in its own or in mapped memory are read
- * where they lie; those in host or pinned memory are copied to the device in each run, and must stay as they are until
- * its ticket is reached. */
+ * widen types, so a whole number must fit the integer types that it meets); an array of rank 0 is a strong scalar. On a
+ * device, arrays in its own or in mapped memory are read where they lie; those in host or pinned memory are copied to
+ * the device in each run, and must stay as they are until its ticket is reached. */
 LEAT_API leat_status leat_call_set_array(leat_call *call, const char *name, leat_array *array);
 LEAT_API leat_status leat_call_set_f64(leat_call *call, const char *name, double value);
 LEAT_API leat_status leat_call_set_i64(leat_call *call, const char *name, int64_t value);

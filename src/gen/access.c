@@ -327,7 +327,8 @@ bool le_gen_retarget(struct gen *g, struct operand *value, struct scope *scope, 
         last->code == LE_CODE_NOTE || last->d != value->reg || (kind != LE_REG_SLOT && kind != LE_REG_SCALAR))
         return false;
     last->d = (uint16_t)reg;
-    value->gone = true;
+    for (struct operand *x = value; x; x = x->origin)
+        x->gone = true;
     return true;
 }
 

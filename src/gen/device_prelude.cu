@@ -354,12 +354,28 @@ template <class T, bool PRODUCT> struct le_tree {
     }
 };
 //: le_lower le_higher
-// Of the extreme so far and a term: a NaN stays.
-template <class T> __device__ inline T le_lower(T m, T a) { return a < m || a != a ? a : m; }
-template <class T> __device__ inline T le_higher(T m, T a) { return a > m || a != a ? a : m; }
+// Of the extreme so far and a term: a NaN stays, and of the zeros -0.0 is the lower.
+template <class T> __device__ inline T le_lower(T m, T a) {
+    return a < m || a != a ? a : a == 0 && m == 0 ? (T)-(-m - a) : m;
+}
+template <class T> __device__ inline T le_higher(T m, T a) {
+    return a > m || a != a ? a : a == 0 && m == 0 ? (T)(m + a) : m;
+}
+#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
+template <> __device__ inline float le_lower<float>(float m, float a) {
+    float x;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(m), "f"(a));
+    return x;
+}
+template <> __device__ inline float le_higher<float>(float m, float a) {
+    float x;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(m), "f"(a));
+    return x;
+}
+#endif
 //: le_canonical
-// One NaN, one zero.
-template <class T> __device__ inline T le_canonical(T x) { return x != x ? le_nan<T>() : x == 0 ? (T)0 : x; }
+// One NaN.
+template <class T> __device__ inline T le_canonical(T x) { return x != x ? le_nan<T>() : x; }
 //: le_nowhere
 // No index of a program is that.
 static constexpr long long le_nowhere = -9223372036854775807LL - 1;

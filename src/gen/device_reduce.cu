@@ -40,29 +40,13 @@ template <> __device__ inline double le_top<double>() { return le_infinity<doubl
 template <class T> __device__ inline T le_bottom() { return (T)-1 < (T)0 ? (T)~le_top<T>() : (T)0; }
 template <> __device__ inline float le_bottom<float>() { return -le_infinity<float>(); }
 template <> __device__ inline double le_bottom<double>() { return -le_infinity<double>(); }
-//: le_lesser le_larger
-// One of the two that is a NaN, if there is.
-template <class T> __device__ inline T le_lesser(T a, T b) { return b < a || b != b ? b : a; }
-template <class T> __device__ inline T le_larger(T a, T b) { return b > a || b != b ? b : a; }
-#if !defined(__LEAT_SIM__) && __CUDA_ARCH__ >= 800
-template <> __device__ inline float le_lesser<float>(float a, float b) {
-    float x;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
-    return x;
-}
-template <> __device__ inline float le_larger<float>(float a, float b) {
-    float x;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
-    return x;
-}
-#endif
 //: le_least
 template <class T> struct le_least {
     enum { ORDERED = 0 };
     T best;
     __device__ static inline le_least none() { return {le_top<T>()}; }
     __device__ static inline le_least of(T x) { return {x}; }
-    __device__ inline le_least join(le_least b) const { return {le_lesser(best, b.best)}; }
+    __device__ inline le_least join(le_least b) const { return {le_lower(best, b.best)}; }
     __device__ inline le_least across(int lanes) const { return {le_across(best, lanes)}; }
     __device__ inline le_least from_lane(int lane) const { return {le_from_lane(best, lane)}; }
     __device__ inline T value(bool) const { return le_canonical(best); }
@@ -73,7 +57,7 @@ template <class T> struct le_greatest {
     T best;
     __device__ static inline le_greatest none() { return {le_bottom<T>()}; }
     __device__ static inline le_greatest of(T x) { return {x}; }
-    __device__ inline le_greatest join(le_greatest b) const { return {le_larger(best, b.best)}; }
+    __device__ inline le_greatest join(le_greatest b) const { return {le_higher(best, b.best)}; }
     __device__ inline le_greatest across(int lanes) const { return {le_across(best, lanes)}; }
     __device__ inline le_greatest from_lane(int lane) const { return {le_from_lane(best, lane)}; }
     __device__ inline T value(bool) const { return le_canonical(best); }

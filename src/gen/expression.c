@@ -69,17 +69,23 @@ static bool is_open(const struct scope *scope, const struct scope *inner) {
     return false;
 }
 
+static bool is_gone(const struct operand *x) {
+    while (x && !x->gone)
+        x = x->origin;
+    return x != NULL;
+}
+
 static struct operand *recall(struct gen *g, struct le_node *node, const struct scope *scope, struct condition c) {
     if (node->code_epoch != g->epoch)
         return NULL;
     for (struct memo *m = node->code_memo; m; m = m->next)
-        if (m->mask == c.mask && m->outside == c.outside && !m->operand.gone &&
+        if (m->mask == c.mask && m->outside == c.outside && !is_gone(&m->operand) &&
             (!node->changes || m->moment == g->moment) && is_open(m->operand.scope, scope))
             return &m->operand;
     return NULL;
 }
 
-static struct operand *remember(struct gen *g, struct le_node *node, const struct operand *x, struct condition c) {
+static struct operand *remember(struct gen *g, struct le_node *node, struct operand *x, struct condition c) {
     if (node->code_epoch != g->epoch) {
         node->code_epoch = g->epoch;
         node->code_memo = NULL;
@@ -90,6 +96,7 @@ static struct operand *remember(struct gen *g, struct le_node *node, const struc
     struct memo *m = LE_NEW(g->arena, struct memo);
     *m = (struct memo){
         .next = node->code_memo, .operand = *x, .mask = c.mask, .outside = c.outside, .moment = g->moment};
+    m->operand.origin = x;
     node->code_memo = m;
     return &m->operand;
 }

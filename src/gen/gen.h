@@ -27,6 +27,7 @@ struct operand {
     struct scope *scope;
     bool vector;
     bool gone;              /* the register that held it has been given up */
+    struct operand *origin; /* the operand it was copied from, which has the same register; NULL: none */
     int splat;              /* its vector of equal lanes; -1: not made yet */
     struct operand *second; /* of a REGION: the other number that it gives; NULL: it is not asked for */
 };

@@ -1,4 +1,5 @@
-/* What the range rules ask of integer nodes: sums of indices, intervals, what is computed before its statement. */
+/* Analysis of integer nodes for the range rules: affine sums of indices, intervals, and whether a node is computed by
+ * its own statement. */
 #include "ir/ranges.h"
 
 int64_t le_range_count(const struct le_range *r) {
@@ -45,14 +46,18 @@ static bool add_scaled(struct le_affine *f, const struct le_affine *g, int64_t s
     return true;
 }
 
-static bool affine_op(const struct le_space *space, struct le_node *node, struct le_affine *out) {
+static bool affine(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving);
+
+static bool affine_op(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
     struct le_affine a, b;
     *out = (struct le_affine){0};
     if (node->code == LE_OP_NEG)
-        return le_affine(space, node->operands[0], &a) && add_scaled(out, &a, -1);
+        return affine(space, node->operands[0], &a, moving) && add_scaled(out, &a, -1);
     if (node->code != LE_OP_ADD && node->code != LE_OP_SUB && node->code != LE_OP_MUL)
         return false;
-    if (!le_affine(space, node->operands[0], &a) || !le_affine(space, node->operands[1], &b))
+    if (node->code == LE_OP_MUL)
+        moving = NULL; /* a factor has to be known */
+    if (!affine(space, node->operands[0], &a, moving) || !affine(space, node->operands[1], &b, moving))
         return false;
     if (node->code == LE_OP_MUL) {
         if (a.count && b.count)
@@ -63,7 +68,8 @@ static bool affine_op(const struct le_space *space, struct le_node *node, struct
     return add_scaled(out, &b, node->code == LE_OP_ADD ? 1 : -1);
 }
 
-bool le_affine(const struct le_space *space, struct le_node *node, struct le_affine *out) {
+/* moving: set if a part of the constant changes as the statement runs and counts as 0; NULL: such parts are refused. */
+static bool affine(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
     *out = (struct le_affine){0};
     if (node->kind == LE_NODE_INDEX)
         return add_term(out, node->index, 1);
@@ -75,11 +81,24 @@ bool le_affine(const struct le_space *space, struct le_node *node, struct le_aff
         out->constant = space->shape[node->symbol][node->axis];
         return space->shaped[node->symbol];
     }
-    if (node->kind == LE_NODE_OP && node->type == LE_I64 && affine_op(space, node, out))
+    if (node->kind == LE_NODE_OP && node->type == LE_I64 && affine_op(space, node, out, moving))
         return true;
     *out = (struct le_affine){0};
+    if (node->free_count == 0 && !node->reduces && node->changes && moving) {
+        *moving = true;
+        return true;
+    }
     return node->free_count == 0 && !node->reduces && !node->changes &&
            space->evaluate(space->user, node, &out->constant) == LEAT_OK;
+}
+
+bool le_affine(const struct le_space *space, struct le_node *node, struct le_affine *out) {
+    return affine(space, node, out, NULL);
+}
+
+bool le_affine_moving(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving) {
+    *moving = false;
+    return affine(space, node, out, moving);
 }
 
 /* ---- intervals */

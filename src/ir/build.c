@@ -281,6 +281,19 @@ struct le_node *le_node_len(struct le_ir *ir, int symbol, int axis) {
 }
 
 /* Whole arithmetic of two i64 constants; NULL where it would overflow or is another operation. */
+/* false: no i64 holds it, or the exponent is negative. */
+static bool power_i64(int64_t base, int64_t exponent, int64_t *result) {
+    bool odd = exponent % 2 != 0;
+    *result = base == -1 && !odd ? 1 : base;
+    if (exponent < 0 || (base >= -1 && base <= 1 && exponent > 0))
+        return exponent > 0;
+    *result = 1;
+    for (int64_t k = 0; k < exponent; k++)
+        if (__builtin_mul_overflow(*result, base, result))
+            return false;
+    return true;
+}
+
 static struct le_node *fold_i64(struct le_ir *ir, int code, struct le_node **x, int count) {
     int64_t a, b, r;
     if (count < 1 || x[0]->kind != LE_NODE_CONST || x[0]->type != LE_I64)
@@ -299,6 +312,10 @@ static struct le_node *fold_i64(struct le_ir *ir, int code, struct le_node **x, 
         return le_node_i64(ir, r);
     if (code == LE_OP_FLOORDIV && b > 0)
         return le_node_i64(ir, a / b - (a % b < 0));
+    if (code == LE_OP_MOD && b > 0)
+        return le_node_i64(ir, a % b + (a % b < 0 ? b : 0));
+    if (code == LE_OP_POW && power_i64(a, b, &r))
+        return le_node_i64(ir, r);
     return NULL;
 }
 

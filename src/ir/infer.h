@@ -12,6 +12,8 @@ struct le_form {
     bool affine;
     bool stretched; /* an extent of 1 that `...` repeats */
     bool tied;      /* an index with a dependent range is replaced by one of its ends */
+    bool window;    /* the replaced index has bounds without other indices: with it the subscript is no offset */
+    bool moving;    /* a part that changes from element to element is left out of f: only rule 3 uses it */
     struct le_affine f;
 };
 

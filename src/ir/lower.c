@@ -174,7 +174,7 @@ static void check_start(struct lower *l, const struct le_step *step, enum le_typ
     const char *name = step->symbol->name;
     bool whole = le_type_is_int(type);
     if (whole && le_type_is_float(step->value->type)) {
-        le_fail_at(LEAT_MISMATCH, step->value->place, "a cast", "%s into %s (%s) needs a cast",
+        le_fail_at(LEAT_MISMATCH, step->value->place, "write a cast", "assigning %s to '%s' (%s) needs a cast",
                    le_type_name(step->value->type), name, le_type_name(type));
         l->failed = true;
         return;
@@ -186,7 +186,7 @@ static void check_start(struct lower *l, const struct le_step *step, enum le_typ
     int64_t low = le_type_is_unsigned(type) ? 0 : -high;
     if (number >= low && number < high)
         return;
-    le_fail_at(LEAT_MISMATCH, step->value->place, NULL, "the number %lld is out of the range of %s", (long long)number,
+    le_fail_at(LEAT_MISMATCH, step->value->place, NULL, "the number %lld is out of range for %s", (long long)number,
                le_type_name(type));
     l->failed = true;
 }

@@ -2,6 +2,7 @@
  * statement become a multiply-add, small powers become products. No later pass changes a rounding. */
 #include "ir/lower.h"
 
+#define NEAR_ZERO (1 << 20)
 #define DEPTH_MAX 4000 /* of one expression: passes walk it recursively */
 
 static struct le_node *lower(struct lower *l, const struct le_tree_node *n);
@@ -42,10 +43,54 @@ static struct le_node *lower_index(struct lower *l, int index) {
     return known ? l->index_nodes[index] : le_node_index(l->ir, index);
 }
 
-/* How many steps it takes from low to before high. */
-static struct le_node *count_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *by) {
+static struct le_node *known_steps(struct lower *l, int64_t low, int64_t high, int64_t by) {
+    __int128 way = by > 0 ? (__int128)high - low : (__int128)low - high, size = by > 0   ? by
+                                                                                : by < 0 ? -(__int128)by
+                                                                                         : 1;
+    __int128 count = way > 0 ? (way - 1) / size + 1 : 0;
+    return le_node_i64(l->ir, count > INT64_MAX ? INT64_MAX : (int64_t)count);
+}
+
+/* The same, of ends whose difference no i64 may hold: of the quotients by the size of a step it does, which is at
+ * least 2 or not known. */
+static struct le_node *far_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *size) {
+    struct le_node *whole = le_lower_op2(l, LE_OP_SUB, LE_I64, le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, high, size),
+                                         le_lower_op2(l, LE_OP_FLOORDIV, LE_I64, low, size));
+    struct le_node *rest = le_lower_op2(l, LE_OP_GT, LE_BOOL, le_lower_op2(l, LE_OP_MOD, LE_I64, high, size),
+                                        le_lower_op2(l, LE_OP_MOD, LE_I64, low, size));
+    return le_lower_op2(l, LE_OP_ADD, LE_I64, whole, le_node_cast(l->ir, LE_I64, rest));
+}
+
+/* How many steps it takes from low to before high, however far apart they are; a step of 0 counts as 1. */
+static struct le_node *unbounded_steps(struct lower *l, struct le_node *low, struct le_node *high, struct le_node *by) {
+    struct le_ir *ir = l->ir;
+    if (by->kind == LE_NODE_CONST) {
+        int64_t step = le_const_i64(by);
+        return step > 0 ? far_steps(l, low, high, by)
+                        : far_steps(l, high, low, le_node_i64(ir, step == INT64_MIN ? INT64_MAX : -step));
+    }
+    struct le_node *least = le_node_i64(ir, -INT64_MAX), *one = le_node_i64(ir, 1);
+    struct le_node *down = le_lower_op2(l, LE_OP_LT, LE_BOOL, by, le_node_i64(ir, 0));
+    struct le_node *size = le_lower_op1(l, LE_OP_ABS, LE_I64, le_lower_op2(l, LE_OP_MAX, LE_I64, by, least));
+    size = le_lower_op2(l, LE_OP_MAX, LE_I64, size, one);
+    return far_steps(l, le_node_select(ir, down, high, low), le_node_select(ir, down, low, high), size);
+}
+
+static bool is_near_zero(const struct le_node *node) {
+    return node->kind == LE_NODE_CONST && le_const_i64(node) >= -NEAR_ZERO && le_const_i64(node) <= NEAR_ZERO;
+}
+
+/* How many steps it takes from low to before high. Of an element's loop tighter bounds are known (le_interval) if it
+ * is the difference that is divided: so it is where an end near zero keeps that in range. */
+static struct le_node *count_steps(struct lower *l, const struct le_index *index, struct le_node *low,
+                                   struct le_node *high, struct le_node *by) {
     struct le_ir *ir = l->ir;
     bool fixed = by->kind == LE_NODE_CONST && le_const_i64(by) != INT64_MIN, down = fixed && le_const_i64(by) < 0;
+    if (by->kind == LE_NODE_CONST && low->kind == LE_NODE_CONST && high->kind == LE_NODE_CONST)
+        return known_steps(l, le_const_i64(low), le_const_i64(high), le_const_i64(by));
+    bool near = !index->host && (is_near_zero(low) || is_near_zero(high));
+    if (!near && !(fixed && le_const_i64(by) == -1))
+        return unbounded_steps(l, low, high, by);
     struct le_node *one = le_node_i64(ir, 1), *sign = one;
     struct le_node *way =
         down ? le_lower_op2(l, LE_OP_SUB, LE_I64, low, high) : le_lower_op2(l, LE_OP_SUB, LE_I64, high, low);
@@ -64,12 +109,12 @@ void le_lower_for_range(struct lower *l, const struct le_index *index, struct le
     struct le_node *high = le_lower_bound(l, index->high);
     struct le_range_nodes range = {.low = low, .high = high};
     if (by && by->kind == LE_NODE_CONST && le_const_i64(by) == 0) {
-        le_fail_at(LEAT_PROGRAM, index->by->place, "a step that is not 0", "by must not be zero");
+        le_fail_at(LEAT_PROGRAM, index->by->place, "use a step other than 0", "`by` must not be zero");
         l->failed = true;
     }
     if (by && !(by->kind == LE_NODE_CONST && le_const_i64(by) == 1)) {
         struct le_node *zero = le_node_i64(ir, 0);
-        range = (struct le_range_nodes){.low = zero, .high = count_steps(l, low, high, by)};
+        range = (struct le_range_nodes){.low = zero, .high = count_steps(l, index, low, high, by)};
         if (by->kind != LE_NODE_CONST)
             range.by = le_node_select(ir, le_lower_op2(l, LE_OP_EQ, LE_BOOL, by, zero), zero, le_node_i64(ir, 1));
         struct le_node *way = le_lower_op2(l, LE_OP_MUL, LE_I64, le_node_index(ir, index->id), by);
@@ -188,7 +233,7 @@ static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) 
         int64_t k = le_const_i64(axis);
         if (k >= -rank && k < rank)
             return le_node_len(l->ir, n->symbol->id, (int)(k < 0 ? k + rank : k));
-        le_fail_at(LEAT_MISMATCH, n->place, "an axis from 0, or from -1 backwards", "%s has no axis %lld",
+        le_fail_at(LEAT_MISMATCH, n->place, "axes count from 0, or from -1 backwards", "'%s' has no axis %lld",
                    n->symbol->name, (long long)k);
         l->failed = true;
         return le_node_i64(l->ir, 0);
@@ -386,7 +431,8 @@ struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum 
     struct le_node *x;
     if (++l->depth > DEPTH_MAX) {
         if (!l->failed)
-            le_fail_at(LEAT_PROGRAM, n->place, "several statements", "the expression is nested too deep");
+            le_fail_at(LEAT_PROGRAM, n->place, "split it into several statements",
+                       "the expression is nested too deeply");
         l->failed = true;
         x = le_node_i64(l->ir, 0);
     } else {
@@ -394,7 +440,7 @@ struct le_node *le_lower_as(struct lower *l, const struct le_tree_node *n, enum 
     }
     l->depth--;
     if (x->depth > DEPTH_MAX && !l->failed) {
-        le_fail_at(LEAT_PROGRAM, n->place, "several statements", "the expression is nested too deep");
+        le_fail_at(LEAT_PROGRAM, n->place, "split it into several statements", "the expression is nested too deeply");
         l->failed = true;
     }
     return le_node_cast(l->ir, le_type_strong(type), x);

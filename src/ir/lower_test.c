@@ -120,7 +120,7 @@ static void a_step_of_zero_is_an_error(void **state) {
     if (setjmp(arena.failure))
         fail_msg("out of memory");
     assert_null(lower(&arena, "var s = 0\nfor t in 0..4 by 0 { s = s + t }\nr = s"));
-    assert_non_null(strstr(le_errors_text(), "by must not be zero"));
+    assert_non_null(strstr(le_errors_text(), "`by` must not be zero"));
     le_arena_finish(&arena);
 }
 

@@ -2,9 +2,10 @@
  */
 #include "ir/infer.h"
 
+/* The index has no values; in a block: in no turn. */
 static bool is_empty(struct le_infer *in, int index) {
     const struct le_range *r = &in->space->ranges[index];
-    return r->solved && !r->dynamic && r->low >= r->high;
+    return r->solved && (!r->dynamic || (r->bounded && in->space->inside)) && r->low >= r->high;
 }
 
 static bool reads_nothing(struct le_infer *in, const struct le_form *form) {
@@ -26,7 +27,7 @@ static bool moves(struct le_infer *in, int index) {
            (r->high && le_is_computed(in, r->high));
 }
 
-/* Inside of a block an access under a range that moves is made for some of the block's values only. */
+/* In a block, an access inside a range that changes is made in some of the block's turns only. */
 static bool stands_under_moving(struct le_infer *in, const struct le_form *form) {
     if (in->st->kind != LE_STEP_EACH && !le_form_has_host(in, form))
         return false;
@@ -39,9 +40,9 @@ static bool stands_under_moving(struct le_infer *in, const struct le_form *form)
     return false;
 }
 
-/* A statement that a loop may pass does not run for all values of the loop's index. */
+/* A statement that a loop may skip does not run for all values of the loop's index. */
 static bool checked_now(struct le_infer *in, const struct le_form *form) {
-    if (!form->affine || form->stretched || form->access->guarded || form->access->has_edge)
+    if (!form->affine || form->moving || form->stretched || form->access->guarded || form->access->has_edge)
         return false;
     if (in->st->conditional && !in->now && le_form_has_host(in, form))
         return false;
@@ -55,7 +56,7 @@ static bool checked_now(struct le_infer *in, const struct le_form *form) {
     return !reads_nothing(in, form);
 }
 
-/* The loop that it was folded into makes no turn, as far as its ends are known now. */
+/* Whether the loop that the statement was folded into makes no turn, as far as its ends are known now. */
 static bool is_never_reached(struct le_infer *in) {
     int64_t low, high;
     if (in->st->loop < 0)
@@ -64,14 +65,13 @@ static bool is_never_reached(struct le_infer *in) {
     return r->low && le_bound_value(in, r->low, &low) && le_bound_value(in, r->high, &high) && low >= high;
 }
 
-/* Edge modes and `else` are for what is read. */
-static leat_status outside(struct le_infer *in, const struct le_form *form, long long low, long long high) {
+static leat_status outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
+    const char *name = in->space->ir->tree->symbols[form->access->symbol]->name;
     bool left = form->access->left;
     return le_fail_at(LEAT_MISMATCH, form->access->place,
-                      left ? "a `where` that stays inside, or a longer array" : "an edge mode, `else`, or `where`",
-                      "%s%s axis %d (length %lld): subscript runs %lld..%lld%s", left ? "write to " : "",
-                      in->space->ir->tree->symbols[form->access->symbol]->name, form->axis, (long long)form->length,
-                      low, high, left ? "" : "; add an edge mode, else, or where");
+                      le_outside_advice(in->arena, name, form->axis, high < 0, left),
+                      "%s%s axis %d (length %lld): subscript %s", left ? "write to " : "", name, form->axis,
+                      (long long)form->length, le_subscript_text(in->arena, low, high));
 }
 
 leat_status le_check_accesses(struct le_infer *in) {
@@ -83,7 +83,7 @@ leat_status le_check_accesses(struct le_infer *in) {
         le_form_ends(in, form, -1, &lo, &hi);
         if ((lo >= 0 && hi < form->length) || is_never_reached(in))
             continue;
-        return outside(in, form, (long long)lo, (long long)hi);
+        return outside(in, form, lo, hi);
     }
     return LEAT_OK;
 }

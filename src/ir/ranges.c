@@ -21,6 +21,19 @@ static const char *symbol_name(struct le_infer *in, int symbol) {
     return in->space->ir->tree->symbols[symbol]->name;
 }
 
+static bool is_free(const struct le_infer *in, int index) {
+    for (int k = 0; k < in->st->free_count; k++)
+        if (in->st->free[k] == index)
+            return true;
+    return false;
+}
+
+static enum le_index_use use_of(const struct le_infer *in, int index) {
+    if (!is_free(in, index))
+        return LE_INDEX_OF_REDUCTION;
+    return in->st->kind == LE_STEP_EACH ? LE_INDEX_OF_EACH : LE_INDEX_OF_STATEMENT;
+}
+
 /* ---- rule 1 */
 
 static bool is_index(int64_t value) {
@@ -28,8 +41,8 @@ static bool is_index(int64_t value) {
 }
 
 static leat_status too_far(struct le_infer *in, int index) {
-    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place, "ends and a step within 2**61",
-                      "index '%s': the range reaches too far", index_name(in, index));
+    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place, LE_FAR_ADVICE,
+                      "the range of index '%s' is too large", index_name(in, index));
 }
 
 static bool is_host(struct le_infer *in, int index) {
@@ -48,7 +61,7 @@ static bool depends_on_hosts(struct le_infer *in, const struct le_node *node, bo
     return false;
 }
 
-/* A number, with the host's indices at their present values. */
+/* The value of a node; the host's indices have their present values. */
 bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     struct le_affine f;
     in->now |= node->free_count > 0;
@@ -89,10 +102,10 @@ static leat_status no_range(struct le_infer *in, int index) {
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
     return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place,
-                      le_arena_format(in->arena, "add `where %s in low..high`", name), "index '%s' has no range", name);
+                      le_range_advice(in->arena, name, use_of(in, index)), "index '%s' has no range", name);
 }
 
-/* Where a dependent range's values lie, if that can be told; its low and high are then the hull. */
+/* Bounds the values of a dependent range, if possible: low and high become the hull of all of its ranges. */
 static void bound_dynamic(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
     struct le_range *out = range_of(in, index);
@@ -103,7 +116,7 @@ static void bound_dynamic(struct le_infer *in, int index) {
     out->high = out->bounded ? high : 0;
 }
 
-/* The extent of a new array: a number has to be there before the statement runs. */
+/* Whether the index is an axis of a new array, whose extent must be known before the statement runs. */
 static bool is_extent(struct le_infer *in, int index) {
     for (int d = 0; in->st->is_new && d < in->st->left_count; d++)
         if (in->st->left[d]->index == index)
@@ -111,7 +124,7 @@ static bool is_extent(struct le_infer *in, int index) {
     return false;
 }
 
-/* Its bounds are looked at as it runs. */
+/* Whether the bounds are evaluated as the statement runs. */
 static bool is_dynamic(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     bool by_hosts = false;
@@ -134,14 +147,15 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     if (!ix->explicit_range)
         return LEAT_OK;
     const struct le_node *by = ix->range.by;
-    bool by_moves = by && (by->free_count || by->reduces || by->changes ||
-                           (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* looked at as it runs */
+    bool by_moves =
+        by && (by->free_count || by->reduces || by->changes ||
+               (ix->host && le_is_made_first(in->space->ir, ix->range.by))); /* evaluated as the statement runs */
     if (by && !by_moves && !le_bound_value(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0 && ix->stepped)
-        return le_fail_at(LEAT_PROGRAM, ix->place, "a step that is not 0", "by must not be zero");
+        return le_fail_at(LEAT_PROGRAM, ix->place, "use a step other than 0", "`by` must not be zero");
     if (out->by <= 0)
-        return le_fail_at(LEAT_PROGRAM, ix->place, "a positive step", "index '%s': by must be positive",
+        return le_fail_at(LEAT_PROGRAM, ix->place, "use a positive step", "index '%s': `by` must be positive",
                           index_name(in, index));
     if (!is_index(out->by))
         return too_far(in, index);
@@ -181,6 +195,16 @@ bool le_is_computed(struct le_infer *in, struct le_node *subscript) {
     return c.found;
 }
 
+/* An element's private values are fixed while one of its reductions runs: then they are a part of the constant. */
+static bool is_affine(struct le_infer *in, struct le_node *subscript, struct le_form *out) {
+    if (le_is_computed(in, subscript) || !le_affine_moving(in->space, subscript, &out->f, &out->moving))
+        return false;
+    for (int k = 0; k < out->f.count && out->moving; k++)
+        if (is_free(in, out->f.index[k]))
+            return false;
+    return true;
+}
+
 static void collect(struct le_infer *in) {
     for (int k = 0; k < in->st->access_count; k++) {
         const struct le_ir_access *a = &in->space->ir->accesses.at[in->st->first_access + k];
@@ -192,7 +216,7 @@ static void collect(struct le_infer *in) {
             out->axis = d;
             out->length = in->space->shape[a->symbol][d];
             out->stretched = d < a->stretch && out->length == 1;
-            out->affine = !le_is_computed(in, a->subscripts[d]) && le_affine(in->space, a->subscripts[d], &out->f);
+            out->affine = is_affine(in, a->subscripts[d], out);
         }
     }
 }
@@ -240,6 +264,7 @@ static void count_form(struct le_infer *in, const struct le_form *form, int dept
         const struct le_range_nodes *r = &in->space->ir->indices.at[form->f.index[k]].range;
         struct le_form end = *form;
         end.tied = true;
+        end.window |= !depends_on_hosts(in, r->low, false) && !depends_on_hosts(in, r->high, false);
         if (substitute_end(in, &form->f, k, r->low, 0, &end.f))
             count_form(in, &end, depth + 1);
         if (substitute_end(in, &form->f, k, r->high, -1, &end.f))
@@ -267,7 +292,7 @@ static bool is_offset(struct le_infer *in, const struct le_form *form, int index
 }
 
 static bool is_bare(struct le_infer *in, const struct le_form *form, int index) {
-    return is_offset(in, form, index) && form->f.count == 1 && form->f.constant == 0;
+    return is_offset(in, form, index) && form->f.count == 1 && form->f.constant == 0 && !form->moving;
 }
 
 static bool is_written_bare(struct le_infer *in, const struct le_form *form, int index) {
@@ -287,7 +312,8 @@ static bool has_only_offsets(struct le_infer *in, int index) {
     bool conditional = is_conditional(in, index);
     for (int k = 0; k < in->counted.count; k++) {
         const struct le_form *c = &in->counted.at[k];
-        if (term_of(&c->f, index) >= 0 && (conditional || !c->access->under_condition) && !is_offset(in, c, index))
+        if (term_of(&c->f, index) >= 0 && (conditional || !c->access->under_condition) &&
+            (c->window || !is_offset(in, c, index)))
             return false;
     }
     return true;
@@ -298,9 +324,7 @@ static bool is_counted_offset(struct le_infer *in, const struct le_form *form, i
 }
 
 static leat_status extents_differ(struct le_infer *in, int index, const struct le_form *a, const struct le_form *b) {
-    const char *help =
-        le_arena_format(in->arena, "arrays of one extent, or `where %s in low..high`", index_name(in, index));
-    return le_fail_at(LEAT_MISMATCH, b->access->place, help,
+    return le_fail_at(LEAT_MISMATCH, b->access->place, le_extents_advice(in->arena, index_name(in, index)),
                       "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index_name(in, index),
                       symbol_name(in, a->access->symbol), a->axis, (long long)a->length,
                       symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
@@ -355,10 +379,10 @@ static int64_t floor_div(__int128 a, __int128 b) {
     return q < -LE_INDEX_MAX ? -LE_INDEX_MAX : q > LE_INDEX_MAX ? LE_INDEX_MAX : (int64_t)q;
 }
 
-/* The one index of the form that has no range; -1: none, or several, or one of a dependent range. */
+/* The term of the only index without a range; -1 if there is none, or several, or if an index has a dependent range. */
 static int lone_index(struct le_infer *in, const struct le_form *form) {
     int found = -1;
-    for (int k = 0; k < form->f.count; k++) {
+    for (int k = 0; k < form->f.count && !form->moving; k++) {
         const struct le_range *r = range_of(in, form->f.index[k]);
         if (is_host(in, form->f.index[k]))
             continue;
@@ -373,7 +397,7 @@ static int lone_index(struct le_infer *in, const struct le_form *form) {
     return found;
 }
 
-/* The least and greatest value of the form without its term `without` (-1: with all). */
+/* The form's least and greatest value without its term `without` (-1: with all terms). */
 void le_form_ends(struct le_infer *in, const struct le_form *form, int without, __int128 *low, __int128 *high) {
     *low = *high = form->f.constant;
     for (int k = 0; k < form->f.count; k++) {
@@ -490,10 +514,9 @@ static leat_status new_shape(struct le_infer *in) {
         int index = in->st->left[d]->index;
         const struct le_range *r = range_of(in, index);
         if (r->dynamic || r->low != 0 || r->by != 1)
-            return le_fail_at(LEAT_PROGRAM, in->st->place, "a declaration of its shape before it",
-                              "'%s' is new, so index '%s' must run from 0 by 1%s: declare its shape first",
-                              symbol_name(in, in->st->symbol), index_name(in, index),
-                              r->dynamic ? ", as far for every element" : "");
+            return le_fail_at(LEAT_PROGRAM, in->st->place, "declare its shape above",
+                              "'%s' is new, so index '%s' must run from 0 by 1%s", symbol_name(in, in->st->symbol),
+                              index_name(in, index), r->dynamic ? ", equally far for every element" : "");
         extents[d] = r->high < 0 ? 0 : r->high;
     }
     return set_shape(in, extents, in->st->left_count);
@@ -506,8 +529,8 @@ static leat_status declared_shape(struct le_infer *in) {
         if (in->space->failure != LEAT_OK)
             return in->space->failure;
         if (!known)
-            return le_fail_at(LEAT_PROGRAM, in->st->place, "a size from numbers, inputs and extents",
-                              "%s axis %d: the size has no value", symbol_name(in, in->st->symbol), d);
+            return le_fail_at(LEAT_PROGRAM, in->st->place, "compute it from numbers, inputs and extents",
+                              "%s axis %d: the size is not known here", symbol_name(in, in->st->symbol), d);
     }
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
 }
@@ -522,7 +545,7 @@ static leat_status agree(struct le_infer *in) {
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
     if (!known)
-        return le_fail_at(LEAT_PROGRAM, in->st->place, NULL, "%s axis %d: the declared size has no value", name,
+        return le_fail_at(LEAT_PROGRAM, in->st->place, NULL, "%s axis %d: the declared size is not known here", name,
                           in->st->axis);
     if (f.constant == extent)
         return LEAT_OK;

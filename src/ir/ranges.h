@@ -1,38 +1,37 @@
-/* The range rules (LANGUAGE.md): from the extents of the arrays to a range for every index, and the check that no
- * affine access falls outside. Numbers are found here, for one set of extents; the IR does not know them.
+/* The range rules (LANGUAGE.md): they find a range for every index from the extents of the arrays, and check that no
+ * affine access is outside its array. The numbers hold for one set of extents; the IR does not contain them.
  *
- * The index of a FOR stage has a range of its own, found when that is reached. In subscripts of the statements inside
- * it counts with all of that range, so that they are checked once for all iterations; a range whose bounds use it is
- * dynamic. Where one number is needed, for the shape of a new array or to solve another index, it counts with its
- * present value. */
+ * The index of a FOR stage has a range of its own, which is found when the stage is reached. In subscripts inside the
+ * loop it stands for its whole range, so that they are checked once for all iterations; a range whose bounds use it is
+ * dynamic. Where a single number is needed (the shape of a new array, or to solve another index) its present value is
+ * used. */
 #ifndef LE_RANGES_H
 #define LE_RANGES_H
 #include "base/memory.h"
 #include "ir/ir.h"
+#include "lang/static_ranges.h"
 
-/* Indices stay within -LE_INDEX_MAX..LE_INDEX_MAX, and factors of subscripts within LE_FACTOR_MAX, so that differences
- * of two ends fit int64_t and sums of a subscript's terms fit __int128. */
-#define LE_INDEX_MAX  ((int64_t)1 << 61)
+/* Factors of subscripts stay within -LE_FACTOR_MAX..LE_FACTOR_MAX. */
 #define LE_FACTOR_MAX ((int64_t)1 << 40)
 
 struct le_range {
-    int64_t low, high, by; /* low, low + by, ... below high; a dynamic one: within low..high if bounded */
+    int64_t low, high, by; /* low, low + by, ... below high; if dynamic and bounded: values stay within low..high */
     bool solved, dynamic, bounded;
 };
 
 struct le_space {
     struct le_ir *ir;
-    struct le_arena *arena;          /* for what one look at the ranges needs */
+    struct le_arena *arena;          /* scratch memory for one call of le_ranges_find */
     int64_t (*shape)[LEAT_RANK_MAX]; /* by symbol */
     bool *shaped;                    /* by symbol */
     struct le_range *ranges;         /* by index */
-    bool inside; /* a block: a subscript without indices that was computed may be another next time, and is checked as
-                    the statement runs */
-    leat_status failure; /* of an evaluation: le_ranges_find returns it */
+    bool inside; /* in a block: a computed subscript without indices may change between runs of the statement, and is
+                    checked as the statement runs */
+    leat_status failure; /* of an evaluation; le_ranges_find returns it */
     bool must;           /* a number that data do not have is a failure */
     bool outside;        /* data did not have some number: its evaluation reads outside of an array */
-    /* An integer node without indices, but for the host's at their present values, that takes more than extents and
-     * sums. Where it fails it reports the error and sets failure. */
+    /* Evaluates an integer node whose only indices are the host's, at their present values, and that needs more than
+     * extents and sums. If it fails, it reports the error and sets failure. */
     leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);
     void *user;
 };
@@ -45,16 +44,18 @@ struct le_affine {
     int index[LE_AFFINE_MAX];
     int64_t factor[LE_AFFINE_MAX];
 };
-/* false: node is not affine in its indices, or has parts without a value. */
+/* Returns false if node is not affine in its indices, or if a part of it has no value yet. */
 bool le_affine(const struct le_space *space, struct le_node *node, struct le_affine *out);
-/* The least and greatest value that node may take with its indices in their ranges; false: not known. */
+/* The same, but a part that changes from element to element, as a private scalar does, counts as 0 and sets *moving. */
+bool le_affine_moving(const struct le_space *space, struct le_node *node, struct le_affine *out, bool *moving);
+/* Finds bounds of the node's values while its indices stay in their ranges. Returns false if they are unknown. */
 bool le_interval(const struct le_space *space, struct le_node *node, int64_t *low, int64_t *high);
-/* It reads what its own statement computes first, once the ranges are found: a reduction in a bound, which still stands
- * there in a loop that is dead. */
+/* Whether node reads what its own statement computes first, after the ranges are found: a reduction in a bound. */
 bool le_is_made_first(struct le_ir *ir, struct le_node *node);
-int64_t le_range_last(const struct le_range *range); /* of a range that is not empty */
+int64_t le_range_last(const struct le_range *range); /* the range must not be empty */
 int64_t le_range_count(const struct le_range *range);
 
-/* Finds the ranges of one statement's indices and the shape that it makes, and checks it. Statements go in order. */
+/* Finds the ranges of a statement's indices and the shape of the array that it makes, and checks its subscripts.
+ * Statements must be handled in program order. */
 leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement *statement);
 #endif

@@ -1,5 +1,5 @@
-/* Statements with blocks, as steps that enclose those of their blocks. An `each` is one statement with all that is in
- * it: its indices and accesses are collected until it ends. */
+/* Statements with blocks become steps that enclose the steps of their blocks. An `each` and its body are one statement:
+ * indices and accesses are collected until it ends. */
 #include "lang/check.h"
 #include <limits.h>
 #include <string.h>
@@ -12,12 +12,12 @@ static void check_block(struct le_checker *c, struct le_stmts stmts) {
     le_checker_close(c);
 }
 
-/* As deep as expressions may be, blocks and expressions counted together. */
+/* Blocks and expressions share one limit of depth. */
 static void start(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
     le_checker_start(c, stmt, no_indices);
     if (++c->now.depth >= LE_DEPTH_MAX) /* an expression needs one more */
         le_checker_fail(c, stmt->place, "split it into several statements",
-                        "blocks and else-ifs are nested too deeply (limit %d)", LE_DEPTH_MAX);
+                        "blocks and else-ifs are nested too deeply (limit: %d)", LE_DEPTH_MAX);
 }
 
 static int open_step(struct le_checker *c, enum le_step_kind kind, struct le_tree_node *value) {
@@ -40,7 +40,7 @@ static int open_else(struct le_checker *c, int opened) {
     return c->now.steps->count - 1;
 }
 
-/* A chain of else-ifs is a loop here; each link's condition stands in the `else` of the one before. */
+/* A chain of else-ifs is handled in a loop: each link stands in the `else` of the previous one. */
 static void check_if(struct le_checker *c, const struct le_stmt *stmt) {
     struct {
         int *at, count, capacity;
@@ -85,8 +85,9 @@ static struct le_index *for_index(struct le_checker *c, const struct le_stmt *st
     struct le_scope scope = le_checker_scope(c);
     le_checker_range(c, index, &binder->range, &scope);
     le_checker_no_dots(c);
+    index->loop = true;
     index->host = !c->now.element;
-    if (index->host) { /* it is no index of the statement that its bounds are */
+    if (index->host) { /* the host's index does not belong to the statement of its bounds */
         c->all.count--;
         memmove(&c->all.at[place], &c->all.at[place + 1], (size_t)(c->all.count - place) * sizeof *c->all.at);
     }
@@ -99,7 +100,7 @@ static bool moves(const struct le_tree_node *node, const void *user) {
            (node->kind == LE_TREE_SCALAR && node->symbol->assigned);
 }
 
-/* It runs inside of another, and its ends may be others each time: for some of the other's values it may be empty. */
+/* It is inside another `for` and its ends may change with it, so it may be empty for some values of the outer index. */
 static bool may_be_empty(const struct le_checker *c, const struct le_index *index) {
     return index->host && c->now.in_for &&
            (le_tree_any(index->low, moves, NULL) || le_tree_any(index->high, moves, NULL));
@@ -128,7 +129,7 @@ static void check_for(struct le_checker *c, const struct le_stmt *stmt) {
 static void check_break(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     if (c->now.loop < 0)
-        le_checker_leave(c); /* structure.c has told of it */
+        le_checker_leave(c); /* structure.c has reported it */
     le_checker_step(c, LE_STEP_BREAK, stmt->place)->partner = c->now.loop;
 }
 
@@ -165,11 +166,12 @@ static void bind_indices(struct le_checker *c, const struct le_stmt *stmt) {
 struct written {
     const struct le_tree_node *left;
     bool read;
-    struct le_place place;         /* of the read to be told of */
-    unsigned axes[LE_INDICES_MAX]; /* by index of the each: where all accesses have it bare, as bits */
+    struct le_place wrong;         /* the first store that does not fit; {0}: all do */
+    struct le_place read_place;    /* of the read that the message names */
+    unsigned axes[LE_INDICES_MAX]; /* by index of the each: bit mask of the axes at which all accesses have it bare */
 };
 
-/* Axes at which the subscripts are the index and nothing else. */
+/* Bit mask of the axes whose subscript is the bare index. */
 static unsigned bare_axes(const struct le_tree_node *node, const struct le_index *index) {
     unsigned axes = 0;
     for (int d = 0; d < node->child_count; d++)
@@ -189,21 +191,24 @@ static void add_access(struct le_checker *c, struct written *written, const stru
     if (!fits && c->free.count == 0)
         written->axes[0] = 0; /* stands for `...` */
     if (!access->left && (!written->read || !fits))
-        written->place = node->place;
+        written->read_place = node->place;
+    if (access->left && !fits && written->wrong.line == 0)
+        written->wrong = node->place;
     written->read = written->read || !access->left;
 }
 
 static void check_written(struct le_checker *c, const struct written *written) {
     const char *name = written->left->symbol->name;
+    struct le_place place = written->wrong.line ? written->wrong : written->left->place;
     for (int i = 0; written->read && i < c->free.count + (c->free.count == 0); i++)
         if (written->axes[i] == 0)
             le_checker_fail(
-                c, written->place, "use another array for what it reads",
-                "'%s' is written in this each: it is read there only with '%s' bare, always in the same place", name,
-                c->free.count ? c->free.at[i]->name : "...");
+                c, place, "write to another array, or read a copy that is made before the each",
+                "'%s' is written here and read in line %d: in an each both need '%s' bare, in the same place", name,
+                written->read_place.line, c->free.count ? c->free.at[i]->name : "...");
 }
 
-/* Arrays that the body writes are read there only where the element itself has written. */
+/* An array that the body writes may be read there only at the element's own position. */
 static void check_own(struct le_checker *c) {
     struct {
         struct written *at;
@@ -233,8 +238,8 @@ static void check_own(struct le_checker *c) {
 static void check_each(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_position *now = &c->now;
     if (now->element)
-        le_checker_leave(c); /* structure.c has told of it */
-    start(c, stmt, "an each binds all of its indices");
+        le_checker_leave(c); /* structure.c has reported it */
+    start(c, stmt, "an each must bind all of its indices");
     le_checker_open(c, now->block, INT_MAX);
     bind_indices(c, stmt);
     int opened = open_step(c, LE_STEP_EACH, NULL);
@@ -255,7 +260,7 @@ static void check_each(struct le_checker *c, const struct le_stmt *stmt) {
 
 static void hoist_declarations(struct le_checker *c, const struct le_stmts *stmts);
 
-/* Inputs are the program's: they are declared before the outermost block that an `in` stands in. */
+/* Inputs belong to the program: an `in` inside a block is handled before the outermost block. */
 static void hoist(struct le_checker *c, const struct le_stmt *stmt) {
     for (const struct le_stmt *next = stmt; next; next = le_stmt_chained(stmt)) {
         stmt = next;

@@ -1,7 +1,8 @@
-/* The ast to a checked tree: statements in text order, each resolved on its own, so that all of a program's errors
- * come at once. An error leaves its statement by longjmp; what the statement would have made is broken then, and makes
- * no further errors. All memory is the arena's. */
+/* Turns the ast into a checked tree. Statements are checked in order and separately, so that all errors of a program
+ * are reported at once. An error leaves its statement by longjmp; the name that the statement would have set is marked
+ * broken, and its uses report no further errors. All memory belongs to the arena. */
 #include "lang/check.h"
+#include "lang/static_ranges.h"
 #include <string.h>
 
 /* ---- steps */
@@ -32,7 +33,7 @@ static bool bounds_use(const struct le_index *index, const struct le_index *othe
            le_tree_any(index->by, is_index, other);
 }
 
-/* Whether all that its bounds use come before it. */
+/* Whether all indices that its bounds use have been placed. */
 static bool is_next(const struct le_checker *c, const bool *placed, const struct le_index *index) {
     for (int k = 0; k < c->free.count; k++)
         if (!placed[k] && bounds_use(index, c->free.at[k]))
@@ -44,11 +45,12 @@ _Noreturn static void fail_circle(struct le_checker *c, const bool *placed) {
     int first = 0;
     while (placed[first])
         first++;
-    le_checker_fail(c, c->free.at[first]->place, NULL, "the range of index '%s' uses itself", c->free.at[first]->name);
+    le_checker_fail(c, c->free.at[first]->place, NULL, "the range of index '%s' depends on itself",
+                    c->free.at[first]->name);
 }
 
-/* In index order, but those whose bounds depend on others last, each after these. An each's are in order already: their
- * bounds use those to the left. */
+/* Sorts the free indices: indices whose bounds depend on others come last, each after those. The indices of an each
+ * keep their order: their bounds use only indices to the left. */
 static void finish_free(struct le_checker *c, struct le_step *step) {
     int count = c->free.count;
     bool *placed = LE_NEW_ARRAY(c->arena, count, bool);
@@ -88,7 +90,7 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
     for (int k = 0; k < stmt->binders.count; k++) {
         const struct le_ast_binder *binder = &stmt->binders.at[k];
         if (binder->dots)
-            le_checker_fail(c, binder->place, "leave it out", "`...` in a where has no range");
+            le_checker_fail(c, binder->place, "remove it from the `where`", "`...` cannot have a range");
         struct le_name *name = le_checker_name(c, binder->name);
         if (name->conflict)
             le_checker_leave(c);
@@ -101,7 +103,7 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-/* "i, k": the indices that are not on the left; NULL: all are. */
+/* The indices that are not on the left, as "i, k"; NULL: none. */
 static const char *reduced_names(struct le_checker *c, const struct le_tree_node *left, struct le_index **first) {
     const char *names = NULL;
     *first = NULL;
@@ -116,17 +118,32 @@ static const char *reduced_names(struct le_checker *c, const struct le_tree_node
     return names;
 }
 
-static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
+static bool has_bare(const struct le_tree_node *node, const void *user) {
+    for (int k = 0; node->kind == LE_TREE_READ && k < node->child_count; k++)
+        if (is_index(node->children[k], user))
+            return true;
+    return false;
+}
+
+/* An index that is never bare may be meant as a value, as in x[n*i]. */
+static const char *reduce_advice(struct le_checker *c, const struct le_tree_node *value, const char *names,
+                                 const struct le_index *first) {
+    if (le_tree_any(value, has_bare, first) || first->has_range)
+        return le_arena_format(c->arena, "write sum(%s: ...)", names);
+    return le_arena_format(c->arena, "write sum(%s: ...), or declare `in %s` if it is a value", names, first->name);
+}
+
+static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left,
+                          const struct le_tree_node *value) {
     struct le_index *first;
     const char *names = reduced_names(c, left, &first);
     if (!names)
         return;
+    const char *advice = reduce_advice(c, value, names, first);
     if (stmt->op == LE_ASSIGN_SET)
-        le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
-                        "%s is not on the left: write sum(%s: ...)", first->name, names);
+        le_checker_fail(c, first->place, advice, "index '%s' is not on the left", first->name);
     if (stmt->op == LE_ASSIGN_SUB || stmt->op == LE_ASSIGN_DIV)
-        le_checker_fail(c, first->place, le_arena_format(c->arena, "write sum(%s: ...)", names),
-                        "'%s' must not reduce, and %s is not on the left",
+        le_checker_fail(c, first->place, advice, "'%s' cannot reduce, and index '%s' is not on the left",
                         stmt->op == LE_ASSIGN_SUB ? "-=" : "/=", first->name);
 }
 
@@ -137,13 +154,13 @@ static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, co
         for (int j = 0; bare && j < k; j++)
             bare = left->children[j]->index != subscript->index;
         if (!bare)
-            le_checker_fail(
-                c, subscript->place, le_arena_format(c->arena, "write `out %s: f64[...]` above", stmt->name),
-                "'%s' is new, so its subscripts are distinct bare indices: declare its shape first", stmt->name);
+            le_checker_fail(c, subscript->place,
+                            le_arena_format(c->arena, "declare its shape above: `out %s: f64[...]`", stmt->name),
+                            "'%s' is new, so its subscripts must be distinct bare indices", stmt->name);
     }
 }
 
-/* "C[i, j]", for a message. */
+/* The left side for a message, as "C[i,j]". */
 static const char *left_text(struct le_checker *c, const struct le_stmt *stmt) {
     const char *text = stmt->name;
     for (int k = 0; k < stmt->subscripts.count; k++) {
@@ -156,18 +173,18 @@ static const char *left_text(struct le_checker *c, const struct le_stmt *stmt) {
     return stmt->has_subscripts ? le_arena_format(c->arena, "%s]", text) : text;
 }
 
-static const char *no_value_text(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
+static const char *no_value_advice(struct le_checker *c, const struct le_stmt *stmt, const struct le_tree_node *left) {
     static const char *const reductions[] = {[LE_ASSIGN_ADD] = "sum", [LE_ASSIGN_SUB] = "sum", [LE_ASSIGN_MUL] = "prod",
                                              [LE_ASSIGN_DIV] = "sum", [LE_ASSIGN_MIN] = "min", [LE_ASSIGN_MAX] = "max"};
     struct le_index *first;
     const char *names = reduced_names(c, left, &first);
     if (!names)
-        return le_arena_format(c->arena, "%s has no value: write %s = ...", stmt->name, left_text(c, stmt));
-    return le_arena_format(c->arena, "%s has no value: write %s = %s(%s: ...)", stmt->name, left_text(c, stmt),
-                           reductions[stmt->op], names);
+        return le_arena_format(c->arena, "write %s = ..., or bind it", left_text(c, stmt));
+    return le_arena_format(c->arena, "write %s = %s(%s: ...), or bind it", left_text(c, stmt), reductions[stmt->op],
+                           names);
 }
 
-/* What has the name already and can be assigned: in a def's block only what is its own. */
+/* The existing symbol that an assignment changes; in a def's block only a local one. */
 static struct le_symbol *find_assigned(const struct le_checker *c, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (c->now.in_call && !(binding && le_block_within(binding->block, c->now.element)))
@@ -178,18 +195,19 @@ static struct le_symbol *find_assigned(const struct le_checker *c, const struct 
 static void check_name(struct le_checker *c, const struct le_stmt *stmt, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (le_frame_argument(c->now.frame, stmt->name, NULL))
-        le_checker_fail(c, stmt->place, "choose another name", "'%s' is a parameter that names an array", stmt->name);
+        le_checker_fail(c, stmt->place, "choose another name", "'%s' is a parameter, and stands for an array",
+                        stmt->name);
     if (name->conflict || name->broken || (!c->now.in_call && !binding && name->is_index))
         le_checker_leave(c);
     if (binding && binding->index)
-        le_checker_fail(c, stmt->place, "choose another name", "'%s' is an index: it cannot be assigned", stmt->name);
+        le_checker_fail(c, stmt->place, "choose another name", "'%s' is an index and cannot be assigned", stmt->name);
 }
 
 static _Noreturn void fail_array_in_def(struct le_checker *c, const struct le_stmt *stmt) {
-    le_checker_fail(c, stmt->place, NULL, "'%s': a def's block may read arrays, not write them", stmt->name);
+    le_checker_fail(c, stmt->place, NULL, "'%s': a def's block can read arrays, but not write them", stmt->name);
 }
 
-/* What is assigned: what there is, an input that `op=` updates, or something new (not yet added). */
+/* The symbol that is assigned: an existing one, an input that `op=` updates, or a new one, which is not added yet. */
 static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt *stmt, struct le_name *name) {
     check_name(c, stmt, name);
     struct le_symbol *symbol = find_assigned(c, name);
@@ -202,8 +220,9 @@ static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt 
         fail_array_in_def(c, stmt);
     if (stmt->op != LE_ASSIGN_SET && (c->now.in_call || name->ended))
         le_checker_fail(c, stmt->place,
-                        c->now.in_call ? "what a def's block assigns is its own" : "declare it before the block",
-                        "%s has no value: write %s = ...", stmt->name, stmt->name);
+                        c->now.in_call ? "set it in the def: what a def's block assigns is private to it"
+                                       : "declare it before the block",
+                        "'%s' has no value", stmt->name);
     symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = stmt->name, .place = stmt->place, .is_array = stmt->has_subscripts};
     if (stmt->op == LE_ASSIGN_SET)
@@ -228,7 +247,7 @@ static struct le_tree_node *resolve_left(struct le_checker *c, const struct le_s
     return left;
 }
 
-/* The kind and rank of what is there fit the left side. */
+/* Checks that the existing symbol's kind and rank fit the left side. */
 static void check_target(struct le_checker *c, struct le_symbol *target, const struct le_tree_node *left,
                          struct le_place place) {
     if (left)
@@ -236,19 +255,20 @@ static void check_target(struct le_checker *c, struct le_symbol *target, const s
     else
         le_checker_use_scalar(c, target, place);
     if (c->now.element && !left && !target->local)
-        le_checker_fail(c, place, "give what is private to one element another name",
-                        "'%s' belongs outside the each: inside it is read-only", target->name);
+        le_checker_fail(c, place, "use another name for what each element computes",
+                        "'%s' comes from outside the each, and is read-only inside it", target->name);
 }
 
 static void add_target(struct le_checker *c, const struct le_stmt *stmt, struct le_symbol *target,
                        const struct le_tree_node *left) {
     if (left) {
         if (c->now.element)
-            le_checker_fail(c, stmt->place, le_arena_format(c->arena, "write `out %s: f64[...]` above", stmt->name),
-                            "'%s' is new: declare it before the each", stmt->name);
+            le_checker_fail(c, stmt->place,
+                            le_arena_format(c->arena, "declare it before the each: `out %s: f64[...]`", stmt->name),
+                            "'%s' has no shape: an each cannot make new arrays", stmt->name);
         check_new_array(c, stmt, left);
         if (left->child_count > LEAT_RANK_MAX)
-            le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes: at most %d", stmt->name, left->child_count,
+            le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes; the limit is %d", stmt->name, left->child_count,
                             LEAT_RANK_MAX);
         target->rank = left->child_count;
         target->any_rank = left->dots;
@@ -268,7 +288,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_tree_node *otherwise = stmt->otherwise ? le_resolve_top(c, stmt->otherwise) : NULL;
     for (int k = first_read; c->now.element && otherwise && k < c->accesses.count; k++)
         c->accesses.at[k].has_else = true;
-    struct le_symbol *known = find_assigned(c, name); /* may have been read just now: an input */
+    struct le_symbol *known = find_assigned(c, name); /* the right side may have made it an input */
     bool is_new = !known;
     if (known) {
         target = known;
@@ -279,11 +299,11 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     if (!(left && left->dots))
         le_checker_no_dots(c);
     if (left && left->dots && c->now.element && !c->now.binds_dots)
-        le_checker_fail(c, left->place, "write each ..., i { }", "the each does not bind `...`");
+        le_checker_fail(c, left->place, "write `each ..., i { }`", "the each does not bind `...`");
     if (!c->now.element)
-        check_reduced(c, stmt, left);
+        check_reduced(c, stmt, left, value);
     if (target->update_only && !target->no_value)
-        target->no_value = no_value_text(c, stmt, left);
+        target->no_value = no_value_advice(c, stmt, left);
     if (is_new)
         add_target(c, stmt, target, left);
     else if (left)
@@ -321,7 +341,7 @@ static void check_statement(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-/* What a statement with an error would have made. */
+/* Marks the name that a failed statement would have set. */
 static void break_name(struct le_checker *c, const char *text) {
     struct le_name *name = le_checker_name(c, text);
     if (name->broken || le_checker_find(name, c->now.block))
@@ -358,7 +378,7 @@ static bool is_too_large(const struct le_checker *c) {
     return c->node_count > LE_NODES_MAX;
 }
 
-/* How much there is of what an element's statements make. */
+/* Sizes of the lists that an element's statements add to. */
 struct amount {
     int steps, indices, accesses;
 };
@@ -373,7 +393,7 @@ static void forget_after(struct le_checker *c, const struct amount *reached) {
     c->accesses.count = reached->accesses;
 }
 
-/* In an element's blocks, what follows a statement that surely leaves is checked, and dropped. */
+/* In an element's blocks, statements after one that always leaves are checked, then dropped. */
 void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
     struct le_position position = c->now;
     struct amount reached = {0};
@@ -394,14 +414,24 @@ void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
         forget_after(c, &reached);
 }
 
-/* `out y` without more marks what is assigned later: but not in a block alone. */
+/* A plain `out y` marks a name that is assigned later, which must not happen only in a block. */
 static void check_marked(const struct le_checker *c) {
     for (int k = 0; k < c->names.count; k++) {
         const struct le_name *name = c->names.at[k];
         if (name->wants_out && !name->symbol && name->ended)
-            le_fault_add(LEAT_PROGRAM, name->out_place, "declare it: `out y = 0`, or `out y: f64[...]`",
-                         "'%s' is set only in a block, and ends with it", name->text);
+            le_fault_add(LEAT_PROGRAM, name->out_place,
+                         "declare it before the block: `out y = 0`, or `out y: f64[...]`",
+                         "'%s' is set only in a block, and ends with the block", name->text);
     }
+}
+
+/* Names that are set in blocks end with them and cannot be results. */
+static void check_results(const struct le_checker *c) {
+    for (int k = 0; k < c->symbols.count; k++)
+        if (!c->symbols.at[k]->in_block && c->symbols.at[k]->name[0])
+            return;
+    le_fault_add(LEAT_PROGRAM, (struct le_place){0}, "assign a name outside of all blocks",
+                 "the program has no result");
 }
 
 static void finish_tree(struct le_checker *c) {
@@ -430,9 +460,13 @@ struct le_tree *le_check(struct le_arena *arena, const char *text, size_t size_b
         le_classify(c, stmts);
         le_check_statements(c, stmts);
         check_marked(c);
+        if (le_errors_count() == 0)
+            check_results(c);
         finish_tree(c);
         if (le_errors_count() == 0)
             le_find_types(arena, tree, NULL);
+        if (le_errors_count() == 0)
+            le_check_ranges(arena, tree);
     }
     le_errors_sort();
     return le_errors_count() == 0 ? tree : NULL;

@@ -96,45 +96,45 @@ static void inlines_defs(void **state) {
     makes("edge x fill(2*k)\ny[i] = x[i-1]", "fill fill");
     fails("def f(a) = g(a)\ndef g(a) = a\ny = f(1)", 1, 12, "unknown function 'g'");
     fails("def f(a) = f(a)\ny = f(1)", 1, 12, "unknown function 'f'");
-    fails("def f(a, b) = a\ny = f(1)", 2, 5, "f takes 2 arguments, 1 given");
-    fails("def f(a) = a[0]\ny = f(1 + 2)", 2, 9, "parameter 'a' must be the name of an array");
+    fails("def f(a, b) = a\ny = f(1)", 2, 5, "'f' takes 2 arguments, 1 given");
+    fails("def f(a) = a[0]\ny = f(1 + 2)", 2, 9, "the argument for 'a' must be the name of an array");
     fails("def f(a) = a\nf = 3", 2, 1, "'f' is a def");
 }
 
 static void tells_names_that_do_not_fit(void **state) {
     (void)state;
     fails("e[i] = x[i]\ns = sum(e: x[e])", 2, 9, "'e' is a value and an index");
-    fails("y[i] = x[i] + x[i,0]", 1, 15, "x has 1 axes, 2 subscripts given");
-    fails("y = s * 2\nz[i] = s[i]", 2, 8, "'s' is a scalar: it has no subscripts");
-    fails("y[i] = x[i]\nz = x", 2, 5, "'x' is an array: subscript it");
+    fails("y[i] = x[i] + x[i,0]", 1, 15, "'x' has 1 axis, but 2 subscripts are given");
+    fails("y = s * 2\nz[i] = s[i]", 2, 8, "'s' is a scalar and has no subscripts");
+    fails("y[i] = x[i]\nz = x", 2, 5, "'x' is an array and needs subscripts");
     fails("y = 3\ny[i] = x[i]", 2, 1, "'y' is a scalar");
     fails("y = frob(1)", 1, 5, "unknown function 'frob'");
-    fails("y = sqrt(1, 2)", 1, 5, "sqrt takes 1 argument, 2 given");
-    fails("y = argmin(i, j: m[i,j])", 1, 5, "argmin has one index");
+    fails("y = sqrt(1, 2)", 1, 5, "'sqrt' takes 1 argument, 2 given");
+    fails("y = argmin(i, j: m[i,j])", 1, 5, "'argmin' takes exactly one index");
     fails("y[i] = x[i]\nout y[3]", 2, 5, "'y' is declared twice");
-    fails("y[i] = x[i]\nin y", 2, 4, "'y' has a value already");
+    fails("y[i] = x[i]\nin y", 2, 4, "'y' already has a value");
     fails("in a = a + 1\ny = a", 1, 8, "the default of 'a' uses 'a' itself");
-    fails("y = a\nin a = 1", 2, 4, "before its first use");
-    fails("out y[i]\ny[i] = 1", 1, 7, "index 'i': a scalar is needed here");
+    fails("y = a\nin a = 1", 2, 4, "'a' is used before its default is declared");
+    fails("out y[i]\ny[i] = 1", 1, 7, "index 'i' is not allowed here: a scalar is required");
     fails("in x[n], k\ny[n] = x[k]", 2, 3, "'y' is new");
 }
 
 static void tells_assignments_that_do_not_fit(void **state) {
     (void)state;
-    fails("c[i] = a[i,k] * x[k]", 1, 12, "k is not on the left: write sum(k: ...)");
-    fails("y[i] = x[i] where j in 0..3", 1, 19, "j is not on the left");
-    fails("s = 1.0\ns /= x[i]", 2, 8, "'/=' must not reduce");
+    fails("c[i] = a[i,k] * x[k]", 1, 12, "index 'k' is not on the left");
+    fails("y[i] = x[i] where j in 0..3", 1, 19, "index 'j' is not on the left");
+    fails("s = 1.0\ns /= x[i]", 2, 8, "'/=' cannot reduce");
     fails("d[i,i] = x[i]", 1, 5, "'d' is new");
     fails("d[0] = 1", 1, 3, "'d' is new");
-    fails("y = x[...]", 1, 5, "... is not on the left");
-    fails("out y: i64[2]\ny[i] += 0.5", 2, 9, "f64 into y (i64) needs a cast");
-    fails("out z: i8[2]\nz[i] = 200 where i in 0..2", 2, 8, "the number 200 is out of the range of i8");
+    fails("y = x[...]", 1, 5, "'...' is not on the left");
+    fails("out y: i64[2]\ny[i] += 0.5", 2, 9, "assigning f64 to 'y' (i64) needs a cast");
+    fails("out z: i8[2]\nz[i] = 200 where i in 0..2", 2, 8, "the number 200 is out of range for i8");
     fails("y[i] = x[i] where i in 0..1.5", 1, 27, "a bound must be an integer");
     fails("y[i] = x[0.5*i]", 1, 13, "a subscript must be an integer");
     fails("y = 1.5 << 2", 1, 9, "'<<' needs integers");
     fails("y[i] = m[i,j] where i in 0..2, i in 0..3\nout j", 1, 32, "two ranges");
-    fails("y[i,j] = 1 where i in 0..j+1, j in 0..i+1\nout y[4,4]", 1, 3, "uses itself");
-    fails("out y[4]\ny[i] = 1 where i in 0..i+1", 2, 3, "uses itself");
+    fails("y[i,j] = 1 where i in 0..j+1, j in 0..i+1\nout y[4,4]", 1, 3, "depends on itself");
+    fails("out y[4]\ny[i] = 1 where i in 0..i+1", 2, 3, "depends on itself");
     makes("x1[i] += A[i,j] * y_1[j]", "input  x1  array, rank 1, assigned\nx1[i] += (A[i, j] * y_1[j]) for i, j");
 }
 
@@ -143,10 +143,10 @@ static void knows_what_has_no_value(void **state) {
     static const struct {
         const char *text, *name, *message;
     } rows[] = {
-        {"C[i,j] += A[i,k] * B[k,j]", "C", "C has no value: write C[i,j] = sum(k: ...)"},
-        {"m max= x[i]", "m", "m has no value: write m = max(i: ...)"},
-        {"y[i] -= x[i]", "y", "y has no value: write y[i] = ..."},
-        {"y[...,0] += x[...]", "y", "y has no value: write y[...,0] = ..."},
+        {"C[i,j] += A[i,k] * B[k,j]", "C", "write C[i,j] = sum(k: ...), or bind it"},
+        {"m max= x[i]", "m", "write m = max(i: ...), or bind it"},
+        {"y[i] -= x[i]", "y", "write y[i] = ..., or bind it"},
+        {"y[...,0] += x[...]", "y", "write y[...,0] = ..., or bind it"},
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct le_arena arena;
@@ -189,34 +189,34 @@ static void names_of_blocks_end_with_them(void **state) {
     makes("var y\nif a { var y = 3; y = 4 }\ny = 5", "new y\nif a\n  new y = 3\n  y = 4\nend\ny = 5");
     makes("u[i] = x[i]\nfor t in 0..2 { u[i] = u[i-1] else 0 }", "make u[i] = x[i] for i\nfor t in 0..2\n  u[i] = u[");
     makes("for t in 0..2 { u[i] = u[i-1] else 0 }", "input  u  array, rank 1, assigned");
-    fails("for t in 0..3 { w = t }\ny = w", 2, 5, "'w' has no value here: it ended with its block");
-    fails("for t in 0..3 { w[i] = x[i] }\ny[i] = w[i]", 2, 8, "ended with its block");
+    fails("for t in 0..3 { w = t }\ny = w", 2, 5, "'w' has no value here: it ended with the block that set it");
+    fails("for t in 0..3 { w[i] = x[i] }\ny[i] = w[i]", 2, 8, "it ended with the block that set it");
     fails("def f(x) { if x > 0 { h = 1 }; return h }\ny = f(2)", 1, 39,
-          "'h' has no value here: it ended with its block");
+          "'h' has no value here: it ended with the block that set it");
     fails("def f(x) = x + 1\ny = f", 2, 5, "'f' is a def");
-    fails("for t in 0..3 { w = t }\nw += 1", 2, 1, "w has no value");
+    fails("for t in 0..3 { w = t }\nw += 1", 2, 1, "'w' has no value");
     fails("if a { def f(q) = q * 2 }\nz = f(3)", 2, 5, "unknown function 'f'");
-    fails("if a { out z = 3 }", 1, 12, "'z' would end with its block");
+    fails("if a { out z = 3 }", 1, 12, "'z' is declared with `out` in a block");
     fails("out y\nfor t in 0..3 { y = t }", 1, 5, "'y' is set only in a block");
     fails("for t in 0..3 { y[t] = 1 }", 1, 19, "'y' is new");
-    fails("for t in 0..3 { for t in 0..3 { y = 3 } }", 1, 21, "'t' is the index of an outer");
-    fails("for t in 0..3 { y[i] = x[i] where t in 0..3 }", 1, 35, "'t' is the index of an outer");
+    fails("for t in 0..3 { for t in 0..3 { y = 3 } }", 1, 21, "'t' is already the index of an enclosing");
+    fails("for t in 0..3 { y[i] = x[i] where t in 0..3 }", 1, 35, "'t' is already the index of an enclosing");
     fails("for t in 0..3 { t = 4 }", 1, 5, "'t' is a value and an index");
-    fails("while x[i] { y = 1 }", 1, 9, "index 'i': a scalar is needed here");
-    fails("if x[...] { y = 1 }", 1, 4, "... is not on the left");
+    fails("while x[i] { y = 1 }", 1, 9, "index 'i' is not allowed here: a scalar is required");
+    fails("if x[...] { y = 1 }", 1, 4, "'...' is not on the left");
 }
 
 static void statements_stand_where_they_may(void **state) {
     (void)state;
-    fails("y = 1\nreturn 3", 2, 1, "'return' stands in a def's block only");
-    fails("y = 1\nif y { break }", 2, 8, "'break' leaves a for or a while");
-    fails("out y: f64[4]\neach i { y[i] = x[i]; break }", 2, 23, "'break' leaves a for or a while");
-    fails("out y: f64[4]\nfor t in 0..2 { each i { break } }", 2, 26, "'break' leaves a for or a while");
-    fails("def f(a) { break; return a }", 1, 12, "'break' leaves");
-    fails("out y: f64[4]\neach i { each j { y[i] = 1 } }", 2, 10, "an 'each' does not stand in another");
-    fails("def f(a) { each i { q = 1 }; return a }", 1, 12, "an 'each' does not stand in a def");
-    fails("def f(a) { in b; return a }", 1, 12, "'in' does not stand in a def");
-    fails("def f(a) { if a { b = 1 } }", 1, 1, "'f' returns nothing");
+    fails("y = 1\nreturn 3", 2, 1, "'return' outside of a def's block");
+    fails("y = 1\nif y { break }", 2, 8, "'break' outside of a `for` or `while`");
+    fails("out y: f64[4]\neach i { y[i] = x[i]; break }", 2, 23, "'break' outside of a `for` or `while`");
+    fails("out y: f64[4]\nfor t in 0..2 { each i { break } }", 2, 26, "'break' outside of a `for` or `while`");
+    fails("def f(a) { break; return a }", 1, 12, "'break' outside of a `for` or `while`");
+    fails("out y: f64[4]\neach i { each j { y[i] = 1 } }", 2, 10, "an 'each' inside another 'each'");
+    fails("def f(a) { each i { q = 1 }; return a }", 1, 12, "an 'each' inside a def");
+    fails("def f(a) { in b; return a }", 1, 12, "'in' inside a def");
+    fails("def f(a) { if a { b = 1 } }", 1, 1, "'f' has no `return`");
 }
 
 static void each_keeps_to_its_element(void **state) {
@@ -224,18 +224,19 @@ static void each_keeps_to_its_element(void **state) {
     makes("in h\neach i { h[b[i]] += 1 }", "each i\n  h[b[i]] += 1\nend");
     makes("out y: f64[3,3]\neach i { for j in 1..3 { y[i,j] = y[i,j-1] + 1 } }", "y[i, j] = (y[i, (j - 1)] + 1)");
     makes("out y: f64[3]\neach ... { y[...] = x[...]; y[...] += y[...] }", "y[...] += y[...]");
-    fails("out y: f64[2,2]\neach i { y[i,j] = m[i,j] }", 2, 14, "index 'j': inside an each");
-    fails("out y: f64[2,2]\neach i, j { y[i,j] = m[i,j] + y[j,i] }", 2, 31, "'y' is written in this each");
-    fails("out y: f64[2]\neach i { y[i] = y[i-1] }", 2, 17, "only with 'i' bare");
-    fails("out h: i64[2]\neach i { h[b[i]] += h[i] }", 2, 21, "only with 'i' bare");
-    fails("out y: f64[2]\nin n\neach ... { y[...] = y[0] + n }", 3, 21, "only with '...' bare");
-    fails("s = 0\nout y: f64[2]\neach i { s = 3; y[i] = s }", 3, 10, "'s' belongs outside the each");
-    fails("each i { s += x[i] }", 1, 10, "'s' belongs outside the each");
-    fails("each i { y[i] = x[i] }", 1, 10, "'y' is new: declare it before the each");
+    fails("out y: f64[2,2]\neach i { y[i,j] = m[i,j] }", 2, 14, "index 'j' is not allowed here: inside an each");
+    fails("out y: f64[2,2]\neach i, j { y[i,j] = m[i,j] + y[j,i] }", 2, 13, "'y' is written here and read in line 2");
+    fails("out y: f64[2]\neach i { y[i] = y[i-1] }", 2, 10, "in an each both need 'i' bare");
+    fails("out h: i64[2]\neach i { h[b[i]] += h[i] }", 2, 10, "in an each both need 'i' bare");
+    fails("out y: f64[2]\nin n\neach ... { y[...] = y[0] + n }", 3, 12, "in an each both need '...' bare");
+    fails("s = 0\nout y: f64[2]\neach i { s = 3; y[i] = s }", 3, 10, "'s' comes from outside the each");
+    fails("each i { s += x[i] }", 1, 10, "'s' comes from outside the each");
+    fails("each i { y[i] = x[i] }", 1, 10, "'y' has no shape: an each cannot make new arrays");
     fails("each i { var q: f64[3] }", 1, 14, "'q' is an array");
-    fails("out y: f64[3]\neach i, i { y[i] = 1 }", 2, 9, "'i' is the index of an outer");
-    fails("out y: f64[3]\neach i in 0..k, j { y[i] = x[j] }\nz[k] = 1", 2, 14, "index 'k': an each binds");
-    fails("out y: f64[3]\neach i { y[i] = x[...] }", 2, 17, "... is not on the left");
+    fails("out y: f64[3]\neach i, i { y[i] = 1 }", 2, 9, "'i' is already the index of an enclosing");
+    fails("out y: f64[3]\neach i in 0..k, j { y[i] = x[j] }\nz[k] = 1", 2, 14,
+          "index 'k' is not allowed here: an each must bind all of its indices");
+    fails("out y: f64[3]\neach i { y[i] = x[...] }", 2, 17, "'...' is not on the left");
     fails("out y: f64[3]\neach i { y[...,i] = 1 }", 2, 10, "the each does not bind `...`");
 }
 
@@ -255,13 +256,13 @@ static void blocks_of_defs_are_put_in_place(void **state) {
           "{make a = 3; return ({make b = 1; return (a + b)} * {make b = 2; return (a + b)})}");
     makes("s = 1\ndef f(a) = a * s\nif s { var s = 2; y = f(s) }", "make y = (s * s)");
     fails("def f(a) { return f(a) }\ny = f(1)", 1, 19, "unknown function 'f'");
-    fails("def f(a) { return x[i] + a }\ny[i] = x[i] + f(2)", 1, 21, "index 'i': a def's block has no indices");
-    fails("t = 3\ndef f(a) { t += a; return t }\ny = f(2)", 2, 12, "t has no value");
-    fails("def f(a) { q[0] = 1; return a }\ny = f(2)", 1, 12, "may read arrays, not write them");
-    fails("def f(a) { return a[0] }\ny = f(3)", 2, 7, "parameter 'a' must be the name of an array");
-    fails("def f(a) { a = 3; return a[0] }\ny = f(x)", 1, 12, "'a' is a parameter that names an array");
+    fails("def f(a) { return x[i] + a }\ny[i] = x[i] + f(2)", 1, 21, "index 'i' is not allowed here: in a def's block");
+    fails("t = 3\ndef f(a) { t += a; return t }\ny = f(2)", 2, 12, "'t' has no value");
+    fails("def f(a) { q[0] = 1; return a }\ny = f(2)", 1, 12, "can read arrays, but not write them");
+    fails("def f(a) { return a[0] }\ny = f(3)", 2, 7, "the argument for 'a' must be the name of an array");
+    fails("def f(a) { a = 3; return a[0] }\ny = f(x)", 1, 12, "'a' is a parameter, and stands for an array");
     fails("def f(k) { for k in 0..3 { k = 2 }; return k }\ny = f(1)", 1, 28, "'k' is an index");
-    fails("def f(a) { return a + x[...] }\ny[...] = f(x[...])", 1, 23, "... is not on the left");
+    fails("def f(a) { return a + x[...] }\ny[...] = f(x[...])", 1, 23, "'...' is not on the left");
 }
 
 static const struct le_step *find_step(const struct le_tree *tree, enum le_step_kind kind) {
@@ -395,7 +396,7 @@ static void depth_and_size_have_limits(void **state) {
     le_text_finish(&text);
     fails("out y: f64[2]\neach a,b,c,d,e,f,g,h { for i in 0..1 { for j in 0..1 { for k in 0..1 { for l in 0..1 {\n"
           "for m in 0..1 { for n in 0..1 { for o in 0..1 { for p in 0..1 { for q in 0..1 { y[a] += 1 }}}}}}}}}}",
-          3, 69, "17 indices in one statement");
+          3, 69, "the statement has 17 indices; the limit is 16");
     makes("def f(a) { s = 0; for k in 0..3 { s += a }; for k in 0..4 { s += a }; return s }\n"
           "y = f(1)+f(2)+f(3)+f(4)+f(5)+f(6)+f(7)+f(8)+f(9)",
           "make y");

@@ -1,7 +1,6 @@
-/* Which names are indices, over the whole program, before anything else is known: those that reductions, `where`,
- * `each` and `for` bind, and those that stand bare in a subscript and are never declared or assigned. A name that is a
- * value, too, is an error. What a def's block assigns is its own, as its parameters are: it says nothing of the name.
- */
+/* Finds out which names are indices, over the whole program and before anything else: those that reductions, `where`,
+ * `each` and `for` bind, and those that stand bare in a subscript and are never declared or assigned. A name that is
+ * also a value is an error. Parameters of a def and what its block assigns are local to it and do not count. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -10,6 +9,14 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
 static void visit_all(struct le_checker *c, const struct le_asts *list, int first, bool in_subscript) {
     for (int k = first; k < list->count; k++)
         visit(c, list->at[k], in_subscript);
+}
+
+/* use: how the text uses the name there. */
+static void set_value(struct le_name *name, struct le_place place, const char *use) {
+    if (!name->value_use) {
+        name->value_place = place;
+        name->value_use = use;
+    }
 }
 
 static void set_index_place(struct le_name *name, struct le_place place) {
@@ -28,13 +35,15 @@ static void visit_name(struct le_checker *c, const struct le_ast *ast, bool in_s
     }
 }
 
-static void visit_array(struct le_checker *c, const char *text) {
+static void visit_array(struct le_checker *c, const char *text, struct le_place place) {
     struct le_name *name = le_checker_name(c, text);
-    if (name->local == 0)
-        name->subscripted = name->mentioned = true;
+    if (name->local > 0)
+        return;
+    name->subscripted = name->mentioned = true;
+    set_value(name, place, "is read as an array");
 }
 
-/* Binds the names, each from its own binder on. */
+/* Binds the names, each from its binder on. */
 static void visit_binders(struct le_checker *c, const struct le_ast_binders *binders, bool local) {
     for (int k = 0; k < binders->count; k++) {
         const struct le_ast_binder *binder = &binders->at[k];
@@ -70,7 +79,7 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
         visit_name(c, ast, in_subscript);
         return;
     case LE_AST_SUBSCRIPT:
-        visit_array(c, ast->name);
+        visit_array(c, ast->name, ast->place);
         visit_all(c, &ast->children, 0, true);
         return;
     case LE_AST_REDUCE:
@@ -80,7 +89,7 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
         bool is_len =
             strcmp(ast->name, "len") == 0 && ast->children.count > 0 && ast->children.at[0]->kind == LE_AST_NAME;
         if (is_len)
-            visit_array(c, ast->children.at[0]->name);
+            visit_array(c, ast->children.at[0]->name, ast->children.at[0]->place);
         visit_all(c, &ast->children, is_len, in_subscript);
         return;
     }
@@ -90,15 +99,23 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
     }
 }
 
+static void declare_size(struct le_checker *c, const struct le_ast_item *item, const struct le_ast *size) {
+    struct le_name *name = le_checker_name(c, size->name);
+    name->declared = true;
+    set_value(name, size->place, le_arena_format(c->arena, "is bound to an extent by `in %s[...]`", item->name));
+}
+
 static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) {
     for (int k = 0; k < stmt->items.count; k++) {
         const struct le_ast_item *item = &stmt->items.at[k];
         struct le_name *name = le_checker_name(c, item->name);
         name->declared = name->declared || name->local == 0;
+        if (name->local == 0)
+            set_value(name, item->place, "is declared");
         for (int d = 0; d < item->sizes.count; d++) {
             const struct le_ast *size = item->sizes.at[d];
             if (stmt->decl == LE_DECL_IN && size->kind == LE_AST_NAME)
-                le_checker_name(c, size->name)->declared = true;
+                declare_size(c, item, size);
             else
                 visit(c, size, false);
         }
@@ -111,6 +128,8 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     struct le_name *name = le_checker_name(c, stmt->name);
     bool own = name->local > 0;
     name->assigned = name->assigned || !own;
+    if (!own)
+        set_value(name, stmt->place, "is assigned");
     name->subscripted = name->subscripted || (stmt->has_subscripts && !own);
     visit_all(c, &stmt->subscripts, 0, true);
     visit(c, stmt->value, false);
@@ -119,7 +138,7 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     visit_binders(c, &stmt->binders, false);
 }
 
-/* What a def's block assigns becomes its own, or (step -1) is so no longer. */
+/* Marks what a def's block assigns as local; step -1 undoes it. */
 static void set_own(struct le_checker *c, struct le_stmts stmts, int step) {
     for (int k = 0; k < stmts.count; k++) {
         const struct le_stmt *stmt = stmts.at[k];
@@ -170,7 +189,7 @@ static void visit_statement(struct le_checker *c, const struct le_stmt *stmt) {
     case LE_STMT_ASSIGN:
         visit_assignment(c, stmt);
         break;
-    default: /* EDGE and RETURN have a value at most */
+    default: /* EDGE and RETURN have at most a value */
         visit_control(c, stmt);
         break;
     }
@@ -190,6 +209,8 @@ void le_classify(struct le_checker *c, struct le_stmts stmts) {
         if (!name->is_index || !(is_value || name->subscripted))
             continue;
         name->conflict = true;
-        le_fault_add(LEAT_PROGRAM, name->index_place, "rename one of them", "'%s' is a value and an index", name->text);
+        const char *advice = le_arena_format(c->arena, "it %s in line %d, and is an index here: rename one of them",
+                                             name->value_use, name->value_place.line);
+        le_fault_add(LEAT_PROGRAM, name->index_place, advice, "'%s' is a value and an index", name->text);
     }
 }

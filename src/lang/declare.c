@@ -14,7 +14,7 @@ static void add_default(struct le_checker *c, struct le_symbol *symbol, const st
     symbol->optional = symbol->wants_default = true;
 }
 
-/* A bare name in a declared shape is bound to the extent, where it has no value yet. */
+/* A bare name in a declared shape is bound to the extent if it has no value yet. */
 static bool binds_size(struct le_checker *c, struct le_symbol *array, int axis, const struct le_ast *size) {
     if (size->kind != LE_AST_NAME)
         return false;
@@ -43,25 +43,26 @@ static void add_agree(struct le_checker *c, struct le_symbol *array, int axis, c
 static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_item *item, struct le_name *name) {
     struct le_symbol *symbol = name->symbol;
     if (symbol && !symbol->is_input)
-        le_checker_fail(c, item->place, NULL, "'%s' has a value already", item->name);
+        le_checker_fail(c, item->place, NULL, "'%s' already has a value", item->name);
     if (symbol && item->value)
-        le_checker_fail(c, item->place, le_arena_format(c->arena, "it is used since line %d", symbol->place.line),
-                        "the default of '%s' stands before its first use", item->name);
+        le_checker_fail(c, item->place,
+                        le_arena_format(c->arena, "declare the default above line %d", symbol->place.line),
+                        "'%s' is used before its default is declared", item->name);
     if (item->value && item->is_array)
-        le_checker_fail(c, item->place, NULL, "'%s' is an array: only scalars have defaults", item->name);
+        le_checker_fail(c, item->place, NULL, "'%s' is an array; only scalars can have a default", item->name);
     if (!symbol)
         symbol = le_checker_input(c, name, item->value ? LE_USE_SCALAR : LE_USE_DECLARED, item->place);
     symbol->update_only = false;
     if (item->type != LE_NONE) {
         if (symbol->declared != LE_NONE && symbol->declared != item->type)
-            le_checker_fail(c, item->place, NULL, "'%s' is declared %s and %s", item->name,
+            le_checker_fail(c, item->place, NULL, "'%s' is declared as both %s and %s", item->name,
                             le_type_name(symbol->declared), le_type_name(item->type));
         symbol->declared = item->type;
     }
     return symbol;
 }
 
-/* Sizes that are bare names are bound before what uses them is told to agree. */
+/* Bare names are bound before sizes that use them are compared. */
 static void declare_input(struct le_checker *c, const struct le_ast_item *item, bool *agrees) {
     struct le_name *name = le_checker_name(c, item->name);
     struct le_symbol *symbol = input_symbol(c, item, name);
@@ -87,7 +88,7 @@ static void declare_inputs(struct le_checker *c, const struct le_stmt *stmt) {
     }
 }
 
-/* `out y` without more marks what is an input or assigned elsewhere. true: it is done with that. */
+/* A plain `out y` marks an input, or a name that is assigned elsewhere. Returns true if nothing is left to do. */
 static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool in_block) {
     if (item->is_array || item->value || item->type != LE_NONE || name->binding)
         return false;
@@ -103,21 +104,21 @@ static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool 
     return true;
 }
 
-/* A block may have a name of its own for what has another meaning outside. */
+/* A block may declare a name that has another meaning outside. */
 static void check_new(struct le_checker *c, const struct le_ast_item *item, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     const struct le_symbol *symbol = binding ? binding->symbol : name->symbol;
     if (symbol && symbol->is_input)
-        le_checker_fail(c, item->place, NULL, "'%s' is an input already", item->name);
+        le_checker_fail(c, item->place, NULL, "'%s' is already an input", item->name);
     if (symbol && (binding ? binding->block : NULL) == c->now.block)
         le_checker_fail(c, item->place, NULL, "'%s' is declared twice", item->name);
     if (binding && binding->index)
-        le_checker_fail(c, item->place, "choose another name", "'%s' is an index", item->name);
+        le_checker_fail(c, item->place, "choose another name", "'%s' is already an index", item->name);
     if (c->now.element && item->is_array)
-        le_checker_fail(c, item->place, "declare it before", "'%s' is an array: %s makes only scalars", item->name,
-                        c->now.in_call ? "a def's block" : "an each");
+        le_checker_fail(c, item->place, "declare the array before it", "'%s' is an array: %s can declare only scalars",
+                        item->name, c->now.in_call ? "a def's block" : "an each");
     if (item->sizes.count > LEAT_RANK_MAX)
-        le_checker_fail(c, item->place, NULL, "'%s' has %d axes: at most %d", item->name, item->sizes.count,
+        le_checker_fail(c, item->place, NULL, "'%s' has %d axes; the limit is %d", item->name, item->sizes.count,
                         LEAT_RANK_MAX);
 }
 
@@ -128,15 +129,15 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
     if (stmt->decl == LE_DECL_OUT && mark_out(name, item, c->now.block != NULL))
         return;
     if (stmt->decl == LE_DECL_OUT && c->now.block)
-        le_checker_fail(c, item->place, "declare it before the block", "'%s' would end with its block: it is no result",
-                        item->name);
+        le_checker_fail(c, item->place, "declare it before the block",
+                        "'%s' is declared with `out` in a block, and ends with the block", item->name);
     check_new(c, item, name);
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     struct le_tree_node **sizes = LE_NEW_ARRAY(c->arena, item->sizes.count, struct le_tree_node *);
     for (int axis = 0; axis < item->sizes.count; axis++)
         sizes[axis] = le_resolve_scalar(c, item->sizes.at[axis]);
     struct le_tree_node *value = item->value ? le_resolve_scalar(c, item->value) : NULL;
-    check_new(c, item, name); /* the value may read what is declared here */
+    check_new(c, item, name); /* the value may have made the name an input */
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = item->name,
                                  .place = item->place,
@@ -156,7 +157,7 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
 void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     if (stmt->decl == LE_DECL_IN) {
-        if (!c->now.block) /* else it was declared before the block */
+        if (!c->now.block) /* in a block it has been declared already */
             declare_inputs(c, stmt);
         return;
     }
@@ -164,7 +165,7 @@ void le_check_declaration(struct le_checker *c, const struct le_stmt *stmt) {
         declare_new(c, stmt, &stmt->items.at[k]);
 }
 
-/* The array's name, through the parameters of the def that is being put in place. */
+/* The array's name, following the parameters of the def that is being inlined. */
 static struct le_name *edge_name(struct le_checker *c, const char *text) {
     const struct le_frame *frame = c->now.frame;
     for (const struct le_ast *argument; (argument = le_frame_argument(frame, text, &frame));

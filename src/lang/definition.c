@@ -1,10 +1,10 @@
-/* Defs: stated, and put in place where they are called. An expression's parameters stand for what the caller wrote. A
- * block becomes a CALL node with steps of its own: its parameters are private scalars that the first steps assign, but
- * for those that name arrays. Errors in it leave the statement that calls. */
+/* Defs, and their inlining at calls. A parameter of an expression def stands for the caller's argument. A block def
+ * becomes a CALL node with its own steps: the first steps assign its parameters, which are private scalars, except
+ * parameters that stand for arrays. An error in it leaves the calling statement. */
 #include "lang/check.h"
 #include <string.h>
 
-#define STEP_COST 8 /* in nodes, of one in a block that is put in place */
+#define STEP_COST 8 /* nodes that an inlined step counts as */
 
 /* ---- which parameters name arrays */
 
@@ -14,7 +14,7 @@ static bool is_name(const struct le_ast *ast, const char *name) {
     return ast->kind == LE_AST_NAME && ast->name == name;
 }
 
-/* It is subscripted, measured, or handed on to a def that does so. */
+/* Whether the parameter is subscripted, passed to len, or passed on to a def that does so. */
 static bool names_array_in(struct le_checker *c, const struct le_ast *ast, const char *parameter) {
     if (!ast)
         return false;
@@ -100,7 +100,7 @@ static struct le_tree_node *call_expression(struct le_checker *c, const struct l
     return le_resolve(c, definition->stmt->value, &inner);
 }
 
-/* The parameter starts as what was given for it. */
+/* Assigns the argument to the parameter. */
 static void add_parameter(struct le_checker *c, const char *text, struct le_tree_node *value) {
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = text, .place = value->place, .assigned = true};
@@ -111,7 +111,7 @@ static void add_parameter(struct le_checker *c, const char *text, struct le_tree
     step->value = value;
 }
 
-/* The block's steps; values: of the parameters that name no arrays. */
+/* Inlines the block; values are the arguments of the parameters that do not stand for arrays. */
 static void run_block(struct le_checker *c, const struct le_definition *definition, const struct le_frame *frame,
                       struct le_tree_node *const *values, struct le_steps *steps) {
     struct le_position *now = &c->now;

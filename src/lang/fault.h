@@ -1,11 +1,14 @@
-/* How the front end reports an error of the text: it is added to the thread's record, and the work goes on with the
- * next statement. */
+/* Error reporting of the front end: an error is added to the thread's record, and checking continues with the next
+ * statement. */
 #ifndef LE_FAULT_H
 #define LE_FAULT_H
+#include "base/arena.h"
 #include "base/status.h"
 
 void le_fault_add(leat_status code, struct le_place place, const char *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Whether as many were added as are kept: there is no use in looking further. */
+/* "'x' has 2 axes, but 1 subscript is given". */
+const char *le_rank_text(struct le_arena *arena, const char *array, int rank, int subscripts);
+/* Whether the record is full, so that further errors would not be kept. */
 bool le_faults_full(void);
 #endif

@@ -1,4 +1,4 @@
-/* The known name that was probably meant. */
+/* Finds the known name that is spelled most like another. */
 #include "lang/tree.h"
 #include "base/text.h"
 #include <string.h>
@@ -10,7 +10,7 @@ const char *le_nearest(const char *name, const char *const *known, int count) {
     const char *best = NULL;
     if (length > LENGTH_MAX)
         return NULL;
-    int best_distance = (length < 6 ? 1 : (int)length / 3) + 1; /* as far as this is no likeness any more */
+    int best_distance = (length < 6 ? 1 : (int)length / 3) + 1; /* names at this distance are too different */
     for (int k = 0; k < count; k++) {
         if (strlen(known[k]) > LENGTH_MAX)
             continue;

@@ -1,7 +1,7 @@
-/* Statements, and the parser's basic moves. An error is reported where it stands and leaves by longjmp to the
- * statement, which skips to its end: nothing but the arena is owned in between. Names, indices and types are
- * check.c's. */
+/* Parses statements; basic operations on tokens. An error is reported where it occurs and leaves by longjmp to the
+ * statement, which is skipped; only the arena owns memory in between. check.c handles names, indices and types. */
 #include "lang/parse.h"
+#include "lang/habits.h"
 #include <string.h>
 
 /* ---- moves */
@@ -66,15 +66,33 @@ _Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const 
     leave(p);
 }
 
+static const char *token_text(const struct le_parser *p, int at) {
+    if (at < 0 || at >= p->tokens.count || p->tokens.at[at].kind == LE_TOKEN_END)
+        return "";
+    const struct le_token *token = &p->tokens.at[at];
+    return token->kind == LE_TOKEN_NUMBER ? "0"
+                                          : le_arena_copy(p->arena, p->text + token->offset, (size_t)token->length);
+}
+
+const char *le_parser_advice(const struct le_parser *p, const char *what) {
+    struct le_syntax syntax = {.wanted = what,
+                               .before = token_text(p, p->at - 1),
+                               .found = token_text(p, p->at),
+                               .after = token_text(p, p->at + 1),
+                               .found_name = le_parser_now(p)->kind == LE_TOKEN_NAME};
+    return le_habit_of_syntax(&syntax);
+}
+
 _Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind == LE_TOKEN_BAD)
-        leave(p); /* the scanner has said what is wrong */
+        leave(p); /* the scanner has reported it */
+    const char *advice = le_parser_advice(p, what);
     if (token->kind == LE_TOKEN_EOF || (token->kind == LE_TOKEN_END && token->length == 0))
-        le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found the end of the program", what);
+        le_parser_fail(p, le_parser_place(token), advice, "expected %s, found the end of the program", what);
     if (token->kind == LE_TOKEN_END && token->sign != ';')
-        le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found the end of the line", what);
-    le_parser_fail(p, le_parser_place(token), NULL, "expected %s, found '%.*s'", what,
+        le_parser_fail(p, le_parser_place(token), advice, "expected %s, found the end of the line", what);
+    le_parser_fail(p, le_parser_place(token), advice, "expected %s, found '%.*s'", what,
                    token->length < 40 ? token->length : 40, p->text + token->offset);
 }
 
@@ -97,17 +115,17 @@ const char *le_parser_name(struct le_parser *p, const char *what) {
 void le_parser_deeper(struct le_parser *p) {
     if (++p->depth > LE_NESTING_MAX)
         le_parser_fail(p, le_parser_place(le_parser_now(p)), "split it into several statements",
-                       "nesting is too deep (limit %d)", LE_NESTING_MAX);
+                       "nesting is too deep (limit: %d levels)", LE_NESTING_MAX);
 }
 
 /* ---- statements */
 
 static void statement(struct le_parser *p, struct le_stmt *stmt);
 
-static void check_end(struct le_parser *p) {
+static void check_end(struct le_parser *p, const char *wanted) {
     const struct le_token *token = le_parser_now(p);
     if (token->kind != LE_TOKEN_END && token->kind != LE_TOKEN_EOF && !(p->braces > 0 && le_parser_at(p, '}')))
-        le_parser_fail_wanted(p, "the end of the statement");
+        le_parser_fail_wanted(p, wanted);
 }
 
 static struct le_stmts block(struct le_parser *p) {
@@ -125,7 +143,7 @@ static struct le_stmts block(struct le_parser *p) {
         struct le_stmt *stmt = LE_NEW(p->arena, struct le_stmt);
         statement(p, stmt);
         *LE_PUSH(p->arena, &stmts) = stmt;
-        check_end(p);
+        check_end(p, "the end of the statement");
     }
     le_parser_next(p);
     p->braces--;
@@ -135,6 +153,10 @@ static struct le_stmts block(struct le_parser *p) {
 
 static void declared_type(struct le_parser *p, struct le_ast_item *item) {
     const struct le_token *token = le_parser_now(p);
+    const char *meant = token->kind == LE_TOKEN_NAME ? le_habit_of_type(token->word->text) : NULL;
+    if (meant)
+        le_parser_fail(p, le_parser_place(token), le_arena_format(p->arena, "write %s", meant),
+                       "expected a type, found '%s'", token->word->text);
     if (token->kind != LE_TOKEN_NAME || token->word->kind != LE_WORD_TYPE)
         le_parser_fail_wanted(p, "a type");
     item->type = (enum le_type)token->word->value;
@@ -182,10 +204,10 @@ static void check_parameter(struct le_parser *p, const struct le_stmt *stmt) {
     const char *name = stmt->names.at[stmt->names.count - 1];
     struct le_place place = le_parser_place(&p->tokens.at[p->at - 1]);
     if (stmt->names.count > LE_PARAMETERS_MAX)
-        le_parser_fail(p, place, NULL, "%s has more than %d parameters", stmt->name, LE_PARAMETERS_MAX);
+        le_parser_fail(p, place, NULL, "'%s' has more than %d parameters", stmt->name, LE_PARAMETERS_MAX);
     for (int k = 0; k < stmt->names.count - 1; k++)
         if (stmt->names.at[k] == name)
-            le_parser_fail(p, place, NULL, "two parameters of %s have one name: %s", stmt->name, name);
+            le_parser_fail(p, place, NULL, "'%s' has two parameters named '%s'", stmt->name, name);
 }
 
 static void definition(struct le_parser *p, struct le_stmt *stmt) {
@@ -219,7 +241,7 @@ static void for_loop(struct le_parser *p, struct le_stmt *stmt) {
     stmt->body = block(p);
 }
 
-/* A chain of else-ifs is a loop: each hangs in the one before. */
+/* A chain of else-ifs is parsed in a loop: each link is in the `else` of the previous one. */
 static void condition(struct le_parser *p, struct le_stmt *stmt) {
     for (;;) {
         stmt->kind = LE_STMT_IF;
@@ -266,8 +288,10 @@ static void assignment(struct le_parser *p, struct le_stmt *stmt) {
     stmt->value = le_parse_expression(p);
     if (le_parser_accept_key(p, LE_KEY_ELSE))
         stmt->otherwise = le_parse_expression(p);
-    if (le_parser_accept_key(p, LE_KEY_WHERE))
+    if (le_parser_accept_key(p, LE_KEY_WHERE)) {
         stmt->binders = le_parse_binders(p);
+        check_end(p, "',' or the end of the ranges");
+    }
 }
 
 static void keyword_statement(struct le_parser *p, struct le_stmt *stmt, enum le_keyword key) {
@@ -337,7 +361,7 @@ static void statement(struct le_parser *p, struct le_stmt *stmt) {
     stmt->place.span = p->tokens.at[last].offset + p->tokens.at[last].length - p->tokens.at[first].offset;
 }
 
-/* After an error: to the end of the statement, and out of the blocks that it stands in. */
+/* After an error: skips to the end of the statement and of the blocks that enclose it. */
 static void skip_statement(struct le_parser *p) {
     int open = p->braces;
     for (;; le_parser_next(p)) {
@@ -356,15 +380,15 @@ static bool try_statement(struct le_parser *p, struct le_stmt *stmt) {
     if (setjmp(p->failure))
         return false;
     statement(p, stmt);
-    check_end(p);
+    check_end(p, "the end of the statement");
     return true;
 }
 
 struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_bytes) {
     struct le_stmts stmts = {0};
     if (size_bytes > LE_TEXT_MAX) {
-        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, NULL, "the program is too large: %zu bytes, at most %d",
-                     size_bytes, LE_TEXT_MAX);
+        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, NULL, "the program has %zu bytes; the limit is %d", size_bytes,
+                     LE_TEXT_MAX);
         return stmts;
     }
     struct le_parser p = {.arena = arena, .text = text, .tokens = le_scan(arena, text, (int)size_bytes)};

@@ -1,4 +1,4 @@
-/* The parser's own: its state, and what statements (parse.c) and expressions (parse_expression.c) share. */
+/* Internals of the parser: its state, and what statements (parse.c) and expressions (parse_expression.c) share. */
 #ifndef LE_PARSE_H
 #define LE_PARSE_H
 #include "lang/fault.h"
@@ -12,7 +12,7 @@ struct le_parser {
     int at;
     int depth;       /* of nesting */
     int braces;      /* that are open */
-    jmp_buf failure; /* where an error leaves to: the statement's start */
+    jmp_buf failure; /* where an error jumps to: the start of the statement */
 };
 
 const struct le_token *le_parser_peek(const struct le_parser *p, int offset);
@@ -24,21 +24,23 @@ bool le_parser_at(const struct le_parser *p, int sign);
 bool le_parser_at_key(const struct le_parser *p, enum le_keyword key);
 bool le_parser_accept(struct le_parser *p, int sign);
 bool le_parser_accept_key(struct le_parser *p, enum le_keyword key);
-/* why: after what it says is expected, may be "". */
+/* why is appended to what is expected; may be "". */
 void le_parser_expect(struct le_parser *p, int sign, const char *why);
 const char *le_parser_name(struct le_parser *p, const char *what);
-/* One level of nesting more; the caller takes it back. */
+/* Enters a level of nesting; the caller leaves it by p->depth--. */
 void le_parser_deeper(struct le_parser *p);
-/* Of the token, or from it to the last one that was taken. */
+/* The location of a token; from a token to the last one taken. */
 struct le_place le_parser_place(const struct le_token *token);
 struct le_place le_parser_span(const struct le_parser *p, int first_token);
 _Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const char *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* What to write instead of the token at hand, where `what` is expected; NULL: nothing is known. */
+const char *le_parser_advice(const struct le_parser *p, const char *what);
 /* "expected WHAT, found ..." */
 _Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what);
 
 struct le_ast *le_parse_expression(struct le_parser *p);
-struct le_asts le_parse_expressions(struct le_parser *p, int end); /* up to the sign, which is taken */
+struct le_asts le_parse_expressions(struct le_parser *p, int end); /* up to the sign `end`, which is taken */
 struct le_asts le_parse_subscripts(struct le_parser *p);           /* after the bracket */
 struct le_ast_binders le_parse_binders(struct le_parser *p);
 struct le_ast_range le_parse_range(struct le_parser *p);

@@ -1,4 +1,5 @@
-/* Expressions. Recursion goes as deep as the text nests (LE_NESTING_MAX); chains of operators are loops. */
+/* Parses expressions. Recursion is as deep as the text nests (LE_NESTING_MAX); chains of operators are loops. */
+#include "lang/habits.h"
 #include "lang/parse.h"
 #include <locale.h>
 #include <math.h>
@@ -34,13 +35,14 @@ static struct le_ast *new_ast(struct le_parser *p, enum le_ast_kind kind, struct
     return ast;
 }
 
-/* Takes the depth of what stands below. */
+/* Updates the depth for an operand. */
 static void deepen(struct le_parser *p, struct le_ast *ast, const struct le_ast *below) {
     if (below->depth >= ast->depth)
         ast->depth = below->depth + 1;
     if (ast->depth > LE_DEPTH_MAX)
         le_parser_fail(p, ast->place, "split it into several statements",
-                       "the expression is too long: more than %d operations hang on each other", LE_DEPTH_MAX);
+                       "the expression is nested too deeply (limit: %d operations, chains such as a + b + c included)",
+                       LE_DEPTH_MAX);
 }
 
 static void deepen_all(struct le_parser *p, struct le_ast *ast) {
@@ -66,15 +68,15 @@ static struct le_ast *whole_number(struct le_parser *p, struct le_ast *ast, cons
         int digit = *c <= '9' ? *c - '0' : (*c | 32) - 'a' + 10;
         if (__builtin_mul_overflow(ast->integer, (uint64_t)base, &ast->integer) ||
             __builtin_add_overflow(ast->integer, (uint64_t)digit, &ast->integer))
-            le_parser_fail(p, ast->place, "a whole number is below 2**64; write a float for more",
-                           "the number %.*s%s is out of range", NUMBER_SHOWN, text,
+            le_parser_fail(p, ast->place, "integers must be below 2**64; write a float for a larger number",
+                           "the number %.*s%s is too large", NUMBER_SHOWN, text,
                            strlen(text) > NUMBER_SHOWN ? "..." : "");
     }
     ast->op = LE_WEAK_INT;
     return ast;
 }
 
-/* Whatever the process's locale is. */
+/* Does not depend on the process's locale. */
 static double read_real(const char *text) {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (c_locale == (locale_t)0)
@@ -117,7 +119,7 @@ static struct le_ast *constant(struct le_parser *p, const struct le_token *token
 
 /* ---- ranges, binders, lists */
 
-/* An expression inside of another. */
+/* An expression inside another one. */
 static struct le_ast *parse_inner(struct le_parser *p) {
     le_parser_deeper(p);
     struct le_ast *result = le_parse_expression(p);
@@ -156,10 +158,10 @@ struct le_ast_binders le_parse_binders(struct le_parser *p) {
         struct le_ast_binder next;
         binder(p, &next);
         if (binders.count == LE_INDICES_MAX)
-            le_parser_fail(p, next.place, "split it into several statements", "%d indices in one statement: at most %d",
-                           binders.count + 1, LE_INDICES_MAX);
+            le_parser_fail(p, next.place, "split it into several statements",
+                           "the statement has %d indices; the limit is %d", binders.count + 1, LE_INDICES_MAX);
         if (next.dots && binders.count > 0)
-            le_parser_fail(p, next.place, NULL, "'...' comes first, and once");
+            le_parser_fail(p, next.place, NULL, "'...' must come first, and only once");
         *LE_PUSH(p->arena, &binders) = next;
     } while (le_parser_accept(p, ','));
     return binders;
@@ -184,7 +186,7 @@ struct le_asts le_parse_subscripts(struct le_parser *p) {
         else
             next = parse_inner(p);
         if (next->kind == LE_AST_DOTS && list.count > 0)
-            le_parser_fail(p, next->place, "write x[..., i]", "'...' comes first, and once");
+            le_parser_fail(p, next->place, "write x[..., i]", "'...' must come first, and only once");
         *LE_PUSH(p->arena, &list) = next;
         if (le_parser_accept(p, ']'))
             return list;
@@ -195,7 +197,7 @@ struct le_asts le_parse_subscripts(struct le_parser *p) {
 
 /* ---- expressions */
 
-/* Just after RED "(": whether names and commas lead to "in" or ":". */
+/* After RED "(": whether names and commas lead to "in" or ":". */
 static bool is_reduction(const struct le_parser *p) {
     for (int k = 0;; k += 2) {
         const struct le_token *token = le_parser_peek(p, k), *after = le_parser_peek(p, k + 1);
@@ -231,12 +233,27 @@ static struct le_ast *reduction(struct le_parser *p, const struct le_word *word,
     return ast;
 }
 
+static _Noreturn void fail_reduction(struct le_parser *p, const struct le_word *word, int first) {
+    const char *known[LE_REDUCTIONS], *advice = le_habit_of_function(p->arena, word->text);
+    for (int k = 0; k < LE_REDUCTIONS; k++)
+        known[k] = le_reduction_name((enum le_reduction)k);
+    const char *near = le_nearest(word->text, known, LE_REDUCTIONS);
+    if (!advice && near)
+        advice = le_arena_format(p->arena, "did you mean `%s`?", near);
+    le_parser_fail(p, le_parser_place(&p->tokens.at[first]),
+                   advice ? advice : "reductions are sum prod min max any all mean argmin argmax",
+                   "unknown reduction '%s'", word->text);
+}
+
 static struct le_ast *call(struct le_parser *p, const struct le_word *word, int first) {
+    if (is_reduction(p) && word->kind != LE_WORD_REDUCTION)
+        fail_reduction(p, word, first);
     if (word->kind == LE_WORD_REDUCTION) {
         if (is_reduction(p))
             return reduction(p, word, first);
         if (word->value != LE_RED_MIN && word->value != LE_RED_MAX)
-            le_parser_fail(p, le_parser_place(&p->tokens.at[first]), NULL, "%s needs an index: %s(k: ...)", word->text,
+            le_parser_fail(p, le_parser_place(&p->tokens.at[first]),
+                           le_arena_format(p->arena, "write %s(i: x[i])", word->text), "'%s' needs an index",
                            word->text);
     }
     struct le_ast *ast = new_ast(p, LE_AST_CALL, (struct le_place){0});
@@ -254,12 +271,12 @@ static void check_reserved(struct le_parser *p, const struct le_token *token) {
     bool called = after->kind == LE_TOKEN_SIGN && after->sign == '(';
     if (word->kind == LE_WORD_FREE || (called && word->kind != LE_WORD_KEYWORD))
         return;
-    const char *expected = "choose another name";
+    const char *advice = le_parser_advice(p, "an expression");
     if (word->kind == LE_WORD_REDUCTION)
-        expected = le_arena_format(p->arena, "write %s(k: ...)", word->text);
+        advice = le_arena_format(p->arena, "write %s(i: x[i])", word->text);
     else if (word->kind == LE_WORD_TYPE)
-        expected = le_arena_format(p->arena, "write %s(...) for a cast", word->text);
-    le_parser_fail(p, le_parser_place(token), expected, "'%s' is reserved", word->text);
+        advice = le_arena_format(p->arena, "write %s(x) for a cast", word->text);
+    le_parser_fail(p, le_parser_place(token), advice ? advice : "choose another name", "'%s' is reserved", word->text);
 }
 
 static struct le_ast *named(struct le_parser *p) {

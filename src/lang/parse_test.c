@@ -65,13 +65,13 @@ static void errors_have_places(void **state) {
     place_is("a = 1\ny = (", 2, 6, 0, "the end of the program");
     place_is("y = \nb = 1", 2, 3, 1, "expected the end of the statement");
     place_is("y[i] = 0 <= x[i] <= 1 ? 1 : 0", 1, 18, 2, "comparisons do not chain");
-    place_is("y = sum(a, b)", 1, 5, 3, "sum needs an index: sum(k: ...)");
+    place_is("y = sum(a, b)", 1, 5, 3, "'sum' needs an index");
     place_is("y[sum] = 1", 1, 3, 3, "'sum' is reserved");
     place_is("pi = 3", 1, 1, 2, "'pi' is reserved");
     place_is("y = 0x", 1, 6, 1, "found 'x'");
-    place_is("y = 18446744073709551616", 1, 5, 20, "out of range");
-    place_is("y[i,...] = m[i]", 1, 5, 3, "'...' comes first, and once");
-    place_is("def f(a, b, a) = a", 1, 13, 1, "two parameters of f have one name");
+    place_is("y = 18446744073709551616", 1, 5, 20, "is too large");
+    place_is("y[i,...] = m[i]", 1, 5, 3, "'...' must come first, and only once");
+    place_is("def f(a, b, a) = a", 1, 13, 1, "'f' has two parameters named 'a'");
     place_is("edge x klamp", 1, 8, 5, "an edge mode");
     place_is("in x: i65", 1, 7, 3, "expected a type");
     place_is("y = \xce\xb1 + 1", 1, 5, 2, "unexpected character");

@@ -1,6 +1,7 @@
-/* Expressions of the ast to nodes of the tree: names become symbols and indices, defs are inlined. Recursion goes as
- * deep as LE_DEPTH_MAX, defs included. Places are those of the text that was inlined. */
+/* Turns expressions of the ast into nodes of the tree: names become symbols and indices, and defs are inlined.
+ * Recursion is limited to LE_DEPTH_MAX, including defs. A node of an inlined def has its location in the def. */
 #include "lang/check.h"
+#include "lang/habits.h"
 #include <limits.h>
 #include <string.h>
 
@@ -12,8 +13,8 @@ void le_checker_start(struct le_checker *c, const struct le_stmt *stmt, const ch
     now->conditions = 0;
     c->number++;
     if (now->element) {
-        now->no_indices = now->in_call ? "a def's block has no indices but those of its loops and reductions"
-                                       : "inside an each further indices stand only in reductions";
+        now->no_indices = now->in_call ? "in a def's block, indices come only from its loops and reductions"
+                                       : "inside an each, further indices come only from reductions";
         now->index_limit = c->all.count + LE_INDICES_MAX - c->free.count - now->around_count;
         return;
     }
@@ -39,7 +40,7 @@ struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kin
 
 struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, struct le_place place) {
     if (c->all.count >= c->now.index_limit)
-        le_checker_fail(c, place, "split it into several statements", "%d indices in one statement: at most %d",
+        le_checker_fail(c, place, "split it into several statements", "the statement has %d indices; the limit is %d",
                         LE_INDICES_MAX + 1, LE_INDICES_MAX);
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     index->name = name->text;
@@ -57,29 +58,31 @@ struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, st
 void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_place place) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (binding && binding->index)
-        le_checker_fail(c, place, "choose another name", "'%s' is the index of an outer each or for", name->text);
+        le_checker_fail(c, place, "choose another name", "'%s' is already the index of an enclosing each or for",
+                        name->text);
 }
 
 struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_place place) {
     if (name->free && name->free_of == c->now.statement)
         return name->free;
     if (c->now.no_indices)
-        le_checker_fail(c, place, le_arena_format(c->arena, "if %s is a value, write `in %s`", name->text, name->text),
-                        "index '%s': %s", name->text, c->now.no_indices);
+        le_checker_fail(c, place,
+                        le_arena_format(c->arena, "if '%s' is an input, declare it: `in %s`", name->text, name->text),
+                        "index '%s' is not allowed here: %s", name->text, c->now.no_indices);
     name->free = le_checker_index(c, name, place);
     name->free_of = c->now.statement;
     *LE_PUSH(c->arena, &c->free) = name->free;
     return name->free;
 }
 
-/* What is older than a range that is being resolved. */
+/* Indices and symbols with lower numbers are older than the range that is being resolved. */
 struct older {
     const struct le_checker *c;
     int index, symbol;
 };
 
-/* Whether it changes as the statement runs: another index of it, which is no new one of a reduction in the range, or a
- * private scalar. */
+/* Whether the node changes as the statement runs: it is another index of the statement, but not of a reduction inside
+ * the range, or a private scalar. */
 static bool changes(const struct le_tree_node *node, const void *user) {
     const struct older *older = user;
     if (node->kind == LE_TREE_SCALAR)
@@ -133,15 +136,15 @@ static struct le_tree_node *index_node(struct le_checker *c, struct le_index *in
 
 static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_place place) {
     if (symbol == c->now.owner)
-        symbol->update_only = false; /* read before it is assigned: an input for sure */
+        symbol->update_only = false; /* it is read before it is assigned, so it must be bound */
     else
         symbol->read = true;
     if (symbol == c->defaulting)
-        le_checker_fail(c, place, "use inputs that are declared before it", "the default of '%s' uses '%s' itself",
+        le_checker_fail(c, place, "use only inputs that are declared before it", "the default of '%s' uses '%s' itself",
                         symbol->name, symbol->name);
 }
 
-/* A name that is no parameter and no index: what has that name, or an input from now on. */
+/* The symbol of a name that is neither a parameter nor an index; an unknown name becomes an input. */
 static struct le_symbol *find_symbol(struct le_checker *c, struct le_name *name, const struct le_scope *scope,
                                      enum le_use use, struct le_place place) {
     struct le_symbol *symbol = le_checker_find(name, scope->block);
@@ -149,9 +152,10 @@ static struct le_symbol *find_symbol(struct le_checker *c, struct le_name *name,
         return symbol;
     if (name->ended || (c->now.in_call && name->ended_in == c->now.element))
         le_checker_fail(c, place, le_arena_format(c->arena, "write `var %s` before the block", name->text),
-                        "'%s' has no value here: it ended with its block", name->text);
+                        "'%s' has no value here: it ended with the block that set it", name->text);
     if (use == LE_USE_SCALAR && le_checker_definition(name, scope))
-        le_checker_fail(c, place, le_arena_format(c->arena, "write %s(...)", name->text), "'%s' is a def", name->text);
+        le_checker_fail(c, place, le_arena_format(c->arena, "write %s(...)", name->text), "'%s' is a def: call it",
+                        name->text);
     return le_checker_input(c, name, use, place);
 }
 
@@ -178,15 +182,15 @@ static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_a
     return node;
 }
 
-/* The array that is meant, through parameters; its name says how it is read. NULL: an error was told. */
+/* The array that a name stands for, following parameters; *found is its name. NULL: an error has been reported. */
 static struct le_symbol *find_array(struct le_checker *c, const char *text, const struct le_scope *scope,
                                     struct le_place place, struct le_name **found) {
     const struct le_frame *frame;
     for (const struct le_ast *argument; (argument = le_frame_argument(scope->frame, text, &frame));
          scope = frame->caller) {
         if (argument->kind != LE_AST_NAME)
-            le_checker_fail(c, argument->place, "assign it to an array first",
-                            "parameter '%s' must be the name of an array", text);
+            le_checker_fail(c, argument->place, "assign the expression to an array first",
+                            "the argument for '%s' must be the name of an array", text);
         text = argument->name;
     }
     struct le_name *name = *found = le_checker_name(c, text);
@@ -245,7 +249,7 @@ static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct
                                               const struct le_scope *scope) {
     int first = ast->binders.at[0].dots, count = ast->binders.count - first, around_count = c->now.around_count;
     if ((ast->op == LE_RED_ARGMIN || ast->op == LE_RED_ARGMAX) && (first || count != 1))
-        le_checker_fail(c, ast->place, NULL, "%s has one index", ast->name);
+        le_checker_fail(c, ast->place, "reduce over one index at a time", "'%s' takes exactly one index", ast->name);
     struct le_tree_node *node = le_checker_node(c, LE_TREE_REDUCE, ast->place, 1);
     node->op = ast->op;
     node->dots = first;
@@ -273,8 +277,8 @@ static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct
 
 static void check_arguments(struct le_checker *c, const struct le_ast *ast, int wanted) {
     if (ast->children.count != wanted)
-        le_checker_fail(c, ast->place, NULL, "%s takes %d argument%s, %d given", ast->name, wanted,
-                        wanted == 1 ? "" : "s", ast->children.count);
+        le_checker_fail(c, ast->place, le_habit_of_arguments(ast->name), "'%s' takes %d argument%s, %d given",
+                        ast->name, wanted, wanted == 1 ? "" : "s", ast->children.count);
 }
 
 static struct le_tree_node *resolve_children(struct le_checker *c, const struct le_ast *ast,
@@ -287,7 +291,7 @@ static struct le_tree_node *resolve_children(struct le_checker *c, const struct 
 
 static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
     if (ast->children.count != 2 || ast->children.at[0]->kind != LE_AST_NAME)
-        le_checker_fail(c, ast->place, "write len(array, axis)", "len takes an array's name and an axis");
+        le_checker_fail(c, ast->place, "write len(x, 0)", "'len' takes the name of an array and an axis");
     const struct le_ast *array = ast->children.at[0];
     struct le_name *name;
     struct le_symbol *symbol = find_array(c, array->name, scope, array->place, &name);
@@ -300,10 +304,13 @@ static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_as
     return node;
 }
 
-/* The name of all functions that is spelled most like it, or that it is a later def. */
+/* What to write instead of an unknown function: it may be a later def, a habit from elsewhere, or misspelled. */
 static const char *function_hint(struct le_checker *c, const char *name) {
     if (le_checker_name(c, name)->definition)
-        return "a def sees only the defs above it";
+        return "call only defs that stand above: there is no recursion";
+    const char *habit = le_habit_of_function(c->arena, name);
+    if (habit)
+        return habit;
     struct {
         const char **at;
         int count, capacity;
@@ -320,7 +327,7 @@ static const char *function_hint(struct le_checker *c, const char *name) {
         if (c->names.at[k]->definition)
             *LE_PUSH(c->arena, &known) = c->names.at[k]->text;
     const char *near = le_nearest(name, known.at, known.count);
-    return near ? le_arena_format(c->arena, "did you mean %s?", near) : "write `def` for a function of your own above";
+    return near ? le_arena_format(c->arena, "did you mean `%s`?", near) : "define it above: `def NAME(a) = ...`";
 }
 
 static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
@@ -349,7 +356,8 @@ static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_a
     bool is_rand = strcmp(ast->name, "rand") == 0;
     if (is_rand || strcmp(ast->name, "randn") == 0) {
         if (ast->children.count == 0)
-            le_checker_fail(c, ast->place, NULL, "%s needs a seed", ast->name);
+            le_checker_fail(c, ast->place, le_arena_format(c->arena, "write %s(1, i)", ast->name), "'%s' needs a seed",
+                            ast->name);
         struct le_tree_node *node = resolve_children(c, ast, scope, LE_TREE_RAND);
         node->op = !is_rand;
         return node;
@@ -375,7 +383,7 @@ static struct le_tree_node *resolve_number(struct le_checker *c, const struct le
     return node;
 }
 
-/* What is resolved next is evaluated only if a condition says so; step -1: no longer. */
+/* What is resolved next is evaluated only under a condition; step -1 ends that. */
 static void guard(struct le_checker *c, int step) {
     c->now.guards += step;
     c->now.conditions += step;
@@ -421,7 +429,7 @@ static struct le_tree_node *resolve_kind(struct le_checker *c, const struct le_a
     case LE_AST_SELECT:
         return resolve_select(c, ast, scope);
     case LE_AST_DOTS:
-        le_checker_fail(c, ast->place, NULL, "'...' stands only as the first subscript");
+        le_checker_fail(c, ast->place, "write x[..., i]", "'...' is allowed only as the first subscript");
     default:
         return resolve_operator(c, ast, scope);
     }
@@ -430,14 +438,15 @@ static struct le_tree_node *resolve_kind(struct le_checker *c, const struct le_a
 void le_checker_count(struct le_checker *c, int count, struct le_place place) {
     c->node_count += count;
     if (c->node_count > LE_NODES_MAX)
-        le_checker_fail(c, place, NULL, "the program is too large, once its defs are inlined (limit %d)", LE_NODES_MAX);
+        le_checker_fail(c, place, NULL, "the program is too large after its defs are inlined (limit: %d operations)",
+                        LE_NODES_MAX);
 }
 
 struct le_tree_node *le_resolve(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
     le_checker_count(c, 1, ast->place);
     if (++c->now.depth > LE_DEPTH_MAX)
         le_checker_fail(c, ast->place, "split it into several statements",
-                        "the expression is nested too deeply (limit %d)", LE_DEPTH_MAX);
+                        "the expression is nested too deeply (limit: %d levels)", LE_DEPTH_MAX);
     struct le_tree_node *node = resolve_kind(c, ast, scope);
     c->now.depth--;
     return node;
@@ -454,7 +463,7 @@ struct le_tree_node *le_resolve_top(struct le_checker *c, const struct le_ast *a
 
 void le_checker_no_dots(struct le_checker *c) {
     if (c->now.has_dots && !c->now.binds_dots)
-        le_checker_fail(c, c->now.dots_place, "write sum(...: x[...])", "... is not on the left");
+        le_checker_fail(c, c->now.dots_place, "write sum(...: x[...])", "'...' is not on the left");
 }
 
 struct le_tree_node *le_resolve_scalar(struct le_checker *c, const struct le_ast *ast) {

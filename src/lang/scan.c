@@ -1,9 +1,10 @@
-/* Text to tokens: words are interned, comments and newlines that end nothing are left out. Numbers are marked, not
- * read. An error in one character does not end the scan: its token is BAD, and the parser says nothing more about it.
- * */
+/* Turns text into tokens. Words are interned; comments, and newlines that do not end a statement, are dropped. Numbers
+ * are not converted here. A bad character does not end the scan: its token is BAD, and the parser reports nothing more
+ * about it. */
 #include "lang/scan.h"
 #include "base/text.h"
 #include "lang/fault.h"
+#include "lang/habits.h"
 #include <string.h>
 
 struct scanner {
@@ -11,8 +12,8 @@ struct scanner {
     const char *text;
     int size, at, line, line_start;
     int parentheses;            /* that are open */
-    bool newline;               /* one was met since the last token, and may end the statement */
-    struct le_token newline_at; /* the first of them */
+    bool newline;               /* a newline follows the last token and may end the statement */
+    struct le_token newline_at; /* the first such newline */
     struct le_tokens tokens;
     struct le_names names; /* of words */
     struct {
@@ -34,7 +35,7 @@ static const struct le_word reserved[] = {
     {"pi", LE_WORD_CONSTANT, LE_CONSTANT_PI},
 };
 
-/* Longer signs before those that they begin with. */
+/* Longer signs come before their prefixes. */
 static const struct {
     char text[4];
     int sign;
@@ -86,7 +87,7 @@ static int skip_digits(const struct scanner *s, int at) {
     return at;
 }
 
-/* Where the number that starts at `at` ends. A dot that another follows belongs to a range. */
+/* The end of the number that starts at `at`. A dot that is followed by another belongs to a range. */
 static int number_end(const struct scanner *s, int at) {
     if (peek(s, at) == '0' && (peek(s, at + 1) | 32) == 'x' && is_hex(peek(s, at + 2))) {
         at += 2;
@@ -114,7 +115,7 @@ static struct le_token token_here(const struct scanner *s, enum le_token_kind ki
                              .column = s->at - s->line_start + 1};
 }
 
-/* Whether the last token asks for more: an operator, a comma or an opening bracket. */
+/* Whether the last token needs a continuation: an operator, a comma or an opening bracket. */
 static bool wants_more(const struct scanner *s) {
     if (s->tokens.count == 0)
         return false;
@@ -165,9 +166,32 @@ static void scan_word(struct scanner *s) {
     push(s, token);
 }
 
-/* A run of characters that belong to no token is one error. */
+/* A run of bad characters is one error. */
 static bool is_stray(char c) {
     return !begins_name(c) && !le_is_digit(c) && !strchr(" \t\r\f\n;#+-*/%<>=!~&|^?:,()[]{}.", c ? c : 1);
+}
+
+/* The word or sign that starts at `at`. */
+static const char *text_at(const struct scanner *s, int at) {
+    int end = at;
+    while (begins_name(peek(s, end)) || le_is_digit(peek(s, end)))
+        end++;
+    if (end == at && peek(s, at) == '*' && peek(s, at + 1) == '*')
+        end = at + 2;
+    else if (end == at && at < s->size)
+        end = at + 1;
+    return le_arena_copy(s->arena, s->text + at, (size_t)(end - at));
+}
+
+static const char *stray_advice(const struct scanner *s) {
+    const struct le_token *last = s->tokens.count > 0 ? &s->tokens.at[s->tokens.count - 1] : NULL;
+    bool joined = last && last->offset + last->length == s->at;
+    struct le_syntax syntax = {.wanted = "",
+                               .before =
+                                   joined ? le_arena_copy(s->arena, s->text + last->offset, (size_t)last->length) : "",
+                               .found = le_arena_copy(s->arena, s->text + s->at, 1),
+                               .after = text_at(s, s->at + 1)};
+    return le_habit_of_syntax(&syntax);
 }
 
 static void scan_stray(struct scanner *s) {
@@ -178,10 +202,10 @@ static void scan_stray(struct scanner *s) {
     struct le_place place = {token.line, token.column, token.length};
     unsigned char c = (unsigned char)s->text[s->at];
     if (c >= 0x20 && c != 0x7f)
-        le_fault_add(LEAT_PROGRAM, place, c >= 0x80 ? "names are ASCII letters, digits and _" : NULL,
+        le_fault_add(LEAT_PROGRAM, place, c >= 0x80 ? "names consist of ASCII letters, digits and _" : stray_advice(s),
                      "unexpected character '%.*s'", end - s->at < 12 ? end - s->at : 12, s->text + s->at);
     else
-        le_fault_add(LEAT_PROGRAM, place, "a program is text", "unexpected character with code %d", c);
+        le_fault_add(LEAT_PROGRAM, place, "a program is UTF-8 text", "unexpected character with code %d", c);
     push(s, token);
 }
 

@@ -1,4 +1,4 @@
-/* The words and signs of a program's text. A newline that ends a statement is a token; others are gone. */
+/* The tokens of a program's text. A newline is a token only if it ends a statement. */
 #ifndef LE_SCAN_H
 #define LE_SCAN_H
 #include "lang/tree.h"
@@ -28,7 +28,7 @@ enum le_sign {
 };
 
 enum le_word_kind {
-    LE_WORD_FREE, /* any name that is not reserved */
+    LE_WORD_FREE, /* not reserved */
     LE_WORD_KEYWORD,
     LE_WORD_REDUCTION,
     LE_WORD_TYPE,
@@ -52,7 +52,7 @@ enum le_keyword {
 };
 enum le_constant { LE_CONSTANT_TRUE, LE_CONSTANT_FALSE, LE_CONSTANT_INF, LE_CONSTANT_NAN, LE_CONSTANT_PI };
 struct le_word {
-    const char *text; /* one address for all of its uses */
+    const char *text; /* interned: equal words have one address */
     enum le_word_kind kind;
     int value; /* le_keyword, le_reduction, le_type, le_constant */
 };

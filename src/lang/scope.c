@@ -1,5 +1,6 @@
-/* Blocks, and what names mean in them. A block sees the names of the blocks around it in the text, which for a def that
- * is being put in place are not those around the call. What a block changes of a name is put back when it ends. */
+/* Blocks, and the meaning of names in them. A block sees the names of the enclosing blocks in the text; for a def that
+ * is being inlined these are not the blocks around the call. Changes that a block makes to a name are undone when it
+ * ends. */
 #include "lang/check.h"
 #include <limits.h>
 
@@ -10,7 +11,7 @@ struct le_block *le_checker_open(struct le_checker *c, const struct le_block *ou
     return block;
 }
 
-/* A name that ends with a block is told of where it is used later; one of a call's was never anybody else's. */
+/* Later uses of a name that ended with its block are reported. Names of a def's block were never visible outside. */
 static void put_back(struct le_checker *c, const struct le_change *change) {
     struct le_name *name = change->name;
     bool ends = name->binding != change->before.binding && name->binding->symbol;
@@ -49,7 +50,7 @@ void le_checker_bind(struct le_checker *c, struct le_name *name, struct le_symbo
     name->binding = binding;
 }
 
-/* Whether a block sees what stands in another; *limit: of the defs there. */
+/* Whether `block` is visible from `from`; *limit becomes the limit of visible defs. */
 static bool sees(const struct le_block *from, const struct le_block *block, int *limit) {
     for (; from != block; from = from->outer) {
         if (!from)

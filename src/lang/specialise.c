@@ -1,6 +1,8 @@
-/* A checked tree for inputs of known kinds, ranks and types: a copy in which `...` is spelled out as indices, with all
- * types. The tree that is copied may be shared by threads. Errors here come from the inputs: LEAT_MISMATCH. */
+/* Specialises a checked tree for the kinds, ranks and types of its inputs: makes a copy in which `...` is spelled out
+ * as indices and every node has its type. Threads may share the original. Errors are due to the inputs: LEAT_MISMATCH.
+ */
 #include "lang/check.h"
+#include "lang/habits.h"
 #include <string.h>
 
 struct nodes {
@@ -10,21 +12,21 @@ struct nodes {
 /* What `...` stands for in a statement, or in one reduction over it. */
 struct dots {
     int need;                  /* axes */
-    struct nodes reads, lefts; /* that begin with it */
+    struct nodes reads, lefts; /* subscripts that begin with `...` */
 };
 struct copier {
     struct le_arena *arena;
     const struct le_tree *from;
     struct le_tree *tree;
     const struct le_input *inputs;
-    struct le_index **indices; /* copies, by the id of what they copy */
+    struct le_index **indices; /* copies, by the original's id */
     int number;
     struct le_step *step;       /* the copy at hand */
-    struct le_step *statement;  /* whose accesses these are: the step, or the each around */
-    const struct le_step *each; /* what that each was copied from; NULL: none */
+    struct le_step *statement;  /* the statement that owns the accesses: the step, or the enclosing each */
+    const struct le_step *each; /* the original of the enclosing each; NULL: none */
     struct dots dots;           /* of the statement */
     struct le_indices all;
-    int counted; /* of them, for the limit: those of calls and of an each's other statements do not count */
+    int counted; /* number of indices for the limit, without those of calls and of an each's other statements */
     int in_calls;
     struct le_index *around[LE_INDICES_MAX];
     int around_count;
@@ -44,27 +46,40 @@ __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *
 
 /* ---- inputs */
 
-static void fit_array(struct le_symbol *symbol, const struct le_input *input) {
+static void fit_array(struct le_arena *arena, struct le_symbol *symbol, const struct le_input *input) {
     if (!input->is_array)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "bind an array", "'%s' is a scalar: it has no subscripts",
+        le_fault_add(LEAT_MISMATCH, symbol->place, "bind an array", "'%s' is a scalar and has no subscripts",
                      symbol->name);
     else if (symbol->any_rank ? input->rank < symbol->rank : input->rank != symbol->rank)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "write as many subscripts, or bind another array",
-                     "%s has %d axes, %d subscripts given", symbol->name, input->rank, symbol->rank);
+        le_fault_add(LEAT_MISMATCH, symbol->place, "write as many subscripts as it has axes, or bind another array",
+                     "%s", le_rank_text(arena, symbol->name, input->rank, symbol->rank));
     else if (symbol->declared != LE_NONE && symbol->declared != input->type)
-        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "'%s' is %s, but declared %s", symbol->name,
+        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "'%s' is %s, but is declared %s", symbol->name,
                      le_type_name(input->type), le_type_name(symbol->declared));
     symbol->rank = input->rank;
     symbol->any_rank = false;
 }
 
-static void fit_input(struct le_symbol *symbol, const struct le_input *input) {
+static const char *missing_advice(struct copier *c, const struct le_symbol *symbol) {
+    const char **known = LE_NEW_ARRAY(c->arena, c->from->symbol_count, const char *);
+    const char *habit = le_habit_of_input(symbol->name);
+    int count = 0;
+    for (int k = 0; k < c->from->symbol_count; k++)
+        if (c->from->symbols[k]->name[0] && c->from->symbols[k] != c->from->symbols[symbol->id])
+            known[count++] = c->from->symbols[k]->name;
+    const char *near = habit ? NULL : le_nearest(symbol->name, known, count);
+    if (near)
+        return le_arena_format(c->arena, "bind it, or assign it above; did you mean `%s`?", near);
+    return habit ? habit : "bind it, or assign it above";
+}
+
+static void fit_input(struct copier *c, struct le_symbol *symbol, const struct le_input *input) {
     if (!input->bound) {
         if (symbol->update_only)
-            le_fault_add(LEAT_PROGRAM, symbol->place, "or bind it", "%s", symbol->no_value);
+            le_fault_add(LEAT_PROGRAM, symbol->place, symbol->no_value, "'%s' has no value", symbol->name);
         else if (!symbol->optional)
-            le_fault_add(LEAT_MISSING, symbol->place, "bind it, or assign it above",
-                         "'%s' has no value: no input of that name is given", symbol->name);
+            le_fault_add(LEAT_MISSING, symbol->place, missing_advice(c, symbol),
+                         "'%s' has no value: no input of that name is bound", symbol->name);
         return;
     }
     if (symbol->any_kind) {
@@ -74,13 +89,13 @@ static void fit_input(struct le_symbol *symbol, const struct le_input *input) {
     }
     bool real = symbol->declared != LE_NONE && !le_type_is_complex(symbol->declared);
     if (symbol->is_array)
-        fit_array(symbol, input);
+        fit_array(c->arena, symbol, input);
     else if (real && le_type_is_complex(input->type))
-        le_fault_add(LEAT_MISMATCH, symbol->place, "bind a real number", "'%s' is complex, but declared %s",
+        le_fault_add(LEAT_MISMATCH, symbol->place, "bind a real number", "'%s' is complex, but is declared %s",
                      symbol->name, le_type_name(symbol->declared));
     else if (input->is_array)
         le_fault_add(LEAT_MISMATCH, symbol->place, "write it with subscripts, or bind a number",
-                     "'%s' is an array: subscript it", symbol->name);
+                     "'%s' is an array and needs subscripts", symbol->name);
 }
 
 static void copy_symbols(struct copier *c) {
@@ -92,7 +107,7 @@ static void copy_symbols(struct copier *c) {
         c->tree->symbols[k] = &symbols[k];
         symbols[k].type = LE_NONE;
         if (symbols[k].is_input)
-            fit_input(&symbols[k], &c->inputs[k]);
+            fit_input(c, &symbols[k], &c->inputs[k]);
     }
 }
 
@@ -105,7 +120,7 @@ static struct le_symbol *symbol_copy(const struct copier *c, const struct le_sym
 static struct le_index *add_index(struct copier *c, struct le_index value, struct le_place place) {
     c->counted += c->in_calls == 0;
     if (c->counted > LE_INDICES_MAX)
-        fail(c, place, "split it into several statements", "%d indices in one statement: at most %d", c->counted,
+        fail(c, place, "split it into several statements", "the statement has %d indices; the limit is %d", c->counted,
              LE_INDICES_MAX);
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     *index = value;
@@ -122,7 +137,7 @@ static struct le_index *copy_index(struct copier *c, const struct le_index *from
     return index;
 }
 
-/* "...0" and on, from the left. */
+/* Named "...0", "...1" from the left. */
 static struct le_index **dots_indices(struct copier *c, int count, struct le_place place) {
     struct le_index **indices = LE_NEW_ARRAY(c->arena, count, struct le_index *);
     for (int k = 0; k < count; k++) {
@@ -135,7 +150,7 @@ static struct le_index **dots_indices(struct copier *c, int count, struct le_pla
     return indices;
 }
 
-/* The last of the indices become the node's first subscripts, as many as it has axes for. */
+/* The node's missing leading subscripts are taken from the end of the list of indices. */
 static void spell_out(struct copier *c, struct le_tree_node *read, struct le_index *const *indices, int index_count,
                       int rank) {
     int count = rank - read->child_count;
@@ -173,8 +188,8 @@ static void copy_access(struct copier *c, const struct le_tree_node *from, struc
 }
 
 static _Noreturn void fail_rank(struct copier *c, const struct le_tree_node *read) {
-    fail(c, read->place, "write as many subscripts", "%s has %d axes, %d subscripts given", read->symbol->name,
-         read->symbol->rank, read->child_count);
+    fail(c, read->place, "write as many subscripts as it has axes", "%s",
+         le_rank_text(c->arena, read->symbol->name, read->symbol->rank, read->child_count));
 }
 
 static void copy_read(struct copier *c, const struct le_tree_node *from, struct le_tree_node *read, struct dots *dots) {
@@ -266,13 +281,13 @@ static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *fr
 static void check_left(struct copier *c, const struct le_tree_node *left, int count) {
     const struct le_symbol *symbol = left->symbol;
     if (symbol->rank != count)
-        fail(c, left->place, "write as many subscripts", "%s has %d axes, %d subscripts given", symbol->name,
-             symbol->rank, count);
+        fail(c, left->place, "write as many subscripts as it has axes", "%s",
+             le_rank_text(c->arena, symbol->name, symbol->rank, count));
     if (count > LEAT_RANK_MAX)
-        fail(c, left->place, NULL, "'%s' has %d axes: at most %d", symbol->name, count, LEAT_RANK_MAX);
+        fail(c, left->place, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
 }
 
-/* The left side's subscripts, and what its own `...` needs of an array that is there. */
+/* Copies the left side; its `...` stands for the remaining axes of an existing array. */
 static void copy_left(struct copier *c, const struct le_step *from, struct dots *dots) {
     struct le_tree_node *left = LE_NEW(c->arena, struct le_tree_node);
     *left = *from->left;
@@ -292,13 +307,13 @@ static void copy_left(struct copier *c, const struct le_step *from, struct dots 
     *LE_PUSH(c->arena, &dots->lefts) = left;
 }
 
-/* `...` of the whole statement, now that it is known how many axes it stands for. */
+/* Spells out the statement's `...`, now that the number of its axes is known. */
 static void spell_out_statement(struct copier *c, const struct le_step *from) {
     struct le_step *statement = c->statement;
     const struct dots *dots = &c->dots;
     int need = dots->need;
     if (need > 0 && dots->lefts.count == 0 && !from->dots)
-        fail(c, dots->reads.at[0]->place, "write sum(...: x[...])", "... is not on the left");
+        fail(c, dots->reads.at[0]->place, "write sum(...: x[...])", "'...' is not on the left");
     struct le_index **indices = dots_indices(c, need, statement->place);
     spell_out_all(c, dots, indices);
     for (int k = 0; k < dots->lefts.count; k++) {
@@ -332,7 +347,7 @@ static void copy_free(struct copier *c, const struct le_step *from) {
     }
 }
 
-/* An element's own `for` stands around what is in it. */
+/* An element's `for` encloses the accesses in its body. */
 static void copy_loop(struct copier *c, const struct le_step *steps, int number, struct dots *dots) {
     const struct le_step *from = &steps[number];
     bool element = c->in_calls > 0 || c->statement->kind == LE_STEP_EACH;
@@ -345,7 +360,7 @@ static void copy_loop(struct copier *c, const struct le_step *steps, int number,
         c->around_count--;
 }
 
-/* The step, but for what a statement has. */
+/* Copies the step without the lists of a statement. */
 static void copy_contents(struct copier *c, const struct le_step *steps, int number, struct dots *dots) {
     const struct le_step *from = &steps[number];
     struct le_step *step = c->step;
@@ -382,7 +397,7 @@ static void finish_statement(struct copier *c, const struct le_step *from) {
         memcpy(statement->all, c->all.at, (size_t)c->all.count * sizeof *statement->all);
 }
 
-/* An each is one statement with all that is in it. */
+/* An each and its body are one statement. */
 static void copy_step(struct copier *c, int number) {
     const struct le_step *from = &c->from->steps[number];
     *c->step = *from;
@@ -402,7 +417,7 @@ static void copy_step(struct copier *c, int number) {
     }
 }
 
-/* The number of the next step: an error in an each ends that. */
+/* Returns the number of the next step: an error in an each skips the rest of it. */
 static int try_step(struct copier *c, int number) {
     c->number = number;
     c->step = &c->tree->steps[number];

@@ -56,7 +56,7 @@ static void fails(const char *text, const struct bound *bounds, const char *mess
 /* z[i] = expression over arrays a and b (LE_NONE: there is no b). */
 static void of(enum le_type a, enum le_type b, const char *expression, enum le_type type) {
     char text[128];
-    snprintf(text, sizeof text, "in a, b\nz[i] = %s", expression);
+    snprintf(text, sizeof text, "in a, b\nz[i] = %s where i in 0..9", expression);
     type_is(text, INPUTS({"a", 1, a}, {"b", b == LE_NONE ? 0 : 1, b == LE_NONE ? LE_WEAK_INT : b}), "z", type);
 }
 
@@ -176,7 +176,7 @@ static void loops_and_calls_have_types(void **state) {
             "y", LE_WEAK_INT);
     type_is("out y[4]\neach i { s = 0; for k in 0..2 { s += x[i] }; y[i] = s }", INPUTS({"x", 1, LE_I8}), "y", LE_I8);
     fails("def f(a) { if a > 0 { return 300 }; return a }\ny[i] = f(x[i])", INPUTS({"x", 1, LE_U8}),
-          "the number 300 is out of the range of u8");
+          "the number 300 is out of range for u8");
     fails("in y\neach i { for k in 0..x[i] { y[i] = k } }", INPUTS({"x", 1, LE_F64}, {"y", 1, LE_F64}),
           "a bound must be an integer");
     fails("in y\neach i { y[i] = x[i] }", INPUTS({"x", 1, LE_F64}, {"y", 1, LE_I64}), "needs a cast");
@@ -198,24 +198,24 @@ static void long_chains_of_types_settle(void **state) {
 
 static void tells_what_does_not_fit(void **state) {
     (void)state;
-    fails("y = x * 2", INPUTS({"x", 1, LE_F64}), "'x' is an array: subscript it");
-    fails("y[i] = n[i]", INPUTS({"n", 0, LE_WEAK_INT}), "'n' is a scalar: it has no subscripts");
-    fails("y[i] = x[i,0]", INPUTS({"x", 1, LE_F64}), "x has 1 axes, 2 subscripts given");
-    fails("y[...] = x[...,0,0]", INPUTS({"x", 1, LE_F64}), "x has 1 axes, 2 subscripts given");
-    fails("in x: f32[n]\ny[i] = x[i]", INPUTS({"x", 1, LE_F64}), "'x' is f64, but declared f32");
-    fails("y[i] = x[...,i]", INPUTS({"x", 2, LE_F64}), "... is not on the left");
-    fails("y[...] = x[...]\nz[i] = y[i,0]", INPUTS({"x", 1, LE_F64}), "y has 1 axes, 2 subscripts given");
+    fails("y = x * 2", INPUTS({"x", 1, LE_F64}), "'x' is an array and needs subscripts");
+    fails("y[i] = n[i]", INPUTS({"n", 0, LE_WEAK_INT}), "'n' is a scalar and has no subscripts");
+    fails("y[i] = x[i,0]", INPUTS({"x", 1, LE_F64}), "'x' has 1 axis, but 2 subscripts are given");
+    fails("y[...] = x[...,0,0]", INPUTS({"x", 1, LE_F64}), "'x' has 1 axis, but 2 subscripts are given");
+    fails("in x: f32[n]\ny[i] = x[i]", INPUTS({"x", 1, LE_F64}), "'x' is f64, but is declared f32");
+    fails("y[i] = x[...,i]", INPUTS({"x", 2, LE_F64}), "'...' is not on the left");
+    fails("y[...] = x[...]\nz[i] = y[i,0]", INPUTS({"x", 1, LE_F64}), "'y' has 1 axis, but 2 subscripts are given");
     fails("y[i] = x[x[i]]", INPUTS({"x", 1, LE_F64}), "a subscript must be an integer, not f64");
-    fails("z[i] = a[i] + 300", INPUTS({"a", 1, LE_U8}), "the number 300 is out of the range of u8");
-    fails("z[i] = a[i] * -1", INPUTS({"a", 1, LE_U8}), "the number -1 is out of the range of u8");
+    fails("z[i] = a[i] + 300", INPUTS({"a", 1, LE_U8}), "the number 300 is out of range for u8");
+    fails("z[i] = a[i] * -1", INPUTS({"a", 1, LE_U8}), "the number -1 is out of range for u8");
     fails("z[i] = a[i] << 1", INPUTS({"a", 1, LE_F64}), "'<<' needs integers, not f64");
-    fails("out y: i64[3]\ny[i] = x[i]", INPUTS({"x", 1, LE_F64}), "f64 into y (i64) needs a cast");
-    fails("z = len(m, 2)", INPUTS({"m", 2, LE_F64}), "m has 2 axes, no axis 2");
+    fails("out y: i64[3]\ny[i] = x[i]", INPUTS({"x", 1, LE_F64}), "assigning f64 to 'y' (i64) needs a cast");
+    fails("z = len(m, 2)", INPUTS({"m", 2, LE_F64}), "'m' has no axis 2");
     fails("y[i] = x[i] where i in 0..n", INPUTS({"x", 1, LE_F64}, {"n", 0, LE_WEAK_FLOAT}),
           "a bound must be an integer");
-    fails("in w\neach i { w[i] = x[...,i] }", INPUTS({"x", 2, LE_F64}, {"w", 1, LE_F64}), "... is not on the left");
-    fails("in w\neach ..., i { w[...,i] = x[...,i] }", INPUTS({"x", 2, LE_F64}, {"w", 1, LE_F64}), "w has 1 axes");
-    fails("y[...,a,b,c,d,e] = x[...] * w[a,b,c,d,e]", INPUTS({"x", 4, LE_F64}, {"w", 5, LE_F64}), "at most 8");
+    fails("in w\neach i { w[i] = x[...,i] }", INPUTS({"x", 2, LE_F64}, {"w", 1, LE_F64}), "'...' is not on the left");
+    fails("in w\neach ..., i { w[...,i] = x[...,i] }", INPUTS({"x", 2, LE_F64}, {"w", 1, LE_F64}), "'w' has 1 axis");
+    fails("y[...,a,b,c,d,e] = x[...] * w[a,b,c,d,e]", INPUTS({"x", 4, LE_F64}, {"w", 5, LE_F64}), "the limit is 8");
 }
 
 static void tells_what_is_missing(void **state) {
@@ -224,7 +224,8 @@ static void tells_what_is_missing(void **state) {
     assert_null(specialise(&arena, "C[i,j] += A[i,k] * B[k,j]", INPUTS({"A", 2, LE_F64})));
     assert_int_equal(le_errors_count(), 2);
     assert_int_equal(le_error_at(0)->code, LEAT_PROGRAM);
-    assert_string_equal(le_error_at(0)->message, "C has no value: write C[i,j] = sum(k: ...)");
+    assert_string_equal(le_error_at(0)->message, "'C' has no value");
+    assert_string_equal(le_error_at(0)->expected, "write C[i,j] = sum(k: ...), or bind it");
     assert_int_equal(le_error_at(1)->code, LEAT_MISSING);
     assert_int_equal(le_error_at(1)->column, 20);
     le_arena_finish(&arena);

@@ -125,7 +125,7 @@ static void split_setting(struct le_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     bool is_new = from->kind == LE_STEP_NEW;
     if (is_new && from->value && !twin.im && le_type_is_complex(from->value->type) && twin.re->type != LE_BOOL)
-        le_split_fail(c, from->value->place, "write re(...)", "%s into %s (%s) needs a cast: complex into real",
+        le_split_fail(c, from->value->place, "write re(...)", "assigning %s to '%s' (%s) needs a cast: it is complex",
                       le_type_name(from->value->type), twin.re->name, le_type_name(twin.re->type));
     struct le_parts parts = {.re = NULL};
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {

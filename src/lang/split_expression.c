@@ -306,7 +306,8 @@ static struct le_parts split_kind(struct le_splitter *c, const struct le_tree_no
 
 struct le_parts le_split_parts(struct le_splitter *c, const struct le_tree_node *node) {
     if (++c->node_count > LE_NODES_MAX)
-        le_split_fail(c, node->place, NULL, "the program is too large, once its complex numbers are split (limit %d)",
+        le_split_fail(c, node->place, NULL,
+                      "the program is too large after its complex numbers are split (limit: %d operations)",
                       LE_NODES_MAX);
     return split_kind(c, node);
 }

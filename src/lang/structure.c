@@ -1,5 +1,5 @@
-/* Where statements may stand, before names are looked at: `break` in a loop, `return` in a def's block, an `each`
- * outside of both. Chains of else-ifs are walked in a loop: they may be longer than the stack is deep. */
+/* Checks where statements stand, before names are resolved: `break` in a loop, `return` in a def's block, `each`
+ * outside of defs and of another `each`. Chains of else-ifs are walked in a loop, since they may be very long. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -64,25 +64,26 @@ static void check_place(const struct le_stmt *stmt, const struct surroundings *a
     switch (stmt->kind) {
     case LE_STMT_BREAK:
         if (!around->loop)
-            tell(stmt, "break", "it stands in the loop that it leaves",
-                 "'break' leaves a for or a while, and none is around it");
+            tell(stmt, "break", "write it inside the loop that it should leave",
+                 "'break' outside of a `for` or `while`");
         break;
     case LE_STMT_RETURN:
         if (!around->def)
-            tell(stmt, "return", "a result is a name that is assigned", "'return' stands in a def's block only");
+            tell(stmt, "return", "assign the result to a name", "'return' outside of a def's block");
         break;
     case LE_STMT_EACH:
         if (around->def || around->each)
-            tell(stmt, "each", "write a for",
-                 around->each ? "an 'each' does not stand in another" : "an 'each' does not stand in a def");
+            tell(stmt, "each", "write a `for`",
+                 around->each ? "an 'each' inside another 'each'" : "an 'each' inside a def");
         break;
     case LE_STMT_DECL:
         if (around->def && stmt->decl == LE_DECL_IN)
-            tell(stmt, "in", "write it above the def", "'in' does not stand in a def");
+            tell(stmt, "in", "declare inputs above the def", "'in' inside a def");
         break;
     case LE_STMT_DEF:
         if (!stmt->value && !le_stmts_leave(stmt->body, false))
-            le_fault_add(LEAT_PROGRAM, stmt->place, "write return expression", "'%s' returns nothing", stmt->name);
+            le_fault_add(LEAT_PROGRAM, stmt->place, "end its block with `return EXPRESSION`", "'%s' has no `return`",
+                         stmt->name);
         break;
     default:
         break;

@@ -1,4 +1,4 @@
-/* Symbols as they are met, and what their uses tell about them: array or scalar, and the rank. */
+/* Symbols are made at their first use; later uses tell whether they are arrays, and their rank. */
 #include "lang/check.h"
 #include <string.h>
 
@@ -27,7 +27,7 @@ struct le_name *le_checker_name(struct le_checker *c, const char *text) {
     return name;
 }
 
-/* name NULL: one without a name. Inputs are the program's, wherever they are met. */
+/* name NULL: a symbol without a name. Inputs belong to the program, wherever they are first used. */
 struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *name, struct le_symbol *symbol) {
     symbol->id = c->symbols.count;
     *LE_PUSH(c->arena, &c->symbols) = symbol;
@@ -59,18 +59,17 @@ struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, e
 
 static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count,
                                 struct le_place place) {
-    const char *since = le_arena_format(c->arena, "it has %d since line %d: write as many subscripts", symbol->rank,
-                                        symbol->place.line);
-    le_checker_fail(c, place, since, "%s has %d axes, %d subscripts given", symbol->name, symbol->rank, count);
+    le_checker_fail(c, place, le_arena_format(c->arena, "write as many subscripts as in line %d", symbol->place.line),
+                    "%s", le_rank_text(c->arena, symbol->name, symbol->rank, count));
 }
 
-/* The rank of what the program itself makes with `...` is known only with the inputs. */
+/* The rank of an array that the program makes with `...` depends on the inputs. */
 static void use_any_rank(struct le_checker *c, struct le_symbol *symbol, int count, bool dots, struct le_place place) {
     if (!symbol->is_input)
         return;
     if (!dots && count < symbol->rank)
-        le_checker_fail(c, place, NULL, "%s has at least %d axes, %d subscripts given", symbol->name, symbol->rank,
-                        count);
+        le_checker_fail(c, place, NULL, "'%s' has at least %d axes, but fewer subscripts are given", symbol->name,
+                        symbol->rank);
     if (count > symbol->rank)
         symbol->rank = count;
     symbol->any_rank = dots;
@@ -78,7 +77,7 @@ static void use_any_rank(struct le_checker *c, struct le_symbol *symbol, int cou
 
 void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int count, bool dots, struct le_place place) {
     if (count > LEAT_RANK_MAX)
-        le_checker_fail(c, place, NULL, "'%s' has %d axes: at most %d", symbol->name, count, LEAT_RANK_MAX);
+        le_checker_fail(c, place, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
     if (symbol->any_kind) {
         symbol->any_kind = false;
         symbol->is_array = symbol->any_rank = true;
@@ -87,8 +86,8 @@ void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int co
     if (!symbol->is_array)
         le_checker_fail(
             c, place,
-            le_arena_format(c->arena, "it is a scalar since line %d: write it without [ ]", symbol->place.line),
-            "'%s' is a scalar: it has no subscripts", symbol->name);
+            le_arena_format(c->arena, "write it without [ ]: it is a scalar since line %d", symbol->place.line),
+            "'%s' is a scalar and has no subscripts", symbol->name);
     if (symbol->any_rank)
         use_any_rank(c, symbol, count, dots, place);
     else if (dots ? count > symbol->rank : count != symbol->rank)
@@ -100,5 +99,5 @@ void le_checker_use_scalar(struct le_checker *c, struct le_symbol *symbol, struc
     if (symbol->is_array)
         le_checker_fail(c, place,
                         le_arena_format(c->arena, "write %s[i], or sum(i: %s[i])", symbol->name, symbol->name),
-                        "'%s' is an array: subscript it", symbol->name);
+                        "'%s' is an array and needs subscripts", symbol->name);
 }

@@ -1,4 +1,4 @@
-/* Questions to a tree. */
+/* Queries on a tree. */
 #include "lang/tree.h"
 #include <string.h>
 

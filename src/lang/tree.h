@@ -140,8 +140,8 @@ struct le_symbol {
     bool any_kind;         /* an input that is declared and never used: array or scalar (until specialisation) */
     bool in_block;         /* made in a block: it ends with it, has no value when the block begins, and is no result */
     bool local;            /* private to one element: a scalar of an `each` or of a def's block, or its parameter */
-    bool update_only;      /* an input that is only assigned, first by `op=`: not bound, that is the error no_value */
-    const char *no_value;  /* of those: "C has no value: write C[i,j] = sum(k: ...)", at place */
+    bool update_only;      /* an input that is only assigned, first by `op=`: an error if it is not bound */
+    const char *no_value;  /* of those, the advice: "write C[i,j] = sum(k: ...), or bind it" */
     bool any_rank;         /* its rank is only known from below: it is used, or made, with `...` */
     int rank;              /* the rank, or the least if any_rank (then exact after specialisation) */
     enum le_type declared; /* LE_NONE: not declared */
@@ -158,6 +158,7 @@ struct le_index {
     bool from_dots;
     bool has_range;                       /* explicit */
     struct le_tree_node *low, *high, *by; /* by may be NULL */
+    bool loop;                            /* of a FOR, whose step may be negative */
     bool host;                            /* of a FOR that the host runs: fixed while a statement runs */
     /* Its bounds use another index of the statement, or a private scalar, so they change as it runs. Indices that are
      * `host` do not count. */
@@ -281,6 +282,15 @@ struct le_step {
     int access_count;
 };
 
+/* A whole number that the caller binds meets an integer type that it does not widen, perhaps with a sign (-, ~):
+ * it must be in the type's range. */
+struct le_fit {
+    int symbol; /* its id */
+    enum le_type type;
+    int sign; /* le_op; LE_OPS: none */
+    struct le_place place;
+};
+
 struct le_tree {
     const char *text;
     size_t text_bytes;
@@ -290,9 +300,11 @@ struct le_tree {
     int step_count;
     const char **index_names;
     struct le_place *index_places;
-    int index_name_count;  /* distinct, for `leat check` */
-    int index_count;       /* ids 0..index_count-1 are in use */
-    bool has_complex;      /* le_split has something to do (after specialisation) */
+    int index_name_count; /* distinct, for `leat check` */
+    int index_count;      /* ids 0..index_count-1 are in use */
+    bool has_complex;     /* le_split has something to do (after specialisation) */
+    struct le_fit *fits;  /* after specialisation */
+    int fit_count;
     struct le_names names; /* of the symbols, to their ids */
 };
 

@@ -1,19 +1,21 @@
-/* The types of all nodes and symbols: NumPy's promotion from the leaves up, over the program until they stand still (a
- * scalar's type is what all of its assignments promote to). Without inputs this finds what the text alone tells:
- * LE_NONE is a type that is not known yet, whatever it meets is unknown, too, and no rule speaks of it.
+/* Finds the types of all nodes and symbols: NumPy's promotion from the leaves up, repeated over the program until no
+ * type changes (a scalar's type is promoted from all of its assignments). Without inputs this finds what the text alone
+ * tells: LE_NONE is an unknown type; whatever is combined with it is unknown, too, and no rule applies to it.
  *
- * An error leaves its step by longjmp. While types still move errors are not told; at the end the steps are gone
- * through again. */
+ * An error leaves its step by longjmp. Errors are not reported while types still change; a last pass reports them. */
 #include "lang/check.h"
+#include "lang/habits.h"
+#include "lang/literal.h"
 
-#define PASSES_MAX 64 /* unless they are short */
+#define PASSES_MAX 64 /* more passes are made if they are short */
 #define NODES_MAX  100000000
 
 struct state {                 /* of a symbol */
-    enum le_type strong, weak; /* what was assigned so far */
+    enum le_type strong, weak; /* promoted from what has been assigned so far */
     bool unknown;
-    int first; /* the step that assigns it first, from 1 */
-    int read;  /* the last pass that read it */
+    int first;                        /* first step that assigns it, from 1 */
+    int read;                         /* last pass that read it */
+    const struct le_tree_node *start; /* default of an input; NULL: none */
 };
 struct typer {
     struct le_arena *arena;
@@ -26,6 +28,10 @@ struct typer {
     int step;                           /* from 1 */
     enum le_type returns, weak_returns; /* of the call at hand, so far; LE_NONE: none */
     bool unknown_returns;
+    struct {
+        struct le_fit *at;
+        int count, capacity;
+    } fits; /* found in this pass */
     jmp_buf failure;
 };
 
@@ -56,7 +62,7 @@ static void set_type(struct typer *t, struct le_symbol *symbol, enum le_type typ
     symbol->type = type;
 }
 
-/* A scalar is assigned something of that type. */
+/* A scalar is assigned a value of that type. */
 static void meet_scalar(struct typer *t, struct le_symbol *symbol, enum le_type type) {
     struct state *s = state_of(t, symbol);
     if (symbol->declared != LE_NONE)
@@ -110,44 +116,39 @@ static bool is_whole(enum le_type type) {
     return type == LE_BOOL || le_type_is_int(type);
 }
 
-/* A whole literal with its sign. */
-struct literal {
-    bool negative;
-    uint64_t size;
-};
-
-static bool is_literal(const struct le_tree_node *node, struct literal *literal) {
-    const struct le_tree_node *number = node;
-    bool has_sign = node->kind == LE_TREE_OP && (node->op == LE_OP_NEG || node->op == LE_OP_NOT);
-    if (has_sign)
-        number = node->children[0];
-    if (number->kind != LE_TREE_CONST || number->type != LE_WEAK_INT)
-        return false;
-    *literal = (struct literal){has_sign, (uint64_t)number->integer};
-    if (has_sign && node->op == LE_OP_NOT && literal->size < UINT64_MAX)
-        literal->size++;
-    return true;
+/* The default of an input that is not bound, if it is a literal. */
+static bool default_of(struct typer *t, const struct le_symbol *symbol, struct le_literal *literal) {
+    const struct le_tree_node *start = state_of(t, symbol)->start;
+    return !t->inputs[symbol->id].bound && start && le_literal_of(start, literal);
 }
 
-static bool is_inside(const struct literal *literal, enum le_type type) {
-    int bits = le_type_bits(type);
-    uint64_t half = (uint64_t)1 << (bits - 1);
-    if (literal->negative)
-        return le_type_is_unsigned(type) ? literal->size == 0 : literal->size <= half;
-    return literal->size <= (le_type_is_unsigned(type) ? half - 1 + half : half - 1);
+/* A number that the caller binds meets an integer type: its value is checked when it is known. *literal: it is. */
+static bool is_input_literal(struct typer *t, const struct le_tree_node *node, enum le_type type,
+                             struct le_literal *literal) {
+    int sign;
+    const struct le_symbol *symbol = le_signed_scalar(node, &sign);
+    if (!t->inputs || !symbol || !symbol->is_input || symbol->assigned || le_type_is_weak(type))
+        return false;
+    const struct le_input *input = &t->inputs[symbol->id];
+    if (input->bound && !input->is_array && input->type == LE_WEAK_INT && symbol->declared == LE_NONE)
+        *LE_PUSH(t->arena, &t->fits) = (struct le_fit){symbol->id, type, sign, node->place};
+    bool known = default_of(t, symbol, literal);
+    if (known)
+        *literal = le_literal_signed(*literal, sign);
+    return known;
 }
 
 /* A literal that is combined with the type is in its range. */
 static void check_fits(struct typer *t, const struct le_tree_node *node, enum le_type type) {
-    struct literal literal;
-    if (!le_type_is_int(type) || !is_literal(node, &literal) || is_inside(&literal, le_type_strong(type)))
+    struct le_literal literal;
+    if (!le_type_is_int(type) || !(le_literal_of(node, &literal) || is_input_literal(t, node, type, &literal)) ||
+        le_literal_fits(&literal, type))
         return;
-    enum le_type larger = is_inside(&literal, LE_I64) ? LE_I64 : literal.negative ? LE_F64 : LE_U64;
+    enum le_type larger = le_literal_fits(&literal, LE_I64) ? LE_I64 : literal.negative ? LE_F64 : LE_U64;
     const char *name = le_type_name(larger);
     fail(t, node->place,
-         le_arena_format(t->arena, "%s is large enough: declare it, or cast what the number goes with, as in %s(x)",
-                         name, name),
-         "the number %s%llu is out of the range of %s", literal.negative ? "-" : "", (unsigned long long)literal.size,
+         le_arena_format(t->arena, "cast the other operand, as in %s(x), or declare it as %s", name, name),
+         "the number %s%llu is out of range for %s", literal.negative ? "-" : "", (unsigned long long)literal.size,
          le_type_name(type));
 }
 
@@ -167,8 +168,9 @@ static enum le_type meet(struct typer *t, struct le_tree_node *const *nodes, int
 }
 
 static _Noreturn void fail_operand(struct typer *t, const struct le_tree_node *node, enum le_type type) {
-    fail(t, node->place, "write i64(...) around it", "'%s' needs integers, not %s",
-         le_op_info((enum le_op)node->op)->name, le_type_name(type));
+    const char *name = le_op_info((enum le_op)node->op)->name, *habit = le_habit_of_operator(name);
+    fail(t, node->place, habit && le_type_is_float(type) ? habit : "write i64(...) around it",
+         "'%s' needs integers, not %s", name, le_type_name(type));
 }
 
 /* ---- operations */
@@ -225,7 +227,7 @@ static enum le_type find_uniform(struct typer *t, const struct le_tree_node *nod
     }
 }
 
-/* What there is for complex numbers. */
+/* Fails if the operation is not defined for complex numbers. */
 static void check_complex(struct typer *t, const struct le_tree_node *node, enum le_rule rule, enum le_type type) {
     static const enum le_op known[] = {LE_OP_ADD, LE_OP_SUB, LE_OP_MUL, LE_OP_DIV, LE_OP_POW,
                                        LE_OP_NEG, LE_OP_ABS, LE_OP_EXP, LE_OP_SQRT};
@@ -237,8 +239,21 @@ static void check_complex(struct typer *t, const struct le_tree_node *node, enum
             return;
     if (rule == LE_RULE_CHOOSE)
         fail_order(t, node, name, type);
-    fail(t, node->place, "take re(...), im(...) or abs(...) first", "'%s' takes no complex numbers, and this is %s",
-         name, le_type_name(type));
+    fail(t, node->place, "take re(...), im(...) or abs(...) first",
+         "'%s' is not defined for complex numbers, and this is %s", name, le_type_name(type));
+}
+
+/* The count of a shift may have any integer type, also one that has no integer type in common with the left side. */
+static enum le_type shift_type(const struct le_tree_node *node, enum le_type type) {
+    enum le_type left = node->children[0]->type;
+    return le_type_is_float(type) && is_whole(left) && is_whole(node->children[1]->type) ? le_type_strong(left) : type;
+}
+
+/* Fails if an operand is a float, whatever the other operand is. */
+static void check_integers(struct typer *t, const struct le_tree_node *node) {
+    for (int k = 0; k < node->child_count; k++)
+        if (le_type_is_float(node->children[k]->type) || le_type_is_complex(node->children[k]->type))
+            fail_operand(t, node, node->children[k]->type);
 }
 
 static enum le_type find_operation(struct typer *t, struct le_tree_node *node) {
@@ -249,6 +264,10 @@ static enum le_type find_operation(struct typer *t, struct le_tree_node *node) {
         return find_logic(t, node);
     bool has_sign = node->op == LE_OP_NEG || node->op == LE_OP_NOT;
     enum le_type type = has_sign ? find(t, node->children[0]) : meet(t, node->children, node->child_count);
+    if (rule == LE_RULE_SHIFT)
+        type = shift_type(node, type);
+    if (rule == LE_RULE_BITS || rule == LE_RULE_SHIFT || rule == LE_RULE_INTEGER)
+        check_integers(t, node);
     check_complex(t, node, rule, type);
     if (rule == LE_RULE_CLASSIFY) {
         node->operand = type;
@@ -295,13 +314,15 @@ static enum le_type find_reduction(struct typer *t, struct le_tree_node *node) {
 
 static enum le_type find_len(struct typer *t, struct le_tree_node *node) {
     const struct le_symbol *symbol = node->symbol;
-    struct literal axis;
+    struct le_literal axis;
     check_whole(t, node->children[0], "an axis");
-    if (!symbol->any_rank && is_literal(node->children[0], &axis)) {
+    if (!symbol->any_rank && le_literal_of(node->children[0], &axis)) {
         uint64_t rank = (uint64_t)symbol->rank;
         if (axis.negative ? axis.size > rank : axis.size >= rank)
-            fail(t, node->place, NULL, "%s has %d axes, no axis %s%llu", symbol->name, symbol->rank,
-                 axis.negative ? "-" : "", (unsigned long long)axis.size);
+            fail(t, node->place,
+                 le_arena_format(t->arena, "its axes are 0 to %d, or -1 to -%d backwards", symbol->rank - 1,
+                                 symbol->rank),
+                 "'%s' has no axis %s%llu", symbol->name, axis.negative ? "-" : "", (unsigned long long)axis.size);
     }
     return LE_WEAK_INDEX;
 }
@@ -311,7 +332,7 @@ static enum le_type find_select(struct typer *t, struct le_tree_node *node) {
     return node->operand = meet(t, node->children + 1, 2);
 }
 
-/* A call gives what all of its returns promote to, weak ones not widening it. */
+/* A call's type is promoted from all of its returns; weak ones do not widen it. */
 static void meet_return(struct typer *t, enum le_type type) {
     if (type == LE_NONE)
         t->unknown_returns = true;
@@ -359,7 +380,7 @@ static enum le_type find_read(struct typer *t, const struct le_tree_node *node) 
         check_whole(t, node->children[k], "a subscript");
     enum le_type type = read_symbol(t, node->symbol), fill = node->fill ? read_symbol(t, node->fill) : LE_NONE;
     if (le_type_is_complex(fill) && type != LE_NONE && !le_type_is_complex(type))
-        fail(t, node->place, "write re(...) in the edge's fill", "the edge of %s (%s) is filled with %s",
+        fail(t, node->place, "write re(...) in the edge's fill", "the edge of '%s' (%s) cannot be filled with %s",
              node->symbol->name, le_type_name(type), le_type_name(fill));
     return type;
 }
@@ -404,13 +425,14 @@ static enum le_type find(struct typer *t, struct le_tree_node *node) {
 
 /* ---- steps */
 
-/* Complex numbers go into complex ones, and, as any number, into bool. */
+/* A complex number can be stored in a complex symbol and, like any number, in a bool. */
 static void check_complex_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol,
                                  enum le_type type) {
     enum le_type to = symbol->type;
     if (le_type_is_complex(type) && to != LE_NONE && to != LE_BOOL && !le_type_is_complex(to))
-        fail(t, node->place, "write re(...), im(...) or abs(...)", "%s into %s (%s) needs a cast: complex into real",
-             le_type_name(type), symbol->name, le_type_name(to));
+        fail(t, node->place, "write re(...), im(...) or abs(...)",
+             "assigning %s to '%s' (%s) needs a cast: it is complex", le_type_name(type), symbol->name,
+             le_type_name(to));
 }
 
 static void check_stored(struct typer *t, const struct le_tree_node *node, const struct le_symbol *symbol,
@@ -418,7 +440,7 @@ static void check_stored(struct typer *t, const struct le_tree_node *node, const
     check_complex_stored(t, node, symbol, type);
     if (le_type_is_int(symbol->type) && le_type_is_float(type)) {
         const char *cast = le_arena_format(t->arena, "write %s(...)", le_type_name(symbol->type));
-        fail(t, node->place, cast, "%s into %s (%s) needs a cast", le_type_name(type), symbol->name,
+        fail(t, node->place, cast, "assigning %s to '%s' (%s) needs a cast", le_type_name(type), symbol->name,
              le_type_name(symbol->type));
     }
 }
@@ -474,6 +496,7 @@ static void type_new(struct typer *t, struct le_step *step) {
 
 static void type_default(struct typer *t, struct le_step *step) {
     enum le_type type = find(t, step->value);
+    state_of(t, step->symbol)->start = step->value;
     if (t->inputs && t->inputs[step->symbol->id].bound)
         return;
     meet_scalar(t, step->symbol, type);
@@ -533,6 +556,7 @@ static bool type_steps(struct typer *t) {
     bool right = true;
     t->pass++;
     t->changed = false;
+    t->fits.count = 0;
     for (int k = 0; k < t->tree->step_count && !(t->report && le_faults_full()); k++) {
         t->step = k + 1;
         right = try_step(t, &t->tree->steps[k]) && right;
@@ -553,10 +577,12 @@ bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le
     while (t->changed && (t->pass < PASSES_MAX || t->node_count < NODES_MAX));
     if (t->changed) {
         le_fault_add(LEAT_PROGRAM, (struct le_place){0},
-                     "give the scalars that are assigned later on a type: var s: f64",
-                     "the types of the program's scalars depend on each other in too long a chain");
+                     "declare the types of scalars that are assigned later: `var s: f64`",
+                     "the types of the scalars depend on each other in a chain that is too long");
         return false;
     }
+    tree->fits = t->fits.at;
+    tree->fit_count = t->fits.count;
     if (right)
         return true;
     t->report = true;

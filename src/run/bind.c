@@ -1,5 +1,7 @@
 /* Inputs to their cells: arrays as they are, numbers in the type that the program has for them. */
+#include "lang/literal.h"
 #include "run/device_run.h"
+#include <stdio.h>
 #include <string.h>
 
 /* A number as an element of the type that the program declares for it. */
@@ -11,14 +13,13 @@ static leat_status convert_number(struct leat_call *call, const char *name, enum
     if (from == to)
         return LEAT_OK;
     if (le_type_is_int(to) && le_type_is_float(from))
-        return le_fail(LEAT_MISMATCH, "'%s' is %s, but declared %s: it needs a cast", name, le_type_name(from),
-                       le_type_name(to));
+        return le_fail(LEAT_MISMATCH, "'%s' is %s, but is declared %s", name, le_type_name(from), le_type_name(to));
     uint64_t result = 0, again = 0;
     le_cpu_op_find(call->program->ctx->simd, &cast)((void *[]){&result, bits}, &cast, 1);
     le_cpu_op_find(call->program->ctx->simd, &back)((void *[]){&again, &result}, &back, 1);
     bool negative = le_type_is_int(from) && from != LE_U64 && (int64_t)*bits < 0;
     if (le_type_is_int(to) && (again != *bits || (negative && le_type_is_unsigned(to))))
-        return le_fail(LEAT_MISMATCH, "the number given for '%s' is out of the range of %s", name, le_type_name(to));
+        return le_fail(LEAT_MISMATCH, "the number bound to '%s' is out of range for %s", name, le_type_name(to));
     *bits = result;
     return LEAT_OK;
 }
@@ -42,9 +43,31 @@ static leat_status bind_scalar(struct leat_call *call, int symbol, struct le_cel
     return status ? status : convert_number(call, sym->name, from, le_type_strong(sym->type), &cell->scalar);
 }
 
+/* A number that does not widen a type is in its range, like a literal. */
+static leat_status check_fits(struct leat_call *call) {
+    const struct le_specialised *s = call->specialised;
+    for (int k = 0; k < s->tree->fit_count; k++) {
+        const struct le_fit *fit = &s->tree->fits[k];
+        const char *name = s->tree->symbols[fit->symbol]->name;
+        struct le_literal number = le_literal_of_i64((int64_t)call->binds[fit->symbol].bits);
+        number = le_literal_signed(number, fit->sign);
+        if (le_literal_fits(&number, fit->type))
+            continue;
+        char advice[80];
+        snprintf(advice, sizeof advice, "give it a type: `in %.40s: i64`", name);
+        le_fail_at(LEAT_MISMATCH, fit->place, advice, "the number %s%llu is out of range for %s: '%s' is bound to it",
+                   number.negative ? "-" : "", (unsigned long long)number.size, le_type_name(fit->type), name);
+        le_program_source(call->program);
+        return LEAT_MISMATCH;
+    }
+    return LEAT_OK;
+}
+
 leat_status le_bind_inputs(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
-    leat_status status = call->device ? le_device_bind(call) : LEAT_OK;
+    leat_status status = check_fits(call);
+    if (status == LEAT_OK && call->device)
+        status = le_device_bind(call);
     if (status == LEAT_OK)
         status = le_bind_parts(call);
     for (int k = 0; k < s->tree->symbol_count && status == LEAT_OK; k++) {

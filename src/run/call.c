@@ -383,7 +383,7 @@ leat_status le_call_prepare(leat_call *call) {
     if (call->steady)
         return LEAT_OK;
     if (call->want_count == 0)
-        status = le_fail(LEAT_PROGRAM, "the program has no result: write `out` before one, or ask for one");
+        status = le_fail(LEAT_PROGRAM, "the program has no result: mark one with `out`, or ask for one");
     if (status == LEAT_OK)
         status = le_specialise_call(call);
     if (status == LEAT_OK)

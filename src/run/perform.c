@@ -49,9 +49,10 @@ static leat_status report_step(struct leat_call *call, const struct le_stage *st
     struct le_place place = {0};
     if (stage)
         place = s->ir->statements.at[stage->statement].place;
-    leat_status status = fault->value == 0 ? le_fail_at(LEAT_DATA, place, "a step that is not 0", "by must not be zero")
-                                           : le_fail_at(LEAT_DATA, place, "a positive step",
-                                                        "by must be positive: it is %lld", (long long)fault->value);
+    leat_status status = fault->value == 0
+                             ? le_fail_at(LEAT_DATA, place, "use a step other than 0", "`by` must not be zero")
+                             : le_fail_at(LEAT_DATA, place, "use a positive step", "`by` must be positive, not %lld",
+                                          (long long)fault->value);
     le_program_source(call->program);
     return status;
 }
@@ -59,9 +60,9 @@ static leat_status report_step(struct leat_call *call, const struct le_stage *st
 static leat_status report_end(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
     struct le_place def = {(int)(fault->value >> 32), (int)(fault->value & INT32_MAX), (int)strlen("def")};
-    leat_status status =
-        le_fail_at(LEAT_DATA, def, "end it with return expression", "line %d has met the def's end without a return",
-                   stage ? s->ir->statements.at[stage->statement].place.line : def.line);
+    leat_status status = le_fail_at(LEAT_DATA, def, "end the block with `return EXPRESSION`",
+                                    "`def` ended without `return`, called in line %d",
+                                    stage ? s->ir->statements.at[stage->statement].place.line : def.line);
     le_program_source(call->program);
     return status;
 }

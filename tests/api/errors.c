@@ -30,14 +30,15 @@ static void test_places(void **state) {
 static void test_place_of_an_index(void **state) {
     (void)state;
     leat_context *ctx = open_context();
-    leat_program *program = program_of(ctx, "y[i] = sum(k: x[i])");
+    leat_program *program = program_of(ctx, "y[i] = sum(k in 0..2 by n: x[i])");
     leat_call *call = call_of(program);
     leat_array *x = vector_f64(ctx, 2, LIST(1, 2));
     leat_error error;
     assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_set_i64(call, "n", 0));
     assert_status(leat_call_run(call, NULL, NULL), LEAT_PROGRAM);
     assert_ok(leat_error_get(ctx, &error));
-    assert_string_equal(error.message, "index 'k' has no range");
+    assert_string_equal(error.message, "index 'k': `by` must be positive");
     assert_int_equal(error.column, 12);
     assert_int_equal(error.span, 1);
     leat_array_free(x);

@@ -68,6 +68,7 @@ def binary(op, x, y):
     if op == '/': t = to_float(t)
     if t == 'bool' and op in ('+', '*', '&', '|', '^'): return bool_op(op, x, y)
     if t == 'bool': t = 'i64'                   # all other arithmetic takes bools as i64
+    if op in ('<<', '>>') and is_float(t) and is_int(NAMES[x.dtype]) and is_int(NAMES[y.dtype]): t = NAMES[x.dtype]   # a count of any type
     if is_float(t): return None if op in ('&', '|', '^', '<<', '>>') else float_op(op, x, y, t)
     return int_op(op, x, y, t)
 

@@ -21,6 +21,31 @@ struct le_acc {
     } pending;
 };
 
+/* Of an extreme so far and a term: a NaN stays, and of the zeros -0.0 is the lower, so that the order does not show.
+ * Equal numbers differ in the sign's bit only, which either or both must have. */
+#define LE_EXTREMES(t, T, BITS)                                                                                        \
+    union le_bits_##t {                                                                                                \
+        T value;                                                                                                       \
+        BITS bits;                                                                                                     \
+    };                                                                                                                 \
+    static inline T le_lower_##t(T m, T a) {                                                                           \
+        const union le_bits_##t least = {.value = ((a < m) | (a != a)) ? a : m}, zero = {.value = a == m ? a : 0};     \
+        const union le_bits_##t result = {.bits = least.bits | zero.bits};                                             \
+        return result.value;                                                                                           \
+    }                                                                                                                  \
+    static inline T le_higher_##t(T m, T a) {                                                                          \
+        const union le_bits_##t most = {.value = ((a > m) | (a != a)) ? a : m},                                        \
+                                zero = {.value = a == m ? a : most.value};                                             \
+        const union le_bits_##t result = {.bits = most.bits & zero.bits};                                              \
+        return result.value;                                                                                           \
+    }
+LE_EXTREMES(f32, float, uint32_t)
+LE_EXTREMES(f64, double, uint64_t)
+/* The same of vectors, as bits: `same` masks where m and x are equal, so that they differ in the sign of a zero only.
+ */
+#define LE_EITHER_SIGN(m, x, same) ((m) | ((x) & (same)))
+#define LE_BOTH_SIGNS(m, x, same)  ((m) & ((x) | ~(same)))
+
 /* A scan's, in an accumulator's memory. Sums and products of floats: `count` terms of the chunk at hand, whose total is
  * `inside`, after `before`. All others: `inside` is the total so far, or that of a task's own chunk, and `before` that
  * of the tasks before it; argmin and argmax: the best value and its index, LE_NO_INDEX before the first. */

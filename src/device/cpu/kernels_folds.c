@@ -1,5 +1,5 @@
-/* Reductions over the lanes whose order does not show: integers, and minima and maxima. The result of a float minimum
- * or maximum is made canonical: one NaN, one zero. argmin and argmax: the first hit wins, and a NaN wins over all. */
+/* Reductions over the lanes whose order does not show: integers, and minima and maxima. Of floats there is one NaN, and
+ * -0.0 is lower than 0.0. argmin and argmax: the first hit wins, and a NaN wins over all. */
 #include "device/cpu/accumulator.h"
 #include "device/cpu/kernels.h"
 #include <math.h>
@@ -87,8 +87,9 @@ ARGS_WHOLE(u16, le_u16)
 ARGS_WHOLE(u32, le_u32)
 ARGS_WHOLE(u64, le_u64)
 
-/* Extremes of floats: two vectors run along; a NaN once taken stays, as no comparison with it holds. */
-#define FLOAT_EXTREME(name, T, BITS_TYPE, BEATS, EMPTY)                                                                \
+/* Extremes of floats: two vectors run along; a NaN once taken stays, as no comparison with it holds. Which zero it is
+ * is looked for only where the result is one: JOIN knows their order. */
+#define FLOAT_EXTREME(name, T, BITS_TYPE, BEATS, JOIN, EMPTY)                                                          \
     typedef T vector_##name __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));                 \
     typedef BITS_TYPE mask_##name __attribute__((vector_size(VECTOR_BYTES)));                                          \
     static inline vector_##name step_##name(vector_##name m, vector_##name x) {                                        \
@@ -111,6 +112,11 @@ ARGS_WHOLE(u64, le_u64)
             best = ((x[k] BEATS best) | (x[k] != x[k])) ? x[k] : best;                                                 \
         return best;                                                                                                   \
     }                                                                                                                  \
+    static T zero_of_##name(const T *x, int64_t n, T zero) {                                                           \
+        for (int64_t k = 0; k < n; k++)                                                                                \
+            zero = JOIN(zero, x[k] == 0 ? x[k] : zero);                                                                \
+        return zero;                                                                                                   \
+    }                                                                                                                  \
     KERNEL(init_##name) {                                                                                              \
         struct le_acc *acc = reg[instr->d];                                                                            \
         (void)n;                                                                                                       \
@@ -118,20 +124,21 @@ ARGS_WHOLE(u64, le_u64)
     }                                                                                                                  \
     KERNEL(add_##name) {                                                                                               \
         struct le_acc *acc = reg[instr->d];                                                                            \
-        T *total = (T *)&acc->total;                                                                                   \
-        const T best = name(reg[instr->a], n);                                                                         \
-        *total = ((best BEATS * total) | (best != best)) ? best : *total;                                              \
+        T *total = (T *)&acc->total, best = name(reg[instr->a], n);                                                    \
+        if (best == 0)                                                                                                 \
+            best = zero_of_##name(reg[instr->a], n, best);                                                             \
+        *total = JOIN(*total, best);                                                                                   \
     }                                                                                                                  \
     KERNEL(end_##name) {                                                                                               \
         const struct le_acc *acc = reg[instr->a];                                                                      \
         const T total = *(const T *)&acc->total;                                                                       \
         (void)n;                                                                                                       \
-        *(T *)reg[instr->d] = total != total ? (T)NAN : total == 0 ? 0 : total;                                        \
+        *(T *)reg[instr->d] = total != total ? (T)NAN : total;                                                         \
     }
-FLOAT_EXTREME(min_f32, le_f32, int32_t, <, (le_f32)INFINITY)
-FLOAT_EXTREME(max_f32, le_f32, int32_t, >, -(le_f32)INFINITY)
-FLOAT_EXTREME(min_f64, le_f64, int64_t, <, (le_f64)INFINITY)
-FLOAT_EXTREME(max_f64, le_f64, int64_t, >, -(le_f64)INFINITY)
+FLOAT_EXTREME(min_f32, le_f32, int32_t, <, le_lower_f32, (le_f32)INFINITY)
+FLOAT_EXTREME(max_f32, le_f32, int32_t, >, le_higher_f32, -(le_f32)INFINITY)
+FLOAT_EXTREME(min_f64, le_f64, int64_t, <, le_lower_f64, (le_f64)INFINITY)
+FLOAT_EXTREME(max_f64, le_f64, int64_t, >, le_higher_f64, -(le_f64)INFINITY)
 ARG(argmin_f32, le_f32, min_f32, <)
 ARG(argmax_f32, le_f32, max_f32, >)
 ARG(argmin_f64, le_f64, min_f64, <)

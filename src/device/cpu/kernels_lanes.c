@@ -107,10 +107,10 @@ TREE(prod_f64, le_f64, *, 1, 1)
             }                                                                                                          \
     }
 #include "device/cpu/folds.inc"
-FOLD(min_f32, le_f32, (le_f32)INFINITY, ((a < m) | (a != a)) ? a : m)
-FOLD(max_f32, le_f32, -(le_f32)INFINITY, ((a > m) | (a != a)) ? a : m)
-FOLD(min_f64, le_f64, (le_f64)INFINITY, ((a < m) | (a != a)) ? a : m)
-FOLD(max_f64, le_f64, -(le_f64)INFINITY, ((a > m) | (a != a)) ? a : m)
+FOLD(min_f32, le_f32, (le_f32)INFINITY, le_lower_f32(m, a))
+FOLD(max_f32, le_f32, -(le_f32)INFINITY, le_higher_f32(m, a))
+FOLD(min_f64, le_f64, (le_f64)INFINITY, le_lower_f64(m, a))
+FOLD(max_f64, le_f64, -(le_f64)INFINITY, le_higher_f64(m, a))
 
 #define END(size_, T)                                                                                                  \
     KERNEL(end_##size_) {                                                                                              \
@@ -121,12 +121,12 @@ END(2, le_u16)
 END(4, le_u32)
 END(8, le_u64)
 
-/* One NaN, one zero. */
+/* One NaN. */
 #define END_EXTREME(t, T)                                                                                              \
     KERNEL(end_##t) {                                                                                                  \
         const T *total = le_vec_row(reg[instr->a], 0);                                                                 \
         T *d = reg[instr->d];                                                                                          \
-        LANES for (int64_t k = 0; k < n; k++) d[k] = total[k] != total[k] ? (T)NAN : total[k] == 0 ? 0 : total[k];     \
+        LANES for (int64_t k = 0; k < n; k++) d[k] = total[k] != total[k] ? (T)NAN : total[k];                         \
     }
 END_EXTREME(f32, le_f32)
 END_EXTREME(f64, le_f64)

@@ -18,7 +18,7 @@
  * chunks before it: threads scan chunks on their own (with before = nothing), hand `before` on from chunk to chunk, and
  * add it. The error grows with the number of groups in a chunk plus that of the chunks, not with that of the terms.
  *
- * All others may be joined in any order, and minima and maxima of floats are made canonical: one NaN, one zero.
+ * All others may be joined in any order: for minima and maxima of floats there is one NaN, and -0.0 is lower than 0.0.
  *
  * Lane by lane (scans along an axis while the lanes run along another) the group's tree is a binary counter of pending
  * totals, one row each; then come `inside` and `before`. What is no sum or product of floats takes VEC_ADD and VEC_END
@@ -93,17 +93,17 @@ typedef le_f64 vector_f64 __attribute__((vector_size(VECTOR_BYTES), aligned(8), 
 typedef int32_t mask_f32 __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t mask_f64 __attribute__((vector_size(VECTOR_BYTES)));
 
-#define EXTREME(name, t, BEATS)                                                                                        \
+#define EXTREME(name, t, BEATS, ZEROS)                                                                                 \
     static inline vector_##t name##_##t(vector_##t m, vector_##t x) {                                                  \
-        const mask_##t take = (mask_##t)(x BEATS m) | (mask_##t)(x != x);                                              \
-        return (vector_##t)(((mask_##t)x & take) | ((mask_##t)m & ~take));                                             \
+        const mask_##t take = (mask_##t)(x BEATS m) | (mask_##t)(x != x), same = (mask_##t)(x == m);                   \
+        return (vector_##t)ZEROS(((mask_##t)x & take) | ((mask_##t)m & ~take), (mask_##t)x, same);                     \
     }
 #define EXTREMES(t, NAN_BITS)                                                                                          \
-    EXTREME(least, t, <)                                                                                               \
-    EXTREME(greatest, t, >)                                                                                            \
+    EXTREME(least, t, <, LE_EITHER_SIGN)                                                                               \
+    EXTREME(greatest, t, >, LE_BOTH_SIGNS)                                                                             \
     static inline vector_##t canonical_##t(vector_##t x) {                                                             \
-        const mask_##t zero = (mask_##t)(x == 0), none = (mask_##t)(x != x);                                           \
-        return (vector_##t)(((mask_##t)x & ~zero & ~none) | (none & NAN_BITS));                                        \
+        const mask_##t none = (mask_##t)(x != x);                                                                      \
+        return (vector_##t)(((mask_##t)x & ~none) | (none & NAN_BITS));                                                \
     }
 EXTREMES(f32, 0x7fc00000)
 EXTREMES(f64, 0x7ff8000000000000)
