@@ -248,6 +248,8 @@ static bool check_stage(struct folder *f, const struct le_stage *s) {
     for (int d = 0; d < s->left_count; d++)
         le_node_walk(f->ir, s->left[d], check_load, f);
     check_holders(f, s->node);
+    for (int d = 0; d < s->left_count; d++)
+        check_holders(f, s->left[d]);
     struct slot *slot = slot_of(f, s->target);
     if (!f->fits || (slot && slot->head < 0))
         return false;

@@ -95,7 +95,6 @@ static struct le_node *add_stage(struct hoist *h, struct le_node *node, const st
     int id = ir->values.count - 1;
     *v = (struct le_value){
         .id = id, .symbol = -1, .name = le_arena_format(ir->arena, "t.%d", id), .type = node->type, .rank = count};
-    v->wanted = h->stage->kind >= LE_STAGE_MOVE; /* the host reads it */
     *LE_PUSH(ir->arena, &h->out) = (struct le_stage){.kind = LE_STAGE_MAP,
                                                      .statement = h->stage->statement,
                                                      .name = h->stage->name,

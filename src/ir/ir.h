@@ -136,7 +136,9 @@ struct le_ir_statement {
     const char *text; /* its source text, clipped to one line */
     int symbol;       /* that it defines or writes */
     bool is_new, has_else;
-    bool conditional;      /* as le_step's */
+    bool conditional; /* as le_step's */
+    bool unchecked;   /* no result needs it, and its ranges depend on data or it stands in a block of the host's: they
+                         are not found */
     struct le_node **left; /* ASSIGN to an array */
     int left_count;
     struct le_node *value; /* AGREE: the size; NEW, DEFAULT, FILL: the start value */
@@ -319,6 +321,7 @@ leat_status le_passes_run(struct le_ir *ir);
 /* Up to the first pass of that name, and with it; "lower": none. LEAT_INVALID: there is no such pass. */
 leat_status le_passes_run_to(struct le_ir *ir, const char *last);
 leat_status le_ir_verify(const struct le_ir *ir); /* verify.c */
+void le_pass_demand(struct le_ir *ir); /* which statements results need, and the numbers that the host evaluates */
 void le_pass_contract(struct le_ir *ir);
 void le_pass_scan(struct le_ir *ir);
 void le_pass_loops(struct le_ir *ir);

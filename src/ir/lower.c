@@ -352,39 +352,6 @@ static void add_inputs(struct lower *l) {
     }
 }
 
-/* Values that the host has to look at have to be stored: the range rules', before a statement runs, and what conditions
- * and bounds of its loops are made of. */
-static void mark_host(struct le_node *node, void *user) {
-    struct le_ir *ir = user;
-    bool known = node->kind == LE_NODE_LOAD && !node->changes && ir->values.at[node->value].stage >= 0;
-    for (int k = 0; known && k < node->free_count; k++)
-        known = ir->indices.at[node->free[k]].host;
-    if (known)
-        ir->values.at[node->value].wanted = true;
-}
-
-static void mark_nodes(struct le_ir *ir, struct le_node *const *nodes, int count) {
-    for (int k = 0; k < count; k++)
-        if (nodes[k])
-            le_node_walk(ir, nodes[k], mark_host, ir);
-}
-
-static void mark_host_values(struct le_ir *ir) {
-    for (int k = 0; k < ir->accesses.count; k++)
-        mark_nodes(ir, ir->accesses.at[k].subscripts, ir->accesses.at[k].rank);
-    for (int k = 0; k < ir->indices.count; k++) {
-        const struct le_range_nodes *r = &ir->indices.at[k].range;
-        mark_nodes(ir, (struct le_node *[]){r->low, r->high, r->by}, 3);
-    }
-    for (int k = 0; k < ir->statements.count; k++) {
-        mark_nodes(ir, ir->statements.at[k].sizes, ir->statements.at[k].size_count);
-        mark_nodes(ir, &ir->statements.at[k].value, 1);
-    }
-    for (int k = 0; k < ir->stages.count; k++)
-        if (ir->stages.at[k].kind >= LE_STAGE_MOVE)
-            mark_nodes(ir, &ir->stages.at[k].node, 1);
-}
-
 struct le_ir *le_lower(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs,
                        const int *wanted, int wanted_count) {
     struct le_ir *ir = LE_NEW(arena, struct le_ir);
@@ -401,6 +368,5 @@ struct le_ir *le_lower(struct le_arena *arena, const struct le_tree *tree, const
     for (int k = 0; k < wanted_count; k++)
         if (ir->last[wanted[k]] >= 0)
             ir->values.at[ir->last[wanted[k]]].wanted = true;
-    mark_host_values(ir);
     return ir;
 }

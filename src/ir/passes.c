@@ -2,17 +2,20 @@
 #include "ir/ir.h"
 #include <string.h>
 
-const struct le_pass le_passes[] = {{"sweep", le_pass_sweep},
-                                    {"contract", le_pass_contract},
-                                    {"scan", le_pass_scan},
-                                    {"sweep", le_pass_sweep},
-                                    {"loops", le_pass_loops},
-                                    {"inline", le_pass_inline},
-                                    {"hoist", le_pass_hoist},
-                                    {"sweep", le_pass_sweep},
-                                    {"siblings", le_pass_siblings},
-                                    {"moves", le_pass_moves},
-                                    {NULL, NULL}};
+const struct le_pass le_passes[] = {
+    {"demand", le_pass_demand}, /* before any stage goes into another */
+    {"sweep", le_pass_sweep},
+    {"contract", le_pass_contract},
+    {"scan", le_pass_scan},
+    {"sweep", le_pass_sweep},
+    {"loops", le_pass_loops},
+    {"inline", le_pass_inline},
+    {"hoist", le_pass_hoist},
+    {"sweep", le_pass_sweep},
+    {"siblings", le_pass_siblings},
+    {"moves", le_pass_moves},
+    {NULL, NULL},
+};
 
 static leat_status run_pass(struct le_ir *ir, const struct le_pass *pass) {
     pass->run(ir);
@@ -35,7 +38,8 @@ leat_status le_passes_run_to(struct le_ir *ir, const char *last) {
         end++;
     if (!none && !end->name)
         return le_fail(LEAT_INVALID,
-                       "there is no pass '%s': lower, contract, scan, sweep, loops, inline, hoist, siblings or moves",
+                       "there is no pass '%s': lower, demand, sweep, contract, scan, loops, inline, hoist, siblings or "
+                       "moves",
                        last);
     for (const struct le_pass *pass = le_passes; !none && pass <= end && status == LEAT_OK; pass++)
         status = run_pass(ir, pass);

@@ -124,8 +124,8 @@ static void print_statement_head(struct printer *p, const struct le_ir_statement
         le_print_symbol(p, st->array);
         le_text_add(p->out, " axis %d", st->axis);
     }
-    le_text_add(p->out, "%s%s%s", st->is_new ? " makes" : "", st->has_else ? " else" : "",
-                st->conditional ? " conditional" : "");
+    le_text_add(p->out, "%s%s%s%s", st->is_new ? " makes" : "", st->has_else ? " else" : "",
+                st->conditional ? " conditional" : "", st->unchecked ? " unchecked" : "");
 }
 
 static void print_bracketed(struct printer *p, const char *word, struct le_node *const *nodes, int count) {

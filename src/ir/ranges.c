@@ -34,14 +34,6 @@ static enum le_index_use use_of(const struct le_infer *in, int index) {
     return in->st->kind == LE_STEP_EACH ? LE_INDEX_OF_EACH : LE_INDEX_OF_STATEMENT;
 }
 
-static leat_status no_range(struct le_infer *in, int index) {
-    const char *name = index_name(in, index);
-    if (in->space->failure != LEAT_OK)
-        return in->space->failure;
-    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place,
-                      le_range_advice(in->arena, name, use_of(in, index)), "index '%s' has no range", name);
-}
-
 /* ---- rule 1 */
 
 static bool is_index(int64_t value) {
@@ -87,6 +79,32 @@ bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value) {
     return sum >= INT64_MIN && sum <= INT64_MAX;
 }
 
+/* What the range of an index needs must have a value. */
+static void require_numbers(struct le_infer *in, int index) {
+    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
+    struct le_node *bounds[] = {r->low, r->high, r->by};
+    int64_t value;
+    in->space->must = true;
+    for (size_t k = 0; k < ARRAY_LEN(bounds); k++)
+        if (bounds[k] && in->space->failure == LEAT_OK)
+            le_bound_value(in, bounds[k], &value);
+    for (int k = 0; k < in->forms.count && in->space->failure == LEAT_OK; k++) {
+        struct le_form *form = &in->forms.at[k];
+        le_affine(in->space, form->access->subscripts[form->axis], &form->f);
+    }
+    in->space->must = false;
+}
+
+static leat_status no_range(struct le_infer *in, int index) {
+    const char *name = index_name(in, index);
+    if (in->space->outside)
+        require_numbers(in, index);
+    if (in->space->failure != LEAT_OK)
+        return in->space->failure;
+    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place,
+                      le_range_advice(in->arena, name, use_of(in, index)), "index '%s' has no range", name);
+}
+
 /* Bounds the values of a dependent range, if possible: low and high become the hull of all of its ranges. */
 static void bound_dynamic(struct le_infer *in, int index) {
     const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
@@ -125,6 +143,7 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     const struct le_ir_index *ix = &in->space->ir->indices.at[index];
     struct le_range *out = range_of(in, index);
     *out = (struct le_range){.by = 1};
+    in->space->outside = false;
     if (!ix->explicit_range)
         return LEAT_OK;
     const struct le_node *by = ix->range.by;
@@ -144,7 +163,12 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
         out->dynamic = out->solved = true;
         return LEAT_OK;
     }
-    if (!le_bound_value(in, ix->range.low, &out->low) || !le_bound_value(in, ix->range.high, &out->high))
+    bool known = le_bound_value(in, ix->range.low, &out->low) && le_bound_value(in, ix->range.high, &out->high);
+    if (!known && in->space->outside && in->space->failure == LEAT_OK && !is_extent(in, index)) {
+        *out = (struct le_range){.by = out->by, .dynamic = true, .solved = true};
+        return LEAT_OK;
+    }
+    if (!known)
         return no_range(in, index);
     if (!is_index(out->low) || !is_index(out->high))
         return too_far(in, index);
@@ -501,7 +525,10 @@ static leat_status new_shape(struct le_infer *in) {
 static leat_status declared_shape(struct le_infer *in) {
     int64_t extents[LEAT_RANK_MAX];
     for (int d = 0; d < in->st->size_count; d++) {
-        if (!le_bound_value(in, in->st->sizes[d], &extents[d]))
+        bool known = le_bound_value(in, in->st->sizes[d], &extents[d]);
+        if (in->space->failure != LEAT_OK)
+            return in->space->failure;
+        if (!known)
             return le_fail_at(LEAT_PROGRAM, in->st->place, "compute it from numbers, inputs and extents",
                               "%s axis %d: the size is not known here", symbol_name(in, in->st->symbol), d);
     }
@@ -527,18 +554,27 @@ static leat_status agree(struct le_infer *in) {
                       in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
 }
 
+static leat_status find_shape(struct le_infer *in) {
+    const struct le_ir_statement *st = in->st;
+    if (st->kind == LE_STEP_NEW)
+        return declared_shape(in);
+    if (st->kind == LE_STEP_BIND || st->kind == LE_STEP_AGREE)
+        return agree(in);
+    if (st->kind == LE_STEP_ASSIGN && st->is_new && st->left_count)
+        return new_shape(in);
+    return LEAT_OK;
+}
+
 leat_status le_ranges_find(struct le_space *space, const struct le_ir_statement *statement) {
     struct le_infer in = {.space = space, .st = statement, .arena = space->arena};
+    space->must = false;
     leat_status status = infer(&in);
     if (space->failure != LEAT_OK)
         return space->failure;
     if (status != LEAT_OK)
         return status;
-    if (statement->kind == LE_STEP_NEW)
-        return declared_shape(&in);
-    if (statement->kind == LE_STEP_BIND || statement->kind == LE_STEP_AGREE)
-        return agree(&in);
-    if (statement->kind == LE_STEP_ASSIGN && statement->is_new && statement->left_count)
-        return new_shape(&in);
-    return LEAT_OK;
+    space->must = true;
+    status = find_shape(&in);
+    space->must = false;
+    return status;
 }

@@ -28,8 +28,10 @@ struct le_space {
     bool inside; /* in a block: a computed subscript without indices may change between runs of the statement, and is
                     checked as the statement runs */
     leat_status failure; /* of an evaluation; le_ranges_find returns it */
+    bool must;           /* a number that data do not have is a failure */
+    bool outside;        /* data did not have some number: its evaluation reads outside of an array */
     /* Evaluates an integer node whose only indices are the host's, at their present values, and that needs more than
-     * extents and sums. If there is no value, it reports why and sets failure. */
+     * extents and sums. If it fails, it reports the error and sets failure. */
     leat_status (*evaluate)(void *user, struct le_node *node, int64_t *value);
     void *user;
 };

@@ -228,6 +228,7 @@ static void statement_line(struct reader *r) {
     st.is_new = le_read_accept_word(r, "makes");
     st.has_else = le_read_accept_word(r, "else");
     st.conditional = le_read_accept_word(r, "conditional");
+    st.unchecked = le_read_accept_word(r, "unchecked");
     if (le_read_accept_word(r, "left"))
         st.left = le_read_nodes(r, &st.left_count);
     if (le_read_accept_word(r, "sizes"))

@@ -1,6 +1,11 @@
-/* sweep: what nobody reads is dead, and uses are counted. What lives is found from the results, and from loops that may
- * not end: a stage brings what it reads and the blocks around it, a block its conditions and bounds, a loop what may
- * leave it. A MOVE lives pair by pair. What is dead already stays so. */
+/* sweep: marks stages dead whose values are not read, and counts uses. Live stages are found from the results, and from
+ * loops that may not end: a stage needs what it reads and the blocks around it, a block its conditions and bounds, a
+ * loop what may leave it. A MOVE lives pair by pair. A dead stage stays dead.
+ *
+ * demand: the same search over the program as it was written, with statements. A live stage needs its statement, and a
+ * statement needs the numbers that the range rules evaluate for it and the shapes of the arrays that it accesses. Those
+ * numbers must be stored. A statement that is not needed does not run, so its ranges are found, and its accesses
+ * checked, only where that takes nothing but extents and the caller's numbers. */
 #include "ir/ir.h"
 #include <string.h>
 
@@ -17,8 +22,10 @@ struct sweep {
     struct {
         int *at;
         int count, capacity;
-    } stages, values;         /* to be looked at */
-    int reader, *last_reader; /* by value: so that a stage counts once */
+    } stages, values, statements; /* to be looked at */
+    int reader, *last_reader;     /* by value: so that a stage counts once */
+    bool *demanded;               /* by statement; NULL: sweep, which does not look at them */
+    int *shaper;                  /* by symbol: the statement that gives it its shape; -1: none */
 };
 struct move {
     int stage, pair, next;
@@ -101,9 +108,23 @@ static void read_value(struct sweep *s, int value) {
     s->ir->values.at[value].uses++;
 }
 
+static void demand_statement(struct sweep *s, int statement) {
+    if (!s->demanded || statement < 0 || s->demanded[statement])
+        return;
+    s->demanded[statement] = true;
+    *LE_PUSH(s->ir->arena, &s->statements) = statement;
+}
+
+static void demand_shape(struct sweep *s, int symbol) {
+    if (s->demanded)
+        demand_statement(s, s->shaper[symbol]);
+}
+
 static void read_load(struct le_node *node, void *user) {
     if (node->kind == LE_NODE_LOAD && !node->live)
         read_value(user, node->value);
+    if (node->kind == LE_NODE_LEN)
+        demand_shape(user, node->symbol);
 }
 
 static void read_node(struct sweep *s, struct le_node *node) {
@@ -118,9 +139,74 @@ static void read_range(struct sweep *s, int index) {
     read_node(s, r->by);
 }
 
+/* ---- what the host evaluates */
+
+/* A load in a number that the host evaluates: before a statement runs, for the range rules, or for a condition or bound
+ * of its own loops. */
+static bool is_read_by_host(const struct le_ir *ir, const struct le_node *node) {
+    return node->kind == LE_NODE_LOAD && le_node_is_hosts(ir, node);
+}
+
+static void read_number(struct le_node *node, void *user) {
+    struct sweep *s = user;
+    if (node->kind == LE_NODE_LEN)
+        demand_shape(s, node->symbol);
+    if (!is_read_by_host(s->ir, node) || s->ir->values.at[node->value].stage < 0)
+        return;
+    s->ir->values.at[node->value].wanted = true;
+    need(s, node->value);
+}
+
+typedef void visit_node(struct le_node *node, void *user);
+
+static void visit_range(struct le_ir *ir, int index, visit_node *visit, void *user) {
+    const struct le_range_nodes *r = &ir->indices.at[index].range;
+    struct le_node *bounds[] = {r->low, r->high, r->by};
+    for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
+        if (bounds[b])
+            le_node_walk(ir, bounds[b], visit, user);
+}
+
+/* All nodes that the range rules look at. */
+static void visit_statement(struct le_ir *ir, const struct le_ir_statement *st, visit_node *visit, void *user) {
+    for (int k = 0; k < st->all_count; k++)
+        visit_range(ir, st->all[k], visit, user);
+    for (int k = 0; k < st->access_count; k++) {
+        const struct le_ir_access *a = &ir->accesses.at[st->first_access + k];
+        for (int d = 0; d < a->rank; d++)
+            le_node_walk(ir, a->subscripts[d], visit, user);
+    }
+    for (int k = 0; k < st->size_count; k++)
+        le_node_walk(ir, st->sizes[k], visit, user);
+    if (st->value)
+        le_node_walk(ir, st->value, visit, user);
+}
+
+static void look_at_statement(struct sweep *s, int number) {
+    const struct le_ir_statement *st = &s->ir->statements.at[number];
+    visit_statement(s->ir, st, read_number, s);
+    for (int k = 0; k < st->access_count; k++)
+        demand_shape(s, s->ir->accesses.at[st->first_access + k].symbol);
+}
+
+/* Stages that only close a block, or hand values on, may carry the number of any statement before them. */
+static void demand_of_stage(struct sweep *s, const struct le_stage *stage) {
+    bool control = stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_TEST || stage->kind == LE_STAGE_IF;
+    if (!s->demanded || (stage->kind >= LE_STAGE_MOVE && !control))
+        return;
+    demand_statement(s, stage->statement);
+    if (control && stage->node)
+        le_node_walk(s->ir, stage->node, read_number, s);
+    if (stage->kind == LE_STAGE_FOR)
+        visit_range(s->ir, stage->index, read_number, s);
+}
+
+/* ---- the search */
+
 static void look_at_stage(struct sweep *s, int number) {
     const struct le_stage *stage = &s->ir->stages.at[number];
     s->reader = number;
+    demand_of_stage(s, stage);
     live(s, s->around[number]);
     if (stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_LOOP || stage->kind == LE_STAGE_IF ||
         stage->kind == LE_STAGE_ELSE)
@@ -165,9 +251,11 @@ static void find_living(struct sweep *s) {
     for (int k = 0; k < ir->stages.count; k++)
         if (ir->stages.at[k].kind == LE_STAGE_LOOP)
             live(s, k);
-    while (s->stages.count > 0 || s->values.count > 0) {
+    while (s->stages.count > 0 || s->values.count > 0 || s->statements.count > 0) {
         if (s->stages.count > 0)
             look_at_stage(s, s->stages.at[--s->stages.count]);
+        else if (s->statements.count > 0)
+            look_at_statement(s, s->statements.at[--s->statements.count]);
         else
             look_at_value(s, s->values.at[--s->values.count]);
     }
@@ -191,7 +279,8 @@ static void bury(struct sweep *s) {
     }
 }
 
-void le_pass_sweep(struct le_ir *ir) {
+static struct sweep new_sweep(struct le_ir *ir) {
+
     int stages = ir->stages.count, values = ir->values.count;
     struct sweep s = {.ir = ir, .reader = -1};
     s.around = LE_NEW_ARRAY(ir->arena, stages, int);
@@ -209,6 +298,85 @@ void le_pass_sweep(struct le_ir *ir) {
     }
     place_stages(&s);
     list_moves(&s);
+    return s;
+}
+
+void le_pass_sweep(struct le_ir *ir) {
+    struct sweep s = new_sweep(ir);
     find_living(&s);
     bury(&s);
+}
+
+/* ---- demand */
+
+static bool gives_shape(const struct le_ir_statement *st) {
+    return st->symbol >= 0 && ((st->kind == LE_STEP_NEW && st->size_count > 0) || (st->is_new && st->left_count > 0));
+}
+
+/* Declarations of inputs are always checked. */
+static void find_shapers(struct sweep *s) {
+    for (int k = 0; k < s->ir->tree->symbol_count; k++)
+        s->shaper[k] = -1;
+    for (int k = s->ir->statements.count - 1; k >= 0; k--) {
+        const struct le_ir_statement *st = &s->ir->statements.at[k];
+        if (gives_shape(st))
+            s->shaper[st->symbol] = k;
+        if (st->kind == LE_STEP_BIND || st->kind == LE_STEP_AGREE)
+            demand_statement(s, k);
+    }
+}
+
+struct unknown {
+    const struct le_ir *ir;
+    bool *inside; /* by statement: it stands in a block of the host's */
+    bool *lost;   /* by symbol: its shape is not known */
+    bool found;
+};
+
+static void find_unknown(struct le_node *node, void *user) {
+    struct unknown *u = user;
+    if (is_read_by_host(u->ir, node))
+        u->found |= node->operand_count > 0 || u->ir->values.at[node->value].stage >= 0;
+    u->found |= node->kind == LE_NODE_LEN && u->lost[node->symbol];
+}
+
+/* A block's statements are those after the one that opens it, up to that of its END. */
+static void find_inside(struct unknown *u) {
+    for (int k = 0, depth = 0, first = 0; k < u->ir->stages.count; k++) {
+        const struct le_stage *stage = &u->ir->stages.at[k];
+        if (stage->kind == LE_STAGE_FOR || stage->kind == LE_STAGE_LOOP || stage->kind == LE_STAGE_IF)
+            first = depth++ == 0 ? stage->statement + 1 : first;
+        if (stage->kind == LE_STAGE_END && --depth == 0)
+            for (int q = first; q <= stage->statement; q++)
+                u->inside[q] = true;
+    }
+}
+
+static void mark_unchecked(struct sweep *s) {
+    struct le_ir *ir = s->ir;
+    struct unknown u = {.ir = ir,
+                        .inside = LE_NEW_ARRAY(ir->arena, ir->statements.count, bool),
+                        .lost = LE_NEW_ARRAY(ir->arena, ir->tree->symbol_count, bool)};
+    find_inside(&u);
+    for (int k = 0; k < ir->statements.count; k++) {
+        struct le_ir_statement *st = &ir->statements.at[k];
+        if (s->demanded[k])
+            continue;
+        u.found = u.inside[k];
+        visit_statement(ir, st, find_unknown, &u);
+        for (int q = 0; q < st->access_count; q++)
+            u.found |= u.lost[ir->accesses.at[st->first_access + q].symbol];
+        st->unchecked = u.found;
+        if (st->unchecked && gives_shape(st))
+            u.lost[st->symbol] = true;
+    }
+}
+
+void le_pass_demand(struct le_ir *ir) {
+    struct sweep s = new_sweep(ir);
+    s.demanded = LE_NEW_ARRAY(ir->arena, ir->statements.count, bool);
+    s.shaper = LE_NEW_ARRAY(ir->arena, ir->tree->symbol_count, int);
+    find_shapers(&s);
+    find_living(&s);
+    mark_unchecked(&s);
 }

@@ -283,12 +283,13 @@ leat_status le_device_check_records(struct leat_call *call, bool wait) {
             le_block_wait_for(d->records, LE_ACCESS_READ, call->program->name, "faults in the data are looked for");
     while (status == LEAT_OK && d->record_first < d->record_count) {
         struct le_action *action = d->record_actions[d->record_first];
-        const struct le_device_fault *r = record_at(d, d->record_first++);
+        const struct le_device_fault *r = record_at(d, d->record_first);
         if (r->set)
-            status = le_report_fault(call, action->stage,
-                                     &(struct le_fault){.access_axis = r->access_axis, .value = r->value, .set = true});
-        else if (r->notes)
+            return le_report_fault(call, action->stage,
+                                   &(struct le_fault){.access_axis = r->access_axis, .value = r->value, .set = true});
+        if (r->notes)
             le_tell_notes(call, action, r->notes);
+        d->record_first++;
     }
     return status;
 }

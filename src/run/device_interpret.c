@@ -72,12 +72,13 @@ static bool encode(struct le_interpretation *n) {
 }
 
 /* With ranges and work space of its own, which the generator changes for a while: where memory runs out in between,
- * nobody puts them back. */
+ * nobody puts them back. The plan is being run, so that the generator may ask only for numbers at hand. */
 static leat_status generate(struct le_interpretation *n) {
     struct le_specialised *s = n->call->specialised;
     const int indices = s->ir->indices.count;
     struct le_space *space = LE_NEW(&n->arena, struct le_space);
     *space = s->plan->space;
+    space->evaluate = le_evaluate_at_hand;
     space->ranges = LE_NEW_ARRAY(&n->arena, indices, struct le_range);
     memcpy(space->ranges, s->plan->space.ranges, (size_t)indices * sizeof *space->ranges);
     struct le_kernel kernel = {.ir = s->ir,

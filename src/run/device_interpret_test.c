@@ -152,6 +152,15 @@ static void test_programs(void **state) {
          1);
 }
 
+/* Planning runs v's statement, since y's subscript depends on it: the interpreter's code for it asks for w, which a
+ * loop sets. */
+static void test_while_planning(void **state) {
+    (void)state;
+    only("w = i64(0)\nwhile w < 2 { w += 1 }\nv[j] = x[j+w] where j in 0..7\n"
+         "y[q] = x[max(0, min(i64(v[0]), 3)) + q] where q in 0..7",
+         1);
+}
+
 /* What can fail as it runs, or is made in an order, is not interpreted. */
 static void test_left(void **state) {
     (void)state;
@@ -263,8 +272,9 @@ static void test_options(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs), cmocka_unit_test(test_left),
-                                       cmocka_unit_test(test_depth),    cmocka_unit_test(test_code_comes),
-                                       cmocka_unit_test(test_ready),    cmocka_unit_test(test_options)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs),   cmocka_unit_test(test_while_planning),
+                                       cmocka_unit_test(test_left),       cmocka_unit_test(test_depth),
+                                       cmocka_unit_test(test_code_comes), cmocka_unit_test(test_ready),
+                                       cmocka_unit_test(test_options)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,10 +173,8 @@ static bool find_element(struct leat_call *call, const struct le_node *load, int
     for (int d = 0; d < load->operand_count; d++) {
         struct le_node *x = load->operands[d];
         uint64_t bits = 0;
-        for (int k = 0; k < x->free_count; k++)
-            if (!s->ir->indices.at[x->free[k]].host)
-                return false;
-        if (x->type != LE_I64 || x->reduces || x->changes || le_number(call, x, LE_I64, &bits) != LEAT_OK)
+        bool found = x->type == LE_I64 && !x->reduces && le_node_is_hosts(s->ir, x);
+        if (!found || le_number_if_any(call, x, &bits, &found) != LEAT_OK || !found)
             return false;
         if (bits >= (uint64_t)layout->shape[d])
             return false;

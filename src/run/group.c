@@ -121,7 +121,6 @@ void le_list_actions(struct le_specialised *s) {
     }
     add_bare_group(&l, s->ir->statements.count);
     note_makers(plan, s->ir);
-    le_find_idle(plan, s->ir);
 }
 
 /* ---- layouts */
@@ -135,20 +134,44 @@ static void dense_layout(struct le_layout *layout, const int64_t *shape, int ran
     }
 }
 
+/* The values that an index may have until the group is planned again: where nothing bounds its range, those that it has
+ * now. A range whose ends data do not have has none. */
+static leat_status find_hull(struct leat_call *call, int index, int64_t *low, int64_t *high) {
+    struct le_plan *plan = call->specialised->plan;
+    const struct le_range *r = &plan->space.ranges[index];
+    const struct le_range_nodes *ends = &call->specialised->ir->indices.at[index].range;
+    *low = r->low;
+    *high = r->high;
+    if (!r->dynamic || r->bounded)
+        return LEAT_OK;
+    leat_status status = le_evaluate(call, ends->low, low);
+    if (status == LEAT_OK)
+        status = le_evaluate(call, ends->high, high);
+    if (status != LEAT_OK)
+        *high = *low;
+    if (*high > *low && (*low < -LE_INDEX_MAX || *high > LE_INDEX_MAX))
+        return le_fail_out_of_memory(SIZE_MAX);
+    return status == LEAT_DATA ? plan->space.failure : status;
+}
+
 /* A hoisted reduction's array has an element for each value of its indices, from their low ends on. */
-static void hoisted_layout(struct le_plan *plan, const struct le_stage *stage) {
+static leat_status hoisted_layout(struct leat_call *call, const struct le_stage *stage) {
+    struct le_plan *plan = call->specialised->plan;
     struct le_layout layout = {0};
-    int64_t shape[LEAT_RANK_MAX];
+    int64_t shape[LEAT_RANK_MAX], low[LEAT_RANK_MAX], high[LEAT_RANK_MAX];
     for (int d = 0; d < stage->left_count; d++) {
-        const struct le_range *r = &plan->space.ranges[stage->left[d]->index];
-        shape[d] = r->high > r->low ? r->high - r->low : 0;
+        leat_status status = find_hull(call, stage->left[d]->index, &low[d], &high[d]);
+        if (status != LEAT_OK)
+            return status;
+        shape[d] = high[d] > low[d] ? high[d] - low[d] : 0;
     }
     dense_layout(&layout, shape, stage->left_count);
     for (int d = 0; d < stage->left_count; d++)
-        layout.offset -= plan->space.ranges[stage->left[d]->index].low * layout.strides[d];
+        layout.offset -= low[d] * layout.strides[d];
     if (memcmp(&layout, &plan->layouts[stage->target], sizeof layout) != 0)
         plan->layout_changed[stage->target] = ++plan->time;
     plan->layouts[stage->target] = layout;
+    return LEAT_OK;
 }
 
 /* Computed values of a symbol all have its shape. */
@@ -429,8 +452,9 @@ static leat_status plan_action(struct leat_call *call, struct le_group *g, struc
     action->contract = NULL;
     action->operations = 0;
     hold_stage(s, g, action->made);
-    if (s->ir->values.at[stage->target].symbol < 0)
-        hoisted_layout(s->plan, stage);
+    leat_status status = s->ir->values.at[stage->target].symbol < 0 ? hoisted_layout(call, stage) : LEAT_OK;
+    if (status != LEAT_OK)
+        return status;
     value_layout(s, stage->target);
     for (int k = 0; k < stage->pair_count; k++)
         value_layout(s, stage->pairs[k].target);
@@ -438,9 +462,9 @@ static leat_status plan_action(struct leat_call *call, struct le_group *g, struc
     s->plan->asking = LE_ASKING_CODE;
     if (!siblings_fit(s, action->made))
         action->made = alone(g->arena, action->made);
-    leat_status status = contract(call, g, action) ? LEAT_OK : generate(call, g, action);
+    status = contract(call, g, action) ? LEAT_OK : generate(call, g, action);
     s->plan->asking = LE_ASKING_RANGES;
-    return status;
+    return status == LEAT_OK ? s->plan->space.failure : status;
 }
 
 static bool same_range(const struct le_range *a, const struct le_range *b) {
@@ -480,9 +504,10 @@ static leat_status plan_now(struct leat_call *call, struct le_group *g) {
         action->made = action->stage;
         action->none = false;
     }
-    for (int k = 0; k < g->statement_count && status == LEAT_OK; k++)
-        if (!s->plan->idle[g->first_statement + k])
-            status = find_ranges(call, g, &s->ir->statements.at[g->first_statement + k]);
+    for (int k = 0; k < g->statement_count && status == LEAT_OK; k++) {
+        const struct le_ir_statement *st = &s->ir->statements.at[g->first_statement + k];
+        status = st->unchecked ? LEAT_OK : find_ranges(call, g, st);
+    }
     if (status == LEAT_OK)
         le_find_reached(s, g);
     for (int k = 0; k < g->action_count && status == LEAT_OK; k++)
@@ -514,6 +539,7 @@ leat_status le_plan_group(struct leat_call *call, struct le_group *g) {
     }
     plan->space.arena = g->arena;
     plan->space.failure = LEAT_OK;
+    plan->space.must = false;
     plan->space.inside = g->inside;
     plan->planning = g->inside ? g : NULL;
     leat_status status = plan_now(call, g);

@@ -27,7 +27,7 @@ struct liveness {
         int *at;
         int count, capacity;
     } reads;         /* values, by action */
-    int *first_read; /* by action, and one more */
+    int *first_read; /* by action, and two more: reads after the last action, and their end */
     struct {
         struct block *at;
         int count, capacity;
@@ -96,6 +96,14 @@ static void read_statement(struct liveness *l, const struct le_ir_statement *st)
         le_node_walk(ir, st->value, read_number, l);
 }
 
+static void read_group(struct liveness *l, const struct le_group *g) {
+    for (int k = 0; k < g->statement_count; k++) {
+        const struct le_ir_statement *st = &l->s->ir->statements.at[g->first_statement + k];
+        if (!st->unchecked)
+            read_statement(l, st);
+    }
+}
+
 static void read_stage(struct liveness *l, const struct le_stage *stage) {
     if (stage->node)
         le_node_walk_through(l->s->ir, stage->node, read_load, l);
@@ -114,18 +122,18 @@ static void read_stage(struct liveness *l, const struct le_stage *stage) {
             add_read(l, stage->pairs[k].source);
 }
 
+/* A group's ranges are found before its first action runs, or after the last action of all. */
 static void list_reads(struct liveness *l) {
     struct le_plan *plan = l->plan;
-    l->first_read = LE_NEW_ARRAY(&plan->arena, plan->action_count + 1, int);
-    for (int k = 0; k < plan->action_count; k++) {
-        const struct le_action *a = &plan->actions[k];
-        const struct le_group *g = &plan->groups[a->group];
+    l->first_read = LE_NEW_ARRAY(&plan->arena, plan->action_count + 2, int);
+    for (int k = 0, next = 0; k <= plan->action_count; k++) {
         l->first_read[k] = l->reads.count;
-        read_stage(l, a->stage);
-        for (int q = 0; k == g->first_action && q < g->statement_count; q++)
-            read_statement(l, &l->s->ir->statements.at[g->first_statement + q]);
+        if (k < plan->action_count)
+            read_stage(l, plan->actions[k].stage);
+        for (; next < plan->group_count && plan->groups[next].first_action == k; next++)
+            read_group(l, &plan->groups[next]);
     }
-    l->first_read[plan->action_count] = l->reads.count;
+    l->first_read[plan->action_count + 1] = l->reads.count;
 }
 
 /* ---- the walk */
@@ -200,6 +208,7 @@ static void walk_end(struct liveness *l, int action) {
     struct le_action *a = &l->plan->actions[action];
     struct block *b = open_block(l, action);
     int first = a->partner;
+    read_all(l, action);
     if (!is_loop(&l->plan->actions[first]))
         return;
     for (int k = l->first_read[first + 1]; k < l->first_read[action]; k++)
@@ -259,12 +268,14 @@ static void walk_action(struct liveness *l, int action) {
         return;
     case LE_STAGE_LOOP:
         l->open--;
+        read_all(l, action);
         return;
     case LE_STAGE_TEST:
         walk_test(l, action);
         return;
     case LE_STAGE_BREAK:
         copy(l, l->now, left_block(l, action)->after);
+        read_all(l, action);
         return;
     case LE_STAGE_IF:
         walk_if(l, action);
@@ -272,6 +283,7 @@ static void walk_action(struct liveness *l, int action) {
     case LE_STAGE_ELSE:
         copy(l, innermost(l)->otherwise, l->now);
         copy(l, l->now, innermost(l)->after);
+        read_all(l, action);
         return;
     default:
         walk_stage(l, action);
@@ -285,6 +297,7 @@ void le_find_deaths(struct le_specialised *s) {
     for (int k = 0; k < s->real_wanted_count; k++)
         if (s->ir->last[s->real_wanted[k]] >= 0)
             add(l.now, s->ir->last[s->real_wanted[k]]);
+    read_all(&l, s->plan->action_count);
     for (int k = s->plan->action_count - 1; k >= 0; k--)
         walk_action(&l, k);
 }

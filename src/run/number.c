@@ -1,5 +1,9 @@
 /* Numbers that the host needs: bounds and conditions of its loops, and what the range rules ask for. The code of each
- * node is made once and kept, until something that it hangs on has changed. */
+ * node is made once and kept until something that it depends on has changed.
+ *
+ * The range rules ask before anything runs, also for what stands under a condition or in an empty range. So data may
+ * have no such number there: its evaluation reads outside of an array. That is no error: the access is checked, and the
+ * range found, as the statement runs. */
 #include "run/device_run.h"
 #include <string.h>
 
@@ -68,23 +72,37 @@ static bool lies_ready(const struct le_specialised *s, const struct le_node *nod
     }
 }
 
-static leat_status work_out(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
+static leat_status work_out(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
+                            bool *failed) {
     struct le_specialised *s = call->specialised;
     if (lies_ready(s, node, stored, bits))
         return LEAT_OK;
     struct le_number *n = find_number(s->plan, node, stored);
     leat_status status = le_hold_is_good(&n->hold, s->plan) ? LEAT_OK : make_number(call, n);
-    return status == LEAT_OK ? le_perform_scalar(call, &n->launch, &n->code, bits) : status;
+    return status == LEAT_OK ? le_perform_scalar(call, &n->launch, &n->code, bits, failed) : status;
+}
+
+/* failed: NULL, or set where data have no such number; without it that is an error. */
+static leat_status number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
+                          bool *failed) {
+    int mark;
+    if (!call->device)
+        return work_out(call, node, stored, bits, failed);
+    leat_status status = le_device_bring(call, node, &mark);
+    if (status == LEAT_OK)
+        status = work_out(call, node, stored, bits, failed);
+    le_device_leave(call, mark);
+    return status;
 }
 
 leat_status le_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
-    int mark;
-    if (!call->device)
-        return work_out(call, node, stored, bits);
-    leat_status status = le_device_bring(call, node, &mark);
-    if (status == LEAT_OK)
-        status = work_out(call, node, stored, bits);
-    le_device_leave(call, mark);
+    return number(call, node, stored, bits, NULL);
+}
+
+leat_status le_number_if_any(struct leat_call *call, struct le_node *node, uint64_t *bits, bool *found) {
+    bool failed = false;
+    leat_status status = number(call, node, LE_I64, bits, &failed);
+    *found = status == LEAT_OK && !failed;
     return status;
 }
 
@@ -181,34 +199,64 @@ static bool is_refused(const struct le_specialised *s, struct le_node *node) {
 leat_status le_evaluate(void *user, struct le_node *node, int64_t *value) {
     struct leat_call *call = user;
     struct le_specialised *s = call->specialised;
+    struct le_space *space = &s->plan->space;
     struct needed n = {.s = s};
     uint64_t bits = 0;
+    bool failed = false;
+    if (space->failure != LEAT_OK) /* an action that failed is not run again */
+        return space->failure;
     if (is_refused(s, node))
         return LEAT_UNSUPPORTED;
     leat_status status = bring_about(call, node, &n);
     if (status == LEAT_OK)
-        status = le_number(call, node, LE_I64, &bits);
+        status = number(call, node, LE_I64, &bits, space->must ? NULL : &failed);
+    space->outside |= failed;
     if (status != LEAT_OK)
-        s->plan->space.failure = status;
-    else if (s->plan->planning && n.from_array)
+        space->failure = status;
+    else if (s->plan->planning && n.from_array && !failed)
         add_used(s->plan->planning, (struct le_used){.node = node, .value = -1, .bits = bits});
-    else if (s->plan->planning)
+    else if (s->plan->planning && !n.from_array)
         le_node_walk(s->ir, node, use_scalar, s);
+    memcpy(value, &bits, sizeof bits);
+    return failed ? LEAT_DATA : status;
+}
+
+struct at_hand {
+    const struct le_specialised *s;
+    bool all;
+};
+
+static void find_far(struct le_node *node, void *user) {
+    struct at_hand *h = user;
+    if (node->kind == LE_NODE_LOAD)
+        h->all &= node->operand_count == 0 && !h->s->cells[node->value].away.at;
+}
+
+leat_status le_evaluate_at_hand(void *user, struct le_node *node, int64_t *value) {
+    struct leat_call *call = user;
+    struct at_hand h = {.s = call->specialised, .all = true};
+    uint64_t bits = 0;
+    le_node_walk(h.s->ir, node, find_far, &h);
+    leat_status status = h.all ? le_number(call, node, LE_I64, &bits) : LEAT_UNSUPPORTED;
     memcpy(value, &bits, sizeof bits);
     return status;
 }
 
-bool le_used_are_same(struct leat_call *call, const struct le_group *group, leat_status *status) {
-    const struct le_specialised *s = call->specialised;
-    for (int k = 0; k < group->used.count; k++) {
-        const struct le_used *u = &group->used.at[k];
-        if (!u->node && call->device)
-            *status = le_device_fetch(call, u->value);
-        uint64_t bits = u->node ? 0 : s->cells[u->value].scalar;
-        if (u->node)
-            *status = le_number(call, u->node, LE_I64, &bits);
-        if (*status != LEAT_OK || bits != u->bits)
-            return false;
+static bool is_same(struct leat_call *call, const struct le_used *u, leat_status *status) {
+    uint64_t bits = 0;
+    bool found = true;
+    if (u->node) {
+        *status = le_number_if_any(call, u->node, &bits, &found);
+    } else {
+        *status = call->device ? le_device_fetch(call, u->value) : LEAT_OK;
+        bits = call->specialised->cells[u->value].scalar;
     }
+    return *status == LEAT_OK && found && bits == u->bits;
+}
+
+bool le_used_are_same(struct leat_call *call, const struct le_group *group, leat_status *status) {
+    for (int k = 0; k < group->used.count; k++)
+        if (!is_same(call, &group->used.at[k], status))
+            return false;
     return true;
 }

@@ -114,13 +114,18 @@ static unsigned notes_of(const struct leat_call *call, int workers) {
     return notes;
 }
 
-static leat_status check_faults(struct leat_call *call, int workers) {
+static const struct le_fault *first_fault(const struct leat_call *call, int workers) {
     const struct le_fault *first = NULL;
     for (int k = 0; k < workers; k++) {
         const struct le_fault *f = &call->specialised->faults[k];
         if (f->set && (!first || f->task < first->task))
             first = f;
     }
+    return first;
+}
+
+static leat_status check_faults(struct leat_call *call, int workers) {
+    const struct le_fault *first = first_fault(call, workers);
     return first ? le_report_fault(call, call->specialised->plan->running, first) : LEAT_OK;
 }
 
@@ -198,14 +203,17 @@ static void run_launch(struct leat_call *call, const struct le_launch *launch, c
 }
 
 leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
-                              uint64_t *bits) {
+                              uint64_t *bits, bool *failed) {
     leat_status status = le_ensure_scratch(call, code->scratch_bytes);
     if (status != LEAT_OK)
         return status;
     clear_faults(call, 1);
     *bits = 0;
     run_launch(call, launch, code, bits, sizeof *bits);
-    return check_faults(call, 1);
+    if (!failed)
+        return check_faults(call, 1);
+    *failed = first_fault(call, 1) != NULL;
+    return LEAT_OK;
 }
 
 /* Tasks' partial totals, of the stage and its siblings, joined into one each. */
@@ -317,7 +325,7 @@ static leat_status fill_array(struct leat_call *call, const struct le_action *ac
     struct le_specialised *s = call->specialised;
     enum le_type type = s->ir->values.at[action->stage->target].type;
     uint64_t bits;
-    leat_status status = le_perform_scalar(call, &action->launches.at[0], &action->codes[0], &bits);
+    leat_status status = le_perform_scalar(call, &action->launches.at[0], &action->codes[0], &bits, NULL);
     if (status == LEAT_OK)
         status = le_place_targets(call, action, bits == 0);
     if (status != LEAT_OK || bits == 0)

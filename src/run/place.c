@@ -152,36 +152,46 @@ static leat_status new_part(struct leat_call *call, int target) {
     return LEAT_OK;
 }
 
-static leat_status find_end(struct leat_call *call, struct le_node *node, int64_t known, int64_t *end) {
-    uint64_t bits = (uint64_t)known;
-    leat_status status = node ? le_number(call, node, LE_I64, &bits) : LEAT_OK;
+/* end: stays as it is where there is no node. */
+static leat_status find_end(struct leat_call *call, struct le_node *node, int64_t *end, bool *found) {
+    uint64_t bits = (uint64_t)*end;
+    bool any = true;
+    leat_status status = node ? le_number_if_any(call, node, &bits, &any) : LEAT_OK;
     *end = (int64_t)bits;
+    *found &= any;
     return status;
 }
 
-static leat_status find_box(struct leat_call *call, const struct le_stage *stage, int64_t *low, int64_t *high) {
-    const struct le_specialised *s = call->specialised;
+/* Before the target takes the base: the ends may read it. An end that data do not have is an error as the statement
+ * runs; where it is none, nothing is written. */
+static leat_status find_box(struct leat_call *call, const struct le_stage *stage) {
+    struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
     for (int d = 0; d < stage->left_count && status == LEAT_OK; d++) {
         struct le_node *x = stage->left[d];
-        bool runs = x->kind == LE_NODE_INDEX && !s->ir->indices.at[x->index].host;
+        bool runs = x->kind == LE_NODE_INDEX && !s->ir->indices.at[x->index].host, found = true;
         const struct le_range *known = runs ? &s->plan->space.ranges[x->index] : &(struct le_range){0};
         const struct le_range_nodes bounds =
             runs ? s->ir->indices.at[x->index].range : (struct le_range_nodes){.low = x};
-        status = find_end(call, bounds.low, known->low, &low[d]);
+        int64_t low = known->low, high = known->high;
+        status = find_end(call, bounds.low, &low, &found);
+        if (!runs)
+            high = low < INT64_MAX ? low + 1 : low;
         if (status == LEAT_OK)
-            status = find_end(call, bounds.high, runs ? known->high : low[d] + 1, &high[d]);
+            status = find_end(call, bounds.high, &high, &found);
+        s->part_low[d] = low;
+        s->part_high[d] = found ? high : low;
     }
     return status;
 }
 
-static leat_status copy_box(struct leat_call *call, const leat_array *to, const leat_array *from, const int64_t *low,
-                            const int64_t *high, const char *what) {
+static leat_status copy_box(struct leat_call *call, const leat_array *to, const leat_array *from, const char *what) {
+    const int64_t *low = call->specialised->part_low, *high = call->specialised->part_high;
     leat_array target = *to, source = *from;
     for (int d = 0; d < to->rank; d++) {
-        size_t skipped = (size_t)(low[d] * to->strides[d]) * leat_dtype_size_bytes(to->dtype);
-        if (high[d] <= low[d])
+        if (high[d] <= low[d] || low[d] < 0 || high[d] > to->shape[d])
             return LEAT_OK;
+        size_t skipped = (size_t)(low[d] * to->strides[d]) * leat_dtype_size_bytes(to->dtype);
         target.shape[d] = source.shape[d] = high[d] - low[d];
         target.data = (char *)target.data + skipped;
         source.data = (char *)source.data + skipped;
@@ -191,14 +201,11 @@ static leat_status copy_box(struct leat_call *call, const leat_array *to, const 
 
 leat_status le_put_back(struct leat_call *call, const struct le_action *action, leat_status status) {
     struct le_specialised *s = call->specialised;
-    int64_t low[LEAT_RANK_MAX], high[LEAT_RANK_MAX];
     const int target = action->stage->target;
     if (!s->part)
         return status;
     if (status == LEAT_OK)
-        status = find_box(call, action->stage, low, high);
-    if (status == LEAT_OK)
-        status = copy_box(call, s->cells[target].array, s->part, low, high, action->stage->name);
+        status = copy_box(call, s->cells[target].array, s->part, action->stage->name);
     if (s->cells[target].array)
         s->buffers[target] = s->cells[target].array->data;
     keep_spare(s, s->part);
@@ -225,6 +232,10 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
         s->buffers[target] = &cell->scalar;
         return LEAT_OK;
     }
+    if (plan == LE_PLACE_PART)
+        status = find_box(call, action->stage);
+    if (status != LEAT_OK)
+        return status;
     if (plan >= LE_PLACE_BASE && is_ours_alone(s->cells[base].array)) {
         le_array_free(cell->array);
         cell->array = s->cells[base].array;

@@ -103,6 +103,7 @@ static leat_status run_plan(struct leat_call *call, bool place) {
 
 static void begin_again(struct le_plan *plan) {
     plan->done = 0;
+    plan->space.failure = LEAT_OK; /* of a run that was broken off */
     for (int k = 0; k < plan->action_count; k++)
         plan->actions[k].noted = 0;
 }

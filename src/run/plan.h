@@ -111,7 +111,6 @@ struct le_plan {
     struct le_group *groups;
     int group_count;
     bool has_blocks;
-    bool *idle;  /* by statement: it stands in a block that is dead */
     int planned; /* groups that are planned, or passed if they stand in a block */
     struct {
         int *at;
@@ -162,6 +161,7 @@ struct le_specialised {
     char *work; /* for partial results of an action */
     size_t work_bytes;
     leat_array *part; /* where an action at work makes what it writes of its target; NULL: in the target */
+    int64_t part_low[LEAT_RANK_MAX], part_high[LEAT_RANK_MAX]; /* the box that it writes */
     leat_array *spares[LE_SPARES_MAX]; /* arrays that nobody holds any more, while a loop runs */
     int spare_count;
 };
@@ -220,15 +220,19 @@ void le_find_reached(struct le_specialised *s, const struct le_group *group);
 
 /* group.c: lists the actions and groups; plans a group; sees to it that one in a block is planned for what is now. */
 void le_list_actions(struct le_specialised *s);
-void le_find_idle(struct le_plan *plan, struct le_ir *ir); /* idle.c: sets plan.idle */
 leat_status le_plan_group(struct leat_call *call, struct le_group *group);
 void le_plan_stop(struct le_plan *plan); /* memory ran out in the middle: nobody plans, nobody asks */
 leat_status le_reach_group(struct leat_call *call, struct le_group *group);
 
 /* number.c: nodes without indices, but for those of FOR stages. */
 leat_status le_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits);
+/* An i64; not found, which is no error: its evaluation reads outside of an array. */
+leat_status le_number_if_any(struct leat_call *call, struct le_node *node, uint64_t *bits, bool *found);
 /* The same for planning: the group that is planned hangs on it, or the plan does. */
 leat_status le_evaluate(void *call, struct le_node *node, int64_t *value);
+/* The same while an action runs: only numbers that the host has. It runs nothing, waits for nothing, and no plan
+ * depends on it. */
+leat_status le_evaluate_at_hand(void *call, struct le_node *node, int64_t *value);
 bool le_used_are_same(struct leat_call *call, const struct le_group *group, leat_status *status);
 void le_hold_on(struct le_hold *hold, struct le_arena *arena, struct le_specialised *s, struct le_node *node);
 bool le_hold_is_good(struct le_hold *hold, const struct le_plan *plan);
@@ -241,8 +245,9 @@ leat_status le_perform_action(struct leat_call *call, struct le_action *action);
 /* Of the stage, which may be NULL where none runs. */
 leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault);
 void le_tell_notes(struct leat_call *call, struct le_action *action, unsigned notes); /* each kind once a run */
+/* failed: NULL, or where to say instead of an error that it read outside of an array. */
 leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
-                              uint64_t *bits);
+                              uint64_t *bits, bool *failed);
 
 /* place.c, too */
 leat_status le_place_targets(struct leat_call *call, const struct le_action *action, bool zero);

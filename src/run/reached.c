@@ -95,18 +95,26 @@ static bool updates_nothing(const struct reached *r, const struct le_stage *stag
            r->s->ir->values.at[stage->target].symbol >= 0 && any_empty(r, st->free, st->free_count);
 }
 
-/* The same, and made over one of the statement's indices that have no values. */
+/* The same stage over one of the statement's indices that have no values. */
 static const struct le_stage *without_points(const struct reached *r, struct le_arena *arena,
                                              const struct le_stage *stage) {
     const struct le_ir_statement *st = &r->s->ir->statements.at[stage->statement];
     struct le_stage *made = LE_NEW(arena, struct le_stage);
     int k = 0;
-    while (!is_empty(r, st->free[k]))
+    while (!is_empty(r, st->all[k]))
         k++;
     *made = *stage;
-    made->indices = &st->free[k];
+    made->indices = &st->all[k];
     made->index_count = 1;
     return made;
+}
+
+/* Its own ranges are evaluated as it runs, which may fail. */
+static bool any_dynamic(const struct reached *r, const struct le_stage *stage) {
+    for (int k = 0; k < stage->index_count; k++)
+        if (r->s->plan->space.ranges[stage->indices[k]].dynamic)
+            return true;
+    return false;
 }
 
 static const struct le_stage *zeros(const struct reached *r, struct le_arena *arena, const struct le_stage *stage) {
@@ -124,7 +132,7 @@ static void decide(struct reached *r, struct le_arena *arena, int number) {
     const struct le_stage *stage = action->stage;
     bool known = is_first(r->s->ir, stage) && r->at[number].readers == r->s->ir->values.at[stage->target].uses;
     if (known && !r->at[number].needed)
-        action->made = zeros(r, arena, stage);
+        action->made = any_dynamic(r, stage) ? without_points(r, arena, stage) : zeros(r, arena, stage);
     else if ((action->none = updates_nothing(r, stage)))
         action->made = without_points(r, arena, stage);
     else if (!le_stage_computes(stage) || !any_empty(r, stage->indices, stage->index_count))
