@@ -11,19 +11,19 @@ function(leat_sources out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-leat_sources(library_sources base spec lang trace ir device gen array run api)
+leat_sources(library_sources base spec lang trace sim ir device gen array run api)
 list(FILTER library_sources EXCLUDE REGEX "/trace/recorder/") # a shared object of its own
 # The simulator carries the text that kernels are compiled with.
-file(GLOB prelude_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/sim/prelude/*.inc)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/sim/sim_prelude.c PROPERTIES
-                            COMPILE_DEFINITIONS "LE_SIM_FOLDER=\"${PROJECT_SOURCE_DIR}/src/device/sim\""
-                            OBJECT_DEPENDS "${prelude_files};${PROJECT_SOURCE_DIR}/src/device/sim/sim_abi.h")
+file(GLOB prelude_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/sim/prelude/*.inc)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/sim/compile/sim_prelude.c PROPERTIES
+                            COMPILE_DEFINITIONS "LE_SIM_FOLDER=\"${PROJECT_SOURCE_DIR}/src/sim\""
+                            OBJECT_DEPENDS "${prelude_files};${PROJECT_SOURCE_DIR}/src/sim/grid/sim_abi.h")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gen/device_prelude.c PROPERTIES
                             COMPILE_DEFINITIONS "LE_GEN_FOLDER=\"${PROJECT_SOURCE_DIR}/src/gen\""
-                            OBJECT_DEPENDS "${PROJECT_SOURCE_DIR}/src/gen/device_prelude.cu;${PROJECT_SOURCE_DIR}/src/gen/device_reduce.cu;${PROJECT_SOURCE_DIR}/src/gen/device_scan.cu;${PROJECT_SOURCE_DIR}/src/gen/device_map.cu;${PROJECT_SOURCE_DIR}/src/gen/device_product.cu;${PROJECT_SOURCE_DIR}/src/gen/device_own.cu;${PROJECT_SOURCE_DIR}/src/gen/device_interpreter.cu")
+                            OBJECT_DEPENDS "${PROJECT_SOURCE_DIR}/src/gen/device_prelude.cu;${PROJECT_SOURCE_DIR}/src/gen/device_reduce.cu;${PROJECT_SOURCE_DIR}/src/gen/device_scan.cu;${PROJECT_SOURCE_DIR}/src/gen/device_map.cu;${PROJECT_SOURCE_DIR}/src/gen/device_product.cu;${PROJECT_SOURCE_DIR}/src/gen/device_private_scatter.cu;${PROJECT_SOURCE_DIR}/src/gen/device_interpreter.cu")
 set(kernel_sources ${library_sources})
-list(FILTER kernel_sources INCLUDE REGEX "/device/cpu/kernels_[^/]*\\.c$")
-list(FILTER library_sources EXCLUDE REGEX "/device/cpu/kernels_[^/]*\\.c$")
+list(FILTER kernel_sources INCLUDE REGEX "/device/cpu/kernels/kernels_[^/]*\\.c$")
+list(FILTER library_sources EXCLUDE REGEX "/device/cpu/kernels/kernels_[^/]*\\.c$")
 
 add_library(leat_objects OBJECT ${library_sources})
 target_link_libraries(leat_objects PRIVATE leat_flags PkgConfig::SLEEF PkgConfig::ZIP PkgConfig::PNG Threads::Threads)

@@ -6,15 +6,21 @@ set(leat_test_environment "LEAT_DEVICE=" "LEAT_THREADS=2" "LEAT_CACHE_DIR=${CMAK
 # A test's own code runs once: to optimise it fully takes a compiler longer than it gains, but where it computes much itself.
 function(leat_program target)
   add_executable(${target} ${ARGN})
-  if(target MATCHES "^(test_device_cpu_ops_.*|test_array_view|ulp)$")
+  if(target MATCHES "^(test_device_cpu_machine_ops_.*|test_array_view|ulp)$")
     set(level ${LEAT_SANITIZE_LOOPS})
   elseif(LEAT_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(level -Og)
   endif()
   target_compile_options(${target} PRIVATE ${level})
-  target_link_libraries(${target} PRIVATE leat_flags leat_static PkgConfig::SLEEF PkgConfig::CMOCKA)
+  target_link_libraries(${target} PRIVATE leat_flags leat_ir_reader leat_static PkgConfig::SLEEF PkgConfig::CMOCKA)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
 endfunction()
+# The IR's text back into IR: for the tests alone.
+file(GLOB ir_reader_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/ir/reader/*.c)
+add_library(leat_ir_reader STATIC ${ir_reader_sources})
+target_include_directories(leat_ir_reader PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(leat_ir_reader PRIVATE leat_flags PUBLIC leat_static)
+
 function(leat_test name)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT 1500 ENVIRONMENT "${leat_test_environment}")
@@ -88,11 +94,11 @@ foreach(cases ${program_files})
 endforeach()
 
 # Slow with sanitizers, and with nothing for them that the smaller ones have not.
-set_tests_properties(tests/programs/products_large tests/api/lengths device/cpu/ops_scan device/sim/sim_planted tests/device/code/sim
+set_tests_properties(tests/programs/products_large tests/api/lengths device/cpu/machine/ops_scan sim/grid/sim_planted tests/device/code/sim
                      PROPERTIES LABELS once)
 
 # They compile some hundred kernels for sim: once is enough.
-foreach(name border code interpreter map own product reduce scan team)
+foreach(name border code group_reduce interpreter map private_scatter product reduce scan)
   set_tests_properties(gen/device_${name} PROPERTIES LABELS once)
 endforeach()
 
@@ -151,7 +157,7 @@ set_tests_properties(tests/faults tests/faults/driver tests/faults/driver_interp
 
 # They take longest: whoever runs several tests at once begins with them, so that no core waits at the end.
 set_tests_properties(tests/faults tests/faults/driver tests/examples tests/device/code/sim tests/device/streams/sim
-                     tests/device/arrays/sim gen/device_scan gen/device_team run/device_interpret PROPERTIES COST 100)
+                     tests/device/arrays/sim gen/device_scan gen/device_group_reduce run/device/device_interpret PROPERTIES COST 100)
 
 # Random programs: one thread against seven, whole against cut into pieces. `random_programs 100000` is the long run.
 leat_program(random_programs ${PROJECT_SOURCE_DIR}/tests/random/random_programs.c
@@ -229,10 +235,10 @@ set_tests_properties(tests/ulp PROPERTIES LABELS once SKIP_RETURN_CODE 77 PROCES
 
 # What several threads do: the tests that run under the thread sanitizer, and a target that builds no more than them.
 set(thread_tests base/thread base/ledger base/store_use array/pool tests/api/sharing tests/api/results tests/api/streams tests/api/errors
-    tests/api/on_device device/order device/block tests/device/streams/cpu run/opening run/code run/device_interpret)
+    tests/api/on_device device/front/order device/front/device_pool tests/device/streams/cpu run/opening run/compiled_code run/device/device_interpret)
 set(thread_targets test_base_thread test_base_ledger test_base_store_use test_array_pool test_api_sharing test_api_results test_api_streams
-    test_api_errors test_api_on_device test_device_order test_device_block test_device_suite_streams test_run_opening
-    test_run_code test_run_device_interpret)
+    test_api_errors test_api_on_device test_device_front_order test_device_front_device_pool test_device_suite_streams test_run_opening
+    test_run_compiled_code test_run_device_device_interpret)
 foreach(test target IN ZIP_LISTS thread_tests thread_targets)
   if(TEST ${test})
     set_property(TEST ${test} APPEND PROPERTY LABELS threads)
@@ -251,7 +257,7 @@ function(leat_fake name source)
   target_link_libraries(${name} PRIVATE leat_flags)
   target_compile_definitions(${name} PRIVATE ${ARGN})
   set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/door)
-  add_dependencies(test_device_cuda_door ${name})
+  add_dependencies(test_device_cuda_cuda_libraries ${name})
 endfunction()
 leat_fake(fake_driver fake_driver FAKE_ENTRY=2)
 leat_fake(fake_driver_1 fake_driver FAKE_ENTRY=1)
@@ -266,6 +272,6 @@ set(door_emulator "")
 if(CMAKE_CROSSCOMPILING)
   list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " door_emulator)
 endif()
-target_compile_definitions(test_device_cuda_door PRIVATE DOOR_FAKES="${CMAKE_CURRENT_BINARY_DIR}/tests/door"
+target_compile_definitions(test_device_cuda_cuda_libraries PRIVATE DOOR_FAKES="${CMAKE_CURRENT_BINARY_DIR}/tests/door"
                                                          DOOR_EMULATOR="${door_emulator}")
 set_property(TEST tests/cli/devices tests/cli/launch tests/cli/products APPEND PROPERTY ENVIRONMENT "DOOR_FAKES=${CMAKE_CURRENT_BINARY_DIR}/tests/door")

@@ -2,10 +2,10 @@
  * other. */
 #include "api/api_check.h"
 #include "device/cpu/blas.h"
-#include "device/cuda/door.h"
-#include "device/sim/sim.h"
-#include "run/gauge.h"
-#include "run/machine.h"
+#include "device/cuda/cuda_libraries.h"
+#include "sim/sim.h"
+#include "run/device_rates.h"
+#include "run/host_info.h"
 #include <stdio.h>
 
 /* ---- the CPU */

@@ -1,6 +1,6 @@
 /* leat.h: the ledger. The caller's own costs are a stack of each thread's. */
 #include "api/api_check.h"
-#include "device/timing.h"
+#include "device/front/timing.h"
 #include <string.h>
 
 leat_status leat_ledger_level_set(leat_context *ctx, int level) {

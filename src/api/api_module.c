@@ -1,6 +1,6 @@
 /* leat.h: kernels of the user's own. A leat_kernel lives with its module, which keeps the context. */
 #include "api/api_check.h"
-#include "device/module.h"
+#include "device/front/module.h"
 #include <limits.h>
 
 struct leat_kernel {

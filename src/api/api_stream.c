@@ -1,7 +1,7 @@
 /* leat.h: streams, events and tickets, memory in use. Each is one call of the device's; a leat_stream or leat_event
  * adds the context that it keeps. */
 #include "api/api_check.h"
-#include "device/device.h"
+#include "device/front/device.h"
 
 struct leat_event {
     leat_context *ctx;

@@ -15,7 +15,7 @@
 #ifndef LE_ARRAY_H
 #define LE_ARRAY_H
 #include "array/pool.h"
-#include "device/device.h"
+#include "device/front/device.h"
 #include <stdatomic.h>
 
 enum le_buffer_kind {

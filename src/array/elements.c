@@ -1,6 +1,6 @@
 /* Elements in host memory: between layouts, and one by one. One thread. */
 #include "array/array.h"
-#include "device/strided.h"
+#include "device/front/strided.h"
 #include "spec/type.h"
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The ledger: costs with the same kind, text and cause share a record. Times are exclusive: the time of an inner cost
  * is not part of the outer one's. Level 0 counts only, level 1 also times the host, level 2 also reports the host's
- * spans to an observer (device/timing.c, which times devices). Thread-safe. */
+ * spans to an observer (device/front/timing.c, which times devices). Thread-safe. */
 #ifndef LE_LEDGER_H
 #define LE_LEDGER_H
 #include "base/status.h"

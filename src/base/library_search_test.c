@@ -1,5 +1,5 @@
-/* The log of a search, tables of symbols, and the guard against the working directory. device/cuda/door_test.c tests
- * the places. */
+/* The log of a search, tables of symbols, and the guard against the working directory.
+ * device/cuda/cuda_libraries_test.c tests the places. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

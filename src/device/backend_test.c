@@ -2,8 +2,8 @@
  * caller's context put back, errors in words, fatal ones latched. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
-#include "device/device_testing.h"
-#include "device/sim/sim.h"
+#include "device/front/device_testing.h"
+#include "sim/sim.h"
 #include <stdio.h>
 
 #define MIB ((size_t)1 << 20)

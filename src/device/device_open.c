@@ -3,10 +3,10 @@
 #include "device/device_open.h"
 #include "device/cpu/cpu_device.h"
 #include "device/cuda/cuda_device.h"
-#include "device/cuda/door.h"
-#include "device/cuda/nvrtc_warm.h"
-#include "device/device_state.h"
-#include "device/sim/sim.h"
+#include "device/cuda/cuda_libraries.h"
+#include "device/cuda/nvrtc_preload.h"
+#include "device/front/device_state.h"
+#include "sim/sim.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Opens a device by name. This is the only part of the front door that knows the backends. */
 #ifndef LE_DEVICE_OPEN_H
 #define LE_DEVICE_OPEN_H
-#include "device/device.h"
+#include "device/front/device.h"
 
 /* name: "cpu", "cpu:0", "cuda", "cuda:N" or "sim". options may be NULL. LEAT_DEVICE if there is no such device or it
  * cannot be used. */

@@ -1,7 +1,7 @@
 /* The texts of kernels: all that programs can say compiles for every architecture, where there is an NVRTC; the text is
  * the same for other extents, strides and numbers; and a few are told whole. */
 #include "gen/kernel_testing.h"
-#include "device/cuda/door.h"
+#include "device/cuda/cuda_libraries.h"
 #include "gen/device_code.h"
 #include <stdio.h>
 

@@ -112,7 +112,7 @@ void le_cuda_close(struct cuda *c, struct block *block);
 static inline bool le_cuda_is_of_word(char c) {
     return le_is_letter(c) || le_is_digit(c) || c == '_';
 }
-void le_cuda_sweep(struct cuda *c, char *text);              /* device_sweep.c: of the kernel */
+void le_cuda_sweep(struct cuda *c, char *text);              /* device_dead_code.c: of the kernel */
 void le_cuda_close_all(struct cuda *c, struct block *block); /* with those around it, but for the root */
 /* A parameter; the same one for the same name and value. */
 const char *le_cuda_number(struct cuda *c, const char *name, int64_t value);
@@ -219,11 +219,12 @@ struct destination le_cuda_left_side(const struct cuda *c); /* the stage's */
 leat_status le_cuda_scatter(const struct le_device_kernel_job *job, const struct le_stage *stage,
                             struct le_device_launches *out);
 
-/* device_own.c: into copies that each block has; false: they would not fit, or not pay */
+/* device_private_scatter.c: into copies that each block has; false: they would not fit, or not pay */
 bool le_cuda_scatter_own(const struct le_device_kernel_job *job, const struct le_stage *stage,
                          struct le_device_launches *out, leat_status *status);
 
-/* device_ordered.c: false: its points cannot be counted; few: or its elements are many; it needs no cleared copies */
+/* device_ordered_scatter.c: false: its points cannot be counted; few: or its elements are many; it needs no cleared
+ * copies */
 bool le_cuda_ordered_few(const struct le_device_kernel_job *job, const struct le_stage *stage,
                          const struct chunks *chunks, struct le_device_launches *out, leat_status *status);
 bool le_cuda_ordered(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct chunks *chunks,

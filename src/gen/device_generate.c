@@ -2,7 +2,7 @@
  * before it (see device_gen.h). */
 #include "gen/device_map.h"
 #include "gen/device_product.h"
-#include "gen/device_team.h"
+#include "gen/device_group_reduce.h"
 
 #define BLOCK 256 /* threads */
 

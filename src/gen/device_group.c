@@ -1,6 +1,6 @@
 /* Which of a stage's reductions a team can make: those that run over fixed ranges and that every point needs, whatever
  * the values are. All others stay where they are, in one thread each. */
-#include "gen/device_team.h"
+#include "gen/device_group_reduce.h"
 #include <string.h>
 
 #define UNIFORM_POINTS 4096 /* a thread for each keeps a device busy */

@@ -11,7 +11,7 @@ struct le_vm_loop {
 };
 struct le_vm_stream { long long reg, stride; };
 struct le_vm_reg { int kind, buffer; long long bits, task_stride; };
-// The machine of device/cpu/execute.c, in one block of threads, which is a task: a thread has a few lanes. What lanes
+// The machine of device/cpu/machine/execute.c, in one block of threads, which is a task: a thread has a few lanes. What lanes
 // have of their own (elements of slots) their thread reads and writes by itself; what they share (registers' addresses,
 // scalars, accumulators) one thread changes, between two barriers.
 enum { LE_VM_LANES = 512, LE_VM_THREADS = 128, LE_VM_BUFFERS = 16, LE_VM_DEPTH = 24 };

@@ -3,7 +3,7 @@
 #ifndef LE_DEVICE_KERNEL_TESTING_H
 #define LE_DEVICE_KERNEL_TESTING_H
 #include "gen/kernel_testing.h"
-#include "device/cpu/execute.h"
+#include "device/cpu/machine/execute.h"
 #include "device/device_open.h"
 #include "gen/device_code.h"
 #include <stdio.h>

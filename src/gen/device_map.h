@@ -81,7 +81,7 @@ void le_map_align(struct map *m);
 /* device_map_tile.c: whether it is to be made in tiles, which is then set */
 bool le_map_find_tiles(struct map *m);
 
-/* device_map_places.c: what a thread knows before it reads */
+/* device_map_index.c: what a thread knows before it reads */
 struct map_names {
     const char *place[MAP_AXES_MAX]; /* along each axis; FLAT: arrays, by turn, unless each thread has one element */
     const char *from, *to, *whole;   /* elements that count, by turn, and whether all do (of splits: and read inside);

@@ -14,7 +14,7 @@ __asm__(".pushsection .rodata\n"
         ".incbin \"" LE_GEN_FOLDER "/device_scan.cu\"\n"
         ".incbin \"" LE_GEN_FOLDER "/device_map.cu\"\n"
         ".incbin \"" LE_GEN_FOLDER "/device_product.cu\"\n"
-        ".incbin \"" LE_GEN_FOLDER "/device_own.cu\"\n"
+        ".incbin \"" LE_GEN_FOLDER "/device_private_scatter.cu\"\n"
         ".incbin \"" LE_GEN_FOLDER "/device_interpreter.cu\"\n"
         ".byte 0\n"
         ".popsection\n");

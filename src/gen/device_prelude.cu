@@ -445,7 +445,7 @@ template <class T> __device__ inline bool le_is_higher_back(long long at, T best
     return at == le_nowhere || a != a || (best == best && a >= best);
 }
 //: le_scan
-// All prefixes of a row of terms. The order of sums and products of floats is that of device/cpu/kernels_scans.c: T(the
+// All prefixes of a row of terms. The order of sums and products of floats is that of device/cpu/kernels/kernels_scans.c: T(the
 // terms of a group of 16 up to this one) after the groups before it in its chunk of 16384, after the chunks before it.
 template <class T, bool PRODUCT> struct le_scan {
     int count;

@@ -3,8 +3,8 @@
  * they make an element's place is the loads' own affair, so that strides, windows and stretched axes need no word here.
  * Whatever the tile, an element's products are added in the order of the terms. */
 #include "gen/device_product.h"
-#include "gen/device_team.h"
-#include "ir/contract.h"
+#include "gen/device_group_reduce.h"
+#include "ir/passes/contract.h"
 
 #define SHORT_MIN  32 /* rows and columns: half a tile's */
 #define TERMS_MIN  16

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "device/cpu/ops.h"
+#include "device/cpu/machine/ops.h"
 #include "device/device_open.h"
 #include "gen/device_gen.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Rows that several passes run over and that are kept meanwhile: what their files share. */
 #ifndef LE_DEVICE_ROW_H
 #define LE_DEVICE_ROW_H
-#include "gen/device_team.h"
+#include "gen/device_group_reduce.h"
 
 /* device_row_shape.c: who keeps what of a row */
 struct row_need {

@@ -1,7 +1,7 @@
 /* Scans by one thread along each row, where rows cannot be counted before the kernel starts; all others are made by
- * teams (device_scan_team.c). A turn of the loop adds the term that its total has and its neighbour's has not
+ * teams (device_scan_group.c). A turn of the loop adds the term that its total has and its neighbour's has not
  * (scan_code.c); elements whose range is empty are a kernel of their own. */
-#include "gen/device_team.h"
+#include "gen/device_group_reduce.h"
 
 /* What takes the terms. */
 struct state {

@@ -1,5 +1,5 @@
 //: le_scan_sixteen
-// All prefixes of a group, in place. The order is that of device/cpu/kernels_scans.c: T(the terms of a group of 16 up
+// All prefixes of a group, in place. The order is that of device/cpu/kernels/kernels_scans.c: T(the terms of a group of 16 up
 // to this one) after the groups before it in its chunk of 16384, after the chunks before it.
 template <class M> __device__ inline void le_scan_sixteen(M (&t)[16]) {
 #pragma unroll

@@ -1,6 +1,6 @@
 /* The terms of a group: which of its axes are one, how many terms a thread reads at once, and the lambdas that make the
  * total of one term or of several side by side. */
-#include "gen/device_team.h"
+#include "gen/device_group_reduce.h"
 #include <stdio.h>
 #include <string.h>
 

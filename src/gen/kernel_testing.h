@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "base/text.h"
 #include "gen/kernel.h"
+#include "tests/ir/reader/ir_reader.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Regions, host indices and bounds known only as they run: stages given as IR are generated and run by the machine, and
  * their results compared with the same in C. */
 #include "gen/kernel_testing.h"
-#include "device/cpu/execute.h"
+#include "device/cpu/machine/execute.h"
 
 #define VALUES_MAX 16
 

@@ -1,4 +1,4 @@
-/* A SCAN stage to launches (device/cpu/kernels_scans.c has the order of its terms).
+/* A SCAN stage to launches (device/cpu/kernels/kernels_scans.c has the order of its terms).
  *
  * The loop goes over the stage's own index i, upwards or downwards, so that each turn adds one term: the one that i's
  * total has and its neighbour's has not. Elements whose range is empty are a launch of their own; terms before the

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "ir/ranges.h"
+#include "tests/ir/reader/ir_reader.h"
 #include <math.h>
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include "base/text.h"
 #include "ir/ranges.h"
+#include "tests/ir/reader/ir_reader.h"
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -199,7 +199,7 @@ struct le_stage {
     struct le_node **left; /* i64, one an axis */
     int left_count;
     struct le_node *node;    /* of the target's compute type */
-    struct le_node *product; /* CONTRACT: the same as sums of products of loads (ir/contract.h); else NULL */
+    struct le_node *product; /* CONTRACT: the same as sums of products of loads (ir/passes/contract.h); else NULL */
     enum le_scatter scatter;
     struct le_pair *pairs; /* EACH: what it writes, and the base of each (target and base are the first's); MOVE */
     int pair_count;
@@ -333,8 +333,6 @@ void le_pass_sweep(struct le_ir *ir); /* marks stages dead whose value nobody re
 
 void le_ir_number_stages(struct le_ir *ir); /* tells values who makes them, after stages were moved */
 
-/* print.c and read.c: the IR as text. What is read is whole enough to be walked, printed and verified, whatever the
- * text says; LEAT_PROGRAM where it is no IR. */
+/* text/print.c: the IR as text. tests/ir/reader reads it back. */
 void le_ir_print(const struct le_ir *ir, struct le_text *out);
-leat_status le_ir_read(struct le_arena *arena, const char *text, size_t size_bytes, struct le_ir **ir);
 #endif

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "base/text.h"
 #include "ir/ir.h"
+#include "tests/ir/reader/ir_reader.h"
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "ir/ir.h"
+#include "tests/ir/reader/ir_reader.h"
 
 static struct le_arena arena;
 static struct le_ir *ir;

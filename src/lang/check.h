@@ -3,7 +3,7 @@
  */
 #ifndef LE_CHECK_H
 #define LE_CHECK_H
-#include "lang/fault.h"
+#include "lang/program_error.h"
 #include "lang/tree.h"
 #include <setjmp.h>
 

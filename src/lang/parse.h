@@ -1,7 +1,7 @@
 /* Internals of the parser: its state, and what statements (parse.c) and expressions (parse_expression.c) share. */
 #ifndef LE_PARSE_H
 #define LE_PARSE_H
-#include "lang/fault.h"
+#include "lang/program_error.h"
 #include "lang/scan.h"
 #include <setjmp.h>
 

@@ -3,7 +3,7 @@
  * about it. */
 #include "lang/scan.h"
 #include "base/text.h"
-#include "lang/fault.h"
+#include "lang/program_error.h"
 #include "lang/habits.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The range rules (ir/ranges.c) on the text alone. An index is reported only if no input can give it a range: factors
  * that are unknown are taken as what helps. Extents are known of arrays whose sizes are written in the program. */
 #include "lang/static_ranges.h"
-#include "lang/fault.h"
+#include "lang/program_error.h"
 #include "lang/static_form.h"
 
 /* An axis over which an index may run. */

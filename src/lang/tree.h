@@ -321,9 +321,9 @@ struct le_input {
  * comes from the inputs, LEAT_MISSING for one that is not bound, LEAT_PROGRAM for the text). Symbols, steps and ids
  * keep their order and number; further indices may come. */
 struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *tree, const struct le_input *inputs);
-/* split.c: the same program over real numbers: a complex symbol keeps its id as its real part, its imaginary part comes
- * behind all others; its steps come in pairs. *inputs becomes what the parts are bound to. The tree itself where
- * nothing is complex; NULL on error. Nodes may have several parents. */
+/* complex_statements.c: the same program over real numbers: a complex symbol keeps its id as its real part, its
+ * imaginary part comes behind all others; its steps come in pairs. *inputs becomes what the parts are bound to. The
+ * tree itself where nothing is complex; NULL on error. Nodes may have several parents. */
 struct le_tree *le_split(struct le_arena *arena, struct le_tree *tree, const struct le_input **inputs);
 const char *le_part_name(enum le_part part);
 /* The default results' symbol ids, in order of appearance; *count may be 0. */

@@ -1,4 +1,4 @@
-#include "run/device_run.h"
+#include "run/device/device_run.h"
 #include "base/text.h"
 #include <stdarg.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef LE_CALL_H
 #define LE_CALL_H
 #include "array/array.h"
-#include "run/plan.h"
+#include "run/plan/plan.h"
 #include "run/program.h"
 
 enum le_bound { LE_BOUND_NOT, LE_BOUND_ARRAY, LE_BOUND_NUMBER };
@@ -61,7 +61,8 @@ leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_a
 leat_status le_call_store(leat_call *call, const leat_array *target, const struct le_cell *cell, const char *what);
 /* The IR and the plan for what is bound, without running. */
 leat_status le_call_prepare(leat_call *call);
-/* parts.c: s->bound, what the symbols of a program of real parts are bound to; what nobody needs any more goes. */
+/* complex_values.c: s->bound, what the symbols of a program of real parts are bound to; what nobody needs any more
+ * goes. */
 leat_status le_bind_parts(struct leat_call *call);
 void le_unbind_parts(struct le_specialised *s);
 void le_forget_part(struct le_specialised *s, int symbol);

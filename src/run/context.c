@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/store.h"
 #include "device/device_open.h"
-#include "run/code.h"
-#include "run/machine.h"
+#include "run/compiled_code.h"
+#include "run/host_info.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

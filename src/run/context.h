@@ -5,9 +5,9 @@
 #include "array/array.h"
 #include "base/ledger.h"
 #include "base/thread.h"
-#include "device/cpu/ops.h"
+#include "device/cpu/machine/ops.h"
 #include "gen/device_interpreter.h"
-#include "run/machine.h"
+#include "run/host_info.h"
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "run/context.h"
-#include "run/machine.h"
+#include "run/host_info.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

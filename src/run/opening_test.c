@@ -1,7 +1,7 @@
 /* Programs on a device whose context takes a while: on sim, with LEAT_SIM_CONTEXT_MS's option. What is compiled
  * meanwhile, what waits, and what becomes of a context that cannot be made. */
 #include "base/store_testing.h"
-#include "device/sim/sim.h"
+#include "sim/sim.h"
 #include "leat.h"
 #include <pthread.h>
 #include <stdatomic.h>

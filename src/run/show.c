@@ -1,8 +1,8 @@
 /* A call's IR, plan and bytecode as text. */
 #include "base/text.h"
 #include "run/call.h"
-#include "run/contraction.h"
-#include "run/device_run.h"
+#include "run/plan/contraction.h"
+#include "run/device/device_run.h"
 
 static void show_range(const struct le_plan *plan, const struct le_ir *ir, int index, struct le_text *out) {
     const struct le_range *r = &plan->space.ranges[index];

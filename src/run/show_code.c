@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "device/cuda/cuda_compile.h"
 #include "device/cuda/disassemble.h"
-#include "run/device_run.h"
+#include "run/device/device_run.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -55,7 +55,7 @@ enum le_code {
     LE_CODE_VEC_ADD, /* d takes a[k] into lane k; ARG*: b (i64) the index of each lane's term; c: bool, lanes to leave
                         out, or none */
     LE_CODE_VEC_END, /* d[k] = total of lane k of accumulator a */
-    /* scans over the lanes of a loop: accumulator c goes on from block to block (device/cpu/kernels_scans.c) */
+    /* scans over the lanes of a loop: accumulator c goes on from block to block (device/cpu/kernels/kernels_scans.c) */
     LE_CODE_SCAN_INIT,  /* d = empty; a: a total to start from, or none */
     LE_CODE_SCAN,       /* d[k] (ARG*: i64) = total of c with terms a[0..k]; ARG*: b (i64) their indices */
     LE_CODE_SCAN_BACK,  /* d[k] = total of c with terms a[k..n); ARG*: of equal ones the last met wins */

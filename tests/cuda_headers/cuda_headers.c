@@ -4,9 +4,9 @@
  * are first compared in size, alignment and sign; then ours are renamed to theirs, and every function must be of
  * exactly their type, which is that of the version that the table asks the driver for. Each comparison counts one; main
  * says how many there were. */
-#include "device/cublas.h"
-#include "device/cuda_driver.h"
-#include "device/nvrtc.h"
+#include "device/driver/cublas.h"
+#include "device/driver/cuda_driver.h"
+#include "device/driver/nvrtc.h"
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <nvrtc.h>

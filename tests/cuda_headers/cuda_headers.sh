@@ -17,14 +17,14 @@ version=$(awk '/#define CUDA_VERSION/ { print $3 }' "$headers/cuda.h")
 # compare SOURCES: compiles against the tables of SOURCES/device
 compare() {
     # functions newer than these headers are left out
-    awk -v most="$version" -F', ' '!/^LE_CU\(/ || $3 + 0 <= most + 0' "$1/device/cuda_driver.def" >"$scratch/rows.def"
+    awk -v most="$version" -F', ' '!/^LE_CU\(/ || $3 + 0 <= most + 0' "$1/device/driver/cuda_driver.def" >"$scratch/rows.def"
     # shellcheck disable=SC2086
     ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$1" -isystem "$headers" \
         -DLE_CU_ROWS="\"$scratch/rows.def\"" "$here/cuda_headers.c" -o "$scratch/cuda_headers" >"$scratch/said" 2>&1
 }
 compare "$root/src" || { cat "$scratch/said" && exit 1; }
 "$scratch/cuda_headers" || exit 1
-left=$(($(grep -c '^LE_CU(' "$root/src/device/cuda_driver.def") - $(grep -c '^LE_CU(' "$scratch/rows.def")))
+left=$(($(grep -c '^LE_CU(' "$root/src/device/driver/cuda_driver.def") - $(grep -c '^LE_CU(' "$scratch/rows.def")))
 [ "$left" -eq 0 ] || echo "not compared, newer than these headers: $left functions"
 
 status=0

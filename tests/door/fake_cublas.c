@@ -1,6 +1,6 @@
 /* A libcublas that multiplies nothing, for the tests of the door. FAKE_MISSING, when compiled: without
  * cublasSetWorkspace. */
-#include "device/cublas.h"
+#include "device/driver/cublas.h"
 
 #define OUT __attribute__((visibility("default")))
 

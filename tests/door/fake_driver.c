@@ -2,7 +2,7 @@
  *   FAKE_VERSION  12040    FAKE_COUNT 1      FAKE_INIT 0 (the error of cuInit)     FAKE_STUB (an error of everything)
  *   FAKE_MISSING  a symbol that it lacks     FAKE_CAPABILITY 90    FAKE_MODE 0 (of computing)
  * FAKE_ENTRY, when compiled: 2 both cuGetProcAddress, 1 the first of them alone, 0 none. */
-#include "device/cuda_driver.h"
+#include "device/driver/cuda_driver.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static const struct {
     int version;
 } rows[] = {
 #define LE_CU(name, symbol, version, need, parameters) {symbol, version},
-#include "device/cuda_driver.def"
+#include "device/driver/cuda_driver.def"
 #undef LE_CU
 };
 static const struct {

@@ -1,7 +1,7 @@
 /* A libnvrtc that compiles nothing, for the tests of the door. Its version is FAKE_NVRTC_VERSION, else the number of
  * its file's name and .0: one file, linked under several names, is several versions. FAKE_MISSING, when compiled:
  * without nvrtcGetCUBIN. */
-#include "device/nvrtc.h"
+#include "device/driver/nvrtc.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

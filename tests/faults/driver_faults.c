@@ -6,7 +6,7 @@
  * usage: driver_faults [all] [SCENARIO...]; all: every call of every scenario, in every way (13 minutes of one core);
  * else those of opening once, of long scenarios some, and the ways that differ most. Exit status 77 where sim cannot
  * compile. */
-#include "device/sim/sim.h"
+#include "sim/sim.h"
 #include "leat.h"
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# floors.sh finds what it is there to find: a small tree with one breach of each kind.
+# Checks that floors.sh finds each kind of breach, in a small tree with one breach at a time.
 set -u
 floors=$(cd "$(dirname "$0")" && pwd)/floors.sh
 tree=$(mktemp -d)
@@ -19,21 +19,31 @@ expect() {
     [ "$got" -eq "$2" ] || { echo "$1: $3: expected $2, got $got" && status=1; }
 }
 fresh
-for rule in includes headers names lengths columns calls; do expect "$rule" 0 "a tree without a breach"; done
+for rule in includes headers names tags documents lengths columns calls; do expect "$rule" 0 "a tree without a breach"; done
 fresh && echo '#include "gen/high.h"' >"$tree/src/base/up.c" && expect includes 1 "upwards"
 fresh && echo '#include "base/low.h"' >"$tree/src/cli/main.c" && expect includes 1 "the command below leat.h"
 fresh && echo '#include "base/none.h"' >"$tree/src/base/up.c" && expect includes 1 "a file that is not there"
 fresh && echo '#include "base/b.h"' >"$tree/src/base/a.h" && echo '#include "base/a.h"' >"$tree/src/base/b.h" && expect includes 1 "a cycle"
-apart() {
-    fresh && mkdir -p "$tree/src/device/cuda" "$tree/src/device/sim"
-    echo 'int le_s(void);' >"$tree/src/device/sim/s.h" && echo 'int le_d(void);' >"$tree/src/device/d.h"
+devices() {
+    fresh && mkdir -p "$tree/src/device/cuda" "$tree/src/device/cpu" "$tree/src/device/front" "$tree/src/sim"
+    echo 'int le_s(void);' >"$tree/src/sim/s.h" && echo 'int le_d(void);' >"$tree/src/device/front/d.h"
+    echo 'int le_p(void);' >"$tree/src/device/cpu/p.h"
 }
-apart && printf '#include "device/d.h"\n#include "device/cuda/c.h"\n' >"$tree/src/device/cuda/c.c" &&
-    echo 'int le_c(void);' >"$tree/src/device/cuda/c.h" && expect includes 0 "a device's own folder and what is shared"
-apart && echo '#include "device/sim/s.h"' >"$tree/src/device/device_open.c" && expect includes 0 "the file that chooses a backend"
-apart && echo '#include "device/sim/s.h"' >"$tree/src/device/a.c" && expect includes 1 "a backend in the front door"
-apart && echo '#include "device/sim/s.h"' >"$tree/src/device/cuda/c.c" && expect includes 1 "one device in another"
-apart && echo '#include "../sim/s.h"' >"$tree/src/device/cuda/c.c" && expect includes 1 "one device in another, by a detour"
+devices && printf '#include "device/front/d.h"\n#include "device/cuda/c.h"\n' >"$tree/src/device/cuda/c.c" &&
+    echo 'int le_c(void);' >"$tree/src/device/cuda/c.h" && expect includes 0 "a backend uses its own room and the front door"
+devices && echo '#include "sim/s.h"' >"$tree/src/device/a.c" && expect includes 0 "device chooses a backend"
+devices && echo '#include "device/cpu/p.h"' >"$tree/src/device/cuda/c.c" && expect includes 1 "one backend uses another"
+devices && echo '#include "../cpu/p.h"' >"$tree/src/device/cuda/c.c" && expect includes 1 "one backend uses another, by a relative path"
+devices && echo '#include "device/front/d.h"' >"$tree/src/sim/s.c" && expect includes 1 "sim uses a device"
+fresh && mkdir "$tree/src/attic" && echo '#include "base/low.h"' >"$tree/src/attic/a.c" && expect includes 1 "a room that is not in the table"
+fresh && mkdir -p "$tree/tests" && echo 'int le_t(void);' >"$tree/tests/t.h" && echo '#include "tests/t.h"' >"$tree/src/gen/a.c" && expect includes 1 "a header of the tests"
+rm -rf "$tree/tests"
+fresh && echo 'struct low { int a; };' | tee "$tree/src/base/a.h" >"$tree/src/gen/b.h" && expect tags 1 "a tag in two headers"
+fresh && printf 'struct low {\n    int a;\n};\nstatic int low(void) {\n    return 1;\n}\n' >"$tree/src/base/a.c" && expect tags 1 "a tag that is a function's name"
+fresh && echo 'See HOUSE.md.' >"$tree/README.md" && expect documents 1 "a document that does not exist"
+rm -f "$tree/README.md"
+fresh && echo '/* See none.h. */' >"$tree/src/base/a.c" && expect documents 1 "a header that does not exist, in a comment"
+fresh && echo '/* See low.h. */' >"$tree/src/base/a.c" && expect documents 0 "a header that exists, in a comment"
 fresh && echo 'le_none le_f(void);' >"$tree/src/base/a.h" && expect headers 1 "a type that is not there"
 fresh && echo '/* */' >"$tree/src/gen/low.h" && expect names 1 "two of one name"
 fresh && { printf 'int le_f(int a) {\n' && yes '    a++;' | head -60 && printf '    return a;\n}\n'; } >"$tree/src/base/a.c" && expect lengths 1 "a long function"

@@ -1,18 +1,18 @@
 #!/bin/sh
-# The house rules that a script can check. Prints each breach; exit status 1 if there is one.
-#   includes   a file includes its own folder and lower floors only; cli: leat.h and its own folder; headers have no cycle;
-#              device/cpu, device/cuda and device/sim do not include each other, and of the files directly in
-#              device/ only device_open.c and tests include them
-#   headers    every header compiles alone; leat.h as C11, as C++ and pedantically
+# Checks the house rules that a script can check. Prints each breach. The exit status is 1 if there is one.
+#   includes   a file includes its own room and the rooms that its room may use (the table below); headers have no cycles
+#   headers    every header compiles alone; leat.h compiles as C11, as C++ and with -pedantic
 #   names      file names are unique
-#   lengths    functions at most 60 lines, files at most 600 (tables, .def, and leat.h, the one public header, apart)
-#   columns    lines of at most 120 bytes, but for tables marked with clang-format off
-#   format     clang-format 14 would change nothing; exit status 77 where it is not installed
-#   calls      memory goes through base/memory.h; no stdout, stderr or exit below cli, but for bounds_check.c, which reports a
-#              bug and aborts in builds that look for those
+#   tags       a struct, union or enum tag is declared in one header at most, and is no function's name
+#   documents  every .md file and every source file that is named in a document, a comment or a script exists
+#   lengths    functions have at most 60 lines, files at most 600 (.def tables and leat.h excepted)
+#   columns    lines have at most 120 bytes, except in tables marked with clang-format off
+#   format     clang-format 14 changes nothing; exit status 77 if it is not installed
+#   calls      memory goes through base/memory.h; nothing below cli uses stdout, stderr or exit, except bounds_check.c, which
+#              reports a bug of Leat's and aborts, in builds that check
 # usage: floors.sh RULE [SOURCE-FOLDER]
 set -u
-rule=${1:?usage: floors.sh includes|headers|names|lengths|columns|format|calls [FOLDER]}
+rule=${1:?usage: floors.sh includes|headers|names|tags|documents|lengths|columns|format|calls [FOLDER]}
 cd "${2:-$(dirname "$0")/../..}" || exit 2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -28,11 +28,34 @@ laid_out() {
     done | LC_ALL=C sort
 }
 
-# floor FOLDER: sets $floor; without a process of its own, since there are thousands of includes
-floor() {
+# The rooms, lowest first, and what each may use besides itself. A room in device/ is a room of its own; device itself is the
+# files directly in it. A later room may not be used by an earlier one.
+rooms() {
+    cat <<'END'
+base
+spec            base
+device/driver   base spec
+sim             base spec device/driver
+lang            base spec
+trace           base spec
+ir              base spec lang
+device/front    base spec
+device/cpu      base spec device/front
+device/cuda     base spec device/driver device/front
+device          base spec sim device/driver device/front device/cpu device/cuda
+gen             base spec lang ir device device/cpu
+array           base spec device device/front
+run             base spec lang ir gen array sim device device/front device/cpu device/cuda
+api             base spec lang ir gen array run trace sim device device/front device/cpu device/cuda
+cli
+END
+}
+
+# room FILE: sets $room, from the path below src/
+room() {
     case $1 in
-    base) floor=0 ;; spec) floor=1 ;; lang | trace) floor=2 ;; ir | device) floor=3 ;; gen) floor=4 ;;
-    array) floor=5 ;; run) floor=6 ;; api) floor=7 ;; cli) floor=8 ;; *) floor=unknown ;;
+    device/*/*) room=${1#device/} && room=device/${room%%/*} ;;
+    *) room=${1%%/*} ;;
     esac
 }
 
@@ -44,41 +67,29 @@ include_pairs() {
             if [ -f "src/$name" ]; then echo "$file src/$name"
             elif [ -f "$beside" ]; then echo "$file $beside"
             elif [ -f "include/$name" ]; then echo "$file include/$name"
+            elif [ -f "$name" ]; then echo "$file $name"
             else echo "$file ?$name"; fi
         done
     done | sed ':a; s: \(.*/\)*[^/ .][^/ ]*/\.\./: \1:; ta'
 }
 
-# apart FILE INCLUDED: a backend's folder may be included by itself, device_open.c and tests. What backends share is
-# directly in device/.
-apart() {
-    case $2 in src/device/*/*) theirs=${2#src/device/} ;; *) return ;; esac
-    case $1 in
-    src/device/*/*) ours=${1#src/device/} ;;
-    src/device/device_open.c | *_test.c | *_testing.h) return ;;
-    *) echo "$1: the front door may not include the backend's $2" && return ;;
-    esac
-    [ "${ours%%/*}" = "${theirs%%/*}" ] || echo "$1: device/${ours%%/*} may not include $2"
-}
-
 check_includes() {
     include_pairs >"$scratch/pairs"
+    rooms | tr -s ' ' >"$scratch/rooms"
     while read -r file included; do
         case $included in
         \?*) echo "$file: no such file: ${included#?}" && continue ;;
         include/leat.h) continue ;;
+        tests/*)
+            case $file in *_test.c | *_testing.h) ;; *) echo "$file: only a test may include $included" ;; esac
+            continue ;;
         esac
-        from=${file#*/} to=${included#*/}
-        from=${from%%/*} to=${to%%/*}
-        [ "$from" = device ] && apart "$file" "$included"
-        [ "$from" = "$to" ] && continue
-        floor "$from"
-        upper=$floor
-        floor "$to"
-        lower=$floor
-        if [ "$upper" = unknown ] || [ "$lower" = unknown ]; then echo "$file: folder without a floor"
-        elif [ "$from" = cli ]; then echo "$file: the command uses leat.h alone, not $included"
-        elif [ "$lower" -ge "$upper" ]; then echo "$file: $from may not include $included"; fi
+        room "${file#src/}"
+        from=$room
+        room "${included#src/}"
+        [ "$from" = "$room" ] && continue
+        grep -q "^$from\( \|\$\)" "$scratch/rooms" || { echo "$file: $from is not in the table of rooms" && continue; }
+        grep -q "^$from .*\b$room\( \|\$\)" "$scratch/rooms" || echo "$file: $from may not include $included"
     done <"$scratch/pairs" >>"$breaches"
     grep '\.h .*\.h$' "$scratch/pairs" | tsort >/dev/null 2>"$scratch/cycles"
     sed 's/^tsort: //; s/^/header cycle: /' "$scratch/cycles" >>"$breaches"
@@ -102,6 +113,48 @@ check_headers() {
 
 check_names() {
     sources | sed 's:.*/::' | LC_ALL=C sort | uniq -d | sed 's/$/: more than one file has this name/' >>"$breaches"
+}
+
+# Tags from the first column only, so that a tag inside of another struct counts for its header as well.
+check_tags() {
+    sources | grep '\.h$' | grep -v '_testing\.h$' | xargs -r grep -oHE '\b(struct|union|enum) [a-z_0-9]+ \{' |
+        sed 's/^\(.*\):\(struct\|union\|enum\) \(.*\) {$/\3 \1/' | LC_ALL=C sort -u >"$scratch/header_tags"
+    cut -d' ' -f1 "$scratch/header_tags" | uniq -d | while read -r tag; do
+        echo "$tag: a tag in more than one header: $(sed -n "s/^$tag //p" "$scratch/header_tags" | tr '\n' ' ')"
+    done >>"$breaches"
+    sources | grep -v '_test\.c$' | grep -v '_testing\.h$' >"$scratch/code"
+    xargs -r grep -ohE '\b(struct|union|enum) [a-z_0-9]+ \{' <"$scratch/code" | sed 's/^[a-z]* \(.*\) {$/\1/' | LC_ALL=C sort -u >"$scratch/tags"
+    xargs -r grep -ohE '^[A-Za-z_][A-Za-z_0-9 *]*[ *]([a-z_0-9]+)\(' <"$scratch/code" | sed 's/($//; s/.*[ *]//' | LC_ALL=C sort -u >"$scratch/functions"
+    LC_ALL=C comm -12 "$scratch/tags" "$scratch/functions" | sed 's/$/: the name of a tag and of a function/' >>"$breaches"
+}
+
+# Three kinds of mention: a document by its name (NAME.md), a path from the top or from src/, and a source file that a comment in
+# src/ names. Headers of others are listed in `theirs`.
+check_documents() {
+    git ls-files >"$scratch/files" 2>/dev/null && [ -s "$scratch/files" ] || find . -type f | sed 's:^\./::' >"$scratch/files"
+    grep -E '\.(md|c|h|inc|cu|def|cmake|sh|py|scd)$|(^|/)Makefile$' "$scratch/files" |
+        grep -vE '^(bench/results|tests/fuzz/corpus|tests/floors)/|_test\.c$' >"$scratch/texts"
+    LC_ALL=C xargs awk '
+        BEGIN {
+            split("cuda.h nvrtc.h cublas_v2.h cupti.h cupti_activity.h cuda_fp16.h cuda_bf16.h cooperative_groups.h stdio.h stdint.h stddef.h math.h", names, " ")
+            for (k in names) theirs[names[k]] = 1
+        }
+        FILENAME == ARGV[1] { known[$0] = 1; below = $0; sub(/^(src|include)\//, "", below); known[below] = 1; sub(/.*\//, "", below); known[below] = 1; next }
+        function look(text, pattern,    rest, name) {
+            for (rest = " " text " "; match(rest, "[^A-Za-z_0-9./]" pattern "[^A-Za-z_0-9(]"); rest = substr(rest, RSTART + RLENGTH - 1)) {
+                name = substr(rest, RSTART + 1, RLENGTH - 2)
+                if (!(name in known) && !(name in theirs)) print FILENAME ":" FNR ": no such file: " name
+            }
+        }
+        {
+            look($0, "[A-Z][A-Z][A-Z]+\\.md")
+            look($0, "(docs|src|include|cmake|tools|bench|examples|man|base|spec|lang|ir|gen|array|run|api|cli|sim|device|trace)/[a-z_0-9\\/]*[a-z_0-9]\\.(md|cmake|c|h|inc|cu|def|sh|py|scd)")
+            if (FILENAME ~ /^src\// && ($0 ~ /^ ?\*/ || $0 ~ /\/\*/) && $0 !~ /#include/) {
+                comment = $0
+                sub(/^.*\/\*/, "", comment)
+                look(comment, "[a-z][a-z_0-9][a-z_0-9]+\\.[ch]")
+            }
+        }' "$scratch/files" <"$scratch/texts" >>"$breaches"
 }
 
 # A function's body opens and closes with a brace in the first column, or opens at the end of a line that starts there.
@@ -146,7 +199,7 @@ check_calls() {
     # comments and strings are blanked first
     while read -r file; do
         sed 's:"\([^"\\]\|\\.\)*":"":g; s:/\*.*\*/::; s:^[[:space:]]*/\*.*::; s:^ \*.*::' "$file" >"$scratch/plain"
-        [ "$file" = src/device/cpu/bounds_check.c ] ||
+        [ "$file" = src/device/cpu/machine/bounds_check.c ] ||
             grep -nE '(^|[^A-Za-z0-9_>.])(printf|puts|putchar|perror|exit|abort|_exit)[[:space:]]*\(|(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)' \
                 "$scratch/plain" | sed "s|^|$file:|"
         [ "$file" = src/base/memory.c ] ||
@@ -156,7 +209,7 @@ check_calls() {
 }
 
 case $rule in
-includes | headers | names | lengths | columns | format | calls) "check_$rule" ;;
+includes | headers | names | tags | documents | lengths | columns | format | calls) "check_$rule" ;;
 *) echo "floors.sh: no rule $rule" >&2 && exit 2 ;;
 esac
 cat "$breaches"

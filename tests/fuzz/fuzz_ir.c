@@ -2,6 +2,7 @@
  * through, the passes leave sound. */
 #include "base/text.h"
 #include "ir/ir.h"
+#include "tests/ir/reader/ir_reader.h"
 #include <stdlib.h>
 #include <string.h>
 

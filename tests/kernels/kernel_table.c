@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "device/cuda/cuda_compile.h"
-#include "device/cuda/door.h"
-#include "run/code.h"
+#include "device/cuda/cuda_libraries.h"
+#include "run/compiled_code.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

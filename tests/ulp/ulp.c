@@ -9,7 +9,7 @@
  * The exact result e is rounded to the type; where that differs from the result r the error is |r - e| / ulp(e). Where
  * e is too large for the type the result is to be infinite, where it is NaN, NaN; a zero has its right sign. lgamma
  * below 0 is measured in units of max(|e|, 1): its zeros there are at no floating-point numbers. */
-#include "device/cpu/ops.h"
+#include "device/cpu/machine/ops.h"
 #include "oracle.h"
 #include <math.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #include "device/cpu/blas.h"
 #include "base/library_search.h"
 #include "device/cpu/blas_room.h"
-#include "device/cpu/ops.h"
+#include "device/cpu/machine/ops.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

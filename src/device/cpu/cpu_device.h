@@ -2,7 +2,7 @@
  * CUDA C. Nothing of the vector machine (execute.h) is here: programs reach that directly. Any thread. */
 #ifndef LE_CPU_DEVICE_H
 #define LE_CPU_DEVICE_H
-#include "device/device_state.h"
+#include "device/front/device_state.h"
 
 /* Fills device->ops, native and limits. Cannot fail. */
 void le_cpu_device_new(struct le_device *device);

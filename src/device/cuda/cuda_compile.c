@@ -1,10 +1,10 @@
 /* See cuda_compile.h. */
 #include "device/cuda/cuda_compile.h"
-#include "base/ending.h"
+#include "base/exit_guard.h"
 #include "base/memory.h"
 #include "device/cuda/compile_log.h"
-#include "device/cuda/cuda_keep.h"
-#include "device/cuda/door.h"
+#include "device/cuda/cuda_cached_code.h"
+#include "device/cuda/cuda_libraries.h"
 #include "device/cuda/nvrtc_headers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static void add_toolkit(struct job *job, const char *folder) {
 }
 
 /* The toolkit's headers come last, after the user's own; the simulator brings its own. What stands here of `source` is
- * in the key of code that is kept: cuda_keep.c. */
+ * in the key of code that is kept: cuda_cached_code.c. */
 static leat_status make_options(struct job *job) {
     const struct le_module_source *source = job->source;
     const char *folder = job->is_sim || source->is_whole ? NULL : le_cuda_include_folder();

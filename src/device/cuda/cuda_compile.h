@@ -3,7 +3,7 @@
 #ifndef LE_CUDA_COMPILE_H
 #define LE_CUDA_COMPILE_H
 #include "device/cuda/cuda_device.h"
-#include "device/module.h"
+#include "device/front/module.h"
 
 /* For the driver: a cubin, or, where NVRTC does not know the architecture, the PTX itself. */
 struct le_cuda_image {

@@ -1,8 +1,8 @@
 /* CUDA C by a real NVRTC, which needs no GPU: what the code is for, names, parameters, options, errors. Skipped where
  * there is none. */
-#include "device/device_testing.h"
+#include "device/front/device_testing.h"
 #include "device/cuda/cuda_compile.h"
-#include "device/cuda/door.h"
+#include "device/cuda/cuda_libraries.h"
 
 static const char TEXT[] =
     "#include <cuda_fp16.h>\n"

@@ -2,7 +2,7 @@
  * of their own. */
 #include "device/cuda/cuda_device.h"
 #include "base/memory.h"
-#include "device/cuda/door.h"
+#include "device/cuda/cuda_libraries.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
-/* The backend over a CUDA driver's table: the real one (door.h) or the simulator's, as device_open.c chooses. The front
- * door has checked all input. Each call waits for the context while it is being made, makes it current, and restores
- * the previous one. Any thread. */
+/* The backend over a CUDA driver's table: the real one (cuda_libraries.h) or the simulator's, as device_open.c chooses.
+ * The front door has checked all input. Each call waits for the context while it is being made, makes it current, and
+ * restores the previous one. Any thread. */
 #ifndef LE_CUDA_DEVICE_H
 #define LE_CUDA_DEVICE_H
-#include "device/cublas.h"
-#include "device/cuda/nvrtc_warm.h"
-#include "device/cuda_driver.h"
-#include "device/device_state.h"
-#include "device/nvrtc.h"
+#include "device/driver/cublas.h"
+#include "device/cuda/nvrtc_preload.h"
+#include "device/driver/cuda_driver.h"
+#include "device/front/device_state.h"
+#include "device/driver/nvrtc.h"
 
 struct le_cuda_device {
     const struct le_cuda_driver *driver;

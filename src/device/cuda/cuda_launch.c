@@ -3,7 +3,7 @@
  * parameters are set anew where they are others than the last time. */
 #include "base/memory.h"
 #include "device/cuda/cuda_device.h"
-#include "device/module.h"
+#include "device/front/module.h"
 #include <string.h>
 
 /* ---- once */

@@ -2,7 +2,7 @@
  * stream and workspace; the math mode stays what it is: no TF32, nothing emulated. cuBLAS's matrices are of columns, so
  * that the transpose of the target is what it is asked for: right' * left'. */
 #include "device/cuda/cuda_device.h"
-#include "device/cuda/door.h"
+#include "device/cuda/cuda_libraries.h"
 
 #define NAME "cuBLAS"
 

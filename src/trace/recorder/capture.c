@@ -2,7 +2,7 @@
 #include "trace/recorder/capture.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "trace/recorder/call_places.h"
+#include "trace/recorder/call_roles.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>

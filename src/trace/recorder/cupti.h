@@ -1,6 +1,7 @@
 /* CUPTI's interface, as far as the recorder uses it: own declarations, since no header of CUPTI's is needed to build
  * Leat. The layouts of activity records are in cupti_layout.def; tests/cuda_headers compares both with a real cupti.h,
- * where there is one. LE_CUPTI_SYMBOLS is a table that cupti_door.c fills by dlsym and the tests' stand-in exports. */
+ * where there is one. LE_CUPTI_SYMBOLS is a table that cupti_library.c fills by dlsym and the tests' stand-in exports.
+ */
 #ifndef LE_CUPTI_H
 #define LE_CUPTI_H
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "trace/recorder/activity_buffers.h"
 #include "trace/recorder/capture.h"
 #include "trace/recorder/convert.h"
-#include "trace/recorder/cupti_door.h"
+#include "trace/recorder/cupti_library.h"
 #include "trace/recorder/selection.h"
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,6 @@
 /* See selection.h. */
 #include "trace/recorder/selection.h"
-#include "trace/recorder/call_places.h"
+#include "trace/recorder/call_roles.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
 

@@ -1,5 +1,5 @@
 /* The findings as text, CSV and JSON. */
-#include "trace/figures.h"
+#include "trace/format_figures.h"
 #include "trace/report/report.h"
 #include <string.h>
 

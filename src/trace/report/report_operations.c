@@ -1,7 +1,7 @@
 /* The trace itself: a line for each kernel, copy, set and graph, in nvprof's columns. Times are from the trace's start.
  * In text they have the unit that keeps every nanosecond: ms for starts, us for durations. */
 #include "trace/report/report.h"
-#include "trace/rules/places.h"
+#include "trace/rules/user_sources.h"
 
 struct line {
     const struct le_operation *operation;

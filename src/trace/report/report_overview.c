@@ -1,7 +1,7 @@
 /* The picture of the whole: what ran, the wall time of each device as busy and idle, idle by what the host did, the
  * kernels and copies that took most; then the findings. Sums close to the nanosecond, as printed in JSON. */
 #include "trace/device_time.h"
-#include "trace/figures.h"
+#include "trace/format_figures.h"
 #include "trace/report/report.h"
 #include <string.h>
 

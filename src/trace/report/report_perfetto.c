@@ -4,7 +4,7 @@
  * Times are microseconds from the trace's start, with every nanosecond. Tracks of devices have process numbers from
  * 2^30 on, which no operating system hands out. */
 #include "trace/report/report.h"
-#include "trace/rules/places.h"
+#include "trace/rules/user_sources.h"
 
 enum { DEVICE_TRACKS = 1 << 30 };
 

@@ -1,5 +1,5 @@
 /* The summary: a line for each kernel, kind of copy, function and range, in nvprof's columns. */
-#include "trace/figures.h"
+#include "trace/format_figures.h"
 #include "trace/report/report.h"
 
 static const struct {

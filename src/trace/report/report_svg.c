@@ -2,7 +2,7 @@
  * streams, the host's threads, and where the findings are. One file that needs nothing else, light or dark as the
  * reader likes it. What is narrower than a part of a pixel is drawn together with its neighbours. */
 #include "trace/device_time.h"
-#include "trace/figures.h"
+#include "trace/format_figures.h"
 #include "trace/report/report.h"
 #include <stdlib.h>
 #include <string.h>

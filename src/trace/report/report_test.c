@@ -9,7 +9,7 @@
 #include "trace/device_time.h"
 #include "trace/report/report.h"
 #include "trace/report/report_make.h"
-#include "trace/report/report_scene_testing.h"
+#include "trace/report/report_testing.h"
 
 struct sink {
     char *at;

@@ -1,7 +1,7 @@
 /* Asks every rule about every process, or about each device that a process used, and puts what they found in order. One
  * thread; the same index gives the same list. */
 #include "trace/rules/finding.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 #include <stdlib.h>
 #include <string.h>
 

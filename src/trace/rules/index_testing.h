@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "trace/rules/finding.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

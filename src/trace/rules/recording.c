@@ -7,7 +7,7 @@
  * with three calls each; but in all of these the same part of the program's recorded time, 0.31 to 0.35, 0.40 and 0.28
  * to 0.32. So there it is a part of what the call took as recorded; more or less, hence a range. What a graph captures
  * took 2.6 to 4.6 us, though such a call is short. */
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Of every call. */
 enum { CALL_NS = 220 };

@@ -1,6 +1,6 @@
 /* allocation-churn: device or pinned memory is allocated and freed repeatedly while the device works. */
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 #include <string.h>
 
 /* Fewer allocations are set-up. */

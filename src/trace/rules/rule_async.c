@@ -1,6 +1,6 @@
 /* blocked-async: an asynchronous copy returns only when the data is copied, because its memory is pageable. */
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Enqueuing takes 5 to 10 us. A call that takes 50 us has waited for something. */
 enum { LEAST_CALL_NS = 50000, ENQUEUE_NS = 8000 };

@@ -2,7 +2,7 @@
  * launched before. The rule claims no gain: it says what the time was spent on. */
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Percent of a call that it must have waited for kernels. */
 enum { LEAST_WAITED = 50 };

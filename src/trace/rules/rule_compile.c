@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 #include <string.h>
 
 /* Loading from memory takes 0.1 ms. Code that takes a millisecond was compiled or read from a disk. If the loads

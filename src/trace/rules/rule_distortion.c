@@ -1,5 +1,5 @@
 /* distortion: recording itself took so long that the host's times are longer than without it. */
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Percent of the run. Runs differ by less. */
 enum { LEAST_DISTORTION = 5 };

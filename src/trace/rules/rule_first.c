@@ -1,7 +1,7 @@
 /* first-call: the time until the first kernel or graph has run, and how much longer first launches take than later
  * ones. It claims no gain: it says which part of the run is not the program's loop. */
 #include "trace/rules/groups.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* cuInit and a context take 345 ms, which does not matter to a program that runs for seconds. */
 enum { LEAST_SETUP_NS = 100000000 };

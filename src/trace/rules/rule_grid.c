@@ -1,7 +1,7 @@
 /* small-grid: long kernels whose grids leave most of the device empty. */
 #include "trace/rules/occupancy.h"
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* A device hides latencies if at least about a quarter of its threads are in use. Below that, more threads make a
  * kernel faster. */

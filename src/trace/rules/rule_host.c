@@ -2,7 +2,7 @@
  * outside CUDA calls while the device is idle is needed on either of them. But the time right before a module is
  * loaded is compiling for the device, which only Numba, PyTorch and JAX do for the CPU, too. */
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* With 4 TB/s of memory bandwidth against 100 to 200 GB/s, and 60 TFLOP/s against one or two, a CPU takes 20 to 50
  * times as long. Tensor cores are faster still, so the CPU must need at most half of the time. */

@@ -3,7 +3,7 @@
 #include "trace/rules/groups.h"
 #include "trace/rules/occupancy.h"
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* With shorter kernels the host launches too slowly for two to overlap, which is a case for launch-bound. */
 enum { LEAST_MEAN_KERNEL_NS = 20000 };

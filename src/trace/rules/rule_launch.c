@@ -1,5 +1,5 @@
 /* launch-bound: the device is idle between kernels because the host has not yet launched the next one. */
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Fewer gaps are chance. A longer gap is the host's own work, not launching. */
 enum { LEAST_GAPS = 50, LONGEST_GAP_NS = 200000 };

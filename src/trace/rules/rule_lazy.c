@@ -1,5 +1,5 @@
 /* lazy-loading: modules are loaded, or PTX is compiled by the driver, after the first kernel. */
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 #include <string.h>
 
 /* CUPTI's number for it in a JIT record. */

@@ -6,7 +6,7 @@
  * they cannot overlap at all. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* With fewer or smaller pieces, filling and draining the pipeline costs as much as it saves. */
 enum { LEAST_PIECES = 4, LEAST_PIECE_BYTES = 1 << 20 };

@@ -1,7 +1,7 @@
 /* pageable-copy: copies from or to memory that is not page-locked, which the driver moves through its own buffers. */
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Up to 64 KiB the driver copies both kinds of memory in the same way. */
 enum { LEAST_COPY_BYTES = 65537 };

@@ -8,7 +8,7 @@
  * half of which a graph hides. Apart from that, no graph makes a stretch shorter than the device was busy in it. */
 #include "base/hash.h"
 #include "trace/rules/groups.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 #include <string.h>
 
 /* Measured on an H200: a node takes at least 0.5 us. A kernel of 1.3 us takes 1.8 us in a graph, and CUPTI reports 2.3

@@ -1,7 +1,7 @@
 /* queue-full: launches held the host because the queue of a stream was full. The device loses nothing, so no gain is
  * claimed. But the host's time around such launches says nothing about the cost of launching. */
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* A stream holds 1,021 launches. Launches that wait for other reasons are in a shorter queue. */
 enum { FULL = 1000, SLOW_LAUNCH_NS = 20000, LEAST_LAUNCHES = 10 };

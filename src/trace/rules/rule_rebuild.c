@@ -1,6 +1,6 @@
 /* graph-rebuilt: a graph is instantiated repeatedly, for a launch or two each time. */
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 #include <string.h>
 
 /* Fewer builds are different graphs, or the warm-up. */

@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Constants and small arrays may be equal by chance, and a sample of few bytes says little. */
 enum { LEAST_TRIP_BYTES = 4096 };

@@ -1,6 +1,6 @@
 /* small-copies: many copies that are so small that the calls cost more than the bytes. */
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* At 55 GB/s, 64 KiB take 1.2 us; the call and the start of a copy take about 8 us. Below this size bytes are not
  * the cost. */

@@ -3,7 +3,7 @@
 #include "trace/rules/groups.h"
 #include "trace/rules/occupancy.h"
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Percent of the waves' time that the last wave leaves unused. Less is lost in the differences between blocks. This
  * implies at most four waves. */

@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "trace/rules/groups.h"
 #include "trace/rules/once.h"
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* Percent of the device's busy time, and of the run, in which it copies to or from the host and no kernel runs. With
  * less, look at the kernels first. */

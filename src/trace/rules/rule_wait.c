@@ -1,6 +1,6 @@
 /* needless-wait: the host waits although it does not use results of the device afterwards, and the device idles
  * meanwhile. */
-#include "trace/rules/scene.h"
+#include "trace/rules/rule_input.h"
 
 /* A few waits, such as those around timed code, are intended. */
 enum { LEAST_WAITS = 20 };

@@ -1,0 +1,57 @@
+/* See exit_guard.h. A child of fork() has none of its parent's threads, and never waits: what it might do itself is not
+ * for children. A thread that calls exit() in the middle of its own work does not wait for itself. */
+#include "base/exit_guard.h"
+#include "base/fork.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static struct {
+    pthread_mutex_t lock; /* guards count */
+    pthread_cond_t idle;
+    int count; /* of what is under way */
+    atomic_bool is_ending;
+    unsigned generation; /* of the process that watches */
+} ending = {.lock = PTHREAD_MUTEX_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
+static _Thread_local bool is_at_work;
+
+static void wait_for_all(void) {
+    if (le_fork_generation() != ending.generation)
+        return;
+    atomic_store(&ending.is_ending, true);
+    pthread_mutex_lock(&ending.lock);
+    while (ending.count > is_at_work)
+        pthread_cond_wait(&ending.idle, &ending.lock);
+    pthread_mutex_unlock(&ending.lock);
+}
+
+static void watch(void) {
+    ending.generation = le_fork_watch();
+    atexit(wait_for_all);
+}
+
+void le_ending_watch(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch);
+}
+
+bool le_ending_work_begin(void) {
+    pthread_mutex_lock(&ending.lock);
+    bool begins = !atomic_load(&ending.is_ending);
+    ending.count += begins;
+    pthread_mutex_unlock(&ending.lock);
+    is_at_work = begins;
+    return begins;
+}
+
+void le_ending_work_end(void) {
+    is_at_work = false;
+    pthread_mutex_lock(&ending.lock);
+    ending.count--;
+    pthread_cond_broadcast(&ending.idle);
+    pthread_mutex_unlock(&ending.lock);
+}
+
+bool le_is_ending(void) {
+    return atomic_load(&ending.is_ending);
+}

@@ -1,0 +1,96 @@
+/* cuBLAS: located at first, and loaded from there for the first product. cuBLAS opens libcublasLt by soname; it is
+ * loaded here from beside it, since the dynamic loader may not look there. */
+#include "device/cuda/toolkit_search.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct le_search_line lines[LE_DOOR_LINES];
+static struct {
+    struct le_cublas table;
+    struct le_search search;
+    bool loaded;
+    char reason[512];
+} door = {.search = {.lines = lines, .line_capacity = LE_DOOR_LINES}};
+
+static const struct le_library_symbol symbols[] = {
+#define X(name, symbol, type, parameters) {#symbol, offsetof(struct le_cublas, name), REQUIRED, 0},
+    LE_CUBLAS_SYMBOLS(X)
+#undef X
+};
+
+/* ---- locating. Files are named by their full version: libcublas.so.13 is a link to libcublas.so.13.1.0.3. */
+
+static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
+    char real[PATH_MAX];
+    (void)user, (void)library;
+    if (access(path, R_OK) != 0) {
+        le_search_tell(search, name, path, "cannot be read");
+        return false;
+    }
+    const char *version = strstr(realpath(path, real) ? real : path, ".so.");
+    int major = 0, minor = 0;
+    if (version)
+        sscanf(version, ".so.%3d.%3d", &major, &minor);
+    search->version = 1000 * major + 10 * minor;
+    snprintf(search->path, sizeof search->path, "%s", path);
+    le_search_tell(search, name, path, "found, version %s", version ? version + 4 : "unknown");
+    return true;
+}
+
+static void search_cublas(void) {
+    static const char *const names[] = {LE_DOOR_NAMES("libcublas")}, *const below[] = {LE_DOOR_FOLDERS("cublas")};
+    struct le_search_request request = {.names = names, .below = below, .locate = le_door_locate, .take = take};
+    bool loaded;
+    door.search.found = le_door_find_library(&door.search, &request, "libcublas", &loaded);
+    if (!door.search.found)
+        snprintf(door.search.reason, sizeof door.search.reason, "cuBLAS was not found");
+}
+
+const struct le_search *le_door_search_cublas(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, search_cublas);
+    return &door.search;
+}
+
+/* ---- loading */
+
+/* libcublas.so.13 needs libcublasLt.so.13. */
+static void load_part(const char *path) {
+    char part[64];
+    const char *version = strstr(path, "libcublas.so.");
+    if (version && snprintf(part, sizeof part, "libcublasLt%s", version + strlen("libcublas")) < (int)sizeof part)
+        le_library_load_beside(path, part);
+}
+
+static void load(void) {
+    const struct le_search *search = le_door_search_cublas();
+    if (!search->found) {
+        snprintf(door.reason, sizeof door.reason, "%s", search->reason);
+        return;
+    }
+    load_part(search->path);
+    char why[160];
+    void *library = le_library_load(search->path, RTLD_LAZY, why, sizeof why);
+    if (!library) {
+        snprintf(door.reason, sizeof door.reason, "cuBLAS cannot be loaded: %.300s: %s", search->path, why);
+        return;
+    }
+    const struct le_library_symbol *missing =
+        le_library_fill(symbols, ARRAY_LEN(symbols), le_library_dlsym, library, &door.table);
+    door.loaded = !missing;
+    if (missing)
+        snprintf(door.reason, sizeof door.reason, "%.400s lacks %s", search->path, missing->name);
+}
+
+leat_status le_cublas_open(const struct le_cublas **cublas) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    if (!door.loaded)
+        return le_fail(LEAT_UNSUPPORTED, "%s", door.reason);
+    *cublas = &door.table;
+    return LEAT_OK;
+}

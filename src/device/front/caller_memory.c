@@ -1,0 +1,120 @@
+/* Memory of the caller's: blocks over it, and page-locking it. A block that wraps memory is never in a pool.
+ *
+ * What was page-locked here is listed under the device's lock, so that the same is told of mistakes on every device. */
+#include "base/memory.h"
+#include "device/front/device_state.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* The kind as it is, and the address as kernels see it. */
+static leat_status examine(struct le_device *device, struct le_block *block, void *memory) {
+    if (device->limits.host_is_device || !memory) {
+        block->host = memory;
+        block->address = (uint64_t)(uintptr_t)memory;
+        return LEAT_OK;
+    }
+    if (block->kind == LE_MEMORY_HOST && le_device_is_opening(device)) { /* it has page-locked nothing yet */
+        block->host = memory;
+        return LEAT_OK;
+    }
+    uint64_t address = 0;
+    enum le_memory_kind found = device->ops->pointer_kind(device->native, memory, &address), given = block->kind;
+    if ((given == LE_MEMORY_DEVICE) != (found == LE_MEMORY_DEVICE))
+        return le_fail(LEAT_INVALID, "%p is said to be %s memory, but %s", memory,
+                       given == LE_MEMORY_DEVICE ? "the device's" : "host",
+                       given == LE_MEMORY_DEVICE ? "the device does not know it" : "it is the device's");
+    if (given > LE_MEMORY_HOST && found == LE_MEMORY_HOST)
+        return le_fail(LEAT_INVALID, "%p is said to be page-locked memory, but it is not; see leat_host_pin", memory);
+    if (given == LE_MEMORY_HOST)
+        block->kind = found;
+    block->host = given == LE_MEMORY_DEVICE ? NULL : memory;
+    block->address = address;
+    return LEAT_OK;
+}
+
+leat_status le_block_wrap(struct le_device *device, enum le_memory_kind kind, void *memory, size_t size_bytes,
+                          struct le_block **block) {
+    leat_status status = le_device_check(device);
+    if (status)
+        return status;
+    struct le_block *made = le_alloc_zero(1, sizeof *made);
+    if (!made)
+        return le_fail_out_of_memory(sizeof *made);
+    made->kind = kind;
+    made->size_bytes = made->capacity_bytes = size_bytes;
+    status = examine(device, made, memory);
+    if (status) {
+        le_free(made);
+        return status;
+    }
+    made->device = le_device_retain(device);
+    *block = made;
+    return LEAT_OK;
+}
+
+/* ---- page-locking */
+
+static int find_pin(const struct le_device *device, uintptr_t start, size_t size_bytes) {
+    for (int k = 0; k < device->pin_count; k++) {
+        const struct le_pinned *pin = &device->pins[k];
+        if (start < pin->start + pin->size_bytes && pin->start < start + size_bytes)
+            return k;
+    }
+    return -1;
+}
+
+static leat_status add_pin(struct le_device *device, uintptr_t start, size_t size_bytes) {
+    if (find_pin(device, start, size_bytes) >= 0)
+        return le_fail(LEAT_INVALID, "memory from %p on is page-locked already", (void *)start);
+    if (device->pin_count == device->pin_capacity) {
+        int capacity = device->pin_capacity ? 2 * device->pin_capacity : 8;
+        struct le_pinned *grown = le_realloc(device->pins, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return le_fail_out_of_memory((size_t)capacity * sizeof *grown);
+        device->pins = grown;
+        device->pin_capacity = capacity;
+    }
+    device->pins[device->pin_count++] = (struct le_pinned){start, size_bytes};
+    return LEAT_OK;
+}
+
+/* false: none starts there. */
+static bool remove_pin(struct le_device *device, uintptr_t start) {
+    pthread_mutex_lock(&device->lock);
+    int k = find_pin(device, start, 1);
+    bool found = k >= 0 && device->pins[k].start == start;
+    if (found)
+        device->pins[k] = device->pins[--device->pin_count];
+    pthread_mutex_unlock(&device->lock);
+    return found;
+}
+
+leat_status le_host_pin(struct le_device *device, void *memory, size_t size_bytes) {
+    uint64_t address;
+    leat_status status = le_device_check(device);
+    if (status)
+        return status;
+    if (size_bytes == 0 || size_bytes > UINTPTR_MAX - (uintptr_t)memory)
+        return le_fail(LEAT_INVALID, "%zu bytes cannot be page-locked", size_bytes);
+    pthread_mutex_lock(&device->lock);
+    status = add_pin(device, (uintptr_t)memory, size_bytes);
+    pthread_mutex_unlock(&device->lock);
+    if (status)
+        return status;
+    struct le_device_span span;
+    le_device_span_begin(device, &span, LEAT_COST_PIN, "memory", "");
+    status = device->ops->host_pin(device->native, memory, size_bytes, &address);
+    le_device_span_end(&span, status ? 0 : size_bytes);
+    if (status)
+        remove_pin(device, (uintptr_t)memory);
+    return status;
+}
+
+leat_status le_host_unpin(struct le_device *device, void *memory) {
+    leat_status status = le_device_synchronize(device);
+    if (status)
+        return status;
+    if (!remove_pin(device, (uintptr_t)memory))
+        return le_fail(LEAT_INVALID, "%p was not page-locked by leat_host_pin", memory);
+    return device->ops->host_unpin(device->native, memory);
+}

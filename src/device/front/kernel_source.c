@@ -1,0 +1,286 @@
+/* See kernel_source.h. One pass over the tokens of the text. Comments, strings and preprocessor lines are skipped;
+ * macros are not expanded. */
+#include "device/front/kernel_source.h"
+#include "base/text.h"
+#include "spec/type.h"
+#include <setjmp.h>
+#include <string.h>
+
+/* ---- tokens: a word, a string, or one character */
+
+struct scan {
+    const char *at, *token;
+    size_t length; /* 0: the end of the text */
+};
+
+static bool is_word_start(char c) {
+    return le_is_letter(c) || c == '_';
+}
+
+static const char *skip_line(const char *at) {
+    while (*at && *at != '\n')
+        at += at[0] == '\\' && at[1] ? 2 : 1;
+    return at;
+}
+
+static const char *skip_comment(const char *at) {
+    const char *end = at[1] == '*' ? strstr(at + 2, "*/") : NULL;
+    if (at[1] == '/')
+        return skip_line(at);
+    return end ? end + 2 : at + strlen(at);
+}
+
+static const char *skip_string(const char *at) {
+    char quote = *at++;
+    while (*at && *at != quote && *at != '\n')
+        at += at[0] == '\\' && at[1] ? 2 : 1;
+    return at + (*at == quote);
+}
+
+static void advance(struct scan *scan) {
+    const char *at = scan->at;
+    for (;;) {
+        if (*at == ' ' || (unsigned)*at - '\t' < 5)
+            at++;
+        else if (at[0] == '/' && (at[1] == '/' || at[1] == '*'))
+            at = skip_comment(at);
+        else if (*at == '#')
+            at = skip_line(at);
+        else
+            break;
+    }
+    scan->token = at;
+    if (*at == '"' || *at == '\'')
+        at = skip_string(at);
+    else if (is_word_start(*at) || le_is_digit(*at))
+        for (bool is_number = le_is_digit(*at); is_word_start(*at) || le_is_digit(*at);)
+            at += is_number && at[1] == '\'' ? 2 : 1; /* 1'000 */
+    else if (*at)
+        at++;
+    scan->length = (size_t)(at - scan->token);
+    scan->at = at;
+}
+
+static bool is(const struct scan *scan, const char *text) {
+    return strlen(text) == scan->length && memcmp(scan->token, text, scan->length) == 0;
+}
+
+static bool is_any(const struct scan *scan, const char *const *texts, size_t count) {
+    bool found = false;
+    for (size_t k = 0; k < count; k++)
+        found |= is(scan, texts[k]);
+    return found;
+}
+
+/* At an opening bracket: goes behind the one that closes it. */
+static void skip_brackets(struct scan *scan) {
+    int depth = 0;
+    do {
+        depth += is(scan, "(") || is(scan, "[") || is(scan, "{");
+        depth -= is(scan, ")") || is(scan, "]") || is(scan, "}");
+        advance(scan);
+    } while (depth > 0 && scan->length);
+}
+
+/* ---- one parameter */
+
+enum { WORDS_MAX = 8 };
+
+/* What it consists of, up to a default value. */
+struct declaration {
+    struct scan words[WORDS_MAX]; /* without qualifiers */
+    int word_count, stars, arrays;
+    bool is_odd; /* it has something else in it: a template, a reference, a function */
+};
+
+static bool is_qualifier(const struct scan *scan) {
+    static const char *const QUALIFIERS[] = {"const",        "volatile",   "restrict",
+                                             "__restrict__", "__restrict", "__grid_constant__"};
+    return is_any(scan, QUALIFIERS, ARRAY_LEN(QUALIFIERS));
+}
+
+/* The type that the words say; 0: it is none that every compiler knows, or may be read through any pointer (char). */
+static leat_dtype dtype_of(const struct scan *words, int count) {
+    static const struct {
+        const char *text;
+        leat_dtype dtype;
+    } TYPES[] = {{"float", LEAT_F32},         {"double", LEAT_F64},
+                 {"int", LEAT_I32},           {"unsigned", LEAT_I32},
+                 {"unsigned int", LEAT_I32},  {"signed int", LEAT_I32},
+                 {"short", LEAT_I16},         {"unsigned short", LEAT_I16},
+                 {"long", LEAT_I64},          {"unsigned long", LEAT_I64},
+                 {"long long", LEAT_I64},     {"unsigned long long", LEAT_I64},
+                 {"long long int", LEAT_I64}, {"unsigned long long int", LEAT_I64},
+                 {"int16_t", LEAT_I16},       {"uint16_t", LEAT_I16},
+                 {"int32_t", LEAT_I32},       {"uint32_t", LEAT_I32},
+                 {"int64_t", LEAT_I64},       {"uint64_t", LEAT_I64},
+                 {"size_t", LEAT_I64}};
+    char text[64] = "";
+    size_t length = 0;
+    for (int k = 0; k < count; k++) {
+        if (length + words[k].length + 2 > sizeof text)
+            return (leat_dtype)0;
+        if (k)
+            text[length++] = ' ';
+        memcpy(text + length, words[k].token, words[k].length);
+        text[length += words[k].length] = '\0';
+    }
+    for (size_t k = 0; k < ARRAY_LEN(TYPES); k++)
+        if (strcmp(text, TYPES[k].text) == 0)
+            return TYPES[k].dtype;
+    return (leat_dtype)0;
+}
+
+/* A word that cannot be a name. */
+static bool is_type_word(const struct scan *word) {
+    static const char *const WORDS[] = {"float", "double", "int",    "unsigned", "signed", "short", "long",    "char",
+                                        "bool",  "void",   "struct", "class",    "enum",   "auto",  "typename"};
+    return is_any(word, WORDS, ARRAY_LEN(WORDS));
+}
+
+/* Of more words than there is room for the last one is kept. */
+static void add_word(struct declaration *declaration, const struct scan *word) {
+    declaration->is_odd |= declaration->word_count == WORDS_MAX;
+    declaration->word_count -= declaration->word_count == WORDS_MAX;
+    declaration->words[declaration->word_count++] = *word;
+}
+
+/* Reads up to the comma or parenthesis that ends the parameter. */
+static void read_declaration(struct scan *scan, struct declaration *declaration) {
+    int angles = 0;
+    bool has_default = false;
+    *declaration = (struct declaration){0};
+    while (scan->length && !is(scan, ")") && !is(scan, ";") && (angles > 0 || !is(scan, ","))) {
+        if (is(scan, "(") || is(scan, "{") || is(scan, "[")) {
+            declaration->arrays += is(scan, "[");
+            declaration->is_odd |= !is(scan, "[") && !has_default;
+            skip_brackets(scan);
+            continue;
+        }
+        angles += is(scan, "<") - is(scan, ">");
+        has_default |= is(scan, "=");
+        if (!has_default && is(scan, "*"))
+            declaration->stars++;
+        else if (!has_default && !is_word_start(*scan->token))
+            declaration->is_odd = true;
+        else if (!has_default && angles == 0 && !is_qualifier(scan))
+            add_word(declaration, scan);
+        advance(scan);
+    }
+}
+
+/* The name is the last word, if there are others before it. */
+static struct le_source_parameter parameter_of(const struct declaration *declaration, struct le_arena *arena) {
+    struct le_source_parameter parameter = {.name = ""};
+    int types = declaration->word_count;
+    const struct scan *last = types ? &declaration->words[types - 1] : NULL;
+    if (types > 1 && !is_type_word(last)) {
+        parameter.name = le_arena_copy(arena, last->token, last->length);
+        types--;
+    }
+    if (!declaration->is_odd && declaration->stars + declaration->arrays == 1)
+        parameter.pointee = dtype_of(declaration->words, types);
+    return parameter;
+}
+
+/* ---- one kernel */
+
+/* At its opening parenthesis. */
+static void read_parameters(struct scan *scan, struct le_arena *arena, struct le_source_kernel *kernel) {
+    struct declaration declaration;
+    struct le_source_parameters *parameters = &kernel->parameters;
+    do {
+        advance(scan);
+        read_declaration(scan, &declaration);
+        *LE_PUSH(arena, parameters) = parameter_of(&declaration, arena);
+    } while (is(scan, ","));
+    bool is_void = declaration.word_count == 1 && is(&declaration.words[0], "void") && declaration.stars == 0;
+    if (parameters->count == 1 && (declaration.word_count == 0 || is_void))
+        parameters->count = 0;
+}
+
+/* Behind `__global__`: its attributes and its result, then its name and, of a specialization, template arguments.
+ * false: it is not understood. */
+static bool read_kernel(struct scan *scan, struct le_arena *arena, struct le_source_kernel *kernel) {
+    struct scan name = {0};
+    for (; scan->length && !is(scan, ";") && !is(scan, "{") && !is(scan, "}"); advance(scan)) {
+        bool is_attribute = name.length > 1 && memcmp(name.token, "__", 2) == 0;
+        if (is(scan, "(") && name.length && !is_attribute) {
+            kernel->name = le_arena_copy(arena, name.token, name.length);
+            read_parameters(scan, arena, kernel);
+            return is(scan, ")");
+        }
+        if (is(scan, "(") || is(scan, "["))
+            skip_brackets(scan);
+        if (is_word_start(*scan->token))
+            name = *scan;
+        else if (is(scan, "<"))
+            while (scan->length && !is(scan, ">") && !is(scan, ";"))
+                advance(scan);
+    }
+    return false;
+}
+
+/* ---- what the compiler knows of kernels, with what the text says */
+
+static const char *last_part(const char *name) {
+    for (const char *at = name; (at = strstr(at, "::")) != NULL; name = at)
+        at += 2;
+    return name;
+}
+
+/* What all declarations of a kernel agree on. A name that one of them leaves out is another's. */
+static void merge(struct le_source_kernel *into, const struct le_source_kernel *other) {
+    into->is_ambiguous |= into->parameters.count != other->parameters.count;
+    for (int k = 0; k < into->parameters.count && !into->is_ambiguous; k++) {
+        struct le_source_parameter *mine = &into->parameters.at[k];
+        const struct le_source_parameter *theirs = &other->parameters.at[k];
+        mine->pointee = mine->pointee == theirs->pointee ? mine->pointee : (leat_dtype)0;
+        into->is_ambiguous |= *mine->name && *theirs->name && strcmp(mine->name, theirs->name) != 0;
+        mine->name = *mine->name ? mine->name : theirs->name;
+    }
+}
+
+static void add_kernel(struct le_arena *arena, struct le_source_kernels *kernels,
+                       const struct le_source_kernel *kernel) {
+    for (int k = 0; k < kernels->count; k++)
+        if (strcmp(kernels->at[k].name, kernel->name) == 0) {
+            merge(&kernels->at[k], kernel);
+            return;
+        }
+    *LE_PUSH(arena, kernels) = *kernel;
+}
+
+void le_kernel_source_read(const char *text, struct le_arena *arena, struct le_source_kernels *kernels) {
+    struct scan scan = {.at = text};
+    for (advance(&scan); scan.length; advance(&scan)) {
+        struct le_source_kernel kernel = {.name = ""};
+        if (!is(&scan, "__global__"))
+            continue;
+        advance(&scan);
+        if (read_kernel(&scan, arena, &kernel))
+            add_kernel(arena, kernels, &kernel);
+    }
+}
+
+static void refine(struct le_ptx_kernel *entry, const struct le_source_kernel *kernel) {
+    if (kernel->is_ambiguous || kernel->parameters.count != entry->parameter_count)
+        return;
+    for (int k = 0; k < entry->parameter_count; k++) {
+        struct le_parameter *parameter = &entry->parameters[k];
+        parameter->name = kernel->parameters.at[k].name;
+        if (!parameter->pointee && parameter->may_be_pointer)
+            parameter->pointee = kernel->parameters.at[k].pointee;
+    }
+}
+
+void le_kernel_source_refine(const char *text, struct le_ptx *ptx) {
+    struct le_source_kernels kernels = {0};
+    if (setjmp(ptx->arena.failure)) /* without memory nothing more is known */
+        return;
+    le_kernel_source_read(text, &ptx->arena, &kernels);
+    for (int k = 0; k < ptx->kernels.count; k++)
+        for (int known = 0; known < kernels.count; known++)
+            if (strcmp(last_part(ptx->kernels.at[k].name), kernels.at[known].name) == 0)
+                refine(&ptx->kernels.at[k], &kernels.at[known]);
+}

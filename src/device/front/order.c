@@ -1,0 +1,387 @@
+/* Order by tickets: each stream counts its operations, each block keeps the points of its last write and of the reads
+ * since. Within one stream that is all, and no event is made. At the first dependency that crosses streams an event is
+ * recorded in the stream that is waited for, which covers everything given to it by then, and what a stream has waited
+ * for is remembered. Not who copies or launches, nor what for. All under the device's lock but where it says otherwise.
+ */
+#include "base/memory.h"
+#include "device/front/device_state.h"
+#include "device/front/staging.h"
+#include <assert.h>
+#include <inttypes.h>
+
+enum { RUN_MIN = 64 }; /* tickets that make a stream the one of late */
+
+struct le_device_stream *le_stream_find(struct le_device *device, uint64_t id) {
+    int low = 0, high = device->stream_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (device->streams[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < device->stream_count && device->streams[low]->id == id ? device->streams[low] : NULL;
+}
+
+struct le_device_stream *le_stream_of_late(struct le_device *device) {
+    struct le_device_stream *stream =
+        device->run_length >= RUN_MIN ? le_stream_find(device, device->run_stream_id) : NULL;
+    for (int k = 0; k < device->stream_count && stream; k++)
+        if (device->streams[k] != stream && device->streams[k]->passed < device->streams[k]->number)
+            return NULL;
+    return stream;
+}
+
+void le_stream_passed(struct le_device_stream *stream, uint64_t number) {
+    if (number <= stream->passed)
+        return;
+    stream->passed = number;
+    le_device_notes_passed(stream->device, stream->id, number);
+}
+
+/* ---- what a stream has waited for */
+
+static struct le_seen *find_seen(const struct le_device_stream *stream, uint64_t id) {
+    for (int k = 0; k < stream->seen_count; k++)
+        if (stream->seen[k].stream_id == id)
+            return &stream->seen[k];
+    return NULL;
+}
+
+static void drop_old_seen(struct le_device_stream *stream) {
+    int kept = 0;
+    for (int k = 0; k < stream->seen_count; k++)
+        if (le_stream_find(stream->device, stream->seen[k].stream_id))
+            stream->seen[kept++] = stream->seen[k];
+    stream->seen_count = kept;
+}
+
+/* Without memory it is not remembered, and costs another wait later. */
+void le_stream_remember(struct le_device_stream *stream, uint64_t id, uint64_t number) {
+    struct le_seen *seen = find_seen(stream, id);
+    if (!seen) {
+        if (stream->seen_count == stream->seen_capacity)
+            drop_old_seen(stream);
+        if (stream->seen_count == stream->seen_capacity) {
+            int capacity = stream->seen_capacity ? 2 * stream->seen_capacity : 8;
+            struct le_seen *grown = le_realloc(stream->seen, (size_t)capacity * sizeof *grown);
+            if (!grown)
+                return;
+            stream->seen = grown;
+            stream->seen_capacity = capacity;
+        }
+        seen = &stream->seen[stream->seen_count++];
+        *seen = (struct le_seen){.stream_id = id};
+    }
+    if (number > seen->number)
+        seen->number = number;
+}
+
+bool le_point_passed(struct le_device *device, struct le_point point, const struct le_device_stream *stream) {
+    if (point.stream_id == 0 || (stream && point.stream_id == stream->id))
+        return true;
+    const struct le_seen *seen = stream ? find_seen(stream, point.stream_id) : NULL;
+    if (seen && point.number <= seen->number)
+        return true;
+    const struct le_device_stream *producer = le_stream_find(device, point.stream_id);
+    return !producer || point.number <= producer->passed;
+}
+
+/* ---- marks */
+
+static leat_status new_mark(struct le_device *device, struct le_mark **mark) {
+    struct le_mark *made = device->marks;
+    if (made) {
+        device->marks = made->next;
+    } else {
+        made = le_alloc_zero(1, sizeof *made);
+        if (!made)
+            return le_fail_out_of_memory(sizeof *made);
+        leat_status status = device->ops->event_new(device->native, false, &made->event);
+        if (status) {
+            le_free(made);
+            return status;
+        }
+    }
+    *made = (struct le_mark){.event = made->event, .holders = 1};
+    *mark = made;
+    return LEAT_OK;
+}
+
+void le_mark_drop(struct le_device *device, struct le_mark *mark) {
+    if (!mark || --mark->holders > 0)
+        return;
+    mark->next = device->marks;
+    device->marks = mark;
+}
+
+void le_marks_free(struct le_device *device) {
+    while (device->marks) {
+        struct le_mark *mark = device->marks;
+        device->marks = mark->next;
+        device->ops->event_free(device->native, mark->event);
+        le_free(mark);
+    }
+}
+
+leat_status le_stream_mark(struct le_device_stream *stream, uint64_t *unsettled) {
+    struct le_device *device = stream->device;
+    if (stream->mark && stream->mark->number >= stream->number)
+        return LEAT_OK;
+    assert(!stream->finished);
+    if (!le_stream_is_settled(device, stream->id)) {
+        *unsettled = stream->id;
+        return LEAT_OK;
+    }
+    struct le_mark *mark = stream->mark;
+    leat_status status = LEAT_OK;
+    if (!mark || mark->holders > 1)
+        status = new_mark(device, &mark);
+    if (status)
+        return status;
+    status = device->ops->event_record(device->native, mark->event, stream->native);
+    if (status) {
+        if (mark != stream->mark)
+            le_mark_drop(device, mark);
+        return status;
+    }
+    mark->number = stream->number;
+    if (mark != stream->mark) {
+        le_mark_drop(device, stream->mark);
+        stream->mark = mark;
+    }
+    return LEAT_OK;
+}
+
+/* ---- points */
+
+/* The stream of a point that may not be passed yet, with a mark that covers it; NULL: passed, unsettled or failed. */
+static leat_status cover(struct le_device *device, struct le_point point, uint64_t *unsettled,
+                         struct le_device_stream **producer) {
+    struct le_device_stream *stream = le_stream_find(device, point.stream_id);
+    *producer = NULL;
+    if (!stream || point.number <= stream->passed)
+        return LEAT_OK;
+    if (!stream->mark || stream->mark->number < point.number) {
+        leat_status status = le_stream_mark(stream, unsettled);
+        if (status || *unsettled)
+            return status;
+    }
+    *producer = stream;
+    return LEAT_OK;
+}
+
+leat_status le_point_query(struct le_device *device, struct le_point point, bool *passed) {
+    struct le_device_stream *producer;
+    uint64_t unsettled = 0;
+    *passed = le_point_passed(device, point, NULL);
+    if (*passed)
+        return LEAT_OK;
+    leat_status status = cover(device, point, &unsettled, &producer);
+    if (status || unsettled)
+        return status;
+    *passed = !producer;
+    if (producer)
+        status = device->ops->event_query(device->native, producer->mark->event, passed);
+    if (!status && producer && *passed)
+        le_stream_passed(producer, producer->mark->number);
+    return status;
+}
+
+leat_status le_point_need(struct le_device_stream *stream, struct le_point point, uint64_t *unsettled) {
+    struct le_device *device = stream->device;
+    struct le_device_stream *producer;
+    *unsettled = 0;
+    if (le_point_passed(device, point, stream))
+        return LEAT_OK;
+    leat_status status = cover(device, point, unsettled, &producer);
+    if (status || *unsettled || !producer)
+        return status;
+    status = device->ops->stream_wait(device->native, stream->native, producer->mark->event);
+    if (!status)
+        le_stream_remember(stream, producer->id, producer->mark->number);
+    return status;
+}
+
+/* ---- blocks */
+
+int le_order_points(const struct le_order *order, struct le_point *points) {
+    int count = 0;
+    if (order->write.stream_id)
+        points[count++] = order->write;
+    for (int k = 0; k < order->read_count; k++)
+        points[count++] = order->reads[k];
+    return count;
+}
+
+static struct le_point *find_read(struct le_order *order, uint64_t stream_id) {
+    for (int k = 0; k < order->read_count; k++)
+        if (order->reads[k].stream_id == stream_id)
+            return &order->reads[k];
+    return NULL;
+}
+
+/* A place among the reads for the stream's, so that end cannot fail. When too many streams read, this one waits for one
+ * of the others, and its own next ticket stands for both. */
+static leat_status reserve_read(struct le_device_stream *stream, struct le_order *order, uint64_t *unsettled) {
+    if (find_read(order, stream->id) || stream->device->limits.host_is_device)
+        return LEAT_OK;
+    struct le_point mine = {.stream_id = stream->id, .number = stream->number};
+    if (order->read_count == LE_ORDER_READS) {
+        leat_status status = le_point_need(stream, order->reads[0], unsettled);
+        if (status || *unsettled)
+            return status;
+        mine.number = ++stream->number;
+        order->reads[0] = order->reads[--order->read_count];
+    }
+    order->reads[order->read_count++] = mine;
+    return LEAT_OK;
+}
+
+static leat_status begin_use(struct le_device_stream *stream, const struct le_use *use, uint64_t *unsettled) {
+    struct le_order *order = &use->block->order;
+    if (order->spoiled && (use->access & LE_ACCESS_READ))
+        return le_fail(order->spoiled, "its data was spoiled by an error in the work that made it");
+    leat_status status = le_point_need(stream, order->write, unsettled);
+    if (!(use->access & LE_ACCESS_WRITE))
+        return status || *unsettled ? status : reserve_read(stream, order, unsettled);
+    for (int k = 0; k < order->read_count && !status && !*unsettled; k++)
+        status = le_point_need(stream, order->reads[k], unsettled);
+    return status;
+}
+
+/* Without the lock. What was waited for before something must be settled is remembered, and not waited for again. */
+leat_status le_order_begin(struct le_device_stream *stream, const struct le_use *uses, int count) {
+    struct le_device *device = stream->device;
+    leat_status status = le_device_check(device);
+    if (status)
+        return status;
+    uint64_t unsettled = stream->id;
+    while (!status && unsettled) {
+        le_stream_settle(device, unsettled);
+        unsettled = 0;
+        pthread_mutex_lock(&device->lock);
+        for (int k = 0; k < count && !status && !unsettled; k++)
+            status = begin_use(stream, &uses[k], &unsettled);
+        pthread_mutex_unlock(&device->lock);
+    }
+    return status;
+}
+
+static void end_use(struct le_point mine, struct le_use use) {
+    struct le_order *order = &use.block->order;
+    if (use.access & LE_ACCESS_WRITE) {
+        order->write = mine;
+        order->read_count = 0;
+        if (use.access == LE_ACCESS_WRITE)
+            order->spoiled = LEAT_OK;
+        return;
+    }
+    struct le_point *read = find_read(order, mine.stream_id);
+    if (read)
+        *read = mine;
+    else if (mine.stream_id && order->read_count < LE_ORDER_READS) /* another thread's write of it came between */
+        order->reads[order->read_count++] = mine;
+}
+
+/* Without the lock. */
+void le_order_end(struct le_device_stream *stream, const struct le_use *uses, int count, bool done) {
+    struct le_device *device = stream->device;
+    if (!done)
+        return;
+    pthread_mutex_lock(&device->lock);
+    struct le_point mine = {.stream_id = stream->id, .number = ++stream->number};
+    device->run_length = device->run_stream_id == stream->id ? device->run_length + 1 : 1;
+    device->run_stream_id = stream->id;
+    if (device->limits.host_is_device) {
+        stream->passed = stream->number;
+        mine = (struct le_point){0};
+    }
+    for (int k = 0; k < count; k++)
+        end_use(mine, uses[k]);
+    pthread_mutex_unlock(&device->lock);
+}
+
+void le_order_spoil(struct le_block *block, leat_status status) {
+    pthread_mutex_lock(&block->device->lock);
+    block->order.spoiled = status;
+    pthread_mutex_unlock(&block->device->lock);
+}
+
+/* ---- waiting on the host; without the lock */
+
+/* The mark that covers the point, held; or, where none does, the stream itself, pinned. */
+struct waited {
+    struct le_mark *mark;
+    struct le_device_stream *stream;
+    uint64_t number; /* that is passed when the wait is over */
+};
+
+static leat_status fail_unknown(const struct le_device *device, struct le_point point) {
+    return le_fail(LEAT_INVALID, "a ticket of a stream, %" PRIu64 ", that this context's device does not have (%s)",
+                   point.stream_id, device->limits.kind);
+}
+
+static leat_status find_waited(struct le_device *device, struct le_point point, struct waited *waited) {
+    struct le_device_stream *stream = le_stream_find(device, point.stream_id);
+    *waited = (struct waited){0};
+    if (!stream)
+        return point.stream_id > device->last_stream_id ? fail_unknown(device, point) : LEAT_OK;
+    if (point.number > stream->number)
+        return le_fail(LEAT_INVALID,
+                       "ticket %" PRIu64 " of stream %" PRIu64 " was not given out yet; its last is %" PRIu64,
+                       point.number, point.stream_id, stream->number);
+    if (point.number <= stream->passed)
+        return LEAT_OK;
+    if (stream->mark && stream->mark->number >= point.number) {
+        stream->mark->holders++;
+        *waited = (struct waited){.mark = stream->mark, .number = stream->mark->number};
+    } else {
+        /* up to the point copies are under way; those that were begun since may not be in the native stream yet */
+        bool settled = le_stream_is_settled(device, stream->id);
+        stream->pins++;
+        *waited = (struct waited){.stream = stream, .number = settled ? stream->number : point.number};
+    }
+    return LEAT_OK;
+}
+
+static void leave_waited(struct le_device *device, struct le_point point, const struct waited *waited, bool passed) {
+    pthread_mutex_lock(&device->lock);
+    le_mark_drop(device, waited->mark);
+    if (waited->stream)
+        waited->stream->pins--;
+    struct le_device_stream *stream = le_stream_find(device, point.stream_id);
+    if (stream && passed)
+        le_stream_passed(stream, waited->number);
+    pthread_mutex_unlock(&device->lock);
+}
+
+leat_status le_point_wait_for(struct le_device *device, struct le_point point, const char *what, const char *cause) {
+    struct waited waited;
+    if (point.stream_id == 0)
+        return le_device_check(device);
+    le_stream_settle(device, point.stream_id);
+    pthread_mutex_lock(&device->lock);
+    leat_status status = find_waited(device, point, &waited);
+    pthread_mutex_unlock(&device->lock);
+    if (!status && (waited.mark || waited.stream)) {
+        struct le_device_span span;
+        le_device_span_begin(device, &span, LEAT_COST_WAIT, what, cause);
+        status = waited.mark ? device->ops->event_synchronize(device->native, waited.mark->event)
+                             : device->ops->stream_synchronize(device->native, waited.stream->native);
+        le_device_span_end(&span, 0);
+        leave_waited(device, point, &waited, status == LEAT_OK);
+    }
+    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    leat_status staged = stager ? le_stager_wait(stager, point.stream_id, point.number) : LEAT_OK;
+    return status ? status : staged;
+}
+
+leat_status le_point_wait(struct le_device *device, struct le_point point) {
+    return le_point_wait_for(device, point, "ticket", "");
+}
+
+leat_status le_device_wait_point(struct le_device *device, uint64_t stream_id, uint64_t number) {
+    leat_status status = le_device_check(device);
+    return status ? status : le_point_wait(device, (struct le_point){.stream_id = stream_id, .number = number});
+}

@@ -1,0 +1,97 @@
+/* Products of matrices by a library of the device's: checked, put in order like a launch, and handed to the backend
+ * with workspace from the pool, which is the stream's for as long as the product takes. */
+#include "base/memory.h"
+#include "device/front/device_state.h"
+#include "device/front/timing.h"
+#include "spec/type.h"
+
+/* What NVIDIA asks for on the newest devices. Smaller ones take it as well: its size decides how sums are cut. */
+enum { WORK_BYTES = 32 << 20 };
+
+/* How many elements from the first one on are reached; false: more than can be counted. */
+static bool find_reach(const struct le_matrix *m, int rows, int columns, int batch, int64_t *reach) {
+    int64_t lines = m->transposed ? columns : rows, length = m->transposed ? rows : columns, last;
+    return m->stride >= length && m->batch_stride >= 0 && le_mul_i64(m->batch_stride, batch - 1, &last) &&
+           le_add_i64(last, (lines - 1) * m->stride + length, reach);
+}
+
+static leat_status check_matrix(const struct le_product *p, const char *which, const struct le_matrix *m, int rows,
+                                int columns) {
+    size_t size = le_type_size((enum le_type)p->dtype);
+    int64_t reach;
+    if (!find_reach(m, rows, columns, p->batch, &reach))
+        return le_fail(LEAT_INVALID, "%s: the %s matrix of %d x %d has no stride %d", p->what, which, rows, columns,
+                       m->stride);
+    uint64_t skipped = m->address - m->block->address;
+    if (m->address < m->block->address || m->address % size || skipped > m->block->size_bytes ||
+        (uint64_t)reach > (m->block->size_bytes - skipped) / size)
+        return le_fail(LEAT_INVALID, "%s: the %s matrix does not lie in its memory", p->what, which);
+    return LEAT_OK;
+}
+
+static leat_status check(const struct le_device_stream *stream, const struct le_product *p) {
+    if (p->dtype != LEAT_F32 && p->dtype != LEAT_F64)
+        return le_fail(LEAT_INVALID, "%s: products are of f32 or f64", p->what);
+    if (p->rows < 1 || p->columns < 1 || p->terms < 1 || p->batch < 1 || p->target.transposed ||
+        (p->batch > 1 && p->target.batch_stride < 1))
+        return le_fail(LEAT_INVALID, "%s: a product of %d x %d x %d, %d times", p->what, p->rows, p->columns, p->terms,
+                       p->batch);
+    if (p->left.block->device != stream->device || p->right.block->device != stream->device ||
+        p->target.block->device != stream->device)
+        return le_fail(LEAT_INVALID, "%s: a matrix is another context's", p->what);
+    leat_status status = check_matrix(p, "left", &p->left, p->rows, p->terms);
+    if (!status)
+        status = check_matrix(p, "right", &p->right, p->terms, p->columns);
+    return status ? status : check_matrix(p, "target", &p->target, p->rows, p->columns);
+}
+
+static leat_status enqueue(struct le_device_stream *stream, const struct le_product *p, const struct le_block *work,
+                           const struct le_use *uses, int use_count) {
+    struct le_device *device = stream->device;
+    leat_status status = le_order_begin(stream, uses, use_count);
+    if (status)
+        return status;
+    struct le_timed timed;
+    le_timing_begin(device, stream->native, &timed);
+    status = device->ops->product(device->native, stream->native, p, work->address, work->size_bytes);
+    if (status)
+        le_timing_drop(device, &timed);
+    else
+        le_timing_end(device, stream->native, &timed, LEAT_COST_KERNEL, p->what, 0);
+    le_order_end(stream, uses, use_count, !status);
+    if (!status)
+        le_device_note_launch(stream, "a product of cuBLAS", (const unsigned[3]){1, 1, 1},
+                              (const unsigned[3]){1, 1, 1});
+    return status;
+}
+
+leat_status le_device_product(struct le_device_stream *stream, const struct le_product *product) {
+    struct le_device *device = stream->device;
+    struct le_block *work;
+    leat_status status = le_device_product_open(device);
+    if (!status)
+        status = check(stream, product);
+    if (!status)
+        status = le_block_new(device, LE_MEMORY_DEVICE, WORK_BYTES, stream, &work);
+    if (status)
+        return status;
+    const struct le_use uses[] = {{product->left.block, LE_ACCESS_READ},
+                                  {product->right.block, LE_ACCESS_READ},
+                                  {product->target.block, LE_ACCESS_BOTH},
+                                  {work, LE_ACCESS_WRITE}};
+    struct le_device_span span;
+    le_device_span_begin(device, &span, LEAT_COST_LAUNCH, product->what, "cuBLAS");
+    status = enqueue(stream, product, work, uses, ARRAY_LEN(uses));
+    le_device_span_end(&span, 0);
+    le_block_free(work);
+    return status;
+}
+
+leat_status le_device_product_open(struct le_device *device) {
+    leat_status status = le_device_check(device);
+    if (status)
+        return status;
+    if (!device->ops->product_open)
+        return le_fail(LEAT_UNSUPPORTED, "the device has no library for products of matrices");
+    return device->ops->product_open(device->native);
+}

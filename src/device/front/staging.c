@@ -1,0 +1,309 @@
+/* Jobs of the stager: how they begin and end, and who waits for them. What a chunk is: copy.c's. */
+#include "device/front/staging_state.h"
+#include "base/memory.h"
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+leat_status le_stager_new(const struct le_device_ops *ops, void *native, int threads, struct le_stager **stager) {
+    struct le_stager *s = le_alloc_zero(1, sizeof *s);
+    if (!s)
+        return le_fail_out_of_memory(sizeof *s);
+    s->ops = ops;
+    s->native = native;
+    s->threads = threads < 1 ? 1 : threads > LE_STAGE_THREADS_MAX ? LE_STAGE_THREADS_MAX : threads;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&s->progress, NULL);
+    *stager = s;
+    return LEAT_OK;
+}
+
+/* ---- how jobs end; all with the lock held */
+
+void le_stage_keep_failure(struct le_stager *s, const struct le_stage_job *job) {
+    if (s->failure_count == LE_STAGE_FAILURES_MAX) {
+        memmove(&s->failures[0], &s->failures[1], (LE_STAGE_FAILURES_MAX - 1) * sizeof s->failures[0]);
+        s->failure_count--;
+        atomic_fetch_sub(&s->unfinished, 1);
+    }
+    struct le_stage_failure *f = &s->failures[s->failure_count++];
+    *f = (struct le_stage_failure){.stream_id = job->stream_id, .number = job->number, .status = job->status};
+    memcpy(f->message, job->message, sizeof f->message);
+    atomic_fetch_add(&s->unfinished, 1);
+}
+
+void le_stage_fail(struct le_stage_job *job, leat_status status) {
+    const struct leat_error *error = le_error_at(0);
+    if (job->status)
+        return;
+    job->status = status;
+    snprintf(job->message, sizeof job->message, "%s", error ? error->message : "a copy failed");
+}
+
+void le_stage_unlink(struct le_stager *s, struct le_stage_job *job) {
+    struct le_stage_job **at = &s->jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    job->next = NULL;
+}
+
+void le_stage_append(struct le_stager *s, struct le_stage_job *job) {
+    struct le_stage_job **at = &s->jobs;
+    while (*at)
+        at = &(*at)->next;
+    *at = job;
+}
+
+static void give_event(struct le_stager *s, void *event) {
+    if (!event)
+        return;
+    if (s->event_count < LE_STAGE_EVENTS_MAX)
+        s->events[s->event_count++] = event;
+    else
+        s->ops->event_free(s->native, event);
+}
+
+/* The user's stream goes on after the threads' last transfers. Their streams wait for nothing but each other's chunks,
+ * so an event that was recorded again meanwhile only makes it wait a little longer. */
+static void settle_job(struct le_stager *s, struct le_stage_job *job) {
+    for (int k = 0; k < s->worker_count; k++) {
+        if (!job->last[k])
+            continue;
+        void *event = s->workers[k]->slots[job->last[k] - 1].event;
+        leat_status status = s->ops->stream_wait(s->native, job->native_stream, event);
+        if (status)
+            le_stage_fail(job, status);
+    }
+    job->settled = true;
+    atomic_fetch_sub(&s->unsettled, 1);
+}
+
+void le_stage_advance(struct le_stager *s, struct le_stage_job *job) {
+    if (!job->settled && job->enqueued == job->work.chunks) {
+        settle_job(s, job);
+        pthread_cond_broadcast(&s->progress);
+    }
+    if (!job->settled || (!job->work.up && job->moved < job->work.chunks))
+        return;
+    le_stage_unlink(s, job);
+    if (job->status)
+        le_stage_keep_failure(s, job);
+    atomic_fetch_sub(&s->unfinished, 1);
+    give_event(s, job->start);
+    le_free(job);
+    pthread_cond_broadcast(&s->progress);
+}
+
+/* ---- jobs */
+
+static void fill_job(struct le_stage_job *job, struct le_stager *s, const struct le_stage_work *work) {
+    assert(work->plan_bytes <= sizeof job->plan && work->chunks > 0 && (!work->small || work->chunks == 1));
+    job->stager = s;
+    job->work = *work;
+    job->work.plan = job->plan;
+    memcpy(job->plan, work->plan, work->plan_bytes);
+}
+
+static leat_status take_event(struct le_stager *s, void **event) {
+    if (s->event_count == 0)
+        return s->ops->event_new(s->native, false, event);
+    *event = s->events[--s->event_count];
+    return LEAT_OK;
+}
+
+leat_status le_stage_job_new(struct le_stager *s, const struct le_stage_work *work, struct le_stage_job **job) {
+    struct le_stage_job *made = NULL;
+    struct le_stage_small *small = NULL;
+    leat_status status = LEAT_OK;
+    if (!work->small) {
+        made = le_alloc_zero(1, sizeof *made);
+        if (!made)
+            return le_fail_out_of_memory(sizeof *made);
+    }
+    pthread_mutex_lock(&s->lock);
+    if (work->small)
+        status = le_stage_small_hold(s, &small);
+    else
+        status = le_stage_ensure_workers(s, work->chunks);
+    if (!status && !work->small)
+        status = take_event(s, &made->start);
+    pthread_mutex_unlock(&s->lock);
+    if (status) {
+        le_free(made);
+        return status;
+    }
+    if (small) {
+        made = &small->job;
+        memset(made, 0, sizeof *made);
+        made->small = small;
+    }
+    fill_job(made, s, work);
+    *job = made;
+    return LEAT_OK;
+}
+
+leat_status le_stage_start(struct le_stage_job *job, void *native_stream, uint64_t stream_id, uint64_t number) {
+    struct le_stager *s = job->stager;
+    leat_status status = LEAT_OK;
+    if (job->small)
+        status = le_stage_small_enqueue(job, native_stream);
+    else
+        status = s->ops->event_record(s->native, job->start, native_stream);
+    if (status)
+        return status;
+    job->native_stream = native_stream;
+    job->stream_id = stream_id;
+    job->number = number;
+    pthread_mutex_lock(&s->lock);
+    if (!job->small || !job->work.up)
+        atomic_fetch_add(&s->unfinished, 1);
+    if (job->small) {
+        job->small->state = LE_SMALL_FLYING;
+        pthread_cond_broadcast(&s->progress);
+    } else {
+        atomic_fetch_add(&s->unsettled, 1);
+        le_stage_append(s, job);
+        pthread_cond_broadcast(&s->work);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return LEAT_OK;
+}
+
+void le_stage_drop(struct le_stage_job *job) {
+    struct le_stager *s = job->stager;
+    pthread_mutex_lock(&s->lock);
+    if (job->small) {
+        job->small->state = LE_SMALL_FREE;
+        pthread_cond_broadcast(&s->progress);
+    } else {
+        give_event(s, job->start);
+        le_free(job);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- waiting */
+
+static bool is_settled(const struct le_stager *s, uint64_t stream_id) {
+    for (const struct le_stage_job *job = s->jobs; job; job = job->next)
+        if (job->stream_id == stream_id && !job->settled)
+            return false;
+    return true;
+}
+
+bool le_stager_settled(struct le_stager *s, uint64_t stream_id) {
+    if (atomic_load(&s->unsettled) == 0)
+        return true;
+    pthread_mutex_lock(&s->lock);
+    bool settled = is_settled(s, stream_id);
+    pthread_mutex_unlock(&s->lock);
+    return settled;
+}
+
+void le_stager_settle(struct le_stager *s, uint64_t stream_id) {
+    if (atomic_load(&s->unsettled) == 0)
+        return;
+    pthread_mutex_lock(&s->lock);
+    while (!is_settled(s, stream_id))
+        pthread_cond_wait(&s->progress, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* stream_id 0: all of them. */
+static bool concerns(uint64_t stream_id, uint64_t number, uint64_t of_stream, uint64_t of_number) {
+    return !stream_id || (of_stream == stream_id && of_number <= number);
+}
+
+/* Brings down one small copy, or waits for something to happen; false: all that is asked for is done. Lock held. */
+static bool wait_once(struct le_stager *s, uint64_t stream_id, uint64_t number) {
+    bool waits = false;
+    for (int k = 0; k < s->small_count; k++) {
+        struct le_stage_small *m = &s->small[k];
+        if (!le_stage_small_comes_down(m) || !concerns(stream_id, number, m->job.stream_id, m->job.number))
+            continue;
+        if (m->state == LE_SMALL_FLYING) {
+            le_stage_small_land(s, m);
+            return true;
+        }
+        waits = true;
+    }
+    for (const struct le_stage_job *job = s->jobs; job && !waits; job = job->next)
+        waits = concerns(stream_id, number, job->stream_id, job->number);
+    if (waits)
+        pthread_cond_wait(&s->progress, &s->lock);
+    return waits;
+}
+
+bool le_stager_done(struct le_stager *s, uint64_t stream_id, uint64_t number) {
+    bool done = true;
+    if (atomic_load(&s->unfinished) == 0)
+        return true;
+    pthread_mutex_lock(&s->lock);
+    for (int k = 0; k < s->small_count && done; k++)
+        done = !le_stage_small_comes_down(&s->small[k]) ||
+               !concerns(stream_id, number, s->small[k].job.stream_id, s->small[k].job.number);
+    for (const struct le_stage_job *job = s->jobs; job && done; job = job->next)
+        done = !concerns(stream_id, number, job->stream_id, job->number);
+    pthread_mutex_unlock(&s->lock);
+    return done;
+}
+
+static leat_status tell(const struct le_stage_failure *failure) {
+    return failure->status ? le_fail(failure->status, "%s", failure->message) : LEAT_OK;
+}
+
+leat_status le_stager_wait(struct le_stager *s, uint64_t stream_id, uint64_t number) {
+    struct le_stage_failure found = {0};
+    if (atomic_load(&s->unfinished) == 0)
+        return LEAT_OK;
+    pthread_mutex_lock(&s->lock);
+    while (wait_once(s, stream_id, number))
+        ;
+    for (int k = 0; k < s->failure_count && !found.status; k++)
+        if (concerns(stream_id, number, s->failures[k].stream_id, s->failures[k].number)) {
+            found = s->failures[k];
+            s->failure_count--;
+            memmove(&s->failures[k], &s->failures[k + 1], (size_t)(s->failure_count - k) * sizeof found);
+            atomic_fetch_sub(&s->unfinished, 1);
+        }
+    pthread_mutex_unlock(&s->lock);
+    return tell(&found);
+}
+
+leat_status le_stager_wait_all(struct le_stager *s) {
+    struct le_stage_failure first = {0};
+    pthread_mutex_lock(&s->lock);
+    while (wait_once(s, 0, 0))
+        ;
+    if (s->failure_count)
+        first = s->failures[0];
+    atomic_fetch_sub(&s->unfinished, s->failure_count);
+    s->failure_count = 0;
+    pthread_mutex_unlock(&s->lock);
+    return tell(&first);
+}
+
+void le_stager_free(struct le_stager *s) {
+    if (!s)
+        return;
+    (void)le_stager_wait_all(s);
+    pthread_mutex_lock(&s->lock);
+    s->stopping = true;
+    pthread_cond_broadcast(&s->work);
+    pthread_mutex_unlock(&s->lock);
+    le_stage_free_workers(s);
+    le_stage_small_free(s);
+    while (s->event_count)
+        s->ops->event_free(s->native, s->events[--s->event_count]);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->progress);
+    le_free(s);
+}

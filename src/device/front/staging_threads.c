@@ -1,0 +1,261 @@
+/* The threads that carry chunks. Each has slots, events and a native stream of its own. */
+#include "device/front/staging_state.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include <signal.h>
+#include <time.h>
+
+#define LOOK_AGAIN_NS 50000
+
+/* ---- a thread's slots */
+
+/* Waits until the slot is free; what came down into it goes to the user's memory. busy: the thread goes on with more.
+ */
+static leat_status vacate(struct le_stage_worker *w, struct le_stage_place *slot, bool busy) {
+    struct le_stager *s = w->stager;
+    struct le_stage_job *job = slot->job;
+    if (!slot->recorded)
+        return LEAT_OK;
+    leat_status status = s->ops->event_synchronize(s->native, slot->event);
+    slot->recorded = false;
+    slot->job = NULL;
+    if (!job)
+        return status;
+    if (!status)
+        job->work.move(job->plan, slot->chunk, slot->memory.host);
+    pthread_mutex_lock(&s->lock);
+    w->busy = busy;
+    if (status)
+        le_stage_fail(job, status);
+    job->moved++;
+    le_stage_advance(s, job);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+static leat_status transfer(struct le_stage_worker *w, struct le_stage_place *slot, struct le_stage_job *job,
+                            int64_t chunk) {
+    const struct le_device_ops *ops = w->stager->ops;
+    void *native = w->stager->native;
+    if (job->work.up)
+        job->work.move(job->plan, chunk, slot->memory.host);
+    leat_status status = job->work.transfer(job->plan, chunk, w->stream, &slot->memory);
+    if (!status)
+        status = ops->event_record(native, slot->event, w->stream);
+    if (status)
+        ops->stream_synchronize(native, w->stream); /* a part of it may be under way */
+    slot->recorded = !status;
+    return status;
+}
+
+static void carry(struct le_stage_worker *w, struct le_stage_job *job, int64_t chunk, bool failed) {
+    struct le_stager *s = w->stager;
+    int index = w->next;
+    struct le_stage_place *slot = &w->slots[index];
+    w->next = (index + 1) % LE_STAGE_SLOTS;
+    leat_status status = vacate(w, slot, true);
+    if (!status && !failed)
+        status = transfer(w, slot, job, chunk);
+    bool comes = slot->recorded && !job->work.up;
+    slot->job = comes ? job : NULL;
+    slot->chunk = chunk;
+    pthread_mutex_lock(&s->lock);
+    w->busy = false;
+    if (status)
+        le_stage_fail(job, status);
+    if (slot->recorded)
+        job->last[w->index] = (uint8_t)(index + 1);
+    job->enqueued++;
+    if (!comes)
+        job->moved++;
+    le_stage_advance(s, job);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- the threads */
+
+/* A job of one chunk is the latest thread's, if that is free. Lock held. */
+static bool is_left(const struct le_stage_worker *w, const struct le_stage_job *job) {
+    const struct le_stage_worker *latest = w->stager->latest;
+    return job->work.chunks == 1 && latest && latest != w && !latest->busy;
+}
+
+/* Before the lock is given up for a while: what was left to this thread is anyone's. Lock held. */
+static void begin(struct le_stage_worker *w) {
+    struct le_stager *s = w->stager;
+    bool left = false;
+    w->busy = true;
+    for (const struct le_stage_job *job = s->jobs; s->latest == w && job && !left; job = job->next)
+        left = job->work.chunks == 1 && job->taken == 0 && !job->watched;
+    if (left)
+        pthread_cond_broadcast(&s->work);
+}
+
+/* A job that can go on, for one chunk; it goes to the end of the row. Lock held. */
+static struct le_stage_job *pick(struct le_stage_worker *w) {
+    struct le_stager *s = w->stager;
+    struct le_stage_job *found = NULL;
+    for (struct le_stage_job *job = s->jobs; job && !found; job = job->next) {
+        if (is_left(w, job))
+            continue;
+        if (!job->passed && !job->watched && s->ops->event_query(s->native, job->start, &job->passed))
+            job->passed = true; /* the transfer will fail, too, and say why */
+        if (job->passed && job->taken < job->work.chunks)
+            found = job;
+    }
+    if (found && found->next) {
+        le_stage_unlink(s, found);
+        le_stage_append(s, found);
+    }
+    return found;
+}
+
+static void sleep_for(struct le_stager *s, uint64_t time_ns) {
+    uint64_t until_ns = le_clock_ns() + time_ns;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000)};
+    pthread_cond_timedwait(&s->work, &s->lock, &until);
+}
+
+/* Waits for a job whose turn in its stream has not come; false: there is none. One thread stays free for those that can
+ * go on, and looks at the rest from time to time. Lock held, but not all the time. */
+static bool watch(struct le_stage_worker *w) {
+    struct le_stager *s = w->stager;
+    struct le_stage_job *job = s->jobs;
+    while (job && (job->passed || job->watched || is_left(w, job)))
+        job = job->next;
+    if (!job)
+        return false;
+    if (s->watchers + 1 >= s->worker_count) {
+        sleep_for(s, LOOK_AGAIN_NS);
+        return true;
+    }
+    job->watched = true;
+    s->watchers++;
+    begin(w);
+    pthread_mutex_unlock(&s->lock);
+    s->ops->event_synchronize(s->native, job->start);
+    pthread_mutex_lock(&s->lock);
+    w->busy = false;
+    s->watchers--;
+    job->watched = false;
+    job->passed = true;
+    pthread_cond_broadcast(&s->work);
+    return true;
+}
+
+static struct le_stage_place *oldest_down(struct le_stage_worker *w) {
+    for (int k = 0; k < LE_STAGE_SLOTS; k++) {
+        struct le_stage_place *slot = &w->slots[(w->next + k) % LE_STAGE_SLOTS];
+        if (slot->job)
+            return slot;
+    }
+    return NULL;
+}
+
+/* One thing that there is to do; false: nothing. Lock held. */
+static bool step(struct le_stage_worker *w) {
+    struct le_stager *s = w->stager;
+    struct le_stage_job *job = pick(w);
+    struct le_stage_place *down = oldest_down(w);
+    if (!job && !down)
+        return watch(w);
+    int64_t chunk = job ? job->taken++ : 0;
+    bool failed = job && job->status;
+    if (job)
+        s->latest = w;
+    begin(w);
+    pthread_mutex_unlock(&s->lock);
+    if (job)
+        carry(w, job, chunk, failed);
+    else
+        vacate(w, down, false);
+    pthread_mutex_lock(&s->lock);
+    return true;
+}
+
+static void *run_worker(void *argument) {
+    struct le_stage_worker *w = argument;
+    struct le_stager *s = w->stager;
+    pthread_mutex_lock(&s->lock);
+    while (!s->stopping || s->jobs)
+        if (!step(w))
+            pthread_cond_wait(&s->work, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static void free_worker(struct le_stage_worker *w) {
+    const struct le_device_ops *ops = w->stager->ops;
+    void *native = w->stager->native;
+    if (w->stream) {
+        ops->stream_synchronize(native, w->stream);
+        ops->stream_free(native, w->stream);
+    }
+    for (int k = 0; k < LE_STAGE_SLOTS; k++)
+        if (w->slots[k].event)
+            ops->event_free(native, w->slots[k].event);
+    if (w->memory.host)
+        ops->memory_free(native, LE_MEMORY_PINNED, w->memory.host, w->memory.address,
+                         LE_STAGE_SLOTS * LE_STAGE_CHUNK_BYTES);
+    le_free(w);
+}
+
+static leat_status fill_worker(struct le_stage_worker *w) {
+    const struct le_device_ops *ops = w->stager->ops;
+    void *native = w->stager->native, *host = NULL;
+    leat_status status =
+        ops->memory_new(native, LE_MEMORY_PINNED, LE_STAGE_SLOTS * LE_STAGE_CHUNK_BYTES, &host, &w->memory.address);
+    w->memory.host = host;
+    if (!status)
+        status = ops->stream_new(native, &w->stream);
+    for (int k = 0; k < LE_STAGE_SLOTS && !status; k++) {
+        w->slots[k].memory.host = w->memory.host + (size_t)k * LE_STAGE_CHUNK_BYTES;
+        w->slots[k].memory.address = w->memory.address ? w->memory.address + (size_t)k * LE_STAGE_CHUNK_BYTES : 0;
+        status = ops->event_new(native, false, &w->slots[k].event);
+    }
+    return status;
+}
+
+/* Signals are for the program's own threads, but for those that an access of this one raises. */
+static int start_thread(struct le_stage_worker *w) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&w->thread, NULL, run_worker, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+static leat_status add_worker(struct le_stager *s) {
+    struct le_stage_worker *w = le_alloc_zero(1, sizeof *w);
+    if (!w)
+        return le_fail_out_of_memory(sizeof *w);
+    w->stager = s;
+    w->index = s->worker_count;
+    leat_status status = fill_worker(w);
+    if (!status && start_thread(w))
+        status = le_fail(LEAT_OUT_OF_MEMORY, "no thread can be started that copies to and from the device");
+    if (status)
+        free_worker(w);
+    else
+        s->workers[s->worker_count++] = w;
+    return status;
+}
+
+/* One is enough; a second one is there for what can go on while the first one waits. Lock held. */
+leat_status le_stage_ensure_workers(struct le_stager *s, int64_t chunks) {
+    int64_t wanted = chunks < 2 ? 2 : chunks;
+    leat_status status = LEAT_OK;
+    while (s->worker_count < s->threads && s->worker_count < wanted && !status)
+        status = add_worker(s);
+    return s->worker_count ? LEAT_OK : status;
+}
+
+void le_stage_free_workers(struct le_stager *s) {
+    for (int k = 0; k < s->worker_count; k++) {
+        pthread_join(s->workers[k]->thread, NULL);
+        free_worker(s->workers[k]);
+    }
+}

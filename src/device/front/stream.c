@@ -1,0 +1,227 @@
+/* Streams: made, wrapped, freed and waited for. A freed stream stays in the device's list until its work is done:
+ * blocks that it used are then in order with it still. Order between streams is order.c's.
+ *
+ * A stream is used by one thread at a time; the list is under the device's lock. */
+#include "base/memory.h"
+#include "device/front/device_state.h"
+#include "device/front/staging.h"
+#include <string.h>
+
+enum { ASKS = 4 }; /* of freed streams whose work goes on, each time that others are made */
+
+void le_stream_settle(struct le_device *device, uint64_t stream_id) {
+    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    if (stager)
+        le_stager_settle(stager, stream_id);
+}
+
+bool le_stream_is_settled(struct le_device *device, uint64_t stream_id) {
+    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    return !stager || le_stager_settled(stager, stream_id);
+}
+
+/* ---- the list; with the lock held */
+
+static leat_status append(struct le_device *device, struct le_device_stream *stream) {
+    if (device->stream_count == device->stream_capacity) {
+        int capacity = device->stream_capacity ? 2 * device->stream_capacity : 16;
+        struct le_device_stream **grown = le_realloc(device->streams, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return le_fail_out_of_memory((size_t)capacity * sizeof *grown);
+        device->streams = grown;
+        device->stream_capacity = capacity;
+    }
+    stream->id = ++device->last_stream_id;
+    device->streams[device->stream_count++] = stream;
+    return LEAT_OK;
+}
+
+static void forget(struct le_device *device, int k) {
+    struct le_device_stream *stream = device->streams[k];
+    device->stream_count--;
+    memmove(&device->streams[k], &device->streams[k + 1], (size_t)(device->stream_count - k) * sizeof *device->streams);
+    le_mark_drop(device, stream->mark);
+    le_free(stream->seen);
+    le_free(stream);
+}
+
+/* Lets go of the native stream of one that was freed, once nobody else uses it. Its work goes on. */
+static void finish(struct le_device_stream *stream) {
+    struct le_device *device = stream->device;
+    uint64_t unsettled = 0;
+    if (stream->pins > 0 || !le_stream_is_settled(device, stream->id))
+        return;
+    if (stream->passed < stream->number && !atomic_load(&device->failed))
+        if (le_stream_mark(stream, &unsettled) || unsettled)
+            return;
+    if (!stream->foreign)
+        device->ops->stream_free(device->native, stream->native);
+    stream->finished = true;
+}
+
+/* *asks: how many streams whose work is not done the driver may still be asked for. */
+static bool is_over(struct le_device_stream *stream, int *asks) {
+    struct le_device *device = stream->device;
+    bool passed = stream->passed >= stream->number || atomic_load(&device->failed);
+    if (passed || *asks == 0 || !stream->mark)
+        return passed;
+    if (device->ops->event_query(device->native, stream->mark->event, &passed) == LEAT_OK && passed)
+        le_stream_passed(stream, stream->mark->number);
+    *asks -= !passed;
+    return passed;
+}
+
+void le_streams_sweep(struct le_device *device, bool ask) {
+    int asks = ask ? ASKS : 0, k = 0;
+    le_errors_keep();
+    while (k < device->stream_count) { /* oldest first */
+        struct le_device_stream *stream = device->streams[k];
+        if (stream->gone && !stream->finished)
+            finish(stream);
+        if (stream->finished && is_over(stream, &asks))
+            forget(device, k);
+        else
+            k++;
+    }
+    le_errors_restore();
+}
+
+/* ---- new and free */
+
+leat_status le_stream_make(struct le_device *device, void *native, bool foreign, struct le_device_stream **stream) {
+    struct le_device_stream *made = le_alloc_zero(1, sizeof *made);
+    if (!made)
+        return le_fail_out_of_memory(sizeof *made);
+    made->device = device;
+    made->foreign = foreign;
+    made->native = native;
+    leat_status status = foreign ? device->ops->stream_check(device->native, native)
+                                 : device->ops->stream_new(device->native, &made->native);
+    if (status) {
+        le_free(made);
+        return status;
+    }
+    pthread_mutex_lock(&device->lock);
+    le_streams_sweep(device, true);
+    status = append(device, made);
+    pthread_mutex_unlock(&device->lock);
+    if (status) {
+        if (!foreign)
+            device->ops->stream_free(device->native, made->native);
+        le_free(made);
+        return status;
+    }
+    *stream = made;
+    return LEAT_OK;
+}
+
+leat_status le_device_stream_new(struct le_device *device, void *native, struct le_device_stream **stream) {
+    leat_status status = le_device_check(device);
+    if (!status)
+        status = le_stream_make(device, native, native != NULL, stream);
+    if (!status)
+        le_device_retain(device);
+    return status;
+}
+
+void le_device_stream_free(struct le_device_stream *stream) {
+    if (!stream || le_device_forked(stream->device))
+        return;
+    struct le_device *device = stream->device;
+    pthread_mutex_lock(&device->lock);
+    stream->gone = true;
+    le_streams_sweep(device, false);
+    pthread_mutex_unlock(&device->lock);
+    le_device_release(device);
+}
+
+struct le_device_stream *le_device_stream_own(struct le_device *device) {
+    return device->own;
+}
+
+void *le_device_stream_native(struct le_device_stream *stream) {
+    return stream->native;
+}
+
+/* Of another library's stream nobody knows what it was given: each asking makes a ticket. */
+struct le_point le_device_stream_point(struct le_device_stream *stream) {
+    struct le_device *device = stream->device;
+    pthread_mutex_lock(&device->lock);
+    if (stream->foreign && !device->limits.host_is_device)
+        stream->number++;
+    struct le_point point = {.stream_id = stream->id, .number = stream->number};
+    pthread_mutex_unlock(&device->lock);
+    return point;
+}
+
+/* ---- waiting */
+
+leat_status le_device_stream_synchronize(struct le_device_stream *stream) {
+    struct le_device *device = stream->device;
+    leat_status status = le_device_check(device);
+    if (status)
+        return status;
+    pthread_mutex_lock(&device->lock);
+    uint64_t number = stream->number;
+    pthread_mutex_unlock(&device->lock);
+    le_stream_settle(device, stream->id);
+    struct le_device_span span;
+    le_device_span_begin(device, &span, LEAT_COST_WAIT, "stream", "");
+    status = device->ops->stream_synchronize(device->native, stream->native);
+    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    leat_status staged = stager ? le_stager_wait(stager, stream->id, number) : LEAT_OK;
+    le_device_span_end(&span, 0);
+    if (status)
+        return status;
+    pthread_mutex_lock(&device->lock);
+    le_stream_passed(stream, number);
+    pthread_mutex_unlock(&device->lock);
+    return staged;
+}
+
+/* What each stream was given so far; NULL without memory, and then nothing is known to be passed. */
+static struct le_seen *snapshot(struct le_device *device, int *count) {
+    pthread_mutex_lock(&device->lock);
+    *count = device->stream_count;
+    struct le_seen *points = le_alloc((size_t)*count * sizeof *points);
+    for (int k = 0; points && k < *count; k++)
+        points[k] = (struct le_seen){device->streams[k]->id, device->streams[k]->number};
+    pthread_mutex_unlock(&device->lock);
+    return points;
+}
+
+static void take_snapshot_passed(struct le_device *device, const struct le_seen *points, int count) {
+    pthread_mutex_lock(&device->lock);
+    for (int k = 0; points && k < count; k++) {
+        struct le_device_stream *stream = le_stream_find(device, points[k].stream_id);
+        if (stream)
+            le_stream_passed(stream, points[k].number);
+    }
+    le_streams_sweep(device, false);
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* Streams that come or get work while it waits may or may not be waited for; but a copy that the stager gets meanwhile
+ * is not in the driver's hands when that is waited for. So what counts as passed is noted before the stager is waited
+ * for.
+ */
+leat_status le_device_synchronize(struct le_device *device) {
+    leat_status status = le_device_check(device);
+    if (status)
+        return status;
+    struct le_device_span span;
+    int count;
+    le_device_span_begin(device, &span, LEAT_COST_WAIT, "device", "");
+    struct le_seen *points = snapshot(device, &count);
+    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    leat_status staged = stager ? le_stager_wait_all(stager) : LEAT_OK;
+    status = device->ops->synchronize(device->native);
+    if (!status)
+        take_snapshot_passed(device, points, count);
+    le_free(points);
+    le_device_span_end(&span, 0);
+    if (status)
+        return status;
+    le_pools_trim(device, false);
+    return staged;
+}

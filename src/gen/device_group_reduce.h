@@ -1,0 +1,103 @@
+/* Kernels in which many threads make one reduction: who takes which terms is here, what a term is comes from the
+ * expressions of device_gen.h.
+ *
+ * Reductions that run over equally many terms are a *group*: one pass over the terms makes them all. A group may use
+ * the totals of groups before it, as a variance uses the mean. A *team* (a warp, a block, or all blocks of a row of the
+ * grid) makes the groups of one *point* of those kept indices that the reductions depend on, and then goes on, all of
+ * it, along the kept indices that are left. */
+#ifndef LE_DEVICE_GROUP_REDUCE_H
+#define LE_DEVICE_GROUP_REDUCE_H
+#include "gen/device_gen.h"
+
+enum { GROUPS_MAX = 4, GROUP_NODES = 8, AXES_MAX = 16, POINTS_MAX = 16, LOADS_MAX = 16 };
+
+/* Positions of the reductions' indices that one loop runs along; those between the last axis and it are merged. */
+struct term_axis {
+    int position;
+    int64_t count;
+};
+struct group {
+    struct le_node *nodes[GROUP_NODES], *bodies[GROUP_NODES]; /* terms, all over the same indices */
+    int node_count;
+    struct le_node *same[GROUP_NODES]; /* others with the total of nodes[same_as] */
+    int same_as[GROUP_NODES], same_count;
+    const int *indices;
+    int index_count;
+    struct term_axis axes[AXES_MAX];
+    int axis_count;
+    int64_t terms;
+    bool narrow;             /* an int counts the terms, and some more */
+    bool share;              /* they have much in common, which is computed once */
+    int width;               /* terms that a thread reads at once; more than 1: they lie side by side, aligned */
+    int unroll;              /* times that, before it waits for them */
+    const char *type;        /* C's name of a total */
+    const char *term, *many; /* lambdas: one term's total, and that of `width` */
+};
+struct team_stage {
+    struct group groups[GROUPS_MAX];
+    int group_count;
+    int points_at[POINTS_MAX], rest_at[POINTS_MAX]; /* kept indices, in order */
+    int points_count, rest_count;
+    int64_t points, rest;                         /* of their values */
+    const struct le_stage *siblings[GROUP_NODES]; /* that this kernel makes, too */
+    int sibling_count;
+    bool are_columns; /* a thread for each point */
+    int spread;       /* stages that are one, at so many values of a kept index; 1: it is not spread */
+};
+
+/* device_group.c: what the reductions of the stage are, and of those made with it; false: one thread has to make them
+ */
+bool le_team_find(struct cuda *c, const struct le_stage *stages, int count, struct team_stage *t);
+
+/* device_unroll_jam.c: the same, if all values of one of its kept indices are to be made together; c has the first of
+ * these stages then. false: they are not. */
+bool le_team_spread(struct cuda *c, const struct le_stage *stage, struct team_stage *t);
+
+/* device_terms.c */
+/* Whether the next value of the kept index lies nearer than the next term does. */
+bool le_group_is_across(struct cuda *c, const struct group *g, int index);
+/* What changes from term to term is the same for all points. */
+bool le_group_is_uniform(struct cuda *c, const struct group *g, const int *points, int count);
+void le_group_shape(struct cuda *c, struct group *g); /* axes, width and unroll */
+/* Declares the total's type and the lambdas. */
+void le_group_emit(struct cuda *c, struct group *g, struct block *block);
+/* A lambda (term's number, bool &usual) that makes the term without a branch, as le_thread_total wants it; NULL: it has
+ * no such way that is worth it. */
+const char *le_group_quick_term(struct cuda *c, const struct group *g, struct block *block);
+void le_group_declare(struct cuda *c, struct group *g); /* the type alone */
+/* An expression: the total of the term whose indices block binds; at: its number. */
+const char *le_group_total(struct cuda *c, const struct group *g, struct block *block, const char *at);
+int le_group_width(struct cuda *c, const struct group *g);
+/* Those that move with the last axis and are inside their arrays; their number. -1: a loop inside moves with it. */
+int le_group_loads(struct cuda *c, const struct group *g, struct le_node **loads);
+/* Whether width elements along the index lie side by side, aligned. */
+bool le_team_is_wide(struct cuda *c, struct le_node *load, const int *index, int width);
+/* The nodes' values from now on: those of total, a variable of the group's type. */
+void le_group_know(struct cuda *c, const struct group *g, struct block *block, const char *total);
+const char *le_group_count(struct cuda *c, const struct group *g); /* its terms, as the parameter */
+int le_group_bytes(const struct group *g);                         /* of a total */
+enum { ROOM_TOTALS = 512, ROOM_MOST = 40 << 10 }; /* of le_room; in bytes, of the 48 KB that a block has by itself */
+size_t le_room_bytes(const struct le_node *reduction); /* of le_room, at most */
+size_t le_group_room_bytes(const struct group *g);
+size_t le_group_total_bytes(const struct group *g); /* the same in memory, at most */
+/* Binds the index to low + place * by; place NULL: to its low. past: places may lie so far behind the last, where it
+ * covers indices before it, too. */
+void le_team_bind_one(struct cuda *c, struct block *block, int index, const char *place, int64_t past);
+/* Binds the indices to the place'th of their values, the last running fastest; place: an expression. */
+void le_team_bind(struct cuda *c, struct block *block, const int *indices, int count, const char *place, bool narrow);
+
+/* device_rows.c: rows that are kept while several passes run over them; false: they are not */
+bool le_team_rows(struct cuda *c, struct team_stage *t, struct le_device_launches *out);
+
+/* device_scan_group.c: the turns of a scan, whose stage has the kept indices alone; false: one thread a row makes them
+ */
+bool le_team_scan(const struct le_device_kernel_job *job, const struct le_stage *stage, const struct scan *scan,
+                  struct le_device_launches *out, leat_status *status);
+
+/* device_group_reduce.c */
+bool le_team_takes(const struct cuda *c, const struct team_stage *t);         /* a team is to make it */
+void le_team_bounds(struct cuda *c, const struct team_stage *t, int threads); /* of a block, for the compiler */
+/* false: another kernel is to make it */
+bool le_team_stage(const struct le_device_kernel_job *job, const struct le_stage *stage, struct le_device_launches *out,
+                   leat_status *status);
+#endif

@@ -1,0 +1,504 @@
+/* contract: a sum of products of two arrays becomes a CONTRACT stage, which a library's matrix product can compute.
+ *
+ * It is found in one statement as it was lowered, before anything is fused, so that its numbers do not hang on what
+ * else is asked for. Which factors make the left and which the right side, their order, scales and signs do not
+ * matter: with i the left side's own indices, j the right one's, b those of both that stay, and k the reduced ones,
+ *
+ *     sum(k: left[b,i,k] * right[b,j,k])
+ *
+ * and i or j may be missing, not both. A side that is more than a load is computed first, into an array of its own (its
+ * prologue), if some array that it reads is as large. Where the statement is `alpha * sum + beta * target`, that is one
+ * stage; else the sum is one and the rest of the statement reads it. `node` stays as it was: extents alone decide, when
+ * a run is planned, whether that is computed or `product`. */
+#include "ir/passes/contract.h"
+
+#define SUBSCRIPT_COST_MAX 64
+#define SIDES_MAX          16 /* prologues of one statement */
+
+struct contract {
+    struct le_ir *ir;
+    struct {
+        struct le_stage *at;
+        int count, capacity;
+    } out;
+    const struct le_stage *stage;
+    bool conditions;
+    struct {
+        struct le_node *node, *load;
+    } sides[SIDES_MAX];
+    int side_count;
+};
+
+/* ---- sets of indices: those of the host's loops are numbers here */
+
+struct set {
+    int at[2 * LEAT_RANK_MAX];
+    int count;
+    bool too_many;
+};
+
+static bool has(const struct set *set, int index) {
+    for (int k = 0; k < set->count; k++)
+        if (set->at[k] == index)
+            return true;
+    return false;
+}
+
+static void add_indices(const struct le_ir *ir, struct set *set, const int *indices, int count) {
+    for (int k = 0; k < count; k++) {
+        if (ir->indices.at[indices[k]].host || has(set, indices[k]))
+            continue;
+        if (set->count == ARRAY_LEN(set->at))
+            set->too_many = true;
+        else
+            set->at[set->count++] = indices[k];
+    }
+}
+
+static struct set indices_of(const struct le_ir *ir, const struct le_node *node) {
+    struct set set = {.count = 0};
+    add_indices(ir, &set, node->free, node->free_count);
+    return set;
+}
+
+static bool is_within(const struct set *a, const struct set *b) {
+    for (int k = 0; k < a->count; k++)
+        if (!has(b, a->at[k]))
+            return false;
+    return true;
+}
+
+/* ---- facts about nodes */
+
+struct facts {
+    bool untrusted, condition, gather, variable;
+};
+
+/* A subscript that the range rules can look at. */
+static bool is_plain(const struct le_node *x) {
+    if (x->kind == LE_NODE_INDEX || (x->free_count == 0 && !x->loads && !x->reduces))
+        return true;
+    if (x->kind != LE_NODE_OP || x->loads || x->reduces || x->cost > SUBSCRIPT_COST_MAX)
+        return false;
+    bool plain = x->code == LE_OP_ADD || x->code == LE_OP_SUB || x->code == LE_OP_MUL || x->code == LE_OP_NEG;
+    for (int k = 0; k < x->operand_count; k++)
+        plain = plain && is_plain(x->operands[k]);
+    return plain;
+}
+
+static void find_facts(struct le_node *node, void *user) {
+    struct facts *f = user;
+    f->condition |= le_node_chooses(node);
+    f->untrusted |= le_node_is_untrusted(node);
+    f->variable |= node->changes;
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0)
+        return;
+    for (int k = 0; node->edge == LE_EDGE_NONE && k < node->operand_count; k++)
+        f->gather |= !is_plain(node->operands[k]);
+}
+
+static struct facts facts_of(struct le_ir *ir, struct le_node *node) {
+    struct facts f = {false};
+    le_node_walk(ir, node, find_facts, &f);
+    return f;
+}
+
+static bool is_number(const struct le_node *node) {
+    return node->free_count == 0 && !node->reduces;
+}
+
+/* A load that the library can read where it lies. */
+static bool is_direct(const struct le_ir *ir, const struct le_node *node) {
+    if (node->kind != LE_NODE_LOAD || node->operand_count == 0 || node->edge != LE_EDGE_NONE ||
+        ir->values.at[node->value].type != node->type)
+        return false;
+    for (int k = 0; k < node->operand_count; k++)
+        if (!is_plain(node->operands[k]))
+            return false;
+    return true;
+}
+
+struct cover {
+    const struct le_ir *ir;
+    const struct set *set;
+    bool found;
+};
+
+static void find_cover(struct le_node *node, void *user) {
+    struct cover *c = user;
+    struct set bare = {.count = 0};
+    for (int k = 0; node->kind == LE_NODE_LOAD && k < node->operand_count; k++)
+        if (node->operands[k]->kind == LE_NODE_INDEX)
+            add_indices(c->ir, &bare, &node->operands[k]->index, 1);
+    c->found |= node->kind == LE_NODE_LOAD && is_within(c->set, &bare);
+}
+
+/* ---- sides */
+
+struct side {
+    struct le_node *factors[LE_FACTORS_MAX];
+    int count;
+    struct set set;
+};
+struct split {
+    struct side left, right;
+    struct le_term numbers;
+};
+
+static void take(const struct le_ir *ir, struct side *side, struct le_node *factor) {
+    side->factors[side->count++] = factor;
+    add_indices(ir, &side->set, factor->free, factor->free_count);
+}
+
+/* It can be read as it is, or is made first: smaller than the whole, and no larger than something that it reads. */
+static bool can_make(struct le_ir *ir, const struct side *side, int whole_count) {
+    if (side->count == 1 && is_direct(ir, side->factors[0]))
+        return true;
+    struct cover cover = {.ir = ir, .set = &side->set};
+    for (int k = 0; k < side->count; k++) {
+        if (facts_of(ir, side->factors[k]).gather)
+            return false;
+        le_node_walk(ir, side->factors[k], find_cover, &cover);
+    }
+    return cover.found && side->set.count < whole_count && side->set.count <= LEAT_RANK_MAX;
+}
+
+static bool is_sound(struct le_ir *ir, const struct le_node *sum, const struct split *s) {
+    struct set whole = indices_of(ir, sum);
+    add_indices(ir, &whole, sum->indices, sum->index_count);
+    for (int k = 0; k < sum->index_count; k++)
+        if (!has(&s->left.set, sum->indices[k]) || !has(&s->right.set, sum->indices[k]))
+            return false;
+    if (is_within(&s->left.set, &s->right.set) && is_within(&s->right.set, &s->left.set))
+        return false;
+    return !whole.too_many && can_make(ir, &s->left, whole.count) && can_make(ir, &s->right, whole.count);
+}
+
+/* The other factors go to the smaller of the two that has their indices. */
+static bool try_pair(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, int a, int b,
+                     struct split *out) {
+    out->left = out->right = (struct side){.count = 0};
+    take(ir, &out->left, term->factors[a]);
+    take(ir, &out->right, term->factors[b]);
+    bool right_first = out->right.set.count <= out->left.set.count;
+    struct side *first = right_first ? &out->right : &out->left, *second = right_first ? &out->left : &out->right;
+    for (int k = 0; k < term->count; k++) {
+        struct set set = indices_of(ir, term->factors[k]);
+        if (k == a || k == b)
+            continue;
+        if (!is_within(&set, &second->set) && !is_within(&set, &first->set))
+            return false;
+        take(ir, is_within(&set, &first->set) ? first : second, term->factors[k]);
+    }
+    return is_sound(ir, sum, out);
+}
+
+static bool split_term(struct le_ir *ir, const struct le_node *sum, const struct le_term *term, struct split *out) {
+    struct le_term rest = {.count = 0};
+    out->numbers = (struct le_term){.negative = term->negative};
+    for (int k = 0; k < term->count; k++) {
+        struct le_term *to = is_number(term->factors[k]) ? &out->numbers : &rest;
+        to->factors[to->count++] = term->factors[k];
+    }
+    for (int a = 0; a < rest.count; a++)
+        for (int b = a + 1; b < rest.count; b++)
+            if (try_pair(ir, sum, &rest, a, b, out))
+                return true;
+    return false;
+}
+
+/* The sum's terms; integers are multiplied in a type of their own, and only two of them. */
+static bool terms_of_body(const struct le_node *sum, struct le_terms *out) {
+    struct le_node *body = sum->operands[0];
+    if (le_type_is_float(sum->type))
+        return le_terms_of(body, out);
+    if (body->kind == LE_NODE_CAST && le_type_is_int(body->operands[0]->type))
+        body = body->operands[0];
+    *out = (struct le_terms){.count = 1};
+    out->at[0] = (struct le_term){.count = 2};
+    if (body->kind != LE_NODE_OP || body->code != LE_OP_MUL)
+        return false;
+    for (int k = 0; k < 2; k++)
+        out->at[0].factors[k] = body->operands[k];
+    return !is_number(body->operands[0]) && !is_number(body->operands[1]);
+}
+
+static bool is_candidate(struct contract *c, struct le_node *sum) {
+    const struct le_ir *ir = c->ir;
+    if (sum->kind != LE_NODE_REDUCE || sum->code != LE_RED_SUM || sum->free_count > LEAT_RANK_MAX ||
+        (sum->type != LE_F32 && sum->type != LE_F64 && sum->type != LE_I64 && sum->type != LE_U64))
+        return false;
+    for (int k = 0; k < sum->index_count; k++)
+        if (ir->indices.at[sum->indices[k]].depends)
+            return false;
+    for (int k = 0; k < sum->free_count; k++)
+        if (ir->indices.at[sum->free[k]].depends)
+            return false;
+    struct facts f = facts_of(c->ir, sum);
+    return !f.variable && !(c->conditions && f.untrusted);
+}
+
+static bool split_sum(struct contract *c, struct le_node *sum, struct split splits[LE_TERMS_MAX], int *count) {
+    struct le_terms terms;
+    if (!is_candidate(c, sum) || !terms_of_body(sum, &terms))
+        return false;
+    *count = terms.count;
+    for (int k = 0; k < terms.count; k++)
+        if (!split_term(c->ir, sum, &terms.at[k], &splits[k]) || splits[k].numbers.count > LE_FACTORS_MAX / 2)
+            return false;
+    return true;
+}
+
+/* ---- stages */
+
+static struct le_stage *new_stage(struct contract *c, struct le_node *node, const struct set *set) {
+    struct le_ir *ir = c->ir;
+    int *indices = LE_NEW_ARRAY(ir->arena, set->count, int), id = ir->values.count;
+    struct le_node **left = LE_NEW_ARRAY(ir->arena, set->count, struct le_node *);
+    for (int k = 0; k < set->count; k++) {
+        indices[k] = set->at[k];
+        left[k] = le_node_index(ir, set->at[k]);
+    }
+    *LE_PUSH(ir->arena, &ir->values) = (struct le_value){
+        .id = id, .symbol = -1, .name = le_arena_format(ir->arena, "t.%d", id), .type = node->type, .rank = set->count};
+    struct le_stage *stage = LE_PUSH(ir->arena, &c->out);
+    *stage = (struct le_stage){.kind = LE_STAGE_MAP,
+                               .statement = c->stage->statement,
+                               .name = c->stage->name,
+                               .block = c->stage->block,
+                               .target = id,
+                               .base = -1,
+                               .leader = -1,
+                               .sibling = -1,
+                               .index = -1,
+                               .indices = indices,
+                               .index_count = set->count,
+                               .left = left,
+                               .left_count = set->count,
+                               .node = node,
+                               .access = -1};
+    return stage;
+}
+
+static struct le_node *load_of(struct le_ir *ir, const struct le_stage *stage) {
+    return le_node_make(ir, &(struct le_node){.kind = LE_NODE_LOAD,
+                                              .type = ir->values.at[stage->target].type,
+                                              .value = stage->target,
+                                              .operands = stage->left,
+                                              .operand_count = stage->left_count,
+                                              .access = -1,
+                                              .trusted = true});
+}
+
+/* The node's value where a stage of its own has computed it, once for the statement. */
+static struct le_node *computed_first(struct contract *c, struct le_node *node, const struct set *set) {
+    for (int k = 0; k < c->side_count; k++)
+        if (c->sides[k].node == node)
+            return c->sides[k].load;
+    struct le_node *load = load_of(c->ir, new_stage(c, node, set));
+    if (c->side_count < SIDES_MAX) {
+        c->sides[c->side_count].node = node;
+        c->sides[c->side_count++].load = load;
+    }
+    return load;
+}
+
+static struct le_node *multiplied(struct le_ir *ir, struct le_node *const *factors, int count) {
+    struct le_node *x = factors[0];
+    for (int k = 1; k < count; k++) {
+        struct le_node *pair[] = {x, factors[k]};
+        x = le_node_op(ir, LE_OP_MUL, x->type, pair, 2);
+    }
+    return x;
+}
+
+/* Its indices in the order of the stage's loops, then the reduced ones. */
+static struct le_node *operand_of(struct contract *c, const struct le_node *sum, const struct side *side) {
+    struct set order = {.count = 0};
+    if (side->count == 1 && is_direct(c->ir, side->factors[0]))
+        return side->factors[0];
+    for (int k = 0; k < c->stage->index_count; k++)
+        if (has(&side->set, c->stage->indices[k]))
+            add_indices(c->ir, &order, &c->stage->indices[k], 1);
+    add_indices(c->ir, &order, sum->indices, sum->index_count);
+    return computed_first(c, multiplied(c->ir, side->factors, side->count), &order);
+}
+
+static struct le_node *new_sum(struct contract *c, const struct le_node *sum, const struct split *s) {
+    struct le_node *x[] = {operand_of(c, sum, &s->left), operand_of(c, sum, &s->right)};
+    struct le_node *body = le_node_cast(c->ir, sum->type, le_node_op(c->ir, LE_OP_MUL, x[0]->type, x, 2));
+    return le_node_reduce(c->ir, LE_RED_SUM, sum->type, body, sum->indices, sum->index_count);
+}
+
+/* numbers * main, added to what is there so far (NULL: nothing). */
+static struct le_node *added(struct contract *c, struct le_node *so_far, const struct le_term *numbers,
+                             struct le_node *main) {
+    static const struct set none = {.count = 0};
+    struct le_ir *ir = c->ir;
+    if (numbers->count) {
+        struct le_node *x[] = {multiplied(ir, numbers->factors, numbers->count), main};
+        bool at_hand = x[0]->kind == LE_NODE_CONST || (x[0]->kind == LE_NODE_LOAD && x[0]->operand_count == 0 &&
+                                                       ir->values.at[x[0]->value].type == x[0]->type);
+        if (!at_hand)
+            x[0] = computed_first(c, x[0], &none);
+        main = le_node_op(ir, LE_OP_MUL, main->type, x, 2);
+    }
+    struct le_node *x[] = {so_far, main};
+    if (so_far)
+        return le_node_op(ir, numbers->negative ? LE_OP_SUB : LE_OP_ADD, main->type, x, 2);
+    return numbers->negative ? le_node_op(ir, LE_OP_NEG, main->type, &main, 1) : main;
+}
+
+/* outer * sum, term by term. */
+static struct le_node *added_sums(struct contract *c, struct le_node *so_far, const struct le_term *outer,
+                                  const struct le_node *sum, const struct split *splits, int count) {
+    for (int k = 0; k < count; k++) {
+        struct le_term numbers = splits[k].numbers;
+        numbers.negative = numbers.negative != outer->negative;
+        for (int q = 0; q < outer->count; q++)
+            numbers.factors[numbers.count++] = outer->factors[q];
+        so_far = added(c, so_far, &numbers, new_sum(c, sum, &splits[k]));
+    }
+    return so_far;
+}
+
+/* ---- the sum is a part of the statement */
+
+static struct le_node *own_stage(struct contract *c, struct le_node *sum) {
+    static const struct le_term one = {.count = 0};
+    struct split splits[LE_TERMS_MAX];
+    struct set order = {.count = 0}, set = indices_of(c->ir, sum);
+    int count;
+    if (!split_sum(c, sum, splits, &count))
+        return sum;
+    struct le_contraction said;
+    struct le_node *product = added_sums(c, NULL, &one, sum, splits, count);
+    if (!le_contraction_of(product, &said))
+        return sum; /* there are more terms than fit; what was to be computed first is swept away */
+    for (int k = 0; k < c->stage->index_count; k++)
+        if (has(&set, c->stage->indices[k]))
+            add_indices(c->ir, &order, &c->stage->indices[k], 1);
+    struct le_stage *stage = new_stage(c, sum, &order);
+    stage->kind = LE_STAGE_CONTRACT;
+    stage->product = product;
+    return load_of(c->ir, stage);
+}
+
+/* Sums that stand in other reductions stay there: their values could be many more than the statement's. */
+static struct le_node *rewrite(struct contract *c, struct le_node *node, int epoch) {
+    if (!node->reduces || node->kind == LE_NODE_REGION)
+        return node;
+    if (node->kind == LE_NODE_REDUCE)
+        return own_stage(c, node);
+    if (node->epoch == epoch)
+        return node->memo;
+    struct le_node copy = *node, *made = node;
+    bool changed = false;
+    copy.operands = LE_NEW_ARRAY(c->ir->arena, node->operand_count, struct le_node *);
+    for (int k = 0; k < node->operand_count; k++) {
+        copy.operands[k] = rewrite(c, node->operands[k], epoch);
+        changed |= copy.operands[k] != node->operands[k];
+    }
+    if (changed)
+        made = le_node_make(c->ir, &copy);
+    node->epoch = epoch;
+    node->memo = made;
+    return made;
+}
+
+/* ---- the sum is the statement: alpha * sum + beta * target */
+
+static bool is_old_target(const struct le_stage *stage, const struct le_node *node) {
+    bool same = node->kind == LE_NODE_LOAD && node->value == stage->base && node->operand_count == stage->left_count &&
+                node->edge == LE_EDGE_NONE;
+    for (int d = 0; same && d < node->operand_count; d++)
+        same = node->operands[d] == stage->left[d];
+    return same && node->operand_count > 0;
+}
+
+struct whole {
+    struct le_node *sum, *old;
+    struct le_term sum_numbers, old_numbers;
+};
+
+static bool add_to_whole(const struct le_stage *stage, const struct le_term *term, struct whole *w) {
+    struct le_term numbers = {.negative = term->negative};
+    struct le_node *main = NULL;
+    for (int k = 0; k < term->count; k++) {
+        struct le_node *x = term->factors[k];
+        if (is_number(x))
+            numbers.factors[numbers.count++] = x;
+        else if (main)
+            return false;
+        else
+            main = x;
+    }
+    if (numbers.count > LE_FACTORS_MAX / 2)
+        return false;
+    if (main && main->kind == LE_NODE_REDUCE && !w->sum) {
+        w->sum = main;
+        w->sum_numbers = numbers;
+        return true;
+    }
+    if (!main || !is_old_target(stage, main) || w->old)
+        return false;
+    w->old = main;
+    w->old_numbers = numbers;
+    return true;
+}
+
+static bool is_whole(struct contract *c, struct whole *w) {
+    const struct le_stage *stage = c->stage;
+    struct le_terms terms;
+    *w = (struct whole){.sum = stage->node->kind == LE_NODE_REDUCE ? stage->node : NULL};
+    if (c->ir->values.at[stage->target].type != stage->node->type)
+        return false;
+    if (!w->sum && (!le_type_is_float(stage->node->type) || !le_terms_of(stage->node, &terms)))
+        return false;
+    for (int k = 0; stage->node->kind != LE_NODE_REDUCE && k < terms.count; k++)
+        if (!add_to_whole(stage, &terms.at[k], w))
+            return false;
+    struct set set = w->sum ? indices_of(c->ir, w->sum) : (struct set){.count = 0};
+    return w->sum && set.count == stage->index_count;
+}
+
+static bool make_whole(struct contract *c, struct le_stage *stage) {
+    struct whole w;
+    struct split splits[LE_TERMS_MAX];
+    int count;
+    if (!is_whole(c, &w) || !split_sum(c, w.sum, splits, &count))
+        return false;
+    struct le_node *product = added_sums(c, NULL, &w.sum_numbers, w.sum, splits, count);
+    if (w.old)
+        product = added(c, product, &w.old_numbers, w.old);
+    struct le_contraction said;
+    if (!le_contraction_of(product, &said))
+        return false;
+    stage->kind = LE_STAGE_CONTRACT;
+    stage->product = product;
+    return true;
+}
+
+/* ---- the pass */
+
+static void contract_stage(struct contract *c, struct le_stage stage) {
+    if (!stage.dead && stage.kind == LE_STAGE_MAP && stage.node->reduces && stage.index_count > 0) {
+        struct le_stage before = stage;
+        c->stage = &before;
+        c->conditions = facts_of(c->ir, stage.node).condition;
+        c->side_count = 0;
+        if (!make_whole(c, &stage))
+            stage.node = rewrite(c, stage.node, ++c->ir->epoch);
+    }
+    *LE_PUSH(c->ir->arena, &c->out) = stage;
+}
+
+void le_pass_contract(struct le_ir *ir) {
+    struct contract c = {.ir = ir};
+    for (int k = 0; k < ir->stages.count; k++)
+        contract_stage(&c, ir->stages.at[k]);
+    ir->stages.at = c.out.at;
+    ir->stages.count = c.out.count;
+    ir->stages.capacity = c.out.capacity;
+    le_ir_number_stages(ir);
+}

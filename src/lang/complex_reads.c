@@ -1,0 +1,79 @@
+/* Which reads each part of a complex number makes: asked of the program before it is split, where every node has one
+ * parent. Only reads that may fall outside of their array count: an `else` hangs on all of a statement's, whichever
+ * part they are of. "Yes" is certain, "no" may be caution. */
+#include "lang/complex_split.h"
+
+/* A bare index without a range of its own runs over the axis. */
+static bool may_fall_outside(const struct le_tree_node *node, const void *user) {
+    (void)user;
+    bool outside = false;
+    for (int k = 0; node->kind == LE_TREE_READ && node->edge == LE_EDGE_NONE && k < node->child_count; k++)
+        outside |= node->children[k]->kind != LE_TREE_INDEX || node->children[k]->index->has_range;
+    return outside;
+}
+
+static bool reads(const struct le_tree_node *node) {
+    return le_tree_any(node, may_fall_outside, NULL);
+}
+
+static bool all_have(const struct le_tree_node *node, int first, bool imaginary) {
+    for (int k = first; k < node->child_count; k++)
+        if (!le_split_has_reads(node->children[k], imaginary))
+            return false;
+    return true;
+}
+
+/* A number to the power of a literal that is not zero needs all of it. */
+static bool power_passes(const struct le_tree_node *node) {
+    const struct le_tree_node *exponent = node->children[1];
+    bool counts = exponent->kind == LE_TREE_OP && exponent->op == LE_OP_NEG;
+    exponent = counts ? exponent->children[0] : exponent;
+    counts = exponent->kind == LE_TREE_CONST && (exponent->integer != 0 || exponent->real != 0);
+    return !counts && reads(node);
+}
+
+/* These choose between numbers that are made of one part, or take none of a number where another is zero. */
+bool le_split_passes_reads(const struct le_tree_node *node) {
+    const struct le_tree_node *first = node->children[0];
+    if (node->op == LE_OP_POW && power_passes(node))
+        return true;
+    switch ((enum le_op)node->op) {
+    case LE_OP_POW:
+    case LE_OP_DIV:
+    case LE_OP_EXP:
+    case LE_OP_SQRT:
+        return !le_split_has_reads(first, false) || !le_split_has_reads(first, true);
+    default:
+        return false;
+    }
+}
+
+static bool operation_has(const struct le_tree_node *node, bool imaginary) {
+    bool by_parts = node->op == LE_OP_ADD || node->op == LE_OP_SUB || node->op == LE_OP_NEG;
+    return !by_parts || all_have(node, 0, imaginary);
+}
+
+static bool complex_has(const struct le_tree_node *node, bool imaginary) {
+    switch (node->kind) {
+    case LE_TREE_OP:
+        return operation_has(node, imaginary);
+    case LE_TREE_SELECT:
+        return all_have(node, 1, imaginary);
+    case LE_TREE_CAST:
+        return node->child_count == 2 ? !reads(node->children[!imaginary]) : all_have(node, 0, imaginary);
+    case LE_TREE_PART:
+        return all_have(node, 0, imaginary);
+    case LE_TREE_REDUCE:
+        return node->op == LE_RED_PROD || all_have(node, 0, imaginary);
+    case LE_TREE_CALL:
+        return !reads(node);
+    default:
+        return true;
+    }
+}
+
+bool le_split_has_reads(const struct le_tree_node *node, bool imaginary) {
+    if (le_type_is_complex(node->type))
+        return complex_has(node, imaginary);
+    return !imaginary || !reads(node);
+}

@@ -1,0 +1,526 @@
+/* Complex numbers to pairs of real ones: a specialised program becomes one in which every complex symbol is two, every
+ * complex expression two and every complex assignment two steps. What is below lang knows real numbers only.
+ *
+ * A statement with indices is copied once for each part, with indices of its own, and each copy lists the accesses of
+ * both parts, so that the rules of ranges say the same of both. The first part's step is held: the second still reads
+ * what was there before. Steps for one element run one after the other, so there the second part is computed into a
+ * local first. */
+#include "lang/complex_split.h"
+#include <string.h>
+
+__attribute__((format(printf, 4, 5))) _Noreturn void le_split_fail(struct le_splitter *c, struct le_place place,
+                                                                   const char *expected, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    le_errors_add(LEAT_MISMATCH, place, expected, format, arguments);
+    va_end(arguments);
+    longjmp(c->failure, 1);
+}
+
+/* ---- symbols */
+
+static struct le_symbol *add_symbol(struct le_splitter *c, const struct le_symbol *from, const char *name) {
+    struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
+    *symbol = *from;
+    symbol->name = name;
+    symbol->id = c->symbols.count;
+    symbol->type = le_type_part(from->type);
+    symbol->declared = le_type_part(from->declared);
+    *LE_PUSH(c->arena, &c->symbols) = symbol;
+    return symbol;
+}
+
+/* The fill of an edge may be met by complex arrays, whatever it is. */
+static bool is_twin(const struct le_symbol *symbol) {
+    return le_type_is_complex(symbol->type) || !symbol->name[0];
+}
+
+static void add_imaginary(struct le_splitter *c, const struct le_symbol *from) {
+    struct le_twin *twin = &c->twins[from->id];
+    const char *name = from->name[0] ? le_arena_format(c->arena, "%s.im", from->name) : "";
+    if (!is_twin(from))
+        return;
+    twin->im = add_symbol(c, from, name);
+    twin->re->imaginary = twin->im;
+}
+
+static void split_symbols(struct le_splitter *c) {
+    c->twins = LE_NEW_ARRAY(c->arena, c->from->symbol_count, struct le_twin);
+    for (int k = 0; k < c->from->symbol_count; k++)
+        c->twins[k].re = add_symbol(c, c->from->symbols[k], c->from->symbols[k]->name);
+    for (int k = 0; k < c->from->symbol_count; k++)
+        add_imaginary(c, c->from->symbols[k]);
+}
+
+/* A def's variables are its own in every copy of it. */
+static void renew_local(struct le_splitter *c, const struct le_symbol *symbol, const struct le_tree_node *owner) {
+    struct le_twin *twin = &c->twins[symbol->id];
+    bool is_first = !twin->owner, is_new = twin->owner != owner;
+    twin->owner = owner;
+    if (is_first || !is_new)
+        return;
+    twin->re = add_symbol(c, symbol, symbol->name);
+    add_imaginary(c, symbol);
+}
+
+struct le_twin le_twin_of(const struct le_splitter *c, const struct le_symbol *symbol) {
+    return symbol ? c->twins[symbol->id] : (struct le_twin){0};
+}
+
+struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum le_type type) {
+    return add_symbol(
+        c, &(struct le_symbol){.assigned = true, .read = true, .in_block = true, .local = true, .type = type}, name);
+}
+
+/* ---- statements */
+
+/* A copy of the step without what it holds; outside of elements its lists are collected until finish. */
+static struct le_step *start(struct le_splitter *c, const struct le_step *from) {
+    if (!c->element) {
+        c->owner = from;
+        c->all.count = c->accesses.count = 0;
+    }
+    struct le_step *step = LE_NEW(c->arena, struct le_step);
+    *step = *from;
+    step->symbol = le_twin_of(c, from->symbol).re;
+    step->array = le_twin_of(c, from->array).re;
+    step->term = le_type_part(from->term);
+    step->update = le_type_part(from->update);
+    if (!c->element)
+        step->free = le_split_indices(c, from->free, from->free_count);
+    return step;
+}
+
+static void take_lists(struct le_splitter *c, struct le_step *step) {
+    step->all_count = c->all.count;
+    step->all = LE_NEW_ARRAY(c->arena, c->all.count, struct le_index *);
+    if (c->all.count > 0)
+        memcpy(step->all, c->all.at, (size_t)c->all.count * sizeof *step->all);
+    step->access_count = c->accesses.count;
+    step->accesses = LE_NEW_ARRAY(c->arena, c->accesses.count, struct le_access);
+    if (c->accesses.count > 0)
+        memcpy(step->accesses, c->accesses.at, (size_t)c->accesses.count * sizeof *step->accesses);
+}
+
+static struct le_step *finish(struct le_splitter *c, struct le_step *step) {
+    if (!c->element)
+        take_lists(c, step);
+    *LE_PUSH(c->arena, c->steps) = *step;
+    return &c->steps->at[c->steps->count - 1];
+}
+
+static void copy_sizes(struct le_splitter *c, const struct le_step *from, struct le_step *step) {
+    step->sizes = LE_NEW_ARRAY(c->arena, from->size_count, struct le_tree_node *);
+    for (int k = 0; k < from->size_count; k++)
+        step->sizes[k] = le_split_real(c, from->sizes[k]);
+}
+
+/* As the symbol keeps it. */
+static struct le_parts parts_for(struct le_splitter *c, struct le_twin twin, const struct le_tree_node *value) {
+    return twin.im ? le_split_both(c, value) : (struct le_parts){.re = le_split_condition(c, value)};
+}
+
+/* NEW, DEFAULT, FILL, whose value may be missing; also BIND and AGREE. */
+static void split_setting(struct le_splitter *c, const struct le_step *from) {
+    struct le_twin twin = le_twin_of(c, from->symbol);
+    bool is_new = from->kind == LE_STEP_NEW;
+    if (is_new && from->value && !twin.im && le_type_is_complex(from->value->type) && twin.re->type != LE_BOOL)
+        le_split_fail(c, from->value->place, "write re(...)", "assigning %s to '%s' (%s) needs a cast: it is complex",
+                      le_type_name(from->value->type), twin.re->name, le_type_name(twin.re->type));
+    struct le_parts parts = {.re = NULL};
+    for (int part = 0; part < (twin.im ? 2 : 1); part++) {
+        struct le_step *step = start(c, from);
+        copy_sizes(c, from, step);
+        step->symbol = part ? twin.im : twin.re;
+        if (from->value && (!c->element || part == 0)) /* a statement has lists of its own */
+            parts = parts_for(c, twin, from->value);
+        if (from->value)
+            step->value = le_make_child(part ? parts.im : parts.re);
+        finish(c, step);
+    }
+}
+
+/* ---- assignments */
+
+/* The parts of the statement's value. Both fall back to its `else` where a read of either falls outside. */
+static struct le_parts split_value(struct le_splitter *c, const struct le_step *from) {
+    struct le_parts parts = le_split_both(c, from->value);
+    bool whole = le_split_has_reads(from->value, false) && le_split_has_reads(from->value, true);
+    return from->otherwise && !whole ? le_split_together(c, from->value, parts) : parts;
+}
+
+/* value and else, to be stored in a part of a complex symbol. */
+static void copy_terms(struct le_splitter *c, const struct le_step *from, bool imaginary, struct le_step *step) {
+    struct le_parts parts = split_value(c, from);
+    step->value = le_make_child(imaginary ? parts.im : parts.re);
+    if (!from->otherwise)
+        return;
+    parts = le_split_both(c, from->otherwise);
+    step->otherwise = le_make_child(imaginary ? parts.im : parts.re);
+}
+
+static void assign_part(struct le_splitter *c, const struct le_step *from, bool imaginary) {
+    struct le_twin twin = le_twin_of(c, from->symbol);
+    struct le_step *step = start(c, from);
+    step->symbol = imaginary ? twin.im : twin.re;
+    if (from->left)
+        step->left = le_split_left(c, from->left, step->symbol);
+    copy_terms(c, from, imaginary, step);
+    step->held = !imaginary;
+    finish(c, step);
+}
+
+static void assign_real(struct le_splitter *c, const struct le_step *from) {
+    struct le_step *step = start(c, from);
+    if (from->left)
+        step->left = le_split_left(c, from->left, step->symbol);
+    step->value = le_make_child(le_split_condition(c, from->value));
+    if (from->otherwise)
+        step->otherwise = le_make_child(le_split_condition(c, from->otherwise));
+    finish(c, step);
+}
+
+static struct le_symbol *new_local(struct le_splitter *c, const struct le_symbol *like) {
+    struct le_symbol local = {.name = "", .place = like->place, .local = true, .type = like->type};
+    return add_symbol(c, &local, le_arena_format(c->arena, "%s.next", like->name));
+}
+
+/* Both parts are computed before one is written. */
+static void assign_element(struct le_splitter *c, const struct le_step *from) {
+    struct le_twin twin = le_twin_of(c, from->symbol);
+    struct le_parts parts = split_value(c, from), others = {0};
+    struct le_symbol *next = new_local(c, twin.im);
+    if (from->otherwise)
+        others = le_split_both(c, from->otherwise);
+    struct le_step *first = start(c, from), *step;
+    first->symbol = next;
+    first->left = NULL;
+    first->op = LE_ASSIGN_SET;
+    first->is_new = true;
+    first->value = le_make_child(parts.im);
+    first->otherwise = others.im ? le_make_child(others.im) : NULL;
+    first->term = first->update = next->type;
+    finish(c, first);
+    struct le_tree_node *saved = LE_NEW(c->arena, struct le_tree_node);
+    *saved = (struct le_tree_node){.kind = LE_TREE_SCALAR, .place = from->place, .type = next->type, .symbol = next};
+    for (int part = 0; part < 2; part++) {
+        step = start(c, from);
+        step->symbol = part ? twin.im : twin.re;
+        if (from->left)
+            step->left = le_split_left(c, from->left, step->symbol);
+        step->value = le_make_child(part ? saved : parts.re);
+        step->otherwise = part || !others.re ? NULL : le_make_child(others.re);
+        finish(c, step);
+    }
+}
+
+/* ---- *= and /=, which need both parts of what is there */
+
+static bool uses_index(const struct le_tree_node *node, const struct le_index *index) {
+    if (node->kind == LE_TREE_INDEX)
+        return node->index == index;
+    for (int k = 0; k < node->child_count; k++)
+        if (uses_index(node->children[k], index))
+            return true;
+    return false;
+}
+
+static bool uses_any(const struct le_step *owner, const struct le_tree_node *node, const struct le_index *but) {
+    for (int k = 0; k < owner->free_count; k++)
+        if (owner->free[k] != but && uses_index(node, owner->free[k]))
+            return true;
+    return false;
+}
+
+/* i, i + e or c * i + e, of no other index. */
+static bool moves_with(const struct le_step *owner, const struct le_tree_node *node, const struct le_index *index) {
+    if (uses_any(owner, node, index) || !uses_index(node, index))
+        return false;
+    if (node->kind == LE_TREE_INDEX)
+        return true;
+    if (node->kind != LE_TREE_OP || node->child_count != 2)
+        return false;
+    const struct le_tree_node *a = node->children[0], *b = node->children[1];
+    bool product = node->op == LE_OP_MUL && (a->kind == LE_TREE_CONST || b->kind == LE_TREE_CONST);
+    if (!product && node->op != LE_OP_ADD && node->op != LE_OP_SUB)
+        return false;
+    if (uses_index(a, index) == uses_index(b, index))
+        return false;
+    return moves_with(owner, uses_index(a, index) ? a : b, index);
+}
+
+/* Whether different points of the statement update different places. */
+static bool is_own(const struct le_step *from) {
+    for (int k = 0; k < from->free_count; k++) {
+        bool found = false;
+        for (int d = 0; from->left && d < from->left->child_count; d++)
+            found |= moves_with(from, from->left->children[d], from->free[k]);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static struct le_tree_node *updated(struct le_splitter *c, const struct le_step *from, struct le_tree_node *value) {
+    struct le_tree_node *old = LE_NEW(c->arena, struct le_tree_node), *node = LE_NEW(c->arena, struct le_tree_node);
+    if (from->left)
+        *old = *from->left;
+    else
+        *old = (struct le_tree_node){.kind = LE_TREE_SCALAR, .place = from->place, .symbol = from->symbol};
+    old->type = from->symbol->type;
+    *node = (struct le_tree_node){.kind = LE_TREE_OP,
+                                  .place = from->place,
+                                  .op = from->op == LE_ASSIGN_MUL ? LE_OP_MUL : LE_OP_DIV,
+                                  .type = from->update,
+                                  .operand = from->update,
+                                  .child_count = 2};
+    node->children = LE_NEW_ARRAY(c->arena, 2, struct le_tree_node *);
+    node->children[0] = old;
+    node->children[1] = value;
+    return node;
+}
+
+/* z *= w as z = z * w. */
+static struct le_step *spell_out(struct le_splitter *c, const struct le_step *from) {
+    struct le_step *step = LE_NEW(c->arena, struct le_step);
+    *step = *from;
+    step->op = LE_ASSIGN_SET;
+    step->term = from->update;
+    step->value = updated(c, from, from->value);
+    if (from->otherwise)
+        step->otherwise = updated(c, from, from->otherwise);
+    return step;
+}
+
+/* A number takes the product of all terms. */
+static struct le_step *reduced(struct le_splitter *c, const struct le_step *from) {
+    struct le_step *step = LE_NEW(c->arena, struct le_step);
+    struct le_tree_node *product = LE_NEW(c->arena, struct le_tree_node);
+    *product = (struct le_tree_node){.kind = LE_TREE_REDUCE,
+                                     .place = from->place,
+                                     .op = LE_RED_PROD,
+                                     .type = from->update,
+                                     .operand = from->update,
+                                     .indices = from->free,
+                                     .index_count = from->free_count,
+                                     .child_count = 1};
+    product->children = LE_NEW_ARRAY(c->arena, 1, struct le_tree_node *);
+    product->children[0] = from->value;
+    *step = *from;
+    step->free_count = 0;
+    step->value = product;
+    return step;
+}
+
+static bool reads(const struct le_step *from) {
+    for (int k = 0; k < from->access_count; k++)
+        if (!from->accesses[k].left && from->accesses[k].node->symbol == from->symbol)
+            return true;
+    return false;
+}
+
+static void assign_parts(struct le_splitter *c, const struct le_step *from) {
+    assign_part(c, from, false);
+    assign_part(c, from, true);
+}
+
+static int split_each(struct le_splitter *c, const struct le_step *from);
+static void end_each(struct le_splitter *c, const struct le_step *from, int each);
+
+/* Element by element, so that each one finds what those before it have made of its place. */
+static void scatter(struct le_splitter *c, const struct le_step *from) {
+    struct le_step each = *from, end = {.kind = LE_STEP_END, .place = from->place};
+    each.kind = LE_STEP_EACH;
+    each.symbol = NULL;
+    each.left = each.value = each.otherwise = NULL;
+    each.is_new = false;
+    each.accesses = LE_NEW_ARRAY(c->arena, from->access_count, struct le_access);
+    for (int k = 0; k < from->access_count; k++) {
+        each.accesses[k] = from->accesses[k];
+        each.accesses[k].has_else = from->otherwise && !from->accesses[k].left;
+    }
+    int opened = split_each(c, &each);
+    struct le_step *step = spell_out(c, from);
+    step->free_count = step->all_count = step->access_count = 0;
+    assign_element(c, step);
+    end_each(c, &end, opened);
+    c->steps->at[opened].partner = c->steps->count - 1;
+    c->steps->at[c->steps->count - 1].partner = opened;
+}
+
+/* Where an each's elements meet in one place they come one after the other, and find what those before have made of
+ * it, as the language has it for all of them. */
+static void update(struct le_splitter *c, const struct le_step *from) {
+    if (c->element)
+        assign_element(c, spell_out(c, from));
+    else if (is_own(from))
+        assign_parts(c, spell_out(c, from));
+    else if (!from->left && !from->otherwise)
+        assign_parts(c, spell_out(c, reduced(c, from)));
+    else if (!from->left || reads(from))
+        le_split_fail(c, from->place, "write out what every element becomes, or go through them in a `for`",
+                      "'%s' of complex numbers must not scatter or reduce %s",
+                      from->op == LE_ASSIGN_MUL ? "*=" : "/=", from->otherwise ? "with an `else`" : "what it reads");
+    else
+        scatter(c, from);
+}
+
+static void split_assignment(struct le_splitter *c, const struct le_step *from) {
+    if (!le_twin_of(c, from->symbol).im)
+        assign_real(c, from);
+    else if (from->op == LE_ASSIGN_MUL || from->op == LE_ASSIGN_DIV)
+        update(c, from);
+    else if (c->element)
+        assign_element(c, from);
+    else
+        assign_parts(c, from);
+}
+
+/* ---- control steps and defs */
+
+static void split_return(struct le_splitter *c, const struct le_step *from) {
+    struct le_step *step = start(c, from);
+    struct le_parts parts = c->gives_two ? le_split_both(c, from->value) : le_split_parts(c, from->value);
+    step->value = le_make_child(parts.re);
+    if (c->gives_two)
+        step->otherwise = le_make_child(parts.im);
+    finish(c, step);
+}
+
+static void split_control(struct le_splitter *c, const struct le_step *from) {
+    struct le_step *step = start(c, from);
+    if (from->index)
+        step->index = le_split_index(c, from->index);
+    if (from->value)
+        step->value = le_make_child(le_split_condition(c, from->value));
+    finish(c, step);
+}
+
+/* The statement's lists are whole at its END. */
+static int split_each(struct le_splitter *c, const struct le_step *from) {
+    struct le_step *step = start(c, from);
+    c->element = true;
+    finish(c, step);
+    return c->steps->count - 1;
+}
+
+static void end_each(struct le_splitter *c, const struct le_step *from, int each) {
+    struct le_step *step = start(c, from);
+    finish(c, step);
+    c->element = false;
+    take_lists(c, &c->steps->at[each]);
+}
+
+static void split_given(struct le_splitter *c, const struct le_step *from) {
+    struct le_twin twin = le_twin_of(c, from->symbol);
+    struct le_parts given = parts_for(c, twin, from->value);
+    for (int part = 0; part < (twin.im ? 2 : 1); part++) {
+        struct le_step *step = start(c, from);
+        step->symbol = part ? twin.im : twin.re;
+        step->value = le_make_child(part ? given.im : given.re);
+        finish(c, step);
+    }
+}
+
+static void split_step(struct le_splitter *c, const struct le_step *from) {
+    switch (from->kind) {
+    case LE_STEP_DEFAULT:
+    case LE_STEP_BIND:
+    case LE_STEP_AGREE:
+    case LE_STEP_NEW:
+    case LE_STEP_FILL:
+        split_setting(c, from);
+        break;
+    case LE_STEP_ASSIGN:
+        split_assignment(c, from);
+        break;
+    case LE_STEP_RETURN:
+        split_return(c, from);
+        break;
+    default:
+        split_control(c, from);
+        break;
+    }
+}
+
+static bool has_partner(enum le_step_kind kind) {
+    return kind >= LE_STEP_EACH && kind != LE_STEP_RETURN && kind != LE_STEP_FAIL;
+}
+
+static void split_steps(struct le_splitter *c, const struct le_step *from, int count) {
+    int *at = LE_NEW_ARRAY(c->arena, count, int), each = -1;
+    const struct le_step *begun = NULL;
+    for (int k = 0; k < count; k++) {
+        if (from[k].kind == LE_STEP_END && &from[from[k].partner] == begun)
+            end_each(c, &from[k], each);
+        else if (from[k].kind == LE_STEP_EACH)
+            each = split_each(c, begun = &from[k]);
+        else if (from[k].given)
+            split_given(c, &from[k]);
+        else
+            split_step(c, &from[k]);
+        at[k] = c->steps->count - 1; /* a control step stays one step */
+    }
+    for (int k = 0; k < count; k++)
+        if (has_partner(from[k].kind))
+            c->steps->at[at[k]].partner = at[from[k].partner];
+}
+
+void le_split_call(struct le_splitter *c, const struct le_tree_node *from, struct le_tree_node *node) {
+    struct list *outer = c->steps, inner = {0};
+    bool element = c->element, gives_two = c->gives_two;
+    for (int k = 0; k < from->step_count; k++)
+        if (from->steps[k].symbol && from->steps[k].symbol->local)
+            renew_local(c, from->steps[k].symbol, node);
+    c->steps = &inner;
+    c->element = true;
+    c->gives_two = le_type_is_complex(from->type);
+    split_steps(c, from->steps, from->step_count);
+    node->steps = inner.at;
+    node->step_count = inner.count;
+    c->steps = outer;
+    c->element = element;
+    c->gives_two = gives_two;
+}
+
+/* ---- the program */
+
+static const struct le_input *split_inputs(struct le_splitter *c, const struct le_input *from) {
+    struct le_input *inputs = LE_NEW_ARRAY(c->arena, c->symbols.count, struct le_input);
+    for (int k = 0; k < c->from->symbol_count; k++) {
+        inputs[k] = from[k];
+        inputs[k].type = le_type_part(from[k].type);
+        if (c->twins[k].im)
+            inputs[c->twins[k].im->id] = inputs[k];
+    }
+    return inputs;
+}
+
+static bool split_program(struct le_splitter *c) {
+    if (setjmp(c->failure))
+        return false;
+    split_symbols(c);
+    split_steps(c, c->from->steps, c->from->step_count);
+    return true;
+}
+
+struct le_tree *le_split(struct le_arena *arena, struct le_tree *from, const struct le_input **inputs) {
+    if (!from->has_complex)
+        return from;
+    struct le_splitter *c = LE_NEW(arena, struct le_splitter);
+    struct list steps = {0};
+    c->arena = arena;
+    c->from = from;
+    c->tree = LE_NEW(arena, struct le_tree);
+    *c->tree = *from;
+    c->indices = LE_NEW_ARRAY(arena, from->index_count, struct le_index *);
+    c->steps = &steps;
+    if (!split_program(c))
+        return NULL;
+    c->tree->steps = c->steps->at;
+    c->tree->step_count = c->steps->count;
+    c->tree->symbols = c->symbols.at;
+    c->tree->symbol_count = c->symbols.count;
+    *inputs = split_inputs(c, *inputs);
+    return c->tree;
+}

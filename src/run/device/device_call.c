@@ -1,0 +1,307 @@
+/* See device_run.h: what a call has on a device, its inputs there, and the records of faults. */
+#include "run/device/device_run.h"
+#include <string.h>
+
+#define WORK_KEPT_BYTES ((size_t)1 << 20) /* from one run to the next */
+
+/* ---- making */
+
+leat_status le_device_run_new(struct leat_call *call) {
+    size_t symbols = (size_t)call->program->tree->symbol_count + 1;
+    if (!call->home.device)
+        return LEAT_OK;
+    struct le_device_run *d = call->device = le_alloc_zero(1, sizeof *d);
+    if (d) {
+        d->binds = le_alloc_zero(symbols, sizeof *d->binds);
+        d->uploads = le_alloc_zero(symbols, sizeof *d->uploads);
+        d->record_actions = le_alloc_zero(LE_DEVICE_RECORDS, sizeof *d->record_actions);
+    }
+    bool made = d && d->binds && d->uploads && d->record_actions;
+    return made ? LEAT_OK : le_fail_out_of_memory(symbols * sizeof *d->binds);
+}
+
+void le_device_unbind(struct leat_call *call) {
+    struct le_device_run *d = call->device;
+    for (int k = 0; d && d->uploads && k < call->program->tree->symbol_count; k++) {
+        le_array_free(d->uploads[k]);
+        d->uploads[k] = NULL;
+    }
+}
+
+void le_device_run_free(struct leat_call *call) {
+    struct le_device_run *d = call->device;
+    if (!d)
+        return;
+    le_device_unbind(call);
+    le_block_free(d->slots);
+    le_block_free(d->records);
+    le_block_free(d->work);
+    le_block_free(d->counters);
+    le_block_free(d->fetched);
+    le_free(d->slot_users);
+    le_free(d->record_actions);
+    while (d->mirrors.count > 0)
+        le_free(d->mirrors.at[--d->mirrors.count].owned);
+    le_free(d->mirrors.at);
+    le_free(d->loads.at);
+    le_free(d->uploads);
+    le_free(d->binds);
+    le_free(d);
+    call->device = NULL;
+}
+
+/* ---- numbers that the host works out */
+
+struct takes {
+    const struct le_specialised *s;
+    bool all; /* that the node takes is with the host */
+};
+
+static void find_away(struct le_node *node, void *user) {
+    struct takes *t = user;
+    if (node->kind == LE_NODE_LOAD)
+        t->all &= node->operand_count == 0 && t->s->on_host[node->value];
+    t->all &= node->kind != LE_NODE_REDUCE;
+}
+
+static bool host_has(const struct le_specialised *s, const struct le_stage *stage) {
+    struct takes t = {.s = s, .all = stage->base < 0 || s->on_host[stage->base]};
+    if (stage->kind == LE_STAGE_FOR)
+        return true;
+    if (stage->kind != LE_STAGE_MAP || stage->index_count > 0)
+        return false;
+    le_node_walk(s->ir, stage->node, find_away, &t);
+    return t.all;
+}
+
+/* Loops hand numbers on, so that one that is away takes others with it. */
+static void find_on_host(struct le_specialised *s) {
+    const struct le_ir *ir = s->ir;
+    bool changed = true;
+    for (int k = 0; k < ir->values.count; k++)
+        s->on_host[k] = ir->values.at[k].rank == 0;
+    while (changed) {
+        changed = false;
+        for (int k = 0; k < ir->stages.count; k++) {
+            const struct le_stage *stage = &ir->stages.at[k];
+            bool moves = stage->kind == LE_STAGE_MOVE;
+            bool makes = stage->pair_count == 0 && (le_stage_computes(stage) || stage->kind == LE_STAGE_FOR);
+            if (stage->dead)
+                continue;
+            for (int q = 0; q < stage->pair_count; q++) {
+                bool *at = &s->on_host[stage->pairs[q].target], has = moves && s->on_host[stage->pairs[q].source];
+                changed |= *at && !has;
+                *at &= has;
+            }
+            if (makes && s->on_host[stage->target] && !host_has(s, stage))
+                changed = true, s->on_host[stage->target] = false;
+        }
+    }
+}
+
+leat_status le_device_specialise(struct leat_call *call, struct le_specialised *s) {
+    struct le_device_run *d = call->device;
+    int slots = 2;
+    if (!d)
+        return LEAT_OK;
+    s->on_host = LE_NEW_ARRAY(&s->arena, s->ir->values.count + 1, bool);
+    find_on_host(s);
+    for (int k = 0; k < s->ir->values.count; k++) /* twice: while a MOVE is at work */
+        slots += 2 * (s->ir->values.at[k].rank == 0);
+    le_block_free(d->slots);
+    le_free(d->slot_users);
+    d->slots = NULL;
+    d->slot_count = slots;
+    d->next_slot = 0;
+    d->slot_users = le_alloc_zero((size_t)slots, sizeof *d->slot_users);
+    return d->slot_users ? LEAT_OK : le_fail_out_of_memory((size_t)slots * sizeof *d->slot_users);
+}
+
+/* ---- inputs */
+
+/* A kernel reads an input more than once, perhaps: over the bus only where the caller asked for that. */
+static bool is_reached(const leat_array *array) {
+    if (le_array_is_late(array))
+        return true;
+    const struct le_block *block = array->buffer->block;
+    return block && block->address && (block->kind == LE_MEMORY_DEVICE || block->kind == LE_MEMORY_MAPPED);
+}
+
+bool le_device_can_write(const leat_array *array) {
+    return is_reached(array) && le_device_address(array) % 16 == 0;
+}
+
+static bool is_like(const leat_array *a, const leat_array *b) {
+    return a && a->dtype == b->dtype && a->rank == b->rank &&
+           memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+}
+
+static leat_status copy_up(struct leat_call *call, int symbol) {
+    const leat_array *from = call->binds[symbol].array;
+    return le_array_copy_as(call->device->uploads[symbol], from, call->home.stream, !from->buffer->block,
+                            call->program->tree->symbols[symbol]->name, "it lies in host memory");
+}
+
+/* Anew for each run: nobody tells when the elements change. */
+static leat_status upload(struct leat_call *call, int symbol) {
+    struct le_device_run *d = call->device;
+    leat_array *from = call->binds[symbol].array;
+    leat_status status = LEAT_OK;
+    if (!is_like(d->uploads[symbol], from)) {
+        le_array_free(d->uploads[symbol]);
+        d->uploads[symbol] = NULL;
+        status = le_array_new_late(&call->home, from->dtype, from->rank, from->shape, false, &d->uploads[symbol]);
+    }
+    d->binds[symbol].array = d->uploads[symbol];
+    return status != LEAT_OK || le_array_is_late(d->uploads[symbol]) ? status : copy_up(call, symbol);
+}
+
+static leat_status settle_input(struct leat_call *call, int symbol) {
+    const struct le_device_run *d = call->device;
+    const struct le_specialised *s = call->specialised;
+    leat_array *array = d->binds[symbol].array;
+    if (d->binds[symbol].kind != LE_BOUND_ARRAY || !le_array_is_late(array))
+        return LEAT_OK;
+    leat_status status = le_array_settle(array);
+    if (status == LEAT_OK && array == d->uploads[symbol])
+        status = copy_up(call, symbol);
+    if (status == LEAT_OK && s->ir->first[symbol] >= 0)
+        s->buffers[s->ir->first[symbol]] = array->data;
+    return status;
+}
+
+leat_status le_device_settle(struct leat_call *call) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
+    for (int k = 0; d->is_late && k < call->program->tree->symbol_count && status == LEAT_OK; k++)
+        status = settle_input(call, k);
+    for (int k = 0; d->is_late && k < call->want_count && status == LEAT_OK; k++)
+        if (call->wants[k].target)
+            status = le_array_settle(call->wants[k].target);
+    d->is_late &= status != LEAT_OK;
+    return status;
+}
+
+leat_status le_device_begin(struct leat_call *call) {
+    struct le_plan *plan = call->specialised->plan;
+    bool first = true;
+    leat_status status = LEAT_OK;
+    for (int k = 0; call->device->is_late && k < plan->action_count && first; k++) {
+        const struct le_device_work *w = plan->actions[k].device;
+        first = !w || w->step_count == 0;
+        if (!first && !w->contract)
+            status = le_device_load(call, &plan->actions[k]);
+    }
+    return status == LEAT_OK ? le_device_settle(call) : status;
+}
+
+static bool find_late(const struct leat_call *call) {
+    const struct le_device_run *d = call->device;
+    bool late = false;
+    for (int k = 0; k < call->program->tree->symbol_count; k++)
+        late |= d->binds[k].kind == LE_BOUND_ARRAY && le_array_is_late(d->binds[k].array);
+    for (int k = 0; k < call->want_count; k++)
+        late |= call->wants[k].target && le_array_is_late(call->wants[k].target);
+    return late;
+}
+
+leat_status le_device_reset(struct leat_call *call) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
+    le_device_leave(call, 0); /* a run that was broken off */
+    d->loads.count = 0;
+    if (d->slot_users)
+        memset(d->slot_users, 0, (size_t)d->slot_count * sizeof *d->slot_users);
+    if (d->record_first < d->record_count) /* of a run that was broken off */
+        status = le_block_wait(d->records, LE_ACCESS_BOTH);
+    d->record_first = d->record_count = 0;
+    return status;
+}
+
+leat_status le_device_bind(struct leat_call *call) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < call->program->tree->symbol_count && status == LEAT_OK; k++) {
+        const struct le_bind *b = &call->binds[k];
+        d->binds[k] = *b;
+        if (b->kind == LE_BOUND_ARRAY && b->array->rank > 0 && !is_reached(b->array))
+            status = upload(call, k);
+    }
+    d->is_late = status == LEAT_OK && find_late(call);
+    return status == LEAT_OK && !le_device_is_opening(call->home.device) ? le_device_settle(call) : status;
+}
+
+leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_cell *cell, bool *bound) {
+    const struct le_specialised *s = call->specialised;
+    const leat_array *array = s->bound[symbol].array;
+    const struct le_symbol *sym = s->tree->symbols[symbol];
+    const int value = s->ir->first[symbol];
+    *bound = false;
+    cell->away = (struct le_away){0};
+    if (s->bound[symbol].kind != LE_BOUND_ARRAY)
+        return LEAT_OK;
+    if (le_array_is_on_host(array))
+        return array->buffer->block ? le_block_wait_for(array->buffer->block, LE_ACCESS_READ, sym->name, "a number")
+                                    : LEAT_OK;
+    cell->away = (struct le_away){le_device_address(array), array->buffer->block};
+    *bound = (enum le_type)array->dtype == s->ir->values.at[value].type;
+    return LEAT_OK;
+}
+
+/* ---- records of faults */
+
+static struct le_device_fault *record_at(const struct le_device_run *d, int k) {
+    return (struct le_device_fault *)d->records->host + k;
+}
+
+leat_status le_device_record(struct leat_call *call, struct le_action *action, uint64_t *address) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
+    if (!d->records)
+        status = le_block_new(call->home.device, LE_MEMORY_MAPPED, LE_DEVICE_RECORDS * sizeof(struct le_device_fault),
+                              call->home.stream, &d->records);
+    if (status == LEAT_OK && d->record_count == LE_DEVICE_RECORDS) {
+        status = le_device_check_records(call, true);
+        d->record_first = d->record_count = 0;
+    }
+    if (status != LEAT_OK)
+        return status;
+    *record_at(d, d->record_count) = (struct le_device_fault){.point = UINT64_MAX};
+    d->record_actions[d->record_count] = action;
+    *address = d->records->address + (uint64_t)d->record_count * sizeof(struct le_device_fault);
+    d->record_count++;
+    return LEAT_OK;
+}
+
+leat_status le_device_check_records(struct leat_call *call, bool wait) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
+    if (d->record_first == d->record_count)
+        return LEAT_OK;
+    if (wait)
+        status =
+            le_block_wait_for(d->records, LE_ACCESS_READ, call->program->name, "faults in the data are looked for");
+    while (status == LEAT_OK && d->record_first < d->record_count) {
+        struct le_action *action = d->record_actions[d->record_first];
+        const struct le_device_fault *r = record_at(d, d->record_first);
+        if (r->set)
+            return le_report_fault(call, action->stage,
+                                   &(struct le_fault){.access_axis = r->access_axis, .value = r->value, .set = true});
+        if (r->notes)
+            le_tell_notes(call, action, r->notes);
+        d->record_first++;
+    }
+    return status;
+}
+
+void le_device_end(struct leat_call *call, bool done) {
+    struct le_device_run *d = call->device;
+    if (d->work && d->work->size_bytes > WORK_KEPT_BYTES) {
+        le_block_free(d->work);
+        d->work = NULL;
+    }
+    if (!done) {
+        le_block_free(d->counters);
+        d->counters = NULL;
+    }
+}

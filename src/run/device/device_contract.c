@@ -1,0 +1,197 @@
+/* See device_run.h: CONTRACT stages that a device's library computes, where they are large and lie as it reads them.
+ * All others are kernels, and so are those whose numbers the host does not have when it runs, or where one is 0: a
+ * library does not look at what it multiplies by zero, which may be a NaN. */
+#include "base/text.h"
+#include "run/plan/contraction.h"
+#include "run/device/device_run.h"
+#include <limits.h>
+
+/* Multiply-adds: of 512 x 512 x 512. Below, a kernel of ours is short (an estimate: tens of microseconds), so that only
+ * very many would make up for loading a library of half a GB. Extents alone decide, not what ran before, so that the
+ * numbers do not hang on it. */
+#define WORK_MIN  ((int64_t)1 << 27)
+#define SHORT_MIN 16 /* rows, columns and terms */
+#define BATCH_MAX 65535
+#define CALLS_MAX 64 /* of one stage: products that one stride does not lead along */
+
+struct le_device_contract {
+    struct le_contract c;
+    int64_t calls; /* of each product */
+};
+
+/* ---- planning */
+
+static bool is_large(const struct le_contract *c) {
+    double work = (double)c->batch.total * (double)c->rows.total * (double)c->columns.total * (double)c->terms.total;
+    return work >= (double)WORK_MIN && work < 4e18 && c->rows.total >= SHORT_MIN && c->columns.total >= SHORT_MIN &&
+           c->terms.total >= SHORT_MIN && c->rows.total <= INT_MAX && c->columns.total <= INT_MAX &&
+           c->terms.total <= INT_MAX;
+}
+
+/* The last of the batch's loops is the library's, those around it are ours. */
+static bool find_calls(struct le_device_contract *d) {
+    const struct le_axes *batch = &d->c.batch;
+    d->calls = 1;
+    for (int k = 0; k < batch->count; k++) {
+        const struct le_axis *axis = &batch->at[k];
+        bool last = k == batch->count - 1;
+        if (last ? axis->count > BATCH_MAX || axis->target < 1 : !le_mul_i64(d->calls, axis->count, &d->calls))
+            return false;
+        for (int p = 0; last && p < d->c.said.product_count; p++)
+            if (axis->left[p] < 0 || axis->right[p] < 0)
+                return false;
+    }
+    return d->calls * d->c.said.product_count <= CALLS_MAX;
+}
+
+static bool is_const_zero(const struct le_node *node) {
+    return node && node->kind == LE_NODE_CONST && (node->bits << 1) == 0;
+}
+
+static bool has_const_zero(const struct le_contraction *said) {
+    bool zero = is_const_zero(said->kept_scale);
+    for (int k = 0; k < said->product_count; k++)
+        zero |= is_const_zero(said->products[k].scale);
+    return zero;
+}
+
+static bool takes(struct leat_call *call, const struct le_stage *stage, struct le_arena *arena,
+                  struct le_device_contract *d) {
+    struct le_contract *c = &d->c;
+    return le_contract_analyse(call->specialised, stage, arena, c) && (c->type == LE_F32 || c->type == LE_F64) &&
+           is_large(c) && le_contract_find_views(c) && find_calls(d) && !has_const_zero(&c->said);
+}
+
+leat_status le_device_contract_plan(struct leat_call *call, struct le_group *g, struct le_action *action) {
+    struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
+    if (action->made->kind != LE_STAGE_CONTRACT || !takes(call, action->stage, g->arena, d))
+        return LEAT_OK;
+    leat_status status = le_device_product_open(call->home.device);
+    if (status == LEAT_UNSUPPORTED) { /* there is no library here: it stays a kernel */
+        le_errors_clear();
+        return LEAT_OK;
+    }
+    action->device->contract = d;
+    action->operations = 2 * (uint64_t)d->c.said.product_count *
+                         (uint64_t)(d->c.batch.total * d->c.rows.total * d->c.columns.total * d->c.terms.total);
+    return status;
+}
+
+static bool is_load(const struct le_node *node) {
+    return node && node->kind == LE_NODE_LOAD;
+}
+
+bool le_device_contract_is_sure(const struct le_device_contract *d) {
+    const struct le_contraction *said = &d->c.said;
+    bool load = is_load(said->kept_scale);
+    for (int k = 0; k < said->product_count; k++)
+        load |= is_load(said->products[k].scale);
+    return !load;
+}
+
+void le_device_contract_show(const struct le_device_contract *d, struct le_text *out) {
+    const struct le_contract *c = &d->c;
+    le_text_add(out, "   cuBLAS: %lld x %lld x %lld", (long long)c->rows.total, (long long)c->columns.total,
+                (long long)c->terms.total);
+    if (c->batch.total > 1)
+        le_text_add(out, ", %lld times", (long long)c->batch.total);
+    if (c->said.product_count > 1)
+        le_text_add(out, ", %d products", c->said.product_count);
+    le_text_add(out, le_device_contract_is_sure(d) ? "\n" : "; where a number is 0 or not the host's, instead:\n");
+}
+
+/* ---- running */
+
+static bool is_at_hand(const struct le_specialised *s, const struct le_node *node) {
+    return !is_load(node) || !s->cells[node->value].away.at;
+}
+
+bool le_device_contract_can_run(const struct leat_call *call, const struct le_device_contract *d) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_contraction *said = &d->c.said;
+    bool can = is_at_hand(s, said->kept_scale) &&
+               (!is_load(said->kept_scale) || le_contract_number(s, said->kept_scale, false) != 0);
+    for (int k = 0; k < said->product_count && can; k++) {
+        const struct le_node *scale = said->products[k].scale;
+        can = is_at_hand(s, scale) && (!is_load(scale) || le_contract_number(s, scale, false) != 0);
+    }
+    return can;
+}
+
+/* What the target held comes first where it is not there yet. A target of which nothing else stays is not made from
+ * it, nor is a part. */
+static leat_status bring_kept(struct leat_call *call, const struct le_action *action, const struct le_contract *c,
+                              const leat_array *target) {
+    if (!c->said.kept)
+        return LEAT_OK;
+    const leat_array *kept = le_device_array_of(call, action, c->kept.value, false);
+    if (le_device_address(kept) == le_device_address(target) || !(action->whole || call->specialised->part))
+        return LEAT_OK;
+    return le_call_copy(call, target, kept, action->stage->name, "what is added to");
+}
+
+static int64_t outer_offset(const struct le_axes *batch, int64_t at, const int64_t *strides) {
+    int64_t offset = 0;
+    for (int k = batch->count - 2; k >= 0; k--) {
+        offset += at % batch->at[k].count * strides[k];
+        at /= batch->at[k].count;
+    }
+    return offset;
+}
+
+enum who { LEFT, RIGHT, TARGET };
+static int64_t stride_of(const struct le_axis *axis, enum who who, int product) {
+    return who == LEFT ? axis->left[product] : who == RIGHT ? axis->right[product] : axis->target;
+}
+
+/* The operand of a product in one of its calls. */
+static struct le_matrix matrix_of(const struct leat_call *call, const struct le_contract *c, const leat_array *array,
+                                  const struct le_operand *operand, enum who who, int product, int64_t number) {
+    const struct le_axes *batch = &c->batch;
+    int64_t strides[2 * LEAT_RANK_MAX] = {0};
+    for (int k = 0; k < batch->count; k++)
+        strides[k] = stride_of(&batch->at[k], who, product);
+    int64_t offset = le_contract_place(call->specialised, operand) +
+                     outer_offset(batch, number, strides) * (int64_t)le_type_size(c->type);
+    return (struct le_matrix){.block = array->buffer->block,
+                              .address = le_device_address(array) + (uint64_t)offset,
+                              .batch_stride = batch->count ? strides[batch->count - 1] : 0};
+}
+
+static void set_view(struct le_matrix *matrix, const struct le_view *view) {
+    matrix->transposed = view->transposed == LE_BLAS_TRANSPOSED;
+    matrix->stride = view->stride;
+}
+
+static leat_status multiply(struct leat_call *call, const struct le_action *action, const leat_array *target, int k,
+                            int64_t number) {
+    const struct le_contract *c = &action->device->contract->c;
+    const struct le_specialised *s = call->specialised;
+    const leat_array *left = le_device_array_of(call, action, c->left[k].value, false);
+    const leat_array *right = le_device_array_of(call, action, c->right[k].value, false);
+    struct le_product p = {.dtype = (leat_dtype)c->type,
+                           .rows = (int)c->rows.total,
+                           .columns = (int)c->columns.total,
+                           .terms = (int)c->terms.total,
+                           .batch = c->batch.count ? (int)c->batch.at[c->batch.count - 1].count : 1,
+                           .left = matrix_of(call, c, left, &c->left[k], LEFT, k, number),
+                           .right = matrix_of(call, c, right, &c->right[k], RIGHT, k, number),
+                           .target = matrix_of(call, c, target, &c->target, TARGET, k, number),
+                           .what = action->stage->name};
+    set_view(&p.left, &c->left_view[k]);
+    set_view(&p.right, &c->right_view[k]);
+    p.target.stride = (int)(c->rows.count ? c->rows.at[0].target : c->columns.total);
+    p.scale = le_contract_number(s, c->said.products[k].scale, c->said.products[k].negative);
+    p.kept = k > 0 ? 1 : c->said.kept ? le_contract_number(s, c->said.kept_scale, c->said.kept_negative) : 0;
+    return le_device_product(call->home.stream, &p);
+}
+
+leat_status le_device_contract_run(struct leat_call *call, const struct le_action *action) {
+    const struct le_device_contract *d = action->device->contract;
+    const leat_array *target = le_device_array_of(call, action, d->c.target.value, true);
+    leat_status status = bring_kept(call, action, &d->c, target);
+    for (int64_t number = 0; number < d->calls && status == LEAT_OK; number++)
+        for (int k = 0; k < d->c.said.product_count && status == LEAT_OK; k++)
+            status = multiply(call, action, target, k, number);
+    return status;
+}

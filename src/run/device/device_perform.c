@@ -1,0 +1,209 @@
+/* See device_run.h: running one action on the device. All of it is enqueued in the run's stream; nothing is waited for.
+ */
+#include "run/device/device_run.h"
+#include <string.h>
+
+/* ---- numbers that the action makes */
+
+/* It starts as its base. */
+static leat_status copy_base(struct leat_call *call, const struct le_device_result *r) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_cell *base = &s->cells[r->base];
+    const struct le_copy copy = {.target = r->away.block,
+                                 .source = base->away.block,
+                                 .target_memory = (char *)(uintptr_t)r->away.at,
+                                 .source_memory = base->away.at ? (const char *)(uintptr_t)base->away.at
+                                                                : (const char *)&base->scalar,
+                                 .element_bytes = le_type_size(s->ir->values.at[r->value].type),
+                                 .what = s->ir->values.at[r->value].name,
+                                 .cause = "it starts with a number",
+                                 .wait = !base->away.at};
+    return le_device_copy(call->home.stream, &copy);
+}
+
+static leat_status begin_result(struct leat_call *call, struct le_device_result *r) {
+    const leat_array *wanted = r->base < 0 ? le_wanted_number(call, r->value) : NULL;
+    if (wanted && le_device_address(wanted)) {
+        r->away = (struct le_away){.block = wanted->buffer->block, .at = le_device_address(wanted)};
+        return LEAT_OK;
+    }
+    leat_status status = le_device_new_slot(call, &r->away);
+    return status == LEAT_OK && r->base >= 0 ? copy_base(call, r) : status;
+}
+
+static leat_status begin_results(struct leat_call *call, struct le_device_work *w) {
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < w->results.count; k++)
+        w->results.at[k].away = (struct le_away){0};
+    for (int k = 0; k < w->results.count && status == LEAT_OK; k++)
+        status = begin_result(call, &w->results.at[k]);
+    return status;
+}
+
+static void end_results(struct leat_call *call, const struct le_device_work *w) {
+    for (int k = 0; k < w->results.count; k++) {
+        struct le_cell *cell = &call->specialised->cells[w->results.at[k].value];
+        le_device_drop(call, cell);
+        cell->away = w->results.at[k].away;
+    }
+}
+
+/* ---- memory for partial results */
+
+/* Kernels leave them as they were: they are set to 0 once. */
+static leat_status begin_counters(struct leat_call *call, size_t size_bytes) {
+    struct le_device_run *d = call->device;
+    if (size_bytes == 0 || (d->counters && d->counters->size_bytes >= size_bytes))
+        return LEAT_OK;
+    le_block_free(d->counters);
+    d->counters = NULL;
+    leat_status status = le_block_new(call->home.device, LE_MEMORY_DEVICE, size_bytes, call->home.stream, &d->counters);
+    return status == LEAT_OK ? le_device_fill_zero(call->home.stream, d->counters, size_bytes) : status;
+}
+
+static leat_status begin_work(struct leat_call *call, const struct le_device_work *w) {
+    struct le_device_run *d = call->device;
+    leat_status status = begin_counters(call, w->launches.counter_bytes);
+    if (w->launches.work_bytes == 0)
+        return status;
+    if (status == LEAT_OK && (!d->work || d->work->size_bytes < w->launches.work_bytes)) {
+        le_block_free(d->work);
+        d->work = NULL;
+        status = le_block_new(call->home.device, LE_MEMORY_DEVICE, w->launches.work_bytes, call->home.stream, &d->work);
+    }
+    if (status == LEAT_OK && w->launches.zeroed_bytes)
+        status = le_device_fill_zero(call->home.stream, d->work, w->launches.zeroed_bytes);
+    return status;
+}
+
+/* ---- arguments */
+
+const leat_array *le_device_array_of(const struct leat_call *call, const struct le_action *action, int value,
+                                     bool target) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_stage *stage = action->stage;
+    if (target && s->part && value == stage->target)
+        return s->part;
+    if (s->cells[value].array)
+        return s->cells[value].array;
+    for (int k = 0; k < stage->pair_count; k++)
+        if (stage->pairs[k].source == value)
+            return s->cells[stage->pairs[k].target].array;
+    return s->cells[stage->target].array;
+}
+
+const struct le_away *le_device_result(const struct le_device_work *w, int value) {
+    const struct le_device_result *r = w->results.at;
+    while (r->value != value)
+        r++;
+    return &r->away;
+}
+
+static void pass_scalar(const struct le_cell *cell, struct le_device_step *step, union le_device_value *to) {
+    to->scalar = (struct le_scalar){.bits = cell->away.at ? 0 : cell->scalar, .at = cell->away.at};
+    if (cell->away.at)
+        step->uses[step->launch.use_count++] = (struct le_use){cell->away.block, LE_ACCESS_READ};
+}
+
+static void pass_arguments(struct leat_call *call, struct le_action *action, struct le_device_step *step,
+                           uint64_t record) {
+    const struct le_device_run *d = call->device;
+    step->launch.use_count = 0;
+    for (int k = 0; k < step->made->argument_count; k++) {
+        const struct le_argument *a = &step->made->arguments[k];
+        struct le_launch_argument *to = &step->arguments[k];
+        union le_device_value *value = &step->values[k];
+        switch (a->kind) {
+        case LE_ARGUMENT_ARRAY:
+        case LE_ARGUMENT_TARGET: {
+            const leat_array *array = le_device_array_of(call, action, a->value, a->kind == LE_ARGUMENT_TARGET);
+            value->address = le_device_address(array);
+            to->block = array->buffer->block;
+            break;
+        }
+        case LE_ARGUMENT_RESULT: {
+            const struct le_away *away = le_device_result(action->device, a->value);
+            value->address = away->at;
+            to->block = away->block;
+            break;
+        }
+        case LE_ARGUMENT_SCALAR:
+            pass_scalar(&call->specialised->cells[a->value], step, value);
+            break;
+        case LE_ARGUMENT_WORK:
+            value->address = d->work->address + (uint64_t)a->number;
+            to->block = d->work;
+            break;
+        case LE_ARGUMENT_COUNTERS:
+            value->address = d->counters->address;
+            to->block = d->counters;
+            break;
+        case LE_ARGUMENT_FAULT:
+            value->address = record;
+            to->block = d->records;
+            break;
+        case LE_ARGUMENT_NUMBER:
+            break;
+        }
+    }
+}
+
+/* ---- the action */
+
+static leat_status launch_all(struct leat_call *call, struct le_action *action) {
+    struct le_device_work *w = action->device;
+    uint64_t record = 0;
+    leat_status status = begin_work(call, w);
+    if (status == LEAT_OK && w->may_report)
+        status = le_device_record(call, action, &record);
+    for (int k = 0; k < w->step_count && status == LEAT_OK; k++) {
+        struct le_device_step *step = &w->steps[k];
+        pass_arguments(call, action, step, record);
+        status = le_device_launch(le_code_kernel(step->code), &step->launch, call->home.stream);
+    }
+    return status;
+}
+
+/* Zeros are written from a block's start on. */
+static leat_status fill_zeros(struct leat_call *call, const struct le_action *action) {
+    struct le_cell *cell = &call->specialised->cells[action->stage->target];
+    if (cell->wanted && le_device_address(cell->wanted) != cell->wanted->buffer->block->address) {
+        le_array_free(cell->wanted);
+        cell->wanted = NULL;
+    }
+    return le_place_targets(call, action, true);
+}
+
+/* By the library, or by the interpreter if it is not NULL, or by kernels that are loaded. */
+static leat_status perform(struct leat_call *call, struct le_action *action, bool by_library,
+                           struct le_interpretation *interpretation) {
+    leat_status status = le_device_settle(call); /* planning may run a part of the plan */
+    if (status != LEAT_OK)
+        return status;
+    status = begin_results(call, action->device);
+    if (status == LEAT_OK)
+        status = le_place_targets(call, action, false);
+    if (status == LEAT_OK)
+        status = by_library       ? le_device_contract_run(call, action)
+                 : interpretation ? le_interpretation_run(interpretation)
+                                  : launch_all(call, action);
+    end_results(call, action->device);
+    return le_put_back(call, action, status);
+}
+
+leat_status le_device_perform(struct leat_call *call, struct le_action *action) {
+    if (action->device->by_leader)
+        return LEAT_OK;
+    if (action->device->zero)
+        return fill_zeros(call, action);
+    const struct le_device_contract *contract = action->device->contract;
+    bool by_library = contract && le_device_contract_can_run(call, contract);
+    if (by_library)
+        return perform(call, action, true, NULL);
+    struct le_interpretation *n = le_device_is_loaded(action) ? NULL : le_interpretation_new(call, action);
+    leat_status status = n ? LEAT_OK : le_device_load(call, action);
+    if (status == LEAT_OK)
+        status = perform(call, action, false, n);
+    le_interpretation_free(n);
+    return status;
+}

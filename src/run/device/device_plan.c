@@ -1,0 +1,302 @@
+/* See device_run.h: an action as launches of kernels, which are generated, compiled or found, and their arguments laid
+ * out, so that a run only puts addresses and numbers there. */
+#include "base/text.h"
+#include "run/device/device_run.h"
+#include <stdio.h>
+#include <string.h>
+
+bool le_device_takes(const struct leat_call *call, const struct le_stage *stage) {
+    const struct le_specialised *s = call->specialised;
+    return call->device && !(stage->pair_count == 0 && s->on_host[stage->target]);
+}
+
+void le_device_forget(struct le_action *action) {
+    struct le_device_work *w = action->device;
+    action->device = NULL;
+    for (int k = 0; w && k < w->step_count; k++) {
+        le_replay_finish(&w->steps[k].replay);
+        le_code_release(w->steps[k].code);
+    }
+}
+
+/* ---- what the generator is told */
+
+static bool is_at_16(const leat_array *array) {
+    return array && le_device_address(array) % 16 == 0;
+}
+
+/* Memory of the pool's is aligned; an input's may be any, and a MOVE shares it, if it is dense. */
+static bool is_aligned(void *user, int value) {
+    const struct leat_call *call = user;
+    const struct le_specialised *s = call->specialised;
+    const struct le_value *v = &s->ir->values.at[value];
+    if (v->stage < 0)
+        return is_at_16(s->cells[value].array);
+    for (int k = 0; k < s->tree->symbol_count; k++) {
+        int input = s->ir->first[k];
+        if (input >= 0 && s->cells[input].array && !is_at_16(s->cells[input].array))
+            return false;
+    }
+    return true;
+}
+
+static struct le_device_facts facts_of(struct leat_call *call) {
+    const struct le_device_limits *limits = le_device_limits(call->home.device);
+    return (struct le_device_facts){.multiprocessors = limits->multiprocessors,
+                                    .block_threads = limits->block_threads,
+                                    .shared_bytes = limits->shared_bytes,
+                                    .shared_most_bytes = limits->shared_optin_bytes,
+                                    .capability = limits->capability,
+                                    .is_aligned = is_aligned,
+                                    .user = call};
+}
+
+static struct le_device_kernel_job job_of(struct leat_call *call, struct le_group *g, const struct le_action *action,
+                                          const struct le_device_facts *facts) {
+    struct le_specialised *s = call->specialised;
+    return (struct le_device_kernel_job){.kernel = {.ir = s->ir,
+                                                    .stage = action->made,
+                                                    .space = &s->plan->space,
+                                                    .layouts = s->plan->layouts,
+                                                    .threads = 1,
+                                                    .arena = g->arena,
+                                                    .merged_into = s->merged_into,
+                                                    .merged_count = s->merged_count},
+                                         .facts = facts,
+                                         .action = (int)(action - s->plan->actions)};
+}
+
+static leat_status generate(struct leat_call *call, struct le_group *g, struct le_action *action) {
+    const struct le_device_facts facts = facts_of(call);
+    const struct le_device_kernel_job job = job_of(call, g, action, &facts);
+    return le_device_generate(&job, &action->device->launches);
+}
+
+/* ---- what another action makes where it reads it */
+
+/* The one that reads it is of the same group, and is planned later. */
+static struct le_action *reader_of(struct leat_call *call, const struct le_group *g, const struct le_action *action) {
+    struct le_plan *plan = call->specialised->plan;
+    struct le_action *a = &plan->actions[action - plan->actions];
+    for (a++; a < plan->actions + g->first_action + g->action_count; a++)
+        if (le_device_reads(call->specialised->ir, a->made, action->made))
+            return a;
+    return NULL;
+}
+
+static bool is_made_there(struct leat_call *call, struct le_group *g, const struct le_action *action) {
+    const struct le_device_facts facts = facts_of(call);
+    struct le_action *reader = reader_of(call, g, action);
+    if (!reader || !le_device_takes(call, reader->stage))
+        return false;
+    const struct le_device_kernel_job job = job_of(call, g, reader, &facts);
+    struct le_node *node = le_device_make_there(&job, action->made);
+    if (!node)
+        return false;
+    struct le_stage *made = LE_NEW(g->arena, struct le_stage);
+    *made = *reader->made;
+    made->node = node;
+    reader->made = made;
+    return true;
+}
+
+/* ---- steps */
+
+static size_t size_of(enum le_argument_kind kind) {
+    return kind == LE_ARGUMENT_SCALAR ? sizeof(struct le_scalar) : sizeof(uint64_t);
+}
+
+static void add_result(struct le_arena *arena, const struct le_stage *stage, struct le_device_work *w, int value) {
+    int base = value == stage->target ? stage->base : -1;
+    for (int k = 0; k < w->results.count; k++)
+        if (w->results.at[k].value == value)
+            return;
+    for (int k = 0; k < stage->pair_count; k++)
+        if (stage->pairs[k].target == value)
+            base = stage->pairs[k].source;
+    *LE_PUSH(arena, &w->results) = (struct le_device_result){.value = value, .base = base};
+}
+
+static void lay_out(struct le_arena *arena, const struct le_stage *stage, struct le_device_work *w,
+                    struct le_device_step *step) {
+    const struct le_device_launch *made = step->made;
+    int numbers = 0;
+    step->arguments = LE_NEW_ARRAY(arena, made->argument_count, struct le_launch_argument);
+    step->values = LE_NEW_ARRAY(arena, made->argument_count, union le_device_value);
+    for (int k = 0; k < made->argument_count; k++) {
+        const struct le_argument *a = &made->arguments[k];
+        step->values[k].number = a->number;
+        step->arguments[k] = (struct le_launch_argument){.value = &step->values[k], .size_bytes = size_of(a->kind)};
+        step->arguments[k].access = a->kind == LE_ARGUMENT_ARRAY ? LE_ACCESS_READ : LE_ACCESS_BOTH;
+        if (a->kind == LE_ARGUMENT_RESULT)
+            add_result(arena, stage, w, a->value);
+        numbers += a->kind == LE_ARGUMENT_SCALAR;
+    }
+    step->uses = LE_NEW_ARRAY(arena, numbers, struct le_use);
+    step->launch = (struct le_kernel_launch){.shared_bytes = made->shared_bytes,
+                                             .replay = &step->replay,
+                                             .arguments = step->arguments,
+                                             .argument_count = made->argument_count,
+                                             .uses = step->uses,
+                                             .what = stage->name};
+    memcpy(step->launch.grid, made->grid, sizeof made->grid);
+    memcpy(step->launch.block, made->block, sizeof made->block);
+}
+
+static void make_steps(struct le_group *g, struct le_action *action) {
+    struct le_device_work *w = action->device;
+    w->steps = LE_NEW_ARRAY(g->arena, w->launches.count, struct le_device_step);
+    for (int k = 0; k < w->launches.count; k++) {
+        const struct le_device_launch *made = &w->launches.at[k];
+        if (made->grid[0] == 0)
+            continue;
+        struct le_device_step *step = &w->steps[w->step_count];
+        step->made = made;
+        lay_out(g->arena, action->stage, w, step);
+        w->may_report |= made->may_fault || made->may_note;
+        action->operations += (uint64_t)made->operations;
+        w->step_count++;
+    }
+}
+
+/* ---- kernels: compiled, or found, when they first run, so that a plan can be looked at without */
+
+/* "y f64[:], a f32[:,:], s i64" */
+static void add_values(struct le_text *text, const struct le_ir *ir, const struct le_device_launch *made) {
+    int count = 0;
+    for (int k = 0; k < made->argument_count; k++) {
+        enum le_argument_kind kind = made->arguments[k].kind;
+        if (kind == LE_ARGUMENT_NUMBER || kind >= LE_ARGUMENT_WORK)
+            continue;
+        const struct le_value *v = &ir->values.at[made->arguments[k].value];
+        int length = (int)strcspn(v->name, ".");
+        le_text_add(text, "%s%.*s %s", count++ ? ", " : "", length, v->name, le_type_name(v->type));
+        for (int d = 0; d < v->rank; d++)
+            le_text_add(text, d ? ",:" : "[:");
+        le_text_add(text, v->rank ? "]" : "");
+    }
+}
+
+/* What the generator makes compiles, and a program's user has not written it. */
+static leat_status explain(leat_status status, const struct le_stage *stage) {
+    char message[512] = "";
+    if (le_error_at(0))
+        snprintf(message, sizeof message, "%s", le_error_at(0)->message);
+    if (status == LEAT_PROGRAM)
+        return le_fail(LEAT_INTERNAL, "the code made for '%s' does not compile: %s", stage->name, message);
+    return status == LEAT_UNSUPPORTED ? le_fail(LEAT_DEVICE, "programs cannot be compiled for this device: %s", message)
+                                      : status;
+}
+
+/* what: room for words, which the caller finishes. */
+static struct le_code_source source_of(const struct leat_call *call, const struct le_action *action,
+                                       const struct le_device_step *step, struct le_text *what) {
+    *what = (struct le_text){0};
+    le_text_add(what, "%s; ", action->stage->name);
+    add_values(what, call->specialised->ir, step->made);
+    return (struct le_code_source){.kernel = step->made->kernel,
+                                   .text = step->made->text,
+                                   .program = call->program->name,
+                                   .what = what->failed ? action->stage->name : what->at,
+                                   .cause = "first use with these types"};
+}
+
+static leat_status load(struct leat_call *call, const struct le_action *action, struct le_device_step *step) {
+    struct le_text what;
+    const struct le_code_source source = source_of(call, action, step, &what);
+    leat_status status = le_code_get(call->program->ctx, &source, &step->code);
+    le_text_finish(&what);
+    return status == LEAT_OK ? LEAT_OK : explain(status, action->stage);
+}
+
+bool le_device_is_loaded(const struct le_action *action) {
+    const struct le_device_work *w = action->device;
+    for (int k = 0; k < w->step_count; k++)
+        if (!w->steps[k].code)
+            return false;
+    return true;
+}
+
+bool le_device_ask(struct leat_call *call, struct le_action *action, enum le_code_wish wish) {
+    struct le_device_work *w = action->device;
+    bool none_comes = true;
+    for (int k = 0; k < w->step_count; k++) {
+        struct le_text what;
+        const struct le_code_source source = source_of(call, action, &w->steps[k], &what);
+        if (!w->steps[k].code)
+            none_comes &= le_code_ask(call->program->ctx, &source, wish, &w->steps[k].code) != LE_CODE_COMING;
+        le_text_finish(&what);
+    }
+    return none_comes;
+}
+
+leat_status le_device_load(struct leat_call *call, struct le_action *action) {
+    leat_status status = LEAT_OK;
+    struct le_device_work *w = action->device;
+    for (int k = 0; k < w->step_count && status == LEAT_OK; k++)
+        if (!w->steps[k].code)
+            status = load(call, action, &w->steps[k]);
+    return status;
+}
+
+/* ---- an action */
+
+static bool makes(const struct le_device_work *w, int value) {
+    for (int k = 0; w && k < w->results.count; k++)
+        if (w->results.at[k].value == value)
+            return true;
+    return false;
+}
+
+static bool is_made_by_leader(const struct le_specialised *s, const struct le_stage *stage) {
+    if (stage->leader < 0)
+        return false;
+    return makes(s->plan->actions[s->plan->maker[s->ir->stages.at[stage->leader].target]].device, stage->target);
+}
+
+static bool fills_zeros(const struct le_stage *stage) {
+    return stage->kind == LE_STAGE_FILL && stage->node->kind == LE_NODE_CONST && stage->node->bits == 0;
+}
+
+leat_status le_device_plan(struct leat_call *call, struct le_group *g, struct le_action *action) {
+    action->device = LE_NEW(g->arena, struct le_device_work);
+    action->device->by_leader = is_made_by_leader(call->specialised, action->stage);
+    action->device->zero = fills_zeros(action->stage);
+    if (action->device->by_leader || action->device->zero)
+        return LEAT_OK;
+    if (is_made_there(call, g, action)) {
+        action->place = LE_PLACE_NONE;
+        return LEAT_OK;
+    }
+    leat_status status = le_device_contract_plan(call, g, action);
+    const struct le_device_contract *contract = action->device->contract;
+    if (status != LEAT_OK || (contract && le_device_contract_is_sure(contract)))
+        return status;
+    uint64_t operations = action->operations;
+    status = generate(call, g, action);
+    if (status == LEAT_OK)
+        make_steps(g, action);
+    if (contract)
+        action->operations = operations;
+    return status;
+}
+
+void le_device_show(const struct le_action *action, struct le_text *out) {
+    const struct le_device_work *w = action->device;
+    if (w->by_leader)
+        le_text_add(out, "   made with the one before\n");
+    if (w->zero)
+        le_text_add(out, "   zeros\n");
+    if (w->contract)
+        le_device_contract_show(w->contract, out);
+    for (int k = 0; k < w->step_count; k++) {
+        const struct le_device_launch *l = w->steps[k].made;
+        le_text_add(out, "   launch %d: %s: %s; grid %u,%u,%u, block %u,%u,%u", k, l->kernel, l->how ? l->how : "",
+                    l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
+        if (l->shared_bytes)
+            le_text_add(out, ", %zu bytes of shared memory", l->shared_bytes);
+        le_text_add(out, "%s\n", l->may_fault || l->may_note ? "; what it finds wrong is looked for at the end" : "");
+    }
+    if (w->step_count && w->launches.work_bytes)
+        le_text_add(out, "   %zu bytes of work memory\n", w->launches.work_bytes);
+}

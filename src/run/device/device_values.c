@@ -1,0 +1,310 @@
+/* See device_run.h: where numbers are, and copies of what the host needs to work one out. A number that a kernel makes
+ * lies in a slot: 8 bytes of a block of the call's, which is written again only when no cell has it any more. */
+#include "run/device/device_run.h"
+#include <string.h>
+
+/* ---- slots */
+
+static int *users_of(struct leat_call *call, const struct le_away *away) {
+    struct le_device_run *d = call->device;
+    if (!away->at || away->block != d->slots)
+        return NULL;
+    return &d->slot_users[(away->at - d->slots->address) / sizeof(uint64_t)];
+}
+
+void le_device_drop(struct leat_call *call, struct le_cell *cell) {
+    int *users = users_of(call, &cell->away);
+    if (users)
+        --*users;
+    cell->away = (struct le_away){0};
+}
+
+void le_device_hold(struct leat_call *call, const struct le_cell *cell) {
+    int *users = users_of(call, &cell->away);
+    if (users)
+        ++*users;
+}
+
+leat_status le_device_new_slot(struct leat_call *call, struct le_away *away) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
+    if (!d->slots)
+        status = le_block_new(call->home.device, LE_MEMORY_DEVICE, (size_t)d->slot_count * sizeof(uint64_t),
+                              call->home.stream, &d->slots);
+    if (status != LEAT_OK)
+        return status;
+    while (d->slot_users[d->next_slot] > 0)
+        d->next_slot = (d->next_slot + 1) % d->slot_count;
+    d->slot_users[d->next_slot]++;
+    away->block = d->slots;
+    away->at = d->slots->address + (uint64_t)d->next_slot * sizeof(uint64_t);
+    d->next_slot = (d->next_slot + 1) % d->slot_count;
+    return LEAT_OK;
+}
+
+/* ---- to the host */
+
+/* Why the host waits for it. */
+static const char *cause_of(const struct leat_call *call) {
+    const struct le_plan *plan = call->specialised->plan;
+    if (call->device->cause)
+        return call->device->cause;
+    switch (plan && plan->running ? plan->running->kind : LE_STAGE_MAP) {
+    case LE_STAGE_TEST:
+        return "the while's condition";
+    case LE_STAGE_IF:
+        return "the if's condition";
+    case LE_STAGE_FOR:
+        return "the loop's bounds";
+    default:
+        return "ranges, or where they end, hang on it";
+    }
+}
+
+/* One element, which lies there, to memory of the host's. */
+static leat_status fetch(struct leat_call *call, struct le_block *block, uint64_t at, size_t size_bytes,
+                         const char *name, void *to) {
+    struct le_device_run *d = call->device;
+    leat_status status = LEAT_OK;
+    if (!d->fetched)
+        status = le_block_new(call->home.device, LE_MEMORY_PINNED, sizeof(uint64_t), call->home.stream, &d->fetched);
+    if (status != LEAT_OK)
+        return status;
+    const struct le_copy copy = {.target = d->fetched,
+                                 .source = block,
+                                 .target_memory = d->fetched->host,
+                                 .source_memory = (const char *)(uintptr_t)at,
+                                 .element_bytes = size_bytes,
+                                 .what = name,
+                                 .cause = cause_of(call),
+                                 .wait = true};
+    status = le_device_copy(call->home.stream, &copy);
+    if (status == LEAT_OK)
+        memcpy(to, d->fetched->host, size_bytes);
+    return status == LEAT_OK ? le_device_check_records(call, false) : status;
+}
+
+leat_status le_device_fetch(struct leat_call *call, int value) {
+    const struct le_specialised *s = call->specialised;
+    struct le_cell *cell = &s->cells[value];
+    const struct le_value *v = &s->ir->values.at[value];
+    uint64_t bits = 0;
+    if (!cell->away.at)
+        return LEAT_OK;
+    leat_status status = fetch(call, cell->away.block, cell->away.at, le_type_size(v->type), v->name, &bits);
+    if (status != LEAT_OK)
+        return status;
+    le_device_drop(call, cell);
+    cell->scalar = bits;
+    return LEAT_OK;
+}
+
+/* ---- arrays that a number hangs on */
+
+static struct le_mirror *add_mirror(struct leat_call *call, int value, size_t size_bytes) {
+    struct le_device_run *d = call->device;
+    if (d->mirrors.count == d->mirrors.capacity) {
+        int capacity = 2 * d->mirrors.capacity + 8;
+        struct le_mirror *grown = le_realloc(d->mirrors.at, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return NULL;
+        d->mirrors.at = grown;
+        d->mirrors.capacity = capacity;
+    }
+    bool small = size_bytes <= sizeof *d->elements && d->mirrors.count < LE_DEVICE_ELEMENTS;
+    void *owned = small ? NULL : le_alloc(size_bytes + 1);
+    if (!small && !owned)
+        return NULL;
+    struct le_mirror *made = &d->mirrors.at[d->mirrors.count++];
+    *made = (struct le_mirror){.value = value,
+                               .memory = small ? &d->elements[d->mirrors.count - 1] : owned,
+                               .owned = owned,
+                               .size_bytes = size_bytes,
+                               .before = call->specialised->buffers[value]};
+    return made;
+}
+
+static leat_status copy_all(struct leat_call *call, int value) {
+    const struct le_specialised *s = call->specialised;
+    const leat_array *array = s->cells[value].array;
+    const char *low, *high;
+    le_array_range(array, &low, &high);
+    size_t size_bytes = (size_t)(high - low);
+    const struct le_mirror *made = add_mirror(call, value, size_bytes);
+    if (!made)
+        return le_fail_out_of_memory(size_bytes);
+    s->buffers[value] = (char *)made->memory + ((const char *)array->data - low);
+    const struct le_copy copy = {.source = array->buffer->block,
+                                 .target_memory = made->memory,
+                                 .source_memory = low,
+                                 .element_bytes = 1,
+                                 .rank = 1,
+                                 .shape = {(int64_t)size_bytes},
+                                 .target_strides = {1},
+                                 .source_strides = {1},
+                                 .what = s->ir->values.at[value].name,
+                                 .cause = cause_of(call),
+                                 .wait = true};
+    leat_status status = le_device_copy(call->home.stream, &copy);
+    return status == LEAT_OK ? le_device_check_records(call, false) : status;
+}
+
+/* The buffer's address is such that the element lies where the code looks for it; it looks for no other. */
+static leat_status copy_element(struct leat_call *call, int value, int64_t start) {
+    const struct le_specialised *s = call->specialised;
+    const leat_array *array = s->cells[value].array;
+    size_t size = le_type_size(s->ir->values.at[value].type);
+    const struct le_mirror *made = add_mirror(call, value, sizeof(uint64_t));
+    if (!made)
+        return le_fail_out_of_memory(sizeof(uint64_t));
+    uint64_t from = (uint64_t)start * size;
+    s->buffers[value] = (void *)((uintptr_t)made->memory - (uintptr_t)from);
+    return fetch(call, array->buffer->block, (uint64_t)(uintptr_t)array->data + from, size,
+                 s->ir->values.at[value].name, made->memory);
+}
+
+/* Which element a load reads, if it is one whose place is known now, and inside. */
+static bool find_element(struct leat_call *call, const struct le_node *load, int64_t *start) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_layout *layout = &s->plan->layouts[load->value];
+    *start = layout->offset;
+    if (load->stretch || load->fill || s->ir->values.at[load->value].symbol < 0)
+        return false;
+    for (int d = 0; d < load->operand_count; d++) {
+        struct le_node *x = load->operands[d];
+        uint64_t bits = 0;
+        bool found = x->type == LE_I64 && !x->reduces && le_node_is_hosts(s->ir, x);
+        if (!found || le_number_if_any(call, x, &bits, &found) != LEAT_OK || !found)
+            return false;
+        if (bits >= (uint64_t)layout->shape[d])
+            return false;
+        *start += (int64_t)bits * layout->strides[d];
+    }
+    return true;
+}
+
+static bool is_mirrored(const struct leat_call *call, int value, int mark) {
+    for (int k = mark; k < call->device->mirrors.count; k++)
+        if (call->device->mirrors.at[k].value == value)
+            return true;
+    return false;
+}
+
+static leat_status bring_array(struct leat_call *call, int load, int first, int mark) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_device_run *d = call->device;
+    const struct le_node *node = d->loads.at[load];
+    const int value = node->value;
+    const leat_array *array = s->cells[value].array;
+    int64_t start;
+    if (!array || le_array_count(array) == 0 || is_mirrored(call, value, mark))
+        return LEAT_OK;
+    if (le_array_is_on_host(array)) {
+        s->buffers[value] = array->data;
+        return array->buffer->block ? le_block_wait_for(array->buffer->block, LE_ACCESS_READ,
+                                                        s->ir->values.at[value].name, cause_of(call))
+                                    : LEAT_OK;
+    }
+    bool alone = true;
+    for (int k = first; k < d->loads.count; k++)
+        alone &= k == load || d->loads.at[k]->value != value;
+    return alone && find_element(call, node, &start) ? copy_element(call, value, start) : copy_all(call, value);
+}
+
+static void note_load(struct le_node *node, void *user) {
+    struct le_device_run *d = user;
+    if (node->kind != LE_NODE_LOAD)
+        return;
+    if (d->loads.count == d->loads.capacity) {
+        int capacity = 2 * d->loads.capacity + 16;
+        struct le_node **grown = le_realloc(d->loads.at, (size_t)capacity * sizeof(*grown));
+        if (!grown) {
+            d->out_of_memory = true;
+            return;
+        }
+        d->loads.at = grown;
+        d->loads.capacity = capacity;
+    }
+    d->loads.at[d->loads.count++] = node;
+}
+
+/* A kernel that made it left nothing where the host's code looks. */
+static leat_status bring_number(struct leat_call *call, int value) {
+    struct le_specialised *s = call->specialised;
+    s->buffers[value] = &s->cells[value].scalar;
+    return le_device_fetch(call, value);
+}
+
+leat_status le_device_bring(struct leat_call *call, struct le_node *node, int *mark) {
+    struct le_device_run *d = call->device;
+    const int first = d->loads.count;
+    *mark = d->mirrors.count;
+    d->out_of_memory = false;
+    le_node_walk(call->specialised->ir, node, note_load, d);
+    leat_status status = d->out_of_memory ? le_fail_out_of_memory(0) : LEAT_OK;
+    if (status == LEAT_OK && d->loads.count > first)
+        status = le_device_settle(call);
+    for (int k = first; k < d->loads.count && status == LEAT_OK; k++) {
+        if (d->loads.at[k]->operand_count == 0)
+            status = bring_number(call, d->loads.at[k]->value);
+        else
+            status = bring_array(call, k, first, *mark);
+    }
+    d->loads.count = first;
+    return status;
+}
+
+void le_device_leave(struct leat_call *call, int mark) {
+    struct le_device_run *d = call->device;
+    for (; d->mirrors.count > mark; d->mirrors.count--) {
+        const struct le_mirror *m = &d->mirrors.at[d->mirrors.count - 1];
+        call->specialised->buffers[m->value] = m->before;
+        le_free(m->owned);
+    }
+}
+
+/* ---- to where it is wanted */
+
+uint64_t le_device_address(const leat_array *array) {
+    const struct le_block *block = le_array_is_late(array) ? NULL : array->buffer->block;
+    if (!block)
+        return 0;
+    if (!block->host)
+        return (uint64_t)(uintptr_t)array->data;
+    return block->address ? block->address + (uint64_t)((const char *)array->data - (const char *)block->host) : 0;
+}
+
+leat_status le_device_give(struct leat_call *call, const leat_array *target, const struct le_cell *cell,
+                           const char *name) {
+    struct le_device_stream *stream = call->home.stream;
+    if (!cell->away.at && !target->buffer->block) {
+        memcpy(target->data, &cell->scalar, leat_dtype_size_bytes(target->dtype));
+        return LEAT_OK;
+    }
+    if (!cell->away.at)
+        return le_array_write_in(target, &cell->scalar, stream, true);
+    if (cell->away.at == le_device_address(target)) /* it was made right there */
+        return LEAT_OK;
+    const struct le_copy copy = {.target = target->buffer->block,
+                                 .source = cell->away.block,
+                                 .target_memory = target->data,
+                                 .source_memory = (const char *)(uintptr_t)cell->away.at,
+                                 .element_bytes = leat_dtype_size_bytes(target->dtype),
+                                 .what = name,
+                                 .cause = "a result",
+                                 .wait = !target->buffer->block};
+    return le_device_copy(stream, &copy);
+}
+
+leat_status le_device_clean_copy(struct leat_call *call, const leat_array *target, const leat_array *source,
+                                 const char *name) {
+    leat_array *host;
+    if (source->dtype != LEAT_BOOL)
+        return le_call_copy(call, target, source, name, "it is not dense");
+    leat_status status = le_array_host(source, &host);
+    if (status == LEAT_OK) {
+        status = le_array_copy_as(target, host, call->home.stream, true, name, "its bools may be any bytes");
+        le_array_free(host);
+    }
+    return status;
+}

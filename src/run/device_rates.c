@@ -1,0 +1,186 @@
+/* Opening a device takes a third of a second, and NVRTC's first compilation a tenth of it: they go side by side. */
+#include "run/device_rates.h"
+#include "device/cuda/cuda_libraries.h"
+#include "device/device_open.h"
+#include <pthread.h>
+
+#define INSIDE_BYTES ((size_t)128 << 20) /* more than the caches of any device hold */
+#define PINNED_BYTES ((size_t)16 << 20)  /* pinning takes 0.3 ms a MiB */
+#define COPIES       4
+#define LAUNCHES     256 /* far fewer than a queue holds before it blocks: 1,021 */
+#define ROUND_TRIPS  32
+
+/* ---- copies */
+
+struct gauging {
+    struct le_device *device;
+    struct le_device_event *start, *stop;
+    struct le_block *inside[2], *pinned;
+};
+
+static leat_status set_up(struct gauging *gauging) {
+    struct le_device *device = gauging->device;
+    leat_status status = le_device_event_new(device, &gauging->start);
+    if (!status)
+        status = le_device_event_new(device, &gauging->stop);
+    for (int k = 0; k < 2 && !status; k++)
+        status = le_block_new(device, LE_MEMORY_DEVICE, INSIDE_BYTES, NULL, &gauging->inside[k]);
+    if (!status)
+        status = le_block_new(device, LE_MEMORY_PINNED, PINNED_BYTES, NULL, &gauging->pinned);
+    for (int k = 0; k < 2 && !status; k++)
+        status = le_device_fill_zero(le_device_stream_own(device), gauging->inside[k], INSIDE_BYTES);
+    return status;
+}
+
+static void take_down(struct gauging *gauging) {
+    le_block_free(gauging->inside[0]);
+    le_block_free(gauging->inside[1]);
+    le_block_free(gauging->pinned);
+    le_device_event_free(gauging->start);
+    le_device_event_free(gauging->stop);
+    le_device_close(gauging->device);
+}
+
+static char *first_byte(const struct le_block *block) {
+    return block->host ? block->host : (char *)(uintptr_t)block->address;
+}
+
+static leat_status copy_once(struct gauging *gauging, struct le_block *target, struct le_block *source,
+                             size_t size_bytes) {
+    struct le_copy copy = {.target = target,
+                           .source = source,
+                           .target_memory = first_byte(target),
+                           .source_memory = first_byte(source),
+                           .element_bytes = 1,
+                           .rank = 1,
+                           .shape = {(int64_t)size_bytes},
+                           .target_strides = {1},
+                           .source_strides = {1},
+                           .what = "measuring"};
+    return le_device_copy(le_device_stream_own(gauging->device), &copy);
+}
+
+/* The first copy touches what it copies; those that are timed follow it. */
+static leat_status gauge_copy(struct gauging *gauging, struct le_block *target, struct le_block *source,
+                              size_t size_bytes, double *bytes_per_second) {
+    struct le_device_stream *stream = le_device_stream_own(gauging->device);
+    double milliseconds = 0;
+    leat_status status = copy_once(gauging, target, source, size_bytes);
+    if (!status)
+        status = le_device_event_record(gauging->start, stream);
+    for (int k = 0; k < COPIES && !status; k++)
+        status = copy_once(gauging, target, source, size_bytes);
+    if (!status)
+        status = le_device_event_record(gauging->stop, stream);
+    if (!status)
+        status = le_device_event_synchronize(gauging->stop);
+    if (!status)
+        status = le_device_event_elapsed_ms(gauging->start, gauging->stop, &milliseconds);
+    if (!status && milliseconds > 0)
+        *bytes_per_second = COPIES * (double)size_bytes / (milliseconds * 1e-3);
+    return status;
+}
+
+static leat_status gauge_copies(struct gauging *gauging, struct le_gauge *gauge) {
+    double inside = 0;
+    leat_status status = gauge_copy(gauging, gauging->inside[0], gauging->inside[1], INSIDE_BYTES, &inside);
+    gauge->copy_bytes_per_second = 2 * inside;
+    if (!status)
+        status =
+            gauge_copy(gauging, gauging->inside[0], gauging->pinned, PINNED_BYTES, &gauge->upload_bytes_per_second);
+    if (!status)
+        status =
+            gauge_copy(gauging, gauging->pinned, gauging->inside[0], PINNED_BYTES, &gauge->download_bytes_per_second);
+    return status;
+}
+
+/* ---- launches */
+
+static const char nothing[] = "extern \"C\" __global__ void nothing() {}\n";
+
+static leat_status launch_times(struct le_device_kernel *kernel, struct le_device_stream *stream, int times) {
+    static const struct le_kernel_launch launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    leat_status status = LEAT_OK;
+    for (int k = 0; k < times && !status; k++)
+        status = le_device_launch(kernel, &launch, stream);
+    return status;
+}
+
+static leat_status gauge_kernel(struct le_device *device, struct le_device_kernel *kernel, struct le_gauge *gauge) {
+    struct le_device_stream *stream = le_device_stream_own(device);
+    uint64_t best_ns = UINT64_MAX;
+    leat_status status = launch_times(kernel, stream, LAUNCHES / 8);
+    if (!status)
+        status = le_device_stream_synchronize(stream);
+    uint64_t start_ns = le_device_clock_ns(device);
+    if (!status)
+        status = launch_times(kernel, stream, LAUNCHES);
+    uint64_t took_ns = le_device_clock_ns(device) - start_ns;
+    if (!status)
+        status = le_device_stream_synchronize(stream);
+    for (int k = 0; k < ROUND_TRIPS && !status; k++) {
+        start_ns = le_device_clock_ns(device);
+        status = launch_times(kernel, stream, 1);
+        if (!status)
+            status = le_device_stream_synchronize(stream);
+        uint64_t trip_ns = le_device_clock_ns(device) - start_ns;
+        best_ns = trip_ns < best_ns ? trip_ns : best_ns;
+    }
+    if (status)
+        return status;
+    gauge->launch_ns = (double)took_ns / LAUNCHES;
+    gauge->round_trip_ns = (double)best_ns;
+    return LEAT_OK;
+}
+
+static leat_status gauge_launches(struct le_device *device, struct le_gauge *gauge) {
+    struct le_module_source source = {.text = nothing, .name = "nothing.cu", .is_whole = true};
+    struct le_device_module *module;
+    struct le_device_kernel *kernel;
+    leat_status status = le_device_module_new(device, &source, &module);
+    if (status) /* UNSUPPORTED: there is no NVRTC */
+        return status == LEAT_UNSUPPORTED ? LEAT_OK : status;
+    status = le_device_module_kernel(module, "nothing", &kernel);
+    if (!status)
+        status = gauge_kernel(device, kernel, gauge);
+    le_device_module_free(module);
+    return status;
+}
+
+/* ---- all of it */
+
+/* NVRTC's first compilation, whatever comes of it. */
+static void *warm_up(void *unused) {
+    const struct le_nvrtc *nvrtc;
+    le_nvrtc_program program;
+    int version;
+    (void)unused;
+    if (!le_cuda_door_search(LE_DOOR_NVRTC)->found)
+        return NULL;
+    if (le_nvrtc_open(&nvrtc, &version) || nvrtc->CreateProgram(&program, nothing, "nothing.cu", 0, NULL, NULL))
+        return NULL;
+    nvrtc->CompileProgram(program, 0, NULL);
+    nvrtc->DestroyProgram(&program);
+    return NULL;
+}
+
+leat_status le_gauge_device(const char *device, struct le_gauge *gauge) {
+    struct gauging gauging = {0};
+    struct le_gauge found = {0};
+    pthread_t warming;
+    bool warms = pthread_create(&warming, NULL, warm_up, NULL) == 0;
+    leat_status status = le_device_open(device, NULL, &gauging.device);
+    if (warms)
+        pthread_join(warming, NULL);
+    if (status)
+        return status;
+    status = set_up(&gauging);
+    if (!status)
+        status = gauge_copies(&gauging, &found);
+    if (!status)
+        status = gauge_launches(gauging.device, &found);
+    take_down(&gauging);
+    if (!status)
+        *gauge = found;
+    return status;
+}

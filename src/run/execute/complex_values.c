@@ -1,0 +1,125 @@
+/* Complex numbers at the edges of a run: the caller binds and wants whole ones, the program that runs has their parts
+ * (lang/complex_statements.c). An array that is bound is seen as two of real numbers, with twice the strides, in the
+ * same memory; a result is put together by copying its parts into such views of it. */
+#include "run/device/device_run.h"
+#include <string.h>
+
+static leat_status view_part(leat_array *array, bool imaginary, leat_array **view) {
+    leat_array *made;
+    leat_status status = le_array_transpose(array, (const int[LEAT_RANK_MAX]){0, 1, 2, 3, 4, 5, 6, 7}, &made);
+    if (status != LEAT_OK)
+        return status;
+    made->dtype = (leat_dtype)le_type_part((enum le_type)array->dtype);
+    for (int k = 0; k < made->rank; k++)
+        made->strides[k] *= 2;
+    if (imaginary)
+        made->data = (char *)made->data + leat_dtype_size_bytes(made->dtype);
+    *view = made;
+    return LEAT_OK;
+}
+
+/* ---- what is bound */
+
+static bool is_complex(const struct le_bind *bind) {
+    enum le_type type = bind->kind == LE_BOUND_ARRAY ? (enum le_type)bind->array->dtype : bind->type;
+    return bind->kind != LE_BOUND_NOT && le_type_is_complex(type);
+}
+
+static leat_status split_bind(const struct le_bind *from, struct le_bind *re, struct le_bind *im) {
+    *re = *from;
+    *im = (struct le_bind){.kind = from->kind == LE_BOUND_NOT ? LE_BOUND_NOT : LE_BOUND_NUMBER,
+                           .type = LE_WEAK_FLOAT,
+                           .bits = from->im_bits};
+    if (!is_complex(from)) { /* a real number for a complex scalar */
+        if (re->array)
+            le_array_retain(re->array);
+        return LEAT_OK;
+    }
+    if (from->kind == LE_BOUND_NUMBER) {
+        re->type = LE_WEAK_FLOAT;
+        return LEAT_OK;
+    }
+    re->array = NULL;
+    im->kind = LE_BOUND_ARRAY;
+    leat_status status = view_part(from->array, false, &re->array);
+    return status == LEAT_OK ? view_part(from->array, true, &im->array) : status;
+}
+
+void le_unbind_parts(struct le_specialised *s) {
+    if (s->tree == s->typed || !s->bound)
+        return;
+    for (int k = 0; k < s->tree->symbol_count; k++) {
+        le_array_free(s->bound[k].array);
+        s->bound[k] = (struct le_bind){0};
+    }
+}
+
+leat_status le_bind_parts(struct leat_call *call) {
+    struct le_specialised *s = call->specialised;
+    struct le_bind *given = call->device ? call->device->binds : call->binds;
+    leat_status status = LEAT_OK;
+    if (s->tree == s->typed) {
+        s->bound = given;
+        return LEAT_OK;
+    }
+    le_unbind_parts(s);
+    for (int k = 0; k < s->typed->symbol_count && status == LEAT_OK; k++) {
+        const struct le_symbol *imaginary = s->tree->symbols[k]->imaginary;
+        s->bound[k] = given[k];
+        if (imaginary)
+            status = split_bind(&given[k], &s->bound[k], &s->bound[imaginary->id]);
+        else if (s->bound[k].array)
+            le_array_retain(s->bound[k].array);
+    }
+    return status;
+}
+
+void le_forget_part(struct le_specialised *s, int symbol) {
+    const struct le_symbol *imaginary = s->tree->symbols[symbol]->imaginary;
+    int value = imaginary ? s->ir->first[imaginary->id] : -1;
+    le_unbind_parts(s);
+    if (value < 0)
+        return;
+    le_array_free(s->cells[value].array);
+    s->cells[value].array = NULL;
+}
+
+/* ---- what is wanted */
+
+bool le_is_complex_result(const struct le_specialised *s, int symbol) {
+    return le_type_is_complex(s->typed->symbols[symbol]->type);
+}
+
+static leat_status copy_part(struct leat_call *call, const leat_array *target, int value) {
+    const struct le_specialised *s = call->specialised;
+    const struct le_cell *cell = &s->cells[value];
+    const char *name = s->ir->values.at[value].name;
+    return cell->array ? le_call_copy(call, target, cell->array, name, "a part of complex numbers")
+                       : le_call_store(call, target, cell, name);
+}
+
+/* The target may be an input's own array: all parts of it that are read lie elsewhere by now, but for its own. */
+leat_status le_hand_out_complex(struct leat_call *call, struct le_want *w) {
+    struct le_specialised *s = call->specialised;
+    const struct le_symbol *symbol = s->tree->symbols[w->symbol];
+    int values[] = {s->ir->last[symbol->id], s->ir->last[symbol->imaginary->id]};
+    const leat_array *like = s->cells[values[0]].array;
+    leat_status status = LEAT_OK;
+    if (w->target && like && memcmp(w->target->shape, like->shape, (size_t)like->rank * sizeof(int64_t)))
+        return le_fail(LEAT_MISMATCH, "'%s' has another shape than the array that it is wanted in", symbol->name);
+    if (w->target)
+        w->result = le_array_retain(w->target);
+    else
+        status = le_array_new_at(&call->home, LEAT_MEMORY_DEVICE,
+                                 (leat_dtype)le_type_strong(s->typed->symbols[w->symbol]->type), like ? like->rank : 0,
+                                 like ? like->shape : NULL, false, &w->result);
+    for (int part = 0; part < 2 && status == LEAT_OK; part++) {
+        leat_array *view;
+        status = view_part(w->result, part == 1, &view);
+        if (status != LEAT_OK)
+            break;
+        status = copy_part(call, view, values[part]);
+        le_array_free(view);
+    }
+    return status;
+}

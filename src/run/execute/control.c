@@ -1,0 +1,174 @@
+/* Walking through a plan's actions: in order, but for loops and branches. Nothing here knows kernels or memory. */
+#include "run/call.h"
+#include "run/plan/contraction.h"
+#include "run/device/device_run.h"
+
+#define WORK_KEPT_BYTES ((size_t)65536) /* from one run to the next */
+
+static bool is_inside(const struct le_plan *plan, int at) {
+    return at < plan->action_count && plan->groups[plan->actions[at].group].inside;
+}
+
+/* The way out of a loop, or past a branch. */
+static leat_status leave(struct leat_call *call, const struct le_action *a, int to, int *at) {
+    le_drop_values(call, a->leaving, true);
+    *at = to;
+    return LEAT_OK;
+}
+static leat_status go_on(struct leat_call *call, const struct le_action *a, int *at) {
+    le_drop_values(call, a->dying, true);
+    ++*at;
+    return LEAT_OK;
+}
+
+/* A step that reads what its own statement computes first is no number for the range rules yet. */
+static leat_status check_step(struct leat_call *call, const struct le_ir_index *index) {
+    uint64_t by = 1;
+    leat_status status = index->range.by ? le_number(call, index->range.by, LE_I64, &by) : LEAT_OK;
+    if (status != LEAT_OK || by != 0)
+        return status;
+    return le_fail_at(LEAT_PROGRAM, index->place, "use a step other than 0", "`by` must not be zero");
+}
+
+static leat_status begin_for(struct leat_call *call, struct le_action *a, int *at) {
+    struct le_specialised *s = call->specialised;
+    const struct le_range_nodes *range = &s->ir->indices.at[a->stage->index].range;
+    uint64_t low, high;
+    leat_status status = check_step(call, &s->ir->indices.at[a->stage->index]);
+    if (status == LEAT_OK)
+        status = le_number(call, range->low, LE_I64, &low);
+    if (status == LEAT_OK)
+        status = le_number(call, range->high, LE_I64, &high);
+    if (status != LEAT_OK)
+        return status;
+    a->next = (int64_t)low;
+    a->end = (int64_t)high;
+    if (a->next >= a->end)
+        return leave(call, a, a->partner + 1, at);
+    s->cells[a->stage->target].scalar = low;
+    s->cells[a->stage->target].ready = true;
+    s->buffers[a->stage->target] = &s->cells[a->stage->target].scalar;
+    return go_on(call, a, at);
+}
+
+static leat_status end_block(struct leat_call *call, const struct le_action *a, int *at) {
+    struct le_specialised *s = call->specialised;
+    struct le_action *first = &s->plan->actions[a->partner];
+    if (first->stage->kind == LE_STAGE_LOOP) {
+        *at = a->partner + 1;
+    } else if (first->stage->kind != LE_STAGE_FOR) {
+        ++*at;
+    } else if (++first->next < first->end) {
+        s->cells[first->stage->target].scalar = (uint64_t)first->next;
+        *at = a->partner + 1;
+    } else {
+        return leave(call, a, *at + 1, at);
+    }
+    return LEAT_OK;
+}
+
+static leat_status choose(struct leat_call *call, const struct le_action *a, int *at) {
+    uint64_t holds = 0;
+    leat_status status = le_number(call, a->stage->node, LE_BOOL, &holds);
+    if (status != LEAT_OK)
+        return status;
+    return (uint8_t)holds ? go_on(call, a, at) : leave(call, a, a->partner + 1, at);
+}
+
+/* What computes it, where that is a library. */
+static const char *cause_of(const struct le_action *a) {
+    if (a->contract)
+        return le_contract_cause(a->contract);
+    return a->device && a->device->contract ? "cuBLAS" : "";
+}
+
+static leat_status perform(struct leat_call *call, struct le_action *a) {
+    struct le_span span;
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_KERNEL, a->stage->name, cause_of(a));
+    leat_status status = le_perform_action(call, a);
+    le_span_end(&span, (uint64_t)a->bytes, a->operations);
+    return status;
+}
+
+/* What an action would have read last that leaves its work to a later one of its group lives as long as that group. */
+static void drop_dying(struct leat_call *call, const struct le_action *a, int at) {
+    const struct le_plan *plan = call->specialised->plan;
+    const struct le_group *g = &plan->groups[a->group];
+    if (a->place != LE_PLACE_NONE)
+        le_drop_values(call, a->dying, is_inside(plan, at));
+    for (int k = g->first_action; at + 1 == g->first_action + g->action_count && k < at; k++)
+        if (plan->actions[k].place == LE_PLACE_NONE)
+            le_drop_values(call, plan->actions[k].dying, is_inside(plan, at));
+}
+
+static leat_status compute(struct leat_call *call, struct le_action *a, int *at) {
+    struct le_specialised *s = call->specialised;
+    leat_status status = a->place == LE_PLACE_NONE ? LEAT_OK : perform(call, a);
+    if (status != LEAT_OK)
+        return status;
+    s->cells[a->stage->target].ready = true;
+    for (int k = 0; k < a->stage->pair_count; k++)
+        s->cells[a->stage->pairs[k].target].ready = true;
+    drop_dying(call, a, *at);
+    ++*at;
+    return LEAT_OK;
+}
+
+static leat_status move(struct leat_call *call, const struct le_action *a, int *at) {
+    leat_status status = le_move_values(call, a);
+    return status == LEAT_OK ? go_on(call, a, at) : status;
+}
+
+static leat_status step(struct leat_call *call, int *at) {
+    struct le_plan *plan = call->specialised->plan;
+    struct le_action *a = &plan->actions[*at];
+    struct le_group *g = &plan->groups[a->group];
+    plan->running = a->stage;
+    if (g->inside && g->first_action == *at) {
+        leat_status status = le_reach_group(call, g);
+        if (status != LEAT_OK)
+            return status;
+    }
+    switch (a->stage->kind) {
+    case LE_STAGE_MOVE:
+        return move(call, a, at);
+    case LE_STAGE_FOR:
+        return begin_for(call, a, at);
+    case LE_STAGE_LOOP:
+        ++*at;
+        return LEAT_OK;
+    case LE_STAGE_TEST:
+    case LE_STAGE_IF:
+        return choose(call, a, at);
+    case LE_STAGE_ELSE:
+        *at = a->partner;
+        return LEAT_OK;
+    case LE_STAGE_BREAK:
+        *at = a->partner + 1;
+        return LEAT_OK;
+    case LE_STAGE_END:
+        return end_block(call, a, at);
+    default:
+        return compute(call, a, at);
+    }
+}
+
+leat_status le_perform(struct leat_call *call, int until) {
+    struct le_specialised *s = call->specialised;
+    struct le_plan *plan = s->plan;
+    leat_status status = LEAT_OK;
+    int at = plan->done;
+    while (at < until && status == LEAT_OK) {
+        status = step(call, &at);
+        if (s->spare_count > 0 && !is_inside(plan, at))
+            le_drop_spares(s);
+    }
+    if (s->work_bytes > WORK_KEPT_BYTES) {
+        le_free(s->work);
+        s->work = NULL;
+        s->work_bytes = 0;
+    }
+    plan->done = at;
+    plan->running = NULL;
+    return status;
+}

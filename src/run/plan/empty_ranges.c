@@ -1,0 +1,163 @@
+/* What a statement computes first, a reduction that was hoisted or a side of a product, stands where its elements read
+ * it: where they have no points, by the ranges that are known before the statement runs, nobody reads it, and a read of
+ * its own that falls outside is no error. Then zeros are made in its stead. Likewise an update over no terms at all
+ * writes nothing, wherever it would write. Where all ranges have points there is nothing to do. */
+#include "run/plan/plan.h"
+
+struct reached {
+    struct le_specialised *s;
+    const struct le_group *group;
+    struct {
+        int readers; /* actions of the group that read what it makes */
+        int last;    /* the last of them that was met */
+        bool needed; /* a read of it is reached */
+    } * at;          /* by action of the group */
+    int reader, epoch;
+};
+
+static bool is_empty(const struct reached *r, int index) {
+    const struct le_range *range = &r->s->plan->space.ranges[index];
+    return range->solved && !range->dynamic && range->low >= range->high;
+}
+
+static bool any_empty(const struct reached *r, const int *indices, int count) {
+    for (int k = 0; k < count; k++)
+        if (is_empty(r, indices[k]))
+            return true;
+    return false;
+}
+
+/* Of the group's; -1: another's. */
+static int maker_of(const struct reached *r, int value) {
+    int maker = r->s->plan->maker[value] - r->group->first_action;
+    return maker >= 0 && maker < r->group->action_count ? maker : -1;
+}
+
+static void count_reader(struct le_node *node, void *user) {
+    struct reached *r = user;
+    int maker = node->kind == LE_NODE_LOAD ? maker_of(r, node->value) : -1;
+    if (maker < 0 || r->at[maker].last == r->reader)
+        return;
+    r->at[maker].last = r->reader;
+    r->at[maker].readers++;
+}
+
+/* Reads that are reached, but for those of reductions over nothing. */
+static void reach(struct reached *r, struct le_node *node) {
+    if (!node || node->epoch == r->epoch)
+        return;
+    node->epoch = r->epoch;
+    int maker = node->kind == LE_NODE_LOAD ? maker_of(r, node->value) : -1;
+    if (maker >= 0)
+        r->at[maker].needed = true;
+    if (node->kind == LE_NODE_REDUCE && any_empty(r, node->indices, node->index_count))
+        return;
+    for (int k = 0; k < node->operand_count; k++)
+        reach(r, node->operands[k]);
+    reach(r, node->fill);
+    for (int k = 0; k < node->index_count; k++) {
+        const struct le_range_nodes *range = &r->s->ir->indices.at[node->indices[k]].range;
+        reach(r, range->low);
+        reach(r, range->high);
+        reach(r, range->by);
+    }
+}
+
+/* All that a stage reads. */
+static void each_root(struct reached *r, const struct le_stage *stage,
+                      void (*visit)(struct reached *r, struct le_node *root)) {
+    visit(r, stage->node);
+    visit(r, stage->product);
+    for (int d = 0; d < stage->left_count; d++)
+        visit(r, stage->left[d]);
+    for (int k = 0; k < stage->index_count; k++) {
+        const struct le_range_nodes *range = &r->s->ir->indices.at[stage->indices[k]].range;
+        visit(r, range->low);
+        visit(r, range->high);
+        visit(r, range->by);
+    }
+}
+
+static void count_root(struct reached *r, struct le_node *root) {
+    if (root)
+        le_node_walk(r->s->ir, root, count_reader, r);
+}
+
+/* It is computed for others of its statement. */
+static bool is_first(const struct le_ir *ir, const struct le_stage *stage) {
+    return le_stage_computes(stage) && stage->pair_count == 0 && ir->values.at[stage->target].symbol < 0 &&
+           !ir->values.at[stage->target].wanted;
+}
+
+static bool updates_nothing(const struct reached *r, const struct le_stage *stage) {
+    const struct le_ir_statement *st = &r->s->ir->statements.at[stage->statement];
+    return stage->kind == LE_STAGE_MAP && stage->base >= 0 && st->kind == LE_STEP_ASSIGN &&
+           r->s->ir->values.at[stage->target].symbol >= 0 && any_empty(r, st->free, st->free_count);
+}
+
+/* The same stage over one of the statement's indices that have no values. */
+static const struct le_stage *without_points(const struct reached *r, struct le_arena *arena,
+                                             const struct le_stage *stage) {
+    const struct le_ir_statement *st = &r->s->ir->statements.at[stage->statement];
+    struct le_stage *made = LE_NEW(arena, struct le_stage);
+    int k = 0;
+    while (!is_empty(r, st->all[k]))
+        k++;
+    *made = *stage;
+    made->indices = &st->all[k];
+    made->index_count = 1;
+    return made;
+}
+
+/* Its own ranges are evaluated as it runs, which may fail. */
+static bool any_dynamic(const struct reached *r, const struct le_stage *stage) {
+    for (int k = 0; k < stage->index_count; k++)
+        if (r->s->plan->space.ranges[stage->indices[k]].dynamic)
+            return true;
+    return false;
+}
+
+static const struct le_stage *zeros(const struct reached *r, struct le_arena *arena, const struct le_stage *stage) {
+    struct le_stage *made = LE_NEW(arena, struct le_stage);
+    *made = *stage;
+    made->kind = LE_STAGE_MAP;
+    made->node = le_node_const(r->s->ir, stage->node->type, 0);
+    made->product = NULL;
+    made->leader = made->sibling = -1;
+    return made;
+}
+
+static void decide(struct reached *r, struct le_arena *arena, int number) {
+    struct le_action *action = &r->s->plan->actions[r->group->first_action + number];
+    const struct le_stage *stage = action->stage;
+    bool known = is_first(r->s->ir, stage) && r->at[number].readers == r->s->ir->values.at[stage->target].uses;
+    if (known && !r->at[number].needed)
+        action->made = any_dynamic(r, stage) ? without_points(r, arena, stage) : zeros(r, arena, stage);
+    else if ((action->none = updates_nothing(r, stage)))
+        action->made = without_points(r, arena, stage);
+    else if (!le_stage_computes(stage) || !any_empty(r, stage->indices, stage->index_count))
+        each_root(r, stage, reach);
+}
+
+static bool has_empty(const struct reached *r) {
+    for (int k = 0; k < r->group->statement_count; k++) {
+        const struct le_ir_statement *st = &r->s->ir->statements.at[r->group->first_statement + k];
+        if (any_empty(r, st->all, st->all_count))
+            return true;
+    }
+    return false;
+}
+
+void le_find_reached(struct le_specialised *s, const struct le_group *g) {
+    struct reached r = {.s = s, .group = g};
+    if (!has_empty(&r))
+        return;
+    r.at = le_arena_array(g->arena, (size_t)g->action_count, sizeof *r.at);
+    for (int k = 0; k < g->action_count; k++) {
+        r.reader = k + 1;
+        each_root(&r, s->plan->actions[g->first_action + k].stage, count_root);
+    }
+    r.epoch = ++s->ir->epoch;
+    for (int k = g->action_count - 1; k >= 0; k--)
+        decide(&r, g->arena, k);
+}

@@ -1,0 +1,262 @@
+/* Numbers that the host needs: bounds and conditions of its loops, and what the range rules ask for. The code of each
+ * node is made once and kept until something that it depends on has changed.
+ *
+ * The range rules ask before anything runs, also for what stands under a condition or in an empty range. So data may
+ * have no such number there: its evaluation reads outside of an array. That is no error: the access is checked, and the
+ * range found, as the statement runs. */
+#include "run/device/device_run.h"
+#include <string.h>
+
+/* ---- code */
+
+static leat_status make_number(struct leat_call *call, struct le_number *n) {
+    struct le_specialised *s = call->specialised;
+    n->hold = (struct le_hold){0};
+    le_arena_finish(&n->arena);
+    const enum le_asking asking = s->plan->asking;
+    if (setjmp(n->arena.failure)) {
+        s->plan->asking = asking;
+        return le_fail_out_of_memory(0);
+    }
+    struct le_kernel kernel = {.ir = s->ir,
+                               .space = &s->plan->space,
+                               .layouts = s->plan->layouts,
+                               .threads = 1,
+                               .arena = &n->arena,
+                               .merged_into = s->merged_into,
+                               .merged_count = s->merged_count};
+    le_hold_on(&n->hold, &n->arena, s, n->node);
+    s->plan->asking = LE_ASKING_NUMBER;
+    leat_status status = le_kernel_scalar(&kernel, n->node, n->stored, &n->launch);
+    s->plan->asking = asking;
+    if (status == LEAT_OK)
+        status = le_cpu_prepare(&n->arena, n->launch.unit, call->program->ctx->simd, &n->code);
+    if (status == LEAT_OK)
+        n->hold.made = ++s->plan->time;
+    if (n->code.scratch_bytes > s->plan->scratch_bytes)
+        s->plan->scratch_bytes = n->code.scratch_bytes;
+    return status;
+}
+
+static struct le_number *find_number(struct le_plan *plan, struct le_node *node, enum le_type stored) {
+    struct le_number **place = &plan->numbers[node->id % LE_NUMBER_TABLE];
+    struct le_number *n = *place;
+    while (n && (n->node != node || n->stored != stored))
+        n = n->next;
+    if (n)
+        return n;
+    n = LE_NEW(&plan->arena, struct le_number);
+    *n = (struct le_number){.next = *place, .node = node, .stored = stored};
+    *place = n;
+    return n;
+}
+
+/* What is there already. */
+static bool lies_ready(const struct le_specialised *s, const struct le_node *node, enum le_type stored,
+                       uint64_t *bits) {
+    if (node->type != stored)
+        return false;
+    switch (node->kind) {
+    case LE_NODE_CONST:
+        *bits = node->bits;
+        return true;
+    case LE_NODE_INDEX:
+        *bits = s->cells[s->ir->indices.at[node->index].host_value].scalar;
+        return true;
+    case LE_NODE_LOAD:
+        *bits = s->cells[node->value].scalar;
+        return node->operand_count == 0 && s->ir->values.at[node->value].type == stored &&
+               (stored != LE_BOOL || s->ir->values.at[node->value].stage >= 0);
+    default:
+        return false;
+    }
+}
+
+static leat_status work_out(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
+                            bool *failed) {
+    struct le_specialised *s = call->specialised;
+    if (lies_ready(s, node, stored, bits))
+        return LEAT_OK;
+    struct le_number *n = find_number(s->plan, node, stored);
+    leat_status status = le_hold_is_good(&n->hold, s->plan) ? LEAT_OK : make_number(call, n);
+    return status == LEAT_OK ? le_perform_scalar(call, &n->launch, &n->code, bits, failed) : status;
+}
+
+/* failed: NULL, or set where data have no such number; without it that is an error. */
+static leat_status number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits,
+                          bool *failed) {
+    int mark;
+    if (!call->device)
+        return work_out(call, node, stored, bits, failed);
+    leat_status status = le_device_bring(call, node, &mark);
+    if (status == LEAT_OK)
+        status = work_out(call, node, stored, bits, failed);
+    le_device_leave(call, mark);
+    return status;
+}
+
+leat_status le_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
+    return number(call, node, stored, bits, NULL);
+}
+
+leat_status le_number_if_any(struct leat_call *call, struct le_node *node, uint64_t *bits, bool *found) {
+    bool failed = false;
+    leat_status status = number(call, node, LE_I64, bits, &failed);
+    *found = status == LEAT_OK && !failed;
+    return status;
+}
+
+/* ---- numbers that planning uses */
+
+struct needed {
+    struct le_specialised *s;
+    bool pending, from_data, from_array;
+};
+
+static void find_needed(struct le_node *node, void *user) {
+    struct needed *n = user;
+    if (node->kind != LE_NODE_LOAD)
+        return;
+    const struct le_value *v = &n->s->ir->values.at[node->value];
+    n->from_array |= v->rank > 0;
+    n->from_data |= v->rank > 0 || v->stage >= 0;
+    n->pending |= v->stage >= 0 && (v->moved || !n->s->cells[v->id].ready);
+}
+
+/* The plan then holds for this number alone. */
+static void key_number(struct le_node *node, void *user) {
+    struct le_specialised *s = user;
+    if (node->kind == LE_NODE_LOAD && s->ir->values.at[node->value].stage < 0 && node->operand_count == 0)
+        s->plan->keyed[s->ir->values.at[node->value].symbol] = true;
+}
+
+static void add_used(struct le_group *g, struct le_used used) {
+    for (int k = 0; k < g->used.count; k++)
+        if (g->used.at[k].node == used.node && g->used.at[k].value == used.value)
+            return;
+    *LE_PUSH(g->arena, &g->used) = used;
+}
+
+static void use_scalar(struct le_node *node, void *user) {
+    struct le_specialised *s = user;
+    int value = -1;
+    if (node->kind == LE_NODE_LOAD && node->operand_count == 0)
+        value = node->value;
+    if (node->kind == LE_NODE_INDEX && s->ir->indices.at[node->index].host)
+        value = s->ir->indices.at[node->index].host_value;
+    if (value >= 0)
+        add_used(s->plan->planning, (struct le_used){.value = value, .bits = s->cells[value].scalar});
+}
+
+static leat_status bring_about(struct leat_call *call, struct le_node *node, struct needed *n) {
+    struct le_specialised *s = call->specialised;
+    struct le_plan *plan = s->plan;
+    le_node_walk(s->ir, node, find_needed, n);
+    if (plan->planning)
+        return LEAT_OK; /* all that it may read has been computed */
+    plan->once |= n->from_data;
+    le_node_walk(s->ir, node, key_number, s);
+    if (!n->pending)
+        return LEAT_OK;
+    leat_status status = le_perform(call, plan->groups[plan->planned].first_action);
+    plan->space.arena = plan->groups[plan->planned].arena; /* groups in blocks have their own */
+    return status;
+}
+
+/* Code in blocks stays good while numbers change: it computes all but those that the ranges hang on anyway. What the
+ * group that is planned makes itself, a reduction in a subscript, nobody knows before it has run. */
+struct known {
+    const struct le_specialised *s;
+    const struct le_group *group; /* that is planned; NULL: none */
+    bool asks, known;
+};
+
+static void find_unknown(struct le_node *node, void *user) {
+    struct known *k = user;
+    if (node->kind != LE_NODE_LOAD)
+        return;
+    if (k->group && k->s->plan->maker[node->value] >= k->group->first_action)
+        k->known = false;
+    if (!k->asks)
+        return;
+    const struct le_group *g = k->s->plan->planning;
+    bool found = k->s->plan->asking == LE_ASKING_CODE && k->s->ir->values.at[node->value].stage < 0;
+    for (int q = 0; g && q < g->used.count && !found; q++)
+        found = g->used.at[q].node == node || g->used.at[q].value == node->value;
+    k->known &= found;
+}
+
+static bool is_refused(const struct le_specialised *s, struct le_node *node) {
+    const struct le_plan *plan = s->plan;
+    struct known k = {.s = s, .group = plan->planning, .known = true};
+    k.asks = plan->asking == LE_ASKING_NUMBER || (plan->asking == LE_ASKING_CODE && plan->planning);
+    if (!k.group && plan->planned < plan->group_count)
+        k.group = &plan->groups[plan->planned];
+    le_node_walk(s->ir, node, find_unknown, &k);
+    return !k.known;
+}
+
+leat_status le_evaluate(void *user, struct le_node *node, int64_t *value) {
+    struct leat_call *call = user;
+    struct le_specialised *s = call->specialised;
+    struct le_space *space = &s->plan->space;
+    struct needed n = {.s = s};
+    uint64_t bits = 0;
+    bool failed = false;
+    if (space->failure != LEAT_OK) /* an action that failed is not run again */
+        return space->failure;
+    if (is_refused(s, node))
+        return LEAT_UNSUPPORTED;
+    leat_status status = bring_about(call, node, &n);
+    if (status == LEAT_OK)
+        status = number(call, node, LE_I64, &bits, space->must ? NULL : &failed);
+    space->outside |= failed;
+    if (status != LEAT_OK)
+        space->failure = status;
+    else if (s->plan->planning && n.from_array && !failed)
+        add_used(s->plan->planning, (struct le_used){.node = node, .value = -1, .bits = bits});
+    else if (s->plan->planning && !n.from_array)
+        le_node_walk(s->ir, node, use_scalar, s);
+    memcpy(value, &bits, sizeof bits);
+    return failed ? LEAT_DATA : status;
+}
+
+struct at_hand {
+    const struct le_specialised *s;
+    bool all;
+};
+
+static void find_far(struct le_node *node, void *user) {
+    struct at_hand *h = user;
+    if (node->kind == LE_NODE_LOAD)
+        h->all &= node->operand_count == 0 && !h->s->cells[node->value].away.at;
+}
+
+leat_status le_evaluate_at_hand(void *user, struct le_node *node, int64_t *value) {
+    struct leat_call *call = user;
+    struct at_hand h = {.s = call->specialised, .all = true};
+    uint64_t bits = 0;
+    le_node_walk(h.s->ir, node, find_far, &h);
+    leat_status status = h.all ? le_number(call, node, LE_I64, &bits) : LEAT_UNSUPPORTED;
+    memcpy(value, &bits, sizeof bits);
+    return status;
+}
+
+static bool is_same(struct leat_call *call, const struct le_used *u, leat_status *status) {
+    uint64_t bits = 0;
+    bool found = true;
+    if (u->node) {
+        *status = le_number_if_any(call, u->node, &bits, &found);
+    } else {
+        *status = call->device ? le_device_fetch(call, u->value) : LEAT_OK;
+        bits = call->specialised->cells[u->value].scalar;
+    }
+    return *status == LEAT_OK && found && bits == u->bits;
+}
+
+bool le_used_are_same(struct leat_call *call, const struct le_group *group, leat_status *status) {
+    for (int k = 0; k < group->used.count; k++)
+        if (!is_same(call, &group->used.at[k], status))
+            return false;
+    return true;
+}

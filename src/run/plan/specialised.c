@@ -1,0 +1,268 @@
+/* Specialising: the IR for the types and ranks that are bound, and what tells whether it, and its plan, still fit the
+ * bindings. */
+#include "run/device/device_run.h"
+#include <string.h>
+
+static void describe_inputs(struct leat_call *call, struct le_specialised *s) {
+    const struct le_tree *tree = call->program->tree;
+    s->inputs = LE_NEW_ARRAY(&s->arena, tree->symbol_count, struct le_input);
+    for (int k = 0; k < tree->symbol_count; k++) {
+        const struct le_bind *b = &call->binds[k];
+        if (b->kind == LE_BOUND_ARRAY)
+            s->inputs[k] = (struct le_input){true, b->array->rank > 0, (enum le_type)b->array->dtype, b->array->rank};
+        else if (b->kind == LE_BOUND_NUMBER)
+            s->inputs[k] = (struct le_input){true, false, b->type, 0};
+    }
+}
+
+/* What a program of real parts is asked for. */
+static void list_real(struct le_specialised *s) {
+    s->real_wanted = LE_NEW_ARRAY(&s->arena, 2 * s->wanted_count, int);
+    s->real_want_of = LE_NEW_ARRAY(&s->arena, 2 * s->wanted_count, int);
+    for (int k = 0; k < s->wanted_count; k++) {
+        const struct le_symbol *imaginary = s->tree->symbols[s->wanted[k]]->imaginary;
+        s->real_want_of[s->real_wanted_count] = k;
+        s->real_wanted[s->real_wanted_count++] = s->wanted[k];
+        if (!imaginary)
+            continue;
+        s->real_want_of[s->real_wanted_count] = k;
+        s->real_wanted[s->real_wanted_count++] = imaginary->id;
+    }
+    if (s->tree != s->typed)
+        s->bound = LE_NEW_ARRAY(&s->arena, s->tree->symbol_count, struct le_bind);
+}
+
+static leat_status specialise(struct leat_call *call, struct le_specialised *s) {
+    if (setjmp(s->arena.failure))
+        return le_fail_out_of_memory(0);
+    s->wanted = LE_NEW_ARRAY(&s->arena, call->want_count, int);
+    s->wanted_count = call->want_count;
+    for (int k = 0; k < call->want_count; k++)
+        s->wanted[k] = call->wants[k].symbol;
+    describe_inputs(call, s);
+    le_errors_clear();
+    struct le_tree *typed = le_specialise(&s->arena, call->program->tree, s->inputs);
+    s->typed = typed;
+    s->real_inputs = s->inputs;
+    s->tree = typed ? le_split(&s->arena, typed, &s->real_inputs) : NULL;
+    if (s->tree)
+        list_real(s);
+    if (s->tree)
+        s->ir = le_lower(&s->arena, s->tree, s->real_inputs, s->real_wanted, s->real_wanted_count);
+    if (!s->ir)
+        return le_error_at(0) ? le_error_at(0)->code : LEAT_INTERNAL;
+    leat_status status = le_passes_run(s->ir);
+    if (status != LEAT_OK)
+        return status;
+    int indices = s->ir->indices.count, values = s->ir->values.count;
+    s->merged_into = LE_NEW_ARRAY(&s->arena, indices, int);
+    s->merged_count = LE_NEW_ARRAY(&s->arena, indices, int64_t);
+    for (int k = 0; k < indices; k++)
+        s->merged_into[k] = k;
+    s->cells = LE_NEW_ARRAY(&s->arena, values, struct le_cell);
+    s->buffers = LE_NEW_ARRAY(&s->arena, values, void *);
+    s->faults = LE_NEW_ARRAY(&s->arena, le_pool_threads(call->program->ctx->threads), struct le_fault);
+    return le_device_specialise(call, s);
+}
+
+static bool same_inputs(const struct leat_call *call) {
+    const struct le_specialised *s = call->specialised;
+    for (int k = 0; k < call->program->tree->symbol_count; k++) {
+        const struct le_bind *b = &call->binds[k];
+        const struct le_input *i = &s->inputs[k];
+        if (i->bound != (b->kind != LE_BOUND_NOT))
+            return false;
+        if (b->kind == LE_BOUND_ARRAY && (i->type != (enum le_type)b->array->dtype || i->rank != b->array->rank ||
+                                          i->is_array != (b->array->rank > 0)))
+            return false;
+        if (b->kind == LE_BOUND_NUMBER && (i->type != b->type || i->is_array))
+            return false;
+    }
+    return true;
+}
+
+static bool same_wants(const struct leat_call *call) {
+    const struct le_specialised *s = call->specialised;
+    bool same = s->wanted_count == call->want_count;
+    for (int k = 0; k < call->want_count && same; k++)
+        same = s->wanted[k] == call->wants[k].symbol;
+    return same;
+}
+
+static bool all_bound(const struct leat_call *call) {
+    const struct le_tree *tree = call->program->tree;
+    for (int k = 0; k < tree->symbol_count; k++)
+        if (tree->symbols[k]->is_input && !tree->symbols[k]->optional && call->binds[k].kind == LE_BOUND_NOT)
+            return false;
+    return true;
+}
+
+static leat_status find_missing(struct leat_call *call, struct le_specialised *s) {
+    if (setjmp(s->arena.failure))
+        return le_fail_out_of_memory(0);
+    describe_inputs(call, s);
+    le_errors_clear();
+    bool none = le_specialise(&s->arena, call->program->tree, s->inputs) || !le_error_at(0);
+    return none ? LEAT_MISSING : le_error_at(0)->code;
+}
+
+/* Says which inputs are not there; what was made for others stays. */
+static leat_status report_missing(struct leat_call *call) {
+    struct le_specialised s = {0};
+    le_arena_init(&s.arena);
+    leat_status status = find_missing(call, &s);
+    le_program_source(call->program);
+    le_arena_finish(&s.arena);
+    return status;
+}
+
+leat_status le_specialise_call(struct leat_call *call) {
+    if (!all_bound(call))
+        return report_missing(call);
+    if (call->specialised && !call->stale && same_inputs(call) && same_wants(call))
+        return LEAT_OK;
+    le_specialised_free(call->specialised);
+    call->specialised = NULL;
+    struct le_specialised *s = le_alloc_zero(1, sizeof *s);
+    if (!s)
+        return le_fail_out_of_memory(sizeof *s);
+    struct le_span span;
+    le_arena_init(&s->arena);
+    le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COMPILE, call->program->name,
+                  "first use with these types");
+    leat_status status = specialise(call, s);
+    le_span_end(&span, 0, 0);
+    if (status != LEAT_OK) {
+        le_program_source(call->program);
+        le_specialised_free(s);
+        return status;
+    }
+    for (int k = 0; k < s->ir->notes.count; k++)
+        le_context_note(call->program->ctx, "line %d: %s", s->ir->notes.at[k].line, s->ir->notes.at[k].text);
+    call->specialised = s;
+    call->stale = false;
+    return LEAT_OK;
+}
+
+void le_plan_free(struct le_plan *plan) {
+    if (!plan)
+        return;
+    for (int k = 0; k < plan->action_count; k++)
+        le_device_forget(&plan->actions[k]);
+    for (int k = 0; k < plan->group_count; k++)
+        if (plan->groups[k].arena != &plan->arena)
+            le_arena_finish(plan->groups[k].arena);
+    for (int k = 0; k < LE_NUMBER_TABLE; k++)
+        for (struct le_number *n = plan->numbers[k]; n; n = n->next)
+            le_arena_finish(&n->arena);
+    le_arena_finish(&plan->arena);
+    le_free(plan);
+}
+
+void le_cells_clear(struct le_specialised *s) {
+    for (int k = 0; s->ir && s->cells && k < s->ir->values.count; k++) {
+        le_array_free(s->cells[k].array);
+        le_array_free(s->cells[k].wanted);
+        s->cells[k] = (struct le_cell){0};
+    }
+}
+
+/* Computed arrays go back at once; what the caller bound stays bound. */
+void le_cells_clear_computed(struct le_specialised *s) {
+    for (int k = 0; k < s->ir->values.count; k++) {
+        s->cells[k].away = (struct le_away){0};
+        if (s->ir->values.at[k].stage < 0)
+            continue;
+        le_array_free(s->cells[k].array);
+        le_array_free(s->cells[k].wanted);
+        s->cells[k].array = s->cells[k].wanted = NULL;
+        s->cells[k].ready = false;
+    }
+}
+
+void le_specialised_free(struct le_specialised *s) {
+    if (!s)
+        return;
+    le_unbind_parts(s);
+    le_cells_clear(s);
+    le_drop_spares(s);
+    le_plan_free(s->plan);
+    le_free(s->work);
+    le_free(s->extents);
+    le_free(s->scratch);
+    le_arena_finish(&s->arena);
+    le_free(s);
+}
+
+/* ---- what a plan is made for */
+
+/* A number that is bound as an array; without it, what hangs on it is planned anew. */
+static uint64_t bound_bits(struct leat_call *call, int symbol) {
+    const struct le_specialised *s = call->specialised;
+    if (call->device && le_device_fetch(call, s->ir->first[symbol]) != LEAT_OK)
+        return ~s->cells[s->ir->first[symbol]].scalar;
+    return s->cells[s->ir->first[symbol]].scalar;
+}
+
+static int extents_of(struct leat_call *call, int64_t *out) {
+    int n = 0;
+    for (int k = 0; k < call->specialised->tree->symbol_count; k++) {
+        const struct le_bind *b = &call->specialised->bound[k];
+        bool keyed = call->specialised->plan && call->specialised->plan->keyed[k];
+        if (b->kind == LE_BOUND_NUMBER && keyed) {
+            if (out)
+                out[n] = (int64_t)b->bits;
+            n++;
+        }
+        for (int d = 0; b->kind == LE_BOUND_ARRAY && d < b->array->rank; d++) {
+            if (out) {
+                out[n] = b->array->shape[d];
+                out[n + 1] = b->array->strides[d];
+            }
+            n += 2;
+        }
+        if (b->kind == LE_BOUND_ARRAY && call->device) {
+            if (out)
+                out[n] = le_device_address(b->array) % 16 == 0;
+            n++;
+        }
+        if (b->kind == LE_BOUND_ARRAY && b->array->rank == 0 && keyed) {
+            if (out)
+                out[n] = (int64_t)bound_bits(call, k);
+            n++;
+        }
+    }
+    for (int k = 0; k < call->want_count; k++)
+        n += le_laid_key(call, &call->wants[k], out ? out + n : NULL);
+    return n;
+}
+
+bool le_same_extents(struct leat_call *call) {
+    const struct le_specialised *s = call->specialised;
+    int64_t few[64], *now = few;
+    int n = extents_of(call, NULL);
+    if (n != s->extent_count)
+        return false;
+    if (n > (int)ARRAY_LEN(few))
+        now = le_alloc((size_t)n * sizeof *now);
+    if (!now)
+        return false;
+    extents_of(call, now);
+    bool same = n == 0 || memcmp(now, s->extents, (size_t)n * sizeof *now) == 0;
+    if (now != few)
+        le_free(now);
+    return same;
+}
+
+leat_status le_keep_extents(struct leat_call *call) {
+    struct le_specialised *s = call->specialised;
+    int n = extents_of(call, NULL);
+    int64_t *extents = le_alloc((size_t)n * sizeof *extents + 1);
+    if (!extents)
+        return le_fail_out_of_memory((size_t)n * sizeof *extents);
+    extents_of(call, extents);
+    le_free(s->extents);
+    s->extents = extents;
+    s->extent_count = n;
+    return LEAT_OK;
+}

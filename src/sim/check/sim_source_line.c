@@ -1,0 +1,84 @@
+/* Lines of code addresses, through addr2line, which comes with the host's compiler (binutils). It reads the object from
+ * the module's file in memory. Answers are kept: reports ask for few places, and again and again. */
+#include "base/memory.h"
+#include "sim/grid/sim_module.h"
+#include "sim/compile/sim_toolchain.h"
+#include <stdio.h>
+#include <string.h>
+
+#define OBJECT_FOLDER "/leat/" /* what objects call the folder that they were compiled in */
+
+/* The first line that is not of our own headers: inlined functions come from the inside out. */
+static bool take_user_line(const char *lines, char *text, size_t size_bytes) {
+    while (lines && *lines) {
+        size_t length = strcspn(lines, "\n"), shown = length;
+        const char *at = lines;
+        if (strncmp(at, OBJECT_FOLDER, strlen(OBJECT_FOLDER)) == 0) {
+            at += strlen(OBJECT_FOLDER);
+            shown -= strlen(OBJECT_FOLDER);
+        }
+        const char *more = memmem(at, shown, " (discriminator", 15);
+        if (more)
+            shown = (size_t)(more - at);
+        bool own = strncmp(at, "<leat>", 6) == 0 || *at == '?' || (shown && at[shown - 1] == '?') ||
+                   (shown > 1 && strncmp(at + shown - 2, ":0", 2) == 0);
+        if (!own && shown) {
+            snprintf(text, size_bytes, "%.*s", (int)shown, at);
+            return true;
+        }
+        lines += length + (lines[length] == '\n');
+    }
+    return false;
+}
+
+static bool ask(struct le_arena *arena, struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes) {
+    struct le_argv command = {0};
+    struct le_text output = {0};
+    int code = 1;
+    const char *path = le_executable_find(arena, "addr2line");
+    if (!path)
+        return false;
+    le_argv_add(arena, &command, path);
+    le_argv_add(arena, &command, "-i");
+    le_argv_add(arena, &command, "-e");
+    le_argv_add(arena, &command, "/proc/self/fd/0");
+    le_argv_add(arena, &command, le_arena_format(arena, "0x%lx", (unsigned long)(pc - module->base)));
+    bool found = le_process_run(arena, &command, NULL, module->fd, &output, NULL, &code) == LEAT_OK && code == 0 &&
+                 take_user_line(output.at, text, size_bytes);
+    le_text_finish(&output);
+    return found;
+}
+
+static void keep(struct sim_module *module, uintptr_t pc, const char *text) {
+    struct sim_place_cache *grown = le_realloc(module->places, (module->place_count + 1) * sizeof *module->places);
+    if (!grown)
+        return;
+    module->places = grown;
+    char *copy = le_strdup(text);
+    if (copy)
+        grown[module->place_count++] = (struct sim_place_cache){.pc = pc, .text = copy};
+}
+
+bool le_sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes) {
+    for (size_t k = 0; k < module->place_count; k++)
+        if (module->places[k].pc == pc) {
+            snprintf(text, size_bytes, "%s", module->places[k].text);
+            return *text != '\0';
+        }
+    struct le_arena arena;
+    le_arena_init(&arena);
+    *text = '\0';
+    if (le_sim_module_has(module, pc) && setjmp(arena.failure) == 0)
+        ask(&arena, module, pc - 1, text, size_bytes); /* pc is where the call returns to */
+    le_arena_finish(&arena);
+    keep(module, pc, text);
+    return *text != '\0';
+}
+
+void le_sim_places_finish(struct sim_module *module) {
+    for (size_t k = 0; k < module->place_count; k++)
+        le_free(module->places[k].text);
+    le_free(module->places);
+    module->places = NULL;
+    module->place_count = 0;
+}

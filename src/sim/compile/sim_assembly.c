@@ -1,0 +1,84 @@
+/* Variables get 64 bytes of nobody's after them, so that a subscript that is one too far finds no neighbour. Works on
+ * what g++ and clang++ write for ELF: section directives, labels, data directives. */
+#include "sim/compile/sim_compile_steps.h"
+#include "sim/grid/sim_module.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { PADDING_BYTES = SIM_PADDING_BYTES };
+
+struct line {
+    const char *at, *word; /* word: after the blanks */
+    size_t length, word_length;
+};
+
+static bool starts(const struct line *line, const char *text) {
+    return line->word_length >= strlen(text) && memcmp(line->word, text, strlen(text)) == 0;
+}
+
+static bool is_data(const struct line *line) {
+    static const char *const words[] = {".zero",  ".long",  ".value", ".byte",  ".quad",  ".string", ".asci",
+                                        ".word",  ".xword", ".hword", ".short", ".octa",  ".4byte",  ".8byte",
+                                        ".2byte", ".skip",  ".space", ".fill",  ".dword", ".single", ".double"};
+    for (size_t k = 0; k < ARRAY_LEN(words); k++)
+        if (starts(line, words[k]))
+            return true;
+    return false;
+}
+
+/* Sections of variables that can be written: their names, with or without what COMDAT adds. */
+static bool is_variable_section(const struct line *line) {
+    static const char *const names[] = {".tbss", ".tdata", ".bss", ".data"};
+    struct line rest = *line;
+    if (starts(line, ".section")) {
+        size_t skip = strlen(".section") + strspn(line->word + strlen(".section"), " \t");
+        rest.word += skip;
+        rest.word_length -= skip < rest.word_length ? skip : rest.word_length;
+    }
+    if (starts(&rest, ".data.rel.ro"))
+        return false;
+    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        if (starts(&rest, names[k]))
+            return true;
+    return false;
+}
+
+static bool is_section(const struct line *line) {
+    return starts(line, ".section") || starts(line, ".text") || starts(line, ".data") || starts(line, ".bss");
+}
+
+/* .comm name,size,alignment: the same as a variable in .bss. */
+static bool pad_common(const struct line *line, struct le_text *padded) {
+    char name[512];
+    unsigned long size, alignment;
+    if (!starts(line, ".comm") || sscanf(line->word, ".comm %511[^,],%lu,%lu", name, &size, &alignment) != 3)
+        return false;
+    le_text_add(padded, "\t.section\t.bss\n\t.balign\t%lu\n\t.type\t%s, %%object\n\t.size\t%s, %lu\n", alignment, name,
+                name, size);
+    le_text_add(padded, "%s:\n\t.zero\t%lu\n\t.zero\t%d\n\t.previous\n", name, size, PADDING_BYTES);
+    return true;
+}
+
+bool le_sim_assembly_pad(const char *text, size_t length, struct le_text *padded) {
+    const char *end = text + length;
+    bool variables = false, in_data = false;
+    for (const char *at = text; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop + 1 : end;
+        struct line line = {.at = at, .length = (size_t)(stop - at)};
+        line.word = at + strspn(at, " \t");
+        line.word_length = line.word < stop ? (size_t)(stop - line.word) : 0;
+        bool data = is_data(&line), blank = line.word_length <= 1 || *line.word == '#';
+        if (in_data && !data && !blank) {
+            le_text_add(padded, "\t.zero\t%d\n", PADDING_BYTES);
+            in_data = false;
+        }
+        if (is_section(&line))
+            variables = is_variable_section(&line);
+        in_data |= variables && data;
+        if (!pad_common(&line, padded))
+            le_text_add_bytes(padded, line.at, line.length);
+        at = stop;
+    }
+    return !padded->failed;
+}

@@ -1,0 +1,46 @@
+/* Between the files of the rewriter: the walk's state, and what it calls where a kernel or a variable is declared. */
+#ifndef LE_SIM_REWRITE_ITEMS_H
+#define LE_SIM_REWRITE_ITEMS_H
+#include "base/status.h"
+#include "sim/compile/sim_rewrite.h"
+
+enum sim_scope_kind { SIM_NAMESPACE, SIM_EXTERN_C, SIM_INSIDE };
+struct sim_scope {
+    enum sim_scope_kind kind;
+    const char *name; /* of a namespace */
+    bool outside;     /* what it was in */
+};
+struct sim_found {
+    const char *name, *full, *file; /* full: with its namespaces */
+    const char *max_threads;        /* of a kernel: text */
+    const char *cluster;            /* likewise: ", x, y, z"; "": none */
+    int line;
+    bool kernel, constant;
+};
+struct sim_walk {
+    struct le_arena *arena;
+    const struct sim_source *source;
+    struct sim_rewritten *out;
+    struct sim_tokens tokens;
+    struct {
+        struct sim_scope *at;
+        int count, capacity;
+    } scopes;
+    struct {
+        struct sim_found *at;
+        int count, capacity;
+    } found;
+    int statement;      /* where the current one starts */
+    int seen_statement; /* whose variables are listed */
+    bool outside;       /* in namespaces only, not in a function or a class */
+    bool spins;         /* the program reads volatile memory */
+};
+void le_sim_walk_error(struct sim_walk *w, int at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int le_sim_walk_close(const struct sim_walk *w, int at); /* the bracket that closes the one at `at` */
+int le_sim_walk_find(const struct sim_walk *w, int from, int to, const char *text); /* -1: not there */
+int le_sim_walk_end(const struct sim_walk *w, int at);
+
+void le_sim_walk_kernel(struct sim_walk *w, int at); /* at: __global__ */
+void le_sim_walk_variables(struct sim_walk *w);      /* the current statement may declare some */
+void le_sim_walk_items(struct sim_walk *w);          /* writes the table */
+#endif

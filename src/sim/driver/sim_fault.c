@@ -1,0 +1,171 @@
+/* Options of sim, from le_sim_configure and the environment, and its planned faults. Under the state's lock. */
+#include "sim/driver/sim_state.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t MEMORY_BYTES = (size_t)4 << 30;
+
+static uint64_t number_of(const char *variable) {
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 0) : 0;
+}
+
+/* LEAT_SIM_FAULT: "allocation=3,launch=2": the Nth of each; memory=BYTES: of the device. What it does not know it
+ * passes over. */
+static void faults_read(const char *text, struct le_sim_faults *faults, size_t *memory_bytes) {
+    uint64_t memory = 0;
+    const struct {
+        const char *name;
+        uint64_t *value;
+    } names[] = {{"allocation", &faults->allocation},
+                 {"launch", &faults->launch},
+                 {"copy", &faults->copy},
+                 {"module", &faults->module},
+                 {"sticky", &faults->sticky_launch},
+                 {"memory", &memory},
+                 {"call", &faults->call},
+                 {"nvrtc", &faults->nvrtc},
+                 {"cublas", &faults->cublas}};
+    for (; text && *text; text = strchr(text, ',') ? strchr(text, ',') + 1 : "")
+        for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+            size_t length = strlen(names[k].name);
+            if (!strncmp(text, names[k].name, length) && text[length] == '=')
+                *names[k].value = strtoull(text + length + 1, NULL, 0);
+        }
+    if (memory)
+        *memory_bytes = (size_t)memory;
+}
+
+static bool any_fault(const struct le_sim_faults *faults) {
+    return faults->allocation || faults->launch || faults->copy || faults->module || faults->sticky_launch ||
+           faults->call || faults->nvrtc || faults->cublas;
+}
+
+static void options_set(struct sim_options_now *now, const struct le_sim_options *options) {
+    *now = (struct sim_options_now){
+        .configured = true,
+        .check = options->check || number_of("LEAT_SIM_CHECK"),
+        .seed = options->seed ? options->seed : number_of("LEAT_SIM_SEED"),
+        .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
+        .context_ms = options->context_ms ? options->context_ms : number_of("LEAT_SIM_CONTEXT_MS"),
+        .memory_bytes = MEMORY_BYTES,
+        .only_asked = options->only_asked,
+        .faults = options->faults};
+    struct le_sim_faults from_environment = {0};
+    faults_read(getenv("LEAT_SIM_FAULT"), &from_environment, &now->memory_bytes);
+    if (!any_fault(&now->faults))
+        now->faults = from_environment;
+    if (options->memory_bytes)
+        now->memory_bytes = options->memory_bytes;
+}
+
+void le_sim_configuration_read(void) {
+    struct sim_state *state = le_sim_state();
+    if (!state->options.configured)
+        options_set(&state->options, &(struct le_sim_options){0});
+}
+
+bool le_sim_checking(void) {
+    struct sim_state *state = le_sim_state();
+    pthread_mutex_lock(&state->lock);
+    le_sim_configuration_read();
+    bool check = state->options.check;
+    pthread_mutex_unlock(&state->lock);
+    return check;
+}
+
+uint64_t le_sim_context_ms(void) {
+    struct sim_state *state = le_sim_state();
+    pthread_mutex_lock(&state->lock);
+    le_sim_configuration_read();
+    uint64_t context_ms = state->options.context_ms;
+    pthread_mutex_unlock(&state->lock);
+    return context_ms;
+}
+
+bool le_sim_fault_now(uint64_t *count, uint64_t which) {
+    ++*count;
+    return which && *count == which;
+}
+
+le_cu_result le_sim_call_fault(void) {
+    struct sim_state *state = le_sim_state();
+    const struct le_sim_faults *faults = &state->options.faults;
+    if (!le_sim_fault_now(&state->counts.call, faults->call))
+        return LE_CU_SUCCESS;
+    le_cu_result result = faults->call_result ? faults->call_result : LE_CU_ERROR_UNKNOWN;
+    if (faults->call_sticks && state->context_uses)
+        state->fatal = result;
+    return result;
+}
+
+static bool library_fails(uint64_t *count, const uint64_t *which) {
+    struct sim_state *state = le_sim_state();
+    pthread_mutex_lock(&state->lock);
+    le_sim_configuration_read();
+    bool fails = le_sim_fault_now(count, *which);
+    pthread_mutex_unlock(&state->lock);
+    return fails;
+}
+
+le_nvrtc_result le_sim_nvrtc_fault(void) {
+    struct sim_state *state = le_sim_state();
+    const struct le_sim_faults *faults = &state->options.faults;
+    if (!library_fails(&state->counts.nvrtc, &faults->nvrtc))
+        return LE_NVRTC_SUCCESS;
+    return faults->nvrtc_result ? faults->nvrtc_result : LE_NVRTC_ERROR_INTERNAL_ERROR;
+}
+
+le_cublas_status le_sim_cublas_fault(void) {
+    struct sim_state *state = le_sim_state();
+    const struct le_sim_faults *faults = &state->options.faults;
+    if (!library_fails(&state->counts.cublas, &faults->cublas))
+        return LE_CUBLAS_SUCCESS;
+    return faults->cublas_result ? faults->cublas_result : LE_CUBLAS_INTERNAL_ERROR;
+}
+
+void le_sim_note_left(void) {
+    struct sim_state *state = le_sim_state();
+    state->left = (struct le_sim_tally){.modules = le_sim_handles_live(&state->module_handles),
+                                        .streams = le_sim_handles_live(&state->stream_handles),
+                                        .events = le_sim_handles_live(&state->event_handles),
+                                        .graphs = le_sim_handles_live(&state->graph_handles) +
+                                                  le_sim_handles_live(&state->exec_handles)};
+    for (int k = 0; k < state->memory.count; k++)
+        state->left.blocks += state->memory.at[k].kind != SIM_BLOCK_MODULE;
+}
+
+void le_sim_tally(struct le_sim_tally *tally) {
+    struct sim_state *state = le_sim_state();
+    pthread_mutex_lock(&state->lock);
+    *tally = state->left;
+    tally->driver_calls = state->counts.call;
+    tally->nvrtc_calls = state->counts.nvrtc;
+    tally->cublas_calls = state->counts.cublas;
+    tally->contexts = state->context_uses;
+    pthread_mutex_unlock(&state->lock);
+}
+
+/* Where checking begins or ends under an open context, all that was given is run first and counts as waited for. */
+static leat_status switch_check(struct sim_state *state) {
+    if (!state->context_uses || !state->check == !state->options.check)
+        return LEAT_OK;
+    le_sim_force_all();
+    if (state->check)
+        le_sim_check_stop();
+    else if (le_sim_check_start())
+        return le_fail_out_of_memory(0);
+    return LEAT_OK;
+}
+
+leat_status le_sim_configure(const struct le_sim_options *options) {
+    struct sim_state *state = le_sim_state();
+    if (le_sim_is_child())
+        return le_fail(LEAT_DEVICE, "the simulated device cannot be used after a fork");
+    pthread_mutex_lock(&state->lock);
+    options_set(&state->options, options ? options : &(struct le_sim_options){0});
+    state->counts = (struct sim_counts){0};
+    leat_status status = switch_check(state);
+    pthread_mutex_unlock(&state->lock);
+    return status;
+}

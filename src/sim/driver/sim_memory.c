@@ -1,0 +1,431 @@
+/* Memory: the device's, from one reserved range of addresses that is committed as it is used; pinned memory; memory of
+ * the caller's that is registered; and modules' variables, which are known by address alone. While checking, an address
+ * of the device is not used twice as long as there are others. Under the state's lock. */
+#include "base/memory.h"
+#include "sim/driver/sim_guard.h"
+#include "sim/check/sim_report.h"
+#include "sim/driver/sim_state.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const size_t RESERVED_BYTES = (size_t)256 << 30;
+
+size_t le_sim_page_bytes(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t in_pages(size_t size_bytes) {
+    return (size_bytes + le_sim_page_bytes() - 1) & ~(le_sim_page_bytes() - 1);
+}
+
+/* ---- what is there */
+
+/* The first block that ends after the address. */
+static int position(const struct sim_memory *memory, uintptr_t address) {
+    int low = 0, high = memory->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (memory->at[middle].address + memory->at[middle].span_bytes <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct sim_block *le_sim_memory_find(uintptr_t address, size_t size_bytes) {
+    const struct sim_memory *memory = &le_sim_state()->memory;
+    int k = position(memory, address);
+    if (k == memory->count)
+        return NULL;
+    const struct sim_block *block = &memory->at[k];
+    bool inside = block->address <= address && size_bytes <= block->size_bytes &&
+                  address - block->address <= block->size_bytes - size_bytes;
+    return inside ? block : NULL;
+}
+
+/* "array of 4,000 bytes" */
+static void what_of(char what[80], const char *name, size_t size_bytes) {
+    struct le_text text = {0};
+    le_text_add(&text, "%s of ", name);
+    le_sim_text_add_count(&text, size_bytes);
+    snprintf(what, 80, "%s bytes", text.failed ? name : text.at);
+    le_text_finish(&text);
+}
+
+static void tell(const struct sim_block *block, enum sim_memory_state new_state) {
+    static const char *const names[] = {[SIM_BLOCK_DEVICE] = "device memory",
+                                        [SIM_BLOCK_PINNED] = "pinned memory",
+                                        [SIM_BLOCK_REGISTERED] = "registered memory",
+                                        [SIM_BLOCK_MODULE] = "variable"};
+    struct sim_state *state = le_sim_state();
+    if (!state->check || block->kind == SIM_BLOCK_MODULE) /* modules tell of theirs */
+        return;
+    char what[80];
+    what_of(what, names[block->kind], block->size_bytes);
+    if (block->span_bytes > block->size_bytes)
+        le_sim_check_memory(state->check, block->address + block->size_bytes, block->span_bytes - block->size_bytes,
+                            SIM_MEMORY_NONE, what);
+    le_sim_check_memory(state->check, block->address, block->size_bytes, new_state, what);
+}
+
+/* What of the device's addresses is not allocated is nobody's. */
+static void tell_reserved(const struct sim_memory *memory) {
+    if (le_sim_state()->check && memory->base)
+        le_sim_check_memory(le_sim_state()->check, memory->base, memory->reserved_bytes, SIM_MEMORY_NONE, "the device");
+}
+
+void le_sim_memory_tell_all(void) {
+    struct sim_memory *memory = &le_sim_state()->memory;
+    tell_reserved(memory);
+    for (int k = 0; k < memory->count; k++) {
+        tell(&memory->at[k], SIM_MEMORY_VALID);
+        memory->at[k].pooled = true; /* it may have arrays: the next note is not the first */
+        le_sim_guard_block(&memory->at[k], true);
+    }
+}
+
+static bool grow(struct sim_memory *memory) {
+    int capacity = memory->capacity ? 2 * memory->capacity : 64;
+    struct sim_block *at = le_realloc(memory->at, (size_t)capacity * sizeof *at);
+    if (!at)
+        return false;
+    memory->at = at;
+    memory->capacity = capacity;
+    return true;
+}
+
+bool le_sim_memory_add(const struct sim_block *block) {
+    struct sim_memory *memory = &le_sim_state()->memory;
+    le_sim_guard_lock(); /* its handler looks blocks up */
+    bool room = memory->count < memory->capacity || grow(memory);
+    if (room) {
+        int k = position(memory, block->address);
+        memmove(memory->at + k + 1, memory->at + k, (size_t)(memory->count - k) * sizeof *memory->at);
+        memory->at[k] = *block;
+        memory->count++;
+    }
+    le_sim_guard_unlock();
+    if (!room)
+        return false;
+    /* what the device has is anything until it is written; the host's memory may be written without being seen */
+    tell(block, block->kind == SIM_BLOCK_DEVICE ? SIM_MEMORY_FRESH : SIM_MEMORY_VALID);
+    le_sim_guard_block(block, true);
+    return true;
+}
+
+void le_sim_memory_remove(uintptr_t address) {
+    struct sim_memory *memory = &le_sim_state()->memory;
+    int k = position(memory, address);
+    struct sim_block block = memory->at[k];
+    le_sim_guard_lock();
+    memory->count--;
+    memmove(memory->at + k, memory->at + k + 1, (size_t)(memory->count - k) * sizeof *memory->at);
+    le_sim_guard_unlock();
+    tell(&block, block.kind == SIM_BLOCK_REGISTERED ? SIM_MEMORY_OTHER : SIM_MEMORY_FREED);
+    le_sim_guard_block(&block, false);
+}
+
+/* ---- the device's */
+
+static bool reserve(struct sim_memory *memory) {
+    for (size_t size_bytes = RESERVED_BYTES; !memory->base && size_bytes >= le_sim_state()->options.memory_bytes;
+         size_bytes /= 2) {
+        void *base = mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base == MAP_FAILED)
+            continue;
+        madvise(base, size_bytes, MADV_DONTDUMP); /* a core file of that size helps nobody */
+        memory->base = memory->next = (uintptr_t)base;
+        memory->reserved_bytes = size_bytes;
+        tell_reserved(memory);
+    }
+    return memory->base;
+}
+
+/* The lowest gap that is large enough; 0: none. */
+static uintptr_t gap(const struct sim_memory *memory, size_t span_bytes) {
+    uintptr_t at = memory->base, end = memory->base + memory->reserved_bytes;
+    for (int k = position(memory, at); k < memory->count && memory->at[k].address < end; k++) {
+        if (memory->at[k].address - at >= span_bytes)
+            return at;
+        at = memory->at[k].address + memory->at[k].span_bytes;
+    }
+    return end - at >= span_bytes ? at : 0;
+}
+
+/* Behind everything while checking and while there is room. next stays behind everything. */
+static uintptr_t place(struct sim_memory *memory, size_t span_bytes) {
+    bool room = memory->base + memory->reserved_bytes - memory->next >= span_bytes;
+    uintptr_t address = le_sim_state()->options.check && room ? memory->next : gap(memory, span_bytes);
+    if (address && address + span_bytes > memory->next)
+        memory->next = address + span_bytes;
+    return address;
+}
+
+static le_cu_result allocate(uintptr_t *address, size_t size_bytes) {
+    struct sim_state *state = le_sim_state();
+    struct sim_memory *memory = &state->memory;
+    if (!size_bytes)
+        return LE_CU_ERROR_INVALID_VALUE;
+    size_t cap_bytes = state->options.memory_bytes;
+    if (le_sim_fault_now(&state->counts.allocation, state->options.faults.allocation) || size_bytes > cap_bytes ||
+        in_pages(size_bytes) > cap_bytes - memory->used_bytes || !reserve(memory))
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    struct sim_block block = {.size_bytes = size_bytes, .span_bytes = in_pages(size_bytes), .kind = SIM_BLOCK_DEVICE};
+    block.address = place(memory, block.span_bytes);
+    if (!block.address || mprotect((void *)block.address, block.span_bytes, PROT_READ | PROT_WRITE))
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    if (!le_sim_memory_add(&block))
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    memory->used_bytes += block.span_bytes;
+    *address = block.address;
+    return LE_CU_SUCCESS;
+}
+
+/* Gives the pages back and leaves the addresses closed. */
+static void uncommit(const struct sim_block *block) {
+    mmap((void *)block->address, block->span_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1, 0);
+}
+
+static le_cu_result free_device(uintptr_t address) {
+    if (!address)
+        return LE_CU_SUCCESS;
+    const struct sim_block *found = le_sim_memory_find(address, 1);
+    if (!found || found->kind != SIM_BLOCK_DEVICE || found->address != address)
+        return LE_CU_ERROR_INVALID_VALUE;
+    le_sim_force_all(); /* work that uses it comes first */
+    found = le_sim_memory_find(address, 1);
+    if (!found)
+        return LE_CU_ERROR_INVALID_VALUE; /* freed by another thread meanwhile */
+    struct sim_block block = *found;
+    le_sim_memory_remove(address);
+    uncommit(&block);
+    le_sim_state()->memory.used_bytes -= block.span_bytes;
+    return LE_CU_SUCCESS;
+}
+
+le_cu_result le_sim_MemAlloc(le_cu_deviceptr *address, size_t size_bytes) {
+    le_cu_result result = le_sim_enter(SIM_CALL_ALLOCATE);
+    if (result)
+        return result;
+    uintptr_t found = 0;
+    result = address ? allocate(&found, size_bytes) : LE_CU_ERROR_INVALID_VALUE;
+    if (!result)
+        *address = found;
+    return le_sim_leave(result);
+}
+
+le_cu_result le_sim_MemFree(le_cu_deviceptr address) {
+    le_cu_result result = le_sim_enter(SIM_CALL_ALLOCATE);
+    return result ? result : le_sim_leave(free_device(address));
+}
+
+le_cu_result le_sim_MemGetInfo(size_t *free_bytes, size_t *total_bytes) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
+    if (result)
+        return result;
+    const struct sim_state *state = le_sim_state();
+    size_t total = state->options.memory_bytes, used = state->memory.used_bytes;
+    if (free_bytes)
+        *free_bytes = used < total ? total - used : 0;
+    if (total_bytes)
+        *total_bytes = total;
+    return le_sim_leave(LE_CU_SUCCESS);
+}
+
+/* ---- the host's */
+
+static le_cu_result host_allocate(void **memory, size_t size_bytes, unsigned flags) {
+    struct sim_state *state = le_sim_state();
+    if (!memory || !size_bytes || flags > 7 || in_pages(size_bytes) < size_bytes)
+        return LE_CU_ERROR_INVALID_VALUE;
+    if (le_sim_fault_now(&state->counts.allocation, state->options.faults.allocation))
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    struct sim_block block = {.size_bytes = size_bytes, .span_bytes = in_pages(size_bytes), .kind = SIM_BLOCK_PINNED};
+    void *at = mmap(NULL, block.span_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    block.address = (uintptr_t)at;
+    if (!le_sim_memory_add(&block)) {
+        munmap(at, block.span_bytes);
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    }
+    state->clock_ns += le_sim_pin_ns(size_bytes);
+    *memory = at;
+    return LE_CU_SUCCESS;
+}
+
+/* The block of that kind that starts there, after all work; NULL: none. */
+static const struct sim_block *host_block(const void *memory, enum sim_block_kind kind) {
+    const struct sim_block *block = le_sim_memory_find((uintptr_t)memory, 1);
+    if (!block || block->kind != kind || block->address != (uintptr_t)memory)
+        return NULL;
+    le_sim_force_all();
+    return le_sim_memory_find((uintptr_t)memory, 1);
+}
+
+/* While checking, the addresses of what was freed are kept from others until the context ends: else a thread's stack
+ * may come to lie there. */
+static bool bury(const struct sim_block *block) {
+    struct sim_memory *memory = &le_sim_state()->memory;
+    struct sim_block *graves = le_realloc(memory->graves, (size_t)(memory->grave_count + 1) * sizeof *graves);
+    if (!graves) {
+        le_sim_check_memory(le_sim_state()->check, block->address, block->span_bytes, SIM_MEMORY_OTHER, "");
+        return false;
+    }
+    memory->graves = graves;
+    memory->graves[memory->grave_count++] = *block;
+    return true;
+}
+
+static le_cu_result host_free(void *memory) {
+    const struct sim_block *found = host_block(memory, SIM_BLOCK_PINNED);
+    if (!found)
+        return LE_CU_ERROR_INVALID_VALUE;
+    struct sim_block block = *found;
+    le_sim_memory_remove(block.address);
+    if (le_sim_state()->check && bury(&block))
+        uncommit(&block);
+    else
+        munmap((void *)block.address, block.span_bytes);
+    return LE_CU_SUCCESS;
+}
+
+/* Whether something that is known has a byte of it. */
+static bool overlaps(uintptr_t address, size_t size_bytes) {
+    const struct sim_memory *memory = &le_sim_state()->memory;
+    int k = position(memory, address);
+    return k < memory->count && memory->at[k].address < address + size_bytes;
+}
+
+static le_cu_result host_register(void *memory, size_t size_bytes, unsigned flags) {
+    struct sim_state *state = le_sim_state();
+    uintptr_t address = (uintptr_t)memory;
+    if (!memory || !size_bytes || flags > 15 || address + size_bytes < address)
+        return LE_CU_ERROR_INVALID_VALUE;
+    if (overlaps(address, size_bytes))
+        return LE_CU_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    if (le_sim_fault_now(&state->counts.allocation, state->options.faults.allocation))
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    struct sim_block block = {
+        .address = address, .size_bytes = size_bytes, .span_bytes = size_bytes, .kind = SIM_BLOCK_REGISTERED};
+    if (!le_sim_memory_add(&block))
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    state->clock_ns += le_sim_pin_ns(size_bytes);
+    return LE_CU_SUCCESS;
+}
+
+static le_cu_result host_unregister(void *memory) {
+    if (!memory)
+        return LE_CU_ERROR_INVALID_VALUE;
+    if (!host_block(memory, SIM_BLOCK_REGISTERED))
+        return LE_CU_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    le_sim_memory_remove((uintptr_t)memory);
+    return LE_CU_SUCCESS;
+}
+
+le_cu_result le_sim_MemHostAlloc(void **memory, size_t size_bytes, unsigned flags) {
+    le_cu_result result = le_sim_enter(SIM_CALL_ALLOCATE);
+    return result ? result : le_sim_leave(host_allocate(memory, size_bytes, flags));
+}
+
+le_cu_result le_sim_MemFreeHost(void *memory) {
+    le_cu_result result = le_sim_enter(SIM_CALL_ALLOCATE);
+    return result ? result : le_sim_leave(host_free(memory));
+}
+
+le_cu_result le_sim_MemHostRegister(void *memory, size_t size_bytes, unsigned flags) {
+    le_cu_result result = le_sim_enter(SIM_CALL_ALLOCATE);
+    return result ? result : le_sim_leave(host_register(memory, size_bytes, flags));
+}
+
+le_cu_result le_sim_MemHostUnregister(void *memory) {
+    le_cu_result result = le_sim_enter(SIM_CALL_ALLOCATE);
+    return result ? result : le_sim_leave(host_unregister(memory));
+}
+
+static bool of_the_host(const struct sim_block *block) {
+    return block && (block->kind == SIM_BLOCK_PINNED || block->kind == SIM_BLOCK_REGISTERED);
+}
+
+le_cu_result le_sim_MemHostGetDevicePointer(le_cu_deviceptr *address, void *memory, unsigned flags) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
+    if (result)
+        return result;
+    if (!address || flags || !of_the_host(le_sim_memory_find((uintptr_t)memory, 1)))
+        return le_sim_leave(LE_CU_ERROR_INVALID_VALUE);
+    *address = (uintptr_t)memory;
+    return le_sim_leave(LE_CU_SUCCESS);
+}
+
+static le_cu_result attribute_of(void *value, le_cu_pointer_attribute attribute, const struct sim_block *block) {
+    if (!value || !block)
+        return LE_CU_ERROR_INVALID_VALUE;
+    switch (attribute) {
+    case LE_CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(le_cu_context *)value = le_sim_primary();
+        return LE_CU_SUCCESS;
+    case LE_CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)value = of_the_host(block) ? LE_CU_MEMORYTYPE_HOST : LE_CU_MEMORYTYPE_DEVICE;
+        return LE_CU_SUCCESS;
+    case LE_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *(int *)value = 0;
+        return LE_CU_SUCCESS;
+    default:
+        return LE_CU_ERROR_INVALID_VALUE;
+    }
+}
+
+le_cu_result le_sim_PointerGetAttribute(void *value, le_cu_pointer_attribute attribute, le_cu_deviceptr address) {
+    le_cu_result result = le_sim_enter(SIM_CALL_FREE);
+    return result ? result : le_sim_leave(attribute_of(value, attribute, le_sim_memory_find(address, 1)));
+}
+
+/* From the first note on, memory of the block that was not noted is out of bounds. */
+static void note(uintptr_t address, size_t size_bytes, bool live) {
+    struct sim_check *check = le_sim_state()->check;
+    const struct sim_block *found = le_sim_memory_find(address, size_bytes);
+    if (!found)
+        return;
+    struct sim_block *block = &le_sim_state()->memory.at[found - le_sim_state()->memory.at];
+    le_sim_guard_note(address, size_bytes, live);
+    bool first = !block->pooled;
+    if (first)
+        le_sim_check_memory(check, block->address, block->size_bytes, SIM_MEMORY_NONE, "pool");
+    block->pooled = true;
+    if (first && !live)
+        return; /* nobody had it */
+    char what[80];
+    what_of(what, "array", size_bytes);
+    enum sim_memory_state fresh = block->kind == SIM_BLOCK_DEVICE ? SIM_MEMORY_FRESH : SIM_MEMORY_VALID;
+    le_sim_check_memory(check, address, size_bytes, live ? fresh : SIM_MEMORY_FREED, what);
+}
+
+/* What a pool does with its memory. Work that was given may still use what is released now, so it runs first. */
+void le_sim_note_memory(le_cu_deviceptr address, size_t size_bytes, int live) {
+    if (le_sim_enter(SIM_CALL_FREE))
+        return;
+    if (le_sim_state()->check) {
+        if (!live)
+            le_sim_force_all();
+        note(address, size_bytes, live);
+    }
+    le_sim_leave(LE_CU_SUCCESS);
+}
+
+void le_sim_memory_finish(void) {
+    struct sim_memory *memory = &le_sim_state()->memory;
+    for (int k = 0; k < memory->count; k++)
+        if (memory->at[k].kind == SIM_BLOCK_PINNED)
+            munmap((void *)memory->at[k].address, memory->at[k].span_bytes);
+    for (int k = 0; k < memory->grave_count; k++)
+        munmap((void *)memory->graves[k].address, memory->graves[k].span_bytes);
+    if (memory->base)
+        munmap((void *)memory->base, memory->reserved_bytes);
+    le_free(memory->graves);
+    le_free(memory->at);
+    *memory = (struct sim_memory){0};
+}

@@ -1,0 +1,208 @@
+/* Queues of operations: giving one fixes its number, its order and its virtual times; which one runs next is the seed's
+ * choice among the heads of all streams that may run. Running is sim_worker.c's. Under the state's lock.
+ *
+ * A stream is first in, first out. Beyond that an operation waits for the record that a wait names, the NULL stream's
+ * for all that blocking streams were given before, and a blocking stream's for what the NULL stream was given before.
+ */
+#include "base/hash.h"
+#include "base/memory.h"
+#include "sim/driver/sim_guard.h"
+#include "sim/driver/sim_state.h"
+
+const char *le_sim_op_what(const struct sim_op *op) {
+    switch (op->kind) {
+    case SIM_OP_COPY:
+        return op->copy.what;
+    case SIM_OP_FILL:
+        return "fill";
+    case SIM_OP_KERNEL:
+        return le_sim_kernel_name(op->kernel);
+    default:
+        return "event";
+    }
+}
+
+void le_sim_op_free(struct sim_op *op) {
+    if (!op)
+        return;
+    if (op->kind == SIM_OP_KERNEL)
+        le_sim_kernel_free(op->kernel);
+    le_sim_vector_finish(&op->vector);
+    le_free(op->staged);
+    le_free(op);
+}
+
+bool le_sim_op_done(int slot, uint64_t number) {
+    const struct sim_stream *stream = le_sim_state()->streams[slot];
+    return !stream || !stream->head || stream->head->number > number;
+}
+
+/* ---- giving */
+
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* When all that must come before is over, on the virtual clock. */
+static uint64_t ready_ns(const struct sim_stream *stream) {
+    const struct sim_state *state = le_sim_state();
+    uint64_t ready = later(state->clock_ns, stream->end_ns);
+    if (stream->slot && stream->blocking)
+        return later(ready, state->streams[0]->end_ns);
+    for (int k = 1; !stream->slot && k < state->stream_count; k++)
+        if (state->streams[k] && state->streams[k]->blocking)
+            ready = later(ready, state->streams[k]->end_ns);
+    return stream->slot ? ready : later(ready, state->gone[true].end_ns);
+}
+
+/* A full queue: the oldest runs, and the host waits until its place is free. */
+static void make_room(struct sim_stream *stream) {
+    struct sim_state *state = le_sim_state();
+    while (stream->length >= SIM_QUEUE_DEPTH)
+        le_sim_force(stream->slot, stream->head->number);
+    if (stream->given >= SIM_QUEUE_DEPTH)
+        state->clock_ns = later(state->clock_ns, stream->ends_ns[stream->given % SIM_QUEUE_DEPTH]);
+}
+
+static void append(struct sim_stream *stream, struct sim_op *op) {
+    struct sim_state *state = le_sim_state();
+    op->slot = stream->slot;
+    if (stream->tail)
+        stream->tail->next = op;
+    else
+        stream->head = op;
+    stream->tail = op;
+    stream->length++;
+    stream->last_number = op->number;
+    stream->end_ns = op->end_ns;
+    if (op->kind != SIM_OP_RECORD && op->kind != SIM_OP_WAIT)
+        stream->ends_ns[stream->given++ % SIM_QUEUE_DEPTH] = op->end_ns;
+    if (!state->queued++)
+        pthread_cond_signal(&state->work); /* it may run without being asked, after a while */
+}
+
+le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
+    struct sim_state *state = le_sim_state();
+    make_room(stream);
+    if (state->fatal) {
+        le_sim_op_free(op);
+        return state->fatal;
+    }
+    uint64_t start_ns;
+    op->number = state->numbers + 1;
+    if (!le_sim_engines_take(&state->engines, op, ready_ns(stream), &start_ns) ||
+        (state->check && (!le_sim_order_give(stream, op) || !le_sim_guard_add(stream, op)))) {
+        le_sim_op_free(op);
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    }
+    state->numbers++;
+    op->end_ns = start_ns + op->duration_ns;
+    append(stream, op);
+    return LE_CU_SUCCESS;
+}
+
+/* ---- choosing */
+
+static bool may_run(const struct sim_stream *stream) {
+    const struct sim_state *state = le_sim_state();
+    const struct sim_op *op = stream->head;
+    if (op->kind == SIM_OP_WAIT && !le_sim_op_done(op->wait.slot, op->wait.number))
+        return false;
+    if (stream->slot)
+        return !stream->blocking || le_sim_op_done(0, op->number);
+    for (int k = 1; k < state->stream_count; k++)
+        if (state->streams[k] && state->streams[k]->blocking && !le_sim_op_done(k, op->number))
+            return false;
+    return true;
+}
+
+/* Each operation has its place in a shuffled order, which the time of asking does not change. */
+struct sim_op *le_sim_queue_pick(void) {
+    const struct sim_state *state = le_sim_state();
+    struct sim_op *best = NULL;
+    uint64_t best_turn = 0;
+    for (int k = 0; k < state->stream_count; k++) {
+        const struct sim_stream *stream = state->streams[k];
+        if (!stream || !stream->head || !may_run(stream))
+            continue;
+        uint64_t turn = le_hash(&stream->head->number, sizeof stream->head->number, state->options.seed);
+        if (!best || turn < best_turn) {
+            best = stream->head;
+            best_turn = turn;
+        }
+    }
+    return best;
+}
+
+void le_sim_stream_over(struct sim_stream *stream) {
+    if (!stream->destroyed || stream->head)
+        return;
+    struct sim_gone *gone = &le_sim_state()->gone[stream->blocking];
+    gone->end_ns = later(gone->end_ns, stream->end_ns);
+    le_sim_vector_join(&gone->vector, &stream->vector);
+    le_sim_state()->streams[stream->slot] = NULL;
+    le_sim_vector_finish(&stream->vector);
+    le_free(stream);
+}
+
+void le_sim_queue_pop(struct sim_op *op) {
+    struct sim_state *state = le_sim_state();
+    struct sim_stream *stream = state->streams[op->slot];
+    stream->head = op->next;
+    if (!stream->head)
+        stream->tail = NULL;
+    stream->length--;
+    state->queued--;
+    le_sim_op_free(op);
+    le_sim_stream_over(stream);
+}
+
+void le_sim_queue_drop_all(void) {
+    struct sim_state *state = le_sim_state();
+    for (int k = 0; k < state->stream_count; k++)
+        while (state->streams[k] && state->streams[k]->head)
+            le_sim_queue_pop(state->streams[k]->head);
+}
+
+/* ---- waiting of the host */
+
+void le_sim_host_waits(uint64_t end_ns, const struct sim_vector *vector) {
+    struct sim_state *state = le_sim_state();
+    state->clock_ns = later(state->clock_ns, end_ns) + le_sim_call_ns(SIM_CALL_SYNCHRONIZE);
+    le_sim_order_host_knows(vector);
+}
+
+void le_sim_wait_stream(struct sim_stream *stream) {
+    le_sim_host_waits(stream->end_ns, &stream->vector);
+    le_sim_force(stream->slot, stream->last_number);
+}
+
+void le_sim_wait_all(void) {
+    struct sim_state *state = le_sim_state();
+    uint64_t end_ns = later(state->gone[false].end_ns, state->gone[true].end_ns);
+    le_sim_order_host_knows(&state->gone[false].vector);
+    le_sim_order_host_knows(&state->gone[true].vector);
+    for (int k = 0; k < state->stream_count; k++)
+        if (state->streams[k]) {
+            end_ns = later(end_ns, state->streams[k]->end_ns);
+            le_sim_order_host_knows(&state->streams[k]->vector);
+        }
+    le_sim_host_waits(end_ns, &state->host);
+    le_sim_force_all();
+}
+
+/* Polling ends: each time in a row that nothing is over costs the host twice as much, up to the end. */
+le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector) {
+    struct sim_state *state = le_sim_state();
+    if (state->clock_ns < end_ns) {
+        uint64_t step_ns = le_sim_call_ns(SIM_CALL_QUERY) << (state->queries < 30 ? state->queries : 30);
+        state->queries++;
+        state->clock_ns = end_ns - state->clock_ns < step_ns ? end_ns : state->clock_ns + step_ns;
+        return LE_CU_ERROR_NOT_READY;
+    }
+    if (!le_sim_force_briefly(slot, number))
+        return LE_CU_ERROR_NOT_READY;
+    state->queries = 0;
+    le_sim_order_host_knows(vector);
+    return LE_CU_SUCCESS;
+}

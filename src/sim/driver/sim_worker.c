@@ -1,0 +1,189 @@
+/* sim's own thread: runs what the queues hold when somebody waits for it, in the order that le_sim_queue_pick gives;
+ * and, when no call has come for a while, by itself, so that a host that watches memory sees it change. Kernels run
+ * here and nowhere else.
+ *
+ * It holds the lock while it works; but an unchecked kernel runs without it, as it may wait for what the host does. */
+#include "base/clock.h"
+#include "sim/driver/sim_guard.h"
+#include "sim/grid/sim_fiber.h"
+#include "sim/driver/sim_state.h"
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+enum { IDLE_NS = 50000000, BRIEF_NS = 1000000000 };
+
+static struct timespec after_ns(uint64_t wait_ns) {
+    uint64_t then_ns = le_clock_ns() + wait_ns;
+    return (struct timespec){.tv_sec = (time_t)(then_ns / 1000000000), .tv_nsec = (long)(then_ns % 1000000000)};
+}
+
+static bool goal_reached(const struct sim_state *state, const struct sim_goal *goal) {
+    if (goal->slot >= 0)
+        return le_sim_op_done(goal->slot, goal->number);
+    for (int k = 0; k < state->stream_count; k++)
+        if (!le_sim_op_done(k, goal->number))
+            return false;
+    return true;
+}
+
+static void goals_check(struct sim_state *state) {
+    bool any = false;
+    for (struct sim_goal **at = &state->goals; *at;)
+        if (goal_reached(state, *at)) {
+            (*at)->reached = any = true;
+            *at = (*at)->next;
+        } else {
+            at = &(*at)->next;
+        }
+    if (any)
+        pthread_cond_broadcast(&state->done);
+}
+
+static void run_next(struct sim_state *state) {
+    struct sim_op *op = le_sim_queue_pick();
+    state->running = op;
+    le_sim_guard_open(op);
+    if (op->kind == SIM_OP_COPY)
+        le_sim_copy_run(op);
+    else if (op->kind == SIM_OP_FILL)
+        le_sim_fill_run(op);
+    else if (op->kind == SIM_OP_KERNEL)
+        le_sim_kernel_run(op);
+    le_sim_guard_close(op);
+    state->running = NULL;
+    le_sim_queue_pop(op);
+    if (state->fatal)
+        le_sim_queue_drop_all();
+    goals_check(state);
+}
+
+/* Waits for work; true: the host has been silent for so long that something runs unasked. */
+static bool idle(struct sim_state *state) {
+    if (!state->queued || state->options.only_asked) {
+        pthread_cond_wait(&state->work, &state->lock);
+        return false;
+    }
+    uint64_t silent_ns = le_clock_ns() - state->last_call_ns;
+    if (silent_ns >= IDLE_NS)
+        return true;
+    struct timespec until = after_ns(IDLE_NS - silent_ns);
+    pthread_cond_timedwait(&state->work, &state->lock, &until);
+    return false;
+}
+
+static void *worker_main(void *user) {
+    struct sim_state *state = user;
+    pthread_mutex_lock(&state->lock);
+    while (!state->stop)
+        if (state->goals) {
+            run_next(state);
+        } else if (idle(state) && state->queued && !state->goals && !state->stop) {
+            le_sim_guard_background();
+            run_next(state);
+            pthread_mutex_unlock(&state->lock); /* calls come between */
+            pthread_mutex_lock(&state->lock);
+        }
+    pthread_mutex_unlock(&state->lock);
+    return NULL;
+}
+
+static bool conditions_init(struct sim_state *state) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes))
+        return false;
+    bool ok = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(&state->work, &attributes);
+    if (ok && pthread_cond_init(&state->done, &attributes)) {
+        pthread_cond_destroy(&state->work);
+        ok = false;
+    }
+    pthread_condattr_destroy(&attributes);
+    return ok;
+}
+
+/* Signals are the host's threads' to handle, faults apart. */
+static bool thread_start(struct sim_state *state) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&state->worker, NULL, worker_main, state);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !failed;
+}
+
+le_cu_result le_sim_worker_start(void) {
+    struct sim_state *state = le_sim_state();
+    if (state->worker_started)
+        return LE_CU_SUCCESS;
+    state->stop = false;
+    if (!conditions_init(state))
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    if (!thread_start(state)) {
+        pthread_cond_destroy(&state->work);
+        pthread_cond_destroy(&state->done);
+        return LE_CU_ERROR_OUT_OF_MEMORY;
+    }
+    state->worker_started = true;
+    return LE_CU_SUCCESS;
+}
+
+/* Nobody waits any more, and the lock is held: it is let go meanwhile. */
+void le_sim_worker_stop(void) {
+    struct sim_state *state = le_sim_state();
+    if (!state->worker_started)
+        return;
+    state->stop = true;
+    pthread_cond_signal(&state->work);
+    pthread_mutex_unlock(&state->lock);
+    pthread_join(state->worker, NULL);
+    pthread_mutex_lock(&state->lock);
+    pthread_cond_destroy(&state->work);
+    pthread_cond_destroy(&state->done);
+    state->worker_started = false;
+    le_sim_stacks_free(state->kept_stacks.stacks);
+    state->kept_stacks = (struct sim_kept_stacks){0};
+}
+
+/* ---- waiting for it */
+
+static void goal_remove(struct sim_state *state, struct sim_goal *goal) {
+    struct sim_goal **at = &state->goals;
+    while (*at != goal)
+        at = &(*at)->next;
+    *at = goal->next;
+}
+
+/* limit_ns 0: without one. */
+static bool reach(struct sim_goal *goal, uint64_t limit_ns) {
+    struct sim_state *state = le_sim_state();
+    if (goal_reached(state, goal))
+        return true;
+    goal->next = state->goals;
+    state->goals = goal;
+    pthread_cond_signal(&state->work);
+    struct timespec until = after_ns(limit_ns);
+    while (!goal->reached)
+        if (!limit_ns)
+            pthread_cond_wait(&state->done, &state->lock);
+        else if (pthread_cond_timedwait(&state->done, &state->lock, &until) == ETIMEDOUT && !goal->reached)
+            break;
+    if (!goal->reached)
+        goal_remove(state, goal);
+    return goal->reached;
+}
+
+void le_sim_force(int slot, uint64_t number) {
+    reach(&(struct sim_goal){.slot = slot, .number = number}, 0);
+}
+
+void le_sim_force_all(void) {
+    reach(&(struct sim_goal){.slot = -1, .number = le_sim_state()->numbers}, 0);
+}
+
+bool le_sim_force_briefly(int slot, uint64_t number) {
+    return reach(&(struct sim_goal){.slot = slot, .number = number}, BRIEF_NS);
+}

@@ -1,0 +1,491 @@
+/* Running a grid: turns of threads in a block, of blocks in the grid. A block runs until all of its threads have ended
+ * or do nothing but wait for others; only then is another one started beside it. In a round each thread that is ready
+ * gets one turn, up to where it waits. */
+#include "sim/grid/sim_thread_block.h"
+#include "base/memory.h"
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { RESIDENT = 132, SPIN_LIMIT_MS = 10000, YIELD_NS = 1000000 };
+static _Thread_local struct sim_run *running;
+
+struct sim_run *le_sim_run_now(void) {
+    return running;
+}
+
+struct sim_thread_name le_sim_thread_name(const struct sim_run *run, const struct sim_thread *thread) {
+    return (struct sim_thread_name){.block = run->team->number, .thread = (unsigned)(thread - run->team->threads)};
+}
+
+/* ---- turns */
+
+static void go_home(struct sim_run *run) {
+    struct sim_thread *thread = run->thread;
+    le_sim_fiber_switch(&thread->fiber, &run->home, run->team->state[thread - run->team->threads] == SIM_ENDED);
+}
+
+static struct sim_thread *take_next(struct sim_run *run) {
+    struct sim_team *team = run->team;
+    while (team->position < run->threads) {
+        unsigned k = team->order[team->position++];
+        if (team->state[k] == SIM_READY) {
+            run->thread = &team->threads[k];
+            *run->self = run->thread->self;
+            return run->thread;
+        }
+    }
+    return NULL;
+}
+
+void le_sim_run_next(struct sim_run *run) {
+    struct sim_thread *from = run->thread, *to = take_next(run);
+    bool last = run->team->state[from - run->team->threads] == SIM_ENDED;
+    if (!to)
+        go_home(run);
+    else if (to != from)
+        le_sim_fiber_switch(&from->fiber, &to->fiber, last);
+}
+
+static void thread_main(void *argument) {
+    struct sim_thread *thread = argument;
+    struct sim_run *run = running;
+    le_sim_fiber_arrived(&thread->fiber, &run->home);
+    run->grid->kernel->call(run->arguments);
+    struct sim_team *team = run->team;
+    le_sim_held_tell(run);
+    team->state[thread - team->threads] = SIM_ENDED;
+    team->live--;
+    team->moved = true;
+    le_sim_warp_ended(run, thread->self->warp);
+    le_sim_cluster_left(run, thread);
+    le_sim_run_next(run);
+    __builtin_unreachable();
+}
+
+void le_sim_run_stop(struct sim_run *run, enum sim_grid_status status, const char *format, ...) {
+    struct sim_grid *grid = run->grid;
+    va_list arguments;
+    if (run->status == SIM_GRID_OK) {
+        run->status = status;
+        size_t length = 0;
+        if (run->thread && run->thread->self) {
+            const struct sim_self *self = run->thread->self;
+            length =
+                (size_t)snprintf(grid->message, sizeof grid->message,
+                                 "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): ", grid->kernel->name, self->block.x,
+                                 self->block.y, self->block.z, self->thread.x, self->thread.y, self->thread.z);
+        }
+        va_start(arguments, format);
+        if (length < sizeof grid->message)
+            vsnprintf(grid->message + length, sizeof grid->message - length, format, arguments);
+        va_end(arguments);
+    }
+    if (run->thread)
+        le_sim_fiber_switch(&run->thread->fiber, &run->home, true);
+}
+
+/* ---- barriers */
+
+static void tell_divergence(struct sim_run *run, const struct sim_team *team, unsigned char waiting) {
+    const struct sim_thread *first = NULL, *other = NULL;
+    char place[300];
+    for (unsigned k = 0; k < run->threads; k++) {
+        const struct sim_thread *thread = &team->threads[k];
+        if (team->state[k] != waiting)
+            continue;
+        if (!first)
+            first = thread;
+        else if (thread->line != first->line || strcmp(thread->file, first->file) != 0)
+            other = thread;
+    }
+    if (!first)
+        return;
+    struct sim_thread_name name = le_sim_thread_name(run, first);
+    snprintf(place, sizeof place, "%s:%d", first->file, first->line);
+    if (other) {
+        unsigned k = (unsigned)(other - team->threads);
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+                            "threads of the block wait at different barriers: thread %u here, thread %u at %s:%d",
+                            name.thread, k, other->file, other->line);
+    } else if (team->live < run->threads)
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+                            "%u of the block's %u threads have ended without reaching this barrier",
+                            run->threads - team->live, run->threads);
+}
+
+static void give_results(struct sim_run *run, struct sim_team *team) {
+    unsigned yes = 0;
+    for (unsigned k = 0; k < run->threads; k++)
+        yes += team->state[k] == SIM_AT_BARRIER && team->threads[k].value;
+    for (unsigned k = 0; k < run->threads; k++) {
+        struct sim_thread *thread = &team->threads[k];
+        thread->result = thread->kind == SIM_BARRIER_AND  ? yes == team->live
+                         : thread->kind == SIM_BARRIER_OR ? yes != 0
+                                                          : yes;
+    }
+    team->predicated = false;
+}
+
+static void release(struct sim_run *run, struct sim_team *team, unsigned char waiting) {
+    if (run->check)
+        tell_divergence(run, team, waiting);
+    if (team->predicated && waiting == SIM_AT_BARRIER)
+        give_results(run, team);
+    if (team->live == run->threads)
+        memset(team->state, SIM_READY, run->threads);
+    for (unsigned k = 0; team->live < run->threads && k < run->threads; k++)
+        if (team->state[k] == waiting)
+            team->state[k] = SIM_READY;
+    if (run->check && waiting == SIM_AT_BARRIER)
+        le_sim_check_barrier(run->check, team->number);
+    *(waiting == SIM_AT_BARRIER ? &team->at_barrier : &team->at_grid) = 0;
+    le_sim_order_choose(run, team);
+}
+
+/* ---- a block's rounds */
+
+enum outcome { OUTCOME_ENDED, OUTCOME_STALLED, OUTCOME_WAITS, OUTCOME_STOPPED };
+
+static void tell_deadlock(struct sim_run *run, const struct sim_team *team) {
+    static const char *const waits[] = {[SIM_AT_BARRIER] = "__syncthreads",
+                                        [SIM_AT_GRID] = "the grid's barrier",
+                                        [SIM_AT_CLUSTER] = "the cluster's barrier",
+                                        [SIM_AT_WARP] = "the lanes that its mask names"};
+    const struct sim_thread *first = NULL, *other = NULL;
+    for (unsigned k = 0; k < run->threads; k++) {
+        const struct sim_thread *thread = &team->threads[k];
+        if (team->state[k] == SIM_ENDED)
+            continue;
+        if (!first || (team->state[k] == SIM_AT_WARP && team->state[first - team->threads] != SIM_AT_WARP)) {
+            other = first ? first : other;
+            first = thread;
+        } else if (!other && (thread->line != first->line || thread->mask != first->mask))
+            other = thread;
+    }
+    char place[300], second[400] = "";
+    unsigned k = (unsigned)(first - team->threads);
+    snprintf(place, sizeof place, "%s:%d", first->file, first->line);
+    if (other)
+        snprintf(second, sizeof second, ", thread %u waits for %s at %s:%d", (unsigned)(other - team->threads),
+                 waits[team->state[other - team->threads]], other->file, other->line);
+    struct sim_thread_name name = le_sim_thread_name(run, first);
+    if (run->check)
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &name, place,
+                            "the block's threads wait for each other for ever: thread %u waits for %s%s", k,
+                            waits[team->state[k]], second);
+    run->thread = NULL;
+    le_sim_run_stop(run, SIM_GRID_DEADLOCK,
+                    "kernel %s, block %llu: its threads wait for each other for ever: thread %u waits for %s at %s%s",
+                    run->grid->kernel->name, (unsigned long long)team->number, k, waits[team->state[k]], place, second);
+}
+
+/* After a round: what those that wait can be given. */
+static bool settle(struct sim_run *run, struct sim_team *team, enum outcome *outcome) {
+    if (team->moved)
+        run->idle_since_ns = 0;
+    if (team->live == 0) {
+        *outcome = OUTCOME_ENDED;
+        return false;
+    }
+    if (team->at_barrier && team->at_barrier == team->live) {
+        release(run, team, SIM_AT_BARRIER);
+        return true;
+    }
+    if (memchr(team->state, SIM_READY, run->threads)) {
+        *outcome = OUTCOME_STALLED;
+        return team->moved;
+    }
+    if (le_sim_warp_answer(run))
+        return true;
+    *outcome = OUTCOME_WAITS;
+    if (team->at_grid == team->live || le_sim_cluster_may_go_on(run, team))
+        return false;
+    *outcome = OUTCOME_STOPPED;
+    tell_deadlock(run, team);
+    return false;
+}
+
+static enum outcome run_team(struct sim_run *run, struct sim_team *team) {
+    enum outcome outcome = OUTCOME_STOPPED;
+    le_sim_team_place(run, team);
+    le_sim_order_choose(run, team);
+    if (run->status != SIM_GRID_OK)
+        return OUTCOME_STOPPED;
+    do {
+        team->position = 0;
+        team->moved = false;
+        struct sim_thread *thread = take_next(run);
+        if (thread)
+            le_sim_fiber_switch(&run->home, &thread->fiber, false);
+        if (run->status != SIM_GRID_OK)
+            return OUTCOME_STOPPED;
+    } while (settle(run, team, &outcome));
+    return outcome;
+}
+
+/* ---- the grid's blocks */
+
+static struct sim_team *free_team(struct sim_run *run) {
+    for (unsigned slot = 0; slot < run->team_limit; slot++) {
+        if (!run->teams[slot])
+            run->teams[slot] = le_sim_team_new(run, slot);
+        if (!run->teams[slot]) {
+            run->thread = NULL;
+            le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the threads of a block");
+            return NULL;
+        }
+        if (slot >= run->team_count)
+            run->team_count = slot + 1;
+        if (!run->teams[slot]->started)
+            return run->teams[slot];
+    }
+    return NULL;
+}
+
+static struct sim_cluster *free_cluster(struct sim_run *run) {
+    struct sim_cluster *cluster = run->clusters;
+    while (cluster->live)
+        cluster++;
+    *cluster = (struct sim_cluster){.live = run->cluster_blocks * run->threads};
+    return cluster;
+}
+
+/* The next cluster's blocks; false: there is no memory for them. */
+static bool start_blocks(struct sim_run *run) {
+    struct sim_cluster *cluster = free_cluster(run);
+    uint64_t clusters = run->blocks / run->cluster_blocks, k = run->started / run->cluster_blocks;
+    uint64_t number = (uint64_t)(((unsigned __int128)k * run->stride + run->first) % clusters);
+    for (unsigned rank = 0; rank < run->cluster_blocks && run->status == SIM_GRID_OK; rank++) {
+        struct sim_team *team = free_team(run);
+        if (!team)
+            return false;
+        run->thread = NULL;
+        run->started++;
+        team->started = true;
+        team->cluster = cluster;
+        cluster->teams[rank] = team;
+        le_sim_team_begin(run, team, le_sim_cluster_block(run, number, rank), thread_main);
+    }
+    return run->status == SIM_GRID_OK;
+}
+
+/* All resident blocks wait at the grid's barrier, or have ended: they go on. */
+static bool release_grid(struct sim_run *run) {
+    unsigned waiting = 0;
+    if (run->started < run->blocks)
+        return false;
+    for (unsigned k = 0; k < run->team_count; k++) {
+        const struct sim_team *team = run->teams[k];
+        if (team->started && team->at_grid != team->live)
+            return false;
+        waiting += team->started;
+    }
+    for (unsigned k = 0; waiting && k < run->team_count; k++)
+        if (run->teams[k]->started) {
+            le_sim_team_place(run, run->teams[k]);
+            release(run, run->teams[k], SIM_AT_GRID);
+        }
+    if (waiting && run->check)
+        le_sim_check_grid_barrier(run->check);
+    return waiting != 0;
+}
+
+static uint64_t own_time_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Everybody waits for somebody: perhaps for the host. false: long enough, by this thread's own time: while others have
+ * the processor its threads wait for nothing. For the same reason it is not given up in each round. */
+static bool idle(struct sim_run *run) {
+    uint64_t now = own_time_ns(), limit_ms = run->grid->spin_limit_ms ? run->grid->spin_limit_ms : SPIN_LIMIT_MS;
+    if (!run->idle_since_ns)
+        run->idle_since_ns = now;
+    if (now - run->idle_since_ns > limit_ms * 1000000) {
+        run->thread = NULL;
+        le_sim_run_stop(run, SIM_GRID_TIMEOUT,
+                        "kernel %s: for %llu ms its threads have only waited for what none of them does",
+                        run->grid->kernel->name, (unsigned long long)limit_ms);
+        return false;
+    }
+    if (now - run->yielded_ns > YIELD_NS) {
+        sched_yield();
+        run->yielded_ns = now;
+    }
+    return true;
+}
+
+static void end_block(struct sim_run *run, struct sim_team *team) {
+    for (unsigned k = 0; k < run->cluster_blocks; k++)
+        if (team->cluster->teams[k] == team)
+            team->cluster->teams[k] = NULL;
+    team->started = false;
+    run->ended++;
+    run->idle_since_ns = 0;
+    if (run->check)
+        le_sim_check_block_end(run->check, team->number);
+}
+
+static void run_blocks(struct sim_run *run) {
+    unsigned at = 0, stalled = 0, resident = 0;
+    while (run->grid->cooperative && run->started < run->blocks && start_blocks(run))
+        resident += run->cluster_blocks;
+    while (run->ended < run->blocks && run->status == SIM_GRID_OK) {
+        bool more = run->started < run->blocks && resident + run->cluster_blocks <= run->team_limit;
+        if (more && stalled >= resident) {
+            if (!start_blocks(run))
+                return;
+            resident += run->cluster_blocks;
+            stalled = 0;
+        }
+        if (stalled >= resident && !release_grid(run) && !idle(run))
+            return;
+        stalled = stalled >= resident ? 0 : stalled;
+        do
+            at = (at + 1) % run->team_count;
+        while (!run->teams[at]->started);
+        run->released = false;
+        enum outcome outcome = run_team(run, run->teams[at]);
+        if (outcome == OUTCOME_STOPPED)
+            return;
+        stalled = outcome == OUTCOME_ENDED || run->released ? 0 : stalled + 1;
+        if (outcome == OUTCOME_ENDED) {
+            end_block(run, run->teams[at]);
+            resident--;
+        }
+    }
+}
+
+/* ---- begin and end */
+
+static void tell_fault(struct sim_run *run) {
+    const char *what = run->fault_guard              ? "the thread's stack ran over"
+                       : run->fault_signal == SIGFPE ? "an integer division by zero, or one that overflows"
+                       : run->fault_signal == SIGILL ? "an instruction that the machine does not have"
+                       : run->fault_signal == SIGBUS ? "a misaligned or unmapped address"
+                                                     : "an address that is no memory";
+    struct sim_thread *thread = run->thread;
+    run->status = SIM_GRID_OK;
+    run->thread = NULL;
+    const struct sim_self *self = thread ? thread->self : NULL;
+    le_sim_run_stop(run, SIM_GRID_ADDRESS, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s (%p)",
+                    run->grid->kernel->name, self ? self->block.x : 0, self ? self->block.y : 0,
+                    self ? self->block.z : 0, self ? self->thread.x : 0, self ? self->thread.y : 0,
+                    self ? self->thread.z : 0, what, run->fault_address);
+}
+
+/* Reports name places of grids that are over, too: by the module, not by this run. */
+static bool place(void *module, uintptr_t pc, char *text, size_t size_bytes) {
+    return le_sim_place_find(module, pc, text, size_bytes);
+}
+
+static void begin_check(struct sim_run *run) {
+    struct sim_grid *grid = run->grid;
+    struct sim_grid_info info = {.op = grid->op,
+                                 .kernel = grid->kernel->name,
+                                 .shared_low = run->area.low,
+                                 .shared_high = run->area.high,
+                                 .variables = run->variables,
+                                 .variable_count = (int)run->module->shared_count,
+                                 .dynamic = run->area.dynamic,
+                                 .dynamic_bytes = grid->dynamic_bytes,
+                                 .place = place,
+                                 .user = run->module};
+    memcpy(info.grid, grid->grid, sizeof info.grid);
+    memcpy(info.block, grid->block, sizeof info.block);
+    memcpy(info.cluster, run->cluster_dim, sizeof info.cluster);
+    for (size_t k = 0; k < run->module->shared_count; k++)
+        run->variables[k] = (struct sim_shared_variable){.name = run->module->shared[k].name,
+                                                         .address = run->area.low + run->module->shared[k].offset,
+                                                         .size_bytes = run->module->shared[k].size_bytes};
+    le_sim_check_grid_begin(run->check, &info);
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static bool make_run(struct sim_run *run) {
+    struct sim_grid *grid = run->grid;
+    run->threads = grid->block[0] * grid->block[1] * grid->block[2];
+    run->warps = (run->threads + SIM_WARP - 1) / SIM_WARP;
+    run->blocks = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
+    uint64_t limit = grid->cooperative ? run->blocks : grid->resident ? grid->resident : RESIDENT;
+    uint64_t clusters = run->blocks / run->cluster_blocks;
+    limit = limit > run->cluster_blocks ? limit : run->cluster_blocks;
+    run->team_limit = (unsigned)(limit < run->blocks ? limit : run->blocks);
+    run->random = grid->seed * 0x9e3779b97f4a7c15u + 1;
+    run->first = le_sim_random(&run->random) % clusters;
+    do
+        run->stride = le_sim_random(&run->random) % clusters + 1;
+    while (common_divisor(run->stride, clusters) != 1);
+    unsigned count = grid->kernel->parameter_count;
+    run->orders = le_alloc(SIM_ORDERS * run->threads * sizeof *run->orders);
+    run->teams = le_alloc_zero(run->team_limit, sizeof(struct sim_team *));
+    run->clusters = le_alloc_zero(run->team_limit, sizeof *run->clusters);
+    run->arguments = le_alloc_zero(count + 1, sizeof(void *));
+    run->variables = le_alloc_zero(run->module->shared_count + 1, sizeof *run->variables);
+    if (!run->orders || !run->teams || !run->clusters || !run->arguments || !run->variables)
+        return false;
+    for (unsigned k = 0; k < count; k++)
+        run->arguments[k] =
+            grid->parameters ? grid->parameters[k] : (char *)grid->buffer + grid->kernel->parameters[k].offset;
+    le_sim_orders_make(run);
+    return true;
+}
+
+static void drop_run(struct sim_run *run) {
+    for (unsigned k = 0; run->teams && k < run->team_limit; k++)
+        le_sim_team_free(run, run->teams[k]);
+    le_free(run->teams);
+    le_free(run->clusters);
+    le_free(run->orders);
+    le_free(run->arguments);
+    le_free(run->variables);
+}
+
+enum sim_grid_status le_sim_grid_run(struct sim_grid *grid) {
+    grid->message[0] = '\0';
+    struct sim_run *run = le_alloc_zero(1, sizeof *run);
+    if (!run)
+        return SIM_GRID_MEMORY;
+    run->grid = grid;
+    run->module = grid->module;
+    run->check = le_sim_module_checking(grid->module) ? grid->check : NULL;
+    run->self = grid->module->table->self;
+    enum sim_grid_status status = SIM_GRID_MEMORY;
+    if (!le_sim_clusters_make(run)) {
+        snprintf(grid->message, sizeof grid->message, "kernel %s: its grid is none of whole clusters",
+                 grid->kernel->name);
+        status = SIM_GRID_TRAP;
+    } else if (make_run(run) && le_sim_trap_begin(run)) {
+        run->area = le_sim_module_area(run->module);
+        if (run->check)
+            begin_check(run);
+        running = run;
+        run_blocks(run);
+        if (run->fault_signal) {
+            if (run->check && run->thread)
+                le_sim_held_tell(run); /* the access that faulted */
+            tell_fault(run);
+        }
+        running = NULL;
+        if (run->check)
+            le_sim_check_grid_end(run->check);
+        le_sim_trap_end(run);
+        status = run->status;
+    }
+    drop_run(run);
+    le_free(run);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* See call_roles.h. A runtime's names have a version at their end, "cudaMemcpy_v3020"; some of both have "_ptds" or
+ * "_ptsz", of streams by thread, before it. */
+#include "trace/recorder/call_roles.h"
+#include <string.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
+
+static bool begins(const char *name, const char *with) {
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+bool le_call_is(const char *name, const char *base) {
+    size_t length = strlen(base);
+    while (*name == '_')
+        name++;
+    return begins(name, base) && (name[length] == 0 || begins(name + length, "_v") || begins(name + length, "_ptds") ||
+                                  begins(name + length, "_ptsz"));
+}
+
+/* Names end where the first hundred numbers in a row have none. */
+bool le_call_next(const struct le_cupti *cupti, le_cupti_domain domain, uint32_t *id, const char **name) {
+    enum { HOLE = 100, MOST = 4096 };
+    for (uint32_t next = *id + 1; next <= *id + HOLE && next < MOST; next++) {
+        *name = NULL;
+        if (cupti->get_callback_name(domain, next, name) != LE_CUPTI_SUCCESS || !*name)
+            continue;
+        *id = next;
+        return true;
+    }
+    return false;
+}
+
+/* After "cu" or "cuda". */
+static const char *const origins[] = {"Launch",        "GraphLaunch",     "Memcpy",          "Memset",
+                                      "MemAlloc",      "MemFree",         "Malloc",          "Free",
+                                      "HostAlloc",     "MemHostAlloc",    "MemHostRegister", "HostRegister",
+                                      "ModuleLoad",    "LibraryLoad",     "LinkCreate",      "LinkComplete",
+                                      "FuncLoad",      "GraphInstan",     "GraphExecUpdate", "StreamBeginCapture",
+                                      "CtxSync",       "StreamSync",      "EventSync",       "DeviceSync",
+                                      "ThreadSync",    "MemPrefetch",     "CtxCreate",       "DevicePrimaryCtxRetain",
+                                      "ModuleGetFunc", "LibraryGetKernel"};
+
+static const struct {
+    const char *name; /* after "cu" or "cuda" */
+    uint16_t place;
+} syncs[] = {{"EventSynchronize", LE_PLACE_SYNC_EVENT},    {"StreamWaitEvent", LE_PLACE_SYNC_STREAM_EVENT},
+             {"StreamSynchronize", LE_PLACE_SYNC_STREAM},  {"CtxSynchronize", LE_PLACE_SYNC_CONTEXT},
+             {"DeviceSynchronize", LE_PLACE_SYNC_CONTEXT}, {"ThreadSynchronize", LE_PLACE_SYNC_CONTEXT}};
+
+uint16_t le_call_place(const char *function_name) {
+    static const struct {
+        const char *name;
+        uint16_t place;
+    } others[] = {
+        {"cuMemcpyHtoD_v2", LE_PLACE_ORIGIN | LE_PLACE_UPLOAD | LE_PLACE_WAITS},
+        {"cuMemcpyHtoDAsync_v2", LE_PLACE_ORIGIN | LE_PLACE_UPLOAD},
+        {"cuMemcpyDtoH_v2", LE_PLACE_ORIGIN | LE_PLACE_DOWNLOAD | LE_PLACE_WAITS},
+        {"cuMemcpyDtoHAsync_v2", LE_PLACE_ORIGIN | LE_PLACE_DOWNLOAD},
+        {"cudaMemcpy", LE_PLACE_ORIGIN | LE_PLACE_EITHER | LE_PLACE_WAITS},
+        {"cudaMemcpyAsync", LE_PLACE_ORIGIN | LE_PLACE_EITHER},
+        {"cuProfilerStart", LE_PLACE_RESUME},
+        {"cuProfilerStop", LE_PLACE_PAUSE},
+        {"cudaProfilerStart", LE_PLACE_RESUME},
+        {"cudaProfilerStop", LE_PLACE_PAUSE},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(others); k++)
+        if (le_call_is(function_name, others[k].name))
+            return others[k].place;
+    while (*function_name == '_')
+        function_name++;
+    static const struct {
+        const char *start; /* after "cu" or "cuda" */
+        uint16_t place;
+    } starts[] = {{"StreamBeginCapture", LE_PLACE_GRAPH | LE_PLACE_CAPTURE_BEGIN},
+                  {"StreamBeginRecaptureToGraph", LE_PLACE_GRAPH | LE_PLACE_CAPTURE_BEGIN},
+                  {"StreamEndCapture", LE_PLACE_CAPTURE_END},
+                  {"GraphCreate", LE_PLACE_GRAPH}};
+    const char *rest = begins(function_name, "cuda") ? function_name + 4 : function_name + 2;
+    if (!begins(function_name, "cu"))
+        return 0;
+    uint16_t place = 0;
+    for (size_t k = 0; k < ARRAY_LEN(syncs); k++)
+        place |= le_call_is(rest, syncs[k].name) ? syncs[k].place : 0;
+    for (size_t k = 0; k < ARRAY_LEN(starts); k++)
+        place |= begins(rest, starts[k].start) ? starts[k].place : 0;
+    if (begins(rest, "Launch") && !begins(rest, "LaunchHostFunc"))
+        place |= LE_PLACE_LAUNCH;
+    for (size_t k = 0; k < ARRAY_LEN(origins); k++)
+        place |= begins(rest, origins[k]) ? LE_PLACE_ORIGIN : 0;
+    return place;
+}

@@ -1,0 +1,395 @@
+/* The IR from its text (print.c says how it looks). Whatever the text is, what comes out can be walked, printed and
+ * verified: every number is a place in its list, no list is longer than what it goes into, nothing is deeper than
+ * READ_DEPTH_MAX. Whether it makes sense is the verifier's to say. */
+#include "tests/ir/reader/reader.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+void le_read_end_line(struct reader *r) {
+    le_read_skip_spaces(r);
+    if (le_read_peek(r) != '\n')
+        le_read_fail(r, "the line goes on");
+    r->numbered.count = 0;
+}
+
+static int new_name(struct reader *r, struct le_names *names, int value, const char **name) {
+    struct word w = le_read_take(r, "a name");
+    if (le_names_get(names, w.at, (size_t)w.length) >= 0)
+        le_read_fail(r, "there is a second '%.*s'", w.length < 60 ? w.length : 60, w.at);
+    *name = le_arena_copy(r->arena, w.at, (size_t)w.length);
+    le_names_put(r->arena, names, *name, (size_t)w.length, value);
+    return value;
+}
+
+/* ---- symbols and values */
+
+static struct le_place place(struct reader *r) {
+    struct le_place p = {0};
+    if (!le_read_accept_word(r, "at"))
+        return p;
+    p.line = le_read_number(r, 1 << 30);
+    le_read_expect(r, ':');
+    p.column = le_read_number(r, 1 << 30);
+    le_read_expect(r, '+');
+    p.span = le_read_number(r, 1 << 30);
+    return p;
+}
+
+/* [n, _]: how many axes; -1: no brackets. */
+static int shape(struct reader *r) {
+    int rank = 0;
+    if (!le_read_accept(r, '['))
+        return -1;
+    while (!le_read_accept(r, ']')) {
+        if (rank > 0)
+            le_read_expect(r, ',');
+        le_read_take(r, "an extent's name");
+        if (++rank > LEAT_RANK_MAX)
+            le_read_fail(r, "there are more than %d axes", LEAT_RANK_MAX);
+    }
+    return rank;
+}
+
+static void symbol_line(struct reader *r) {
+    struct le_symbol *s = LE_NEW(r->arena, struct le_symbol);
+    s->id = new_name(r, &r->symbols, r->all_symbols.count, &s->name);
+    le_read_expect(r, ':');
+    s->type = le_read_accept(r, '?') ? LE_NONE : le_read_type(r);
+    int rank = shape(r);
+    s->is_array = rank >= 0;
+    s->rank = rank > 0 ? rank : 0;
+    *LE_PUSH(r->arena, &r->all_symbols) = s;
+    *LE_PUSH(r->arena, &r->sizes) = NULL;
+    if (le_read_accept(r, '=')) {
+        le_read_expect(r, '(');
+        le_read_expect_word(r, "len");
+        struct le_node *size = le_read_length(r);
+        r->sizes.at[s->id] = size;
+    }
+    le_read_end_line(r);
+}
+
+static void value_line(struct reader *r, bool is_input) {
+    struct le_value v = {.id = r->ir->values.count, .symbol = -1, .stage = is_input ? -1 : INT_MAX};
+    new_name(r, &r->values, v.id, &v.name);
+    le_read_expect(r, ':');
+    v.type = le_read_type(r);
+    int rank = shape(r);
+    v.rank = rank > 0 ? rank : 0;
+    if (!le_read_accept_word(r, "temporary")) {
+        le_read_expect_word(r, "of");
+        v.symbol = le_read_find(r, &r->symbols, "symbol");
+    }
+    v.wanted = le_read_accept_word(r, "wanted");
+    v.moved = le_read_accept_word(r, "moved");
+    if (v.moved && !is_input)
+        v.stage = 0; /* no MOVE may be left */
+    if (le_read_accept_word(r, "used"))
+        v.uses = le_read_number(r, 1 << 30);
+    *LE_PUSH(r->arena, &r->ir->values) = v;
+    le_read_end_line(r);
+}
+
+static void local_line(struct reader *r) {
+    const char *name;
+    le_read_expect(r, '$');
+    struct word w = le_read_look(r);
+    int number = new_name(r, &r->locals, r->ir->locals.count, &name), dot = w.length;
+    while (dot > 0 && w.at[dot - 1] != '.')
+        dot--;
+    char expected[16];
+    int length = snprintf(expected, sizeof expected, "%d", number);
+    if (dot < 2 || w.length - dot != length || memcmp(w.at + dot, expected, (size_t)length) != 0)
+        le_read_fail(r, "the variable has a name, a point and the number %d", number);
+    le_read_expect(r, ':');
+    enum le_type type = le_read_type(r);
+    *LE_PUSH(r->arena, &r->ir->locals) =
+        (struct le_local){.name = le_arena_copy(r->arena, name, (size_t)dot - 1), .type = type};
+    le_read_end_line(r);
+}
+
+static void note_line(struct reader *r) {
+    int line = le_read_number(r, 1 << 30);
+    if (le_read_peek(r) == ' ')
+        r->at++;
+    const char *start = r->at;
+    while (le_read_peek(r) != '\n')
+        r->at++;
+    struct le_ir_note *note = LE_PUSH(r->arena, &r->ir->notes);
+    note->line = line;
+    note->text = le_arena_copy(r->arena, start, (size_t)(r->at - start));
+}
+
+/* ---- indices */
+
+/* name.number */
+static int index_number(struct reader *r, struct word w, const char **name) {
+    int64_t number = 0;
+    int dot = w.length - 1;
+    while (dot >= 0 && w.at[dot] != '.')
+        dot--;
+    if (dot <= 0 || dot == w.length - 1 || le_names_get(&r->indices, w.at, (size_t)w.length) >= 0)
+        le_read_fail(r, "'%.*s' is no new index: write a name, a point and a number", w.length < 60 ? w.length : 60,
+                     w.at);
+    for (int k = dot + 1; k < w.length && (size_t)number < r->index_limit; k++) {
+        if (!le_is_digit(w.at[k]))
+            le_read_fail(r, "an index has a name, a point and a number");
+        number = 10 * number + (w.at[k] - '0');
+    }
+    if ((size_t)number >= r->index_limit)
+        le_read_fail(r, "the index's number is too large");
+    *name = le_arena_copy(r->arena, w.at, (size_t)dot);
+    return (int)number;
+}
+
+static void make_room(struct reader *r, int index) {
+    while (r->ir->indices.count <= index)
+        *LE_PUSH(r->arena, &r->ir->indices) = (struct le_ir_index){0};
+    if (r->ir->indices.at[index].name)
+        le_read_fail(r, "there is a second index %d", index);
+}
+
+static int depth_of(const struct reader *r, const struct le_node *bound) {
+    int depth = 0;
+    for (int k = 0; bound && k < bound->free_count; k++)
+        if (r->depths[bound->free[k]] >= depth)
+            depth = r->depths[bound->free[k]] + 1;
+    return depth;
+}
+
+static void index_line(struct reader *r) {
+    struct le_ir_index ix = {0};
+    struct word w = le_read_take(r, "an index");
+    int index = index_number(r, w, &ix.name), depth = 0;
+    make_room(r, index);
+    ix.explicit_range = le_read_accept_word(r, "in");
+    if (ix.explicit_range) {
+        ix.range.low = le_read_node(r);
+        le_read_expect_word(r, "..");
+        ix.range.high = le_read_node(r);
+        if (le_read_accept_word(r, "by"))
+            ix.range.by = le_read_node(r);
+    }
+    ix.depends = le_read_accept_word(r, "depends");
+    ix.from_dots = le_read_accept_word(r, "dots");
+    ix.stepped = le_read_accept_word(r, "stepped");
+    ix.host = le_read_accept_word(r, "host");
+    if (ix.host)
+        ix.host_value = le_read_find(r, &r->values, "value");
+    ix.place = place(r);
+    const struct le_node *bounds[] = {ix.range.low, ix.range.high, ix.range.by};
+    for (int k = 0; k < 3; k++) {
+        int below = depth_of(r, bounds[k]);
+        depth = below > depth ? below : depth;
+        if (bounds[k] && bounds[k]->type != LE_I64)
+            le_read_fail(r, "a bound is not i64");
+    }
+    if (depth > READ_DEPTH_MAX)
+        le_read_fail(r, "the indices' bounds are too deep");
+    r->depths[index] = depth;
+    r->ir->indices.at[index] = ix;
+    le_names_put(r->arena, &r->indices, le_arena_copy(r->arena, w.at, (size_t)w.length), (size_t)w.length, index);
+    le_read_end_line(r);
+}
+
+/* ---- statements */
+
+/* What the range rules take for granted. */
+static void check_statement(struct reader *r, const struct le_ir_statement *st) {
+    bool sized = st->kind == LE_STEP_BIND || st->kind == LE_STEP_AGREE;
+    if (st->kind <= LE_STEP_ASSIGN && st->kind != LE_STEP_AGREE && st->symbol < 0)
+        le_read_fail(r, "the statement's symbol is missing");
+    if (sized && st->array < 0)
+        le_read_fail(r, "the statement's array is missing");
+    for (int k = 0; st->is_new && k < st->left_count; k++)
+        if (st->left[k]->kind != LE_NODE_INDEX)
+            le_read_fail(r, "a new array has bare indices on the left");
+}
+
+static void statement_line(struct reader *r) {
+    static const char *const kinds[] = {
+        [LE_STEP_DEFAULT] = "default", [LE_STEP_BIND] = "bind",     [LE_STEP_AGREE] = "agree", [LE_STEP_NEW] = "new",
+        [LE_STEP_FILL] = "fill",       [LE_STEP_ASSIGN] = "assign", [LE_STEP_EACH] = "each",   [LE_STEP_FOR] = "for",
+        [LE_STEP_WHILE] = "while",     [LE_STEP_IF] = "if"};
+    struct le_ir_statement st = {.symbol = -1, .array = -1, .first_access = r->ir->accesses.count, .loop = -1};
+    int loop_count = 0;
+    st.kind = (enum le_step_kind)le_read_choose(r, kinds, (int)ARRAY_LEN(kinds), "kind of statement");
+    struct word w = le_read_look(r);
+    if (st.kind <= LE_STEP_ASSIGN)
+        st.symbol = le_names_get(&r->symbols, w.at, (size_t)w.length);
+    if (st.symbol >= 0)
+        r->at += w.length;
+    if (le_read_accept_word(r, "array")) {
+        st.array = le_read_find(r, &r->symbols, "symbol");
+        le_read_expect_word(r, "axis");
+        st.axis = le_read_number(r, LEAT_RANK_MAX - 1);
+    }
+    st.is_new = le_read_accept_word(r, "makes");
+    st.has_else = le_read_accept_word(r, "else");
+    st.conditional = le_read_accept_word(r, "conditional");
+    st.unchecked = le_read_accept_word(r, "unchecked");
+    if (le_read_accept_word(r, "left"))
+        st.left = le_read_nodes(r, &st.left_count);
+    if (le_read_accept_word(r, "sizes"))
+        st.sizes = le_read_nodes(r, &st.size_count);
+    if (le_read_accept_word(r, "value")) {
+        le_read_expect(r, '[');
+        st.value = le_read_node(r);
+        le_read_expect(r, ']');
+    }
+    if (le_read_accept_word(r, "free"))
+        st.free = le_read_indices(r, &st.free_count);
+    if (le_read_accept_word(r, "all"))
+        st.all = le_read_indices(r, &st.all_count);
+    const int *loop = le_read_accept_word(r, "within") ? le_read_indices(r, &loop_count) : NULL;
+    if (loop_count == 1)
+        st.loop = loop[0];
+    st.place = place(r);
+    st.text = le_arena_copy(r->arena, r->comment.at, (size_t)r->comment.length);
+    check_statement(r, &st);
+    *LE_PUSH(r->arena, &r->ir->statements) = st;
+    le_read_end_line(r);
+}
+
+static void access_line(struct reader *r, bool left) {
+    struct le_ir_access a = {.left = left, .statement = r->ir->statements.count - 1};
+    if (a.statement < 0)
+        le_read_fail(r, "an access stands below its statement");
+    a.symbol = le_read_find(r, &r->symbols, "symbol");
+    a.subscripts = le_read_nodes(r, &a.rank);
+    a.under_condition = le_read_accept_word(r, "conditional");
+    a.guarded = a.under_condition || le_read_accept_word(r, "guarded");
+    a.has_edge = le_read_accept_word(r, "edge");
+    if (le_read_accept_word(r, "stretch"))
+        a.stretch = le_read_number(r, LEAT_RANK_MAX);
+    if (le_read_accept_word(r, "around"))
+        a.around = le_read_indices(r, &a.around_count);
+    a.place = place(r);
+    *LE_PUSH(r->arena, &r->ir->accesses) = a;
+    r->ir->statements.at[a.statement].access_count++;
+    le_read_end_line(r);
+}
+
+/* ---- lines */
+
+static void numbered_line(struct reader *r) {
+    if (le_read_number(r, 1 << 30) != r->numbered.count)
+        le_read_fail(r, "number %%%d comes next", r->numbered.count);
+    le_read_expect(r, '=');
+    struct le_node *n = le_read_is_region(r) ? le_read_region(r) : le_read_node(r);
+    *LE_PUSH(r->arena, &r->numbered) = n;
+    le_read_skip_spaces(r);
+    if (le_read_peek(r) != '\n')
+        le_read_fail(r, "the line goes on");
+}
+
+static void input_line(struct reader *r) {
+    value_line(r, true);
+}
+static void made_line(struct reader *r) {
+    value_line(r, false);
+}
+static void read_line(struct reader *r) {
+    access_line(r, false);
+}
+static void write_line(struct reader *r) {
+    access_line(r, true);
+}
+
+static void line(struct reader *r) {
+    static const struct {
+        const char *word;
+        void (*read)(struct reader *r);
+    } kinds[] = {{"symbol", symbol_line},       {"input", input_line}, {"value", made_line}, {"local", local_line},
+                 {"note", note_line},           {"index", index_line}, {"read", read_line},  {"write", write_line},
+                 {"statement", statement_line}, {NULL, NULL}};
+    if (le_read_accept(r, '%')) {
+        numbered_line(r);
+        return;
+    }
+    for (int k = 0; kinds[k].word; k++)
+        if (le_read_accept_word(r, kinds[k].word)) {
+            kinds[k].read(r);
+            return;
+        }
+    le_read_stage(r);
+    le_read_end_line(r);
+}
+
+static void comment(struct reader *r) {
+    if (le_read_peek(r) == ' ')
+        r->at++;
+    r->comment.at = r->at;
+    while (le_read_peek(r) != '\n')
+        r->at++;
+    r->comment.length = (int)(r->at - r->comment.at);
+}
+
+static void lines(struct reader *r) {
+    while (r->at < r->end) {
+        r->line++;
+        r->line_start = r->at;
+        if (le_read_accept(r, '#'))
+            comment(r);
+        else if (le_read_peek(r) != '\n')
+            line(r);
+        if (r->at < r->end)
+            r->at++;
+    }
+    if (r->numbered.count > 0)
+        le_read_fail(r, "%%%d belongs to no line", r->numbered.count - 1);
+}
+
+/* What the text says only by its order. */
+static void finish(struct reader *r) {
+    struct le_ir *ir = r->ir;
+    int count = r->all_symbols.count;
+    r->tree->symbols = r->all_symbols.at;
+    r->tree->symbol_count = count;
+    ir->fixed = r->sizes.at;
+    ir->first = LE_NEW_ARRAY(r->arena, count, int);
+    ir->last = LE_NEW_ARRAY(r->arena, count, int);
+    memset(ir->first, -1, (size_t)count * sizeof *ir->first);
+    memset(ir->last, -1, (size_t)count * sizeof *ir->last);
+    for (int k = 0; k < ir->values.count; k++) {
+        const struct le_value *v = &ir->values.at[k];
+        if (v->stage == INT_MAX)
+            le_read_fail(r, "no stage makes '%.60s'", v->name);
+        if (v->symbol < 0)
+            continue;
+        if (v->stage < 0)
+            ir->first[v->symbol] = k;
+        ir->last[v->symbol] = k;
+    }
+    r->tree->index_count = ir->indices.count;
+    if (r->open.count > 0)
+        le_read_fail(r, "a block has no end");
+    if (r->access_most >= ir->accesses.count)
+        le_read_fail(r, "there is no access %d", r->access_most);
+}
+
+leat_status le_ir_read(struct le_arena *arena, const char *text, size_t size_bytes, struct le_ir **ir) {
+    struct reader *r = LE_NEW(arena, struct reader);
+    *ir = NULL;
+    if (size_bytes > LE_TEXT_MAX)
+        return le_fail(LEAT_PROGRAM, "the IR's text has more than %d bytes", LE_TEXT_MAX);
+    r->arena = arena;
+    r->ir = LE_NEW(arena, struct le_ir);
+    r->tree = LE_NEW(arena, struct le_tree);
+    r->ir->arena = arena;
+    r->ir->tree = r->tree;
+    r->tree->text = "";
+    r->start = r->at = r->line_start = text;
+    r->end = text + size_bytes;
+    r->comment.at = text;
+    r->access_most = -1;
+    r->index_limit = size_bytes + 1024;
+    r->depths = LE_NEW_ARRAY(arena, r->index_limit, int);
+    if (setjmp(r->failure))
+        return r->status;
+    lines(r);
+    finish(r);
+    *ir = r->ir;
+    return LEAT_OK;
+}
