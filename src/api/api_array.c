@@ -55,7 +55,7 @@ leat_status leat_array_get(const leat_array *array, leat_description *descriptio
 /* ---- elements */
 
 static struct le_device *device_of(const leat_array *array) {
-    return array->buffer->block ? array->buffer->block->device : NULL;
+    return array->buffer->allocation ? array->buffer->allocation->device : NULL;
 }
 
 /* The stream that work on the array goes to: given, or its device's own; NULL: the CPU's. */

@@ -20,11 +20,11 @@ static leat_status describe_cpu(leat_context *ctx, bool measure, leat_device_inf
                                .usable = true,
                                .threads = le_pool_threads(ctx->threads),
                                .cores = le_cores(),
-                               .memory_bytes = le_machine_memory_bytes(),
-                               .cache_bytes = le_machine_cache_bytes(),
+                               .memory_bytes = le_host_memory_bytes(),
+                               .cache_bytes = le_host_cache_bytes(),
                                .copy_bytes_per_second = rates.copy_bytes_per_second,
                                .additions_per_second = rates.additions_per_second};
-    le_machine_name(info->name, sizeof info->name);
+    le_host_name(info->name, sizeof info->name);
     snprintf(info->simd, sizeof info->simd, "%s", le_simd_name(ctx->simd));
     snprintf(info->best_simd, sizeof info->best_simd, "%s", le_simd_name(le_simd_best()));
     return LEAT_OK;
@@ -35,7 +35,7 @@ static leat_status describe_cpu(leat_context *ctx, bool measure, leat_device_inf
 /* The driver and how many devices it shows; 0: it cannot be used. */
 static int open_cuda(const struct le_cuda_driver **driver, int *cuda_version) {
     int count = 0;
-    if (!le_cuda_door_search(LE_DOOR_DRIVER)->found || le_cuda_door_open(driver, cuda_version) ||
+    if (!le_cuda_library_search(LE_LIBRARY_DRIVER)->found || le_cuda_driver_open(driver, cuda_version) ||
         le_cuda_facts_count(*driver, &count))
         return 0;
     return count;
@@ -62,8 +62,8 @@ static void take_facts(const struct le_cuda_facts *facts, leat_device_info *info
 
 /* A device that cannot be opened and measured now is not usable now. */
 static void measure_cuda(leat_device_info *info) {
-    struct le_gauge gauge = {0};
-    if (le_gauge_device(info->device, &gauge)) {
+    struct le_device_rates gauge = {0};
+    if (le_device_rates_measure(info->device, &gauge)) {
         say_unusable("", info);
         return;
     }
@@ -80,7 +80,7 @@ static void describe_cuda(int ordinal, bool measure, leat_device_info *info) {
     *info = (leat_device_info){.kind = "cuda", .ordinal = ordinal};
     if (open_cuda(&driver, &info->cuda_version) == 0) {
         snprintf(info->device, sizeof info->device, "cuda");
-        say_unusable(le_cuda_door_search(LE_DOOR_DRIVER)->reason, info);
+        say_unusable(le_cuda_library_search(LE_LIBRARY_DRIVER)->reason, info);
         return;
     }
     snprintf(info->device, sizeof info->device, "cuda:%d", ordinal);
@@ -149,12 +149,12 @@ leat_status leat_products_get(leat_context *ctx, const char **words) {
 
 static const struct {
     const char *name;
-    enum le_door_what what;
+    enum le_cuda_library what;
 } searches[LEAT_SEARCH_KINDS] = {
-    [LEAT_SEARCH_DRIVER] = {"driver", LE_DOOR_DRIVER},
-    [LEAT_SEARCH_NVRTC] = {"nvrtc", LE_DOOR_NVRTC},
-    [LEAT_SEARCH_CUBLAS] = {"cublas", LE_DOOR_CUBLAS},
-    [LEAT_SEARCH_HEADERS] = {"headers", LE_DOOR_HEADERS},
+    [LEAT_SEARCH_DRIVER] = {"driver", LE_LIBRARY_DRIVER},
+    [LEAT_SEARCH_NVRTC] = {"nvrtc", LE_LIBRARY_NVRTC},
+    [LEAT_SEARCH_CUBLAS] = {"cublas", LE_LIBRARY_CUBLAS},
+    [LEAT_SEARCH_HEADERS] = {"headers", LE_LIBRARY_HEADERS},
 };
 
 static leat_status check_kind(leat_search_kind kind) {
@@ -169,7 +169,7 @@ leat_status leat_search_get(leat_context *ctx, leat_search_kind kind, leat_searc
     leat_status status = check_kind(kind);
     if (status)
         return status;
-    const struct le_search *made = le_cuda_door_search(searches[kind].what);
+    const struct le_search *made = le_cuda_library_search(searches[kind].what);
     *search = (leat_search){.name = searches[kind].name,
                             .found = made->found,
                             .version = made->version,
@@ -185,7 +185,7 @@ leat_status leat_search_line_get(leat_context *ctx, leat_search_kind kind, size_
     leat_status status = check_kind(kind);
     if (status)
         return status;
-    const struct le_search *made = le_cuda_door_search(searches[kind].what);
+    const struct le_search *made = le_cuda_library_search(searches[kind].what);
     if (k >= (size_t)made->line_count)
         return le_fail(LEAT_INVALID, "there is no line %zu of the search for the %s: there are %d", k,
                        searches[kind].name, made->line_count);

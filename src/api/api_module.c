@@ -179,12 +179,12 @@ leat_status leat_module_symbol(leat_module *module, const char *name, leat_array
     LE_CHECK_MODULE(module);
     LE_CHECK_POINTER(name);
     LE_CHECK_POINTER(array);
-    struct le_block *block;
-    leat_status status = le_device_module_symbol(module->native, name, &block);
+    struct le_allocation *allocation;
+    leat_status status = le_device_module_symbol(module->native, name, &allocation);
     if (status)
         return status;
     atomic_fetch_add_explicit(&module->refcount, 1, memory_order_relaxed);
-    status = le_array_borrow_block(module->ctx->memory, block, release_user, module, array);
+    status = le_array_borrow_allocation(module->ctx->memory, allocation, release_user, module, array);
     if (status)
         release(module);
     return status;
@@ -240,22 +240,24 @@ static leat_status refuse(const leat_kernel *kernel, size_t k, const char *why) 
 
 /* As kernels see the array's first element. */
 static uint64_t kernel_address(const leat_array *array) {
-    const struct le_block *block = array->buffer->block;
-    if (!block->host)
+    const struct le_allocation *allocation = array->buffer->allocation;
+    if (!allocation->host)
         return (uint64_t)(uintptr_t)array->data;
-    return block->address ? block->address + (uint64_t)((const char *)array->data - (const char *)block->host) : 0;
+    return allocation->address
+               ? allocation->address + (uint64_t)((const char *)array->data - (const char *)allocation->host)
+               : 0;
 }
 
 static leat_status translate_array(const leat_kernel *kernel, const leat_argument *argument, size_t k,
                                    struct translated *to) {
-    static const enum le_use_access ACCESSES[] = {[LEAT_ARGUMENT_IN] = LE_ACCESS_READ,
-                                                  [LEAT_ARGUMENT_OUT] = LE_ACCESS_WRITE,
-                                                  [LEAT_ARGUMENT_INOUT] = LE_ACCESS_BOTH};
+    static const enum le_allocation_access ACCESSES[] = {[LEAT_ARGUMENT_IN] = LE_ACCESS_READ,
+                                                         [LEAT_ARGUMENT_OUT] = LE_ACCESS_WRITE,
+                                                         [LEAT_ARGUMENT_INOUT] = LE_ACCESS_BOTH};
     const leat_array *array = argument->array;
     if (!array)
         return refuse(kernel, k, "is NULL, not an array");
     LE_CHECK_ARRAY(array);
-    if (!array->buffer->block)
+    if (!array->buffer->allocation)
         return refuse(kernel, k, "is an array of another context");
     if (array->read_only && argument->kind != LEAT_ARGUMENT_IN)
         return refuse(kernel, k, "is a read-only array, and it is given as one that the kernel writes");
@@ -263,7 +265,7 @@ static leat_status translate_array(const leat_kernel *kernel, const leat_argumen
     to->arguments[k] = (struct le_launch_argument){.value = &to->addresses[k],
                                                    .size_bytes = sizeof to->addresses[k],
                                                    .dtype = array->dtype,
-                                                   .block = array->buffer->block,
+                                                   .allocation = array->buffer->allocation,
                                                    .access = ACCESSES[argument->kind]};
     return LEAT_OK;
 }

@@ -56,7 +56,7 @@ static bool write_file(void *user, const void *bytes, size_t size_bytes) {
         return false;
     saved->status = le_file_out_write(&saved->out, bytes, size_bytes);
     if (saved->status)
-        le_errors_keep();
+        le_errors_save();
     return !saved->status;
 }
 

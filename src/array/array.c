@@ -49,11 +49,11 @@ static void release_buffer(struct le_buffer *buffer) {
     if (atomic_fetch_sub_explicit(&buffer->refcount, 1, memory_order_acq_rel) != 1)
         return;
     struct le_memory_pool *pool = buffer->pool;
-    le_errors_keep();
-    if (buffer->block && !buffer->is_borrowed) {
+    le_errors_save();
+    if (buffer->allocation && !buffer->is_borrowed) {
         if (buffer->kind != LE_BUFFER_BLOCK && buffer->release) /* nobody else keeps it until the work on it is done */
-            (void)le_block_wait(buffer->block, LE_ACCESS_WRITE);
-        le_block_free(buffer->block);
+            (void)le_allocation_wait(buffer->allocation, LE_ACCESS_WRITE);
+        le_allocation_free(buffer->allocation);
     }
     free_late(buffer->late);
     le_errors_restore();
@@ -230,20 +230,20 @@ static leat_status check_memory(leat_memory memory) {
 static leat_status watch(struct le_device *device, enum le_memory_kind kind, leat_array *array) {
     const char *low, *high;
     le_array_range(array, &low, &high);
-    return le_block_wrap(device, kind, (void *)(uintptr_t)low, (size_t)(high - low), &array->buffer->block);
+    return le_allocation_wrap(device, kind, (void *)(uintptr_t)low, (size_t)(high - low), &array->buffer->allocation);
 }
 
 static leat_status new_block(const struct le_array_home *home, enum le_memory_kind kind, size_t size_bytes, bool zero,
                              leat_array *array) {
-    struct le_block *block;
+    struct le_allocation *allocation;
     leat_status status =
-        le_block_new(home->device, kind, size_bytes ? size_bytes : 1, zero ? home->stream : NULL, &block);
+        le_allocation_new(home->device, kind, size_bytes ? size_bytes : 1, zero ? home->stream : NULL, &allocation);
     if (status)
         return status;
     array->buffer->kind = LE_BUFFER_BLOCK;
-    array->buffer->block = block;
-    array->data = block->host ? block->host : (void *)(uintptr_t)block->address;
-    return zero ? le_device_fill_zero(home->stream, block, size_bytes) : LEAT_OK;
+    array->buffer->allocation = allocation;
+    array->data = allocation->host ? allocation->host : (void *)(uintptr_t)allocation->address;
+    return zero ? le_device_fill_zero(home->stream, allocation, size_bytes) : LEAT_OK;
 }
 
 /* ---- late ones */
@@ -274,9 +274,9 @@ static leat_status give_memory(const struct le_late *late, leat_array *array) {
     leat_status status = new_block(&late->home, LE_MEMORY_DEVICE, le_array_bytes(array), late->zero && !source, array);
     if (!status && source)
         status = le_array_copy_as(array, source, late->home.stream, true, "to an array", NULL);
-    if (status && array->buffer->block) {
-        le_block_free(array->buffer->block);
-        array->buffer->block = NULL;
+    if (status && array->buffer->allocation) {
+        le_allocation_free(array->buffer->allocation);
+        array->buffer->allocation = NULL;
         array->data = NULL;
     }
     return status;
@@ -317,7 +317,7 @@ bool le_array_late_load(const leat_array *array, leat_array *source) {
 
 struct le_device *le_array_device(const leat_array *array) {
     const struct le_buffer *buffer = array->buffer;
-    return buffer->late ? buffer->late->home.device : buffer->block ? buffer->block->device : NULL;
+    return buffer->late ? buffer->late->home.device : buffer->allocation ? buffer->allocation->device : NULL;
 }
 
 /* ---- where a context's arrays live */
@@ -338,7 +338,7 @@ static leat_status new_at(const struct le_array_home *home, leat_memory memory, 
                                              : new_block(home, kind_of(memory), size_bytes, zero, made);
     if (!status)
         *array = made;
-    else if (made->buffer->block)
+    else if (made->buffer->allocation)
         le_array_free(made);
     else
         free_pair(made);
@@ -374,19 +374,19 @@ leat_status le_array_wrap_at(const struct le_array_home *home, const leat_descri
     return LEAT_OK;
 }
 
-leat_status le_array_borrow_block(struct le_memory_pool *pool, struct le_block *block, void (*release)(void *user),
-                                  void *user, leat_array **array) {
-    const int64_t shape[] = {(int64_t)block->size_bytes}, strides[] = {1};
+leat_status le_array_borrow_allocation(struct le_memory_pool *pool, struct le_allocation *allocation,
+                                       void (*release)(void *user), void *user, leat_array **array) {
+    const int64_t shape[] = {(int64_t)allocation->size_bytes}, strides[] = {1};
     leat_status status = new_pair(pool, LEAT_U8, 1, shape, strides, array);
     if (status)
         return status;
     struct le_buffer *buffer = (*array)->buffer;
     buffer->kind = LE_BUFFER_USER;
-    buffer->block = block;
+    buffer->allocation = allocation;
     buffer->is_borrowed = true;
     buffer->release = release;
     buffer->user = user;
-    (*array)->data = block->host ? block->host : (void *)(uintptr_t)block->address;
+    (*array)->data = allocation->host ? allocation->host : (void *)(uintptr_t)allocation->address;
     return LEAT_OK;
 }
 
@@ -395,7 +395,7 @@ leat_memory le_array_memory(const leat_array *array) {
                                            [LE_MEMORY_HOST] = LEAT_MEMORY_HOST,
                                            [LE_MEMORY_PINNED] = LEAT_MEMORY_PINNED,
                                            [LE_MEMORY_MAPPED] = LEAT_MEMORY_MAPPED};
-    return array->buffer->block ? memories[array->buffer->block->kind] : LEAT_MEMORY_DEVICE;
+    return array->buffer->allocation ? memories[array->buffer->allocation->kind] : LEAT_MEMORY_DEVICE;
 }
 
 leat_array *le_array_retain(leat_array *array) {

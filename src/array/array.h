@@ -32,10 +32,10 @@ struct le_buffer {
     size_t size_bytes;
     void (*release)(void *user);
     void *user;
-    struct le_block *block; /* NULL: the CPU's */
-    bool is_borrowed;       /* the block: it is released with `release` */
-    struct le_late *late;   /* NULL, or how its block comes to be */
-    atomic_bool is_late;    /* there is no block yet, and the one array over it has no data: le_array_settle */
+    struct le_allocation *allocation; /* NULL: the CPU's */
+    bool is_borrowed;                 /* the block: it is released with `release` */
+    struct le_late *late;             /* NULL, or how its block comes to be */
+    atomic_bool is_late; /* there is no block yet, and the one array over it has no data: le_array_settle */
 };
 
 struct leat_array {
@@ -77,8 +77,8 @@ leat_status le_array_new_late(const struct le_array_home *home, leat_dtype dtype
 leat_status le_array_wrap_at(const struct le_array_home *home, const leat_description *description,
                              void (*release)(void *user), void *user, leat_array **array);
 /* A row of bytes over a block that is not the array's: it lives until release(user). */
-leat_status le_array_borrow_block(struct le_memory_pool *pool, struct le_block *block, void (*release)(void *user),
-                                  void *user, leat_array **array);
+leat_status le_array_borrow_allocation(struct le_memory_pool *pool, struct le_allocation *allocation,
+                                       void (*release)(void *user), void *user, leat_array **array);
 /* A new array of the device's own memory with a host array's elements; on the CPU the same array, retained. */
 leat_status le_array_upload(const struct le_array_home *home, leat_array *array, leat_array **uploaded);
 
@@ -112,7 +112,7 @@ leat_status le_array_transpose(leat_array *array, const int *axes, leat_array **
 leat_status le_array_reshape(leat_array *array, int rank, const int64_t *shape, leat_array **view);
 
 static inline bool le_array_is_on_host(const leat_array *array) {
-    return !array->buffer->block || array->buffer->block->host;
+    return !array->buffer->allocation || array->buffer->allocation->host;
 }
 leat_memory le_array_memory(const leat_array *array);
 /* The elements as the host can read them, once the work on them is done: array itself, retained, or a dense copy. */

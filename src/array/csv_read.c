@@ -60,7 +60,7 @@ static leat_status fail_field(const struct table *t, int64_t column, const struc
     for (size_t k = 0; k < length; k++)
         shown[k] = field->at[k] >= ' ' && field->at[k] < 127 ? field->at[k] : '?';
     shown[length] = '\0';
-    return le_fail_at(LEAT_FILE, (struct le_place){0}, expected, "%s: line %lld, column %lld: '%s%s' %s", t->name,
+    return le_fail_at(LEAT_FILE, (struct le_location){0}, expected, "%s: line %lld, column %lld: '%s%s' %s", t->name,
                       (long long)t->line, (long long)column, shown, field->length > SHOWN_MAX ? "..." : "", what);
 }
 
@@ -69,7 +69,7 @@ static leat_status fail_number(const struct table *t, int64_t column, const stru
     char what[64];
     const char *type = leat_dtype_name(t->dtype);
     if (field->length == 0)
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "write nan where a number is missing",
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "write nan where a number is missing",
                           "%s: line %lld, column %lld is empty", t->name, (long long)t->line, (long long)column);
     if (found == LE_CSV_TEXT)
         return fail_field(t, column, field,
@@ -141,7 +141,7 @@ static int64_t count_fields(const struct table *t, const char *at, const char *e
 static leat_status fail_count(const struct table *t, int64_t line, int64_t count, const struct field *whole) {
     if (whole->length == 0)
         return le_fail(LEAT_FILE, "%s: line %lld is empty", t->name, (long long)line);
-    return le_fail_at(LEAT_FILE, (struct le_place){0}, "write as many fields in every line",
+    return le_fail_at(LEAT_FILE, (struct le_location){0}, "write as many fields in every line",
                       "%s: line %lld has %lld field%s, and line %lld has %lld", t->name, (long long)line,
                       (long long)count, count == 1 ? "" : "s", (long long)t->line, (long long)t->columns);
 }

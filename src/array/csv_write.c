@@ -67,11 +67,11 @@ static leat_status write_rows(struct writing *w, const leat_array *array, char d
 static leat_status check(const leat_array *array, const char *path) {
     char text[LE_SHAPE_TEXT_MAX];
     if (le_type_is_complex((enum le_type)array->dtype))
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "save re(...), im(...) or abs(...) of it",
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "save re(...), im(...) or abs(...) of it",
                           "%s: %s is complex, and a table of text holds real numbers", path,
                           le_array_describe(array, text));
     if (array->rank > 2)
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "save it as .npy",
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "save it as .npy",
                           "%s: %s has more axes than the two of a table", path, le_array_describe(array, text));
     return LEAT_OK;
 }

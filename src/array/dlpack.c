@@ -34,30 +34,30 @@ static bool is_simulated(const struct le_device *device) {
 
 /* Where a tensor's memory is, for others; the CPU's simulated device has no memory that others know. */
 static leat_status find_device(const leat_array *array, struct dl_device *device) {
-    const struct le_block *block = array->buffer->block;
+    const struct le_allocation *allocation = array->buffer->allocation;
     *device = (struct dl_device){.device_type = DL_CPU};
-    if (!block || block->kind == LE_MEMORY_HOST || (block->host && is_simulated(block->device)))
+    if (!allocation || allocation->kind == LE_MEMORY_HOST || (allocation->host && is_simulated(allocation->device)))
         return LEAT_OK;
-    if (is_simulated(block->device))
+    if (is_simulated(allocation->device))
         return le_fail(LEAT_UNSUPPORTED, "the array is in the memory of a simulated device, which no other library can "
                                          "use; copy it into host memory");
-    device->device_type = block->host ? DL_CUDA_HOST : DL_CUDA;
-    device->device_id = block->host ? 0 : le_device_limits(block->device)->ordinal;
+    device->device_type = allocation->host ? DL_CUDA_HOST : DL_CUDA;
+    device->device_id = allocation->host ? 0 : le_device_limits(allocation->device)->ordinal;
     return LEAT_OK;
 }
 
 /* What the consumer does with the array comes after the work on it so far. */
 static leat_status hand_over(const leat_array *array, void *native_stream) {
-    struct le_block *block = array->buffer->block;
+    struct le_allocation *allocation = array->buffer->allocation;
     struct le_device_stream *stream;
-    if (!block)
+    if (!allocation)
         return LEAT_OK;
     if (!native_stream)
-        return le_block_wait(block, LE_ACCESS_WRITE);
-    leat_status status = le_device_stream_new(block->device, native_stream, &stream);
+        return le_allocation_wait(allocation, LE_ACCESS_WRITE);
+    leat_status status = le_device_stream_new(allocation->device, native_stream, &stream);
     if (status)
         return status;
-    const struct le_use use = {.block = block, .access = LE_ACCESS_BOTH};
+    const struct le_allocation_use use = {.allocation = allocation, .access = LE_ACCESS_BOTH};
     status = le_order_begin(stream, &use, 1);
     le_order_end(stream, &use, 1, false);
     le_device_stream_free(stream);

@@ -141,7 +141,7 @@ static leat_status save_host(const leat_array *array, const char *path, const le
 leat_status le_array_save(const leat_array *array, const char *path, const leat_save_options *options) {
     enum format format = format_of_path(path);
     if (format == FORMAT_NONE)
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npy, .npz, .csv, .tsv or .png",
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "an ending of .npy, .npz, .csv, .tsv or .png",
                           "%s: its ending does not say what to write", path);
     leat_array *host = NULL;
     leat_status status = check_key(path, options->key, format);
@@ -164,7 +164,8 @@ static leat_status check_names(const leat_named_array *arrays, size_t count, con
 leat_status le_archive_save(const leat_named_array *arrays, size_t count, const char *path,
                             const leat_save_options *options) {
     if (format_of_path(path) != FORMAT_NPZ)
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "an ending of .npz", "%s: is not an archive's name", path);
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "an ending of .npz", "%s: is not an archive's name",
+                          path);
     leat_status status = check_names(arrays, count, path);
     return status ? status : le_npz_save(arrays, count, path, options);
 }

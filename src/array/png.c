@@ -208,10 +208,10 @@ static leat_status check_shape(const leat_array *array, const char *path) {
     bool whole = array->dtype == LEAT_U8 || array->dtype == LEAT_U16;
     bool grey = array->rank == 2, colour = array->rank == 3 && (array->shape[2] == 3 || array->shape[2] == 4);
     if (le_type_is_complex((enum le_type)array->dtype))
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "re(...), im(...) or abs(...) of it",
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "re(...), im(...) or abs(...) of it",
                           "%s: %s is complex, which no picture is", path, le_array_describe(array, text));
     if (!grey && !(colour && whole))
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "[h,w], or u8 or u16 [h,w,3] or [h,w,4]",
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "[h,w], or u8 or u16 [h,w,3] or [h,w,4]",
                           "%s: %s is not of a picture's shape", path, le_array_describe(array, text));
     for (int k = 0; k < 2; k++)
         if (array->shape[k] < 1 || array->shape[k] > SIDE_MAX)

@@ -23,7 +23,7 @@ static void set_dense(struct le_copy *copy, int64_t *strides) {
 
 leat_status le_array_copy_in(const leat_array *target, const leat_array *source, struct le_device_stream *stream,
                              bool wait) {
-    if (target->buffer->block || source->buffer->block)
+    if (target->buffer->allocation || source->buffer->allocation)
         return le_array_copy_as(target, source, stream, wait, "between arrays", NULL);
     le_array_copy(target, source);
     return LEAT_OK;
@@ -31,8 +31,8 @@ leat_status le_array_copy_in(const leat_array *target, const leat_array *source,
 
 leat_status le_array_copy_as(const leat_array *target, const leat_array *source, struct le_device_stream *stream,
                              bool wait, const char *what, const char *cause) {
-    struct le_copy copy = {.target = target->buffer->block,
-                           .source = source->buffer->block,
+    struct le_copy copy = {.target = target->buffer->allocation,
+                           .source = source->buffer->allocation,
                            .target_memory = target->data,
                            .source_memory = source->data,
                            .what = what,
@@ -45,7 +45,7 @@ leat_status le_array_copy_as(const leat_array *target, const leat_array *source,
 }
 
 leat_status le_array_write_in(const leat_array *array, const void *source, struct le_device_stream *stream, bool wait) {
-    struct le_copy copy = {.target = array->buffer->block,
+    struct le_copy copy = {.target = array->buffer->allocation,
                            .target_memory = array->data,
                            .source_memory = source,
                            .what = "to an array",
@@ -61,7 +61,7 @@ leat_status le_array_write_in(const leat_array *array, const void *source, struc
 }
 
 leat_status le_array_read_in(const leat_array *array, void *target, struct le_device_stream *stream, bool wait) {
-    struct le_copy copy = {.source = array->buffer->block,
+    struct le_copy copy = {.source = array->buffer->allocation,
                            .target_memory = target,
                            .source_memory = array->data,
                            .what = "from an array",
@@ -77,12 +77,12 @@ leat_status le_array_read_in(const leat_array *array, void *target, struct le_de
 
 /* The elements are only read. */
 leat_status le_array_host(const leat_array *array, leat_array **host) {
-    struct le_block *block = array->buffer->block;
+    struct le_allocation *allocation = array->buffer->allocation;
     leat_array *made;
     leat_status status = LEAT_OK;
     if (le_array_is_on_host(array)) {
-        if (block)
-            status = le_block_wait(block, LE_ACCESS_READ);
+        if (allocation)
+            status = le_allocation_wait(allocation, LE_ACCESS_READ);
         if (!status)
             *host = le_array_retain((leat_array *)(uintptr_t)array);
         return status;
@@ -90,7 +90,7 @@ leat_status le_array_host(const leat_array *array, leat_array **host) {
     status = le_array_new(array->buffer->pool, array->dtype, array->rank, array->shape, false, &made);
     if (status)
         return status;
-    status = le_array_read_in(array, made->data, le_device_stream_own(block->device), true);
+    status = le_array_read_in(array, made->data, le_device_stream_own(allocation->device), true);
     if (status)
         le_array_free(made);
     else

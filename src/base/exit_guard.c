@@ -30,12 +30,12 @@ static void watch(void) {
     atexit(wait_for_all);
 }
 
-void le_ending_watch(void) {
+void le_exit_guard_install(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch);
 }
 
-bool le_ending_work_begin(void) {
+bool le_exit_guard_begin(void) {
     pthread_mutex_lock(&ending.lock);
     bool begins = !atomic_load(&ending.is_ending);
     ending.count += begins;
@@ -44,7 +44,7 @@ bool le_ending_work_begin(void) {
     return begins;
 }
 
-void le_ending_work_end(void) {
+void le_exit_guard_end(void) {
     is_at_work = false;
     pthread_mutex_lock(&ending.lock);
     ending.count--;
@@ -52,6 +52,6 @@ void le_ending_work_end(void) {
     pthread_mutex_unlock(&ending.lock);
 }
 
-bool le_is_ending(void) {
+bool le_exit_guard_is_exiting(void) {
     return atomic_load(&ending.is_ending);
 }

@@ -8,8 +8,8 @@
 
 /* exit() waits from now on: it does so before libraries that have registered their own part of it before this call take
  * anything down. So the work's libraries are to have been used once. */
-void le_ending_watch(void);
-bool le_ending_work_begin(void); /* false: the process ends */
-void le_ending_work_end(void);
-bool le_is_ending(void);
+void le_exit_guard_install(void);
+bool le_exit_guard_begin(void); /* false: the process ends */
+void le_exit_guard_end(void);
+bool le_exit_guard_is_exiting(void);
 #endif

@@ -38,7 +38,7 @@ static int outcome_of(void (*child)(void), char said[8]) {
     assert_int_equal(pipe(words), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        le_ending_watch();
+        le_exit_guard_install();
         child();
         exit(0);
     }
@@ -52,15 +52,15 @@ static int outcome_of(void (*child)(void), char said[8]) {
 }
 
 static void *work_a_while(void *user) {
-    if (le_ending_work_begin()) {
+    if (le_exit_guard_begin()) {
         sleep_ms(300);
-        say(le_is_ending() ? 'e' : 'n');
-        le_ending_work_end();
+        say(le_exit_guard_is_exiting() ? 'e' : 'n');
+        le_exit_guard_end();
     }
-    if (!le_ending_work_begin())
+    if (!le_exit_guard_begin())
         return user;
     say('b');
-    le_ending_work_end();
+    le_exit_guard_end();
     return user;
 }
 
@@ -74,7 +74,7 @@ static void leave_after_it(void) {
 }
 
 static void *exit_itself(void *user) {
-    le_ending_work_begin();
+    le_exit_guard_begin();
     exit(3);
     return user;
 }

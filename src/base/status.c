@@ -33,7 +33,7 @@ struct record {
 };
 static _Thread_local struct record record;
 
-/* What the record was, from le_errors_keep's first failure on: one failure overwrites no more of it. */
+/* What the record was, from le_errors_save's first failure on: one failure overwrites no more of it. */
 static _Thread_local struct {
     int depth;
     bool is_used;
@@ -126,7 +126,7 @@ static void set_aside(void) {
     memcpy(aside.name, record.name, sizeof aside.name);
 }
 
-void le_errors_keep(void) {
+void le_errors_save(void) {
     aside.depth++;
 }
 
@@ -151,7 +151,7 @@ void le_errors_clear(void) {
 
 /* Formats first: the arguments may be the record's own strings. */
 __attribute__((format(printf, 4, 0))) static void
-add_entry(leat_status code, struct le_place place, const char *expected, const char *format, va_list arguments) {
+add_entry(leat_status code, struct le_location location, const char *expected, const char *format, va_list arguments) {
     char message[MESSAGE_BYTES], hint[EXPECTED_BYTES];
     vsnprintf(message, sizeof message, format, arguments);
     snprintf(hint, sizeof hint, "%s", expected ? expected : "");
@@ -162,9 +162,9 @@ add_entry(leat_status code, struct le_place place, const char *expected, const c
     entry->error = (leat_error){.code = code,
                                 .message = entry->message,
                                 .expected = entry->expected,
-                                .line = place.line,
-                                .column = place.column,
-                                .span = place.span};
+                                .line = location.line,
+                                .column = location.column,
+                                .span = location.span};
     record.order[record.count] = record.count;
     record.count++;
     record.rendered = false;
@@ -181,29 +181,30 @@ static bool is_told(const leat_error *last) {
     return false;
 }
 
-void le_errors_add(leat_status code, struct le_place place, const char *expected, const char *format,
+void le_errors_add(leat_status code, struct le_location location, const char *expected, const char *format,
                    va_list arguments) {
     if (record.count == LE_ERRORS_MAX) {
         record.dropped++;
         record.rendered = false;
         return;
     }
-    add_entry(code, place, expected, format, arguments);
+    add_entry(code, location, expected, format, arguments);
     if (is_told(&record.entries[record.count - 1].error))
         record.count--;
 }
 
 /* Makes the error the only one. Clearing leaves the strings, which the arguments may be, as they are. */
-__attribute__((format(printf, 4, 0))) static void
-replace_all(leat_status code, struct le_place place, const char *expected, const char *format, va_list arguments) {
+__attribute__((format(printf, 4, 0))) static void replace_all(leat_status code, struct le_location location,
+                                                              const char *expected, const char *format,
+                                                              va_list arguments) {
     le_errors_clear();
-    add_entry(code, place, expected, format, arguments);
+    add_entry(code, location, expected, format, arguments);
 }
 
 leat_status le_fail(leat_status code, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    replace_all(code, (struct le_place){0}, NULL, format, arguments);
+    replace_all(code, (struct le_location){0}, NULL, format, arguments);
     va_end(arguments);
     return code;
 }
@@ -214,10 +215,10 @@ leat_status le_fail_out_of_memory(size_t size_bytes) {
     return le_fail(LEAT_OUT_OF_MEMORY, "out of memory: %zu bytes were asked for", size_bytes);
 }
 
-leat_status le_fail_at(leat_status code, struct le_place place, const char *expected, const char *format, ...) {
+leat_status le_fail_at(leat_status code, struct le_location location, const char *expected, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    replace_all(code, place, expected, format, arguments);
+    replace_all(code, location, expected, format, arguments);
     va_end(arguments);
     return code;
 }

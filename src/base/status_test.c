@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((format(printf, 3, 4))) static void add(struct le_place place, const char *expected, const char *format,
-                                                      ...) {
+__attribute__((format(printf, 3, 4))) static void add(struct le_location location, const char *expected,
+                                                      const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    le_errors_add(LEAT_PROGRAM, place, expected, format, arguments);
+    le_errors_add(LEAT_PROGRAM, location, expected, format, arguments);
     va_end(arguments);
 }
 
@@ -53,10 +53,10 @@ static void shows_lines_and_carets(void **state) {
     (void)state;
     const char *text = "y[i] = a[i]\n\tz[i] = b[j]\r\nlast";
     le_errors_clear();
-    add((struct le_place){3, 5, 0}, NULL, "unexpected end");
-    add((struct le_place){2, 9, 4}, "write b[i]", "%s has no range", "j");
-    add((struct le_place){1, 8, 4}, NULL, "one");
-    add((struct le_place){1, 1, 1}, NULL, "two");
+    add((struct le_location){3, 5, 0}, NULL, "unexpected end");
+    add((struct le_location){2, 9, 4}, "write b[i]", "%s has no range", "j");
+    add((struct le_location){1, 8, 4}, NULL, "one");
+    add((struct le_location){1, 1, 1}, NULL, "two");
     le_errors_sort();
     le_errors_source("f.leat", text, strlen(text));
     assert_string_equal(le_error_at(0)->message, "two");
@@ -80,7 +80,7 @@ static void sorts_stably_and_drops_the_rest(void **state) {
     (void)state;
     le_errors_clear();
     for (int k = 0; k < LE_ERRORS_MAX + 3; k++)
-        add((struct le_place){1 + k % 2, 1, 1}, NULL, "error %d", k);
+        add((struct le_location){1 + k % 2, 1, 1}, NULL, "error %d", k);
     le_errors_sort();
     assert_int_equal(le_errors_count(), LE_ERRORS_MAX);
     assert_string_equal(le_error_at(0)->message, "error 0");
@@ -93,10 +93,10 @@ static void tells_the_same_once(void **state) {
     (void)state;
     le_errors_clear();
     for (int k = 0; k < 2; k++) {
-        add((struct le_place){1, 1, 1}, NULL, "one");
-        add((struct le_place){1, 2, 1}, NULL, "one");
-        add((struct le_place){1, 1, 1}, NULL, "two");
-        add((struct le_place){0}, NULL, "nowhere");
+        add((struct le_location){1, 1, 1}, NULL, "one");
+        add((struct le_location){1, 2, 1}, NULL, "one");
+        add((struct le_location){1, 1, 1}, NULL, "two");
+        add((struct le_location){0}, NULL, "nowhere");
     }
     assert_int_equal(le_errors_count(), 5);
 }
@@ -110,7 +110,7 @@ static void echoes_only_what_prints(void **state) {
                                "e\xed\xa0\x80"
                                "f\0g";
     le_errors_clear();
-    add((struct le_place){1, 7, 1}, "\x1b[31m", "bad \xfe\nbyte");
+    add((struct le_location){1, 7, 1}, "\x1b[31m", "bad \xfe\nbyte");
     le_errors_source(NULL, text, sizeof text - 1);
     assert_string_equal(le_errors_text(), "program:1:7: error: bad ??byte\n"
                                           "a?b?c\xc3\xa9"
@@ -126,7 +126,7 @@ static void clips_long_lines(void **state) {
     static const int columns[] = {1, 60, 61, 5000, 99999, 100000, 100001, 1 << 30};
     for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
         le_errors_clear();
-        add((struct le_place){1, columns[k], 1 << 30}, NULL, "long");
+        add((struct le_location){1, columns[k], 1 << 30}, NULL, "long");
         le_errors_source("p", text, sizeof text);
         const char *line = strchr(le_errors_text(), '\n') + 1, *carets = strchr(line, '\n') + 1;
         assert_in_range(carets - line, 50, 170);
@@ -143,7 +143,7 @@ static void bounds_messages(void **state) {
     long_text[sizeof long_text - 1] = 0;
     memcpy(long_text + 510, "\xc3\xa9", 2);
     for (int k = 0; k < LE_ERRORS_MAX; k++)
-        add((struct le_place){1, 1, 1}, long_text, "%s", long_text);
+        add((struct le_location){1, 1, 1}, long_text, "%s", long_text);
     le_errors_source(long_text, long_text, strlen(long_text));
     assert_true(strlen(le_errors_text()) > 1000);
     le_fail(LEAT_FILE, "%s", long_text);
@@ -157,15 +157,15 @@ static void bounds_messages(void **state) {
 static void is_kept_around_others(void **state) {
     (void)state;
     le_errors_clear();
-    le_errors_keep();
+    le_errors_save();
     le_fail(LEAT_DEVICE, "of nobody's");
     le_errors_restore();
     assert_int_equal(le_errors_count(), 0);
-    le_fail_at(LEAT_DATA, (struct le_place){1, 3, 2}, "this", "the first");
+    le_fail_at(LEAT_DATA, (struct le_location){1, 3, 2}, "this", "the first");
     le_errors_source("here.leat", "a = b c", 7);
     char *text = strdup(le_errors_text());
-    le_errors_keep();
-    le_errors_keep();
+    le_errors_save();
+    le_errors_save();
     le_fail(LEAT_DEVICE, "the second");
     le_errors_restore();
     le_fail(LEAT_DEVICE, "the third");
@@ -181,11 +181,11 @@ static void is_kept_around_others(void **state) {
 static void places_may_be_nowhere(void **state) {
     (void)state;
     le_errors_clear();
-    add((struct le_place){7, 1, 1}, NULL, "far");
-    add((struct le_place){2, 1, 5}, NULL, "empty");
+    add((struct le_location){7, 1, 1}, NULL, "far");
+    add((struct le_location){2, 1, 5}, NULL, "empty");
     le_errors_source("p", "x\n", 2);
     assert_string_equal(le_errors_text(), "p:7:1: error: far\np:2:1: error: empty\n\n^\n");
-    le_fail_at(LEAT_PROGRAM, (struct le_place){1, 1, 1}, "this", "that");
+    le_fail_at(LEAT_PROGRAM, (struct le_location){1, 1, 1}, "this", "that");
     le_errors_source("p", "", 0);
     assert_string_equal(le_errors_text(), "p:1:1: error: that\n\n^\nhelp: this\n");
 }

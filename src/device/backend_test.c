@@ -54,17 +54,17 @@ static struct le_device *open_counted(void) {
     return device;
 }
 
-static void fill(struct le_device_stream *stream, struct le_block *block) {
+static void fill(struct le_device_stream *stream, struct le_allocation *allocation) {
     struct le_device *device = stream->device;
-    const struct le_use use = {block, LE_ACCESS_WRITE};
+    const struct le_allocation_use use = {allocation, LE_ACCESS_WRITE};
     assert_ok(le_order_begin(stream, &use, 1));
-    assert_ok(device->ops->fill(device->native, stream->native, block->address, 7, block->size_bytes / 4, 4));
+    assert_ok(device->ops->fill(device->native, stream->native, allocation->address, 7, allocation->size_bytes / 4, 4));
     le_order_end(stream, &use, 1, true);
 }
 
-static void move(struct le_device_stream *stream, struct le_block *target, struct le_block *source) {
+static void move(struct le_device_stream *stream, struct le_allocation *target, struct le_allocation *source) {
     struct le_device *device = stream->device;
-    const struct le_use uses[2] = {{target, LE_ACCESS_WRITE}, {source, LE_ACCESS_READ}};
+    const struct le_allocation_use uses[2] = {{target, LE_ACCESS_WRITE}, {source, LE_ACCESS_READ}};
     const struct le_native_copy copy = {.target = target->host ? (uint64_t)(uintptr_t)target->host : target->address,
                                         .source = source->host ? (uint64_t)(uintptr_t)source->host : source->address,
                                         .target_is_host = target->host != NULL,
@@ -81,14 +81,14 @@ static void test_no_events_in_one_stream(void **state) {
     (void)state;
     struct le_device *device = open_counted();
     struct le_device_stream *stream = le_device_stream_own(device), *other = fake_stream_of(device);
-    struct le_block *host = NULL, *kept = fake_block(device, MIB, stream);
-    assert_ok(le_block_new(device, LE_MEMORY_PINNED, MIB, stream, &host));
+    struct le_allocation *host = NULL, *kept = fake_block(device, MIB, stream);
+    assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, MIB, stream, &host));
     for (int k = 0; k < 100; k++) {
-        struct le_block *block = fake_block(device, MIB, stream);
-        fill(stream, block);
-        move(stream, kept, block);
+        struct le_allocation *allocation = fake_block(device, MIB, stream);
+        fill(stream, allocation);
+        move(stream, kept, allocation);
         move(stream, host, kept);
-        le_block_free(block);
+        le_allocation_free(allocation);
     }
     struct le_point point = le_device_stream_point(stream);
     assert_ok(le_device_wait_point(device, point.stream_id, point.number));
@@ -101,8 +101,8 @@ static void test_no_events_in_one_stream(void **state) {
     assert_int_equal(records, 1);
     assert_int_equal(waits, 1);
     assert_ok(le_device_synchronize(device));
-    le_block_free(host);
-    le_block_free(kept);
+    le_allocation_free(host);
+    le_allocation_free(kept);
     le_device_stream_free(other);
     le_device_close(device);
 }
@@ -115,9 +115,9 @@ static void test_strides(void **state) {
     } layouts[] = {{BYTES, BYTES * ROWS}, {8, 40}, {16, 67}, {-7, 50}, {7, -60}, {0, 0}};
     struct le_device *device = open_counted();
     struct le_device_stream *stream = le_device_stream_own(device);
-    struct le_block *up = fake_block(device, 1024, stream), *down = NULL, *from = NULL;
-    assert_ok(le_block_new(device, LE_MEMORY_PINNED, 1024, stream, &from));
-    assert_ok(le_block_new(device, LE_MEMORY_PINNED, 1024, stream, &down));
+    struct le_allocation *up = fake_block(device, 1024, stream), *down = NULL, *from = NULL;
+    assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 1024, stream, &from));
+    assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 1024, stream, &down));
     for (int k = 0; k < 1024; k++)
         ((unsigned char *)from->host)[k] = (unsigned char)(k * 7);
     move(stream, up, from);
@@ -141,9 +141,9 @@ static void test_strides(void **state) {
                     assert_int_equal(((unsigned char *)down->host)[s * 36 + r * 9 + b], (unsigned char)(at * 7));
                 }
     }
-    le_block_free(up);
-    le_block_free(from);
-    le_block_free(down);
+    le_allocation_free(up);
+    le_allocation_free(from);
+    le_allocation_free(down);
     le_device_close(device);
 }
 
@@ -153,18 +153,18 @@ static void test_context_is_put_back(void **state) {
     struct le_device *device = open_counted();
     assert_int_equal(driver.CtxGetCurrent(&before), LE_CU_SUCCESS);
     assert_null(before); /* nothing is left current */
-    struct le_block *block = fake_block(device, 1000, NULL);
-    fill(le_device_stream_own(device), block);
+    struct le_allocation *allocation = fake_block(device, 1000, NULL);
+    fill(le_device_stream_own(device), allocation);
     assert_ok(le_device_synchronize(device));
     assert_int_equal(driver.CtxGetCurrent(&now), LE_CU_SUCCESS);
     assert_null(now);
     struct le_cuda_device *cuda = device->native;
     assert_int_equal(driver.CtxSetCurrent(cuda->context), LE_CU_SUCCESS);
-    fill(le_device_stream_own(device), block);
+    fill(le_device_stream_own(device), allocation);
     assert_int_equal(driver.CtxGetCurrent(&now), LE_CU_SUCCESS);
     assert_ptr_equal(now, cuda->context);
     assert_int_equal(driver.CtxSetCurrent(NULL), LE_CU_SUCCESS);
-    le_block_free(block);
+    le_allocation_free(allocation);
     le_device_close(device);
 }
 
@@ -173,7 +173,7 @@ static void test_errors(void **state) {
     struct le_device *device = open_counted();
     struct le_cuda_device *cuda = device->native;
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_block *block = NULL;
+    struct le_allocation *allocation = NULL;
     assert_ok(le_cuda_result(cuda, LE_CU_SUCCESS, "nothing"));
     assert_int_equal(le_cuda_result(cuda, LE_CU_ERROR_INVALID_VALUE, "cuSomething of %d", 5), LEAT_DEVICE);
     assert_string_equal(le_error_at(0)->message, "cuSomething of 5: invalid argument (CUDA_ERROR_INVALID_VALUE)");
@@ -181,7 +181,7 @@ static void test_errors(void **state) {
     assert_int_equal(le_cuda_result(cuda, 4711, "cuSomething"), LEAT_DEVICE);
     assert_message("error 4711");
     next_allocation = LE_CU_ERROR_OUT_OF_MEMORY;
-    assert_int_equal(le_block_new(device, LE_MEMORY_DEVICE, 5 * MIB, stream, &block), LEAT_OUT_OF_MEMORY);
+    assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 5 * MIB, stream, &allocation), LEAT_OUT_OF_MEMORY);
     assert_message("an array of 5242880 bytes does not fit: of the device's");
     next_allocation = LE_CU_SUCCESS;
     assert_ok(le_device_check(device));
@@ -197,8 +197,8 @@ static void test_errors(void **state) {
         assert_true(le_cuda_is_fatal(fatal[k]));
     for (size_t k = 0; k < ARRAY_LEN(harmless); k++)
         assert_false(le_cuda_is_fatal(harmless[k]));
-    block = fake_block(device, 1000, stream);
-    fill(stream, block);
+    allocation = fake_block(device, 1000, stream);
+    fill(stream, allocation);
     le_device_note_launch(stream, "poke", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 1, 1});
     next_synchronize = LE_CU_ERROR_ILLEGAL_ADDRESS;
     assert_int_equal(le_device_stream_synchronize(stream), LEAT_DEVICE);
@@ -207,7 +207,7 @@ static void test_errors(void **state) {
                         "after: kernel 'poke' launched as <<<(4,1,1),(256,1,1)>>> in stream 2");
     next_synchronize = LE_CU_SUCCESS;
     assert_int_equal(le_device_stream_synchronize(stream), LEAT_DEVICE);
-    le_block_free(block);
+    le_allocation_free(allocation);
     le_device_stream_free(stream);
     le_device_close(device);
 }

@@ -23,7 +23,7 @@ static leat_status open_cuda(struct le_device *device, int ordinal) {
     if (device->options.compiles)
         opening.warm = le_nvrtc_warm_begin(device->options.store);
     le_device_span_begin(device, &span, LEAT_COST_LIBRARY, "driver", "");
-    leat_status status = le_cuda_door_open(&opening.driver, &version);
+    leat_status status = le_cuda_driver_open(&opening.driver, &version);
     le_device_span_end(&span, 0);
     if (!status)
         status = le_cuda_device_new(&opening, device);
@@ -73,8 +73,8 @@ static leat_status open_backend(struct le_device *device, const char *name) {
     if (cuda_ordinal(name) >= 0)
         return open_cuda(device, cuda_ordinal(name));
     if (!le_device_is_name(name))
-        return le_fail_at(LEAT_DEVICE, (struct le_place){0}, "cpu, cuda, cuda:1 or sim", "there is no device '%.100s'",
-                          name);
+        return le_fail_at(LEAT_DEVICE, (struct le_location){0}, "cpu, cuda, cuda:1 or sim",
+                          "there is no device '%.100s'", name);
     le_cpu_device_new(device);
     return LEAT_OK;
 }

@@ -16,7 +16,7 @@ leat_status le_cuda_set_grid(const struct cuda *c, struct le_device_launch *laun
     launch->elements = threads;
     if (blocks <= INT32_MAX)
         return c->status;
-    return le_fail_at(LEAT_UNSUPPORTED, c->ir->statements.at[c->stage->statement].place, NULL,
+    return le_fail_at(LEAT_UNSUPPORTED, c->ir->statements.at[c->stage->statement].location, NULL,
                       "more elements than a kernel on a device can count");
 }
 
@@ -97,7 +97,7 @@ static leat_status generate_fill(const struct le_device_kernel_job *job, const s
 
 static leat_status unsupported(const struct le_device_kernel_job *job, const char *what) {
     const struct le_kernel *k = &job->kernel;
-    return le_fail_at(LEAT_UNSUPPORTED, k->ir->statements.at[k->stage->statement].place, NULL,
+    return le_fail_at(LEAT_UNSUPPORTED, k->ir->statements.at[k->stage->statement].location, NULL,
                       "%s cannot run on a device yet", what);
 }
 

@@ -7,20 +7,23 @@ enum { SHARED_BYTES = 227 * 1024 };
 
 static void launch_tape(struct run *r, struct memory *m, enum le_interpreter which, const struct le_tape *tape) {
     struct le_device *device = r->kept->device;
-    struct le_block *block;
+    struct le_allocation *allocation;
     struct le_device_kernel *kernel;
     struct le_launch_argument arguments[1 + LE_INTERPRETER_BUFFERS] = {{0}};
     uint64_t addresses[1 + LE_INTERPRETER_BUFFERS] = {0};
     const struct le_device_launch l = {.kernel = LE_INTERPRETER_KERNEL, .text = le_interpreter_text(&r->arena, which)};
-    ok(le_block_new(device, LE_MEMORY_PINNED, tape->size_bytes, NULL, &block));
-    memcpy(block->host, tape->bytes, tape->size_bytes);
+    ok(le_allocation_new(device, LE_MEMORY_PINNED, tape->size_bytes, NULL, &allocation));
+    memcpy(allocation->host, tape->bytes, tape->size_bytes);
     ok(le_device_module_kernel(compiled(r->kept, &l), l.kernel, &kernel));
     for (int k = 0; k <= LE_INTERPRETER_BUFFERS; k++) {
         int value = k == 0 || k > tape->buffer_count ? -1 : tape->buffers[k - 1];
-        struct le_block *own = k == 0 ? block : value == LE_PARTS ? m->work : value >= 0 ? m->values[value] : NULL;
+        struct le_allocation *own = k == 0              ? allocation
+                                    : value == LE_PARTS ? m->work
+                                    : value >= 0        ? m->values[value]
+                                                        : NULL;
         addresses[k] = own ? own->address : 0;
         arguments[k] = (struct le_launch_argument){
-            .value = &addresses[k], .size_bytes = 8, .block = own, .access = LE_ACCESS_BOTH};
+            .value = &addresses[k], .size_bytes = 8, .allocation = own, .access = LE_ACCESS_BOTH};
     }
     const struct le_kernel_launch how = {.grid = {(unsigned)tape->tasks, 1, 1},
                                          .block = {LE_INTERPRETER_THREADS, 1, 1},
@@ -29,7 +32,7 @@ static void launch_tape(struct run *r, struct memory *m, enum le_interpreter whi
                                          .argument_count = 1 + LE_INTERPRETER_BUFFERS};
     ok(le_device_launch(kernel, &how, le_device_stream_own(device)));
     ok(le_device_synchronize(device));
-    le_block_free(block);
+    le_allocation_free(allocation);
 }
 
 static void interpret_launch(struct run *r, struct memory *m, enum le_interpreter which, const struct le_stage *stage,
@@ -37,14 +40,14 @@ static void interpret_launch(struct run *r, struct memory *m, enum le_interprete
     struct le_tape tape;
     if (!le_tape_encode(&r->arena, which, launch, SHARED_BYTES, &tape))
         fail_msg("%s: the interpreter does not take it", r->program);
-    ok(le_block_new(r->kept->device, LE_MEMORY_PINNED, (size_t)launch->tasks * 64 + 64, NULL, &m->work));
+    ok(le_allocation_new(r->kept->device, LE_MEMORY_PINNED, (size_t)launch->tasks * 64 + 64, NULL, &m->work));
     launch_tape(r, m, which, &tape);
     if (launch->parts) {
         assert_true(le_tape_join(&r->arena, which, stage->node->type, (enum le_reduction)stage->node->code,
                                  launch->tasks, stage->target, SHARED_BYTES, &tape));
         launch_tape(r, m, which, &tape);
     }
-    le_block_free(m->work);
+    le_allocation_free(m->work);
 }
 
 static void interpret(struct run *r, enum le_interpreter which, const struct le_stage *stage, void *result) {
@@ -56,14 +59,14 @@ static void interpret(struct run *r, enum le_interpreter which, const struct le_
     kernel.threads = 4;
     ok(le_kernel_generate(&kernel, &launches));
     for (int v = 0; v < kernel.ir->values.count; v++) {
-        ok(le_block_new(r->kept->device, LE_MEMORY_PINNED, r->bytes[v] + 64, NULL, &m.values[v]));
+        ok(le_allocation_new(r->kept->device, LE_MEMORY_PINNED, r->bytes[v] + 64, NULL, &m.values[v]));
         memcpy(m.values[v]->host, r->buffers[v], r->bytes[v]);
     }
     for (int k = 0; k < launches.count; k++)
         interpret_launch(r, &m, which, stage, &launches.at[k]);
     memcpy(result, m.values[stage->target]->host, r->bytes[stage->target]);
     for (int v = 0; v < kernel.ir->values.count; v++)
-        le_block_free(m.values[v]);
+        le_allocation_free(m.values[v]);
 }
 
 static void same_interpreted(enum le_interpreter which, const char *program, const char *arrays) {

@@ -200,15 +200,15 @@ static struct le_device_facts facts = {.multiprocessors = 4,
                                        .is_aligned = is_aligned};
 
 struct memory {
-    struct le_block *values[VALUES_MAX], *work, *counters, *fault;
+    struct le_allocation *values[VALUES_MAX], *work, *counters, *fault;
 };
 
 static inline struct le_launch_argument argument(struct run *r, struct memory *m, const struct le_argument *a,
                                                  uint64_t *bits) {
-    struct le_block *block = a->kind == LE_ARGUMENT_WORK       ? m->work
-                             : a->kind == LE_ARGUMENT_COUNTERS ? m->counters
-                             : a->kind == LE_ARGUMENT_FAULT    ? m->fault
-                                                               : NULL;
+    struct le_allocation *allocation = a->kind == LE_ARGUMENT_WORK       ? m->work
+                                       : a->kind == LE_ARGUMENT_COUNTERS ? m->counters
+                                       : a->kind == LE_ARGUMENT_FAULT    ? m->fault
+                                                                         : NULL;
     if (a->kind == LE_ARGUMENT_SCALAR) {
         memcpy(bits, r->buffers[a->value], r->bytes[a->value]);
         return (struct le_launch_argument){.value = bits, .size_bytes = 16};
@@ -217,9 +217,10 @@ static inline struct le_launch_argument argument(struct run *r, struct memory *m
         *bits = (uint64_t)a->number;
         return (struct le_launch_argument){.value = bits, .size_bytes = 8, .dtype = LEAT_I64};
     }
-    block = block ? block : m->values[a->value];
-    *bits = block->address + (a->kind == LE_ARGUMENT_WORK ? (uint64_t)a->number : 0);
-    return (struct le_launch_argument){.value = bits, .size_bytes = 8, .block = block, .access = LE_ACCESS_BOTH};
+    allocation = allocation ? allocation : m->values[a->value];
+    *bits = allocation->address + (a->kind == LE_ARGUMENT_WORK ? (uint64_t)a->number : 0);
+    return (struct le_launch_argument){
+        .value = bits, .size_bytes = 8, .allocation = allocation, .access = LE_ACCESS_BOTH};
 }
 
 /* Every pragma stands right before its loop. */
@@ -300,14 +301,14 @@ static inline void run_on_device(struct run *r, const struct le_stage *stage, vo
     job.kernel.stage = stage;
     ok(le_device_generate(&job, &launches));
     for (int v = 0; v < r->kernel.ir->values.count; v++) {
-        ok(le_block_new(device, LE_MEMORY_PINNED, r->bytes[v] + 64, NULL, &m.values[v]));
+        ok(le_allocation_new(device, LE_MEMORY_PINNED, r->bytes[v] + 64, NULL, &m.values[v]));
         memcpy(m.values[v]->host, r->buffers[v], r->bytes[v]);
     }
-    ok(le_block_new(device, LE_MEMORY_PINNED, sizeof(struct le_device_fault), NULL, &m.fault));
+    ok(le_allocation_new(device, LE_MEMORY_PINNED, sizeof(struct le_device_fault), NULL, &m.fault));
     memset(m.fault->host, 0, sizeof(struct le_device_fault));
-    ok(le_block_new(device, LE_MEMORY_DEVICE, launches.work_bytes + 1, NULL, &m.work));
+    ok(le_allocation_new(device, LE_MEMORY_DEVICE, launches.work_bytes + 1, NULL, &m.work));
     ok(le_device_fill_zero(le_device_stream_own(device), m.work, launches.zeroed_bytes));
-    ok(le_block_new(device, LE_MEMORY_PINNED, launches.counter_bytes + 1, NULL, &m.counters));
+    ok(le_allocation_new(device, LE_MEMORY_PINNED, launches.counter_bytes + 1, NULL, &m.counters));
     memset(m.counters->host, 0, launches.counter_bytes);
     r->how = launches.count ? launches.at[0].how : "";
     for (int k = 0; k < launches.count; k++)
@@ -316,12 +317,12 @@ static inline void run_on_device(struct run *r, const struct le_stage *stage, vo
     memcpy(result, m.values[stage->target]->host, r->bytes[stage->target]);
     memcpy(&r->fault, m.fault->host, sizeof r->fault);
     for (int v = 0; v < r->kernel.ir->values.count; v++)
-        le_block_free(m.values[v]);
-    le_block_free(m.fault);
-    le_block_free(m.work);
+        le_allocation_free(m.values[v]);
+    le_allocation_free(m.fault);
+    le_allocation_free(m.work);
     for (size_t k = 0; k < launches.counter_bytes; k++)
         assert_int_equal(((char *)m.counters->host)[k], 0);
-    le_block_free(m.counters);
+    le_allocation_free(m.counters);
 }
 
 /* ---- */

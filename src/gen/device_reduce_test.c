@@ -66,7 +66,7 @@ enum { MOST = 1 << 20, THREADS = 128 };
 struct testing {
     struct le_device *device;
     struct le_device_module *module;
-    struct le_block *x, *out, *work, *arrived;
+    struct le_allocation *x, *out, *work, *arrived;
 };
 
 static void ok(leat_status status) {
@@ -85,25 +85,26 @@ static void start(struct testing *t, bool check) {
     ok(le_device_open("sim", &options, &t->device));
     struct le_module_source source = {.text = unit.at, .name = "reduce.cu"};
     ok(le_device_module_new(t->device, &source, &t->module));
-    ok(le_block_new(t->device, LE_MEMORY_PINNED, 8 * MOST, NULL, &t->x));
-    ok(le_block_new(t->device, LE_MEMORY_PINNED, 8 * THREADS, NULL, &t->out));
-    ok(le_block_new(t->device, LE_MEMORY_DEVICE, 8 * MOST, NULL, &t->work));
-    ok(le_block_new(t->device, LE_MEMORY_DEVICE, 4, NULL, &t->arrived));
+    ok(le_allocation_new(t->device, LE_MEMORY_PINNED, 8 * MOST, NULL, &t->x));
+    ok(le_allocation_new(t->device, LE_MEMORY_PINNED, 8 * THREADS, NULL, &t->out));
+    ok(le_allocation_new(t->device, LE_MEMORY_DEVICE, 8 * MOST, NULL, &t->work));
+    ok(le_allocation_new(t->device, LE_MEMORY_DEVICE, 4, NULL, &t->arrived));
     ok(le_device_fill_zero(le_device_stream_own(t->device), t->arrived, 4)); /* once: each kernel leaves it so */
     le_arena_finish(&arena);
 }
 
 static void finish(struct testing *t) {
-    le_block_free(t->x);
-    le_block_free(t->out);
-    le_block_free(t->work);
-    le_block_free(t->arrived);
+    le_allocation_free(t->x);
+    le_allocation_free(t->out);
+    le_allocation_free(t->work);
+    le_allocation_free(t->arrived);
     le_device_module_free(t->module);
     le_device_close(t->device);
 }
 
-static struct le_launch_argument address(struct le_block *block, enum le_use_access access) {
-    return (struct le_launch_argument){.value = &block->address, .size_bytes = 8, .block = block, .access = access};
+static struct le_launch_argument address(struct le_allocation *allocation, enum le_allocation_access access) {
+    return (struct le_launch_argument){
+        .value = &allocation->address, .size_bytes = 8, .allocation = allocation, .access = access};
 }
 
 static void launch(struct testing *t, const char *name, int64_t n, int blocks, int steps) {
@@ -123,7 +124,7 @@ static void launch(struct testing *t, const char *name, int64_t n, int blocks, i
         how.argument_count = 3;
     }
     ok(le_device_launch(kernel, &how, le_device_stream_own(t->device)));
-    ok(le_block_wait(t->out, LE_ACCESS_READ));
+    ok(le_allocation_wait(t->out, LE_ACCESS_READ));
 }
 
 /* Floats whose sums and products show the order. */
@@ -163,7 +164,7 @@ static void compare(struct testing *t, const struct row *row, int64_t n, bool gr
     size_t size = le_type_size(row->type);
     int steps = (int)(n / row->step) + 2; /* more than there are: the rest have no terms */
     snprintf(name, sizeof name, "%s_%s", row->name, grid ? "grid" : "block");
-    ok(le_block_wait(t->x, LE_ACCESS_WRITE));
+    ok(le_allocation_wait(t->x, LE_ACCESS_WRITE));
     fill(row->type, t->x->host, n, (unsigned)n);
     launch(t, name, n, grid ? 3 : 1, steps);
     le_acc_join(le_simd_best(), row->type, row->reduction, t->x->host, n, &want);

@@ -146,7 +146,7 @@ enum { TILES_MOST = 128 }; /* as many as are at work at once */
 struct look {
     struct le_device *device;
     struct le_device_module *module;
-    struct le_block *next, *told, *x;
+    struct le_allocation *next, *told, *x;
 };
 
 static void open_look(struct look *l, uint64_t seed) {
@@ -158,40 +158,40 @@ static void open_look(struct look *l, uint64_t seed) {
     le_words_add(&arena, &unit, "%s", look_text);
     struct le_module_source source = {.text = unit.at, .name = "look.cu"};
     ok(le_device_module_new(l->device, &source, &l->module));
-    ok(le_block_new(l->device, LE_MEMORY_DEVICE, 4, NULL, &l->next));
-    ok(le_block_new(l->device, LE_MEMORY_DEVICE, 8 * 8 * TILES_MOST, NULL, &l->told));
-    ok(le_block_new(l->device, LE_MEMORY_PINNED, 4 * TILES_MOST, NULL, &l->x));
+    ok(le_allocation_new(l->device, LE_MEMORY_DEVICE, 4, NULL, &l->next));
+    ok(le_allocation_new(l->device, LE_MEMORY_DEVICE, 8 * 8 * TILES_MOST, NULL, &l->told));
+    ok(le_allocation_new(l->device, LE_MEMORY_PINNED, 4 * TILES_MOST, NULL, &l->x));
     le_arena_finish(&arena);
 }
 
 static void close_look(struct look *l) {
-    le_block_free(l->next);
-    le_block_free(l->told);
-    le_block_free(l->x);
+    le_allocation_free(l->next);
+    le_allocation_free(l->told);
+    le_allocation_free(l->x);
     le_device_module_free(l->module);
     le_device_close(l->device);
 }
 
 static void launch_look(struct look *l, const char *name, int tiles) {
     struct le_device_kernel *kernel;
-    struct le_block *blocks[] = {l->next, l->told, l->x};
+    struct le_allocation *allocations[] = {l->next, l->told, l->x};
     struct le_launch_argument arguments[3];
     for (int k = 0; k < 3; k++)
         arguments[k] = (struct le_launch_argument){
-            .value = &blocks[k]->address, .size_bytes = 8, .block = blocks[k], .access = LE_ACCESS_BOTH};
+            .value = &allocations[k]->address, .size_bytes = 8, .allocation = allocations[k], .access = LE_ACCESS_BOTH};
     struct le_kernel_launch how = {
         .grid = {(unsigned)tiles, 1, 1}, .block = {32, 1, 1}, .arguments = arguments, .argument_count = 3};
     ok(le_device_module_kernel(l->module, name, &kernel));
     ok(le_device_fill_zero(le_device_stream_own(l->device), l->next, 4));
     ok(le_device_fill_zero(le_device_stream_own(l->device), l->told, 8 * 8 * TILES_MOST));
     ok(le_device_launch(kernel, &how, le_device_stream_own(l->device)));
-    ok(le_block_wait(l->x, LE_ACCESS_WRITE));
+    ok(le_allocation_wait(l->x, LE_ACCESS_WRITE));
 }
 
 static void look_at(struct look *l, int tiles, bool places) {
     float *x = l->x->host, start[TILES_MOST], all = -0.0f;
     int best = 0;
-    ok(le_block_wait(l->x, LE_ACCESS_WRITE));
+    ok(le_allocation_wait(l->x, LE_ACCESS_WRITE));
     for (int k = 0; k < tiles; k++)
         put_number(LE_F32, x, (size_t)k);
     memcpy(start, x, sizeof start[0] * (size_t)tiles);

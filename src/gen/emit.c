@@ -12,8 +12,8 @@ struct le_instr *le_gen_emit(struct gen *g, struct scope *scope, struct le_instr
 
 static leat_status fail_too_large(const struct gen *g) {
     int statement = g->stage->statement;
-    struct le_place place = statement >= 0 ? g->ir->statements.at[statement].place : (struct le_place){0};
-    return le_fail_at(LEAT_PROGRAM, place, "several statements", "the statement is too large for one kernel");
+    struct le_location location = statement >= 0 ? g->ir->statements.at[statement].location : (struct le_location){0};
+    return le_fail_at(LEAT_PROGRAM, location, "several statements", "the statement is too large for one kernel");
 }
 
 int le_gen_reg(struct gen *g, enum le_reg_kind kind, enum le_type type) {

@@ -186,7 +186,7 @@ static void walk_bounds(struct le_ir *ir, const struct le_stage *stage, void (*v
     }
 }
 
-bool le_reads_apart(const struct le_space *space, const struct le_stage *stage, int base) {
+bool le_alias_is_safe(const struct le_space *space, const struct le_stage *stage, int base) {
     struct reads r = {.space = space, .stage = stage, .value = base, .harmless = true};
     le_node_walk_through(space->ir, stage->node, find_read, &r);
     if (stage->product)
@@ -227,7 +227,7 @@ static void find_base(struct le_node *node, void *user) {
         bases->apart[found->pair] = false;
 }
 
-bool *le_bases_apart(const struct le_space *space, const struct le_stage *stage, struct le_arena *arena) {
+bool *le_alias_safe_bases(const struct le_space *space, const struct le_stage *stage, struct le_arena *arena) {
     struct bases bases = {.at = LE_NEW_ARRAY(arena, stage->pair_count, struct base),
                           .count = stage->pair_count,
                           .apart = LE_NEW_ARRAY(arena, stage->pair_count, bool)};
@@ -247,7 +247,7 @@ static bool is_fixed(const struct le_ir *ir, const struct le_node *node) {
     return !node || le_node_is_hosts(ir, node);
 }
 
-bool le_writes_box(const struct le_ir *ir, const struct le_stage *stage) {
+bool le_alias_writes_box(const struct le_ir *ir, const struct le_stage *stage) {
     int own = 0;
     for (int d = 0; d < stage->left_count; d++) {
         const struct le_node *x = stage->left[d];

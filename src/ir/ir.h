@@ -60,7 +60,7 @@ struct le_region_step {
     int access;                           /* STORE: for messages */
     int index;                            /* FOR: number in the node's indices */
     int partner;                          /* as in le_step */
-    struct le_place place;                /* FAIL: of the def: line and column */
+    struct le_location location;          /* FAIL: of the def: line and column */
     const char *text;                     /* its statement's source, one line */
 };
 struct le_region {
@@ -114,7 +114,7 @@ struct le_ir_index {
     bool host;    /* of a FOR stage: the loop is the host's, and around the kernels, whose indices do not list it */
     int host_value; /* of those: the value (i64, rank 0) that holds it while the loop runs */
     struct le_range_nodes range;
-    struct le_place place;
+    struct le_location location;
 };
 
 /* An access, as the range rules see it: subscripts of `symbol`. */
@@ -127,12 +127,12 @@ struct le_ir_access {
     bool has_edge; /* or an `else`, in an element's assignment */
     int *around;
     int around_count;
-    struct le_place place;
+    struct le_location location;
 };
 
 struct le_ir_statement {
     enum le_step_kind kind;
-    struct le_place place;
+    struct le_location location;
     const char *text; /* its source text, clipped to one line */
     int symbol;       /* that it defines or writes */
     bool is_new, has_else;
@@ -323,13 +323,13 @@ leat_status le_passes_run_to(struct le_ir *ir, const char *last);
 leat_status le_ir_verify(const struct le_ir *ir); /* verify.c */
 void le_pass_demand(struct le_ir *ir); /* which statements results need, and the numbers that the host evaluates */
 void le_pass_contract(struct le_ir *ir);
-void le_pass_scan(struct le_ir *ir);
-void le_pass_loops(struct le_ir *ir);
+void le_pass_find_scans(struct le_ir *ir);
+void le_pass_fold_loops(struct le_ir *ir);
 void le_pass_inline(struct le_ir *ir);
 void le_pass_hoist(struct le_ir *ir);
-void le_pass_siblings(struct le_ir *ir);
-void le_pass_moves(struct le_ir *ir);
-void le_pass_sweep(struct le_ir *ir); /* marks stages dead whose value nobody reads, and counts uses */
+void le_pass_fuse_reductions(struct le_ir *ir);
+void le_pass_elide_copies(struct le_ir *ir);
+void le_pass_dead_code(struct le_ir *ir); /* marks stages dead whose value nobody reads, and counts uses */
 
 void le_ir_number_stages(struct le_ir *ir); /* tells values who makes them, after stages were moved */
 

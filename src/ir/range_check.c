@@ -68,7 +68,7 @@ static bool is_never_reached(struct le_infer *in) {
 static leat_status outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
     const char *name = in->space->ir->tree->symbols[form->access->symbol]->name;
     bool left = form->access->left;
-    return le_fail_at(LEAT_MISMATCH, form->access->place,
+    return le_fail_at(LEAT_MISMATCH, form->access->location,
                       le_outside_advice(in->arena, name, form->axis, high < 0, left),
                       "%s%s axis %d (length %lld): subscript %s", left ? "write to " : "", name, form->axis,
                       (long long)form->length, le_subscript_text(in->arena, low, high));

@@ -41,7 +41,7 @@ static bool is_index(int64_t value) {
 }
 
 static leat_status too_far(struct le_infer *in, int index) {
-    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place, LE_FAR_ADVICE,
+    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].location, LE_FAR_ADVICE,
                       "the range of index '%s' is too large", index_name(in, index));
 }
 
@@ -101,7 +101,7 @@ static leat_status no_range(struct le_infer *in, int index) {
         require_numbers(in, index);
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
-    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].place,
+    return le_fail_at(LEAT_PROGRAM, in->space->ir->indices.at[index].location,
                       le_range_advice(in->arena, name, use_of(in, index)), "index '%s' has no range", name);
 }
 
@@ -153,9 +153,9 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     if (by && !by_moves && !le_bound_value(in, ix->range.by, &out->by))
         return no_range(in, index);
     if (out->by <= 0 && ix->stepped)
-        return le_fail_at(LEAT_PROGRAM, ix->place, "use a step other than 0", "`by` must not be zero");
+        return le_fail_at(LEAT_PROGRAM, ix->location, "use a step other than 0", "`by` must not be zero");
     if (out->by <= 0)
-        return le_fail_at(LEAT_PROGRAM, ix->place, "use a positive step", "index '%s': `by` must be positive",
+        return le_fail_at(LEAT_PROGRAM, ix->location, "use a positive step", "index '%s': `by` must be positive",
                           index_name(in, index));
     if (!is_index(out->by))
         return too_far(in, index);
@@ -324,7 +324,7 @@ static bool is_counted_offset(struct le_infer *in, const struct le_form *form, i
 }
 
 static leat_status extents_differ(struct le_infer *in, int index, const struct le_form *a, const struct le_form *b) {
-    return le_fail_at(LEAT_MISMATCH, b->access->place, le_extents_advice(in->arena, index_name(in, index)),
+    return le_fail_at(LEAT_MISMATCH, b->access->location, le_extents_advice(in->arena, index_name(in, index)),
                       "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index_name(in, index),
                       symbol_name(in, a->access->symbol), a->axis, (long long)a->length,
                       symbol_name(in, b->access->symbol), b->axis, (long long)b->length);
@@ -497,10 +497,10 @@ static leat_status set_shape(struct le_infer *in, int64_t *extents, int rank) {
     int64_t elements = 1;
     for (int d = 0; d < rank; d++) {
         if (extents[d] < 0)
-            return le_fail_at(LEAT_MISMATCH, in->st->place, NULL, "%s axis %d: the size %lld is negative",
+            return le_fail_at(LEAT_MISMATCH, in->st->location, NULL, "%s axis %d: the size %lld is negative",
                               in->space->ir->tree->symbols[symbol]->name, d, (long long)extents[d]);
         if (!le_mul_i64(elements, extents[d] ? extents[d] : 1, &elements) || elements > INT64_MAX / 64)
-            return le_fail_at(LEAT_OUT_OF_MEMORY, in->st->place, NULL, "%s is too large for any memory",
+            return le_fail_at(LEAT_OUT_OF_MEMORY, in->st->location, NULL, "%s is too large for any memory",
                               in->space->ir->tree->symbols[symbol]->name);
         in->space->shape[symbol][d] = extents[d];
     }
@@ -514,7 +514,7 @@ static leat_status new_shape(struct le_infer *in) {
         int index = in->st->left[d]->index;
         const struct le_range *r = range_of(in, index);
         if (r->dynamic || r->low != 0 || r->by != 1)
-            return le_fail_at(LEAT_PROGRAM, in->st->place, "declare its shape above",
+            return le_fail_at(LEAT_PROGRAM, in->st->location, "declare its shape above",
                               "'%s' is new, so index '%s' must run from 0 by 1%s", symbol_name(in, in->st->symbol),
                               index_name(in, index), r->dynamic ? ", equally far for every element" : "");
         extents[d] = r->high < 0 ? 0 : r->high;
@@ -529,7 +529,7 @@ static leat_status declared_shape(struct le_infer *in) {
         if (in->space->failure != LEAT_OK)
             return in->space->failure;
         if (!known)
-            return le_fail_at(LEAT_PROGRAM, in->st->place, "compute it from numbers, inputs and extents",
+            return le_fail_at(LEAT_PROGRAM, in->st->location, "compute it from numbers, inputs and extents",
                               "%s axis %d: the size is not known here", symbol_name(in, in->st->symbol), d);
     }
     return in->st->size_count ? set_shape(in, extents, in->st->size_count) : LEAT_OK;
@@ -545,13 +545,13 @@ static leat_status agree(struct le_infer *in) {
     if (in->space->failure != LEAT_OK)
         return in->space->failure;
     if (!known)
-        return le_fail_at(LEAT_PROGRAM, in->st->place, NULL, "%s axis %d: the declared size is not known here", name,
+        return le_fail_at(LEAT_PROGRAM, in->st->location, NULL, "%s axis %d: the declared size is not known here", name,
                           in->st->axis);
     if (f.constant == extent)
         return LEAT_OK;
     const char *size = in->st->symbol >= 0 ? symbol_name(in, in->st->symbol) : "";
-    return le_fail_at(LEAT_MISMATCH, in->st->place, NULL, "%s axis %d is %lld, but the declared size %s%sis %lld", name,
-                      in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
+    return le_fail_at(LEAT_MISMATCH, in->st->location, NULL, "%s axis %d is %lld, but the declared size %s%sis %lld",
+                      name, in->st->axis, (long long)extent, size, *size ? " " : "", (long long)f.constant);
 }
 
 static leat_status find_shape(struct le_infer *in) {

@@ -69,7 +69,7 @@ static void compare_program(const char *text,
         const struct le_input *inputs = inputs_of(&arena, tree);
         tree = le_specialise(&arena, tree, inputs);
         if (tree)
-            tree = le_split(&arena, tree, &inputs);
+            tree = le_complex_split(&arena, tree, &inputs);
         if (tree)
             ir = le_lower(&arena, tree, inputs, wanted, count);
     }

@@ -10,7 +10,7 @@ uint64_t le_region_hash(const struct le_region *region, uint64_t seed) {
         const struct le_region_step *s = &region->steps[k];
         int fields[] = {
             (int)s->kind,    s->local, s->value,   s->first_subscript, s->subscript_count, s->target, s->index,
-            (int)s->scatter, s->own,   s->partner, s->place.line,      s->place.column,    s->second};
+            (int)s->scatter, s->own,   s->partner, s->location.line,   s->location.column, s->second};
         seed = le_hash(fields, sizeof fields, seed);
     }
     return seed;
@@ -26,7 +26,8 @@ bool le_region_equal(const struct le_region *a, const struct le_region *b) {
         if (x->kind != y->kind || x->local != y->local || x->value != y->value || x->second != y->second ||
             x->first_subscript != y->first_subscript || x->subscript_count != y->subscript_count ||
             x->target != y->target || x->index != y->index || x->scatter != y->scatter || x->own != y->own ||
-            x->partner != y->partner || x->place.line != y->place.line || x->place.column != y->place.column)
+            x->partner != y->partner || x->location.line != y->location.line ||
+            x->location.column != y->location.column)
             return false;
     }
     return true;

@@ -16,26 +16,26 @@ static void check_block(struct le_checker *c, struct le_stmts stmts) {
 static void start(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices) {
     le_checker_start(c, stmt, no_indices);
     if (++c->now.depth >= LE_DEPTH_MAX) /* an expression needs one more */
-        le_checker_fail(c, stmt->place, "split it into several statements",
+        le_checker_fail(c, stmt->location, "split it into several statements",
                         "blocks and else-ifs are nested too deeply (limit: %d)", LE_DEPTH_MAX);
 }
 
 static int open_step(struct le_checker *c, enum le_step_kind kind, struct le_tree_node *value) {
-    struct le_step *step = le_checker_step(c, kind, c->now.stmt->place);
+    struct le_step *step = le_checker_step(c, kind, c->now.stmt->location);
     step->value = value;
     le_checker_finish(c, step);
     return c->now.steps->count - 1;
 }
 
 static void close_step(struct le_checker *c, int opened) {
-    le_checker_step(c, LE_STEP_END, c->now.stmt->place)->partner = opened;
+    le_checker_step(c, LE_STEP_END, c->now.stmt->location)->partner = opened;
     c->now.steps->at[opened].partner = c->now.steps->count - 1;
 }
 
 /* ---- if */
 
 static int open_else(struct le_checker *c, int opened) {
-    le_checker_step(c, LE_STEP_ELSE, c->now.stmt->place);
+    le_checker_step(c, LE_STEP_ELSE, c->now.stmt->location);
     c->now.steps->at[opened].partner = c->now.steps->count - 1;
     return c->now.steps->count - 1;
 }
@@ -79,9 +79,9 @@ static struct le_index *for_index(struct le_checker *c, const struct le_stmt *st
     struct le_name *name = le_checker_name(c, stmt->name);
     if (name->conflict)
         le_checker_leave(c);
-    le_checker_unused(c, name, binder->place);
+    le_checker_unused(c, name, binder->location);
     int place = c->all.count;
-    struct le_index *index = le_checker_index(c, name, binder->place);
+    struct le_index *index = le_checker_index(c, name, binder->location);
     struct le_scope scope = le_checker_scope(c);
     le_checker_range(c, index, &binder->range, &scope);
     le_checker_no_dots(c);
@@ -130,7 +130,7 @@ static void check_break(struct le_checker *c, const struct le_stmt *stmt) {
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     if (c->now.loop < 0)
         le_checker_leave(c); /* structure.c has reported it */
-    le_checker_step(c, LE_STEP_BREAK, stmt->place)->partner = c->now.loop;
+    le_checker_step(c, LE_STEP_BREAK, stmt->location)->partner = c->now.loop;
 }
 
 static void check_return(struct le_checker *c, const struct le_stmt *stmt) {
@@ -138,7 +138,7 @@ static void check_return(struct le_checker *c, const struct le_stmt *stmt) {
         le_checker_leave(c);
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
     struct le_tree_node *value = le_resolve_scalar(c, stmt->value);
-    le_checker_step(c, LE_STEP_RETURN, stmt->place)->value = value;
+    le_checker_step(c, LE_STEP_RETURN, stmt->location)->value = value;
 }
 
 /* ---- each */
@@ -151,8 +151,8 @@ static void bind_indices(struct le_checker *c, const struct le_stmt *stmt) {
         struct le_name *name = le_checker_name(c, binder->name);
         if (name->conflict)
             le_checker_leave(c);
-        le_checker_unused(c, name, binder->place);
-        struct le_index *index = le_checker_index(c, name, binder->place);
+        le_checker_unused(c, name, binder->location);
+        struct le_index *index = le_checker_index(c, name, binder->location);
         struct le_scope scope = le_checker_scope(c);
         if (binder->has_range)
             le_checker_range(c, index, &binder->range, &scope);
@@ -166,8 +166,8 @@ static void bind_indices(struct le_checker *c, const struct le_stmt *stmt) {
 struct written {
     const struct le_tree_node *left;
     bool read;
-    struct le_place wrong;         /* the first store that does not fit; {0}: all do */
-    struct le_place read_place;    /* of the read that the message names */
+    struct le_location wrong;      /* the first store that does not fit; {0}: all do */
+    struct le_location read_place; /* of the read that the message names */
     unsigned axes[LE_INDICES_MAX]; /* by index of the each: bit mask of the axes at which all accesses have it bare */
 };
 
@@ -191,19 +191,19 @@ static void add_access(struct le_checker *c, struct written *written, const stru
     if (!fits && c->free.count == 0)
         written->axes[0] = 0; /* stands for `...` */
     if (!access->left && (!written->read || !fits))
-        written->read_place = node->place;
+        written->read_place = node->location;
     if (access->left && !fits && written->wrong.line == 0)
-        written->wrong = node->place;
+        written->wrong = node->location;
     written->read = written->read || !access->left;
 }
 
 static void check_written(struct le_checker *c, const struct written *written) {
     const char *name = written->left->symbol->name;
-    struct le_place place = written->wrong.line ? written->wrong : written->left->place;
+    struct le_location location = written->wrong.line ? written->wrong : written->left->location;
     for (int i = 0; written->read && i < c->free.count + (c->free.count == 0); i++)
         if (written->axes[i] == 0)
             le_checker_fail(
-                c, place, "write to another array, or read a copy that is made before the each",
+                c, location, "write to another array, or read a copy that is made before the each",
                 "'%s' is written here and read in line %d: in an each both need '%s' bare, in the same place", name,
                 written->read_place.line, c->free.count ? c->free.at[i]->name : "...");
 }

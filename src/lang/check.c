@@ -7,10 +7,10 @@
 
 /* ---- steps */
 
-struct le_step *le_checker_step(struct le_checker *c, enum le_step_kind kind, struct le_place place) {
+struct le_step *le_checker_step(struct le_checker *c, enum le_step_kind kind, struct le_location location) {
     struct le_step *step = LE_PUSH(c->arena, c->now.steps);
     *step = (struct le_step){.kind = kind,
-                             .place = place,
+                             .location = location,
                              .offset = c->now.stmt->offset,
                              .size_bytes = c->now.stmt->size_bytes,
                              .conditional = c->now.conditional};
@@ -45,7 +45,7 @@ _Noreturn static void fail_circle(struct le_checker *c, const bool *placed) {
     int first = 0;
     while (placed[first])
         first++;
-    le_checker_fail(c, c->free.at[first]->place, NULL, "the range of index '%s' depends on itself",
+    le_checker_fail(c, c->free.at[first]->location, NULL, "the range of index '%s' depends on itself",
                     c->free.at[first]->name);
 }
 
@@ -90,14 +90,14 @@ static void add_where(struct le_checker *c, const struct le_stmt *stmt) {
     for (int k = 0; k < stmt->binders.count; k++) {
         const struct le_ast_binder *binder = &stmt->binders.at[k];
         if (binder->dots)
-            le_checker_fail(c, binder->place, "remove it from the `where`", "`...` cannot have a range");
+            le_checker_fail(c, binder->location, "remove it from the `where`", "`...` cannot have a range");
         struct le_name *name = le_checker_name(c, binder->name);
         if (name->conflict)
             le_checker_leave(c);
-        le_checker_unused(c, name, binder->place);
-        struct le_index *index = le_checker_free_index(c, name, binder->place);
+        le_checker_unused(c, name, binder->location);
+        struct le_index *index = le_checker_free_index(c, name, binder->location);
         if (index->has_range)
-            le_checker_fail(c, binder->place, NULL, "index '%s' has two ranges", binder->name);
+            le_checker_fail(c, binder->location, NULL, "index '%s' has two ranges", binder->name);
         if (binder->has_range)
             le_checker_range(c, index, &binder->range, &scope);
     }
@@ -141,9 +141,9 @@ static void check_reduced(struct le_checker *c, const struct le_stmt *stmt, cons
         return;
     const char *advice = reduce_advice(c, value, names, first);
     if (stmt->op == LE_ASSIGN_SET)
-        le_checker_fail(c, first->place, advice, "index '%s' is not on the left", first->name);
+        le_checker_fail(c, first->location, advice, "index '%s' is not on the left", first->name);
     if (stmt->op == LE_ASSIGN_SUB || stmt->op == LE_ASSIGN_DIV)
-        le_checker_fail(c, first->place, advice, "'%s' cannot reduce, and index '%s' is not on the left",
+        le_checker_fail(c, first->location, advice, "'%s' cannot reduce, and index '%s' is not on the left",
                         stmt->op == LE_ASSIGN_SUB ? "-=" : "/=", first->name);
 }
 
@@ -154,7 +154,7 @@ static void check_new_array(struct le_checker *c, const struct le_stmt *stmt, co
         for (int j = 0; bare && j < k; j++)
             bare = left->children[j]->index != subscript->index;
         if (!bare)
-            le_checker_fail(c, subscript->place,
+            le_checker_fail(c, subscript->location,
                             le_arena_format(c->arena, "declare its shape above: `out %s: f64[...]`", stmt->name),
                             "'%s' is new, so its subscripts must be distinct bare indices", stmt->name);
     }
@@ -187,7 +187,7 @@ static const char *no_value_advice(struct le_checker *c, const struct le_stmt *s
 /* The existing symbol that an assignment changes; in a def's block only a local one. */
 static struct le_symbol *find_assigned(const struct le_checker *c, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
-    if (c->now.in_call && !(binding && le_block_within(binding->block, c->now.element)))
+    if (c->now.in_call && !(binding && le_syntax_block_within(binding->block, c->now.element)))
         return NULL;
     return binding ? binding->symbol : name->symbol;
 }
@@ -195,16 +195,17 @@ static struct le_symbol *find_assigned(const struct le_checker *c, const struct 
 static void check_name(struct le_checker *c, const struct le_stmt *stmt, const struct le_name *name) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (le_frame_argument(c->now.frame, stmt->name, NULL))
-        le_checker_fail(c, stmt->place, "choose another name", "'%s' is a parameter, and stands for an array",
+        le_checker_fail(c, stmt->location, "choose another name", "'%s' is a parameter, and stands for an array",
                         stmt->name);
     if (name->conflict || name->broken || (!c->now.in_call && !binding && name->is_index))
         le_checker_leave(c);
     if (binding && binding->index)
-        le_checker_fail(c, stmt->place, "choose another name", "'%s' is an index and cannot be assigned", stmt->name);
+        le_checker_fail(c, stmt->location, "choose another name", "'%s' is an index and cannot be assigned",
+                        stmt->name);
 }
 
 static _Noreturn void fail_array_in_def(struct le_checker *c, const struct le_stmt *stmt) {
-    le_checker_fail(c, stmt->place, NULL, "'%s': a def's block can read arrays, but not write them", stmt->name);
+    le_checker_fail(c, stmt->location, NULL, "'%s': a def's block can read arrays, but not write them", stmt->name);
 }
 
 /* The symbol that is assigned: an existing one, an input that `op=` updates, or a new one, which is not added yet. */
@@ -215,21 +216,21 @@ static struct le_symbol *find_target(struct le_checker *c, const struct le_stmt 
         return symbol;
     struct le_scope scope = le_checker_scope(c);
     if (le_checker_definition(name, &scope))
-        le_checker_fail(c, stmt->place, "choose another name", "'%s' is a def", stmt->name);
+        le_checker_fail(c, stmt->location, "choose another name", "'%s' is a def", stmt->name);
     if (c->now.in_call && stmt->has_subscripts)
         fail_array_in_def(c, stmt);
     if (stmt->op != LE_ASSIGN_SET && (c->now.in_call || name->ended))
-        le_checker_fail(c, stmt->place,
+        le_checker_fail(c, stmt->location,
                         c->now.in_call ? "set it in the def: what a def's block assigns is private to it"
                                        : "declare it before the block",
                         "'%s' has no value", stmt->name);
     symbol = LE_NEW(c->arena, struct le_symbol);
-    *symbol = (struct le_symbol){.name = stmt->name, .place = stmt->place, .is_array = stmt->has_subscripts};
+    *symbol = (struct le_symbol){.name = stmt->name, .location = stmt->location, .is_array = stmt->has_subscripts};
     if (stmt->op == LE_ASSIGN_SET)
         return symbol;
     symbol->is_input = symbol->update_only = symbol->any_kind = true;
     symbol->is_array = false;
-    symbol->place.span = (int)strlen(stmt->name);
+    symbol->location.span = (int)strlen(stmt->name);
     return le_checker_add_symbol(c, name, symbol);
 }
 
@@ -237,9 +238,9 @@ static struct le_tree_node *resolve_left(struct le_checker *c, const struct le_s
     if (!stmt->has_subscripts)
         return NULL;
     bool dots = stmt->subscripts.at[0]->kind == LE_AST_DOTS;
-    struct le_place place = stmt->place;
-    place.span = (int)strlen(stmt->name);
-    struct le_tree_node *left = le_checker_node(c, LE_TREE_READ, place, stmt->subscripts.count - dots);
+    struct le_location location = stmt->location;
+    location.span = (int)strlen(stmt->name);
+    struct le_tree_node *left = le_checker_node(c, LE_TREE_READ, location, stmt->subscripts.count - dots);
     left->symbol = target;
     left->dots = dots;
     for (int k = 0; k < left->child_count; k++)
@@ -249,13 +250,13 @@ static struct le_tree_node *resolve_left(struct le_checker *c, const struct le_s
 
 /* Checks that the existing symbol's kind and rank fit the left side. */
 static void check_target(struct le_checker *c, struct le_symbol *target, const struct le_tree_node *left,
-                         struct le_place place) {
+                         struct le_location location) {
     if (left)
-        le_checker_use_array(c, target, left->child_count, left->dots, place);
+        le_checker_use_array(c, target, left->child_count, left->dots, location);
     else
-        le_checker_use_scalar(c, target, place);
+        le_checker_use_scalar(c, target, location);
     if (c->now.element && !left && !target->local)
-        le_checker_fail(c, place, "use another name for what each element computes",
+        le_checker_fail(c, location, "use another name for what each element computes",
                         "'%s' comes from outside the each, and is read-only inside it", target->name);
 }
 
@@ -263,12 +264,12 @@ static void add_target(struct le_checker *c, const struct le_stmt *stmt, struct 
                        const struct le_tree_node *left) {
     if (left) {
         if (c->now.element)
-            le_checker_fail(c, stmt->place,
+            le_checker_fail(c, stmt->location,
                             le_arena_format(c->arena, "declare it before the each: `out %s: f64[...]`", stmt->name),
                             "'%s' has no shape: an each cannot make new arrays", stmt->name);
         check_new_array(c, stmt, left);
         if (left->child_count > LEAT_RANK_MAX)
-            le_checker_fail(c, stmt->place, NULL, "'%s' has %d axes; the limit is %d", stmt->name, left->child_count,
+            le_checker_fail(c, stmt->location, NULL, "'%s' has %d axes; the limit is %d", stmt->name, left->child_count,
                             LEAT_RANK_MAX);
         target->rank = left->child_count;
         target->any_rank = left->dots;
@@ -292,14 +293,14 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     bool is_new = !known;
     if (known) {
         target = known;
-        check_target(c, target, left, stmt->place);
+        check_target(c, target, left, stmt->location);
     }
     if (left)
         left->symbol = target;
     if (!(left && left->dots))
         le_checker_no_dots(c);
     if (left && left->dots && c->now.element && !c->now.binds_dots)
-        le_checker_fail(c, left->place, "write `each ..., i { }`", "the each does not bind `...`");
+        le_checker_fail(c, left->location, "write `each ..., i { }`", "the each does not bind `...`");
     if (!c->now.element)
         check_reduced(c, stmt, left, value);
     if (target->update_only && !target->no_value)
@@ -309,7 +310,7 @@ static void check_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     else if (left)
         le_checker_access(c, left)->left = true;
     target->assigned = true;
-    struct le_step *step = le_checker_step(c, LE_STEP_ASSIGN, stmt->place);
+    struct le_step *step = le_checker_step(c, LE_STEP_ASSIGN, stmt->location);
     step->symbol = target;
     step->op = stmt->op;
     step->is_new = is_new;
@@ -398,7 +399,7 @@ void le_check_statements(struct le_checker *c, struct le_stmts stmts) {
     struct le_position position = c->now;
     struct amount reached = {0};
     bool ends = false;
-    for (int k = 0; k < stmts.count && !le_faults_full() && !is_too_large(c); k++) {
+    for (int k = 0; k < stmts.count && !le_program_errors_full() && !is_too_large(c); k++) {
         if (c->now.in_call)
             check_statement(c, stmts.at[k]);
         else
@@ -419,9 +420,9 @@ static void check_marked(const struct le_checker *c) {
     for (int k = 0; k < c->names.count; k++) {
         const struct le_name *name = c->names.at[k];
         if (name->wants_out && !name->symbol && name->ended)
-            le_fault_add(LEAT_PROGRAM, name->out_place,
-                         "declare it before the block: `out y = 0`, or `out y: f64[...]`",
-                         "'%s' is set only in a block, and ends with the block", name->text);
+            le_program_error_add(LEAT_PROGRAM, name->out_location,
+                                 "declare it before the block: `out y = 0`, or `out y: f64[...]`",
+                                 "'%s' is set only in a block, and ends with the block", name->text);
     }
 }
 
@@ -430,8 +431,8 @@ static void check_results(const struct le_checker *c) {
     for (int k = 0; k < c->symbols.count; k++)
         if (!c->symbols.at[k]->in_block && c->symbols.at[k]->name[0])
             return;
-    le_fault_add(LEAT_PROGRAM, (struct le_place){0}, "assign a name outside of all blocks",
-                 "the program has no result");
+    le_program_error_add(LEAT_PROGRAM, (struct le_location){0}, "assign a name outside of all blocks",
+                         "the program has no result");
 }
 
 static void finish_tree(struct le_checker *c) {
@@ -441,7 +442,7 @@ static void finish_tree(struct le_checker *c) {
     tree->steps = c->steps.at;
     tree->step_count = c->steps.count;
     tree->index_names = c->index_names.at;
-    tree->index_places = c->index_places.at;
+    tree->index_locations = c->index_locations.at;
     tree->index_name_count = c->index_names.count;
 }
 

@@ -9,17 +9,17 @@
 
 /* A block of statements, or the block of a def that is being inlined. Names set in it end with it. NULL is the
  * program's top level. */
-struct le_block {
-    const struct le_block *outer; /* the enclosing block in the text, whose names are visible, too */
-    int limit;                    /* defs with this number or above are not visible */
-    struct le_block *before;      /* the block that was open before */
-    int mark;                     /* the number of changes when it was opened */
+struct le_syntax_block {
+    const struct le_syntax_block *outer; /* the enclosing block in the text, whose names are visible, too */
+    int limit;                           /* defs with this number or above are not visible */
+    struct le_syntax_block *before;      /* the block that was open before */
+    int mark;                            /* the number of changes when it was opened */
 };
 /* What a name means in a block: a symbol, or the index of a `for` or an `each`. */
 struct le_binding {
     struct le_symbol *symbol;
     struct le_index *index;
-    const struct le_block *block;
+    const struct le_syntax_block *block;
     struct le_binding *older;
 };
 struct le_frame;
@@ -27,7 +27,7 @@ struct le_definition {
     const struct le_stmt *stmt;
     int number;                  /* of its statement: a def sees only defs with lower numbers */
     struct le_definition *older; /* def of the same name */
-    const struct le_block *block;
+    const struct le_syntax_block *block;
     const struct le_frame *frame; /* in force where the def stands */
     bool *takes_array;            /* by parameter: whether it stands for an array */
 };
@@ -37,17 +37,17 @@ struct le_name {
     const char *text;
     /* from classify.c, over the whole program */
     bool declared, assigned, subscripted, bound, bare, mentioned;
-    struct le_place index_place; /* where it is first used as an index */
-    struct le_place value_place; /* where it is first used as a value */
-    const char *value_use;       /* how, for a message: "is assigned" */
-    int local;                   /* how many enclosing parameters and reductions bind the name */
+    struct le_location index_location; /* where it is first used as an index */
+    struct le_location value_place;    /* where it is first used as a value */
+    const char *value_use;             /* how, for a message: "is assigned" */
+    int local;                         /* how many enclosing parameters and reductions bind the name */
     bool is_index, conflict;
     /* as the statements are checked */
-    bool wants_out;                  /* an `out` precedes the first assignment or use */
-    bool listed;                     /* is in the list of index names */
-    bool ended;                      /* a block that set it has ended */
-    const struct le_block *ended_in; /* a block inside this def's block, which set it, has ended */
-    struct le_place out_place;
+    bool wants_out;                         /* an `out` precedes the first assignment or use */
+    bool listed;                            /* is in the list of index names */
+    bool ended;                             /* a block that set it has ended */
+    const struct le_syntax_block *ended_in; /* a block inside this def's block, which set it, has ended */
+    struct le_location out_location;
     struct le_symbol *symbol; /* at the top level */
     /* what a block may change, until it ends */
     bool broken; /* the statement that sets it has an error: uses report no further ones */
@@ -69,16 +69,16 @@ struct le_frame {
     const struct le_frame *outer; /* of the enclosing def */
 };
 /* Indices of the enclosing reductions, innermost first. */
-struct le_bound {
+struct le_index_bounds {
     const char *name;
     struct le_index *index;
-    const struct le_bound *outer;
+    const struct le_index_bounds *outer;
 };
 /* Where a name is looked up. */
 struct le_scope {
     const struct le_frame *frame;
-    const struct le_bound *bound;
-    const struct le_block *block;
+    const struct le_index_bounds *bound;
+    const struct le_syntax_block *block;
     int limit; /* defs with this number or above are not visible */
 };
 
@@ -103,16 +103,16 @@ struct le_position {
     int conditions;      /* how many of these are ?:, && and || of the statement at hand */
     int dots_reductions; /* enclosing reductions over `...` */
     bool has_dots;       /* `...` stands outside of them, for at least one axis */
-    struct le_place dots_place;
+    struct le_location dots_location;
     const struct le_symbol *owner; /* the symbol that the statement assigns */
-    struct le_block *block;
+    struct le_syntax_block *block;
     const struct le_frame *frame;
     struct le_steps *steps;
     int loop; /* step of the innermost `for` or `while`; -1: none */
     bool in_for, conditional;
     /* In an `each` or a def's block, which run for one element: what is assigned inside this block is private to the
      * element. */
-    const struct le_block *element;
+    const struct le_syntax_block *element;
     bool in_call;
     bool binds_dots; /* the each binds `...` */
 };
@@ -130,9 +130,9 @@ struct le_checker {
         int count, capacity;
     } index_names;
     struct {
-        struct le_place *at;
+        struct le_location *at;
         int count, capacity;
-    } index_places;
+    } index_locations;
     struct le_names numbers; /* from names to their position in `names` */
     struct {
         struct le_name **at;
@@ -159,8 +159,8 @@ struct le_checker {
 
 #define LE_SCALAR_NEEDED "a scalar is required"
 
-_Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format,
-                               ...) __attribute__((format(printf, 4, 5)));
+_Noreturn void le_checker_fail(struct le_checker *c, struct le_location location, const char *expected,
+                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Leaves the statement without an error: it has been reported already. */
 _Noreturn void le_checker_leave(struct le_checker *c);
 struct le_name *le_checker_name(struct le_checker *c, const char *text);
@@ -179,32 +179,34 @@ bool le_stmt_ends(const struct le_stmt *stmt); /* whether what follows it in its
 const struct le_stmt *le_stmt_chained(const struct le_stmt *stmt);
 
 /* scope.c: blocks, and the meaning of names in them. */
-struct le_block *le_checker_open(struct le_checker *c, const struct le_block *outer, int limit);
+struct le_syntax_block *le_checker_open(struct le_checker *c, const struct le_syntax_block *outer, int limit);
 void le_checker_close(struct le_checker *c);
 /* Closes all blocks that were opened inside `block`. */
-void le_checker_unwind(struct le_checker *c, const struct le_block *block);
+void le_checker_unwind(struct le_checker *c, const struct le_syntax_block *block);
 /* Must be called before a name is changed in a block. */
 void le_checker_change(struct le_checker *c, struct le_name *name);
 void le_checker_bind(struct le_checker *c, struct le_name *name, struct le_symbol *symbol, struct le_index *index);
 /* The binding that is visible from the block; NULL: none. */
-const struct le_binding *le_checker_binding(const struct le_name *name, const struct le_block *from);
+const struct le_binding *le_checker_binding(const struct le_name *name, const struct le_syntax_block *from);
 /* The symbol, or NULL. */
-struct le_symbol *le_checker_find(const struct le_name *name, const struct le_block *from);
+struct le_symbol *le_checker_find(const struct le_name *name, const struct le_syntax_block *from);
 const struct le_definition *le_checker_definition(const struct le_name *name, const struct le_scope *scope);
-bool le_block_within(const struct le_block *block, const struct le_block *outer);
+bool le_syntax_block_within(const struct le_syntax_block *block, const struct le_syntax_block *outer);
 
 /* symbol.c: adds an input when it is first used. `use` does not matter if its kind is known. */
-enum le_use { LE_USE_SCALAR, LE_USE_ARRAY, LE_USE_DECLARED };
+enum le_name_use { LE_USE_SCALAR, LE_USE_ARRAY, LE_USE_DECLARED };
 struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *name, struct le_symbol *symbol);
-struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, enum le_use use, struct le_place place);
+struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, enum le_name_use use,
+                                   struct le_location location);
 /* Records that the symbol is used with count subscripts, after `...` if dots is set. */
-void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int count, bool dots, struct le_place place);
-void le_checker_use_scalar(struct le_checker *c, struct le_symbol *symbol, struct le_place place);
+void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int count, bool dots,
+                          struct le_location location);
+void le_checker_use_scalar(struct le_checker *c, struct le_symbol *symbol, struct le_location location);
 
 /* resolve.c */
 void le_checker_start(struct le_checker *c, const struct le_stmt *stmt, const char *no_indices);
 /* Counts nodes; fails if the program is too large. */
-void le_checker_count(struct le_checker *c, int count, struct le_place place);
+void le_checker_count(struct le_checker *c, int count, struct le_location location);
 struct le_tree_node *le_resolve(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope);
 /* The scope outside of all reductions and expression defs. */
 struct le_scope le_checker_scope(const struct le_checker *c);
@@ -216,14 +218,14 @@ void le_checker_no_dots(struct le_checker *c);
 /* The argument that the name stands for; NULL if it is not a parameter here. *where becomes its frame; may be NULL. */
 const struct le_ast *le_frame_argument(const struct le_frame *frame, const char *name, const struct le_frame **where);
 /* Makes an index, for a reduction, `each` or `for`. */
-struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, struct le_place place);
+struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, struct le_location location);
 /* Fails if the name is the index of an enclosing `each` or `for`. */
-void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_place place);
+void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_location location);
 /* The statement's free index of that name; made at its first use. */
-struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_place place);
+struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_location location);
 void le_checker_range(struct le_checker *c, struct le_index *index, const struct le_ast_range *range,
                       const struct le_scope *scope);
-struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_place place,
+struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_location location,
                                      int child_count);
 struct le_access *le_checker_access(struct le_checker *c, struct le_tree_node *read);
 
@@ -233,7 +235,7 @@ struct le_tree_node *le_resolve_definition(struct le_checker *c, const struct le
                                            const struct le_definition *definition);
 
 /* steps */
-struct le_step *le_checker_step(struct le_checker *c, enum le_step_kind kind, struct le_place place);
+struct le_step *le_checker_step(struct le_checker *c, enum le_step_kind kind, struct le_location location);
 /* Moves the indices and accesses collected since le_checker_start into the step; does nothing inside an element. */
 void le_checker_finish(struct le_checker *c, struct le_step *step);
 

@@ -12,16 +12,16 @@ static void visit_all(struct le_checker *c, const struct le_asts *list, int firs
 }
 
 /* use: how the text uses the name there. */
-static void set_value(struct le_name *name, struct le_place place, const char *use) {
+static void set_value(struct le_name *name, struct le_location location, const char *use) {
     if (!name->value_use) {
-        name->value_place = place;
+        name->value_place = location;
         name->value_use = use;
     }
 }
 
-static void set_index_place(struct le_name *name, struct le_place place) {
+static void set_index_place(struct le_name *name, struct le_location location) {
     if (!name->bare && !name->bound)
-        name->index_place = place;
+        name->index_location = location;
 }
 
 static void visit_name(struct le_checker *c, const struct le_ast *ast, bool in_subscript) {
@@ -30,17 +30,17 @@ static void visit_name(struct le_checker *c, const struct le_ast *ast, bool in_s
         return;
     name->mentioned = true;
     if (in_subscript) {
-        set_index_place(name, ast->place);
+        set_index_place(name, ast->location);
         name->bare = true;
     }
 }
 
-static void visit_array(struct le_checker *c, const char *text, struct le_place place) {
+static void visit_array(struct le_checker *c, const char *text, struct le_location location) {
     struct le_name *name = le_checker_name(c, text);
     if (name->local > 0)
         return;
     name->subscripted = name->mentioned = true;
-    set_value(name, place, "is read as an array");
+    set_value(name, location, "is read as an array");
 }
 
 /* Binds the names, each from its binder on. */
@@ -56,7 +56,7 @@ static void visit_binders(struct le_checker *c, const struct le_ast_binders *bin
         if (binder->dots)
             continue;
         struct le_name *name = le_checker_name(c, binder->name);
-        set_index_place(name, binder->place);
+        set_index_place(name, binder->location);
         name->bound = true;
         name->local += local;
     }
@@ -79,7 +79,7 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
         visit_name(c, ast, in_subscript);
         return;
     case LE_AST_SUBSCRIPT:
-        visit_array(c, ast->name, ast->place);
+        visit_array(c, ast->name, ast->location);
         visit_all(c, &ast->children, 0, true);
         return;
     case LE_AST_REDUCE:
@@ -89,7 +89,7 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
         bool is_len =
             strcmp(ast->name, "len") == 0 && ast->children.count > 0 && ast->children.at[0]->kind == LE_AST_NAME;
         if (is_len)
-            visit_array(c, ast->children.at[0]->name, ast->children.at[0]->place);
+            visit_array(c, ast->children.at[0]->name, ast->children.at[0]->location);
         visit_all(c, &ast->children, is_len, in_subscript);
         return;
     }
@@ -102,7 +102,7 @@ static void visit(struct le_checker *c, const struct le_ast *ast, bool in_subscr
 static void declare_size(struct le_checker *c, const struct le_ast_item *item, const struct le_ast *size) {
     struct le_name *name = le_checker_name(c, size->name);
     name->declared = true;
-    set_value(name, size->place, le_arena_format(c->arena, "is bound to an extent by `in %s[...]`", item->name));
+    set_value(name, size->location, le_arena_format(c->arena, "is bound to an extent by `in %s[...]`", item->name));
 }
 
 static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) {
@@ -111,7 +111,7 @@ static void visit_declaration(struct le_checker *c, const struct le_stmt *stmt) 
         struct le_name *name = le_checker_name(c, item->name);
         name->declared = name->declared || name->local == 0;
         if (name->local == 0)
-            set_value(name, item->place, "is declared");
+            set_value(name, item->location, "is declared");
         for (int d = 0; d < item->sizes.count; d++) {
             const struct le_ast *size = item->sizes.at[d];
             if (stmt->decl == LE_DECL_IN && size->kind == LE_AST_NAME)
@@ -129,7 +129,7 @@ static void visit_assignment(struct le_checker *c, const struct le_stmt *stmt) {
     bool own = name->local > 0;
     name->assigned = name->assigned || !own;
     if (!own)
-        set_value(name, stmt->place, "is assigned");
+        set_value(name, stmt->location, "is assigned");
     name->subscripted = name->subscripted || (stmt->has_subscripts && !own);
     visit_all(c, &stmt->subscripts, 0, true);
     visit(c, stmt->value, false);
@@ -211,6 +211,6 @@ void le_classify(struct le_checker *c, struct le_stmts stmts) {
         name->conflict = true;
         const char *advice = le_arena_format(c->arena, "it %s in line %d, and is an index here: rename one of them",
                                              name->value_use, name->value_place.line);
-        le_fault_add(LEAT_PROGRAM, name->index_place, advice, "'%s' is a value and an index", name->text);
+        le_program_error_add(LEAT_PROGRAM, name->index_location, advice, "'%s' is a value and an index", name->text);
     }
 }

@@ -13,7 +13,7 @@ struct le_tree_node *le_make_child(struct le_tree_node *node) {
 static struct le_tree_node *new_node(struct le_maker *m, enum le_tree_kind kind, int count) {
     struct le_tree_node *node = LE_NEW(m->arena, struct le_tree_node);
     node->kind = kind;
-    node->place = m->place;
+    node->location = m->location;
     node->type = node->operand = m->type;
     node->child_count = count;
     if (count > 0)
@@ -21,7 +21,7 @@ static struct le_tree_node *new_node(struct le_maker *m, enum le_tree_kind kind,
     return node;
 }
 
-struct le_tree_node *le_make_number(struct le_maker *m, double value) {
+struct le_tree_node *le_make_host_scalar(struct le_maker *m, double value) {
     struct le_tree_node *node = new_node(m, LE_TREE_CONST, 0);
     node->type = LE_WEAK_FLOAT;
     node->operand = LE_NONE;
@@ -62,7 +62,7 @@ static struct le_tree_node *op2(struct le_maker *m, enum le_op op, struct le_tre
 
 /* op with a number. */
 static struct le_tree_node *with(struct le_maker *m, enum le_op op, struct le_tree_node *a, double value) {
-    return le_make_op(m, op, a, le_make_number(m, value));
+    return le_make_op(m, op, a, le_make_host_scalar(m, value));
 }
 
 static bool is_narrow(const struct le_maker *m) {
@@ -76,7 +76,7 @@ static struct le_parts select_parts(struct le_maker *m, struct le_tree_node *con
 }
 
 static struct le_parts numbers(struct le_maker *m, double re, double im) {
-    return (struct le_parts){le_make_number(m, re), le_make_number(m, im)};
+    return (struct le_parts){le_make_host_scalar(m, re), le_make_host_scalar(m, im)};
 }
 
 /* ---- comparison */
@@ -114,7 +114,7 @@ static struct le_parts divide(struct le_maker *m, struct le_parts a, struct le_p
     struct le_tree_node *u = le_make_select(m, wide, a.re, a.im), *v = le_make_select(m, wide, a.im, a.re);
     struct le_tree_node *ratio = op2(m, LE_OP_DIV, q, p);
     struct le_tree_node *bottom = op2(m, LE_OP_ADD, op2(m, LE_OP_MUL, q, ratio), p);
-    struct le_tree_node *scale = op2(m, LE_OP_DIV, le_make_number(m, 1), bottom);
+    struct le_tree_node *scale = op2(m, LE_OP_DIV, le_make_host_scalar(m, 1), bottom);
     struct le_tree_node *turned = op2(m, LE_OP_MUL, u, ratio);
     struct le_tree_node *top = le_make_select(m, wide, op2(m, LE_OP_SUB, v, turned), op2(m, LE_OP_SUB, turned, v));
     struct le_parts quotient = {
@@ -131,7 +131,7 @@ static struct le_parts divide(struct le_maker *m, struct le_parts a, struct le_p
 /* e**re * (cos im, sin im); e**re in two factors, so that a product that is not too large does not overflow. */
 struct le_parts le_parts_exp(struct le_maker *m, struct le_parts a) {
     double most = is_narrow(m) ? 88 : 709;
-    struct le_tree_node *rest = op2(m, LE_OP_MAX, with(m, LE_OP_SUB, a.re, most), le_make_number(m, 0));
+    struct le_tree_node *rest = op2(m, LE_OP_MAX, with(m, LE_OP_SUB, a.re, most), le_make_host_scalar(m, 0));
     struct le_tree_node *first = op1(m, LE_OP_EXP, with(m, LE_OP_MIN, a.re, most)), *second = op1(m, LE_OP_EXP, rest);
     struct le_tree_node *size = op1(m, LE_OP_EXP, a.re);
     struct le_tree_node *re = op2(m, LE_OP_MUL, op2(m, LE_OP_MUL, first, op1(m, LE_OP_COS, a.im)), second);
@@ -140,8 +140,8 @@ struct le_parts le_parts_exp(struct le_maker *m, struct le_parts a) {
     struct le_tree_node *no_angle = op2(m, LE_OP_AND, op1(m, LE_OP_ISINF, a.re),
                                         op2(m, LE_OP_OR, op1(m, LE_OP_ISINF, a.im), op1(m, LE_OP_ISNAN, a.im)));
     struct le_tree_node *vanishes = op2(m, LE_OP_AND, no_angle, with(m, LE_OP_LT, a.re, 0));
-    struct le_tree_node *signed_zero = le_make_select(m, op1(m, LE_OP_ISNAN, a.im), le_make_number(m, 0),
-                                                      op2(m, LE_OP_DIV, le_make_number(m, 1), a.im));
+    struct le_tree_node *signed_zero = le_make_select(m, op1(m, LE_OP_ISNAN, a.im), le_make_host_scalar(m, 0),
+                                                      op2(m, LE_OP_DIV, le_make_host_scalar(m, 1), a.im));
     im = le_make_select(m, vanishes, signed_zero, im);
     return (struct le_parts){
         le_make_select(m, op2(m, LE_OP_OR, no_angle, is_real), size, re),
@@ -160,16 +160,18 @@ static struct scaling scale_for_root(struct le_maker *m, struct le_tree_node *re
     struct le_tree_node *is_large = op2(m, LE_OP_OR, with(m, LE_OP_GE, re, large), with(m, LE_OP_GE, im, large));
     struct le_tree_node *is_small = op2(m, LE_OP_AND, with(m, LE_OP_LT, re, small), with(m, LE_OP_LT, im, small));
     double up = narrow ? 0x1p60 : 0x1p100, back = narrow ? 0x1p-30 : 0x1p-50;
-    struct le_tree_node *one = le_make_number(m, 1);
+    struct le_tree_node *one = le_make_host_scalar(m, 1);
     return (struct scaling){
-        le_make_select(m, is_large, le_make_number(m, 0.25), le_make_select(m, is_small, le_make_number(m, up), one)),
-        le_make_select(m, is_large, le_make_number(m, 2), le_make_select(m, is_small, le_make_number(m, back), one)),
+        le_make_select(m, is_large, le_make_host_scalar(m, 0.25),
+                       le_make_select(m, is_small, le_make_host_scalar(m, up), one)),
+        le_make_select(m, is_large, le_make_host_scalar(m, 2),
+                       le_make_select(m, is_small, le_make_host_scalar(m, back), one)),
     };
 }
 
 /* Whether the sign is set, of zeros, too; NaN: false. */
 static struct le_tree_node *has_sign(struct le_maker *m, struct le_tree_node *a) {
-    struct le_tree_node *turned = op2(m, LE_OP_DIV, le_make_number(m, 1), a);
+    struct le_tree_node *turned = op2(m, LE_OP_DIV, le_make_host_scalar(m, 1), a);
     return with(m, LE_OP_LT, le_make_select(m, with(m, LE_OP_EQ, a, 0), turned, a), 0);
 }
 
@@ -188,7 +190,7 @@ struct le_parts le_parts_sqrt(struct le_maker *m, struct le_parts a) {
     };
     struct le_tree_node *as_it_is = op2(m, LE_OP_OR, infinite, with(m, LE_OP_EQ, root, 0));
     return (struct le_parts){
-        le_make_select(m, infinite, le_make_number(m, (double)INFINITY), out.re),
+        le_make_select(m, infinite, le_make_host_scalar(m, (double)INFINITY), out.re),
         le_make_select(m, as_it_is, a.im, out.im),
     };
 }
@@ -249,7 +251,7 @@ static struct le_parts counted_power(struct le_maker *m, struct le_parts a, stru
 /* A factor's part as C's annex G takes it where a product is to be infinite: only what is infinite in it counts, as 1
  * with its sign; in the other factor all but NaN does. */
 static struct le_tree_node *in_infinity(struct le_maker *m, struct le_tree_node *x, struct le_tree_node *has_infinity) {
-    struct le_tree_node *zero = le_make_number(m, 0);
+    struct le_tree_node *zero = le_make_host_scalar(m, 0);
     struct le_tree_node *unit = le_make_select(m, op1(m, LE_OP_ISINF, x), op1(m, LE_OP_SIGN, x), zero);
     struct le_tree_node *number = le_make_select(m, op1(m, LE_OP_ISNAN, x), zero, x);
     return le_make_select(m, has_infinity, unit, number);
@@ -262,7 +264,8 @@ static struct le_tree_node *is_infinite(struct le_maker *m, struct le_parts a) {
 /* As C's annex G multiplies: with an infinite factor the product is not NaN in both parts. */
 static struct le_parts multiply_infinite(struct le_maker *m, struct le_parts a, struct le_parts b) {
     struct le_parts plain = multiply(m, a, b);
-    struct le_tree_node *a_has = is_infinite(m, a), *b_has = is_infinite(m, b), *infinity = le_make_number(m, INFINITY);
+    struct le_tree_node *a_has = is_infinite(m, a), *b_has = is_infinite(m, b),
+                        *infinity = le_make_host_scalar(m, INFINITY);
     struct le_parts p = {in_infinity(m, a.re, a_has), in_infinity(m, a.im, a_has)};
     struct le_parts q = {in_infinity(m, b.re, b_has), in_infinity(m, b.im, b_has)};
     struct le_parts direction = multiply(m, p, q);

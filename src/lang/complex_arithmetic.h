@@ -9,11 +9,11 @@ struct le_parts {
 };
 struct le_maker {
     struct le_arena *arena;
-    struct le_place place;
+    struct le_location location;
     enum le_type type; /* of the parts that are made; what they are made of is converted to it */
 };
 
-struct le_tree_node *le_make_number(struct le_maker *m, double value); /* a weak float */
+struct le_tree_node *le_make_host_scalar(struct le_maker *m, double value); /* a weak float */
 struct le_tree_node *le_make_op(struct le_maker *m, enum le_op op, struct le_tree_node *a, struct le_tree_node *b);
 struct le_tree_node *le_make_select(struct le_maker *m, struct le_tree_node *condition, struct le_tree_node *then,
                                     struct le_tree_node *otherwise);

@@ -4,35 +4,35 @@
 #include "lang/complex_split.h"
 
 struct block {
-    struct le_splitter *c;
+    struct le_complex_splitter *c;
     const struct le_tree_node *from;
     enum le_type type; /* of the parts */
     struct list steps;
 };
 
-static struct block block_for(struct le_splitter *c, const struct le_tree_node *from) {
+static struct block block_for(struct le_complex_splitter *c, const struct le_tree_node *from) {
     return (struct block){.c = c, .from = from, .type = le_type_strong(le_type_part(from->type))};
 }
 
 static struct le_maker maker_of(const struct block *b) {
-    return (struct le_maker){.arena = b->c->arena, .place = b->from->place, .type = b->type};
+    return (struct le_maker){.arena = b->c->arena, .location = b->from->location, .type = b->type};
 }
 
 static struct le_step *add_step(struct block *b, enum le_step_kind kind) {
     struct le_step *step = LE_PUSH(b->c->arena, &b->steps);
-    *step = (struct le_step){.kind = kind, .place = b->from->place, .partner = -1};
+    *step = (struct le_step){.kind = kind, .location = b->from->location, .partner = -1};
     return step;
 }
 
 static struct le_tree_node *value_of(struct block *b, struct le_symbol *symbol) {
     struct le_tree_node *node = LE_NEW(b->c->arena, struct le_tree_node);
-    *node =
-        (struct le_tree_node){.kind = LE_TREE_SCALAR, .place = b->from->place, .type = symbol->type, .symbol = symbol};
+    *node = (struct le_tree_node){
+        .kind = LE_TREE_SCALAR, .location = b->from->location, .type = symbol->type, .symbol = symbol};
     return node;
 }
 
 static struct le_symbol *add_local(struct block *b, const char *name, struct le_tree_node *value) {
-    struct le_symbol *symbol = le_split_local(b->c, name, b->type);
+    struct le_symbol *symbol = le_complex_local(b->c, name, b->type);
     struct le_step *step = add_step(b, LE_STEP_NEW);
     step->symbol = symbol;
     step->value = le_make_child(value);
@@ -59,19 +59,19 @@ static struct le_parts end(struct block *b, struct le_parts result) {
     step->otherwise = le_make_child(result.im);
     struct le_tree_node *node = LE_NEW(b->c->arena, struct le_tree_node);
     *node = (struct le_tree_node){.kind = LE_TREE_CALL,
-                                  .place = b->from->place,
+                                  .location = b->from->location,
                                   .type = b->type,
                                   .operand = b->type,
                                   .steps = b->steps.at,
                                   .step_count = b->steps.count};
-    return le_split_given_back(b->c, node);
+    return le_complex_returned(b->c, node);
 }
 
 static struct le_parts end_with(struct block *b, struct le_twin result) {
     return end(b, (struct le_parts){value_of(b, result.re), value_of(b, result.im)});
 }
 
-struct le_parts le_split_sum(struct le_splitter *c, const struct le_tree_node *from, struct le_parts sums) {
+struct le_parts le_complex_sum(struct le_complex_splitter *c, const struct le_tree_node *from, struct le_parts sums) {
     struct block b = block_for(c, from);
     return end(&b, sums);
 }
@@ -83,37 +83,38 @@ static struct le_parts held(struct block *b, struct le_parts parts) {
     return (struct le_parts){value_of(b, re), value_of(b, im)};
 }
 
-struct le_parts le_split_together(struct le_splitter *c, const struct le_tree_node *from, struct le_parts parts) {
+struct le_parts le_complex_together(struct le_complex_splitter *c, const struct le_tree_node *from,
+                                    struct le_parts parts) {
     struct block b = block_for(c, from);
     b.type = le_type_compute(b.type);
     return end(&b, held(&b, parts));
 }
 
-struct le_parts le_split_computed(struct le_splitter *c, const struct le_tree_node *from) {
+struct le_parts le_complex_computed(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct block b = block_for(c, from);
     struct le_parts operands[2] = {{0}};
     for (int k = 0; k < from->child_count; k++)
-        operands[k] = held(&b, le_split_both(c, from->children[k]));
-    return end(&b, le_split_operate(c, from, operands[0], operands[1]));
+        operands[k] = held(&b, le_complex_both(c, from->children[k]));
+    return end(&b, le_complex_operate(c, from, operands[0], operands[1]));
 }
 
 /* ---- products */
 
 static void multiply(struct block *b, struct le_twin to) {
     struct le_maker m = maker_of(b);
-    struct le_parts body = le_split_term(b->c, b->from);
+    struct le_parts body = le_complex_term(b->c, b->from);
     struct le_symbol *re = add_local(b, "product", body.re), *im = add_local(b, "product", body.im);
     struct le_parts x = {value_of(b, to.re), value_of(b, to.im)}, y = {value_of(b, re), value_of(b, im)};
     assign_both(b, to, "product", le_parts_op(&m, LE_OP_MUL, x, y, NULL));
 }
 
-struct le_parts le_split_product(struct le_splitter *c, const struct le_tree_node *from) {
+struct le_parts le_complex_product(struct le_complex_splitter *c, const struct le_tree_node *from) {
     int count = from->index_count;
     struct block b = block_for(c, from);
     struct le_maker m = maker_of(&b);
-    struct le_index **indices = le_split_indices(c, from->indices, count);
-    struct le_twin product = {.re = add_local(&b, "product", le_make_number(&m, 1)),
-                              .im = add_local(&b, "product", le_make_number(&m, 0))};
+    struct le_index **indices = le_complex_indices(c, from->indices, count);
+    struct le_twin product = {.re = add_local(&b, "product", le_make_host_scalar(&m, 1)),
+                              .im = add_local(&b, "product", le_make_host_scalar(&m, 0))};
     int first = b.steps.count;
     for (int k = 0; k < count; k++) {
         indices[k]->folds = true;
@@ -129,18 +130,18 @@ struct le_parts le_split_product(struct le_splitter *c, const struct le_tree_nod
 
 /* ---- choices */
 
-struct le_parts le_split_choice(struct le_splitter *c, const struct le_tree_node *from) {
+struct le_parts le_complex_choice(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct block b = block_for(c, from);
     struct le_maker m = maker_of(&b);
-    struct le_tree_node *condition = le_split_condition(c, from->children[0]);
-    struct le_twin chosen = {.re = add_local(&b, "chosen", le_make_number(&m, 0)),
-                             .im = add_local(&b, "chosen", le_make_number(&m, 0))};
+    struct le_tree_node *condition = le_complex_condition(c, from->children[0]);
+    struct le_twin chosen = {.re = add_local(&b, "chosen", le_make_host_scalar(&m, 0)),
+                             .im = add_local(&b, "chosen", le_make_host_scalar(&m, 0))};
     int opened = b.steps.count;
     add_step(&b, LE_STEP_IF)->value = le_make_child(condition);
-    assign_both(&b, chosen, "chosen", le_split_both(c, from->children[1]));
+    assign_both(&b, chosen, "chosen", le_complex_both(c, from->children[1]));
     int otherwise = b.steps.count;
     add_step(&b, LE_STEP_ELSE);
-    assign_both(&b, chosen, "chosen", le_split_both(c, from->children[2]));
+    assign_both(&b, chosen, "chosen", le_complex_both(c, from->children[2]));
     int closed = b.steps.count;
     add_step(&b, LE_STEP_END)->partner = otherwise;
     b.steps.at[opened].partner = otherwise;

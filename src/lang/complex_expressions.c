@@ -4,32 +4,32 @@
 
 /* ---- indices and accesses */
 
-struct le_tree_node *le_split_real(struct le_splitter *c, const struct le_tree_node *node) {
-    return node ? le_make_child(le_split_parts(c, node).re) : NULL;
+struct le_tree_node *le_complex_real(struct le_complex_splitter *c, const struct le_tree_node *node) {
+    return node ? le_make_child(le_complex_parts(c, node).re) : NULL;
 }
 
 /* The first copy keeps the number. */
-struct le_index *le_split_index(struct le_splitter *c, const struct le_index *from) {
+struct le_index *le_complex_index(struct le_complex_splitter *c, const struct le_index *from) {
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     *index = *from;
     if (c->indices[from->id])
         index->id = c->tree->index_count++;
     c->indices[from->id] = index;
     *LE_PUSH(c->arena, &c->all) = index;
-    index->low = le_split_real(c, from->low);
-    index->high = le_split_real(c, from->high);
-    index->by = le_split_real(c, from->by);
+    index->low = le_complex_real(c, from->low);
+    index->high = le_complex_real(c, from->high);
+    index->by = le_complex_real(c, from->by);
     return index;
 }
 
-struct le_index **le_split_indices(struct le_splitter *c, struct le_index *const *from, int count) {
+struct le_index **le_complex_indices(struct le_complex_splitter *c, struct le_index *const *from, int count) {
     struct le_index **indices = LE_NEW_ARRAY(c->arena, count, struct le_index *);
     for (int k = 0; k < count; k++)
-        indices[k] = le_split_index(c, from[k]);
+        indices[k] = le_complex_index(c, from[k]);
     return indices;
 }
 
-static void add_access(struct le_splitter *c, const struct le_access *from, struct le_tree_node *read) {
+static void add_access(struct le_complex_splitter *c, const struct le_access *from, struct le_tree_node *read) {
     struct le_index **around = LE_NEW_ARRAY(c->arena, from->around_count, struct le_index *);
     for (int k = 0; k < from->around_count; k++)
         around[k] = c->indices[from->around[k]->id];
@@ -42,11 +42,11 @@ static void add_access(struct le_splitter *c, const struct le_access *from, stru
 
 /* ---- nodes */
 
-static struct le_maker maker(struct le_splitter *c, const struct le_tree_node *node, enum le_type type) {
-    return (struct le_maker){c->arena, node->place, le_type_part(type)};
+static struct le_maker maker(struct le_complex_splitter *c, const struct le_tree_node *node, enum le_type type) {
+    return (struct le_maker){c->arena, node->location, le_type_part(type)};
 }
 
-static struct le_tree_node *shallow_copy(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_tree_node *shallow_copy(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
     *node = *from;
     node->type = le_type_part(from->type);
@@ -60,41 +60,41 @@ static struct le_tree_node *shallow_copy(struct le_splitter *c, const struct le_
 }
 
 /* Whether it is not zero, of complex numbers; other nodes as they are. */
-struct le_tree_node *le_split_condition(struct le_splitter *c, const struct le_tree_node *node) {
-    struct le_parts parts = le_split_parts(c, node);
+struct le_tree_node *le_complex_condition(struct le_complex_splitter *c, const struct le_tree_node *node) {
+    struct le_parts parts = le_complex_parts(c, node);
     struct le_maker m = maker(c, node, node->type);
     return parts.im ? le_parts_true(&m, parts) : parts.re;
 }
 
-static struct le_parts copy_real(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts copy_real(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_tree_node *node = shallow_copy(c, from);
     for (int k = 0; k < from->child_count; k++)
-        node->children[k] = le_make_child(le_split_condition(c, from->children[k]));
+        node->children[k] = le_make_child(le_complex_condition(c, from->children[k]));
     return (struct le_parts){.re = node};
 }
 
 /* As a complex number. */
-struct le_parts le_split_both(struct le_splitter *c, const struct le_tree_node *node) {
-    struct le_parts parts = le_split_parts(c, node);
+struct le_parts le_complex_both(struct le_complex_splitter *c, const struct le_tree_node *node) {
+    struct le_parts parts = le_complex_parts(c, node);
     struct le_maker m = maker(c, node, LE_WEAK_FLOAT);
-    return parts.im ? parts : (struct le_parts){parts.re, le_make_number(&m, 0)};
+    return parts.im ? parts : (struct le_parts){parts.re, le_make_host_scalar(&m, 0)};
 }
 
-struct le_tree_node *le_split_kept(struct le_splitter *c, const struct le_tree_node *node, bool imaginary) {
-    struct le_parts parts = le_split_both(c, node);
-    if (!le_split_has_reads(node, imaginary))
-        parts = le_split_together(c, node, parts);
+struct le_tree_node *le_complex_kept(struct le_complex_splitter *c, const struct le_tree_node *node, bool imaginary) {
+    struct le_parts parts = le_complex_both(c, node);
+    if (!le_complex_has_reads(node, imaginary))
+        parts = le_complex_together(c, node, parts);
     return imaginary ? parts.im : parts.re;
 }
 
-static struct le_parts split_const(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_const(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_maker m = maker(c, from, LE_WEAK_FLOAT);
     if (!le_type_is_complex(from->type))
         return (struct le_parts){.re = shallow_copy(c, from)};
-    return (struct le_parts){le_make_number(&m, 0), le_make_number(&m, from->real)};
+    return (struct le_parts){le_make_host_scalar(&m, 0), le_make_host_scalar(&m, from->real)};
 }
 
-static struct le_parts split_scalar(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_scalar(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_parts parts = {.re = shallow_copy(c, from)};
     if (!le_type_is_complex(from->type))
         return parts;
@@ -104,7 +104,7 @@ static struct le_parts split_scalar(struct le_splitter *c, const struct le_tree_
 }
 
 /* The subscripts are shared. */
-static struct le_parts split_read(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_read(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_parts parts = copy_real(c, from);
     const struct le_access *access = &c->owner->accesses[from->access];
     parts.re->fill = le_twin_of(c, from->fill).re;
@@ -120,8 +120,8 @@ static struct le_parts split_read(struct le_splitter *c, const struct le_tree_no
     return parts;
 }
 
-struct le_parts le_split_operate(struct le_splitter *c, const struct le_tree_node *from, struct le_parts a,
-                                 struct le_parts b) {
+struct le_parts le_complex_operate(struct le_complex_splitter *c, const struct le_tree_node *from, struct le_parts a,
+                                   struct le_parts b) {
     struct le_maker m = maker(c, from, from->operand);
     switch ((enum le_op)from->op) {
     case LE_OP_NEG:
@@ -141,15 +141,15 @@ struct le_parts le_split_operate(struct le_splitter *c, const struct le_tree_nod
     }
 }
 
-static struct le_parts split_operation(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_operation(struct le_complex_splitter *c, const struct le_tree_node *from) {
     if (!le_type_is_complex(from->operand))
         return copy_real(c, from);
-    if (le_split_passes_reads(from))
-        return le_split_computed(c, from);
-    struct le_parts a = le_split_both(c, from->children[0]), b = {0};
+    if (le_complex_passes_reads(from))
+        return le_complex_computed(c, from);
+    struct le_parts a = le_complex_both(c, from->children[0]), b = {0};
     if (from->child_count == 2)
-        b = le_split_both(c, from->children[1]);
-    return le_split_operate(c, from, a, b);
+        b = le_complex_both(c, from->children[1]);
+    return le_complex_operate(c, from, a, b);
 }
 
 /* It gives a complex number that a block makes. */
@@ -164,55 +164,55 @@ static bool calls(const struct le_tree_node *node) {
 }
 
 /* Under a condition each part would make what it needs for itself. */
-static struct le_parts split_select(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_select(struct le_complex_splitter *c, const struct le_tree_node *from) {
     if (!le_type_is_complex(from->type))
         return copy_real(c, from);
     if (c->element && (calls(from->children[1]) || calls(from->children[2])))
-        return le_split_choice(c, from);
+        return le_complex_choice(c, from);
     struct le_maker m = maker(c, from, from->type);
-    struct le_tree_node *condition = le_split_condition(c, from->children[0]);
-    struct le_parts a = le_split_both(c, from->children[1]), b = le_split_both(c, from->children[2]);
+    struct le_tree_node *condition = le_complex_condition(c, from->children[0]);
+    struct le_parts a = le_complex_both(c, from->children[1]), b = le_complex_both(c, from->children[2]);
     return (struct le_parts){le_make_select(&m, condition, a.re, b.re), le_make_select(&m, condition, a.im, b.im)};
 }
 
-static struct le_tree_node *cast_to(struct le_splitter *c, const struct le_tree_node *from, enum le_type type,
+static struct le_tree_node *cast_to(struct le_complex_splitter *c, const struct le_tree_node *from, enum le_type type,
                                     struct le_tree_node *child) {
     struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
-    *node = (struct le_tree_node){.kind = LE_TREE_CAST, .place = from->place, .type = type, .child_count = 1};
+    *node = (struct le_tree_node){.kind = LE_TREE_CAST, .location = from->location, .type = type, .child_count = 1};
     node->children = LE_NEW_ARRAY(c->arena, 1, struct le_tree_node *);
     node->children[0] = le_make_child(child);
     return node;
 }
 
 /* A complex number as a real one is its real part, as a bool whether it is not zero. */
-static struct le_parts split_cast(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_cast(struct le_complex_splitter *c, const struct le_tree_node *from) {
     enum le_type type = le_type_part(from->type);
     if (from->type == LE_BOOL)
         return copy_real(c, from);
     if (!le_type_is_complex(from->type))
-        return (struct le_parts){.re = cast_to(c, from, type, le_split_kept(c, from->children[0], false))};
-    struct le_parts parts = from->child_count == 2 ? (struct le_parts){le_split_parts(c, from->children[0]).re,
-                                                                       le_split_parts(c, from->children[1]).re}
-                                                   : le_split_both(c, from->children[0]);
+        return (struct le_parts){.re = cast_to(c, from, type, le_complex_kept(c, from->children[0], false))};
+    struct le_parts parts = from->child_count == 2 ? (struct le_parts){le_complex_parts(c, from->children[0]).re,
+                                                                       le_complex_parts(c, from->children[1]).re}
+                                                   : le_complex_both(c, from->children[0]);
     return (struct le_parts){cast_to(c, from, type, parts.re), cast_to(c, from, type, parts.im)};
 }
 
-static struct le_parts split_part(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_part(struct le_complex_splitter *c, const struct le_tree_node *from) {
     if (from->op == LE_PART_CONJ && le_type_is_complex(from->children[0]->type)) {
-        struct le_parts parts = le_split_both(c, from->children[0]);
+        struct le_parts parts = le_complex_both(c, from->children[0]);
         struct le_maker m = maker(c, from, from->type);
         return (struct le_parts){parts.re, le_make_op(&m, LE_OP_NEG, parts.im, NULL)};
     }
-    struct le_tree_node *part = le_split_kept(c, from->children[0], from->op == LE_PART_IM);
+    struct le_tree_node *part = le_complex_kept(c, from->children[0], from->op == LE_PART_IM);
     if (from->type == part->type || le_type_is_weak(from->type))
         return (struct le_parts){.re = part};
     return (struct le_parts){.re = cast_to(c, from, from->type, part)};
 }
 
-struct le_parts le_split_term(struct le_splitter *c, const struct le_tree_node *reduction) {
+struct le_parts le_complex_term(struct le_complex_splitter *c, const struct le_tree_node *reduction) {
     const struct split_around *outer = c->around, around = {reduction, outer};
     c->around = &around;
-    struct le_parts term = le_split_both(c, reduction->children[0]);
+    struct le_parts term = le_complex_both(c, reduction->children[0]);
     c->around = outer;
     return term;
 }
@@ -228,7 +228,7 @@ static bool is_dear(const struct le_tree_node *node) {
 }
 
 static bool is_index_around(const struct le_tree_node *node, const void *user) {
-    const struct le_splitter *c = user;
+    const struct le_complex_splitter *c = user;
     for (const struct split_around *a = c->around; a && node->kind == LE_TREE_INDEX; a = a->outer)
         for (int k = 0; k < a->reduction->index_count; k++)
             if (a->reduction->indices[k] == node->index)
@@ -238,45 +238,45 @@ static bool is_index_around(const struct le_tree_node *node, const void *user) {
 
 /* Whether both its parts are asked for where it stands, and what they share takes loops or blocks. What is the same for
  * all terms around it is computed but once anyway. */
-static bool needs_block(struct le_splitter *c, const struct le_tree_node *from) {
+static bool needs_block(struct le_complex_splitter *c, const struct le_tree_node *from) {
     return is_dear(from->children[0]) && (c->element || (c->around && le_tree_any(from, is_index_around, c)));
 }
 
-static struct le_parts split_complex_sum(struct le_splitter *c, const struct le_tree_node *from) {
-    struct le_index **indices = le_split_indices(c, from->indices, from->index_count);
-    struct le_parts term = le_split_term(c, from), out = {shallow_copy(c, from), shallow_copy(c, from)};
+static struct le_parts split_complex_sum(struct le_complex_splitter *c, const struct le_tree_node *from) {
+    struct le_index **indices = le_complex_indices(c, from->indices, from->index_count);
+    struct le_parts term = le_complex_term(c, from), out = {shallow_copy(c, from), shallow_copy(c, from)};
     out.re->indices = out.im->indices = indices;
     out.re->children[0] = le_make_child(term.re);
     out.im->children[0] = le_make_child(term.im);
-    return needs_block(c, from) ? le_split_sum(c, from, out) : out;
+    return needs_block(c, from) ? le_complex_sum(c, from, out) : out;
 }
 
-static struct le_parts split_reduction(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_reduction(struct le_complex_splitter *c, const struct le_tree_node *from) {
     if (le_type_is_complex(from->type))
-        return from->op == LE_RED_PROD ? le_split_product(c, from) : split_complex_sum(c, from);
-    struct le_index **indices = le_split_indices(c, from->indices, from->index_count);
+        return from->op == LE_RED_PROD ? le_complex_product(c, from) : split_complex_sum(c, from);
+    struct le_index **indices = le_complex_indices(c, from->indices, from->index_count);
     struct le_parts out = {.re = shallow_copy(c, from)};
     out.re->indices = indices;
-    out.re->children[0] = le_make_child(le_split_condition(c, from->children[0]));
+    out.re->children[0] = le_make_child(le_complex_condition(c, from->children[0]));
     return out;
 }
 
-struct le_parts le_split_given_back(struct le_splitter *c, struct le_tree_node *call) {
+struct le_parts le_complex_returned(struct le_complex_splitter *c, struct le_tree_node *call) {
     struct le_tree_node *second = LE_NEW(c->arena, struct le_tree_node);
     *second = (struct le_tree_node){
-        .kind = LE_TREE_PART, .op = LE_PART_IM, .place = call->place, .type = call->type, .child_count = 1};
+        .kind = LE_TREE_PART, .op = LE_PART_IM, .location = call->location, .type = call->type, .child_count = 1};
     second->children = LE_NEW_ARRAY(c->arena, 1, struct le_tree_node *);
     second->children[0] = le_make_child(call);
     return (struct le_parts){call, second};
 }
 
-static struct le_parts split_call(struct le_splitter *c, const struct le_tree_node *from) {
+static struct le_parts split_call(struct le_complex_splitter *c, const struct le_tree_node *from) {
     struct le_tree_node *call = shallow_copy(c, from);
-    le_split_call(c, from, call);
-    return le_type_is_complex(from->type) ? le_split_given_back(c, call) : (struct le_parts){.re = call};
+    le_complex_call(c, from, call);
+    return le_type_is_complex(from->type) ? le_complex_returned(c, call) : (struct le_parts){.re = call};
 }
 
-static struct le_parts split_kind(struct le_splitter *c, const struct le_tree_node *node) {
+static struct le_parts split_kind(struct le_complex_splitter *c, const struct le_tree_node *node) {
     switch (node->kind) {
     case LE_TREE_CONST:
         return split_const(c, node);
@@ -304,15 +304,16 @@ static struct le_parts split_kind(struct le_splitter *c, const struct le_tree_no
     return copy_real(c, node);
 }
 
-struct le_parts le_split_parts(struct le_splitter *c, const struct le_tree_node *node) {
+struct le_parts le_complex_parts(struct le_complex_splitter *c, const struct le_tree_node *node) {
     if (++c->node_count > LE_NODES_MAX)
-        le_split_fail(c, node->place, NULL,
-                      "the program is too large after its complex numbers are split (limit: %d operations)",
-                      LE_NODES_MAX);
+        le_complex_fail(c, node->location, NULL,
+                        "the program is too large after its complex numbers are split (limit: %d operations)",
+                        LE_NODES_MAX);
     return split_kind(c, node);
 }
 
-struct le_tree_node *le_split_left(struct le_splitter *c, const struct le_tree_node *from, struct le_symbol *symbol) {
+struct le_tree_node *le_complex_left(struct le_complex_splitter *c, const struct le_tree_node *from,
+                                     struct le_symbol *symbol) {
     struct le_tree_node *left = copy_real(c, from).re;
     left->symbol = symbol;
     if (from->access < c->owner->access_count && c->owner->accesses[from->access].node == from)

@@ -18,7 +18,7 @@ static bool reads(const struct le_tree_node *node) {
 
 static bool all_have(const struct le_tree_node *node, int first, bool imaginary) {
     for (int k = first; k < node->child_count; k++)
-        if (!le_split_has_reads(node->children[k], imaginary))
+        if (!le_complex_has_reads(node->children[k], imaginary))
             return false;
     return true;
 }
@@ -33,7 +33,7 @@ static bool power_passes(const struct le_tree_node *node) {
 }
 
 /* These choose between numbers that are made of one part, or take none of a number where another is zero. */
-bool le_split_passes_reads(const struct le_tree_node *node) {
+bool le_complex_passes_reads(const struct le_tree_node *node) {
     const struct le_tree_node *first = node->children[0];
     if (node->op == LE_OP_POW && power_passes(node))
         return true;
@@ -42,7 +42,7 @@ bool le_split_passes_reads(const struct le_tree_node *node) {
     case LE_OP_DIV:
     case LE_OP_EXP:
     case LE_OP_SQRT:
-        return !le_split_has_reads(first, false) || !le_split_has_reads(first, true);
+        return !le_complex_has_reads(first, false) || !le_complex_has_reads(first, true);
     default:
         return false;
     }
@@ -72,7 +72,7 @@ static bool complex_has(const struct le_tree_node *node, bool imaginary) {
     }
 }
 
-bool le_split_has_reads(const struct le_tree_node *node, bool imaginary) {
+bool le_complex_has_reads(const struct le_tree_node *node, bool imaginary) {
     if (le_type_is_complex(node->type))
         return complex_has(node, imaginary);
     return !imaginary || !reads(node);

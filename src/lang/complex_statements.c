@@ -8,18 +8,19 @@
 #include "lang/complex_split.h"
 #include <string.h>
 
-__attribute__((format(printf, 4, 5))) _Noreturn void le_split_fail(struct le_splitter *c, struct le_place place,
-                                                                   const char *expected, const char *format, ...) {
+__attribute__((format(printf, 4, 5))) _Noreturn void le_complex_fail(struct le_complex_splitter *c,
+                                                                     struct le_location location, const char *expected,
+                                                                     const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    le_errors_add(LEAT_MISMATCH, place, expected, format, arguments);
+    le_errors_add(LEAT_MISMATCH, location, expected, format, arguments);
     va_end(arguments);
     longjmp(c->failure, 1);
 }
 
 /* ---- symbols */
 
-static struct le_symbol *add_symbol(struct le_splitter *c, const struct le_symbol *from, const char *name) {
+static struct le_symbol *add_symbol(struct le_complex_splitter *c, const struct le_symbol *from, const char *name) {
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = *from;
     symbol->name = name;
@@ -35,7 +36,7 @@ static bool is_twin(const struct le_symbol *symbol) {
     return le_type_is_complex(symbol->type) || !symbol->name[0];
 }
 
-static void add_imaginary(struct le_splitter *c, const struct le_symbol *from) {
+static void add_imaginary(struct le_complex_splitter *c, const struct le_symbol *from) {
     struct le_twin *twin = &c->twins[from->id];
     const char *name = from->name[0] ? le_arena_format(c->arena, "%s.im", from->name) : "";
     if (!is_twin(from))
@@ -44,7 +45,7 @@ static void add_imaginary(struct le_splitter *c, const struct le_symbol *from) {
     twin->re->imaginary = twin->im;
 }
 
-static void split_symbols(struct le_splitter *c) {
+static void split_symbols(struct le_complex_splitter *c) {
     c->twins = LE_NEW_ARRAY(c->arena, c->from->symbol_count, struct le_twin);
     for (int k = 0; k < c->from->symbol_count; k++)
         c->twins[k].re = add_symbol(c, c->from->symbols[k], c->from->symbols[k]->name);
@@ -53,7 +54,8 @@ static void split_symbols(struct le_splitter *c) {
 }
 
 /* A def's variables are its own in every copy of it. */
-static void renew_local(struct le_splitter *c, const struct le_symbol *symbol, const struct le_tree_node *owner) {
+static void renew_local(struct le_complex_splitter *c, const struct le_symbol *symbol,
+                        const struct le_tree_node *owner) {
     struct le_twin *twin = &c->twins[symbol->id];
     bool is_first = !twin->owner, is_new = twin->owner != owner;
     twin->owner = owner;
@@ -63,11 +65,11 @@ static void renew_local(struct le_splitter *c, const struct le_symbol *symbol, c
     add_imaginary(c, symbol);
 }
 
-struct le_twin le_twin_of(const struct le_splitter *c, const struct le_symbol *symbol) {
+struct le_twin le_twin_of(const struct le_complex_splitter *c, const struct le_symbol *symbol) {
     return symbol ? c->twins[symbol->id] : (struct le_twin){0};
 }
 
-struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum le_type type) {
+struct le_symbol *le_complex_local(struct le_complex_splitter *c, const char *name, enum le_type type) {
     return add_symbol(
         c, &(struct le_symbol){.assigned = true, .read = true, .in_block = true, .local = true, .type = type}, name);
 }
@@ -75,7 +77,7 @@ struct le_symbol *le_split_local(struct le_splitter *c, const char *name, enum l
 /* ---- statements */
 
 /* A copy of the step without what it holds; outside of elements its lists are collected until finish. */
-static struct le_step *start(struct le_splitter *c, const struct le_step *from) {
+static struct le_step *start(struct le_complex_splitter *c, const struct le_step *from) {
     if (!c->element) {
         c->owner = from;
         c->all.count = c->accesses.count = 0;
@@ -87,11 +89,11 @@ static struct le_step *start(struct le_splitter *c, const struct le_step *from) 
     step->term = le_type_part(from->term);
     step->update = le_type_part(from->update);
     if (!c->element)
-        step->free = le_split_indices(c, from->free, from->free_count);
+        step->free = le_complex_indices(c, from->free, from->free_count);
     return step;
 }
 
-static void take_lists(struct le_splitter *c, struct le_step *step) {
+static void take_lists(struct le_complex_splitter *c, struct le_step *step) {
     step->all_count = c->all.count;
     step->all = LE_NEW_ARRAY(c->arena, c->all.count, struct le_index *);
     if (c->all.count > 0)
@@ -102,31 +104,32 @@ static void take_lists(struct le_splitter *c, struct le_step *step) {
         memcpy(step->accesses, c->accesses.at, (size_t)c->accesses.count * sizeof *step->accesses);
 }
 
-static struct le_step *finish(struct le_splitter *c, struct le_step *step) {
+static struct le_step *finish(struct le_complex_splitter *c, struct le_step *step) {
     if (!c->element)
         take_lists(c, step);
     *LE_PUSH(c->arena, c->steps) = *step;
     return &c->steps->at[c->steps->count - 1];
 }
 
-static void copy_sizes(struct le_splitter *c, const struct le_step *from, struct le_step *step) {
+static void copy_sizes(struct le_complex_splitter *c, const struct le_step *from, struct le_step *step) {
     step->sizes = LE_NEW_ARRAY(c->arena, from->size_count, struct le_tree_node *);
     for (int k = 0; k < from->size_count; k++)
-        step->sizes[k] = le_split_real(c, from->sizes[k]);
+        step->sizes[k] = le_complex_real(c, from->sizes[k]);
 }
 
 /* As the symbol keeps it. */
-static struct le_parts parts_for(struct le_splitter *c, struct le_twin twin, const struct le_tree_node *value) {
-    return twin.im ? le_split_both(c, value) : (struct le_parts){.re = le_split_condition(c, value)};
+static struct le_parts parts_for(struct le_complex_splitter *c, struct le_twin twin, const struct le_tree_node *value) {
+    return twin.im ? le_complex_both(c, value) : (struct le_parts){.re = le_complex_condition(c, value)};
 }
 
 /* NEW, DEFAULT, FILL, whose value may be missing; also BIND and AGREE. */
-static void split_setting(struct le_splitter *c, const struct le_step *from) {
+static void split_setting(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     bool is_new = from->kind == LE_STEP_NEW;
     if (is_new && from->value && !twin.im && le_type_is_complex(from->value->type) && twin.re->type != LE_BOOL)
-        le_split_fail(c, from->value->place, "write re(...)", "assigning %s to '%s' (%s) needs a cast: it is complex",
-                      le_type_name(from->value->type), twin.re->name, le_type_name(twin.re->type));
+        le_complex_fail(c, from->value->location, "write re(...)",
+                        "assigning %s to '%s' (%s) needs a cast: it is complex", le_type_name(from->value->type),
+                        twin.re->name, le_type_name(twin.re->type));
     struct le_parts parts = {.re = NULL};
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {
         struct le_step *step = start(c, from);
@@ -143,55 +146,56 @@ static void split_setting(struct le_splitter *c, const struct le_step *from) {
 /* ---- assignments */
 
 /* The parts of the statement's value. Both fall back to its `else` where a read of either falls outside. */
-static struct le_parts split_value(struct le_splitter *c, const struct le_step *from) {
-    struct le_parts parts = le_split_both(c, from->value);
-    bool whole = le_split_has_reads(from->value, false) && le_split_has_reads(from->value, true);
-    return from->otherwise && !whole ? le_split_together(c, from->value, parts) : parts;
+static struct le_parts split_value(struct le_complex_splitter *c, const struct le_step *from) {
+    struct le_parts parts = le_complex_both(c, from->value);
+    bool whole = le_complex_has_reads(from->value, false) && le_complex_has_reads(from->value, true);
+    return from->otherwise && !whole ? le_complex_together(c, from->value, parts) : parts;
 }
 
 /* value and else, to be stored in a part of a complex symbol. */
-static void copy_terms(struct le_splitter *c, const struct le_step *from, bool imaginary, struct le_step *step) {
+static void copy_terms(struct le_complex_splitter *c, const struct le_step *from, bool imaginary,
+                       struct le_step *step) {
     struct le_parts parts = split_value(c, from);
     step->value = le_make_child(imaginary ? parts.im : parts.re);
     if (!from->otherwise)
         return;
-    parts = le_split_both(c, from->otherwise);
+    parts = le_complex_both(c, from->otherwise);
     step->otherwise = le_make_child(imaginary ? parts.im : parts.re);
 }
 
-static void assign_part(struct le_splitter *c, const struct le_step *from, bool imaginary) {
+static void assign_part(struct le_complex_splitter *c, const struct le_step *from, bool imaginary) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     struct le_step *step = start(c, from);
     step->symbol = imaginary ? twin.im : twin.re;
     if (from->left)
-        step->left = le_split_left(c, from->left, step->symbol);
+        step->left = le_complex_left(c, from->left, step->symbol);
     copy_terms(c, from, imaginary, step);
     step->held = !imaginary;
     finish(c, step);
 }
 
-static void assign_real(struct le_splitter *c, const struct le_step *from) {
+static void assign_real(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = start(c, from);
     if (from->left)
-        step->left = le_split_left(c, from->left, step->symbol);
-    step->value = le_make_child(le_split_condition(c, from->value));
+        step->left = le_complex_left(c, from->left, step->symbol);
+    step->value = le_make_child(le_complex_condition(c, from->value));
     if (from->otherwise)
-        step->otherwise = le_make_child(le_split_condition(c, from->otherwise));
+        step->otherwise = le_make_child(le_complex_condition(c, from->otherwise));
     finish(c, step);
 }
 
-static struct le_symbol *new_local(struct le_splitter *c, const struct le_symbol *like) {
-    struct le_symbol local = {.name = "", .place = like->place, .local = true, .type = like->type};
+static struct le_symbol *new_local(struct le_complex_splitter *c, const struct le_symbol *like) {
+    struct le_symbol local = {.name = "", .location = like->location, .local = true, .type = like->type};
     return add_symbol(c, &local, le_arena_format(c->arena, "%s.next", like->name));
 }
 
 /* Both parts are computed before one is written. */
-static void assign_element(struct le_splitter *c, const struct le_step *from) {
+static void assign_element(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     struct le_parts parts = split_value(c, from), others = {0};
     struct le_symbol *next = new_local(c, twin.im);
     if (from->otherwise)
-        others = le_split_both(c, from->otherwise);
+        others = le_complex_both(c, from->otherwise);
     struct le_step *first = start(c, from), *step;
     first->symbol = next;
     first->left = NULL;
@@ -202,12 +206,13 @@ static void assign_element(struct le_splitter *c, const struct le_step *from) {
     first->term = first->update = next->type;
     finish(c, first);
     struct le_tree_node *saved = LE_NEW(c->arena, struct le_tree_node);
-    *saved = (struct le_tree_node){.kind = LE_TREE_SCALAR, .place = from->place, .type = next->type, .symbol = next};
+    *saved =
+        (struct le_tree_node){.kind = LE_TREE_SCALAR, .location = from->location, .type = next->type, .symbol = next};
     for (int part = 0; part < 2; part++) {
         step = start(c, from);
         step->symbol = part ? twin.im : twin.re;
         if (from->left)
-            step->left = le_split_left(c, from->left, step->symbol);
+            step->left = le_complex_left(c, from->left, step->symbol);
         step->value = le_make_child(part ? saved : parts.re);
         step->otherwise = part || !others.re ? NULL : le_make_child(others.re);
         finish(c, step);
@@ -261,15 +266,16 @@ static bool is_own(const struct le_step *from) {
     return true;
 }
 
-static struct le_tree_node *updated(struct le_splitter *c, const struct le_step *from, struct le_tree_node *value) {
+static struct le_tree_node *updated(struct le_complex_splitter *c, const struct le_step *from,
+                                    struct le_tree_node *value) {
     struct le_tree_node *old = LE_NEW(c->arena, struct le_tree_node), *node = LE_NEW(c->arena, struct le_tree_node);
     if (from->left)
         *old = *from->left;
     else
-        *old = (struct le_tree_node){.kind = LE_TREE_SCALAR, .place = from->place, .symbol = from->symbol};
+        *old = (struct le_tree_node){.kind = LE_TREE_SCALAR, .location = from->location, .symbol = from->symbol};
     old->type = from->symbol->type;
     *node = (struct le_tree_node){.kind = LE_TREE_OP,
-                                  .place = from->place,
+                                  .location = from->location,
                                   .op = from->op == LE_ASSIGN_MUL ? LE_OP_MUL : LE_OP_DIV,
                                   .type = from->update,
                                   .operand = from->update,
@@ -281,7 +287,7 @@ static struct le_tree_node *updated(struct le_splitter *c, const struct le_step 
 }
 
 /* z *= w as z = z * w. */
-static struct le_step *spell_out(struct le_splitter *c, const struct le_step *from) {
+static struct le_step *spell_out(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = LE_NEW(c->arena, struct le_step);
     *step = *from;
     step->op = LE_ASSIGN_SET;
@@ -293,11 +299,11 @@ static struct le_step *spell_out(struct le_splitter *c, const struct le_step *fr
 }
 
 /* A number takes the product of all terms. */
-static struct le_step *reduced(struct le_splitter *c, const struct le_step *from) {
+static struct le_step *reduced(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = LE_NEW(c->arena, struct le_step);
     struct le_tree_node *product = LE_NEW(c->arena, struct le_tree_node);
     *product = (struct le_tree_node){.kind = LE_TREE_REDUCE,
-                                     .place = from->place,
+                                     .location = from->location,
                                      .op = LE_RED_PROD,
                                      .type = from->update,
                                      .operand = from->update,
@@ -319,17 +325,17 @@ static bool reads(const struct le_step *from) {
     return false;
 }
 
-static void assign_parts(struct le_splitter *c, const struct le_step *from) {
+static void assign_parts(struct le_complex_splitter *c, const struct le_step *from) {
     assign_part(c, from, false);
     assign_part(c, from, true);
 }
 
-static int split_each(struct le_splitter *c, const struct le_step *from);
-static void end_each(struct le_splitter *c, const struct le_step *from, int each);
+static int split_each(struct le_complex_splitter *c, const struct le_step *from);
+static void end_each(struct le_complex_splitter *c, const struct le_step *from, int each);
 
 /* Element by element, so that each one finds what those before it have made of its place. */
-static void scatter(struct le_splitter *c, const struct le_step *from) {
-    struct le_step each = *from, end = {.kind = LE_STEP_END, .place = from->place};
+static void scatter(struct le_complex_splitter *c, const struct le_step *from) {
+    struct le_step each = *from, end = {.kind = LE_STEP_END, .location = from->location};
     each.kind = LE_STEP_EACH;
     each.symbol = NULL;
     each.left = each.value = each.otherwise = NULL;
@@ -350,7 +356,7 @@ static void scatter(struct le_splitter *c, const struct le_step *from) {
 
 /* Where an each's elements meet in one place they come one after the other, and find what those before have made of
  * it, as the language has it for all of them. */
-static void update(struct le_splitter *c, const struct le_step *from) {
+static void update(struct le_complex_splitter *c, const struct le_step *from) {
     if (c->element)
         assign_element(c, spell_out(c, from));
     else if (is_own(from))
@@ -358,14 +364,14 @@ static void update(struct le_splitter *c, const struct le_step *from) {
     else if (!from->left && !from->otherwise)
         assign_parts(c, spell_out(c, reduced(c, from)));
     else if (!from->left || reads(from))
-        le_split_fail(c, from->place, "write out what every element becomes, or go through them in a `for`",
-                      "'%s' of complex numbers must not scatter or reduce %s",
-                      from->op == LE_ASSIGN_MUL ? "*=" : "/=", from->otherwise ? "with an `else`" : "what it reads");
+        le_complex_fail(c, from->location, "write out what every element becomes, or go through them in a `for`",
+                        "'%s' of complex numbers must not scatter or reduce %s",
+                        from->op == LE_ASSIGN_MUL ? "*=" : "/=", from->otherwise ? "with an `else`" : "what it reads");
     else
         scatter(c, from);
 }
 
-static void split_assignment(struct le_splitter *c, const struct le_step *from) {
+static void split_assignment(struct le_complex_splitter *c, const struct le_step *from) {
     if (!le_twin_of(c, from->symbol).im)
         assign_real(c, from);
     else if (from->op == LE_ASSIGN_MUL || from->op == LE_ASSIGN_DIV)
@@ -378,40 +384,40 @@ static void split_assignment(struct le_splitter *c, const struct le_step *from) 
 
 /* ---- control steps and defs */
 
-static void split_return(struct le_splitter *c, const struct le_step *from) {
+static void split_return(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = start(c, from);
-    struct le_parts parts = c->gives_two ? le_split_both(c, from->value) : le_split_parts(c, from->value);
+    struct le_parts parts = c->gives_two ? le_complex_both(c, from->value) : le_complex_parts(c, from->value);
     step->value = le_make_child(parts.re);
     if (c->gives_two)
         step->otherwise = le_make_child(parts.im);
     finish(c, step);
 }
 
-static void split_control(struct le_splitter *c, const struct le_step *from) {
+static void split_control(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = start(c, from);
     if (from->index)
-        step->index = le_split_index(c, from->index);
+        step->index = le_complex_index(c, from->index);
     if (from->value)
-        step->value = le_make_child(le_split_condition(c, from->value));
+        step->value = le_make_child(le_complex_condition(c, from->value));
     finish(c, step);
 }
 
 /* The statement's lists are whole at its END. */
-static int split_each(struct le_splitter *c, const struct le_step *from) {
+static int split_each(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_step *step = start(c, from);
     c->element = true;
     finish(c, step);
     return c->steps->count - 1;
 }
 
-static void end_each(struct le_splitter *c, const struct le_step *from, int each) {
+static void end_each(struct le_complex_splitter *c, const struct le_step *from, int each) {
     struct le_step *step = start(c, from);
     finish(c, step);
     c->element = false;
     take_lists(c, &c->steps->at[each]);
 }
 
-static void split_given(struct le_splitter *c, const struct le_step *from) {
+static void split_given(struct le_complex_splitter *c, const struct le_step *from) {
     struct le_twin twin = le_twin_of(c, from->symbol);
     struct le_parts given = parts_for(c, twin, from->value);
     for (int part = 0; part < (twin.im ? 2 : 1); part++) {
@@ -422,7 +428,7 @@ static void split_given(struct le_splitter *c, const struct le_step *from) {
     }
 }
 
-static void split_step(struct le_splitter *c, const struct le_step *from) {
+static void split_step(struct le_complex_splitter *c, const struct le_step *from) {
     switch (from->kind) {
     case LE_STEP_DEFAULT:
     case LE_STEP_BIND:
@@ -447,7 +453,7 @@ static bool has_partner(enum le_step_kind kind) {
     return kind >= LE_STEP_EACH && kind != LE_STEP_RETURN && kind != LE_STEP_FAIL;
 }
 
-static void split_steps(struct le_splitter *c, const struct le_step *from, int count) {
+static void split_steps(struct le_complex_splitter *c, const struct le_step *from, int count) {
     int *at = LE_NEW_ARRAY(c->arena, count, int), each = -1;
     const struct le_step *begun = NULL;
     for (int k = 0; k < count; k++) {
@@ -466,7 +472,7 @@ static void split_steps(struct le_splitter *c, const struct le_step *from, int c
             c->steps->at[at[k]].partner = at[from[k].partner];
 }
 
-void le_split_call(struct le_splitter *c, const struct le_tree_node *from, struct le_tree_node *node) {
+void le_complex_call(struct le_complex_splitter *c, const struct le_tree_node *from, struct le_tree_node *node) {
     struct list *outer = c->steps, inner = {0};
     bool element = c->element, gives_two = c->gives_two;
     for (int k = 0; k < from->step_count; k++)
@@ -485,7 +491,7 @@ void le_split_call(struct le_splitter *c, const struct le_tree_node *from, struc
 
 /* ---- the program */
 
-static const struct le_input *split_inputs(struct le_splitter *c, const struct le_input *from) {
+static const struct le_input *split_inputs(struct le_complex_splitter *c, const struct le_input *from) {
     struct le_input *inputs = LE_NEW_ARRAY(c->arena, c->symbols.count, struct le_input);
     for (int k = 0; k < c->from->symbol_count; k++) {
         inputs[k] = from[k];
@@ -496,7 +502,7 @@ static const struct le_input *split_inputs(struct le_splitter *c, const struct l
     return inputs;
 }
 
-static bool split_program(struct le_splitter *c) {
+static bool split_program(struct le_complex_splitter *c) {
     if (setjmp(c->failure))
         return false;
     split_symbols(c);
@@ -504,10 +510,10 @@ static bool split_program(struct le_splitter *c) {
     return true;
 }
 
-struct le_tree *le_split(struct le_arena *arena, struct le_tree *from, const struct le_input **inputs) {
+struct le_tree *le_complex_split(struct le_arena *arena, struct le_tree *from, const struct le_input **inputs) {
     if (!from->has_complex)
         return from;
-    struct le_splitter *c = LE_NEW(arena, struct le_splitter);
+    struct le_complex_splitter *c = LE_NEW(arena, struct le_complex_splitter);
     struct list steps = {0};
     c->arena = arena;
     c->from = from;

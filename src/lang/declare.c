@@ -7,7 +7,7 @@ static void add_default(struct le_checker *c, struct le_symbol *symbol, const st
     c->defaulting = symbol;
     struct le_tree_node *value = le_resolve_scalar(c, item->value);
     c->defaulting = NULL;
-    struct le_step *step = le_checker_step(c, LE_STEP_DEFAULT, item->place);
+    struct le_step *step = le_checker_step(c, LE_STEP_DEFAULT, item->location);
     step->symbol = symbol;
     step->value = value;
     le_checker_finish(c, step);
@@ -21,9 +21,9 @@ static bool binds_size(struct le_checker *c, struct le_symbol *array, int axis, 
     struct le_name *name = le_checker_name(c, size->name);
     if (name->symbol || name->conflict || name->broken)
         return false;
-    struct le_symbol *symbol = le_checker_input(c, name, LE_USE_SCALAR, size->place);
+    struct le_symbol *symbol = le_checker_input(c, name, LE_USE_SCALAR, size->location);
     symbol->optional = true;
-    struct le_step *step = le_checker_step(c, LE_STEP_BIND, size->place);
+    struct le_step *step = le_checker_step(c, LE_STEP_BIND, size->location);
     step->symbol = symbol;
     step->array = array;
     step->axis = axis;
@@ -33,7 +33,7 @@ static bool binds_size(struct le_checker *c, struct le_symbol *array, int axis, 
 static void add_agree(struct le_checker *c, struct le_symbol *array, int axis, const struct le_ast *size) {
     le_checker_start(c, c->now.stmt, LE_SCALAR_NEEDED);
     struct le_tree_node *value = le_resolve_scalar(c, size);
-    struct le_step *step = le_checker_step(c, LE_STEP_AGREE, size->place);
+    struct le_step *step = le_checker_step(c, LE_STEP_AGREE, size->location);
     step->array = array;
     step->axis = axis;
     step->value = value;
@@ -43,19 +43,19 @@ static void add_agree(struct le_checker *c, struct le_symbol *array, int axis, c
 static struct le_symbol *input_symbol(struct le_checker *c, const struct le_ast_item *item, struct le_name *name) {
     struct le_symbol *symbol = name->symbol;
     if (symbol && !symbol->is_input)
-        le_checker_fail(c, item->place, NULL, "'%s' already has a value", item->name);
+        le_checker_fail(c, item->location, NULL, "'%s' already has a value", item->name);
     if (symbol && item->value)
-        le_checker_fail(c, item->place,
-                        le_arena_format(c->arena, "declare the default above line %d", symbol->place.line),
+        le_checker_fail(c, item->location,
+                        le_arena_format(c->arena, "declare the default above line %d", symbol->location.line),
                         "'%s' is used before its default is declared", item->name);
     if (item->value && item->is_array)
-        le_checker_fail(c, item->place, NULL, "'%s' is an array; only scalars can have a default", item->name);
+        le_checker_fail(c, item->location, NULL, "'%s' is an array; only scalars can have a default", item->name);
     if (!symbol)
-        symbol = le_checker_input(c, name, item->value ? LE_USE_SCALAR : LE_USE_DECLARED, item->place);
+        symbol = le_checker_input(c, name, item->value ? LE_USE_SCALAR : LE_USE_DECLARED, item->location);
     symbol->update_only = false;
     if (item->type != LE_NONE) {
         if (symbol->declared != LE_NONE && symbol->declared != item->type)
-            le_checker_fail(c, item->place, NULL, "'%s' is declared as both %s and %s", item->name,
+            le_checker_fail(c, item->location, NULL, "'%s' is declared as both %s and %s", item->name,
                             le_type_name(symbol->declared), le_type_name(item->type));
         symbol->declared = item->type;
     }
@@ -67,11 +67,11 @@ static void declare_input(struct le_checker *c, const struct le_ast_item *item, 
     struct le_name *name = le_checker_name(c, item->name);
     struct le_symbol *symbol = input_symbol(c, item, name);
     if (item->is_array)
-        le_checker_use_array(c, symbol, item->sizes.count, false, item->place);
+        le_checker_use_array(c, symbol, item->sizes.count, false, item->location);
     for (int axis = 0; axis < item->sizes.count; axis++)
         agrees[axis] = !binds_size(c, symbol, axis, item->sizes.at[axis]);
     if (item->value) {
-        le_checker_use_scalar(c, symbol, item->place);
+        le_checker_use_scalar(c, symbol, item->location);
         add_default(c, symbol, item);
     }
 }
@@ -99,7 +99,7 @@ static bool mark_out(struct le_name *name, const struct le_ast_item *item, bool 
     if (in_block || (!name->assigned && !name->mentioned))
         return false;
     if (!name->wants_out)
-        name->out_place = item->place;
+        name->out_location = item->location;
     name->wants_out = true;
     return true;
 }
@@ -109,16 +109,17 @@ static void check_new(struct le_checker *c, const struct le_ast_item *item, cons
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     const struct le_symbol *symbol = binding ? binding->symbol : name->symbol;
     if (symbol && symbol->is_input)
-        le_checker_fail(c, item->place, NULL, "'%s' is already an input", item->name);
+        le_checker_fail(c, item->location, NULL, "'%s' is already an input", item->name);
     if (symbol && (binding ? binding->block : NULL) == c->now.block)
-        le_checker_fail(c, item->place, NULL, "'%s' is declared twice", item->name);
+        le_checker_fail(c, item->location, NULL, "'%s' is declared twice", item->name);
     if (binding && binding->index)
-        le_checker_fail(c, item->place, "choose another name", "'%s' is already an index", item->name);
+        le_checker_fail(c, item->location, "choose another name", "'%s' is already an index", item->name);
     if (c->now.element && item->is_array)
-        le_checker_fail(c, item->place, "declare the array before it", "'%s' is an array: %s can declare only scalars",
-                        item->name, c->now.in_call ? "a def's block" : "an each");
+        le_checker_fail(c, item->location, "declare the array before it",
+                        "'%s' is an array: %s can declare only scalars", item->name,
+                        c->now.in_call ? "a def's block" : "an each");
     if (item->sizes.count > LEAT_RANK_MAX)
-        le_checker_fail(c, item->place, NULL, "'%s' has %d axes; the limit is %d", item->name, item->sizes.count,
+        le_checker_fail(c, item->location, NULL, "'%s' has %d axes; the limit is %d", item->name, item->sizes.count,
                         LEAT_RANK_MAX);
 }
 
@@ -129,7 +130,7 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
     if (stmt->decl == LE_DECL_OUT && mark_out(name, item, c->now.block != NULL))
         return;
     if (stmt->decl == LE_DECL_OUT && c->now.block)
-        le_checker_fail(c, item->place, "declare it before the block",
+        le_checker_fail(c, item->location, "declare it before the block",
                         "'%s' is declared with `out` in a block, and ends with the block", item->name);
     check_new(c, item, name);
     le_checker_start(c, stmt, LE_SCALAR_NEEDED);
@@ -140,13 +141,13 @@ static void declare_new(struct le_checker *c, const struct le_stmt *stmt, const 
     check_new(c, item, name); /* the value may have made the name an input */
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
     *symbol = (struct le_symbol){.name = item->name,
-                                 .place = item->place,
+                                 .location = item->location,
                                  .is_array = item->is_array,
                                  .rank = item->sizes.count,
                                  .declared = item->type,
                                  .marked_out = stmt->decl == LE_DECL_OUT};
     le_checker_add_symbol(c, name, symbol);
-    struct le_step *step = le_checker_step(c, LE_STEP_NEW, item->place);
+    struct le_step *step = le_checker_step(c, LE_STEP_NEW, item->location);
     step->symbol = symbol;
     step->sizes = sizes;
     step->size_count = item->sizes.count;
@@ -183,9 +184,9 @@ void le_check_edge(struct le_checker *c, const struct le_stmt *stmt) {
     if (stmt->edge == LE_EDGE_FILL) {
         struct le_tree_node *value = le_resolve_scalar(c, stmt->value);
         fill = LE_NEW(c->arena, struct le_symbol);
-        *fill = (struct le_symbol){.name = "", .place = stmt->place};
+        *fill = (struct le_symbol){.name = "", .location = stmt->location};
         le_checker_add_symbol(c, NULL, fill);
-        struct le_step *step = le_checker_step(c, LE_STEP_FILL, stmt->place);
+        struct le_step *step = le_checker_step(c, LE_STEP_FILL, stmt->location);
         step->symbol = fill;
         step->value = value;
         le_checker_finish(c, step);

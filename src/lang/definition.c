@@ -103,9 +103,9 @@ static struct le_tree_node *call_expression(struct le_checker *c, const struct l
 /* Assigns the argument to the parameter. */
 static void add_parameter(struct le_checker *c, const char *text, struct le_tree_node *value) {
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
-    *symbol = (struct le_symbol){.name = text, .place = value->place, .assigned = true};
+    *symbol = (struct le_symbol){.name = text, .location = value->location, .assigned = true};
     le_checker_add_symbol(c, le_checker_name(c, text), symbol);
-    struct le_step *step = le_checker_step(c, LE_STEP_ASSIGN, value->place);
+    struct le_step *step = le_checker_step(c, LE_STEP_ASSIGN, value->location);
     step->symbol = symbol;
     step->is_new = step->given = true;
     step->value = value;
@@ -130,7 +130,7 @@ static void run_block(struct le_checker *c, const struct le_definition *definiti
             add_parameter(c, definition->stmt->names.at[k], values[k]);
     le_check_statements(c, definition->stmt->body);
     if (!le_stmts_end(definition->stmt->body))
-        le_checker_step(c, LE_STEP_FAIL, definition->stmt->place);
+        le_checker_step(c, LE_STEP_FAIL, definition->stmt->location);
     le_checker_close(c);
 }
 
@@ -147,14 +147,14 @@ static struct le_tree_node *call_block(struct le_checker *c, const struct le_ast
             values[k] = le_resolve(c, argument, scope);
     }
     struct le_frame frame = {definition->stmt, arguments, scope, definition->frame};
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_CALL, ast->place, 0);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_CALL, ast->location, 0);
     struct le_steps steps = {0};
     struct le_position position = c->now;
     int index_count = c->all.count;
     run_block(c, definition, &frame, values, &steps);
     c->now = position;
     c->now.index_limit += c->all.count - index_count;
-    le_checker_count(c, steps.count * STEP_COST, ast->place);
+    le_checker_count(c, steps.count * STEP_COST, ast->location);
     node->steps = steps.at;
     node->step_count = steps.count;
     return node;

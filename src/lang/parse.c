@@ -41,27 +41,27 @@ bool le_parser_accept_key(struct le_parser *p, enum le_keyword key) {
     return true;
 }
 
-struct le_place le_parser_place(const struct le_token *token) {
-    return (struct le_place){token->line, token->column, token->length};
+struct le_location le_parser_location(const struct le_token *token) {
+    return (struct le_location){token->line, token->column, token->length};
 }
 
-struct le_place le_parser_span(const struct le_parser *p, int first_token) {
+struct le_location le_parser_span(const struct le_parser *p, int first_token) {
     const struct le_token *first = &p->tokens.at[first_token], *last = &p->tokens.at[p->at - 1];
-    struct le_place place = le_parser_place(first);
+    struct le_location location = le_parser_location(first);
     if (last->line == first->line && last->offset > first->offset)
-        place.span = last->offset + last->length - first->offset;
-    return place;
+        location.span = last->offset + last->length - first->offset;
+    return location;
 }
 
 static _Noreturn void leave(struct le_parser *p) {
     longjmp(p->failure, 1);
 }
 
-_Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const char *expected, const char *format,
-                              ...) {
+_Noreturn void le_parser_fail(struct le_parser *p, struct le_location location, const char *expected,
+                              const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    le_errors_add(LEAT_PROGRAM, place, expected, format, arguments);
+    le_errors_add(LEAT_PROGRAM, location, expected, format, arguments);
     va_end(arguments);
     leave(p);
 }
@@ -89,10 +89,10 @@ _Noreturn void le_parser_fail_wanted(struct le_parser *p, const char *what) {
         leave(p); /* the scanner has reported it */
     const char *advice = le_parser_advice(p, what);
     if (token->kind == LE_TOKEN_EOF || (token->kind == LE_TOKEN_END && token->length == 0))
-        le_parser_fail(p, le_parser_place(token), advice, "expected %s, found the end of the program", what);
+        le_parser_fail(p, le_parser_location(token), advice, "expected %s, found the end of the program", what);
     if (token->kind == LE_TOKEN_END && token->sign != ';')
-        le_parser_fail(p, le_parser_place(token), advice, "expected %s, found the end of the line", what);
-    le_parser_fail(p, le_parser_place(token), advice, "expected %s, found '%.*s'", what,
+        le_parser_fail(p, le_parser_location(token), advice, "expected %s, found the end of the line", what);
+    le_parser_fail(p, le_parser_location(token), advice, "expected %s, found '%.*s'", what,
                    token->length < 40 ? token->length : 40, p->text + token->offset);
 }
 
@@ -108,13 +108,13 @@ const char *le_parser_name(struct le_parser *p, const char *what) {
     if (token->kind != LE_TOKEN_NAME)
         le_parser_fail_wanted(p, what);
     if (token->word->kind != LE_WORD_FREE)
-        le_parser_fail(p, le_parser_place(token), "choose another name", "'%s' is reserved", token->word->text);
+        le_parser_fail(p, le_parser_location(token), "choose another name", "'%s' is reserved", token->word->text);
     return le_parser_next(p)->word->text;
 }
 
 void le_parser_deeper(struct le_parser *p) {
     if (++p->depth > LE_NESTING_MAX)
-        le_parser_fail(p, le_parser_place(le_parser_now(p)), "split it into several statements",
+        le_parser_fail(p, le_parser_location(le_parser_now(p)), "split it into several statements",
                        "nesting is too deep (limit: %d levels)", LE_NESTING_MAX);
 }
 
@@ -155,7 +155,7 @@ static void declared_type(struct le_parser *p, struct le_ast_item *item) {
     const struct le_token *token = le_parser_now(p);
     const char *meant = token->kind == LE_TOKEN_NAME ? le_habit_of_type(token->word->text) : NULL;
     if (meant)
-        le_parser_fail(p, le_parser_place(token), le_arena_format(p->arena, "write %s", meant),
+        le_parser_fail(p, le_parser_location(token), le_arena_format(p->arena, "write %s", meant),
                        "expected a type, found '%s'", token->word->text);
     if (token->kind != LE_TOKEN_NAME || token->word->kind != LE_WORD_TYPE)
         le_parser_fail_wanted(p, "a type");
@@ -166,7 +166,7 @@ static void declared_type(struct le_parser *p, struct le_ast_item *item) {
 static void declaration(struct le_parser *p, struct le_stmt *stmt) {
     stmt->kind = LE_STMT_DECL;
     do {
-        struct le_ast_item item = {.place = le_parser_place(le_parser_now(p))};
+        struct le_ast_item item = {.location = le_parser_location(le_parser_now(p))};
         item.name = le_parser_name(p, "a name");
         if (le_parser_accept(p, ':'))
             declared_type(p, &item);
@@ -202,12 +202,12 @@ static void edge(struct le_parser *p, struct le_stmt *stmt) {
 
 static void check_parameter(struct le_parser *p, const struct le_stmt *stmt) {
     const char *name = stmt->names.at[stmt->names.count - 1];
-    struct le_place place = le_parser_place(&p->tokens.at[p->at - 1]);
+    struct le_location location = le_parser_location(&p->tokens.at[p->at - 1]);
     if (stmt->names.count > LE_PARAMETERS_MAX)
-        le_parser_fail(p, place, NULL, "'%s' has more than %d parameters", stmt->name, LE_PARAMETERS_MAX);
+        le_parser_fail(p, location, NULL, "'%s' has more than %d parameters", stmt->name, LE_PARAMETERS_MAX);
     for (int k = 0; k < stmt->names.count - 1; k++)
         if (stmt->names.at[k] == name)
-            le_parser_fail(p, place, NULL, "'%s' has two parameters named '%s'", stmt->name, name);
+            le_parser_fail(p, location, NULL, "'%s' has two parameters named '%s'", stmt->name, name);
 }
 
 static void definition(struct le_parser *p, struct le_stmt *stmt) {
@@ -232,7 +232,7 @@ static void definition(struct le_parser *p, struct le_stmt *stmt) {
 
 static void for_loop(struct le_parser *p, struct le_stmt *stmt) {
     stmt->kind = LE_STMT_FOR;
-    struct le_ast_binder index = {.place = le_parser_place(le_parser_now(p)), .has_range = true};
+    struct le_ast_binder index = {.location = le_parser_location(le_parser_now(p)), .has_range = true};
     index.name = stmt->name = le_parser_name(p, "an index");
     if (!le_parser_accept_key(p, LE_KEY_IN))
         le_parser_fail_wanted(p, "'in'");
@@ -255,7 +255,7 @@ static void condition(struct le_parser *p, struct le_stmt *stmt) {
             return;
         }
         struct le_stmt *next = LE_NEW(p->arena, struct le_stmt);
-        next->place = le_parser_place(token);
+        next->location = le_parser_location(token);
         next->offset = (size_t)token->offset;
         *LE_PUSH(p->arena, &stmt->otherwise_body) = next;
         stmt = next;
@@ -346,7 +346,7 @@ static void keyword_statement(struct le_parser *p, struct le_stmt *stmt, enum le
 static void statement(struct le_parser *p, struct le_stmt *stmt) {
     int first = p->at;
     const struct le_token *token = le_parser_now(p);
-    stmt->place = le_parser_place(token);
+    stmt->location = le_parser_location(token);
     stmt->offset = (size_t)token->offset;
     if (token->kind != LE_TOKEN_NAME)
         le_parser_fail_wanted(p, "a statement");
@@ -358,7 +358,7 @@ static void statement(struct le_parser *p, struct le_stmt *stmt) {
     stmt->size_bytes = p->tokens.at[last].offset + p->tokens.at[last].length - p->tokens.at[first].offset;
     while (p->tokens.at[last].line > token->line)
         last--;
-    stmt->place.span = p->tokens.at[last].offset + p->tokens.at[last].length - p->tokens.at[first].offset;
+    stmt->location.span = p->tokens.at[last].offset + p->tokens.at[last].length - p->tokens.at[first].offset;
 }
 
 /* After an error: skips to the end of the statement and of the blocks that enclose it. */
@@ -387,12 +387,12 @@ static bool try_statement(struct le_parser *p, struct le_stmt *stmt) {
 struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_bytes) {
     struct le_stmts stmts = {0};
     if (size_bytes > LE_TEXT_MAX) {
-        le_fault_add(LEAT_PROGRAM, (struct le_place){0}, NULL, "the program has %zu bytes; the limit is %d", size_bytes,
-                     LE_TEXT_MAX);
+        le_program_error_add(LEAT_PROGRAM, (struct le_location){0}, NULL, "the program has %zu bytes; the limit is %d",
+                             size_bytes, LE_TEXT_MAX);
         return stmts;
     }
     struct le_parser p = {.arena = arena, .text = text, .tokens = le_scan(arena, text, (int)size_bytes)};
-    while (le_parser_now(&p)->kind != LE_TOKEN_EOF && !le_faults_full()) {
+    while (le_parser_now(&p)->kind != LE_TOKEN_EOF && !le_program_errors_full()) {
         if (le_parser_now(&p)->kind == LE_TOKEN_END) {
             le_parser_next(&p);
             continue;

@@ -30,10 +30,10 @@ const char *le_parser_name(struct le_parser *p, const char *what);
 /* Enters a level of nesting; the caller leaves it by p->depth--. */
 void le_parser_deeper(struct le_parser *p);
 /* The location of a token; from a token to the last one taken. */
-struct le_place le_parser_place(const struct le_token *token);
-struct le_place le_parser_span(const struct le_parser *p, int first_token);
-_Noreturn void le_parser_fail(struct le_parser *p, struct le_place place, const char *expected, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+struct le_location le_parser_location(const struct le_token *token);
+struct le_location le_parser_span(const struct le_parser *p, int first_token);
+_Noreturn void le_parser_fail(struct le_parser *p, struct le_location location, const char *expected,
+                              const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* What to write instead of the token at hand, where `what` is expected; NULL: nothing is known. */
 const char *le_parser_advice(const struct le_parser *p, const char *what);
 /* "expected WHAT, found ..." */

@@ -27,10 +27,10 @@ static const struct {
 
 static struct le_ast *expression_unary(struct le_parser *p);
 
-static struct le_ast *new_ast(struct le_parser *p, enum le_ast_kind kind, struct le_place place) {
+static struct le_ast *new_ast(struct le_parser *p, enum le_ast_kind kind, struct le_location location) {
     struct le_ast *ast = LE_NEW(p->arena, struct le_ast);
     ast->kind = kind;
-    ast->place = place;
+    ast->location = location;
     ast->depth = 1;
     return ast;
 }
@@ -40,7 +40,7 @@ static void deepen(struct le_parser *p, struct le_ast *ast, const struct le_ast 
     if (below->depth >= ast->depth)
         ast->depth = below->depth + 1;
     if (ast->depth > LE_DEPTH_MAX)
-        le_parser_fail(p, ast->place, "split it into several statements",
+        le_parser_fail(p, ast->location, "split it into several statements",
                        "the expression is nested too deeply (limit: %d operations, chains such as a + b + c included)",
                        LE_DEPTH_MAX);
 }
@@ -50,9 +50,9 @@ static void deepen_all(struct le_parser *p, struct le_ast *ast) {
         deepen(p, ast, ast->children.at[k]);
 }
 
-static struct le_ast *new_parent(struct le_parser *p, enum le_ast_kind kind, struct le_place place, enum le_op op,
+static struct le_ast *new_parent(struct le_parser *p, enum le_ast_kind kind, struct le_location location, enum le_op op,
                                  int count, struct le_ast *const *children) {
-    struct le_ast *ast = new_ast(p, kind, place);
+    struct le_ast *ast = new_ast(p, kind, location);
     ast->op = (int)op;
     ast->children.at = LE_NEW_ARRAY(p->arena, count, struct le_ast *);
     ast->children.count = ast->children.capacity = count;
@@ -68,7 +68,7 @@ static struct le_ast *whole_number(struct le_parser *p, struct le_ast *ast, cons
         int digit = *c <= '9' ? *c - '0' : (*c | 32) - 'a' + 10;
         if (__builtin_mul_overflow(ast->integer, (uint64_t)base, &ast->integer) ||
             __builtin_add_overflow(ast->integer, (uint64_t)digit, &ast->integer))
-            le_parser_fail(p, ast->place, "integers must be below 2**64; write a float for a larger number",
+            le_parser_fail(p, ast->location, "integers must be below 2**64; write a float for a larger number",
                            "the number %.*s%s is too large", NUMBER_SHOWN, text,
                            strlen(text) > NUMBER_SHOWN ? "..." : "");
     }
@@ -88,7 +88,7 @@ static double read_real(const char *text) {
 
 static struct le_ast *number(struct le_parser *p) {
     const struct le_token *token = le_parser_next(p);
-    struct le_ast *ast = new_ast(p, LE_AST_NUMBER, le_parser_place(token));
+    struct le_ast *ast = new_ast(p, LE_AST_NUMBER, le_parser_location(token));
     char *text = le_arena_copy(p->arena, p->text + token->offset, (size_t)token->length);
     if (text[0] == '0' && (text[1] | 32) == 'x')
         return whole_number(p, ast, text + 2, 16);
@@ -106,7 +106,7 @@ static struct le_ast *number(struct le_parser *p) {
 static struct le_ast *constant(struct le_parser *p, const struct le_token *token) {
     static const double values[] = {
         [LE_CONSTANT_INF] = INFINITY, [LE_CONSTANT_NAN] = NAN, [LE_CONSTANT_PI] = 3.14159265358979323846};
-    struct le_ast *ast = new_ast(p, LE_AST_NUMBER, le_parser_place(token));
+    struct le_ast *ast = new_ast(p, LE_AST_NUMBER, le_parser_location(token));
     if (token->word->value == LE_CONSTANT_TRUE || token->word->value == LE_CONSTANT_FALSE) {
         ast->op = LE_BOOL;
         ast->integer = token->word->value == LE_CONSTANT_TRUE;
@@ -145,7 +145,7 @@ static void binder(struct le_parser *p, struct le_ast_binder *binder) {
     } else {
         binder->name = le_parser_name(p, "an index");
     }
-    binder->place = le_parser_span(p, first);
+    binder->location = le_parser_span(p, first);
     if (!binder->dots && le_parser_accept_key(p, LE_KEY_IN)) {
         binder->has_range = true;
         binder->range = le_parse_range(p);
@@ -158,10 +158,10 @@ struct le_ast_binders le_parse_binders(struct le_parser *p) {
         struct le_ast_binder next;
         binder(p, &next);
         if (binders.count == LE_INDICES_MAX)
-            le_parser_fail(p, next.place, "split it into several statements",
+            le_parser_fail(p, next.location, "split it into several statements",
                            "the statement has %d indices; the limit is %d", binders.count + 1, LE_INDICES_MAX);
         if (next.dots && binders.count > 0)
-            le_parser_fail(p, next.place, NULL, "'...' must come first, and only once");
+            le_parser_fail(p, next.location, NULL, "'...' must come first, and only once");
         *LE_PUSH(p->arena, &binders) = next;
     } while (le_parser_accept(p, ','));
     return binders;
@@ -182,11 +182,11 @@ struct le_asts le_parse_subscripts(struct le_parser *p) {
     for (;;) {
         struct le_ast *next;
         if (le_parser_at(p, LE_SIGN_DOTS))
-            next = new_ast(p, LE_AST_DOTS, le_parser_place(le_parser_next(p)));
+            next = new_ast(p, LE_AST_DOTS, le_parser_location(le_parser_next(p)));
         else
             next = parse_inner(p);
         if (next->kind == LE_AST_DOTS && list.count > 0)
-            le_parser_fail(p, next->place, "write x[..., i]", "'...' must come first, and only once");
+            le_parser_fail(p, next->location, "write x[..., i]", "'...' must come first, and only once");
         *LE_PUSH(p->arena, &list) = next;
         if (le_parser_accept(p, ']'))
             return list;
@@ -212,14 +212,14 @@ static bool is_reduction(const struct le_parser *p) {
 }
 
 static struct le_ast *reduction(struct le_parser *p, const struct le_word *word, int first) {
-    struct le_ast *ast = new_ast(p, LE_AST_REDUCE, (struct le_place){0});
+    struct le_ast *ast = new_ast(p, LE_AST_REDUCE, (struct le_location){0});
     ast->op = word->value;
     ast->name = word->text;
     ast->binders = le_parse_binders(p);
     le_parser_expect(p, ':', " of the reduction");
     *LE_PUSH(p->arena, &ast->children) = parse_inner(p);
     le_parser_expect(p, ')', "");
-    ast->place = le_parser_span(p, first);
+    ast->location = le_parser_span(p, first);
     deepen_all(p, ast);
     for (int k = 0; k < ast->binders.count; k++) {
         const struct le_ast_binder *b = &ast->binders.at[k];
@@ -240,7 +240,7 @@ static _Noreturn void fail_reduction(struct le_parser *p, const struct le_word *
     const char *near = le_nearest(word->text, known, LE_REDUCTIONS);
     if (!advice && near)
         advice = le_arena_format(p->arena, "did you mean `%s`?", near);
-    le_parser_fail(p, le_parser_place(&p->tokens.at[first]),
+    le_parser_fail(p, le_parser_location(&p->tokens.at[first]),
                    advice ? advice : "reductions are sum prod min max any all mean argmin argmax",
                    "unknown reduction '%s'", word->text);
 }
@@ -252,15 +252,15 @@ static struct le_ast *call(struct le_parser *p, const struct le_word *word, int 
         if (is_reduction(p))
             return reduction(p, word, first);
         if (word->value != LE_RED_MIN && word->value != LE_RED_MAX)
-            le_parser_fail(p, le_parser_place(&p->tokens.at[first]),
+            le_parser_fail(p, le_parser_location(&p->tokens.at[first]),
                            le_arena_format(p->arena, "write %s(i: x[i])", word->text), "'%s' needs an index",
                            word->text);
     }
-    struct le_ast *ast = new_ast(p, LE_AST_CALL, (struct le_place){0});
+    struct le_ast *ast = new_ast(p, LE_AST_CALL, (struct le_location){0});
     ast->name = word->text;
     if (!le_parser_accept(p, ')'))
         ast->children = le_parse_expressions(p, ')');
-    ast->place = le_parser_span(p, first);
+    ast->location = le_parser_span(p, first);
     deepen_all(p, ast);
     return ast;
 }
@@ -276,7 +276,8 @@ static void check_reserved(struct le_parser *p, const struct le_token *token) {
         advice = le_arena_format(p->arena, "write %s(i: x[i])", word->text);
     else if (word->kind == LE_WORD_TYPE)
         advice = le_arena_format(p->arena, "write %s(x) for a cast", word->text);
-    le_parser_fail(p, le_parser_place(token), advice ? advice : "choose another name", "'%s' is reserved", word->text);
+    le_parser_fail(p, le_parser_location(token), advice ? advice : "choose another name", "'%s' is reserved",
+                   word->text);
 }
 
 static struct le_ast *named(struct le_parser *p) {
@@ -291,12 +292,12 @@ static struct le_ast *named(struct le_parser *p) {
     le_parser_next(p);
     if (le_parser_accept(p, '('))
         return call(p, word, first);
-    struct le_ast *ast = new_ast(p, LE_AST_NAME, le_parser_place(token));
+    struct le_ast *ast = new_ast(p, LE_AST_NAME, le_parser_location(token));
     ast->name = word->text;
     if (le_parser_accept(p, '[')) {
         ast->kind = LE_AST_SUBSCRIPT;
         ast->children = le_parse_subscripts(p);
-        ast->place = le_parser_span(p, first);
+        ast->location = le_parser_span(p, first);
         deepen_all(p, ast);
     }
     return ast;
@@ -324,13 +325,13 @@ static struct le_ast *expression_unary(struct le_parser *p) {
         le_parser_next(p);
         struct le_ast *operand = unary_inner(p);
         enum le_op op = token->sign == '-' ? LE_OP_NEG : token->sign == '!' ? LE_OP_LNOT : LE_OP_NOT;
-        result = new_parent(p, LE_AST_UNARY, le_parser_place(token), op, 1, &operand);
+        result = new_parent(p, LE_AST_UNARY, le_parser_location(token), op, 1, &operand);
     } else {
         result = primary(p);
         token = le_parser_now(p);
         if (le_parser_accept(p, LE_SIGN_POW)) {
             struct le_ast *both[] = {result, unary_inner(p)};
-            result = new_parent(p, LE_AST_BINARY, le_parser_place(token), LE_OP_POW, 2, both);
+            result = new_parent(p, LE_AST_BINARY, le_parser_location(token), LE_OP_POW, 2, both);
         }
     }
     return result;
@@ -360,10 +361,10 @@ static struct le_ast *expression_binary(struct le_parser *p, int lowest_level) {
         if (k < 0 || operators[k].level < lowest_level)
             return left;
         if (operators[k].level == LEVEL_COMPARE && compared)
-            le_parser_fail(p, le_parser_place(token), "write a < b && b < c", "comparisons do not chain");
+            le_parser_fail(p, le_parser_location(token), "write a < b && b < c", "comparisons do not chain");
         le_parser_next(p);
         struct le_ast *both[] = {left, expression_binary(p, operators[k].level + 1)};
-        left = new_parent(p, LE_AST_BINARY, le_parser_place(token), operators[k].op, 2, both);
+        left = new_parent(p, LE_AST_BINARY, le_parser_location(token), operators[k].op, 2, both);
         compared = operators[k].level == LEVEL_COMPARE;
     }
 }
@@ -375,7 +376,7 @@ struct le_ast *le_parse_expression(struct le_parser *p) {
         struct le_ast *parts[3] = {result, parse_inner(p)};
         le_parser_expect(p, ':', " of ?:");
         parts[2] = parse_inner(p);
-        result = new_parent(p, LE_AST_SELECT, le_parser_place(token), LE_OPS, 3, parts);
+        result = new_parent(p, LE_AST_SELECT, le_parser_location(token), LE_OPS, 3, parts);
     }
     return result;
 }

@@ -1,10 +1,11 @@
 /* Reports errors of a program's text. */
 #include "lang/program_error.h"
 
-void le_fault_add(leat_status code, struct le_place place, const char *expected, const char *format, ...) {
+void le_program_error_add(leat_status code, struct le_location location, const char *expected, const char *format,
+                          ...) {
     va_list arguments;
     va_start(arguments, format);
-    le_errors_add(code, place, expected, format, arguments);
+    le_errors_add(code, location, expected, format, arguments);
     va_end(arguments);
 }
 
@@ -13,6 +14,6 @@ const char *le_rank_text(struct le_arena *arena, const char *array, int rank, in
                            subscripts, subscripts == 1 ? " is" : "s are");
 }
 
-bool le_faults_full(void) {
+bool le_program_errors_full(void) {
     return le_errors_count() >= LE_ERRORS_MAX;
 }

@@ -5,10 +5,10 @@
 #include "base/arena.h"
 #include "base/status.h"
 
-void le_fault_add(leat_status code, struct le_place place, const char *expected, const char *format, ...)
+void le_program_error_add(leat_status code, struct le_location location, const char *expected, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* "'x' has 2 axes, but 1 subscript is given". */
 const char *le_rank_text(struct le_arena *arena, const char *array, int rank, int subscripts);
 /* Whether the record is full, so that further errors would not be kept. */
-bool le_faults_full(void);
+bool le_program_errors_full(void);
 #endif

@@ -25,11 +25,11 @@ void le_checker_start(struct le_checker *c, const struct le_stmt *stmt, const ch
     now->index_limit = LE_INDICES_MAX;
 }
 
-struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_place place,
+struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kind, struct le_location location,
                                      int child_count) {
     struct le_tree_node *node = LE_NEW(c->arena, struct le_tree_node);
     node->kind = kind;
-    node->place = place;
+    node->location = location;
     node->child_count = child_count;
     if (child_count > 0)
         node->children = LE_NEW_ARRAY(c->arena, child_count, struct le_tree_node *);
@@ -38,38 +38,38 @@ struct le_tree_node *le_checker_node(struct le_checker *c, enum le_tree_kind kin
 
 /* ---- indices */
 
-struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, struct le_place place) {
+struct le_index *le_checker_index(struct le_checker *c, struct le_name *name, struct le_location location) {
     if (c->all.count >= c->now.index_limit)
-        le_checker_fail(c, place, "split it into several statements", "the statement has %d indices; the limit is %d",
-                        LE_INDICES_MAX + 1, LE_INDICES_MAX);
+        le_checker_fail(c, location, "split it into several statements",
+                        "the statement has %d indices; the limit is %d", LE_INDICES_MAX + 1, LE_INDICES_MAX);
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     index->name = name->text;
     index->id = c->tree->index_count++;
-    index->place = place;
+    index->location = location;
     *LE_PUSH(c->arena, &c->all) = index;
     if (!name->listed) {
         *LE_PUSH(c->arena, &c->index_names) = name->text;
-        *LE_PUSH(c->arena, &c->index_places) = place;
+        *LE_PUSH(c->arena, &c->index_locations) = location;
         name->listed = true;
     }
     return index;
 }
 
-void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_place place) {
+void le_checker_unused(struct le_checker *c, const struct le_name *name, struct le_location location) {
     const struct le_binding *binding = le_checker_binding(name, c->now.block);
     if (binding && binding->index)
-        le_checker_fail(c, place, "choose another name", "'%s' is already the index of an enclosing each or for",
+        le_checker_fail(c, location, "choose another name", "'%s' is already the index of an enclosing each or for",
                         name->text);
 }
 
-struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_place place) {
+struct le_index *le_checker_free_index(struct le_checker *c, struct le_name *name, struct le_location location) {
     if (name->free && name->free_of == c->now.statement)
         return name->free;
     if (c->now.no_indices)
-        le_checker_fail(c, place,
+        le_checker_fail(c, location,
                         le_arena_format(c->arena, "if '%s' is an input, declare it: `in %s`", name->text, name->text),
                         "index '%s' is not allowed here: %s", name->text, c->now.no_indices);
-    name->free = le_checker_index(c, name, place);
+    name->free = le_checker_index(c, name, location);
     name->free_of = c->now.statement;
     *LE_PUSH(c->arena, &c->free) = name->free;
     return name->free;
@@ -121,42 +121,42 @@ const struct le_ast *le_frame_argument(const struct le_frame *frame, const char 
     return NULL;
 }
 
-static struct le_index *find_bound(const struct le_bound *bound, const char *name) {
+static struct le_index *find_bound(const struct le_index_bounds *bound, const char *name) {
     for (; bound; bound = bound->outer)
         if (bound->name == name)
             return bound->index;
     return NULL;
 }
 
-static struct le_tree_node *index_node(struct le_checker *c, struct le_index *index, struct le_place place) {
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_INDEX, place, 0);
+static struct le_tree_node *index_node(struct le_checker *c, struct le_index *index, struct le_location location) {
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_INDEX, location, 0);
     node->index = index;
     return node;
 }
 
-static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_place place) {
+static void mark_read(struct le_checker *c, struct le_symbol *symbol, struct le_location location) {
     if (symbol == c->now.owner)
         symbol->update_only = false; /* it is read before it is assigned, so it must be bound */
     else
         symbol->read = true;
     if (symbol == c->defaulting)
-        le_checker_fail(c, place, "use only inputs that are declared before it", "the default of '%s' uses '%s' itself",
-                        symbol->name, symbol->name);
+        le_checker_fail(c, location, "use only inputs that are declared before it",
+                        "the default of '%s' uses '%s' itself", symbol->name, symbol->name);
 }
 
 /* The symbol of a name that is neither a parameter nor an index; an unknown name becomes an input. */
 static struct le_symbol *find_symbol(struct le_checker *c, struct le_name *name, const struct le_scope *scope,
-                                     enum le_use use, struct le_place place) {
+                                     enum le_name_use use, struct le_location location) {
     struct le_symbol *symbol = le_checker_find(name, scope->block);
     if (symbol)
         return symbol;
     if (name->ended || (c->now.in_call && name->ended_in == c->now.element))
-        le_checker_fail(c, place, le_arena_format(c->arena, "write `var %s` before the block", name->text),
+        le_checker_fail(c, location, le_arena_format(c->arena, "write `var %s` before the block", name->text),
                         "'%s' has no value here: it ended with the block that set it", name->text);
     if (use == LE_USE_SCALAR && le_checker_definition(name, scope))
-        le_checker_fail(c, place, le_arena_format(c->arena, "write %s(...)", name->text), "'%s' is a def: call it",
+        le_checker_fail(c, location, le_arena_format(c->arena, "write %s(...)", name->text), "'%s' is a def: call it",
                         name->text);
-    return le_checker_input(c, name, use, place);
+    return le_checker_input(c, name, use, location);
 }
 
 static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
@@ -166,30 +166,30 @@ static struct le_tree_node *resolve_name(struct le_checker *c, const struct le_a
         return le_resolve(c, argument, frame->caller);
     struct le_index *bound = find_bound(scope->bound, ast->name);
     if (bound)
-        return index_node(c, bound, ast->place);
+        return index_node(c, bound, ast->location);
     struct le_name *name = le_checker_name(c, ast->name);
     if (name->broken || name->conflict)
-        return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
+        return le_checker_node(c, LE_TREE_CONST, ast->location, 0);
     const struct le_binding *binding = le_checker_binding(name, scope->block);
     if (binding && binding->index)
-        return index_node(c, binding->index, ast->place);
+        return index_node(c, binding->index, ast->location);
     if (!binding && !name->symbol && name->is_index)
-        return index_node(c, le_checker_free_index(c, name, ast->place), ast->place);
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_SCALAR, ast->place, 0);
-    node->symbol = find_symbol(c, name, scope, LE_USE_SCALAR, ast->place);
-    le_checker_use_scalar(c, node->symbol, ast->place);
-    mark_read(c, node->symbol, ast->place);
+        return index_node(c, le_checker_free_index(c, name, ast->location), ast->location);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_SCALAR, ast->location, 0);
+    node->symbol = find_symbol(c, name, scope, LE_USE_SCALAR, ast->location);
+    le_checker_use_scalar(c, node->symbol, ast->location);
+    mark_read(c, node->symbol, ast->location);
     return node;
 }
 
 /* The array that a name stands for, following parameters; *found is its name. NULL: an error has been reported. */
 static struct le_symbol *find_array(struct le_checker *c, const char *text, const struct le_scope *scope,
-                                    struct le_place place, struct le_name **found) {
+                                    struct le_location location, struct le_name **found) {
     const struct le_frame *frame;
     for (const struct le_ast *argument; (argument = le_frame_argument(scope->frame, text, &frame));
          scope = frame->caller) {
         if (argument->kind != LE_AST_NAME)
-            le_checker_fail(c, argument->place, "assign the expression to an array first",
+            le_checker_fail(c, argument->location, "assign the expression to an array first",
                             "the argument for '%s' must be the name of an array", text);
         text = argument->name;
     }
@@ -198,20 +198,20 @@ static struct le_symbol *find_array(struct le_checker *c, const char *text, cons
         return NULL;
     const struct le_binding *binding = le_checker_binding(name, scope->block);
     if (find_bound(scope->bound, text) || (binding ? binding->index != NULL : name->is_index && !name->symbol))
-        le_checker_fail(c, place, NULL, "'%s' is an index, not an array", text);
-    return find_symbol(c, name, scope, LE_USE_ARRAY, place);
+        le_checker_fail(c, location, NULL, "'%s' is an index, not an array", text);
+    return find_symbol(c, name, scope, LE_USE_ARRAY, location);
 }
 
 static struct le_tree_node *resolve_subscript(struct le_checker *c, const struct le_ast *ast,
                                               const struct le_scope *scope) {
     struct le_name *name;
-    struct le_symbol *symbol = find_array(c, ast->name, scope, ast->place, &name);
+    struct le_symbol *symbol = find_array(c, ast->name, scope, ast->location, &name);
     bool dots = ast->children.at[0]->kind == LE_AST_DOTS;
     int count = ast->children.count - dots;
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_READ, ast->place, count);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_READ, ast->location, count);
     if (symbol) {
-        le_checker_use_array(c, symbol, count, dots, ast->place);
-        mark_read(c, symbol, ast->place);
+        le_checker_use_array(c, symbol, count, dots, ast->location);
+        mark_read(c, symbol, ast->location);
     }
     node->symbol = symbol;
     node->edge = name->edge;
@@ -220,10 +220,10 @@ static struct le_tree_node *resolve_subscript(struct le_checker *c, const struct
     for (int k = 0; k < count; k++)
         node->children[k] = le_resolve(c, ast->children.at[k + dots], scope);
     if (!symbol)
-        return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
+        return le_checker_node(c, LE_TREE_CONST, ast->location, 0);
     if (dots && c->now.dots_reductions == 0 && symbol->rank > count) {
         c->now.has_dots = true;
-        c->now.dots_place = ast->place;
+        c->now.dots_location = ast->location;
     }
     le_checker_access(c, node);
     return node;
@@ -249,21 +249,21 @@ static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct
                                               const struct le_scope *scope) {
     int first = ast->binders.at[0].dots, count = ast->binders.count - first, around_count = c->now.around_count;
     if ((ast->op == LE_RED_ARGMIN || ast->op == LE_RED_ARGMAX) && (first || count != 1))
-        le_checker_fail(c, ast->place, "reduce over one index at a time", "'%s' takes exactly one index", ast->name);
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_REDUCE, ast->place, 1);
+        le_checker_fail(c, ast->location, "reduce over one index at a time", "'%s' takes exactly one index", ast->name);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_REDUCE, ast->location, 1);
     node->op = ast->op;
     node->dots = first;
     node->index_count = count;
     node->indices = LE_NEW_ARRAY(c->arena, count, struct le_index *);
-    struct le_bound bound[LE_INDICES_MAX];
+    struct le_index_bounds bound[LE_INDICES_MAX];
     struct le_scope inner = *scope;
     for (int k = 0; k < count; k++) {
         const struct le_ast_binder *binder = &ast->binders.at[k + first];
-        struct le_index *index = le_checker_index(c, le_checker_name(c, binder->name), binder->place);
+        struct le_index *index = le_checker_index(c, le_checker_name(c, binder->name), binder->location);
         if (binder->has_range)
             le_checker_range(c, index, &binder->range, &inner);
         node->indices[k] = index;
-        bound[k] = (struct le_bound){binder->name, index, inner.bound};
+        bound[k] = (struct le_index_bounds){binder->name, index, inner.bound};
         inner.bound = &bound[k];
     }
     for (int k = 0; k < count; k++)
@@ -277,13 +277,13 @@ static struct le_tree_node *resolve_reduction(struct le_checker *c, const struct
 
 static void check_arguments(struct le_checker *c, const struct le_ast *ast, int wanted) {
     if (ast->children.count != wanted)
-        le_checker_fail(c, ast->place, le_habit_of_arguments(ast->name), "'%s' takes %d argument%s, %d given",
+        le_checker_fail(c, ast->location, le_habit_of_arguments(ast->name), "'%s' takes %d argument%s, %d given",
                         ast->name, wanted, wanted == 1 ? "" : "s", ast->children.count);
 }
 
 static struct le_tree_node *resolve_children(struct le_checker *c, const struct le_ast *ast,
                                              const struct le_scope *scope, enum le_tree_kind kind) {
-    struct le_tree_node *node = le_checker_node(c, kind, ast->place, ast->children.count);
+    struct le_tree_node *node = le_checker_node(c, kind, ast->location, ast->children.count);
     for (int k = 0; k < ast->children.count; k++)
         node->children[k] = le_resolve(c, ast->children.at[k], scope);
     return node;
@@ -291,15 +291,15 @@ static struct le_tree_node *resolve_children(struct le_checker *c, const struct 
 
 static struct le_tree_node *resolve_len(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
     if (ast->children.count != 2 || ast->children.at[0]->kind != LE_AST_NAME)
-        le_checker_fail(c, ast->place, "write len(x, 0)", "'len' takes the name of an array and an axis");
+        le_checker_fail(c, ast->location, "write len(x, 0)", "'len' takes the name of an array and an axis");
     const struct le_ast *array = ast->children.at[0];
     struct le_name *name;
-    struct le_symbol *symbol = find_array(c, array->name, scope, array->place, &name);
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_LEN, ast->place, 1);
+    struct le_symbol *symbol = find_array(c, array->name, scope, array->location, &name);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_LEN, ast->location, 1);
     node->children[0] = le_resolve(c, ast->children.at[1], scope);
     if (!symbol)
-        return le_checker_node(c, LE_TREE_CONST, ast->place, 0);
-    le_checker_use_array(c, symbol, 0, true, array->place);
+        return le_checker_node(c, LE_TREE_CONST, ast->location, 0);
+    le_checker_use_array(c, symbol, 0, true, array->location);
     node->symbol = symbol;
     return node;
 }
@@ -335,7 +335,7 @@ static struct le_tree_node *resolve_special(struct le_checker *c, const struct l
         return resolve_len(c, ast, scope);
     bool is_rand = special == LE_SPECIAL_RAND || special == LE_SPECIAL_RANDN;
     if (is_rand && ast->children.count == 0)
-        le_checker_fail(c, ast->place, le_arena_format(c->arena, "write %s(1, i)", ast->name), "'%s' needs a seed",
+        le_checker_fail(c, ast->location, le_arena_format(c->arena, "write %s(1, i)", ast->name), "'%s' needs a seed",
                         ast->name);
     if (!is_rand)
         check_arguments(c, ast, 1);
@@ -368,13 +368,13 @@ static struct le_tree_node *resolve_call(struct le_checker *c, const struct le_a
     enum le_special special = le_special_parse(ast->name, length);
     if (special < LE_SPECIALS)
         return resolve_special(c, ast, scope, special);
-    le_checker_fail(c, ast->place, function_hint(c, ast->name), "unknown function '%s'", ast->name);
+    le_checker_fail(c, ast->location, function_hint(c, ast->name), "unknown function '%s'", ast->name);
 }
 
 /* ---- the rest */
 
 static struct le_tree_node *resolve_number(struct le_checker *c, const struct le_ast *ast) {
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_CONST, ast->place, 0);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_CONST, ast->location, 0);
     node->type = ast->imaginary ? LE_WEAK_COMPLEX : (enum le_type)ast->op;
     node->integer = (int64_t)ast->integer;
     node->is_u64 = ast->integer > INT64_MAX;
@@ -390,7 +390,7 @@ static void guard(struct le_checker *c, int step) {
 
 static struct le_tree_node *resolve_operator(struct le_checker *c, const struct le_ast *ast,
                                              const struct le_scope *scope) {
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_OP, ast->place, ast->children.count);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_OP, ast->location, ast->children.count);
     bool guards = ast->op == LE_OP_LAND || ast->op == LE_OP_LOR;
     node->op = ast->op;
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
@@ -404,7 +404,7 @@ static struct le_tree_node *resolve_operator(struct le_checker *c, const struct 
 
 static struct le_tree_node *resolve_select(struct le_checker *c, const struct le_ast *ast,
                                            const struct le_scope *scope) {
-    struct le_tree_node *node = le_checker_node(c, LE_TREE_SELECT, ast->place, 3);
+    struct le_tree_node *node = le_checker_node(c, LE_TREE_SELECT, ast->location, 3);
     node->children[0] = le_resolve(c, ast->children.at[0], scope);
     guard(c, 1);
     node->children[1] = le_resolve(c, ast->children.at[1], scope);
@@ -428,23 +428,23 @@ static struct le_tree_node *resolve_kind(struct le_checker *c, const struct le_a
     case LE_AST_SELECT:
         return resolve_select(c, ast, scope);
     case LE_AST_DOTS:
-        le_checker_fail(c, ast->place, "write x[..., i]", "'...' is allowed only as the first subscript");
+        le_checker_fail(c, ast->location, "write x[..., i]", "'...' is allowed only as the first subscript");
     default:
         return resolve_operator(c, ast, scope);
     }
 }
 
-void le_checker_count(struct le_checker *c, int count, struct le_place place) {
+void le_checker_count(struct le_checker *c, int count, struct le_location location) {
     c->node_count += count;
     if (c->node_count > LE_NODES_MAX)
-        le_checker_fail(c, place, NULL, "the program is too large after its defs are inlined (limit: %d operations)",
+        le_checker_fail(c, location, NULL, "the program is too large after its defs are inlined (limit: %d operations)",
                         LE_NODES_MAX);
 }
 
 struct le_tree_node *le_resolve(struct le_checker *c, const struct le_ast *ast, const struct le_scope *scope) {
-    le_checker_count(c, 1, ast->place);
+    le_checker_count(c, 1, ast->location);
     if (++c->now.depth > LE_DEPTH_MAX)
-        le_checker_fail(c, ast->place, "split it into several statements",
+        le_checker_fail(c, ast->location, "split it into several statements",
                         "the expression is nested too deeply (limit: %d levels)", LE_DEPTH_MAX);
     struct le_tree_node *node = resolve_kind(c, ast, scope);
     c->now.depth--;
@@ -462,7 +462,7 @@ struct le_tree_node *le_resolve_top(struct le_checker *c, const struct le_ast *a
 
 void le_checker_no_dots(struct le_checker *c) {
     if (c->now.has_dots && !c->now.binds_dots)
-        le_checker_fail(c, c->now.dots_place, "write sum(...: x[...])", "'...' is not on the left");
+        le_checker_fail(c, c->now.dots_location, "write sum(...: x[...])", "'...' is not on the left");
 }
 
 struct le_tree_node *le_resolve_scalar(struct le_checker *c, const struct le_ast *ast) {

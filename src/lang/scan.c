@@ -199,13 +199,14 @@ static void scan_stray(struct scanner *s) {
     while (end < s->size && is_stray(s->text[end]))
         end++;
     struct le_token token = token_here(s, LE_TOKEN_BAD, 0, end - s->at);
-    struct le_place place = {token.line, token.column, token.length};
+    struct le_location location = {token.line, token.column, token.length};
     unsigned char c = (unsigned char)s->text[s->at];
     if (c >= 0x20 && c != 0x7f)
-        le_fault_add(LEAT_PROGRAM, place, c >= 0x80 ? "names consist of ASCII letters, digits and _" : stray_advice(s),
-                     "unexpected character '%.*s'", end - s->at < 12 ? end - s->at : 12, s->text + s->at);
+        le_program_error_add(LEAT_PROGRAM, location,
+                             c >= 0x80 ? "names consist of ASCII letters, digits and _" : stray_advice(s),
+                             "unexpected character '%.*s'", end - s->at < 12 ? end - s->at : 12, s->text + s->at);
     else
-        le_fault_add(LEAT_PROGRAM, place, "a program is UTF-8 text", "unexpected character with code %d", c);
+        le_program_error_add(LEAT_PROGRAM, location, "a program is UTF-8 text", "unexpected character with code %d", c);
     push(s, token);
 }
 

@@ -4,9 +4,9 @@
 #include "lang/check.h"
 #include <limits.h>
 
-struct le_block *le_checker_open(struct le_checker *c, const struct le_block *outer, int limit) {
-    struct le_block *block = LE_NEW(c->arena, struct le_block);
-    *block = (struct le_block){.outer = outer, .limit = limit, .before = c->now.block, .mark = c->changes.count};
+struct le_syntax_block *le_checker_open(struct le_checker *c, const struct le_syntax_block *outer, int limit) {
+    struct le_syntax_block *block = LE_NEW(c->arena, struct le_syntax_block);
+    *block = (struct le_syntax_block){.outer = outer, .limit = limit, .before = c->now.block, .mark = c->changes.count};
     c->now.block = block;
     return block;
 }
@@ -27,13 +27,13 @@ static void put_back(struct le_checker *c, const struct le_change *change) {
 }
 
 void le_checker_close(struct le_checker *c) {
-    struct le_block *block = c->now.block;
+    struct le_syntax_block *block = c->now.block;
     while (c->changes.count > block->mark)
         put_back(c, &c->changes.at[--c->changes.count]);
     c->now.block = block->before;
 }
 
-void le_checker_unwind(struct le_checker *c, const struct le_block *block) {
+void le_checker_unwind(struct le_checker *c, const struct le_syntax_block *block) {
     while (c->now.block != block)
         le_checker_close(c);
 }
@@ -51,7 +51,7 @@ void le_checker_bind(struct le_checker *c, struct le_name *name, struct le_symbo
 }
 
 /* Whether `block` is visible from `from`; *limit becomes the limit of visible defs. */
-static bool sees(const struct le_block *from, const struct le_block *block, int *limit) {
+static bool sees(const struct le_syntax_block *from, const struct le_syntax_block *block, int *limit) {
     for (; from != block; from = from->outer) {
         if (!from)
             return false;
@@ -61,7 +61,7 @@ static bool sees(const struct le_block *from, const struct le_block *block, int 
     return true;
 }
 
-const struct le_binding *le_checker_binding(const struct le_name *name, const struct le_block *from) {
+const struct le_binding *le_checker_binding(const struct le_name *name, const struct le_syntax_block *from) {
     int limit = INT_MAX;
     const struct le_binding *binding = name->binding;
     while (binding && !sees(from, binding->block, &limit))
@@ -69,7 +69,7 @@ const struct le_binding *le_checker_binding(const struct le_name *name, const st
     return binding;
 }
 
-struct le_symbol *le_checker_find(const struct le_name *name, const struct le_block *from) {
+struct le_symbol *le_checker_find(const struct le_name *name, const struct le_syntax_block *from) {
     const struct le_binding *binding = le_checker_binding(name, from);
     return binding ? binding->symbol : name->symbol;
 }
@@ -83,7 +83,7 @@ const struct le_definition *le_checker_definition(const struct le_name *name, co
     return NULL;
 }
 
-bool le_block_within(const struct le_block *block, const struct le_block *outer) {
+bool le_syntax_block_within(const struct le_syntax_block *block, const struct le_syntax_block *outer) {
     int limit = INT_MAX;
     return sees(block, outer, &limit);
 }

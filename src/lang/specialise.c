@@ -35,11 +35,11 @@ struct copier {
 
 static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *node, struct dots *dots);
 
-__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *c, struct le_place place,
+__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *c, struct le_location location,
                                                                  const char *expected, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    le_errors_add(LEAT_MISMATCH, place, expected, format, arguments);
+    le_errors_add(LEAT_MISMATCH, location, expected, format, arguments);
     va_end(arguments);
     longjmp(c->failure, 1);
 }
@@ -48,14 +48,15 @@ __attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct copier *
 
 static void fit_array(struct le_arena *arena, struct le_symbol *symbol, const struct le_input *input) {
     if (!input->is_array)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "bind an array", "'%s' is a scalar and has no subscripts",
-                     symbol->name);
+        le_program_error_add(LEAT_MISMATCH, symbol->location, "bind an array", "'%s' is a scalar and has no subscripts",
+                             symbol->name);
     else if (symbol->any_rank ? input->rank < symbol->rank : input->rank != symbol->rank)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "write as many subscripts as it has axes, or bind another array",
-                     "%s", le_rank_text(arena, symbol->name, input->rank, symbol->rank));
+        le_program_error_add(LEAT_MISMATCH, symbol->location,
+                             "write as many subscripts as it has axes, or bind another array", "%s",
+                             le_rank_text(arena, symbol->name, input->rank, symbol->rank));
     else if (symbol->declared != LE_NONE && symbol->declared != input->type)
-        le_fault_add(LEAT_MISMATCH, symbol->place, NULL, "'%s' is %s, but is declared %s", symbol->name,
-                     le_type_name(input->type), le_type_name(symbol->declared));
+        le_program_error_add(LEAT_MISMATCH, symbol->location, NULL, "'%s' is %s, but is declared %s", symbol->name,
+                             le_type_name(input->type), le_type_name(symbol->declared));
     symbol->rank = input->rank;
     symbol->any_rank = false;
 }
@@ -76,10 +77,10 @@ static const char *missing_advice(struct copier *c, const struct le_symbol *symb
 static void fit_input(struct copier *c, struct le_symbol *symbol, const struct le_input *input) {
     if (!input->bound) {
         if (symbol->update_only)
-            le_fault_add(LEAT_PROGRAM, symbol->place, symbol->no_value, "'%s' has no value", symbol->name);
+            le_program_error_add(LEAT_PROGRAM, symbol->location, symbol->no_value, "'%s' has no value", symbol->name);
         else if (!symbol->optional)
-            le_fault_add(LEAT_MISSING, symbol->place, missing_advice(c, symbol),
-                         "'%s' has no value: no input of that name is bound", symbol->name);
+            le_program_error_add(LEAT_MISSING, symbol->location, missing_advice(c, symbol),
+                                 "'%s' has no value: no input of that name is bound", symbol->name);
         return;
     }
     if (symbol->any_kind) {
@@ -91,11 +92,11 @@ static void fit_input(struct copier *c, struct le_symbol *symbol, const struct l
     if (symbol->is_array)
         fit_array(c->arena, symbol, input);
     else if (real && le_type_is_complex(input->type))
-        le_fault_add(LEAT_MISMATCH, symbol->place, "bind a real number", "'%s' is complex, but is declared %s",
-                     symbol->name, le_type_name(symbol->declared));
+        le_program_error_add(LEAT_MISMATCH, symbol->location, "bind a real number",
+                             "'%s' is complex, but is declared %s", symbol->name, le_type_name(symbol->declared));
     else if (input->is_array)
-        le_fault_add(LEAT_MISMATCH, symbol->place, "write it with subscripts, or bind a number",
-                     "'%s' is an array and needs subscripts", symbol->name);
+        le_program_error_add(LEAT_MISMATCH, symbol->location, "write it with subscripts, or bind a number",
+                             "'%s' is an array and needs subscripts", symbol->name);
 }
 
 static void copy_symbols(struct copier *c) {
@@ -117,11 +118,11 @@ static struct le_symbol *symbol_copy(const struct copier *c, const struct le_sym
 
 /* ---- indices */
 
-static struct le_index *add_index(struct copier *c, struct le_index value, struct le_place place) {
+static struct le_index *add_index(struct copier *c, struct le_index value, struct le_location location) {
     c->counted += c->in_calls == 0;
     if (c->counted > LE_INDICES_MAX)
-        fail(c, place, "split it into several statements", "the statement has %d indices; the limit is %d", c->counted,
-             LE_INDICES_MAX);
+        fail(c, location, "split it into several statements", "the statement has %d indices; the limit is %d",
+             c->counted, LE_INDICES_MAX);
     struct le_index *index = LE_NEW(c->arena, struct le_index);
     *index = value;
     *LE_PUSH(c->arena, &c->all) = index;
@@ -129,7 +130,7 @@ static struct le_index *add_index(struct copier *c, struct le_index value, struc
 }
 
 static struct le_index *copy_index(struct copier *c, const struct le_index *from, struct dots *dots) {
-    struct le_index *index = add_index(c, *from, from->place);
+    struct le_index *index = add_index(c, *from, from->location);
     c->indices[from->id] = index;
     index->low = copy(c, from->low, dots);
     index->high = copy(c, from->high, dots);
@@ -138,14 +139,14 @@ static struct le_index *copy_index(struct copier *c, const struct le_index *from
 }
 
 /* Named "...0", "...1" from the left. */
-static struct le_index **dots_indices(struct copier *c, int count, struct le_place place) {
+static struct le_index **dots_indices(struct copier *c, int count, struct le_location location) {
     struct le_index **indices = LE_NEW_ARRAY(c->arena, count, struct le_index *);
     for (int k = 0; k < count; k++) {
         struct le_index index = {.name = le_arena_format(c->arena, "...%d", k),
                                  .id = c->tree->index_count++,
-                                 .place = place,
+                                 .location = location,
                                  .from_dots = true};
-        indices[k] = add_index(c, index, place);
+        indices[k] = add_index(c, index, location);
     }
     return indices;
 }
@@ -158,7 +159,7 @@ static void spell_out(struct copier *c, struct le_tree_node *read, struct le_ind
     for (int k = 0; k < count; k++) {
         children[k] = LE_NEW(c->arena, struct le_tree_node);
         children[k]->kind = LE_TREE_INDEX;
-        children[k]->place = read->place;
+        children[k]->location = read->location;
         children[k]->index = indices[index_count - count + k];
     }
     if (read->child_count > 0)
@@ -188,7 +189,7 @@ static void copy_access(struct copier *c, const struct le_tree_node *from, struc
 }
 
 static _Noreturn void fail_rank(struct copier *c, const struct le_tree_node *read) {
-    fail(c, read->place, "write as many subscripts as it has axes", "%s",
+    fail(c, read->location, "write as many subscripts as it has axes", "%s",
          le_rank_text(c->arena, read->symbol->name, read->symbol->rank, read->child_count));
 }
 
@@ -208,7 +209,7 @@ static void copy_read(struct copier *c, const struct le_tree_node *from, struct 
 
 /* The indices of `...` come before the reduction's others. */
 static void add_dots_indices(struct copier *c, struct le_tree_node *node, const struct dots *dots) {
-    struct le_index **found = dots_indices(c, dots->need, node->place);
+    struct le_index **found = dots_indices(c, dots->need, node->location);
     spell_out_all(c, dots, found);
     struct le_index **indices = LE_NEW_ARRAY(c->arena, dots->need + node->index_count, struct le_index *);
     if (dots->need > 0)
@@ -281,10 +282,10 @@ static struct le_tree_node *copy(struct copier *c, const struct le_tree_node *fr
 static void check_left(struct copier *c, const struct le_tree_node *left, int count) {
     const struct le_symbol *symbol = left->symbol;
     if (symbol->rank != count)
-        fail(c, left->place, "write as many subscripts as it has axes", "%s",
+        fail(c, left->location, "write as many subscripts as it has axes", "%s",
              le_rank_text(c->arena, symbol->name, symbol->rank, count));
     if (count > LEAT_RANK_MAX)
-        fail(c, left->place, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
+        fail(c, left->location, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
 }
 
 /* Copies the left side; its `...` stands for the remaining axes of an existing array. */
@@ -313,8 +314,8 @@ static void spell_out_statement(struct copier *c, const struct le_step *from) {
     const struct dots *dots = &c->dots;
     int need = dots->need;
     if (need > 0 && dots->lefts.count == 0 && !from->dots)
-        fail(c, dots->reads.at[0]->place, "write sum(...: x[...])", "'...' is not on the left");
-    struct le_index **indices = dots_indices(c, need, statement->place);
+        fail(c, dots->reads.at[0]->location, "write sum(...: x[...])", "'...' is not on the left");
+    struct le_index **indices = dots_indices(c, need, statement->location);
     spell_out_all(c, dots, indices);
     for (int k = 0; k < dots->lefts.count; k++) {
         struct le_tree_node *left = dots->lefts.at[k];
@@ -338,7 +339,7 @@ static void spell_out_statement(struct copier *c, const struct le_step *from) {
 
 static void copy_free(struct copier *c, const struct le_step *from) {
     for (int k = 0; k < from->free_count; k++)
-        c->indices[from->free[k]->id] = add_index(c, *from->free[k], from->free[k]->place);
+        c->indices[from->free[k]->id] = add_index(c, *from->free[k], from->free[k]->location);
     for (int k = 0; k < from->free_count; k++) {
         struct le_index *index = c->indices[from->free[k]->id];
         index->low = copy(c, index->low, &c->dots);
@@ -442,7 +443,7 @@ struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *from
     copy_symbols(c);
     c->tree->steps = LE_NEW_ARRAY(arena, from->step_count, struct le_step);
     if (le_errors_count() == 0)
-        for (int k = 0; k < from->step_count && !le_faults_full();)
+        for (int k = 0; k < from->step_count && !le_program_errors_full();)
             k = try_step(c, k);
     if (le_errors_count() == 0)
         le_find_types(arena, c->tree, inputs);

@@ -63,10 +63,10 @@ const char *le_outside_advice(struct le_arena *arena, const char *array, int axi
 
 static void check_step(const struct le_index *index, int64_t by) {
     if (by == 0 && index->loop)
-        le_fault_add(LEAT_PROGRAM, index->by->place, "use a step other than 0", "`by` must not be zero");
+        le_program_error_add(LEAT_PROGRAM, index->by->location, "use a step other than 0", "`by` must not be zero");
     else if (by <= 0 && !index->loop)
-        le_fault_add(LEAT_PROGRAM, index->place, "use a positive step", "index '%s': `by` must be positive",
-                     index->name);
+        le_program_error_add(LEAT_PROGRAM, index->location, "use a positive step", "index '%s': `by` must be positive",
+                             index->name);
 }
 
 /* Returns whether the bound is known. */
@@ -75,7 +75,8 @@ static bool find_bound(struct statics *s, const struct le_index *index, const st
     if (!le_static_value(node, s->shapes, value))
         return false;
     if (!index->loop && (*value < -LE_INDEX_MAX || *value > LE_INDEX_MAX))
-        le_fault_add(LEAT_PROGRAM, index->place, LE_FAR_ADVICE, "the range of index '%s' is too large", index->name);
+        le_program_error_add(LEAT_PROGRAM, index->location, LE_FAR_ADVICE, "the range of index '%s' is too large",
+                             index->name);
     return true;
 }
 
@@ -193,8 +194,9 @@ static void solve(struct statics *s) {
     for (int k = 0; k < s->step->all_count; k++) {
         const struct le_index *index = s->step->all[k];
         if (!s->found[index->id].solved)
-            le_fault_add(LEAT_PROGRAM, index->place, le_range_advice(s->arena, index->name, use_of(s->step, index)),
-                         "index '%s' has no range", index->name);
+            le_program_error_add(LEAT_PROGRAM, index->location,
+                                 le_range_advice(s->arena, index->name, use_of(s->step, index)),
+                                 "index '%s' has no range", index->name);
     }
 }
 
@@ -209,10 +211,10 @@ static void take_axis(struct statics *s, const struct le_index *index, struct ax
     if (!a->access || !a->known) {
         *first = *axis;
     } else if (s->blocks == 0 && axis->known && axis->extent != a->extent) {
-        le_fault_add(LEAT_PROGRAM, axis->access->node->place, le_extents_advice(s->arena, index->name),
-                     "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index->name,
-                     a->access->node->symbol->name, a->number, (long long)a->extent, axis->access->node->symbol->name,
-                     axis->number, (long long)axis->extent);
+        le_program_error_add(LEAT_PROGRAM, axis->access->node->location, le_extents_advice(s->arena, index->name),
+                             "index '%s': the extents differ: %s axis %d has %lld, %s axis %d has %lld", index->name,
+                             a->access->node->symbol->name, a->number, (long long)a->extent,
+                             axis->access->node->symbol->name, axis->number, (long long)axis->extent);
     }
 }
 
@@ -293,9 +295,9 @@ static void check_outside(struct statics *s, const struct subscript *subscript) 
         return;
     const char *length = axis->known ? le_arena_format(s->arena, " (length %lld)", (long long)axis->extent) : "";
     const char *ends = le_subscript_text(s->arena, low, high);
-    le_fault_add(LEAT_PROGRAM, axis->access->node->place,
-                 le_outside_advice(s->arena, name, axis->number, high < 0, left), "%s%s axis %d%s: subscript %s",
-                 left ? "write to " : "", name, axis->number, length, ends);
+    le_program_error_add(LEAT_PROGRAM, axis->access->node->location,
+                         le_outside_advice(s->arena, name, axis->number, high < 0, left),
+                         "%s%s axis %d%s: subscript %s", left ? "write to " : "", name, axis->number, length, ends);
 }
 
 /* ---- shapes */
@@ -306,8 +308,9 @@ static void check_sizes(struct statics *s) {
         struct le_static_shape *shape = &s->shapes[symbol->id];
         shape->known[d] = le_static_value(s->step->sizes[d], s->shapes, &shape->extents[d]);
         if (shape->known[d] && shape->extents[d] < 0)
-            le_fault_add(LEAT_PROGRAM, s->step->sizes[d]->place, NULL, "%s axis %d: the size %lld is negative",
-                         symbol->name, d, (long long)shape->extents[d]);
+            le_program_error_add(LEAT_PROGRAM, s->step->sizes[d]->location, NULL,
+                                 "%s axis %d: the size %lld is negative", symbol->name, d,
+                                 (long long)shape->extents[d]);
     }
 }
 
@@ -333,9 +336,9 @@ static void set_shape(struct statics *s) {
         shape->known[d] = found->known && !step->left->dots;
         shape->extents[d] = found->high < 0 ? 0 : found->high;
         if (dependent || (found->known && (found->low != 0 || found->by != 1)))
-            le_fault_add(LEAT_PROGRAM, step->place, "declare its shape above",
-                         "'%s' is new, so index '%s' must run from 0 by 1%s", step->symbol->name, index->name,
-                         dependent ? ", equally far for every element" : "");
+            le_program_error_add(LEAT_PROGRAM, step->location, "declare its shape above",
+                                 "'%s' is new, so index '%s' must run from 0 by 1%s", step->symbol->name, index->name,
+                                 dependent ? ", equally far for every element" : "");
     }
 }
 
@@ -360,7 +363,7 @@ void le_check_ranges(struct le_arena *arena, const struct le_tree *tree) {
     struct statics s = {.arena = arena};
     s.shapes = LE_NEW_ARRAY(arena, tree->symbol_count, struct le_static_shape);
     s.found = LE_NEW_ARRAY(arena, tree->index_count, struct found);
-    for (int k = 0; k < tree->step_count && !le_faults_full(); k++) {
+    for (int k = 0; k < tree->step_count && !le_program_errors_full(); k++) {
         s.step = &tree->steps[k];
         if (s.step->kind == LE_STEP_END && tree->steps[s.step->partner].kind != LE_STEP_EACH)
             s.blocks--;

@@ -53,9 +53,9 @@ bool le_stmt_ends(const struct le_stmt *stmt) {
 /* ---- what stands where */
 
 static void tell(const struct le_stmt *stmt, const char *word, const char *expected, const char *message) {
-    struct le_place place = stmt->place;
-    place.span = (int)strlen(word);
-    le_fault_add(LEAT_PROGRAM, place, expected, "%s", message);
+    struct le_location location = stmt->location;
+    location.span = (int)strlen(word);
+    le_program_error_add(LEAT_PROGRAM, location, expected, "%s", message);
 }
 
 static void check_all(struct le_stmts stmts, struct surroundings around);
@@ -82,8 +82,8 @@ static void check_place(const struct le_stmt *stmt, const struct surroundings *a
         break;
     case LE_STMT_DEF:
         if (!stmt->value && !le_stmts_leave(stmt->body, false))
-            le_fault_add(LEAT_PROGRAM, stmt->place, "end its block with `return EXPRESSION`", "'%s' has no `return`",
-                         stmt->name);
+            le_program_error_add(LEAT_PROGRAM, stmt->location, "end its block with `return EXPRESSION`",
+                                 "'%s' has no `return`", stmt->name);
         break;
     default:
         break;
@@ -105,7 +105,7 @@ static void check_one(const struct le_stmt *stmt, struct surroundings around) {
 }
 
 static void check_all(struct le_stmts stmts, struct surroundings around) {
-    for (int k = 0; k < stmts.count && !le_faults_full(); k++)
+    for (int k = 0; k < stmts.count && !le_program_errors_full(); k++)
         check_one(stmts.at[k], around);
 }
 

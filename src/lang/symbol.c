@@ -6,11 +6,11 @@ _Noreturn void le_checker_leave(struct le_checker *c) {
     longjmp(*c->failure, 1);
 }
 
-_Noreturn void le_checker_fail(struct le_checker *c, struct le_place place, const char *expected, const char *format,
-                               ...) {
+_Noreturn void le_checker_fail(struct le_checker *c, struct le_location location, const char *expected,
+                               const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    le_errors_add(LEAT_PROGRAM, place, expected, format, arguments);
+    le_errors_add(LEAT_PROGRAM, location, expected, format, arguments);
     va_end(arguments);
     le_checker_leave(c);
 }
@@ -43,41 +43,45 @@ struct le_symbol *le_checker_add_symbol(struct le_checker *c, struct le_name *na
     le_names_put(c->arena, &c->tree->names, symbol->name, strlen(symbol->name), symbol->id);
     if (name->wants_out) {
         symbol->marked_out = true;
-        symbol->place = name->out_place;
+        symbol->location = name->out_location;
     }
     return symbol;
 }
 
-struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, enum le_use use, struct le_place place) {
+struct le_symbol *le_checker_input(struct le_checker *c, struct le_name *name, enum le_name_use use,
+                                   struct le_location location) {
     struct le_symbol *symbol = LE_NEW(c->arena, struct le_symbol);
     symbol->name = name->text;
-    symbol->place = place;
+    symbol->location = location;
     symbol->is_input = true;
     symbol->any_kind = use != LE_USE_SCALAR;
     return le_checker_add_symbol(c, name, symbol);
 }
 
 static _Noreturn void fail_rank(struct le_checker *c, const struct le_symbol *symbol, int count,
-                                struct le_place place) {
-    le_checker_fail(c, place, le_arena_format(c->arena, "write as many subscripts as in line %d", symbol->place.line),
-                    "%s", le_rank_text(c->arena, symbol->name, symbol->rank, count));
+                                struct le_location location) {
+    le_checker_fail(c, location,
+                    le_arena_format(c->arena, "write as many subscripts as in line %d", symbol->location.line), "%s",
+                    le_rank_text(c->arena, symbol->name, symbol->rank, count));
 }
 
 /* The rank of an array that the program makes with `...` depends on the inputs. */
-static void use_any_rank(struct le_checker *c, struct le_symbol *symbol, int count, bool dots, struct le_place place) {
+static void use_any_rank(struct le_checker *c, struct le_symbol *symbol, int count, bool dots,
+                         struct le_location location) {
     if (!symbol->is_input)
         return;
     if (!dots && count < symbol->rank)
-        le_checker_fail(c, place, NULL, "'%s' has at least %d axes, but fewer subscripts are given", symbol->name,
+        le_checker_fail(c, location, NULL, "'%s' has at least %d axes, but fewer subscripts are given", symbol->name,
                         symbol->rank);
     if (count > symbol->rank)
         symbol->rank = count;
     symbol->any_rank = dots;
 }
 
-void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int count, bool dots, struct le_place place) {
+void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int count, bool dots,
+                          struct le_location location) {
     if (count > LEAT_RANK_MAX)
-        le_checker_fail(c, place, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
+        le_checker_fail(c, location, NULL, "'%s' has %d axes; the limit is %d", symbol->name, count, LEAT_RANK_MAX);
     if (symbol->any_kind) {
         symbol->any_kind = false;
         symbol->is_array = symbol->any_rank = true;
@@ -85,19 +89,19 @@ void le_checker_use_array(struct le_checker *c, struct le_symbol *symbol, int co
     }
     if (!symbol->is_array)
         le_checker_fail(
-            c, place,
-            le_arena_format(c->arena, "write it without [ ]: it is a scalar since line %d", symbol->place.line),
+            c, location,
+            le_arena_format(c->arena, "write it without [ ]: it is a scalar since line %d", symbol->location.line),
             "'%s' is a scalar and has no subscripts", symbol->name);
     if (symbol->any_rank)
-        use_any_rank(c, symbol, count, dots, place);
+        use_any_rank(c, symbol, count, dots, location);
     else if (dots ? count > symbol->rank : count != symbol->rank)
-        fail_rank(c, symbol, count, place);
+        fail_rank(c, symbol, count, location);
 }
 
-void le_checker_use_scalar(struct le_checker *c, struct le_symbol *symbol, struct le_place place) {
+void le_checker_use_scalar(struct le_checker *c, struct le_symbol *symbol, struct le_location location) {
     symbol->any_kind = false;
     if (symbol->is_array)
-        le_checker_fail(c, place,
+        le_checker_fail(c, location,
                         le_arena_format(c->arena, "write %s[i], or sum(i: %s[i])", symbol->name, symbol->name),
                         "'%s' is an array and needs subscripts", symbol->name);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static bool stands_before(const struct le_tree *tree, int a, int b) {
-    struct le_place left = tree->symbols[a]->place, right = tree->symbols[b]->place;
+    struct le_location left = tree->symbols[a]->location, right = tree->symbols[b]->location;
     return left.line != right.line ? left.line < right.line : left.column < right.column;
 }
 

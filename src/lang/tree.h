@@ -40,7 +40,7 @@ struct le_ast_range {
 }; /* by may be NULL */
 struct le_ast_binder {
     const char *name;
-    struct le_place place;
+    struct le_location location;
     bool dots, has_range;
     struct le_ast_range range;
 };
@@ -50,7 +50,7 @@ struct le_ast_binders {
 };
 struct le_ast {
     enum le_ast_kind kind;
-    struct le_place place;
+    struct le_location location;
     int depth;        /* of the tree below, 1 for a leaf; at most LE_DEPTH_MAX */
     int op;           /* UNARY, BINARY: le_op; REDUCE: le_reduction; NUMBER: le_type (bool, weak int, weak float) */
     bool imaginary;   /* NUMBER: 2j */
@@ -84,7 +84,7 @@ enum le_assign {
 };
 struct le_ast_item {
     const char *name;
-    struct le_place place;
+    struct le_location location;
     enum le_type type;
     bool is_array;
     struct le_asts sizes;
@@ -97,10 +97,10 @@ struct le_stmts {
 };
 struct le_stmt {
     enum le_stmt_kind kind;
-    struct le_place place; /* of its first token; span: to the end of its first line or of itself */
-    size_t offset;         /* of its first byte in the text */
-    int size_bytes;        /* of its text, of all lines */
-    enum le_decl decl;     /* DECL */
+    struct le_location location; /* of its first token; span: to the end of its first line or of itself */
+    size_t offset;               /* of its first byte in the text */
+    int size_bytes;              /* of its text, of all lines */
+    enum le_decl decl;           /* DECL */
     struct {
         struct le_ast_item *at;
         int count, capacity;
@@ -130,8 +130,8 @@ struct le_stmts le_parse(struct le_arena *arena, const char *text, size_t size_b
 /* A value: an input, a declared or assigned array, or a scalar. */
 struct le_symbol {
     const char *name;
-    int id;                /* its place in le_tree.symbols */
-    struct le_place place; /* first appearance */
+    int id;                      /* its place in le_tree.symbols */
+    struct le_location location; /* first appearance */
     bool is_array, is_input;
     bool optional; /* an input with a default (le_step DEFAULT), or a size that a declaration binds (le_step BIND) */
     bool wants_default;    /* of those: has a default */
@@ -145,7 +145,8 @@ struct le_symbol {
     bool any_rank;         /* its rank is only known from below: it is used, or made, with `...` */
     int rank;              /* the rank, or the least if any_rank (then exact after specialisation) */
     enum le_type declared; /* LE_NONE: not declared */
-    struct le_symbol *imaginary; /* after le_split: the symbol is the real part of a complex one, and this the other */
+    struct le_symbol
+        *imaginary;    /* after le_complex_split: the symbol is the real part of a complex one, and this the other */
     enum le_type type; /* a scalar's may be weak; LE_NONE before specialisation where it depends on the inputs */
 };
 
@@ -154,7 +155,7 @@ struct le_tree_node;
 struct le_index {
     const char *name;
     int id; /* unique in the tree */
-    struct le_place place;
+    struct le_location location;
     bool from_dots;
     bool has_range;                       /* explicit */
     struct le_tree_node *low, *high, *by; /* by may be NULL */
@@ -175,7 +176,8 @@ enum le_tree_kind {
     LE_TREE_OP,     /* op over children; types of operands: `operand`, to which each child is converted */
     LE_TREE_SELECT, /* children: condition, then, else */
     LE_TREE_CAST,   /* to `type`; of two children: the parts of a complex number */
-    LE_TREE_PART,   /* re, im or conj (op: le_part) of a number, which may be real; after le_split: im of a CALL */
+    LE_TREE_PART,   /* re, im or conj (op: le_part) of a number, which may be real; after le_complex_split: im of a CALL
+                     */
     LE_TREE_RAND,   /* rand or randn (op 0 or 1) of children */
     LE_TREE_REDUCE, /* reduction over indices, children[0] */
     LE_TREE_CALL /* a def's block, for one element: `steps` run, the first of them assign the parameters; its value is
@@ -185,7 +187,7 @@ enum le_part { LE_PART_RE, LE_PART_IM, LE_PART_CONJ, LE_PARTS };
 struct le_step;
 struct le_tree_node {
     enum le_tree_kind kind;
-    struct le_place place;
+    struct le_location location;
     enum le_type type; /* LE_NONE before specialisation where it depends on the inputs */
     /* OP, SELECT, REDUCE: the type that children are converted to first; LE_NONE: each keeps its own (LOGIC; COMPARE of
      * integers alone, which is by value). May be weak, as types of nodes. */
@@ -207,7 +209,8 @@ struct le_tree_node {
     int index_count;
     struct le_step *steps; /* CALL; their accesses and indices are listed with the statement around it */
     int step_count;
-    int parents; /* after le_split: how many nodes and steps have it, if that was counted; above 1 it is shared */
+    int parents; /* after le_complex_split: how many nodes and steps have it, if that was counted; above 1 it is shared
+                  */
 };
 
 /* One array access of a statement, for the range rules and the check (ranges.c). */
@@ -240,14 +243,14 @@ enum le_step_kind {
     LE_STEP_IF,    /* if value holds; up to its ELSE, if there is one */
     LE_STEP_ELSE,
     LE_STEP_BREAK,  /* leaves the innermost FOR or WHILE */
-    LE_STEP_RETURN, /* leaves the CALL with value; after le_split: and with otherwise, if it is complex */
+    LE_STEP_RETURN, /* leaves the CALL with value; after le_complex_split: and with otherwise, if it is complex */
     LE_STEP_FAIL,   /* the last of a CALL's whose block may end without a RETURN: an error in the data; place: the def's
                      */
     LE_STEP_END
 };
 struct le_step {
     enum le_step_kind kind;
-    struct le_place place;
+    struct le_location location;
     size_t offset; /* of the statement in le_tree.text */
     int size_bytes;
     struct le_symbol *symbol, *array;
@@ -268,7 +271,7 @@ struct le_step {
     enum le_assign op;
     bool is_new; /* the assignment makes the symbol */
     bool given;  /* one of a CALL's first: the symbol is a parameter, the value of what stands around it */
-    bool held;   /* after le_split: what it assigns shows after the next step only */
+    bool held;   /* after le_complex_split: what it assigns shows after the next step only */
     struct le_tree_node *left; /* a READ of symbol with the left side's subscripts; NULL for a scalar */
     enum le_type term;         /* value and otherwise are converted to it (after specialisation) */
     enum le_type update;       /* `op=` computes in it */
@@ -288,7 +291,7 @@ struct le_fit {
     int symbol; /* its id */
     enum le_type type;
     int sign; /* le_op; LE_OPS: none */
-    struct le_place place;
+    struct le_location location;
 };
 
 struct le_tree {
@@ -299,10 +302,10 @@ struct le_tree {
     struct le_step *steps;
     int step_count;
     const char **index_names;
-    struct le_place *index_places;
+    struct le_location *index_locations;
     int index_name_count; /* distinct, for `leat check` */
     int index_count;      /* ids 0..index_count-1 are in use */
-    bool has_complex;     /* le_split has something to do (after specialisation) */
+    bool has_complex;     /* le_complex_split has something to do (after specialisation) */
     struct le_fit *fits;  /* after specialisation */
     int fit_count;
     struct le_names names; /* of the symbols, to their ids */
@@ -324,7 +327,7 @@ struct le_tree *le_specialise(struct le_arena *arena, const struct le_tree *tree
 /* complex_statements.c: the same program over real numbers: a complex symbol keeps its id as its real part, its
  * imaginary part comes behind all others; its steps come in pairs. *inputs becomes what the parts are bound to. The
  * tree itself where nothing is complex; NULL on error. Nodes may have several parents. */
-struct le_tree *le_split(struct le_arena *arena, struct le_tree *tree, const struct le_input **inputs);
+struct le_tree *le_complex_split(struct le_arena *arena, struct le_tree *tree, const struct le_input **inputs);
 const char *le_part_name(enum le_part part);
 /* The default results' symbol ids, in order of appearance; *count may be 0. */
 int *le_tree_results(struct le_arena *arena, const struct le_tree *tree, int *count);

@@ -38,12 +38,12 @@ struct typer {
 static enum le_type find(struct typer *t, struct le_tree_node *node);
 static void type_step(struct typer *t, struct le_step *step);
 
-__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct typer *t, struct le_place place,
+__attribute__((format(printf, 4, 5))) static _Noreturn void fail(struct typer *t, struct le_location location,
                                                                  const char *expected, const char *format, ...) {
     if (t->report) {
         va_list arguments;
         va_start(arguments, format);
-        le_errors_add(t->inputs ? LEAT_MISMATCH : LEAT_PROGRAM, place, expected, format, arguments);
+        le_errors_add(t->inputs ? LEAT_MISMATCH : LEAT_PROGRAM, location, expected, format, arguments);
         va_end(arguments);
     }
     longjmp(t->failure, 1);
@@ -131,7 +131,7 @@ static bool is_input_literal(struct typer *t, const struct le_tree_node *node, e
         return false;
     const struct le_input *input = &t->inputs[symbol->id];
     if (input->bound && !input->is_array && input->type == LE_WEAK_INT && symbol->declared == LE_NONE)
-        *LE_PUSH(t->arena, &t->fits) = (struct le_fit){symbol->id, type, sign, node->place};
+        *LE_PUSH(t->arena, &t->fits) = (struct le_fit){symbol->id, type, sign, node->location};
     bool known = default_of(t, symbol, literal);
     if (known)
         *literal = le_literal_signed(*literal, sign);
@@ -146,7 +146,7 @@ static void check_fits(struct typer *t, const struct le_tree_node *node, enum le
         return;
     enum le_type larger = le_literal_fits(&literal, LE_I64) ? LE_I64 : literal.negative ? LE_F64 : LE_U64;
     const char *name = le_type_name(larger);
-    fail(t, node->place,
+    fail(t, node->location,
          le_arena_format(t->arena, "cast the other operand, as in %s(x), or declare it as %s", name, name),
          "the number %s%llu is out of range for %s", literal.negative ? "-" : "", (unsigned long long)literal.size,
          le_type_name(type));
@@ -155,7 +155,7 @@ static void check_fits(struct typer *t, const struct le_tree_node *node, enum le
 static void check_whole(struct typer *t, struct le_tree_node *node, const char *what) {
     enum le_type type = find(t, node);
     if (type != LE_NONE && !le_type_is_int(type))
-        fail(t, node->place, "write i64(...)", "%s must be an integer, not %s", what, le_type_name(type));
+        fail(t, node->location, "write i64(...)", "%s must be an integer, not %s", what, le_type_name(type));
 }
 
 static enum le_type meet(struct typer *t, struct le_tree_node *const *nodes, int count) {
@@ -169,7 +169,7 @@ static enum le_type meet(struct typer *t, struct le_tree_node *const *nodes, int
 
 static _Noreturn void fail_operand(struct typer *t, const struct le_tree_node *node, enum le_type type) {
     const char *name = le_op_info((enum le_op)node->op)->name, *habit = le_habit_of_operator(name);
-    fail(t, node->place, habit && le_type_is_float(type) ? habit : "write i64(...) around it",
+    fail(t, node->location, habit && le_type_is_float(type) ? habit : "write i64(...) around it",
          "'%s' needs integers, not %s", name, le_type_name(type));
 }
 
@@ -181,8 +181,8 @@ static enum le_type without_bool(enum le_type type) {
 
 static _Noreturn void fail_order(struct typer *t, const struct le_tree_node *node, const char *name,
                                  enum le_type type) {
-    fail(t, node->place, "compare re(...), im(...) or abs(...)", "'%s' cannot order %s: complex numbers have no order",
-         name, le_type_name(type));
+    fail(t, node->location, "compare re(...), im(...) or abs(...)",
+         "'%s' cannot order %s: complex numbers have no order", name, le_type_name(type));
 }
 
 static enum le_type find_compare(struct typer *t, struct le_tree_node *node) {
@@ -239,7 +239,7 @@ static void check_complex(struct typer *t, const struct le_tree_node *node, enum
             return;
     if (rule == LE_RULE_CHOOSE)
         fail_order(t, node, name, type);
-    fail(t, node->place, "take re(...), im(...) or abs(...) first",
+    fail(t, node->location, "take re(...), im(...) or abs(...) first",
          "'%s' is not defined for complex numbers, and this is %s", name, le_type_name(type));
 }
 
@@ -319,7 +319,7 @@ static enum le_type find_len(struct typer *t, struct le_tree_node *node) {
     if (!symbol->any_rank && le_literal_of(node->children[0], &axis)) {
         uint64_t rank = (uint64_t)symbol->rank;
         if (axis.negative ? axis.size > rank : axis.size >= rank)
-            fail(t, node->place,
+            fail(t, node->location,
                  le_arena_format(t->arena, "its axes are 0 to %d, or -1 to -%d backwards", symbol->rank - 1,
                                  symbol->rank),
                  "'%s' has no axis %s%llu", symbol->name, axis.negative ? "-" : "", (unsigned long long)axis.size);
@@ -363,7 +363,7 @@ static enum le_type find_cast(struct typer *t, const struct le_tree_node *node) 
     for (int k = 0; k < node->child_count; k++) {
         enum le_type type = find(t, node->children[k]);
         if (node->child_count == 2 && le_type_is_complex(type))
-            fail(t, node->children[k]->place, "take re(...) or im(...) of it", "a part of a %s must be real, not %s",
+            fail(t, node->children[k]->location, "take re(...) or im(...) of it", "a part of a %s must be real, not %s",
                  le_type_name(node->type), le_type_name(type));
     }
     return node->type;
@@ -380,7 +380,7 @@ static enum le_type find_read(struct typer *t, const struct le_tree_node *node) 
         check_whole(t, node->children[k], "a subscript");
     enum le_type type = read_symbol(t, node->symbol), fill = node->fill ? read_symbol(t, node->fill) : LE_NONE;
     if (le_type_is_complex(fill) && type != LE_NONE && !le_type_is_complex(type))
-        fail(t, node->place, "write re(...) in the edge's fill", "the edge of '%s' (%s) cannot be filled with %s",
+        fail(t, node->location, "write re(...) in the edge's fill", "the edge of '%s' (%s) cannot be filled with %s",
              node->symbol->name, le_type_name(type), le_type_name(fill));
     return type;
 }
@@ -430,7 +430,7 @@ static void check_complex_stored(struct typer *t, const struct le_tree_node *nod
                                  enum le_type type) {
     enum le_type to = symbol->type;
     if (le_type_is_complex(type) && to != LE_NONE && to != LE_BOOL && !le_type_is_complex(to))
-        fail(t, node->place, "write re(...), im(...) or abs(...)",
+        fail(t, node->location, "write re(...), im(...) or abs(...)",
              "assigning %s to '%s' (%s) needs a cast: it is complex", le_type_name(type), symbol->name,
              le_type_name(to));
 }
@@ -440,7 +440,7 @@ static void check_stored(struct typer *t, const struct le_tree_node *node, const
     check_complex_stored(t, node, symbol, type);
     if (le_type_is_int(symbol->type) && le_type_is_float(type)) {
         const char *cast = le_arena_format(t->arena, "write %s(...)", le_type_name(symbol->type));
-        fail(t, node->place, cast, "assigning %s to '%s' (%s) needs a cast", le_type_name(type), symbol->name,
+        fail(t, node->location, cast, "assigning %s to '%s' (%s) needs a cast", le_type_name(type), symbol->name,
              le_type_name(symbol->type));
     }
 }
@@ -508,7 +508,7 @@ static void type_step(struct typer *t, struct le_step *step) {
     switch (step->kind) {
     case LE_STEP_AGREE:
         if (le_type_is_complex(find(t, step->value)))
-            fail(t, step->value->place, NULL, "a size must be an integer, not %s", le_type_name(step->value->type));
+            fail(t, step->value->location, NULL, "a size must be an integer, not %s", le_type_name(step->value->type));
         break;
     case LE_STEP_WHILE:
     case LE_STEP_IF:
@@ -557,7 +557,7 @@ static bool type_steps(struct typer *t) {
     t->pass++;
     t->changed = false;
     t->fits.count = 0;
-    for (int k = 0; k < t->tree->step_count && !(t->report && le_faults_full()); k++) {
+    for (int k = 0; k < t->tree->step_count && !(t->report && le_program_errors_full()); k++) {
         t->step = k + 1;
         right = try_step(t, &t->tree->steps[k]) && right;
     }
@@ -576,9 +576,9 @@ bool le_find_types(struct le_arena *arena, struct le_tree *tree, const struct le
         right = type_steps(t);
     while (t->changed && (t->pass < PASSES_MAX || t->node_count < NODES_MAX));
     if (t->changed) {
-        le_fault_add(LEAT_PROGRAM, (struct le_place){0},
-                     "declare the types of scalars that are assigned later: `var s: f64`",
-                     "the types of the scalars depend on each other in a chain that is too long");
+        le_program_error_add(LEAT_PROGRAM, (struct le_location){0},
+                             "declare the types of scalars that are assigned later: `var s: f64`",
+                             "the types of the scalars depend on each other in a chain that is too long");
         return false;
     }
     tree->fits = t->fits.at;

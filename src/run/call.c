@@ -72,7 +72,7 @@ void le_call_unbind(leat_call *call) {
         call->binds[k] = (struct le_bind){0};
     }
     if (call->specialised) {
-        le_unbind_parts(call->specialised);
+        le_complex_unbind(call->specialised);
         le_cells_clear(call->specialised);
     }
     le_device_unbind(call);
@@ -202,7 +202,7 @@ static leat_status check_apart(const leat_call *call, int symbol, const leat_arr
     for (int k = 0; k < call->want_count; k++) {
         const struct le_want *w = &call->wants[k];
         if (w->symbol != symbol && w->target && (w->is_fresh || !only_fresh) && le_array_shares(w->target, array))
-            return le_fail_at(LEAT_INVALID, (struct le_place){0}, "an array of its own for each result",
+            return le_fail_at(LEAT_INVALID, (struct le_location){0}, "an array of its own for each result",
                               "cannot write '%s' into an array that shares memory with the array for '%s'",
                               symbols[symbol]->name, symbols[w->symbol]->name);
     }
@@ -287,7 +287,7 @@ leat_status le_call_copy(leat_call *call, const leat_array *target, const leat_a
                          const char *cause) {
     struct le_span span;
     if (call->device) {
-        bool wait = !target->buffer->block || !source->buffer->block;
+        bool wait = !target->buffer->allocation || !source->buffer->allocation;
         return le_array_copy_as(target, source, call->home.stream, wait, what, cause);
     }
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_COPY, what, cause);
@@ -331,7 +331,7 @@ static leat_status hand_out(leat_call *call, struct le_want *w) {
     if (value < 0)
         return hand_out_size(call, w);
     if (le_is_complex_result(s, w->symbol))
-        return le_hand_out_complex(call, w);
+        return le_complex_deliver(call, w);
     const struct le_value *v = &s->ir->values.at[value];
     struct le_cell *cell = &s->cells[value];
     if (cell->array && w->target && memcmp(w->target->shape, cell->array->shape, (size_t)v->rank * sizeof(int64_t)))
@@ -416,8 +416,8 @@ static leat_status wait_for_arrays(leat_call *call) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < call->program->tree->symbol_count && !status; k++) {
         const leat_array *array = call->binds[k].array;
-        if (array && array->buffer->block)
-            status = le_block_wait(array->buffer->block, LE_ACCESS_READ);
+        if (array && array->buffer->allocation)
+            status = le_allocation_wait(array->buffer->allocation, LE_ACCESS_READ);
     }
     return status;
 }
@@ -471,7 +471,7 @@ leat_status le_call_run(leat_call *call, struct le_device_stream *stream) {
         return status;
     status = run(call);
     if (status == LEAT_OK)
-        le_keep_views(call);
+        le_result_keep_views(call);
     else
         drop_results(call);
     call->steady = status == LEAT_OK && (call->steady || will_stay(call));

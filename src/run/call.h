@@ -63,11 +63,11 @@ leat_status le_call_store(leat_call *call, const leat_array *target, const struc
 leat_status le_call_prepare(leat_call *call);
 /* complex_values.c: s->bound, what the symbols of a program of real parts are bound to; what nobody needs any more
  * goes. */
-leat_status le_bind_parts(struct leat_call *call);
-void le_unbind_parts(struct le_specialised *s);
+leat_status le_complex_bind(struct leat_call *call);
+void le_complex_unbind(struct le_specialised *s);
 void le_forget_part(struct le_specialised *s, int symbol);
 bool le_is_complex_result(const struct le_specialised *s, int symbol);
-leat_status le_hand_out_complex(struct leat_call *call, struct le_want *w);
+leat_status le_complex_deliver(struct leat_call *call, struct le_want *w);
 leat_status le_new_result(struct leat_call *call, struct le_want *w, int value); /* an array for it */
 const struct le_want *le_call_result(const leat_call *call, const char *name);
 #endif

@@ -185,7 +185,7 @@ const char *const *le_code_options(void) {
 /* Of what the context's thread compiles. */
 static bool is_unwanted(void *user) {
     const struct le_loaded_code *code = user;
-    return le_is_ending() || (code->spare && atomic_load(&code->table->is_closing));
+    return le_exit_guard_is_exiting() || (code->spare && atomic_load(&code->table->is_closing));
 }
 
 enum way { AT_ONCE, IN_THREAD, IF_KEPT }; /* IF_KEPT: LEAT_MISSING if the store has not got it */
@@ -322,19 +322,19 @@ static struct le_loaded_code *next_asked(struct le_code_table *table) {
 
 /* LEAT_DEVICE, too, where the process ends. */
 static leat_status load_in_thread(struct le_loaded_code *code, const struct le_code_source *source) {
-    if (!le_ending_work_begin())
+    if (!le_exit_guard_begin())
         return LEAT_DEVICE;
     leat_status status = load(code, source, IN_THREAD);
-    le_ending_work_end();
+    le_exit_guard_end();
     return status;
 }
 
 /* Where the process ends it may as well stay loaded. */
 static void unload_in_thread(struct le_loaded_code *surplus) {
-    if (!le_ending_work_begin())
+    if (!le_exit_guard_begin())
         return;
     unload(surplus);
-    le_ending_work_end();
+    le_exit_guard_end();
 }
 
 /* Signals are the program's own: this thread takes none. */

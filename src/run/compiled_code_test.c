@@ -58,17 +58,17 @@ static leat_status get_number(leat_context *ctx, int number, struct le_loaded_co
 
 /* What the kernel writes. */
 static int64_t run_code(leat_context *ctx, const struct le_loaded_code *code) {
-    struct le_block *block;
+    struct le_allocation *allocation;
     struct le_device_stream *stream = le_device_stream_own(ctx->device);
-    assert_int_equal(le_block_new(ctx->device, LE_MEMORY_MAPPED, 8, stream, &block), LEAT_OK);
+    assert_int_equal(le_allocation_new(ctx->device, LE_MEMORY_MAPPED, 8, stream, &allocation), LEAT_OK);
     const struct le_launch_argument argument = {
-        .value = &block->address, .size_bytes = 8, .block = block, .access = LE_ACCESS_BOTH};
+        .value = &allocation->address, .size_bytes = 8, .allocation = allocation, .access = LE_ACCESS_BOTH};
     const struct le_kernel_launch launch = {
         .grid = {1, 1, 1}, .block = {1, 1, 1}, .arguments = &argument, .argument_count = 1};
     assert_int_equal(le_device_launch(le_code_kernel(code), &launch, stream), LEAT_OK);
     assert_int_equal(le_device_stream_synchronize(stream), LEAT_OK);
-    int64_t value = *(const int64_t *)block->host;
-    le_block_free(block);
+    int64_t value = *(const int64_t *)allocation->host;
+    le_allocation_free(allocation);
     return value;
 }
 

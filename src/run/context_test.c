@@ -165,9 +165,9 @@ static void test_fork(void **state) {
 static void test_machine(void **state) {
     (void)state;
     char name[64];
-    le_machine_name(name, sizeof name);
+    le_host_name(name, sizeof name);
     assert_true(*name && !strchr(name, '\n'));
-    assert_true(le_machine_memory_bytes() > (size_t)16 << 20);
+    assert_true(le_host_memory_bytes() > (size_t)16 << 20);
 }
 
 int main(void) {

@@ -15,7 +15,7 @@
 struct gauging {
     struct le_device *device;
     struct le_device_event *start, *stop;
-    struct le_block *inside[2], *pinned;
+    struct le_allocation *inside[2], *pinned;
 };
 
 static leat_status set_up(struct gauging *gauging) {
@@ -24,28 +24,28 @@ static leat_status set_up(struct gauging *gauging) {
     if (!status)
         status = le_device_event_new(device, &gauging->stop);
     for (int k = 0; k < 2 && !status; k++)
-        status = le_block_new(device, LE_MEMORY_DEVICE, INSIDE_BYTES, NULL, &gauging->inside[k]);
+        status = le_allocation_new(device, LE_MEMORY_DEVICE, INSIDE_BYTES, NULL, &gauging->inside[k]);
     if (!status)
-        status = le_block_new(device, LE_MEMORY_PINNED, PINNED_BYTES, NULL, &gauging->pinned);
+        status = le_allocation_new(device, LE_MEMORY_PINNED, PINNED_BYTES, NULL, &gauging->pinned);
     for (int k = 0; k < 2 && !status; k++)
         status = le_device_fill_zero(le_device_stream_own(device), gauging->inside[k], INSIDE_BYTES);
     return status;
 }
 
 static void take_down(struct gauging *gauging) {
-    le_block_free(gauging->inside[0]);
-    le_block_free(gauging->inside[1]);
-    le_block_free(gauging->pinned);
+    le_allocation_free(gauging->inside[0]);
+    le_allocation_free(gauging->inside[1]);
+    le_allocation_free(gauging->pinned);
     le_device_event_free(gauging->start);
     le_device_event_free(gauging->stop);
     le_device_close(gauging->device);
 }
 
-static char *first_byte(const struct le_block *block) {
-    return block->host ? block->host : (char *)(uintptr_t)block->address;
+static char *first_byte(const struct le_allocation *allocation) {
+    return allocation->host ? allocation->host : (char *)(uintptr_t)allocation->address;
 }
 
-static leat_status copy_once(struct gauging *gauging, struct le_block *target, struct le_block *source,
+static leat_status copy_once(struct gauging *gauging, struct le_allocation *target, struct le_allocation *source,
                              size_t size_bytes) {
     struct le_copy copy = {.target = target,
                            .source = source,
@@ -61,7 +61,7 @@ static leat_status copy_once(struct gauging *gauging, struct le_block *target, s
 }
 
 /* The first copy touches what it copies; those that are timed follow it. */
-static leat_status gauge_copy(struct gauging *gauging, struct le_block *target, struct le_block *source,
+static leat_status gauge_copy(struct gauging *gauging, struct le_allocation *target, struct le_allocation *source,
                               size_t size_bytes, double *bytes_per_second) {
     struct le_device_stream *stream = le_device_stream_own(gauging->device);
     double milliseconds = 0;
@@ -81,7 +81,7 @@ static leat_status gauge_copy(struct gauging *gauging, struct le_block *target, 
     return status;
 }
 
-static leat_status gauge_copies(struct gauging *gauging, struct le_gauge *gauge) {
+static leat_status gauge_copies(struct gauging *gauging, struct le_device_rates *gauge) {
     double inside = 0;
     leat_status status = gauge_copy(gauging, gauging->inside[0], gauging->inside[1], INSIDE_BYTES, &inside);
     gauge->copy_bytes_per_second = 2 * inside;
@@ -106,7 +106,8 @@ static leat_status launch_times(struct le_device_kernel *kernel, struct le_devic
     return status;
 }
 
-static leat_status gauge_kernel(struct le_device *device, struct le_device_kernel *kernel, struct le_gauge *gauge) {
+static leat_status gauge_kernel(struct le_device *device, struct le_device_kernel *kernel,
+                                struct le_device_rates *gauge) {
     struct le_device_stream *stream = le_device_stream_own(device);
     uint64_t best_ns = UINT64_MAX;
     leat_status status = launch_times(kernel, stream, LAUNCHES / 8);
@@ -133,7 +134,7 @@ static leat_status gauge_kernel(struct le_device *device, struct le_device_kerne
     return LEAT_OK;
 }
 
-static leat_status gauge_launches(struct le_device *device, struct le_gauge *gauge) {
+static leat_status gauge_launches(struct le_device *device, struct le_device_rates *gauge) {
     struct le_module_source source = {.text = nothing, .name = "nothing.cu", .is_whole = true};
     struct le_device_module *module;
     struct le_device_kernel *kernel;
@@ -155,7 +156,7 @@ static void *warm_up(void *unused) {
     le_nvrtc_program program;
     int version;
     (void)unused;
-    if (!le_cuda_door_search(LE_DOOR_NVRTC)->found)
+    if (!le_cuda_library_search(LE_LIBRARY_NVRTC)->found)
         return NULL;
     if (le_nvrtc_open(&nvrtc, &version) || nvrtc->CreateProgram(&program, nothing, "nothing.cu", 0, NULL, NULL))
         return NULL;
@@ -164,9 +165,9 @@ static void *warm_up(void *unused) {
     return NULL;
 }
 
-leat_status le_gauge_device(const char *device, struct le_gauge *gauge) {
+leat_status le_device_rates_measure(const char *device, struct le_device_rates *gauge) {
     struct gauging gauging = {0};
-    struct le_gauge found = {0};
+    struct le_device_rates found = {0};
     pthread_t warming;
     bool warms = pthread_create(&warming, NULL, warm_up, NULL) == 0;
     leat_status status = le_device_open(device, NULL, &gauging.device);

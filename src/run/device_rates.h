@@ -4,11 +4,11 @@
 #define LE_DEVICE_RATES_H
 #include "base/status.h"
 
-struct le_gauge {                                              /* 0: not measured */
+struct le_device_rates {                                       /* 0: not measured */
     double copy_bytes_per_second;                              /* in its memory, bytes read plus bytes written */
     double upload_bytes_per_second, download_bytes_per_second; /* from and to pinned memory */
     double launch_ns, round_trip_ns; /* an empty kernel: each of many, enqueued; one, with a wait */
 };
 /* device: "cuda:1". Where there is no NVRTC launches are not measured. */
-leat_status le_gauge_device(const char *device, struct le_gauge *gauge);
+leat_status le_device_rates_measure(const char *device, struct le_device_rates *gauge);
 #endif

@@ -7,8 +7,8 @@
 
 static void measures_all(void **state) {
     (void)state;
-    struct le_gauge gauge = {0};
-    assert_int_equal(le_gauge_device("sim", &gauge), LEAT_OK);
+    struct le_device_rates gauge = {0};
+    assert_int_equal(le_device_rates_measure("sim", &gauge), LEAT_OK);
     assert_true(gauge.copy_bytes_per_second > 1e9 && gauge.copy_bytes_per_second < 1e14);
     assert_true(gauge.upload_bytes_per_second > 1e8 && gauge.upload_bytes_per_second < gauge.copy_bytes_per_second);
     assert_true(gauge.download_bytes_per_second > 1e8 && gauge.download_bytes_per_second < gauge.copy_bytes_per_second);
@@ -20,8 +20,8 @@ static void measures_all(void **state) {
 
 static void fails_as_a_whole(void **state) {
     (void)state;
-    struct le_gauge gauge = {.launch_ns = -1};
-    assert_int_equal(le_gauge_device("no device", &gauge), LEAT_DEVICE);
+    struct le_device_rates gauge = {.launch_ns = -1};
+    assert_int_equal(le_device_rates_measure("no device", &gauge), LEAT_DEVICE);
     assert_true(gauge.launch_ns == -1);
 }
 

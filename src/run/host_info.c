@@ -12,7 +12,7 @@
 #define COPY_TIME_NS   25000000u /* of repetitions */
 #define COPY_TIMES_MIN 3
 
-void le_machine_name(char *name, size_t size_bytes) {
+void le_host_name(char *name, size_t size_bytes) {
     struct utsname system;
     snprintf(name, size_bytes, "%s", uname(&system) == 0 ? system.machine : "CPU");
     FILE *file = fopen("/proc/cpuinfo", "re");
@@ -30,7 +30,7 @@ void le_machine_name(char *name, size_t size_bytes) {
         fclose(file);
 }
 
-size_t le_machine_memory_bytes(void) {
+size_t le_host_memory_bytes(void) {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     return pages > 0 && page_bytes > 0 ? (size_t)pages * (size_t)page_bytes : 0;
 }
@@ -45,7 +45,7 @@ static bool read_line(const char *path, char *line, size_t size_bytes) {
 }
 
 /* The caches of core 0 in order: the last one is the last level's. Sizes read like "32768K". */
-size_t le_machine_cache_bytes(void) {
+size_t le_host_cache_bytes(void) {
     size_t last = 0;
     for (int k = 0; k < 8; k++) {
         char path[80], line[64];

@@ -5,9 +5,9 @@
 #include "base/thread.h"
 #include "device/cpu/machine/ops.h"
 
-void le_machine_name(char *name, size_t size_bytes); /* the processor's, or its architecture's */
-size_t le_machine_memory_bytes(void);                /* main memory; 0: unknown */
-size_t le_machine_cache_bytes(void);                 /* the last-level cache; 0: unknown */
+void le_host_name(char *name, size_t size_bytes); /* the processor's, or its architecture's */
+size_t le_host_memory_bytes(void);                /* main memory; 0: unknown */
+size_t le_host_cache_bytes(void);                 /* the last-level cache; 0: unknown */
 /* Of all threads at once, the best of a few times. */
 struct le_machine_rates {
     double copy_bytes_per_second; /* in memory: bytes read plus bytes written */

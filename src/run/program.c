@@ -101,7 +101,7 @@ bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k,
     if (k >= program->name_counts[kind])
         return false;
     if (kind == LEAT_NAME_INDEX) {
-        *info = (leat_name_info){.name = tree->index_names[k], .line = tree->index_places[k].line};
+        *info = (leat_name_info){.name = tree->index_names[k], .line = tree->index_locations[k].line};
         return true;
     }
     const struct le_symbol *s = program->names[kind][k];
@@ -112,6 +112,6 @@ bool le_program_name(const leat_program *program, leat_name_kind kind, size_t k,
                                                                 : 0,
                              .optional = s->optional || s->update_only,
                              .has_value = true,
-                             .line = s->place.line};
+                             .line = s->location.line};
     return true;
 }

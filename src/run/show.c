@@ -19,12 +19,12 @@ static void show_range(const struct le_plan *plan, const struct le_ir *ir, int i
 static int last_use(const struct le_plan *plan, int value) {
     int last = -1;
     for (int k = 0; k < plan->action_count; k++)
-        if (le_dies(plan, plan->actions[k].dying, value) || le_dies(plan, plan->actions[k].leaving, value))
+        if (le_value_dies(plan, plan->actions[k].dying, value) || le_value_dies(plan, plan->actions[k].leaving, value))
             last = k;
     return last;
 }
 
-static void show_target(const struct leat_call *call, int value, enum le_memory_plan place, struct le_text *out) {
+static void show_target(const struct leat_call *call, int value, enum le_storage_kind place, struct le_text *out) {
     static const char *const places[] = {"new memory", "a copy", "in place",
                                          "in place, by way of a copy of what is written", "made where it is read"};
     const struct le_specialised *s = call->specialised;
@@ -42,10 +42,10 @@ static void show_computation(const struct leat_call *call, const struct le_actio
     const struct le_specialised *s = call->specialised;
     const struct le_stage *stage = action->stage;
     if (stage->pair_count == 0)
-        show_target(call, stage->target, action->place, out);
+        show_target(call, stage->target, action->storage, out);
     for (int q = 0; q < stage->pair_count; q++) {
         le_text_add(out, q ? "\n" : "");
-        show_target(call, stage->pairs[q].target, action->places[q], out);
+        show_target(call, stage->pairs[q].target, action->storages[q], out);
     }
     le_text_add(out, stage->index_count ? "; " : "");
     for (int q = 0; q < stage->index_count; q++) {
@@ -84,7 +84,7 @@ static void show_action(const struct leat_call *call, int k, struct le_text *out
     const struct le_plan *plan = call->specialised->plan;
     const struct le_action *action = &plan->actions[k];
     bool computes = le_stage_computes(action->stage);
-    const struct le_group *g = &plan->groups[action->group];
+    const struct le_plan_step *g = &plan->groups[action->group];
     le_text_add(out, "%d  ", k);
     if (!computes)
         le_text_add(out, "%s: ", kinds[action->stage->kind]);

@@ -74,7 +74,7 @@ static leat_status read_architecture(const struct leat_call *call, const char *t
         return LEAT_OK;
     long number = strncmp(text, "sm_", 3) == 0 ? strtol(text + 3, &end, 10) : 0;
     if (number < 10 || number > 999 || *end)
-        return le_fail_at(LEAT_INVALID, (struct le_place){0}, "sm_ and a number: sm_75, sm_90",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "sm_ and a number: sm_75, sm_90",
                           "'%.40s' is no architecture", text);
     *capability = (int)number;
     return LEAT_OK;
@@ -84,7 +84,7 @@ leat_status le_code_show(struct leat_call *call, leat_form form, const char *arc
     struct showing showing = {.form = form, .exact = architecture != NULL, .out = out};
     leat_status status = read_architecture(call, architecture, &showing.capability);
     if (status == LEAT_OK && le_device_limits(call->program->ctx->device)->host_is_device)
-        status = le_fail_at(LEAT_UNSUPPORTED, (struct le_place){0}, "open the context with the device cuda or sim",
+        status = le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with the device cuda or sim",
                             "on the CPU programs have no CUDA C");
     if (status == LEAT_OK)
         status = le_call_prepare(call);

@@ -11,12 +11,12 @@
 
 enum { WINDOW_BYTES = 1 << 18, TRIALS = 4096, HEADER_MOST_BYTES = 4096 };
 
-static leat_status fail_read(const struct le_block_file *file) {
+static leat_status fail_read(const struct le_trace_blocks *file) {
     return le_fail(LEAT_FILE, "%s: cannot be read: %s", file->path, strerror(errno));
 }
 
 /* All of it, or a failure: what lies beyond the end is not asked for. */
-static leat_status read_at(struct le_block_file *file, uint64_t at, void *bytes, size_t size_bytes) {
+static leat_status read_at(struct le_trace_blocks *file, uint64_t at, void *bytes, size_t size_bytes) {
     for (size_t got = 0; got < size_bytes;) {
         ssize_t some = pread(file->fd, (char *)bytes + got, size_bytes - got, (off_t)(at + got));
         if (some < 0 && errno == EINTR)
@@ -30,14 +30,14 @@ static leat_status read_at(struct le_block_file *file, uint64_t at, void *bytes,
     return LEAT_OK;
 }
 
-static bool holds(const struct le_block_file *file, uint64_t at, uint64_t size_bytes) {
+static bool holds(const struct le_trace_blocks *file, uint64_t at, uint64_t size_bytes) {
     return at <= file->size_bytes && size_bytes <= file->size_bytes - at;
 }
 
 /* ---- what is at a place */
 
 /* is_there: a whole header, of whatever version. */
-static leat_status try_header(struct le_block_file *file, uint64_t at, bool *is_there) {
+static leat_status try_header(struct le_trace_blocks *file, uint64_t at, bool *is_there) {
     struct le_trace_header *header = &file->header;
     *is_there = false;
     if (!holds(file, at, sizeof *header))
@@ -50,7 +50,7 @@ static leat_status try_header(struct le_block_file *file, uint64_t at, bool *is_
     return LEAT_OK;
 }
 
-static leat_status try_block(struct le_block_file *file, uint64_t at, bool *is_there) {
+static leat_status try_block(struct le_trace_blocks *file, uint64_t at, bool *is_there) {
     struct le_trace_block *head = &file->head;
     *is_there = false;
     if (!holds(file, at, sizeof *head))
@@ -65,7 +65,7 @@ static leat_status try_block(struct le_block_file *file, uint64_t at, bool *is_t
 }
 
 /* What is at file->at, if it is whole, and to its end. */
-static leat_status take(struct le_block_file *file, enum le_block_step *step) {
+static leat_status take(struct le_trace_blocks *file, enum le_trace_block_status *step) {
     bool is_there;
     *step = LE_STEP_DAMAGE;
     leat_status status = try_header(file, file->at, &is_there);
@@ -108,13 +108,13 @@ static size_t find_in_window(const unsigned char *window, size_t from, size_t le
     return length;
 }
 
-static leat_status is_whole_at(struct le_block_file *file, uint64_t at, bool *is_whole) {
+static leat_status is_whole_at(struct le_trace_blocks *file, uint64_t at, bool *is_whole) {
     leat_status status = try_header(file, at, is_whole);
     return status || *is_whole ? status : try_block(file, at, is_whole);
 }
 
 /* Moves file->at to the next whole header or block behind it, or to the end. */
-static leat_status search(struct le_block_file *file) {
+static leat_status search(struct le_trace_blocks *file) {
     uint64_t from = file->at + 1;
     while (from < file->size_bytes && file->trials > 0) {
         uint64_t left = file->size_bytes - from;
@@ -142,21 +142,21 @@ static leat_status search(struct le_block_file *file) {
 
 /* ---- the file */
 
-static leat_status check_start(struct le_block_file *file) {
+static leat_status check_start(struct le_trace_blocks *file) {
     char magic[sizeof file->header.magic];
     leat_status status = holds(file, 0, sizeof magic) ? read_at(file, 0, magic, sizeof magic)
                                                       : le_fail(LEAT_FILE, "%s: not a trace: too short", file->path);
     if (!status && memcmp(magic, LE_TRACE_MAGIC, sizeof magic) != 0)
-        return le_fail_at(LEAT_FILE, (struct le_place){0}, "give a file that `leat trace` wrote", "%s: not a trace",
+        return le_fail_at(LEAT_FILE, (struct le_location){0}, "give a file that `leat trace` wrote", "%s: not a trace",
                           file->path);
     if (!status && !holds(file, 0, sizeof file->header))
         return le_fail(LEAT_FILE, "%s: not a trace: it ends inside its header", file->path);
     return status;
 }
 
-leat_status le_block_file_open(struct le_block_file *file, const char *path) {
+leat_status le_trace_blocks_open(struct le_trace_blocks *file, const char *path) {
     struct stat facts;
-    *file = (struct le_block_file){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC), .trials = TRIALS};
+    *file = (struct le_trace_blocks){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC), .trials = TRIALS};
     if (file->fd < 0 || fstat(file->fd, &facts) != 0)
         return fail_read(file);
     if (!S_ISREG(facts.st_mode))
@@ -169,14 +169,14 @@ leat_status le_block_file_open(struct le_block_file *file, const char *path) {
     return check_start(file);
 }
 
-void le_block_file_finish(struct le_block_file *file) {
+void le_trace_blocks_close(struct le_trace_blocks *file) {
     le_free(file->records);
     le_free(file->window);
     if (file->fd >= 0)
         close(file->fd);
 }
 
-leat_status le_block_file_next(struct le_block_file *file, enum le_block_step *step) {
+leat_status le_trace_blocks_next(struct le_trace_blocks *file, enum le_trace_block_status *step) {
     *step = LE_STEP_END;
     if (file->at >= file->size_bytes)
         return LEAT_OK;

@@ -6,14 +6,14 @@
 #include "trace/format.h"
 #include <stdbool.h>
 
-enum le_block_step {
+enum le_trace_block_status {
     LE_STEP_END,
     LE_STEP_PART,    /* header */
     LE_STEP_RECORDS, /* records, head */
     LE_STEP_DAMAGE   /* skipped_bytes */
 };
 
-struct le_block_file {
+struct le_trace_blocks {
     const char *path;
     int fd;
     uint64_t size_bytes, at;
@@ -25,7 +25,7 @@ struct le_block_file {
     int trials; /* left, of taking for a block what may be none */
 };
 /* LEAT_FILE: it cannot be read, or does not begin as a trace does. finish is right after a failure, too. */
-leat_status le_block_file_open(struct le_block_file *file, const char *path);
-void le_block_file_finish(struct le_block_file *file);
-leat_status le_block_file_next(struct le_block_file *file, enum le_block_step *step);
+leat_status le_trace_blocks_open(struct le_trace_blocks *file, const char *path);
+void le_trace_blocks_close(struct le_trace_blocks *file);
+leat_status le_trace_blocks_next(struct le_trace_blocks *file, enum le_trace_block_status *step);
 #endif

@@ -4,10 +4,10 @@
 #include "base/arena.h"
 #include <stdint.h>
 
-const char *le_figure_time(struct le_arena *arena, uint64_t time_ns);
-const char *le_figure_bytes(struct le_arena *arena, uint64_t bytes);
-const char *le_figure_rate(struct le_arena *arena, uint64_t bytes, uint64_t time_ns); /* GB/s */
-const char *le_figure_count(struct le_arena *arena, uint64_t count);
-const char *le_figure_counted(struct le_arena *arena, uint64_t count, const char *one, const char *many); /* "1 copy" */
-const char *le_figure_part(struct le_arena *arena, uint64_t part, uint64_t whole);
+const char *le_format_time(struct le_arena *arena, uint64_t time_ns);
+const char *le_format_bytes(struct le_arena *arena, uint64_t bytes);
+const char *le_format_rate(struct le_arena *arena, uint64_t bytes, uint64_t time_ns); /* GB/s */
+const char *le_format_count(struct le_arena *arena, uint64_t count);
+const char *le_format_counted(struct le_arena *arena, uint64_t count, const char *one, const char *many); /* "1 copy" */
+const char *le_format_percent(struct le_arena *arena, uint64_t part, uint64_t whole);
 #endif

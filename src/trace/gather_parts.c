@@ -17,7 +17,7 @@ enum { COPY_BYTES = 1 << 20 };
 
 /* ---- what a part says of itself, in its first block */
 
-static const struct le_trace_record *next_record(const struct le_block_file *file, uint32_t *at) {
+static const struct le_trace_record *next_record(const struct le_trace_blocks *file, uint32_t *at) {
     const struct le_trace_record *record = (const void *)(file->records + *at);
     if (file->head.bytes - *at < sizeof *record || record->bytes < sizeof *record || record->bytes % 8 ||
         record->bytes > file->head.bytes - *at)
@@ -30,7 +30,7 @@ static bool holds(const struct le_trace_record *record, enum le_trace_kind kind,
     return record->kind == kind && record->bytes >= sizeof *record + size_bytes;
 }
 
-static void copy_text(const struct le_block_file *file, uint32_t id, char *text, size_t size_bytes) {
+static void copy_text(const struct le_trace_blocks *file, uint32_t id, char *text, size_t size_bytes) {
     const struct le_trace_record *record;
     for (uint32_t at = 0; (record = next_record(file, &at)) != NULL;) {
         const struct le_trace_string *string = (const void *)(record + 1);
@@ -43,11 +43,11 @@ static void copy_text(const struct le_block_file *file, uint32_t id, char *text,
 }
 
 static void note_part(const char *path, leat_trace_outcome *outcome) {
-    struct le_block_file file;
-    enum le_block_step step = LE_STEP_END;
-    leat_status status = le_block_file_open(&file, path);
+    struct le_trace_blocks file;
+    enum le_trace_block_status step = LE_STEP_END;
+    leat_status status = le_trace_blocks_open(&file, path);
     for (int k = 0; !status && step != LE_STEP_RECORDS && k < 2; k++)
-        status = le_block_file_next(&file, &step);
+        status = le_trace_blocks_next(&file, &step);
     const struct le_trace_record *record;
     for (uint32_t at = 0; !status && step == LE_STEP_RECORDS && (record = next_record(&file, &at)) != NULL;) {
         const struct le_trace_process *process = (const void *)(record + 1);
@@ -57,7 +57,7 @@ static void note_part(const char *path, leat_trace_outcome *outcome) {
         else if (holds(record, LE_TRACE_NOTE, sizeof *note) && !outcome->note[0])
             copy_text(&file, note->text, outcome->note, sizeof outcome->note);
     }
-    le_block_file_finish(&file);
+    le_trace_blocks_close(&file);
 }
 
 /* ---- what a part says at its end */

@@ -131,7 +131,7 @@ leat_status le_trace_record(const char *const *command, const leat_trace_options
     if (status)
         return status;
     status = record_into(command, recorder, folder, options, outcome);
-    bool outlived = !status && le_trace_outlived(folder);
+    bool outlived = !status && le_trace_has_survivors(folder);
     leat_status gathered = le_parts_gather(folder, file, outcome);
     if (gathered)
         return le_fail_prefix(gathered, "the records are kept in %s", folder);

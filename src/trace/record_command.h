@@ -14,7 +14,7 @@ leat_status le_trace_run(const char *const *command, char **variables, int *exit
 /* The variable that tells the recorder where its part goes. */
 #define LE_TRACE_FOLDER "LEAT_TRACE_FOLDER"
 /* surviving_processes.c: whether a process of the command, which has ended, still runs. */
-bool le_trace_outlived(const char *folder);
+bool le_trace_has_survivors(const char *folder);
 
 /* find_recorder.c: the recorder's shared object: wanted, LEAT_TRACE_RECORDER, or where it lies beside the library or
  * the command. An absolute path; false: it is not there. */

@@ -77,7 +77,7 @@ static enum standing look_again(const char *variable, char *bytes) {
 }
 
 /* What helped the command, and ends with it, has a moment to do so. */
-bool le_trace_outlived(const char *folder) {
+bool le_trace_has_survivors(const char *folder) {
     char variable[PATH_MAX + 32], *bytes = le_alloc(VARIABLES_MOST_BYTES);
     snprintf(variable, sizeof variable, LE_TRACE_FOLDER "=%s", folder);
     enum standing standing = bytes ? look_again(variable, bytes) : OTHERS;

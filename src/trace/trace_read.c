@@ -251,7 +251,7 @@ static void part_end(struct le_reader *reader) {
 
 /* ---- the file */
 
-static void read_block(struct le_reader *reader, const struct le_block_file *file) {
+static void read_block(struct le_reader *reader, const struct le_trace_blocks *file) {
     struct le_reader_part *part = &reader->part;
     if (!part->is_open || file->head.number < part->next_block) { /* whose header is damaged */
         part_end(reader);
@@ -263,16 +263,16 @@ static void read_block(struct le_reader *reader, const struct le_block_file *fil
 }
 
 /* What is damaged before the first part begins is its header's. */
-static void pass_damage(struct le_reader *reader, const struct le_block_file *file) {
+static void pass_damage(struct le_reader *reader, const struct le_trace_blocks *file) {
     if (!reader->part.is_open)
         part_begin(reader, NULL);
     reader->part.damaged_bytes += file->skipped_bytes;
 }
 
-static leat_status read_file(struct le_reader *reader, struct le_block_file *file) {
-    enum le_block_step step;
+static leat_status read_file(struct le_reader *reader, struct le_trace_blocks *file) {
+    enum le_trace_block_status step;
     leat_status status;
-    while (!(status = le_block_file_next(file, &step)) && step != LE_STEP_END) {
+    while (!(status = le_trace_blocks_next(file, &step)) && step != LE_STEP_END) {
         switch (step) {
         case LE_STEP_PART:
             part_end(reader);
@@ -343,7 +343,7 @@ static void bound_all(struct le_index *index) {
 }
 
 /* Everything that may leave by longjmp; the caller gives back what is held. */
-static leat_status read_guarded(struct le_reader *reader, struct le_block_file *file) {
+static leat_status read_guarded(struct le_reader *reader, struct le_trace_blocks *file) {
     reader->status = LEAT_OUT_OF_MEMORY;
     if (setjmp(reader->arena->failure))
         return reader->status == LEAT_OUT_OF_MEMORY ? le_fail_out_of_memory(reader->arena->size_bytes) : reader->status;
@@ -358,17 +358,17 @@ static leat_status read_guarded(struct le_reader *reader, struct le_block_file *
 }
 
 leat_status le_trace_read(const char *path, struct le_index **index) {
-    struct le_block_file file;
+    struct le_trace_blocks file;
     struct trace_store *store = le_alloc_zero(1, sizeof *store);
     *index = NULL;
     if (!store)
         return le_fail_out_of_memory(sizeof *store);
     le_arena_init(&store->arena);
     struct le_reader reader = {.index = &store->index, .arena = &store->arena};
-    leat_status status = le_block_file_open(&file, path);
+    leat_status status = le_trace_blocks_open(&file, path);
     if (!status)
         status = read_guarded(&reader, &file);
-    le_block_file_finish(&file);
+    le_trace_blocks_close(&file);
     part_finish(&reader.part);
     le_id_map_finish(&reader.functions);
     le_id_map_finish(&reader.kinds);

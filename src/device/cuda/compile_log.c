@@ -82,10 +82,10 @@ static bool read_complaint(const char *at, struct complaint *complaint) {
     return true;
 }
 
-__attribute__((format(printf, 2, 3))) static void add(struct le_place place, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void add(struct le_location location, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    le_errors_add(LEAT_PROGRAM, place, NULL, format, arguments);
+    le_errors_add(LEAT_PROGRAM, location, NULL, format, arguments);
     va_end(arguments);
 }
 
@@ -99,7 +99,7 @@ static bool add_of_name(const struct complaint *complaint) {
         written += sizeof PRAGMA - 1;
     else
         written = end;
-    add((struct le_place){0}, "the name \"%.*s\": %.*s", (int)(end - written), written, (int)complaint->text_length,
+    add((struct le_location){0}, "the name \"%.*s\": %.*s", (int)(end - written), written, (int)complaint->text_length,
         complaint->text);
     return true;
 }
@@ -107,12 +107,14 @@ static bool add_of_name(const struct complaint *complaint) {
 static void add_complaint(const struct complaint *complaint, const char *name) {
     bool own = complaint->file_length == strlen(name) && memcmp(complaint->file, name, complaint->file_length) == 0;
     if (own)
-        add((struct le_place){.line = complaint->line, .column = complaint->column ? complaint->column : 1, .span = 1},
+        add((struct le_location){.line = complaint->line,
+                                 .column = complaint->column ? complaint->column : 1,
+                                 .span = 1},
             "%.*s", (int)complaint->text_length, complaint->text);
     else if (complaint->file_length == 0)
-        add((struct le_place){0}, "%.*s", (int)complaint->text_length, complaint->text);
+        add((struct le_location){0}, "%.*s", (int)complaint->text_length, complaint->text);
     else if (!add_of_name(complaint))
-        add((struct le_place){0}, "%.*s:%d: %.*s", (int)complaint->file_length, complaint->file, complaint->line,
+        add((struct le_location){0}, "%.*s:%d: %.*s", (int)complaint->file_length, complaint->file, complaint->line,
             (int)complaint->text_length, complaint->text);
 }
 
@@ -124,7 +126,7 @@ leat_status le_compile_log_fail(const char *log, const char *name, const char *s
             add_complaint(&complaint, name);
     }
     if (le_errors_count() == 0)
-        add((struct le_place){0}, "%s does not compile: %.400s", name, *log ? log : "the compiler does not say why");
+        add((struct le_location){0}, "%s does not compile: %.400s", name, *log ? log : "the compiler does not say why");
     le_errors_source(name, source, strlen(source));
     return LEAT_PROGRAM;
 }

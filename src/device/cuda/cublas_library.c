@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct le_search_line lines[LE_DOOR_LINES];
+static struct le_search_line lines[LE_SEARCH_LINES];
 static struct {
     struct le_cublas table;
     struct le_search search;
     bool loaded;
     char reason[512];
-} door = {.search = {.lines = lines, .line_capacity = LE_DOOR_LINES}};
+} door = {.search = {.lines = lines, .line_capacity = LE_SEARCH_LINES}};
 
 static const struct le_library_symbol symbols[] = {
 #define X(name, symbol, type, parameters) {#symbol, offsetof(struct le_cublas, name), REQUIRED, 0},
@@ -42,15 +42,16 @@ static bool take(void *user, struct le_search *search, const char *name, const c
 }
 
 static void search_cublas(void) {
-    static const char *const names[] = {LE_DOOR_NAMES("libcublas")}, *const below[] = {LE_DOOR_FOLDERS("cublas")};
-    struct le_search_request request = {.names = names, .below = below, .locate = le_door_locate, .take = take};
+    static const char *const names[] = {LE_TOOLKIT_SONAMES("libcublas")}, *const below[] = {
+                                                                              LE_TOOLKIT_FOLDERS("cublas")};
+    struct le_search_request request = {.names = names, .below = below, .locate = le_loader_cache_find, .take = take};
     bool loaded;
-    door.search.found = le_door_find_library(&door.search, &request, "libcublas", &loaded);
+    door.search.found = le_toolkit_library_find(&door.search, &request, "libcublas", &loaded);
     if (!door.search.found)
         snprintf(door.search.reason, sizeof door.search.reason, "cuBLAS was not found");
 }
 
-const struct le_search *le_door_search_cublas(void) {
+const struct le_search *le_find_cublas(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, search_cublas);
     return &door.search;
@@ -67,7 +68,7 @@ static void load_part(const char *path) {
 }
 
 static void load(void) {
-    const struct le_search *search = le_door_search_cublas();
+    const struct le_search *search = le_find_cublas();
     if (!search->found) {
         snprintf(door.reason, sizeof door.reason, "%s", search->reason);
         return;

@@ -308,7 +308,7 @@ void le_cuda_compiler_begin(void *native) {
         le_errors_clear(); /* whoever compiles is told */
     else if (!cuda->is_sim)
         le_nvrtc_use_once(nvrtc);
-    le_ending_watch();
+    le_exit_guard_install();
 }
 
 static leat_status compile_anew(struct le_cuda_device *cuda, const struct le_module_source *source, bool keeps,

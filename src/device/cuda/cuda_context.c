@@ -96,7 +96,7 @@ static leat_status wait_for_it(struct le_cuda_device *cuda) {
 
 bool le_cuda_has_context(struct le_cuda_device *cuda) {
     if (le_cuda_is_opening(cuda)) {
-        le_errors_keep();
+        le_errors_save();
         (void)wait_for_it(cuda);
         le_errors_restore();
     }

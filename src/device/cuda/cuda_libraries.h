@@ -27,7 +27,7 @@
  * CUDA 12.4. LEAT_DEVICE, with the reason as its message, where that cannot be: no library, a toolkit's stub, a driver
  * below LE_CUDA_VERSION_MIN, a required symbol that is missing, cuInit failing (no device, CUDA_VISIBLE_DEVICES). The
  * first call takes about 0.1 s where there is a GPU, later ones nothing; a failure stays one. */
-leat_status le_cuda_door_open(const struct le_cuda_driver **driver, int *cuda_version);
+leat_status le_cuda_driver_open(const struct le_cuda_driver **driver, int *cuda_version);
 
 /* What is known of a device before a context is made on it. */
 struct le_cuda_facts {
@@ -66,8 +66,8 @@ leat_status le_cublas_open(const struct le_cublas **cublas);
 
 /* ---- what was looked for */
 
-enum le_door_what { LE_DOOR_DRIVER, LE_DOOR_NVRTC, LE_DOOR_CUBLAS, LE_DOOR_HEADERS, LE_DOOR_COUNT };
+enum le_cuda_library { LE_LIBRARY_DRIVER, LE_LIBRARY_NVRTC, LE_LIBRARY_CUBLAS, LE_LIBRARY_HEADERS, LE_CUDA_LIBRARIES };
 /* Makes the search at the first call. Its version: 1000 * major + 10 * minor; minor 0 if only the major is known. Its
  * path: the library's, or the folder of the headers. cuBLAS is located only, not loaded. */
-const struct le_search *le_cuda_door_search(enum le_door_what what);
+const struct le_search *le_cuda_library_search(enum le_cuda_library what);
 #endif

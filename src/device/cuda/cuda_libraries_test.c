@@ -26,8 +26,8 @@ static void print_search(const struct le_search *search) {
 static int print_driver(void) {
     const struct le_cuda_driver *driver;
     int version, count = 0;
-    print_search(le_cuda_door_search(LE_DOOR_DRIVER));
-    if (le_cuda_door_open(&driver, &version)) {
+    print_search(le_cuda_library_search(LE_LIBRARY_DRIVER));
+    if (le_cuda_driver_open(&driver, &version)) {
         leat_error error;
         leat_error_get(NULL, &error);
         printf("failed %s: %s\n", leat_status_name(error.code), error.message);
@@ -48,7 +48,7 @@ static int print_driver(void) {
     printf("one more: %s\n", leat_status_name(le_cuda_facts_get(driver, count, &facts)));
     fflush(stdout);
     if (fork() == 0) {
-        printf("in a child: %s\n", leat_status_name(le_cuda_door_open(&driver, &version)));
+        printf("in a child: %s\n", leat_status_name(le_cuda_driver_open(&driver, &version)));
         fflush(stdout);
         _exit(0);
     }
@@ -59,13 +59,13 @@ static int print_driver(void) {
 static int print_nvrtc(void) {
     const struct le_nvrtc *nvrtc;
     int version;
-    print_search(le_cuda_door_search(LE_DOOR_NVRTC));
+    print_search(le_cuda_library_search(LE_LIBRARY_NVRTC));
     printf("open %s\n", leat_status_name(le_nvrtc_open(&nvrtc, &version)));
     return 0;
 }
 
 static int print_headers(void) {
-    print_search(le_cuda_door_search(LE_DOOR_HEADERS));
+    print_search(le_cuda_library_search(LE_LIBRARY_HEADERS));
     const char *include = le_cuda_include_folder();
     printf("include %s\n", include ? include : "none");
     return 0;
@@ -93,7 +93,7 @@ static int child(const char *what) {
         return print_nvrtc();
     if (strcmp(what, "headers") == 0)
         return print_headers();
-    print_search(le_cuda_door_search(LE_DOOR_CUBLAS));
+    print_search(le_cuda_library_search(LE_LIBRARY_CUBLAS));
     return strcmp(what, "cublas") == 0 ? 0 : print_products();
 }
 

@@ -9,7 +9,7 @@ enum { REPORT_BYTES = 1024 };
 __attribute__((format(printf, 1, 2))) static void add(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    le_errors_add(LEAT_DATA, (struct le_place){0}, NULL, format, arguments);
+    le_errors_add(LEAT_DATA, (struct le_location){0}, NULL, format, arguments);
     va_end(arguments);
 }
 

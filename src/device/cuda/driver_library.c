@@ -10,15 +10,15 @@
 
 #define DRIVER "libcuda.so.1"
 
-static struct le_search_line lines[LE_DOOR_LINES];
+static struct le_search_line lines[LE_SEARCH_LINES];
 static struct {
     struct le_cuda_driver table;
     int version; /* 0: not usable */
     pid_t process;
     struct le_search search;
-} door = {.search = {.lines = lines, .line_capacity = LE_DOOR_LINES}};
+} door = {.search = {.lines = lines, .line_capacity = LE_SEARCH_LINES}};
 
-const char *le_door_version_text(int version, char text[24]) {
+const char *le_cuda_version_text(int version, char text[24]) {
     snprintf(text, 24, "CUDA %d.%d", version / 1000, version % 1000 / 10);
     return text;
 }
@@ -57,7 +57,7 @@ static void *find_symbol(void *user, const struct le_library_symbol *symbol) {
     if (error == LE_CU_SUCCESS && function)
         return function;
     le_search_tell(&door.search, symbol->name, door.search.path, "missing as of %s%s",
-                   le_door_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : " (not required)");
+                   le_cuda_version_text(symbol->version, version), symbol->need == REQUIRED ? "" : " (not required)");
     return NULL;
 }
 
@@ -77,7 +77,7 @@ static bool fill_table(void *library) {
     if (!missing)
         return true;
     snprintf(reason, sizeof reason, "the driver's " DRIVER " lacks %s of %s", missing->name,
-             le_door_version_text(missing->version, version));
+             le_cuda_version_text(missing->version, version));
     give_up(reason);
     return false;
 }
@@ -97,7 +97,7 @@ static int check_version(void *library) {
         give_up("the driver's " DRIVER " returns no version");
     } else if (version < LE_CUDA_VERSION_MIN) {
         snprintf(reason, sizeof reason, "driver too old: %s; CUDA 12.0 (driver 525) or later is needed",
-                 le_door_version_text(version, text));
+                 le_cuda_version_text(version, text));
         le_search_tell(&door.search, DRIVER, door.search.path, "%s", reason);
         give_up(reason);
     } else {
@@ -122,7 +122,7 @@ static void load(void) {
     if (!version || !fill_table(library))
         return;
     door.version = version;
-    le_search_tell(&door.search, DRIVER, door.search.path, "found, %s", le_door_version_text(version, text));
+    le_search_tell(&door.search, DRIVER, door.search.path, "found, %s", le_cuda_version_text(version, text));
 }
 
 static void load_once(void) {
@@ -130,7 +130,7 @@ static void load_once(void) {
     pthread_once(&once, load);
 }
 
-int le_door_driver_version(void) {
+int le_cuda_driver_version(void) {
     load_once();
     return door.version;
 }
@@ -203,14 +203,14 @@ static void open_driver(void) {
     door.search.found = !error;
 }
 
-const struct le_search *le_door_search_driver(void) {
+const struct le_search *le_find_driver(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, open_driver);
     return &door.search;
 }
 
-leat_status le_cuda_door_open(const struct le_cuda_driver **driver, int *cuda_version) {
-    const struct le_search *search = le_door_search_driver();
+leat_status le_cuda_driver_open(const struct le_cuda_driver **driver, int *cuda_version) {
+    const struct le_search *search = le_find_driver();
     if (!search->found)
         return le_fail(LEAT_DEVICE, "%s", search->reason);
     if (door.process != getpid())
@@ -220,15 +220,15 @@ leat_status le_cuda_door_open(const struct le_cuda_driver **driver, int *cuda_ve
     return LEAT_OK;
 }
 
-const struct le_search *le_cuda_door_search(enum le_door_what what) {
+const struct le_search *le_cuda_library_search(enum le_cuda_library what) {
     switch (what) {
-    case LE_DOOR_DRIVER:
-        return le_door_search_driver();
-    case LE_DOOR_NVRTC:
-        return le_door_search_nvrtc();
-    case LE_DOOR_CUBLAS:
-        return le_door_search_cublas();
+    case LE_LIBRARY_DRIVER:
+        return le_find_driver();
+    case LE_LIBRARY_NVRTC:
+        return le_find_nvrtc();
+    case LE_LIBRARY_CUBLAS:
+        return le_find_cublas();
     default:
-        return le_door_search_headers();
+        return le_find_headers();
     }
 }

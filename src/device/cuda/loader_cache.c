@@ -77,7 +77,7 @@ static bool look_in_list(const char *folders, const char *soname, char path[PATH
     return false;
 }
 
-bool le_door_locate(const char *soname, char path[PATH_MAX]) {
+bool le_loader_cache_find(const char *soname, char path[PATH_MAX]) {
     return look_in_list(getenv("LD_LIBRARY_PATH"), soname, path) || look_in_cache(soname, path) ||
            look_in_list("/lib64:/usr/lib64:/lib:/usr/lib", soname, path);
 }

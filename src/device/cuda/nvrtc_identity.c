@@ -14,7 +14,7 @@ enum { FORMAT = 1 }; /* of the line */
 static bool make_key(struct le_text *key) {
     static const char *const variables[] = {"LEAT_CUDA_PATH", "CUDA_PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV",
                                             "CONDA_PREFIX"};
-    le_text_add(key, "leat %d, which NVRTC, driver %d\n", FORMAT, le_door_driver_version());
+    le_text_add(key, "leat %d, which NVRTC, driver %d\n", FORMAT, le_cuda_driver_version());
     for (size_t k = 0; k < ARRAY_LEN(variables); k++) {
         const char *value = getenv(variables[k]);
         le_text_add(key, "%s=%s\n", variables[k], value ? value : "");
@@ -62,7 +62,7 @@ static bool remembered(struct le_store *store, const struct le_text *key, struct
 
 /* Loads it. */
 static bool found(struct le_text *text) {
-    const struct le_search *search = le_door_search_nvrtc();
+    const struct le_search *search = le_find_nvrtc();
     return search->found && describe(search->path, search->version, text);
 }
 
@@ -73,12 +73,12 @@ bool le_nvrtc_identify(struct le_store *store, struct le_text *text) {
     if (known && !remembered(store, &key, &line)) {
         known = found(&line);
         snprintf(label, sizeof label, "where NVRTC was found, %s",
-                 le_door_version_text(le_door_search_nvrtc()->version, number));
+                 le_cuda_version_text(le_find_nvrtc()->version, number));
         if (known && store)
             le_store_put(store, label, key.at, key.length, line.at, line.length);
     }
     if (known)
-        le_text_add(text, "driver %d\n%s", le_door_driver_version(), line.at);
+        le_text_add(text, "driver %d\n%s", le_cuda_driver_version(), line.at);
     le_text_finish(&key);
     le_text_finish(&line);
     return known && !text->failed;

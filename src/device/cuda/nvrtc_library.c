@@ -4,12 +4,12 @@
 #include <pthread.h>
 #include <stdio.h>
 
-static struct le_search_line lines[LE_DOOR_LINES];
+static struct le_search_line lines[LE_SEARCH_LINES];
 static struct {
     struct le_nvrtc table;
     struct le_search search;
     bool was_loaded;
-} door = {.search = {.lines = lines, .line_capacity = LE_DOOR_LINES}};
+} door = {.search = {.lines = lines, .line_capacity = LE_SEARCH_LINES}};
 
 static const struct le_library_symbol symbols[] = {
 #define X(name, symbol, need, type, parameters) {symbol, offsetof(struct le_nvrtc, name), need, 0},
@@ -42,15 +42,16 @@ static bool take(void *user, struct le_search *search, const char *name, const c
     }
     search->version = 1000 * major + 10 * minor;
     snprintf(search->path, sizeof search->path, "%s", path);
-    le_search_tell(search, name, path, "found, %s", le_door_version_text(search->version, text));
+    le_search_tell(search, name, path, "found, %s", le_cuda_version_text(search->version, text));
     return true;
 }
 
 static void search_nvrtc(void) {
-    static const char *const names[] = {LE_DOOR_NAMES("libnvrtc")}, *const below[] = {LE_DOOR_FOLDERS("cuda_nvrtc")};
+    static const char *const names[] = {LE_TOOLKIT_SONAMES("libnvrtc")}, *const below[] = {
+                                                                             LE_TOOLKIT_FOLDERS("cuda_nvrtc")};
     struct le_search_request request = {.names = names, .below = below, .load = true, .take = take};
     request.user = &request;
-    door.search.found = le_door_find_library(&door.search, &request, "libnvrtc", &door.was_loaded);
+    door.search.found = le_toolkit_library_find(&door.search, &request, "libnvrtc", &door.was_loaded);
     if (door.search.found)
         return;
     char newest[24] = "";
@@ -65,18 +66,18 @@ static void search_nvrtc(void) {
         newest);
 }
 
-const struct le_search *le_door_search_nvrtc(void) {
+const struct le_search *le_find_nvrtc(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, search_nvrtc);
     return &door.search;
 }
 
-bool le_door_nvrtc_was_loaded(void) {
+bool le_nvrtc_was_loaded(void) {
     return door.was_loaded;
 }
 
 leat_status le_nvrtc_open(const struct le_nvrtc **nvrtc, int *version) {
-    const struct le_search *search = le_door_search_nvrtc();
+    const struct le_search *search = le_find_nvrtc();
     if (!search->found)
         return le_fail(LEAT_UNSUPPORTED, "%s", search->reason);
     *nvrtc = &door.table;

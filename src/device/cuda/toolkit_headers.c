@@ -45,13 +45,13 @@ static bool take(void *user, struct le_search *search, const char *name, const c
     }
     search->version = version;
     snprintf(search->path, sizeof search->path, "%s", real);
-    le_search_tell(search, name, real, "found, %s", version ? le_door_version_text(version, text) : text);
+    le_search_tell(search, name, real, "found, %s", version ? le_cuda_version_text(version, text) : text);
     return true;
 }
 
 static const char *const names[] = {HEADER, NULL};
-static struct le_search_line lines[LE_DOOR_LINES];
-static struct le_search headers = {.lines = lines, .line_capacity = LE_DOOR_LINES};
+static struct le_search_line lines[LE_SEARCH_LINES];
+static struct le_search headers = {.lines = lines, .line_capacity = LE_SEARCH_LINES};
 
 static bool look_beside_nvrtc(const struct le_search *nvrtc, int *newest) {
     /* from lib, lib64, lib/x86_64-linux-gnu, or a wheel's cuda_nvrtc/lib */
@@ -86,9 +86,9 @@ static void search_headers(void) {
     static const enum le_search_place first[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_END},
                                       last[] = {LE_SEARCH_CUDA_PATH, LE_SEARCH_LOCAL, LE_SEARCH_VIRTUAL_ENV,
                                                 LE_SEARCH_CONDA_PREFIX, LE_SEARCH_END};
-    const struct le_search *nvrtc = le_door_search_nvrtc();
-    int newest = (nvrtc->found ? nvrtc->version : le_door_driver_version()) / 1000;
-    bool early = nvrtc->found && le_door_nvrtc_was_loaded();
+    const struct le_search *nvrtc = le_find_nvrtc();
+    int newest = (nvrtc->found ? nvrtc->version : le_cuda_driver_version()) / 1000;
+    bool early = nvrtc->found && le_nvrtc_was_loaded();
     headers.found = (early && look_beside_nvrtc(nvrtc, &newest)) || look_in(first, &newest) ||
                     (nvrtc->found && !early && look_beside_nvrtc(nvrtc, &newest)) || look_in(last, &newest);
     if (!headers.found)
@@ -96,13 +96,13 @@ static void search_headers(void) {
                  "the toolkit's headers (" HEADER ") were not found: set LEAT_CUDA_PATH to a toolkit's folder");
 }
 
-const struct le_search *le_door_search_headers(void) {
+const struct le_search *le_find_headers(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, search_headers);
     return &headers;
 }
 
 const char *le_cuda_include_folder(void) {
-    const struct le_search *search = le_door_search_headers();
+    const struct le_search *search = le_find_headers();
     return search->found ? search->path : NULL;
 }

@@ -8,32 +8,33 @@
 enum { LE_CUDA_MAJOR_MIN = LE_CUDA_VERSION_MIN / 1000, LE_CUDA_MAJOR_MAX = 19 }; /* of sonames that are tried */
 
 /* "CUDA 12.4" */
-const char *le_door_version_text(int version, char text[24]);
+const char *le_cuda_version_text(int version, char text[24]);
 /* The version of a usable driver, by its library alone, without cuInit; 0: there is none. */
-int le_door_driver_version(void);
+int le_cuda_driver_version(void);
 
-enum { LE_DOOR_LINES = 64 }; /* of a search's log */
+enum { LE_SEARCH_LINES = 64 }; /* of a search's log */
 
 /* The sonames of a library, newest first, and the folders that it may lie in: below a toolkit's root, conda's prefix,
  * or site-packages/nvidia, where wheels use their own folder or, since CUDA 13, a common one (cu13). */
-#define LE_DOOR_NAMES(stem)                                                                                            \
+#define LE_TOOLKIT_SONAMES(stem)                                                                                       \
     stem ".so.19", stem ".so.18", stem ".so.17", stem ".so.16", stem ".so.15", stem ".so.14", stem ".so.13",           \
         stem ".so.12", NULL
-#define LE_DOOR_FOLDERS(wheel)                                                                                         \
+#define LE_TOOLKIT_FOLDERS(wheel)                                                                                      \
     "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "targets/aarch64-linux/lib", ".",            \
         "cu19/lib", "cu18/lib", "cu17/lib", "cu16/lib", "cu15/lib", "cu14/lib", "cu13/lib", wheel "/lib", NULL
 
 /* Runs the request for a library of the toolkit, whose major version may not be above the driver's, in all places.
  * stem: "libnvrtc". *loaded: the process had loaded it before. */
-bool le_door_find_library(struct le_search *search, struct le_search_request *request, const char *stem, bool *loaded);
+bool le_toolkit_library_find(struct le_search *search, struct le_search_request *request, const char *stem,
+                             bool *loaded);
 /* Where the dynamic loader would find soname, without loading it: LD_LIBRARY_PATH, its cache, its own folders. */
-bool le_door_locate(const char *soname, char path[PATH_MAX]);
+bool le_loader_cache_find(const char *soname, char path[PATH_MAX]);
 
-/* The searches, each made once, by le_cuda_door_search. */
-const struct le_search *le_door_search_driver(void);
-const struct le_search *le_door_search_nvrtc(void);
-const struct le_search *le_door_search_cublas(void);
-const struct le_search *le_door_search_headers(void);
-/* Whether NVRTC was loaded before Leat looked for it. After le_door_search_nvrtc. */
-bool le_door_nvrtc_was_loaded(void);
+/* The searches, each made once, by le_cuda_library_search. */
+const struct le_search *le_find_driver(void);
+const struct le_search *le_find_nvrtc(void);
+const struct le_search *le_find_cublas(void);
+const struct le_search *le_find_headers(void);
+/* Whether NVRTC was loaded before Leat looked for it. After le_find_nvrtc. */
+bool le_nvrtc_was_loaded(void);
 #endif

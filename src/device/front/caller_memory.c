@@ -7,18 +7,18 @@
 #include <string.h>
 
 /* The kind as it is, and the address as kernels see it. */
-static leat_status examine(struct le_device *device, struct le_block *block, void *memory) {
+static leat_status examine(struct le_device *device, struct le_allocation *allocation, void *memory) {
     if (device->limits.host_is_device || !memory) {
-        block->host = memory;
-        block->address = (uint64_t)(uintptr_t)memory;
+        allocation->host = memory;
+        allocation->address = (uint64_t)(uintptr_t)memory;
         return LEAT_OK;
     }
-    if (block->kind == LE_MEMORY_HOST && le_device_is_opening(device)) { /* it has page-locked nothing yet */
-        block->host = memory;
+    if (allocation->kind == LE_MEMORY_HOST && le_device_is_opening(device)) { /* it has page-locked nothing yet */
+        allocation->host = memory;
         return LEAT_OK;
     }
     uint64_t address = 0;
-    enum le_memory_kind found = device->ops->pointer_kind(device->native, memory, &address), given = block->kind;
+    enum le_memory_kind found = device->ops->pointer_kind(device->native, memory, &address), given = allocation->kind;
     if ((given == LE_MEMORY_DEVICE) != (found == LE_MEMORY_DEVICE))
         return le_fail(LEAT_INVALID, "%p is said to be %s memory, but %s", memory,
                        given == LE_MEMORY_DEVICE ? "the device's" : "host",
@@ -26,18 +26,18 @@ static leat_status examine(struct le_device *device, struct le_block *block, voi
     if (given > LE_MEMORY_HOST && found == LE_MEMORY_HOST)
         return le_fail(LEAT_INVALID, "%p is said to be page-locked memory, but it is not; see leat_host_pin", memory);
     if (given == LE_MEMORY_HOST)
-        block->kind = found;
-    block->host = given == LE_MEMORY_DEVICE ? NULL : memory;
-    block->address = address;
+        allocation->kind = found;
+    allocation->host = given == LE_MEMORY_DEVICE ? NULL : memory;
+    allocation->address = address;
     return LEAT_OK;
 }
 
-leat_status le_block_wrap(struct le_device *device, enum le_memory_kind kind, void *memory, size_t size_bytes,
-                          struct le_block **block) {
+leat_status le_allocation_wrap(struct le_device *device, enum le_memory_kind kind, void *memory, size_t size_bytes,
+                               struct le_allocation **allocation) {
     leat_status status = le_device_check(device);
     if (status)
         return status;
-    struct le_block *made = le_alloc_zero(1, sizeof *made);
+    struct le_allocation *made = le_alloc_zero(1, sizeof *made);
     if (!made)
         return le_fail_out_of_memory(sizeof *made);
     made->kind = kind;
@@ -48,7 +48,7 @@ leat_status le_block_wrap(struct le_device *device, enum le_memory_kind kind, vo
         return status;
     }
     made->device = le_device_retain(device);
-    *block = made;
+    *allocation = made;
     return LEAT_OK;
 }
 

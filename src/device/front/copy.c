@@ -23,14 +23,15 @@ struct side {
     struct le_copy_side native;
 };
 
-static struct side side_of_block(const struct le_block *block, const char *memory) {
+static struct side side_of_block(const struct le_allocation *allocation, const char *memory) {
     uint64_t at = (uint64_t)(uintptr_t)memory;
-    if (block->kind == LE_MEMORY_DEVICE && !block->device->limits.host_is_device)
+    if (allocation->kind == LE_MEMORY_DEVICE && !allocation->device->limits.host_is_device)
         return (struct side){.reach = REACH_DEVICE, .native = {.at = at, .visible = at}};
-    bool pinned = block->kind == LE_MEMORY_PINNED || block->kind == LE_MEMORY_MAPPED;
-    uint64_t moved = at - (uint64_t)(uintptr_t)block->host;
-    return (struct side){.reach = pinned ? REACH_PINNED : REACH_PAGEABLE,
-                         .native = {.is_host = true, .at = at, .visible = block->address ? block->address + moved : 0}};
+    bool pinned = allocation->kind == LE_MEMORY_PINNED || allocation->kind == LE_MEMORY_MAPPED;
+    uint64_t moved = at - (uint64_t)(uintptr_t)allocation->host;
+    return (struct side){
+        .reach = pinned ? REACH_PINNED : REACH_PAGEABLE,
+        .native = {.is_host = true, .at = at, .visible = allocation->address ? allocation->address + moved : 0}};
 }
 
 /* Memory of the user's, between two elements that both lie in it. */
@@ -61,11 +62,11 @@ static void range_of(const struct le_axes *x, const int64_t *strides, const char
     *high = memory + most;
 }
 
-static struct side side_of(struct le_device *device, struct le_block *block, const struct le_axes *x,
+static struct side side_of(struct le_device *device, struct le_allocation *allocation, const struct le_axes *x,
                            const int64_t *strides, const char *memory) {
     const char *low, *high;
-    if (block)
-        return side_of_block(block, memory);
+    if (allocation)
+        return side_of_block(allocation, memory);
     range_of(x, strides, memory, &low, &high);
     return side_of_memory(device, low, high, memory);
 }
@@ -78,7 +79,7 @@ struct copying {
     const struct le_copy *copy;
     struct le_axes axes;
     struct side target, source;
-    struct le_use uses[2];
+    struct le_allocation_use uses[2];
     int use_count;
     size_t size_bytes;
 };
@@ -89,18 +90,19 @@ static leat_cost_kind cost_of(bool to_host, bool from_host) {
 
 /* ---- on the calling thread */
 
-leat_status le_block_wait_for(struct le_block *block, enum le_use_access access, const char *what, const char *cause) {
-    struct le_device *device = block->device;
+leat_status le_allocation_wait_for(struct le_allocation *allocation, enum le_allocation_access access, const char *what,
+                                   const char *cause) {
+    struct le_device *device = allocation->device;
     struct le_point points[1 + LE_ORDER_READS];
     leat_status status = le_device_check(device);
     if (status)
         return status;
     pthread_mutex_lock(&device->lock);
-    leat_status spoiled = access & LE_ACCESS_READ ? block->order.spoiled : LEAT_OK;
-    int count = le_order_points(&block->order, points);
+    leat_status spoiled = access & LE_ACCESS_READ ? allocation->order.spoiled : LEAT_OK;
+    int count = le_order_points(&allocation->order, points);
     if (!(access & LE_ACCESS_WRITE)) {
-        count = block->order.write.stream_id != 0;
-        points[0] = block->order.write;
+        count = allocation->order.write.stream_id != 0;
+        points[0] = allocation->order.write;
     }
     pthread_mutex_unlock(&device->lock);
     for (int k = 0; k < count && !status; k++)
@@ -110,16 +112,16 @@ leat_status le_block_wait_for(struct le_block *block, enum le_use_access access,
     return status;
 }
 
-leat_status le_block_wait(struct le_block *block, enum le_use_access access) {
-    return le_block_wait_for(block, access, "ticket", "");
+leat_status le_allocation_wait(struct le_allocation *allocation, enum le_allocation_access access) {
+    return le_allocation_wait_for(allocation, access, "ticket", "");
 }
 
 /* Pageable blocks that the stager's or this thread will touch. */
 static leat_status wait_for_blocks(const struct copying *c, bool all) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < c->use_count && !status; k++)
-        if (all || c->uses[k].block->kind == LE_MEMORY_HOST)
-            status = le_block_wait(c->uses[k].block, c->uses[k].access);
+        if (all || c->uses[k].allocation->kind == LE_MEMORY_HOST)
+            status = le_allocation_wait(c->uses[k].allocation, c->uses[k].access);
     return status;
 }
 
@@ -229,7 +231,7 @@ static void move_chunk(const void *plan, int64_t chunk, char *slot) {
 }
 
 static leat_status transfer_chunk(const void *plan, int64_t chunk, void *native_stream,
-                                  const struct le_stage_slot *slot) {
+                                  const struct le_staging_slot *slot) {
     const struct staged *s = plan;
     int64_t on_device, in_memory;
     struct le_axes box = chunk_axes(s, chunk, &on_device, &in_memory);
@@ -282,7 +284,7 @@ static size_t chunk_bytes_for(struct le_device *device, size_t size_bytes) {
     return bytes < LE_STAGE_CHUNK_BYTES ? bytes : LE_STAGE_CHUNK_BYTES;
 }
 
-static leat_status ensure_stager(struct le_device *device, struct le_stager **stager) {
+static leat_status ensure_stager(struct le_device *device, struct le_staging **stager) {
     leat_status status = LEAT_OK;
     *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     if (*stager)
@@ -293,7 +295,7 @@ static leat_status ensure_stager(struct le_device *device, struct le_stager **st
     pthread_mutex_lock(&device->lock);
     *stager = atomic_load_explicit(&device->stager, memory_order_relaxed);
     if (!*stager) {
-        status = le_stager_new(device->ops, device->native, threads, stager);
+        status = le_staging_new(device->ops, device->native, threads, stager);
         if (!status)
             atomic_store_explicit(&device->stager, *stager, memory_order_release);
     }
@@ -332,15 +334,15 @@ static bool chunk_wants_kernel(const struct staged *s) {
 
 static leat_status copy_staged(const struct copying *c) {
     struct staged s;
-    struct le_stager *stager;
-    struct le_stage_job *job;
+    struct le_staging *stager;
+    struct le_staging_job *job;
     plan_staged(c, &s);
-    struct le_stage_work work = {.up = s.up,
-                                 .small = c->size_bytes <= LE_STAGE_SMALL_BYTES,
-                                 .move = move_chunk,
-                                 .transfer = transfer_chunk,
-                                 .plan = &s,
-                                 .plan_bytes = sizeof s};
+    struct le_staging_work work = {.up = s.up,
+                                   .small = c->size_bytes <= LE_STAGE_SMALL_BYTES,
+                                   .move = move_chunk,
+                                   .transfer = transfer_chunk,
+                                   .plan = &s,
+                                   .plan_bytes = sizeof s};
     work.chunks = cut(&s, work.small ? LE_STAGE_SMALL_BYTES : chunk_bytes_for(c->device, c->size_bytes));
     if (chunk_wants_kernel(&s))
         s.kernel = le_copy_kernel(c->device, s.axes.size);
@@ -348,17 +350,17 @@ static leat_status copy_staged(const struct copying *c) {
     if (!status)
         status = wait_for_blocks(c, false);
     if (!status)
-        status = le_stage_job_new(stager, &work, &job);
+        status = le_staging_job_new(stager, &work, &job);
     if (status)
         return status;
     status = le_order_begin(c->stream, c->uses, c->use_count);
     if (!status) {
         uint64_t number = le_device_stream_point(c->stream).number + 1; /* the one that le_order_end gives */
-        status = le_stage_start(job, c->stream->native, c->stream->id, number);
+        status = le_staging_start(job, c->stream->native, c->stream->id, number);
         le_order_end(c->stream, c->uses, c->use_count, status == LEAT_OK);
     }
     if (status)
-        le_stage_drop(job);
+        le_staging_drop(job);
     return status;
 }
 
@@ -379,12 +381,12 @@ static leat_status copy_anyhow(const struct copying *c) {
 /* What comes from pageable memory has left it when the stager is done with it; the rest is waited for on the device. */
 static leat_status wait_for_end(const struct copying *c) {
     struct le_point point = le_device_stream_point(c->stream);
-    struct le_stager *stager = atomic_load_explicit(&c->device->stager, memory_order_acquire);
+    struct le_staging *stager = atomic_load_explicit(&c->device->stager, memory_order_acquire);
     bool to_host = c->target.reach != REACH_DEVICE, from_host = c->source.reach != REACH_DEVICE;
     if (to_host && from_host)
         return LEAT_OK;
     if (c->source.reach == REACH_PAGEABLE || c->copy->as_bool)
-        return le_stager_wait(stager, point.stream_id, point.number);
+        return le_staging_wait(stager, point.stream_id, point.number);
     return c->copy->cause ? le_point_wait_for(c->device, point, c->copy->what, c->copy->cause)
                           : le_point_wait(c->device, point);
 }
@@ -407,9 +409,9 @@ leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy
     c.target = side_of(device, copy->target, &c.axes, c.axes.target, copy->target_memory);
     c.source = side_of(device, copy->source, &c.axes, c.axes.source, copy->source_memory);
     if (copy->target)
-        c.uses[c.use_count++] = (struct le_use){.block = copy->target, .access = LE_ACCESS_WRITE};
+        c.uses[c.use_count++] = (struct le_allocation_use){.allocation = copy->target, .access = LE_ACCESS_WRITE};
     if (copy->source)
-        c.uses[c.use_count++] = (struct le_use){.block = copy->source, .access = LE_ACCESS_READ};
+        c.uses[c.use_count++] = (struct le_allocation_use){.allocation = copy->source, .access = LE_ACCESS_READ};
     struct le_device_span span;
     le_device_span_begin(device, &span, cost_of(c.target.reach != REACH_DEVICE, c.source.reach != REACH_DEVICE),
                          copy->what ? copy->what : "", copy->cause ? copy->cause : "");
@@ -420,30 +422,30 @@ leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy
     return status;
 }
 
-static leat_status fill_on_host(struct le_block *block, size_t size_bytes) {
-    leat_status status = le_block_wait(block, LE_ACCESS_WRITE);
+static leat_status fill_on_host(struct le_allocation *allocation, size_t size_bytes) {
+    leat_status status = le_allocation_wait(allocation, LE_ACCESS_WRITE);
     if (status)
         return status;
-    memset(block->host, 0, size_bytes);
-    le_order_spoil(block, LEAT_OK);
+    memset(allocation->host, 0, size_bytes);
+    le_order_spoil(allocation, LEAT_OK);
     return LEAT_OK;
 }
 
-leat_status le_device_fill_zero(struct le_device_stream *stream, struct le_block *block, size_t size_bytes) {
+leat_status le_device_fill_zero(struct le_device_stream *stream, struct le_allocation *allocation, size_t size_bytes) {
     struct le_device *device = stream->device;
-    const struct le_use use = {.block = block, .access = LE_ACCESS_WRITE};
+    const struct le_allocation_use use = {.allocation = allocation, .access = LE_ACCESS_WRITE};
     if (size_bytes == 0)
         return le_device_check(device);
-    if (block->host)
-        return fill_on_host(block, size_bytes);
+    if (allocation->host)
+        return fill_on_host(allocation, size_bytes);
     leat_status status = le_order_begin(stream, &use, 1);
     if (status)
         return status;
     struct le_timed timed;
     bool words = size_bytes % 4 == 0;
     le_timing_begin(device, stream->native, &timed);
-    status = device->ops->fill(device->native, stream->native, block->address, 0, words ? size_bytes / 4 : size_bytes,
-                               words ? 4 : 1);
+    status = device->ops->fill(device->native, stream->native, allocation->address, 0,
+                               words ? size_bytes / 4 : size_bytes, words ? 4 : 1);
     if (status)
         le_timing_drop(device, &timed);
     else

@@ -29,8 +29,8 @@ static void free_streams(struct le_device *device) {
 /* What of the driver's work is left is waited for, if that can be: memory must not be freed under it. */
 void le_device_destroy(struct le_device *device) {
     if (device->ops) {
-        le_errors_keep();
-        le_stager_free(atomic_load(&device->stager));
+        le_errors_save();
+        le_staging_free(atomic_load(&device->stager));
         if (!atomic_load(&device->failed))
             device->ops->synchronize(device->native);
         le_timing_free(device);
@@ -125,7 +125,7 @@ bool le_device_forked(const struct le_device *device) {
 }
 
 static leat_status fail_latched(struct le_device *device) {
-    return le_fail_at(device->failure, (struct le_place){0}, "open a new context; what the device held is lost",
+    return le_fail_at(device->failure, (struct le_location){0}, "open a new context; what the device held is lost",
                       "the device failed before: %s", device->failure_text);
 }
 
@@ -171,7 +171,7 @@ leat_status le_device_latch(struct le_device *device, leat_status status) {
     pthread_mutex_unlock(&device->notes_lock);
     le_text_finish(&text);
     if (first)
-        le_fail_at(status, (struct le_place){0},
+        le_fail_at(status, (struct le_location){0},
                    device->limits.capability ? "device sim with LEAT_SIM_CHECK=1 names the line of a wrong access"
                                              : NULL,
                    "%s", device->failure_text);

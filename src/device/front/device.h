@@ -78,12 +78,12 @@ struct le_order {            /* in each block; guarded by the device's lock */
     int read_count;
     leat_status spoiled; /* an error in the data that was written: told to whoever waits for or reads it */
 };
-enum le_use_access { LE_ACCESS_READ = 1, LE_ACCESS_WRITE = 2, LE_ACCESS_BOTH = 3 };
+enum le_allocation_access { LE_ACCESS_READ = 1, LE_ACCESS_WRITE = 2, LE_ACCESS_BOTH = 3 };
 
 /* ---- memory */
 
 enum le_memory_kind { LE_MEMORY_DEVICE, LE_MEMORY_HOST, LE_MEMORY_PINNED, LE_MEMORY_MAPPED };
-struct le_block {
+struct le_allocation {
     struct le_device *device; /* retained */
     enum le_memory_kind kind;
     void *host;        /* NULL for device memory */
@@ -95,13 +95,13 @@ struct le_block {
 };
 /* A pooled block for work in stream (NULL: it is not known in which). Its bytes are anything. OUT_OF_MEMORY after what
  * is kept was trimmed and it was tried again; an array larger than the device gets a message that says so. */
-leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, size_t size_bytes,
-                         struct le_device_stream *stream, struct le_block **block);
+leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind, size_t size_bytes,
+                              struct le_device_stream *stream, struct le_allocation **allocation);
 /* Memory of the caller's. kind HOST: pinned memory is recognised. */
-leat_status le_block_wrap(struct le_device *device, enum le_memory_kind kind, void *memory, size_t size_bytes,
-                          struct le_block **block);
+leat_status le_allocation_wrap(struct le_device *device, enum le_memory_kind kind, void *memory, size_t size_bytes,
+                               struct le_allocation **allocation);
 /* Never waits: the memory is used again only after the streams that use it have passed that point. */
-void le_block_free(struct le_block *block);
+void le_allocation_free(struct le_allocation *allocation);
 leat_status le_host_pin(struct le_device *device, void *memory, size_t size_bytes);
 leat_status le_host_unpin(struct le_device *device, void *memory);
 struct le_memory_use {
@@ -133,19 +133,19 @@ leat_status le_device_stream_wait_event(struct le_device_stream *stream, struct 
 
 /* Begins an operation in stream on blocks: waits (in the stream) for what must come before; end makes the ticket. Every
  * launch, copy and fill is between the two; a failed one ends without a ticket (done: false). */
-struct le_use {
-    struct le_block *block;
-    enum le_use_access access;
+struct le_allocation_use {
+    struct le_allocation *allocation;
+    enum le_allocation_access access;
 };
-leat_status le_order_begin(struct le_device_stream *stream, const struct le_use *uses, int count);
-void le_order_end(struct le_device_stream *stream, const struct le_use *uses, int count, bool done);
+leat_status le_order_begin(struct le_device_stream *stream, const struct le_allocation_use *uses, int count);
+void le_order_end(struct le_device_stream *stream, const struct le_allocation_use *uses, int count, bool done);
 /* What is in the block is the outcome of an error in the data: who reads it is told, until it is written anew. */
-void le_order_spoil(struct le_block *block, leat_status status);
+void le_order_spoil(struct le_allocation *allocation, leat_status status);
 
 /* ---- copies. Strides in bytes; element_bytes 1, 2, 4, 8, 16; axes of extent 1 or mergeable ones may remain. */
 #define LE_COPY_RANK_MAX 8
 struct le_copy {
-    struct le_block *target,
+    struct le_allocation *target,
         *source;         /* NULL: dense-or-strided pageable or pinned host memory that no block stands for */
     char *target_memory; /* first element: a host pointer, or a device address as a pointer */
     const char *source_memory;
@@ -160,10 +160,11 @@ struct le_copy {
  * passed. */
 leat_status le_device_copy(struct le_device_stream *stream, const struct le_copy *copy);
 /* Returns when host threads may read, or write, what is in the block: all that it must come after is done. */
-leat_status le_block_wait(struct le_block *block, enum le_use_access access);
+leat_status le_allocation_wait(struct le_allocation *allocation, enum le_allocation_access access);
 /* The same; a wait is noted with what it was for. */
-leat_status le_block_wait_for(struct le_block *block, enum le_use_access access, const char *what, const char *cause);
-leat_status le_device_fill_zero(struct le_device_stream *stream, struct le_block *block, size_t size_bytes);
+leat_status le_allocation_wait_for(struct le_allocation *allocation, enum le_allocation_access access, const char *what,
+                                   const char *cause);
+leat_status le_device_fill_zero(struct le_device_stream *stream, struct le_allocation *allocation, size_t size_bytes);
 
 /* ---- modules and kernels: CUDA C */
 struct le_module_source {
@@ -201,7 +202,8 @@ int le_device_module_kernel_count(const struct le_device_module *module);
 struct le_device_kernel *le_device_module_kernel_at(struct le_device_module *module, int k);
 /* A variable's bytes; the block lives with the module: it is never freed by the caller. From then on the module's
  * kernels that may use it are in order with all other work on it. */
-leat_status le_device_module_symbol(struct le_device_module *module, const char *name, struct le_block **block);
+leat_status le_device_module_symbol(struct le_device_module *module, const char *name,
+                                    struct le_allocation **allocation);
 
 struct le_parameter {
     leat_dtype dtype; /* of a number as far as PTX tells (integers: signedness is not known, i32 or i64 stand for both);
@@ -225,9 +227,9 @@ leat_status le_device_kernel_facts(struct le_device_kernel *kernel, struct le_ke
 struct le_launch_argument {
     const void *value; /* size_bytes bytes; for a block the address as the kernel shall see it */
     size_t size_bytes;
-    leat_dtype dtype;       /* of a number, or of a block's elements; 0: bytes or an address, or not known */
-    struct le_block *block; /* NULL for a number */
-    enum le_use_access access;
+    leat_dtype dtype;                 /* of a number, or of a block's elements; 0: bytes or an address, or not known */
+    struct le_allocation *allocation; /* NULL for a number */
+    enum le_allocation_access access;
 };
 /* What is kept ready of a launch that one thread gives again and again: of one kernel in one of the context's own
  * streams; for another kernel or stream it starts anew. Zeroed at first. */
@@ -244,7 +246,7 @@ struct le_kernel_launch {
     bool cooperative;
     const struct le_launch_argument *arguments;
     int argument_count;
-    const struct le_use *uses; /* of memory besides that of the arguments: whose address is in a struct */
+    const struct le_allocation_use *uses; /* of memory besides that of the arguments: whose address is in a struct */
     int use_count;
     const char *what;         /* for the device's times; NULL: the kernel's name */
     struct le_replay *replay; /* NULL: nothing is kept of it */
@@ -257,7 +259,7 @@ leat_status le_device_launch(struct le_device_kernel *kernel, const struct le_ke
  * Left is rows x terms, right terms x columns, the target rows x columns and not transposed; `batch` such products lie
  * batch_stride elements apart. kept 0: what the target held is not looked at; nor are the factors where scale is 0. */
 struct le_matrix {
-    struct le_block *block;
+    struct le_allocation *allocation;
     uint64_t address;     /* of the first element */
     int stride;           /* elements from one row to the next; transposed: from one column */
     bool transposed;      /* columns lie one after the other */

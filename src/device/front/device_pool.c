@@ -26,7 +26,7 @@
 enum { CLASSES = 72, LARGE = CLASSES, LOOKS = 8, QUERIES = 4, KINDS = LE_MEMORY_MAPPED + 1 };
 
 struct le_cell {
-    struct le_block block; /* first: what is given out */
+    struct le_allocation allocation; /* first: what is given out */
     struct chunk *chunk;
     bool pending; /* released, and in that list */
     struct le_cell *next, *previous;
@@ -138,18 +138,18 @@ static void unlink_chunk(struct pool *pool, struct chunk *chunk) {
 /* ---- which released cells may be used; with the lock held */
 
 static bool is_staged(struct le_device *device, const struct pool *pool, struct le_point point) {
-    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
-    return pool->plain && stager && !le_stager_done(stager, point.stream_id, point.number);
+    struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    return pool->plain && stager && !le_staging_is_done(stager, point.stream_id, point.number);
 }
 
 /* Has what used the cell passed: for the stream, or for all (NULL)? ask: asks the driver. Errors count as no. */
 static bool has_passed(struct le_device *device, const struct pool *pool, struct le_cell *cell,
                        const struct le_device_stream *stream, bool ask) {
     struct le_point points[1 + LE_ORDER_READS];
-    int count = le_order_points(&cell->block.order, points);
+    int count = le_order_points(&cell->allocation.order, points);
     for (int k = 0; k < count; k++) {
         bool passed = le_point_passed(device, points[k], stream);
-        le_errors_keep();
+        le_errors_save();
         if (!passed && ask && le_point_query(device, points[k], &passed))
             passed = false;
         le_errors_restore();
@@ -157,12 +157,12 @@ static bool has_passed(struct le_device *device, const struct pool *pool, struct
             return false;
     }
     if (!stream)
-        cell->block.order = (struct le_order){0};
+        cell->allocation.order = (struct le_order){0};
     return true;
 }
 
 static bool fits(const struct le_cell *cell, size_t capacity_bytes) {
-    size_t has = cell->block.capacity_bytes;
+    size_t has = cell->allocation.capacity_bytes;
     return has >= capacity_bytes && has - capacity_bytes <= capacity_bytes / 8;
 }
 
@@ -183,7 +183,7 @@ static struct le_cell *take_ready(struct pool *pool, int class, size_t capacity_
     for (struct le_cell *cell = pool->ready[class].first; cell; cell = cell->next) {
         if (class != LARGE)
             return take(pool, cell);
-        if (fits(cell, capacity_bytes) && (!best || cell->block.capacity_bytes < best->block.capacity_bytes))
+        if (fits(cell, capacity_bytes) && (!best || cell->allocation.capacity_bytes < best->allocation.capacity_bytes))
             best = cell;
     }
     return best ? take(pool, best) : NULL;
@@ -356,7 +356,7 @@ static void make_cells(const struct request *request, struct chunk *chunk) {
     for (int k = 0; k < chunk->cell_count; k++) {
         size_t offset = (size_t)k * request->capacity_bytes;
         chunk->cells[k].chunk = chunk;
-        chunk->cells[k].block = (struct le_block){
+        chunk->cells[k].allocation = (struct le_allocation){
             .device = request->device,
             .kind = request->pool->kind,
             .host = chunk->host ? (char *)chunk->host + offset : NULL,
@@ -461,16 +461,16 @@ static leat_status check_size(const struct le_device *device, enum le_memory_kin
 
 static void hand_out(const struct request *request, struct le_cell *cell) {
     struct pool *pool = request->pool;
-    pool->live_bytes += cell->block.capacity_bytes;
-    cell->block.size_bytes = request->size_bytes;
-    cell->block.order.spoiled = LEAT_OK;
-    note_memory(request->device, cell->block.address, request->size_bytes, true);
+    pool->live_bytes += cell->allocation.capacity_bytes;
+    cell->allocation.size_bytes = request->size_bytes;
+    cell->allocation.order.spoiled = LEAT_OK;
+    note_memory(request->device, cell->allocation.address, request->size_bytes, true);
     if (pool->total_bytes > pool->peak_bytes)
         pool->peak_bytes = pool->total_bytes;
 }
 
-leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, size_t size_bytes,
-                         struct le_device_stream *stream, struct le_block **block) {
+leat_status le_allocation_new(struct le_device *device, enum le_memory_kind kind, size_t size_bytes,
+                              struct le_device_stream *stream, struct le_allocation **allocation) {
     struct request request = {.device = device, .pool = &device->pools->of[kind], .size_bytes = size_bytes};
     struct le_cell *cell = NULL;
     leat_status status = le_device_check(device);
@@ -494,7 +494,7 @@ leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, siz
     if (status)
         return status;
     le_device_retain(device);
-    *block = &cell->block;
+    *allocation = &cell->allocation;
     return LEAT_OK;
 }
 
@@ -502,16 +502,16 @@ leat_status le_block_new(struct le_device *device, enum le_memory_kind kind, siz
 static bool is_kept(const struct le_device *device, const struct pool *pool, const struct le_cell *cell) {
     if (pool->has_cells)
         return !atomic_load_explicit(&device->closed, memory_order_relaxed);
-    return cell->block.capacity_bytes >= KEEP_MIN && pool->total_bytes - pool->live_bytes <= cache_cap(device);
+    return cell->allocation.capacity_bytes >= KEEP_MIN && pool->total_bytes - pool->live_bytes <= cache_cap(device);
 }
 
 static void release(struct le_device *device, struct le_cell *cell) {
-    struct pool *pool = &device->pools->of[cell->block.kind];
+    struct pool *pool = &device->pools->of[cell->allocation.kind];
     struct chunk *chunk = cell->chunk, *out = NULL;
     pthread_mutex_lock(&device->lock);
-    note_memory(device, cell->block.address, cell->block.size_bytes, false);
+    note_memory(device, cell->allocation.address, cell->allocation.size_bytes, false);
     chunk->live--;
-    pool->live_bytes -= cell->block.capacity_bytes;
+    pool->live_bytes -= cell->allocation.capacity_bytes;
     cell->pending = !has_passed(device, pool, cell, NULL, false);
     push(cell->pending ? &pool->pending[chunk->class] : &pool->ready[chunk->class], cell);
     if (!is_kept(device, pool, cell) && take_chunk(device, pool, chunk))
@@ -522,27 +522,27 @@ static void release(struct le_device *device, struct le_cell *cell) {
 }
 
 /* With checks on, what is not under way yet would be taken for a use after the end: such copies are waited for. */
-static void settle_for_checks(struct le_block *block) {
-    struct le_device *device = block->device;
+static void settle_for_checks(struct le_allocation *allocation) {
+    struct le_device *device = allocation->device;
     struct le_point points[1 + LE_ORDER_READS];
     if (!device->pools->of[LE_MEMORY_DEVICE].gap_bytes)
         return;
     pthread_mutex_lock(&device->lock);
-    int count = le_order_points(&block->order, points);
+    int count = le_order_points(&allocation->order, points);
     pthread_mutex_unlock(&device->lock);
     for (int k = 0; k < count; k++)
         le_stream_settle(device, points[k].stream_id);
 }
 
-void le_block_free(struct le_block *block) {
-    if (!block || le_device_forked(block->device))
+void le_allocation_free(struct le_allocation *allocation) {
+    if (!allocation || le_device_forked(allocation->device))
         return;
-    struct le_device *device = block->device;
-    settle_for_checks(block);
-    if (block->owned)
-        release(device, (struct le_cell *)block);
+    struct le_device *device = allocation->device;
+    settle_for_checks(allocation);
+    if (allocation->owned)
+        release(device, (struct le_cell *)allocation);
     else
-        le_free(block);
+        le_free(allocation);
     le_device_release(device);
 }
 

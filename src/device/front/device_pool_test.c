@@ -20,24 +20,24 @@ static void test_sizes(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     for (size_t m = 0; m < ARRAY_LEN(kinds); m++) {
-        struct le_block *blocks[ARRAY_LEN(sizes)];
+        struct le_allocation *allocations[ARRAY_LEN(sizes)];
         size_t live_bytes = 0;
         for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
-            assert_ok(le_block_new(device, kinds[m], sizes[k], NULL, &blocks[k]));
-            assert_int_equal(blocks[k]->size_bytes, sizes[k]);
-            assert_true(blocks[k]->capacity_bytes >= sizes[k] && blocks[k]->capacity_bytes > 0);
-            assert_true(blocks[k]->capacity_bytes <= sizes[k] + sizes[k] / 7 + 4096);
-            assert_true((kinds[m] == LE_MEMORY_DEVICE) == !blocks[k]->host);
-            assert_true((kinds[m] == LE_MEMORY_HOST) == !blocks[k]->address);
-            live_bytes += blocks[k]->capacity_bytes;
+            assert_ok(le_allocation_new(device, kinds[m], sizes[k], NULL, &allocations[k]));
+            assert_int_equal(allocations[k]->size_bytes, sizes[k]);
+            assert_true(allocations[k]->capacity_bytes >= sizes[k] && allocations[k]->capacity_bytes > 0);
+            assert_true(allocations[k]->capacity_bytes <= sizes[k] + sizes[k] / 7 + 4096);
+            assert_true((kinds[m] == LE_MEMORY_DEVICE) == !allocations[k]->host);
+            assert_true((kinds[m] == LE_MEMORY_HOST) == !allocations[k]->address);
+            live_bytes += allocations[k]->capacity_bytes;
         }
         assert_int_equal(use_of(device, kinds[m]).live_bytes, live_bytes);
         for (size_t k = 0; k < ARRAY_LEN(sizes); k++) /* device memory: none overlap */
             for (size_t n = 0; n < k && kinds[m] == LE_MEMORY_DEVICE; n++)
-                assert_true(blocks[k]->address + blocks[k]->capacity_bytes <= blocks[n]->address ||
-                            blocks[n]->address + blocks[n]->capacity_bytes <= blocks[k]->address);
+                assert_true(allocations[k]->address + allocations[k]->capacity_bytes <= allocations[n]->address ||
+                            allocations[n]->address + allocations[n]->capacity_bytes <= allocations[k]->address);
         for (size_t k = 0; k < ARRAY_LEN(sizes); k++)
-            le_block_free(blocks[k]);
+            le_allocation_free(allocations[k]);
         assert_int_equal(use_of(device, kinds[m]).live_bytes, 0);
     }
     assert_ok(le_device_memory_trim(device));
@@ -54,17 +54,17 @@ static void test_reuse_in_one_stream(void **state) {
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
     for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
-        struct le_block *block = fake_block(device, sizes[k], stream);
-        uint64_t address = block->address;
+        struct le_allocation *allocation = fake_block(device, sizes[k], stream);
+        uint64_t address = allocation->address;
         int allocations = fake->allocations;
         for (int m = 0; m < 10; m++) {
-            fake_touch(stream, block, LE_ACCESS_WRITE);
-            le_block_free(block);
-            block = fake_block(device, sizes[k] - (size_t)m, stream);
-            assert_int_equal(block->address, address);
+            fake_touch(stream, allocation, LE_ACCESS_WRITE);
+            le_allocation_free(allocation);
+            allocation = fake_block(device, sizes[k] - (size_t)m, stream);
+            assert_int_equal(allocation->address, address);
         }
         assert_int_equal(fake->allocations, allocations);
-        le_block_free(block);
+        le_allocation_free(allocation);
     }
     assert_int_equal(fake->records + fake->queries + fake->synchronizes, 0);
     le_device_stream_free(stream);
@@ -77,20 +77,20 @@ static void test_reuse_across_streams(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_block *block = fake_block(device, 3 * MIB, one);
-    uint64_t address = block->address;
-    struct fake_operation first = fake_touch(one, block, LE_ACCESS_WRITE);
-    le_block_free(block);
-    block = fake_block(device, 3 * MIB, two);
-    assert_int_not_equal(block->address, address);
+    struct le_allocation *allocation = fake_block(device, 3 * MIB, one);
+    uint64_t address = allocation->address;
+    struct fake_operation first = fake_touch(one, allocation, LE_ACCESS_WRITE);
+    le_allocation_free(allocation);
+    allocation = fake_block(device, 3 * MIB, two);
+    assert_int_not_equal(allocation->address, address);
     assert_int_equal(fake->synchronizes, 0);
-    le_block_free(block);
+    le_allocation_free(allocation);
     fake_advance(fake, first.stream, first.position);
-    struct le_block *taken = fake_block(device, 3 * MIB, two), *again = fake_block(device, 3 * MIB, two);
+    struct le_allocation *taken = fake_block(device, 3 * MIB, two), *again = fake_block(device, 3 * MIB, two);
     assert_true(taken->address == address || again->address == address);
     struct fake_operation second = fake_touch(two, taken, LE_ACCESS_WRITE);
-    le_block_free(taken);
-    le_block_free(again);
+    le_allocation_free(taken);
+    le_allocation_free(again);
     (void)second;
     le_device_stream_free(one);
     le_device_stream_free(two);
@@ -103,14 +103,14 @@ static void test_reuse_after_wait(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_block *block = fake_block(device, 3 * MIB, one);
-    uint64_t address = block->address;
-    fake_touch(one, block, LE_ACCESS_WRITE);
-    fake_touch(two, block, LE_ACCESS_READ);
-    le_block_free(block);
-    block = fake_block(device, 3 * MIB, two);
-    assert_int_equal(block->address, address);
-    le_block_free(block);
+    struct le_allocation *allocation = fake_block(device, 3 * MIB, one);
+    uint64_t address = allocation->address;
+    fake_touch(one, allocation, LE_ACCESS_WRITE);
+    fake_touch(two, allocation, LE_ACCESS_READ);
+    le_allocation_free(allocation);
+    allocation = fake_block(device, 3 * MIB, two);
+    assert_int_equal(allocation->address, address);
+    le_allocation_free(allocation);
     le_device_stream_free(one);
     le_device_stream_free(two);
     fake_finish(device, fake);
@@ -123,12 +123,12 @@ static void test_stream_of_late(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_block *other = fake_block(device, 100, two);
+    struct le_allocation *other = fake_block(device, 100, two);
     int allocations = 0, records = 0;
     for (int k = 0; k < 300; k++) {
-        struct le_block *block = fake_block(device, 3 * MIB, NULL);
-        fake_touch(one, block, LE_ACCESS_WRITE);
-        le_block_free(block);
+        struct le_allocation *allocation = fake_block(device, 3 * MIB, NULL);
+        fake_touch(one, allocation, LE_ACCESS_WRITE);
+        le_allocation_free(allocation);
         if (k == 100) {
             allocations = fake->allocations;
             records = fake->records;
@@ -140,9 +140,9 @@ static void test_stream_of_late(void **state) {
     for (int k = 0; k < 100; k++)
         fake_touch(one, other, LE_ACCESS_WRITE);
     int before = fake->queries;
-    le_block_free(fake_block(device, 3 * MIB, NULL));
+    le_allocation_free(fake_block(device, 3 * MIB, NULL));
     assert_true(fake->queries > before);
-    le_block_free(other);
+    le_allocation_free(other);
     le_device_stream_free(one);
     le_device_stream_free(two);
     fake_finish(device, fake);
@@ -166,22 +166,22 @@ static void test_reuse_is_in_order(void **state) {
         stream[k] = fake_stream_of(device);
     for (int k = 0; k < ROUNDS; k++) {
         int s = rand_r(&seed) % STREAMS, other = rand_r(&seed) % STREAMS, p = 0;
-        struct le_block *block = fake_block(device, 5 * MIB, stream[s]);
-        while (p < place_count && places[p].address != block->address)
+        struct le_allocation *allocation = fake_block(device, 5 * MIB, stream[s]);
+        while (p < place_count && places[p].address != allocation->address)
             p++;
         assert_true(p < PLACES);
         place_count += p == place_count;
-        places[p].address = block->address;
+        places[p].address = allocation->address;
         for (int m = 0; m < 2; m++) {
             int in = m ? other : s;
-            struct fake_operation operation = fake_touch(stream[in], block, LE_ACCESS_BOTH);
+            struct fake_operation operation = fake_touch(stream[in], allocation, LE_ACCESS_BOTH);
             for (int n = 0; n < STREAMS; n++)
                 if (places[p].used[n])
                     assert_true(fake_is_before(&places[p].last[n], &operation));
             places[p].last[in] = operation;
             places[p].used[in] = true;
         }
-        le_block_free(block);
+        le_allocation_free(allocation);
         if (rand_r(&seed) % 4 == 0)
             fake_advance(fake, 1 + s, fake->stream[1 + s]->enqueued);
     }
@@ -196,19 +196,19 @@ static void test_pinned_waits_for_all(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_block *block = NULL, *other = NULL;
-    assert_ok(le_block_new(device, LE_MEMORY_PINNED, 3 * MIB, stream, &block));
-    assert_int_equal(block->capacity_bytes % 4096, 0);
-    void *host = block->host;
-    fake_touch(stream, block, LE_ACCESS_READ);
-    le_block_free(block);
-    assert_ok(le_block_new(device, LE_MEMORY_PINNED, 3 * MIB, stream, &other));
+    struct le_allocation *allocation = NULL, *other = NULL;
+    assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 3 * MIB, stream, &allocation));
+    assert_int_equal(allocation->capacity_bytes % 4096, 0);
+    void *host = allocation->host;
+    fake_touch(stream, allocation, LE_ACCESS_READ);
+    le_allocation_free(allocation);
+    assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 3 * MIB, stream, &other));
     assert_ptr_not_equal(other->host, host);
     assert_ok(le_device_stream_synchronize(stream));
-    assert_ok(le_block_new(device, LE_MEMORY_PINNED, 3 * MIB, stream, &block));
-    assert_ptr_equal(block->host, host);
-    le_block_free(block);
-    le_block_free(other);
+    assert_ok(le_allocation_new(device, LE_MEMORY_PINNED, 3 * MIB, stream, &allocation));
+    assert_ptr_equal(allocation->host, host);
+    le_allocation_free(allocation);
+    le_allocation_free(other);
     le_device_stream_free(stream);
     fake_finish(device, fake);
 }
@@ -220,19 +220,19 @@ static void test_caps(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(&options, GIB, &fake);
-    struct le_block *a = fake_block(device, 6 * MIB, NULL), *b = NULL;
-    assert_int_equal(le_block_new(device, LE_MEMORY_DEVICE, 5 * MIB, NULL, &b), LEAT_OUT_OF_MEMORY);
+    struct le_allocation *a = fake_block(device, 6 * MIB, NULL), *b = NULL;
+    assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 5 * MIB, NULL, &b), LEAT_OUT_OF_MEMORY);
     assert_message("5242880 bytes does not fit: 6291456 of the 10485760 bytes that the options allow are in use");
-    assert_int_equal(le_block_new(device, LE_MEMORY_DEVICE, SIZE_MAX - 5, NULL, &b), LEAT_OUT_OF_MEMORY);
+    assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, SIZE_MAX - 5, NULL, &b), LEAT_OUT_OF_MEMORY);
     b = fake_block(device, 3 * MIB, NULL);
-    le_block_free(a);
-    le_block_free(b);
+    le_allocation_free(a);
+    le_allocation_free(b);
     assert_int_equal(fake->frees, 0); /* releasing calls no driver */
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).kept_bytes, 9 * MIB);
     a = fake_block(device, 9 * MIB + 1, NULL); /* makes room */
     assert_true(fake->used_bytes <= 10 * MIB);
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).cap_bytes, 10 * MIB);
-    le_block_free(a);
+    le_allocation_free(a);
     fake_finish(device, fake);
 }
 
@@ -241,15 +241,15 @@ static void test_cache_cap(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(&options, GIB, &fake);
-    struct le_block *blocks[8];
+    struct le_allocation *allocations[8];
     for (size_t k = 0; k < 8; k++)
-        blocks[k] = fake_block(device, (4 + k) * MIB, NULL);
+        allocations[k] = fake_block(device, (4 + k) * MIB, NULL);
     for (size_t k = 0; k < 8; k++)
-        le_block_free(blocks[k]);
-    struct le_block *block = fake_block(device, 100 * MIB, NULL);
+        le_allocation_free(allocations[k]);
+    struct le_allocation *allocation = fake_block(device, 100 * MIB, NULL);
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 0); /* memory did not run out */
-    le_block_free(block);
+    le_allocation_free(allocation);
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes > 10 * MIB); /* releasing gives nothing back */
     assert_ok(le_device_synchronize(device));
     assert_true(use_of(device, LE_MEMORY_DEVICE).kept_bytes <= 10 * MIB);
@@ -261,20 +261,20 @@ static void test_runs_out(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 20 * MIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_block *a = fake_block(device, 8 * MIB, stream), *b = fake_block(device, 8 * MIB, stream), *c = NULL;
-    assert_int_equal(le_block_new(device, LE_MEMORY_DEVICE, 30 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
+    struct le_allocation *a = fake_block(device, 8 * MIB, stream), *b = fake_block(device, 8 * MIB, stream), *c = NULL;
+    assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 30 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
     assert_message("an array of 31457280 bytes does not fit the device's 20971520 bytes");
     assert_int_equal(fake->synchronizes, 0); /* that could be told without trying */
-    assert_int_equal(le_block_new(device, LE_MEMORY_DEVICE, 12 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
+    assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 12 * MIB, stream, &c), LEAT_OUT_OF_MEMORY);
     assert_message("an array of 12582912 bytes does not fit: of the device's 20971520 bytes 4194304 are free, and "
                    "16777216 are in use by this context's arrays");
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 1);
     fake_touch(stream, a, LE_ACCESS_WRITE);
-    le_block_free(a);
+    le_allocation_free(a);
     c = fake_block(device, 12 * MIB, NULL); /* waits for it, gives it back, and tries again */
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).trims, 2);
-    le_block_free(b);
-    le_block_free(c);
+    le_allocation_free(b);
+    le_allocation_free(c);
     le_device_stream_free(stream);
     fake_finish(device, fake);
 }
@@ -285,16 +285,16 @@ static void test_runs_out_with_work_queued(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 20 * MIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_block *a = fake_block(device, 12 * MIB, one);
+    struct le_allocation *a = fake_block(device, 12 * MIB, one);
     struct fake_operation first = fake_touch(one, a, LE_ACCESS_WRITE);
     uint64_t address = a->address;
-    le_block_free(a);
+    le_allocation_free(a);
     a = fake_block(device, 12 * MIB, two);
     assert_int_equal(a->address, address);
     assert_int_equal(fake->synchronizes, 0);
     struct fake_operation second = fake_touch(two, a, LE_ACCESS_WRITE);
     assert_true(fake_is_before(&first, &second));
-    le_block_free(a);
+    le_allocation_free(a);
     le_device_stream_free(one);
     le_device_stream_free(two);
     fake_finish(device, fake);
@@ -306,12 +306,13 @@ static void test_notes(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
-    struct le_block *block = fake_block(device, 1001, NULL);
+    struct le_allocation *allocation = fake_block(device, 1001, NULL);
     assert_int_equal(fake->noted_count, 2);
     assert_false(fake->noted[0].live);
-    assert_true(fake->noted[0].size_bytes >= 256 * KIB && fake->noted[0].address <= block->address);
-    assert_true(fake->noted[1].live && fake->noted[1].address == block->address && fake->noted[1].size_bytes == 1001);
-    le_block_free(block);
+    assert_true(fake->noted[0].size_bytes >= 256 * KIB && fake->noted[0].address <= allocation->address);
+    assert_true(fake->noted[1].live && fake->noted[1].address == allocation->address &&
+                fake->noted[1].size_bytes == 1001);
+    le_allocation_free(allocation);
     assert_int_equal(fake->noted_count, 3);
     assert_true(!fake->noted[2].live && fake->noted[2].size_bytes == 1001);
     fake_finish(device, fake);
@@ -324,18 +325,19 @@ static void test_wrap(void **state) {
     (void)state;
     struct fake *fake;
     struct le_device *device = fake_open(NULL, GIB, &fake);
-    struct le_block *block = NULL;
-    assert_ok(le_block_wrap(device, LE_MEMORY_HOST, memory + 32, 100, &block)); /* the fake calls that pinned */
-    assert_int_equal(block->kind, LE_MEMORY_PINNED);
-    assert_ptr_equal(block->host, memory + 32);
-    assert_false(block->owned);
-    le_block_free(block);
-    assert_ok(le_block_wrap(device, LE_MEMORY_HOST, memory, 100, &block));
-    assert_int_equal(block->kind, LE_MEMORY_HOST);
-    le_block_free(block);
-    assert_int_equal(le_block_wrap(device, LE_MEMORY_PINNED, memory, 100, &block), LEAT_INVALID);
+    struct le_allocation *allocation = NULL;
+    assert_ok(
+        le_allocation_wrap(device, LE_MEMORY_HOST, memory + 32, 100, &allocation)); /* the fake calls that pinned */
+    assert_int_equal(allocation->kind, LE_MEMORY_PINNED);
+    assert_ptr_equal(allocation->host, memory + 32);
+    assert_false(allocation->owned);
+    le_allocation_free(allocation);
+    assert_ok(le_allocation_wrap(device, LE_MEMORY_HOST, memory, 100, &allocation));
+    assert_int_equal(allocation->kind, LE_MEMORY_HOST);
+    le_allocation_free(allocation);
+    assert_int_equal(le_allocation_wrap(device, LE_MEMORY_PINNED, memory, 100, &allocation), LEAT_INVALID);
     assert_message("is not; see leat_host_pin");
-    assert_int_equal(le_block_wrap(device, LE_MEMORY_DEVICE, memory, 100, &block), LEAT_INVALID);
+    assert_int_equal(le_allocation_wrap(device, LE_MEMORY_DEVICE, memory, 100, &allocation), LEAT_INVALID);
     assert_message("the device does not know it");
     fake_finish(device, fake);
 }
@@ -363,28 +365,28 @@ static void test_cpu(void **state) {
     (void)state;
     struct le_device *device = NULL;
     assert_ok(le_device_open("cpu", NULL, &device));
-    struct le_block *block = NULL;
+    struct le_allocation *allocation = NULL;
     for (int k = LE_MEMORY_DEVICE; k <= LE_MEMORY_MAPPED; k++) {
-        assert_ok(le_block_new(device, (enum le_memory_kind)k, 3 * MIB + 5, NULL, &block));
-        assert_int_equal((uintptr_t)block->host % 64, 0);
-        assert_int_equal(block->address, (uintptr_t)block->host);
-        memset(block->host, 1, 3 * MIB + 5);
-        void *host = block->host;
-        le_block_free(block);
+        assert_ok(le_allocation_new(device, (enum le_memory_kind)k, 3 * MIB + 5, NULL, &allocation));
+        assert_int_equal((uintptr_t)allocation->host % 64, 0);
+        assert_int_equal(allocation->address, (uintptr_t)allocation->host);
+        memset(allocation->host, 1, 3 * MIB + 5);
+        void *host = allocation->host;
+        le_allocation_free(allocation);
         assert_int_equal(use_of(device, (enum le_memory_kind)k).live_bytes, 0);
         assert_true(use_of(device, (enum le_memory_kind)k).kept_bytes > 3 * MIB);
-        assert_ok(le_block_new(device, (enum le_memory_kind)k, 3 * MIB, NULL, &block));
-        assert_ptr_equal(block->host, host);
-        le_block_free(block);
-        assert_ok(le_block_new(device, (enum le_memory_kind)k, 100, NULL, &block));
-        le_block_free(block); /* too small to be kept */
+        assert_ok(le_allocation_new(device, (enum le_memory_kind)k, 3 * MIB, NULL, &allocation));
+        assert_ptr_equal(allocation->host, host);
+        le_allocation_free(allocation);
+        assert_ok(le_allocation_new(device, (enum le_memory_kind)k, 100, NULL, &allocation));
+        le_allocation_free(allocation); /* too small to be kept */
     }
     assert_ok(le_device_memory_trim(device));
     assert_int_equal(use_of(device, LE_MEMORY_DEVICE).kept_bytes, 0);
-    assert_ok(le_block_new(device, LE_MEMORY_DEVICE, 3 * MIB, NULL, &block));
+    assert_ok(le_allocation_new(device, LE_MEMORY_DEVICE, 3 * MIB, NULL, &allocation));
     le_device_close(device);
-    memset(block->host, 2, 3 * MIB);
-    le_block_free(block); /* the device goes with it */
+    memset(allocation->host, 2, 3 * MIB);
+    le_allocation_free(allocation); /* the device goes with it */
 }
 
 struct churned {
@@ -396,13 +398,13 @@ static void *churn(void *argument) {
     const struct churned *c = argument;
     unsigned seed = (unsigned)(uintptr_t)&seed;
     for (int k = 0; k < 2000; k++) {
-        struct le_block *block;
+        struct le_allocation *allocation;
         size_t size_bytes = c->least_bytes + (size_t)rand_r(&seed) % (k % 50 ? c->span_bytes : 15 * c->span_bytes);
-        if (le_block_new(c->device, LE_MEMORY_DEVICE, size_bytes, NULL, &block))
+        if (le_allocation_new(c->device, LE_MEMORY_DEVICE, size_bytes, NULL, &allocation))
             return c->device;
         if (size_bytes)
-            memset(block->host, k, size_bytes);
-        le_block_free(block);
+            memset(allocation->host, k, size_bytes);
+        le_allocation_free(allocation);
     }
     return NULL;
 }

@@ -12,7 +12,7 @@
 
 struct le_copy_kernels; /* copy_kernel.c: compiled at the first copy that needs them */
 struct le_pools;        /* device_pool.c: pools of blocks, one for each kind */
-struct le_stager;       /* staging.c: pinned rings and the threads that copy */
+struct le_staging;      /* staging.c: pinned rings and the threads that copy */
 struct le_timing;       /* timing.c: events around the device's work, at the ledger's level 2 */
 
 /* An event recorded in a stream after ticket `number`. Somebody who waits for it on the host holds it: then it is not
@@ -25,7 +25,7 @@ struct le_mark {
 };
 
 /* What this stream has waited for of another one. */
-struct le_seen {
+struct le_stream_wait {
     uint64_t stream_id, number;
 };
 
@@ -38,7 +38,7 @@ struct le_device_stream {
     uint64_t number; /* of the last ticket */
     uint64_t passed; /* all up to it is known to be done */
     struct le_mark *mark;
-    struct le_seen *seen;
+    struct le_stream_wait *seen;
     int seen_count, seen_capacity;
     int pins;      /* threads that wait for it without the lock */
     bool gone;     /* freed; it stays in the list until its work is done */
@@ -69,7 +69,7 @@ struct le_device {
     atomic_bool closed;
     atomic_int replay_count;
     _Atomic(struct le_copy_kernels *) copy_kernels; /* made once; NULL again from le_copy_kernels_close on */
-    _Atomic(struct le_stager *) stager; /* copy.c makes it at the first pageable copy, under the lock; else NULL */
+    _Atomic(struct le_staging *) stager; /* copy.c makes it at the first pageable copy, under the lock; else NULL */
 
     pthread_mutex_t lock; /* guards streams, orders of blocks, pools, marks */
     struct le_device_stream **streams;

@@ -34,16 +34,16 @@ static void test_latch(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device);
-    struct le_block *block = fake_block(device, 1000, one), *other = NULL;
+    struct le_allocation *allocation = fake_block(device, 1000, one), *other = NULL;
     struct le_device_event *event = NULL;
     assert_ok(le_device_event_new(device, &event));
     assert_ok(le_device_event_record(event, one));
-    fake_touch(one, block, LE_ACCESS_WRITE);
+    fake_touch(one, allocation, LE_ACCESS_WRITE);
     le_device_note_launch(one, "early", (const unsigned[]){9, 1, 1}, (const unsigned[]){64, 1, 1});
     assert_ok(le_device_stream_synchronize(one)); /* so that one was right */
-    fake_touch(one, block, LE_ACCESS_WRITE);
+    fake_touch(one, allocation, LE_ACCESS_WRITE);
     le_device_note_launch(one, "first", (const unsigned[]){4, 1, 1}, (const unsigned[]){256, 2, 1});
-    fake_touch(two, block, LE_ACCESS_WRITE);
+    fake_touch(two, allocation, LE_ACCESS_WRITE);
     le_device_note_launch(two, "second", (const unsigned[]){1, 2, 3}, (const unsigned[]){32, 1, 1});
     fake->failing = LEAT_DEVICE;
     assert_int_equal(le_device_stream_synchronize(two), LEAT_DEVICE);
@@ -54,11 +54,11 @@ static void test_latch(void **state) {
     fake->failing = LEAT_OK; /* all later calls fail without asking it */
     char memory[64];
     double milliseconds;
-    const struct le_use use = {block, LE_ACCESS_READ};
+    const struct le_allocation_use use = {allocation, LE_ACCESS_READ};
     assert_int_equal(le_device_check(device), LEAT_DEVICE);
     assert_message("the device failed before: the fake fails; after: kernel 'second'");
     assert_int_equal(le_order_begin(one, &use, 1), LEAT_DEVICE);
-    assert_int_equal(le_block_new(device, LE_MEMORY_DEVICE, 10, NULL, &other), LEAT_DEVICE);
+    assert_int_equal(le_allocation_new(device, LE_MEMORY_DEVICE, 10, NULL, &other), LEAT_DEVICE);
     assert_int_equal(le_device_synchronize(device), LEAT_DEVICE);
     assert_int_equal(le_device_wait_point(device, 2, 1), LEAT_DEVICE);
     assert_int_equal(le_device_event_record(event, one), LEAT_DEVICE);
@@ -67,7 +67,7 @@ static void test_latch(void **state) {
     assert_int_equal(le_device_stream_wait_event(one, event), LEAT_DEVICE);
     assert_int_equal(le_host_pin(device, memory, sizeof memory), LEAT_DEVICE);
     assert_int_equal(le_device_memory_trim(device), LEAT_DEVICE);
-    le_block_free(block); /* frees are safe */
+    le_allocation_free(allocation); /* frees are safe */
     le_device_event_free(event);
     le_device_stream_free(one);
     le_device_stream_free(two);
@@ -89,15 +89,15 @@ static void test_first_cause_stays(void **state) {
 
 /* ---- fork */
 
-static bool child_is_refused(struct le_device *device, struct le_device_stream *stream, struct le_block *block,
-                             struct le_device_event *event) {
-    struct le_block *other = NULL;
+static bool child_is_refused(struct le_device *device, struct le_device_stream *stream,
+                             struct le_allocation *allocation, struct le_device_event *event) {
+    struct le_allocation *other = NULL;
     bool refused = le_device_check(device) == LEAT_INVALID && le_device_synchronize(device) == LEAT_INVALID &&
-                   le_block_new(device, LE_MEMORY_DEVICE, 10, NULL, &other) == LEAT_INVALID &&
+                   le_allocation_new(device, LE_MEMORY_DEVICE, 10, NULL, &other) == LEAT_INVALID &&
                    le_device_event_record(event, stream) == LEAT_INVALID &&
                    le_device_wait_point(device, 1, 0) == LEAT_INVALID &&
                    strstr(le_error_at(0)->message, "before fork()");
-    le_block_free(block);
+    le_allocation_free(allocation);
     le_device_event_free(event);
     le_device_stream_free(stream);
     le_device_close(device);
@@ -109,18 +109,18 @@ static void test_fork(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake);
     struct le_device_stream *stream = fake_stream_of(device);
-    struct le_block *block = fake_block(device, 1000, stream);
+    struct le_allocation *allocation = fake_block(device, 1000, stream);
     struct le_device_event *event = NULL;
     assert_ok(le_device_event_new(device, &event));
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        _exit(child_is_refused(device, stream, block, event) ? 0 : 1);
+        _exit(child_is_refused(device, stream, allocation, event) ? 0 : 1);
     int result = -1;
     assert_int_equal(waitpid(child, &result, 0), child);
     assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
-    le_block_free(block);
+    le_allocation_free(allocation);
     le_device_event_free(event);
     le_device_stream_free(stream);
     fake_finish(device, fake);
@@ -133,7 +133,7 @@ static void test_events(void **state) {
     struct fake *fake;
     struct le_device *device = fake_open(NULL, 64 * MIB, &fake), *other = NULL;
     struct le_device_stream *one = fake_stream_of(device), *two = fake_stream_of(device), *elsewhere;
-    struct le_block *block = fake_block(device, 1000, one), *second = fake_block(device, 1000, one);
+    struct le_allocation *allocation = fake_block(device, 1000, one), *second = fake_block(device, 1000, one);
     struct le_device_event *start = NULL, *stop = NULL;
     double milliseconds = -1;
     assert_ok(le_device_event_new(device, &start));
@@ -145,12 +145,12 @@ static void test_events(void **state) {
     assert_ok(le_device_event_record(start, one));
     assert_int_equal(le_device_event_elapsed_ms(start, stop, &milliseconds), LEAT_INVALID);
     assert_message("stop was not recorded");
-    struct fake_operation first = fake_touch(one, block, LE_ACCESS_WRITE);
+    struct fake_operation first = fake_touch(one, allocation, LE_ACCESS_WRITE);
     fake_touch(one, second, LE_ACCESS_WRITE);
     assert_ok(le_device_event_record(stop, one));
     int waits = fake->waits, records = fake->records;
     assert_ok(le_device_stream_wait_event(two, stop));
-    struct fake_operation last = fake_touch(two, block, LE_ACCESS_READ);
+    struct fake_operation last = fake_touch(two, allocation, LE_ACCESS_READ);
     assert_true(fake_is_before(&first, &last));
     assert_int_equal(fake->waits, waits + 1); /* the user's own wait is all that it takes */
     assert_int_equal(fake->records, records);
@@ -165,8 +165,8 @@ static void test_events(void **state) {
     le_device_event_free(start);
     le_device_event_free(stop);
     le_device_event_free(NULL);
-    le_block_free(block);
-    le_block_free(second);
+    le_allocation_free(allocation);
+    le_allocation_free(second);
     le_device_stream_free(one);
     le_device_stream_free(two);
     fake_finish(device, fake);
@@ -196,17 +196,17 @@ static leat_status try_all(struct le_device *device) {
     enum { STREAMS = 20 };
     static char memory[4096];
     struct le_device_stream *streams[STREAMS] = {NULL};
-    struct le_block *blocks[3] = {NULL}, *wrapped = NULL;
+    struct le_allocation *allocations[3] = {NULL}, *wrapped = NULL;
     struct le_device_event *event = NULL;
     leat_status status = le_device_event_new(device, &event);
     for (int k = 0; k < STREAMS && !status; k++)
         status = le_device_stream_new(device, NULL, &streams[k]);
     for (size_t k = 0; k < 3 && !status; k++)
-        status = le_block_new(device, (enum le_memory_kind)k, 100000 + 3 * MIB * k, streams[0], &blocks[k]);
+        status = le_allocation_new(device, (enum le_memory_kind)k, 100000 + 3 * MIB * k, streams[0], &allocations[k]);
     if (!status)
-        status = le_block_wrap(device, LE_MEMORY_HOST, memory, sizeof memory, &wrapped);
+        status = le_allocation_wrap(device, LE_MEMORY_HOST, memory, sizeof memory, &wrapped);
     for (int k = 0; k < STREAMS && !status; k++) {
-        const struct le_use use = {blocks[k % 3], k % 5 ? LE_ACCESS_READ : LE_ACCESS_BOTH};
+        const struct le_allocation_use use = {allocations[k % 3], k % 5 ? LE_ACCESS_READ : LE_ACCESS_BOTH};
         status = le_order_begin(streams[k], &use, 1);
         le_order_end(streams[k], &use, 1, !status);
     }
@@ -223,8 +223,8 @@ static leat_status try_all(struct le_device *device) {
     for (int k = 0; k < STREAMS; k++)
         le_device_stream_free(streams[k]);
     for (int k = 0; k < 3; k++)
-        le_block_free(blocks[k]);
-    le_block_free(wrapped);
+        le_allocation_free(allocations[k]);
+    le_allocation_free(wrapped);
     le_device_event_free(event);
     return status;
 }
@@ -271,16 +271,16 @@ static void test_things_outlive_the_owner(void **state) {
     const struct le_device_options options = {.ledger = ledger};
     struct le_device *device = NULL;
     struct le_device_stream *stream = NULL;
-    struct le_block *block = NULL;
+    struct le_allocation *allocation = NULL;
     assert_ok(le_device_open("cpu", &options, &device));
     assert_ok(le_device_stream_new(device, NULL, &stream));
-    assert_ok(le_block_new(device, LE_MEMORY_DEVICE, 100000, stream, &block));
+    assert_ok(le_allocation_new(device, LE_MEMORY_DEVICE, 100000, stream, &allocation));
     assert_true(le_ledger_count(ledger) > 0); /* the allocation */
     le_device_close(device);
     le_ledger_free(ledger);
     assert_ok(le_device_stream_synchronize(stream)); /* and notes no more */
-    memset(block->host, 1, 100000);
-    le_block_free(block);
+    memset(allocation->host, 1, 100000);
+    le_allocation_free(allocation);
     le_device_stream_free(stream);
 }
 

@@ -300,7 +300,8 @@ struct fake_operation {
 };
 
 /* Does one operation on the blocks in the stream. What is done by then comes before it, too. */
-static inline struct fake_operation fake_use(struct le_device_stream *stream, const struct le_use *uses, int count) {
+static inline struct fake_operation fake_use(struct le_device_stream *stream, const struct le_allocation_use *uses,
+                                             int count) {
     struct fake_stream *native = stream->native;
     struct fake *fake = stream->device->native;
     assert_ok(le_order_begin(stream, uses, count));
@@ -313,9 +314,9 @@ static inline struct fake_operation fake_use(struct le_device_stream *stream, co
     return operation;
 }
 
-static inline struct fake_operation fake_touch(struct le_device_stream *stream, struct le_block *block,
-                                               enum le_use_access access) {
-    return fake_use(stream, &(struct le_use){block, access}, 1);
+static inline struct fake_operation fake_touch(struct le_device_stream *stream, struct le_allocation *allocation,
+                                               enum le_allocation_access access) {
+    return fake_use(stream, &(struct le_allocation_use){allocation, access}, 1);
 }
 
 static inline bool fake_is_before(const struct fake_operation *first, const struct fake_operation *second) {
@@ -328,10 +329,10 @@ static inline struct le_device_stream *fake_stream_of(struct le_device *device) 
     return stream;
 }
 
-static inline struct le_block *fake_block(struct le_device *device, size_t size_bytes,
-                                          struct le_device_stream *stream) {
-    struct le_block *block = NULL;
-    assert_ok(le_block_new(device, LE_MEMORY_DEVICE, size_bytes, stream, &block));
-    return block;
+static inline struct le_allocation *fake_block(struct le_device *device, size_t size_bytes,
+                                               struct le_device_stream *stream) {
+    struct le_allocation *allocation = NULL;
+    assert_ok(le_allocation_new(device, LE_MEMORY_DEVICE, size_bytes, stream, &allocation));
+    return allocation;
 }
 #endif

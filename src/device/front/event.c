@@ -63,8 +63,8 @@ leat_status le_device_event_synchronize(struct le_device_event *event) {
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_WAIT, "event", "");
     status = device->ops->event_synchronize(device->native, event->native);
-    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
-    leat_status staged = stager ? le_stager_wait(stager, event->point.stream_id, event->point.number) : LEAT_OK;
+    struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    leat_status staged = stager ? le_staging_wait(stager, event->point.stream_id, event->point.number) : LEAT_OK;
     le_device_span_end(&span, 0);
     if (status)
         return status;

@@ -67,8 +67,8 @@ static void add_nearest(struct le_text *text, const struct le_device_module *mod
 }
 
 static leat_status give_up(struct le_text *text, const char *hint) {
-    leat_status status =
-        text->failed ? le_fail_out_of_memory(0) : le_fail_at(LEAT_INVALID, (struct le_place){0}, hint, "%s", text->at);
+    leat_status status = text->failed ? le_fail_out_of_memory(0)
+                                      : le_fail_at(LEAT_INVALID, (struct le_location){0}, hint, "%s", text->at);
     le_text_finish(text);
     return status;
 }

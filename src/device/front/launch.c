@@ -11,7 +11,7 @@
 enum { VARIABLES_MAX = 64, USES_MAX = LE_LAUNCH_PARAMETERS_MAX + VARIABLES_MAX };
 struct passed {
     void *parameters[LE_LAUNCH_PARAMETERS_MAX];
-    struct le_use uses[USES_MAX];
+    struct le_allocation_use uses[USES_MAX];
     int use_count;
 };
 
@@ -86,7 +86,7 @@ static const char *describe_parameter(const struct le_parameter *parameter, char
 }
 
 static const char *describe_argument(const struct le_launch_argument *argument, char text[TEXT_BYTES]) {
-    if (argument->block)
+    if (argument->allocation)
         return "an array";
     if (argument->dtype)
         snprintf(text, TEXT_BYTES, "a number of type %s", le_type_name((enum le_type)argument->dtype));
@@ -148,17 +148,17 @@ static const char *kind_text(enum le_memory_kind kind) {
 
 static leat_status check_block(const struct le_device_kernel *kernel, int k,
                                const struct le_launch_argument *argument) {
-    const struct le_block *block = argument->block;
-    if (block->device != kernel->module->device)
+    const struct le_allocation *allocation = argument->allocation;
+    if (allocation->device != kernel->module->device)
         return le_fail(LEAT_INVALID, "kernel %s: argument %d is an array of another context", kernel->name, k + 1);
     if (!kernel->entry->parameters[k].may_be_pointer)
         return misfit(kernel, k, argument);
     if (!elements_fit(kernel->entry->parameters[k].pointee, argument->dtype))
         return element_misfit(kernel, k, argument);
-    if (!block->address && block->size_bytes)
-        return le_fail_at(LEAT_INVALID, (struct le_place){0}, "an array in LEAT_MEMORY_DEVICE, _MAPPED or _PINNED",
+    if (!allocation->address && allocation->size_bytes)
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "an array in LEAT_MEMORY_DEVICE, _MAPPED or _PINNED",
                           "kernel %s: argument %d is an array in %s, which kernels do not reach", kernel->name, k + 1,
-                          kind_text(block->kind));
+                          kind_text(allocation->kind));
     return LEAT_OK;
 }
 
@@ -180,9 +180,9 @@ static leat_status pass_arguments(const struct le_device_kernel *kernel, const s
     for (int k = 0; k < launch->argument_count && !status; k++) {
         const struct le_launch_argument *argument = &launch->arguments[k];
         memcpy(&passed->parameters[k], &argument->value, sizeof argument->value); /* drivers only read it */
-        if (argument->block) {
+        if (argument->allocation) {
             status = check_block(kernel, k, argument);
-            passed->uses[passed->use_count++] = (struct le_use){argument->block, argument->access};
+            passed->uses[passed->use_count++] = (struct le_allocation_use){argument->allocation, argument->access};
         } else if (!number_fits(&kernel->entry->parameters[k], argument)) {
             status = misfit(kernel, k, argument);
         }
@@ -196,11 +196,11 @@ static leat_status pass_arguments(const struct le_device_kernel *kernel, const s
 
 static void use_variable(const struct le_device_kernel *kernel, int k, struct passed *passed) {
     struct le_device_variable *variable = &kernel->module->variables[k];
-    struct le_block *block = atomic_load_explicit(&variable->block, memory_order_acquire);
-    if (!block || passed->use_count >= USES_MAX)
+    struct le_allocation *allocation = atomic_load_explicit(&variable->block, memory_order_acquire);
+    if (!allocation || passed->use_count >= USES_MAX)
         return;
-    enum le_use_access access = variable->entry->is_constant ? LE_ACCESS_READ : LE_ACCESS_BOTH;
-    passed->uses[passed->use_count++] = (struct le_use){block, access};
+    enum le_allocation_access access = variable->entry->is_constant ? LE_ACCESS_READ : LE_ACCESS_BOTH;
+    passed->uses[passed->use_count++] = (struct le_allocation_use){allocation, access};
 }
 
 static void pass_variables(const struct le_device_kernel *kernel, struct passed *passed) {

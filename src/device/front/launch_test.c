@@ -121,7 +121,7 @@ struct setting {
     struct le_device_ops ops;
     struct le_device *device;
     struct le_device_module *module;
-    struct le_block *block;
+    struct le_allocation *allocation;
     uint64_t address;
 };
 
@@ -153,15 +153,15 @@ static int open_setting(void **state) {
     memset(&kept, 0, sizeof kept);
     failing = LEAT_OK;
     assert_ok(le_device_module_new(setting->device, &source, &setting->module));
-    setting->block = fake_block(setting->device, 4096, NULL);
-    setting->address = setting->block->address;
+    setting->allocation = fake_block(setting->device, 4096, NULL);
+    setting->address = setting->allocation->address;
     *state = setting;
     return 0;
 }
 
 static int close_setting(void **state) {
     struct setting *setting = *state;
-    le_block_free(setting->block);
+    le_allocation_free(setting->allocation);
     int before = freed;
     le_device_module_free(setting->module);
     assert_int_equal(freed, before + 1);
@@ -229,9 +229,9 @@ static struct le_launch_argument number(const void *value, leat_dtype dtype, siz
     return (struct le_launch_argument){.value = value, .size_bytes = size_bytes, .dtype = dtype};
 }
 
-static struct le_launch_argument array(struct setting *setting, enum le_use_access access) {
+static struct le_launch_argument array(struct setting *setting, enum le_allocation_access access) {
     return (struct le_launch_argument){
-        .value = &setting->address, .size_bytes = 8, .block = setting->block, .access = access};
+        .value = &setting->address, .size_bytes = 8, .allocation = setting->allocation, .access = access};
 }
 
 static struct le_kernel_launch shape(unsigned grid, unsigned block) {
@@ -393,15 +393,16 @@ static void test_blocks(void **state) {
     struct setting *setting = *state;
     struct fake *other_fake;
     struct le_device *other = fake_open(NULL, MIB, &other_fake);
-    struct le_block *foreign = fake_block(other, 64, NULL), *host = NULL;
+    struct le_allocation *foreign = fake_block(other, 64, NULL), *host = NULL;
     struct le_launch_argument given = array(setting, LE_ACCESS_READ);
     static char memory[128];
-    given.block = foreign;
+    given.allocation = foreign;
     assert_int_equal(launch_with(setting, "_Z4overPf", &given, 1), LEAT_INVALID);
     assert_message("kernel over: argument 1 is an array of another context");
-    assert_ok(le_block_wrap(setting->device, LE_MEMORY_HOST, (char *)(((uintptr_t)memory + 63) / 64 * 64), 64, &host));
+    assert_ok(
+        le_allocation_wrap(setting->device, LE_MEMORY_HOST, (char *)(((uintptr_t)memory + 63) / 64 * 64), 64, &host));
     host->address = 0; /* as it is where kernels do not reach it */
-    given.block = host;
+    given.allocation = host;
     assert_int_equal(launch_with(setting, "_Z4overPf", &given, 1), LEAT_INVALID);
     assert_message("argument 1 is an array in pageable host memory, which kernels do not reach");
     given = array(setting, LE_ACCESS_READ);
@@ -411,8 +412,8 @@ static void test_blocks(void **state) {
     assert_int_equal(le_device_launch(kernel_of(setting, "_Z4overPf"), &how, le_device_stream_own(other)),
                      LEAT_INVALID);
     assert_message("the stream is another context's");
-    le_block_free(host);
-    le_block_free(foreign);
+    le_allocation_free(host);
+    le_allocation_free(foreign);
     fake_finish(other, other_fake);
 }
 
@@ -422,10 +423,10 @@ static void test_failure(void **state) {
     failing = LEAT_DEVICE;
     assert_int_equal(launch_saxpy(setting, shape(1, 1)), LEAT_DEVICE);
     assert_int_equal(le_device_stream_point(le_device_stream_own(setting->device)).number, 0);
-    assert_int_equal(setting->block->order.write.number, 0);
+    assert_int_equal(setting->allocation->order.write.number, 0);
     failing = LEAT_OK;
     assert_ok(launch_saxpy(setting, shape(1, 1)));
-    assert_int_equal(setting->block->order.write.number, 1);
+    assert_int_equal(setting->allocation->order.write.number, 1);
 }
 
 /* ---- launches that are given again and again */
@@ -561,17 +562,17 @@ static int waits_between(struct setting *setting, const char *kernel) {
 
 static void test_variables(void **state) {
     struct setting *setting = *state;
-    struct le_block *block = NULL, *again = NULL;
+    struct le_allocation *allocation = NULL, *again = NULL;
     assert_int_equal(waits_between(setting, "ns::count"), 0);
-    assert_ok(le_device_module_symbol(setting->module, "counter", &block));
-    assert_int_equal(block->address, 0x700000000u);
-    assert_int_equal(block->size_bytes, 16);
+    assert_ok(le_device_module_symbol(setting->module, "counter", &allocation));
+    assert_int_equal(allocation->address, 0x700000000u);
+    assert_int_equal(allocation->size_bytes, 16);
     assert_ok(le_device_module_symbol(setting->module, "::counter", &again));
-    assert_ptr_equal(block, again);
+    assert_ptr_equal(allocation, again);
     assert_int_equal(waits_between(setting, "ns::count"), 1);
     assert_ok(le_device_module_symbol(setting->module, "ns::acc", &again));
     assert_int_equal(again->address, 0x700000000u + 8192);
-    assert_int_equal(le_device_module_symbol(setting->module, "conter", &block), LEAT_INVALID);
+    assert_int_equal(le_device_module_symbol(setting->module, "conter", &allocation), LEAT_INVALID);
     assert_message("k.cu has no variable 'conter'; its __device__ and __constant__ ones: counter, table, ns::acc");
 }
 

@@ -38,7 +38,7 @@ leat_status le_module_read(struct le_device_module *module) {
 
 static void free_parts(struct le_device_module *module) {
     for (int k = 0; module->variables && k < module->contents.variables.count; k++)
-        le_block_free(atomic_load(&module->variables[k].block));
+        le_allocation_free(atomic_load(&module->variables[k].block));
     for (int k = 0; k < module->name_count; k++) {
         le_free(module->names[k].expression);
         le_free(module->names[k].lowered);
@@ -62,7 +62,7 @@ leat_status le_device_module_new(struct le_device *device, const struct le_modul
     if (status)
         return status;
     if (!device->ops->module_new)
-        return le_fail_at(LEAT_UNSUPPORTED, (struct le_place){0}, "open the context with the device cuda or sim",
+        return le_fail_at(LEAT_UNSUPPORTED, (struct le_location){0}, "open the context with the device cuda or sim",
                           "CUDA C does not run on the device %s", device->limits.kind);
     struct le_device_module *made = le_alloc_zero(1, sizeof *made);
     if (!made)
@@ -87,11 +87,11 @@ static void settle_variables(struct le_device_module *module) {
     struct le_device *device = module->device;
     struct le_point points[1 + LE_ORDER_READS];
     for (int k = 0; k < module->contents.variables.count; k++) {
-        const struct le_block *block = atomic_load(&module->variables[k].block);
+        const struct le_allocation *allocation = atomic_load(&module->variables[k].block);
         int count = 0;
         pthread_mutex_lock(&device->lock);
-        if (block)
-            count = le_order_points(&block->order, points);
+        if (allocation)
+            count = le_order_points(&allocation->order, points);
         pthread_mutex_unlock(&device->lock);
         for (int m = 0; m < count; m++)
             le_stream_settle(device, points[m].stream_id);
@@ -119,7 +119,7 @@ void le_device_module_unload(struct le_device_module *module, const char *cause)
     struct le_device *device = module->device;
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_UNLOAD, module->title, cause);
-    le_errors_keep();
+    le_errors_save();
     wait_for_work(module);
     if (module->native)
         device->ops->module_free(device->native, module);
@@ -183,15 +183,15 @@ leat_status le_device_kernel_facts(struct le_device_kernel *kernel, struct le_ke
 /* ---- variables */
 
 static leat_status show_variable(struct le_device_module *module, struct le_device_variable *variable,
-                                 struct le_block **block) {
+                                 struct le_allocation **allocation) {
     leat_status status = LEAT_OK;
     pthread_mutex_lock(&module->lock);
-    *block = atomic_load(&variable->block);
-    if (!*block) {
+    *allocation = atomic_load(&variable->block);
+    if (!*allocation) {
         void *memory = (void *)(uintptr_t)variable->address;
-        status = le_block_wrap(module->device, LE_MEMORY_DEVICE, memory, variable->size_bytes, block);
+        status = le_allocation_wrap(module->device, LE_MEMORY_DEVICE, memory, variable->size_bytes, allocation);
         if (!status) {
-            atomic_store(&variable->block, *block);
+            atomic_store(&variable->block, *allocation);
             atomic_store(&module->shown, true);
         }
     }
@@ -210,7 +210,8 @@ static leat_status no_variable(const struct le_device_module *module, const char
     return status;
 }
 
-leat_status le_device_module_symbol(struct le_device_module *module, const char *name, struct le_block **block) {
+leat_status le_device_module_symbol(struct le_device_module *module, const char *name,
+                                    struct le_allocation **allocation) {
     leat_status status = le_device_check(module->device);
     if (status)
         return status;
@@ -220,7 +221,7 @@ leat_status le_device_module_symbol(struct le_device_module *module, const char 
         struct le_device_variable *variable = &module->variables[k];
         bool found = strcmp(variable->entry->name, name) == 0 || strcmp(variable->entry->symbol, name) == 0;
         if (found && variable->address)
-            return show_variable(module, variable, block);
+            return show_variable(module, variable, allocation);
     }
     return no_variable(module, name);
 }

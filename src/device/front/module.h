@@ -25,7 +25,7 @@ struct le_device_variable {
     const struct le_ptx_variable *entry;
     uint64_t address; /* the backend's; 0: its driver does not know the variable */
     size_t size_bytes;
-    _Atomic(struct le_block *) block; /* made under the module's lock, at the first use */
+    _Atomic(struct le_allocation *) block; /* made under the module's lock, at the first use */
 };
 
 struct le_module_name { /* of le_module_source.names */

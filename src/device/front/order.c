@@ -41,7 +41,7 @@ void le_stream_passed(struct le_device_stream *stream, uint64_t number) {
 
 /* ---- what a stream has waited for */
 
-static struct le_seen *find_seen(const struct le_device_stream *stream, uint64_t id) {
+static struct le_stream_wait *find_seen(const struct le_device_stream *stream, uint64_t id) {
     for (int k = 0; k < stream->seen_count; k++)
         if (stream->seen[k].stream_id == id)
             return &stream->seen[k];
@@ -58,20 +58,20 @@ static void drop_old_seen(struct le_device_stream *stream) {
 
 /* Without memory it is not remembered, and costs another wait later. */
 void le_stream_remember(struct le_device_stream *stream, uint64_t id, uint64_t number) {
-    struct le_seen *seen = find_seen(stream, id);
+    struct le_stream_wait *seen = find_seen(stream, id);
     if (!seen) {
         if (stream->seen_count == stream->seen_capacity)
             drop_old_seen(stream);
         if (stream->seen_count == stream->seen_capacity) {
             int capacity = stream->seen_capacity ? 2 * stream->seen_capacity : 8;
-            struct le_seen *grown = le_realloc(stream->seen, (size_t)capacity * sizeof *grown);
+            struct le_stream_wait *grown = le_realloc(stream->seen, (size_t)capacity * sizeof *grown);
             if (!grown)
                 return;
             stream->seen = grown;
             stream->seen_capacity = capacity;
         }
         seen = &stream->seen[stream->seen_count++];
-        *seen = (struct le_seen){.stream_id = id};
+        *seen = (struct le_stream_wait){.stream_id = id};
     }
     if (number > seen->number)
         seen->number = number;
@@ -80,7 +80,7 @@ void le_stream_remember(struct le_device_stream *stream, uint64_t id, uint64_t n
 bool le_point_passed(struct le_device *device, struct le_point point, const struct le_device_stream *stream) {
     if (point.stream_id == 0 || (stream && point.stream_id == stream->id))
         return true;
-    const struct le_seen *seen = stream ? find_seen(stream, point.stream_id) : NULL;
+    const struct le_stream_wait *seen = stream ? find_seen(stream, point.stream_id) : NULL;
     if (seen && point.number <= seen->number)
         return true;
     const struct le_device_stream *producer = le_stream_find(device, point.stream_id);
@@ -238,8 +238,9 @@ static leat_status reserve_read(struct le_device_stream *stream, struct le_order
     return LEAT_OK;
 }
 
-static leat_status begin_use(struct le_device_stream *stream, const struct le_use *use, uint64_t *unsettled) {
-    struct le_order *order = &use->block->order;
+static leat_status begin_use(struct le_device_stream *stream, const struct le_allocation_use *use,
+                             uint64_t *unsettled) {
+    struct le_order *order = &use->allocation->order;
     if (order->spoiled && (use->access & LE_ACCESS_READ))
         return le_fail(order->spoiled, "its data was spoiled by an error in the work that made it");
     leat_status status = le_point_need(stream, order->write, unsettled);
@@ -251,7 +252,7 @@ static leat_status begin_use(struct le_device_stream *stream, const struct le_us
 }
 
 /* Without the lock. What was waited for before something must be settled is remembered, and not waited for again. */
-leat_status le_order_begin(struct le_device_stream *stream, const struct le_use *uses, int count) {
+leat_status le_order_begin(struct le_device_stream *stream, const struct le_allocation_use *uses, int count) {
     struct le_device *device = stream->device;
     leat_status status = le_device_check(device);
     if (status)
@@ -268,8 +269,8 @@ leat_status le_order_begin(struct le_device_stream *stream, const struct le_use 
     return status;
 }
 
-static void end_use(struct le_point mine, struct le_use use) {
-    struct le_order *order = &use.block->order;
+static void end_use(struct le_point mine, struct le_allocation_use use) {
+    struct le_order *order = &use.allocation->order;
     if (use.access & LE_ACCESS_WRITE) {
         order->write = mine;
         order->read_count = 0;
@@ -285,7 +286,7 @@ static void end_use(struct le_point mine, struct le_use use) {
 }
 
 /* Without the lock. */
-void le_order_end(struct le_device_stream *stream, const struct le_use *uses, int count, bool done) {
+void le_order_end(struct le_device_stream *stream, const struct le_allocation_use *uses, int count, bool done) {
     struct le_device *device = stream->device;
     if (!done)
         return;
@@ -302,10 +303,10 @@ void le_order_end(struct le_device_stream *stream, const struct le_use *uses, in
     pthread_mutex_unlock(&device->lock);
 }
 
-void le_order_spoil(struct le_block *block, leat_status status) {
-    pthread_mutex_lock(&block->device->lock);
-    block->order.spoiled = status;
-    pthread_mutex_unlock(&block->device->lock);
+void le_order_spoil(struct le_allocation *allocation, leat_status status) {
+    pthread_mutex_lock(&allocation->device->lock);
+    allocation->order.spoiled = status;
+    pthread_mutex_unlock(&allocation->device->lock);
 }
 
 /* ---- waiting on the host; without the lock */
@@ -372,8 +373,8 @@ leat_status le_point_wait_for(struct le_device *device, struct le_point point, c
         le_device_span_end(&span, 0);
         leave_waited(device, point, &waited, status == LEAT_OK);
     }
-    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
-    leat_status staged = stager ? le_stager_wait(stager, point.stream_id, point.number) : LEAT_OK;
+    struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    leat_status staged = stager ? le_staging_wait(stager, point.stream_id, point.number) : LEAT_OK;
     return status ? status : staged;
 }
 

@@ -22,9 +22,9 @@ static leat_status check_matrix(const struct le_product *p, const char *which, c
     if (!find_reach(m, rows, columns, p->batch, &reach))
         return le_fail(LEAT_INVALID, "%s: the %s matrix of %d x %d has no stride %d", p->what, which, rows, columns,
                        m->stride);
-    uint64_t skipped = m->address - m->block->address;
-    if (m->address < m->block->address || m->address % size || skipped > m->block->size_bytes ||
-        (uint64_t)reach > (m->block->size_bytes - skipped) / size)
+    uint64_t skipped = m->address - m->allocation->address;
+    if (m->address < m->allocation->address || m->address % size || skipped > m->allocation->size_bytes ||
+        (uint64_t)reach > (m->allocation->size_bytes - skipped) / size)
         return le_fail(LEAT_INVALID, "%s: the %s matrix does not lie in its memory", p->what, which);
     return LEAT_OK;
 }
@@ -36,8 +36,8 @@ static leat_status check(const struct le_device_stream *stream, const struct le_
         (p->batch > 1 && p->target.batch_stride < 1))
         return le_fail(LEAT_INVALID, "%s: a product of %d x %d x %d, %d times", p->what, p->rows, p->columns, p->terms,
                        p->batch);
-    if (p->left.block->device != stream->device || p->right.block->device != stream->device ||
-        p->target.block->device != stream->device)
+    if (p->left.allocation->device != stream->device || p->right.allocation->device != stream->device ||
+        p->target.allocation->device != stream->device)
         return le_fail(LEAT_INVALID, "%s: a matrix is another context's", p->what);
     leat_status status = check_matrix(p, "left", &p->left, p->rows, p->terms);
     if (!status)
@@ -45,8 +45,8 @@ static leat_status check(const struct le_device_stream *stream, const struct le_
     return status ? status : check_matrix(p, "target", &p->target, p->rows, p->columns);
 }
 
-static leat_status enqueue(struct le_device_stream *stream, const struct le_product *p, const struct le_block *work,
-                           const struct le_use *uses, int use_count) {
+static leat_status enqueue(struct le_device_stream *stream, const struct le_product *p,
+                           const struct le_allocation *work, const struct le_allocation_use *uses, int use_count) {
     struct le_device *device = stream->device;
     leat_status status = le_order_begin(stream, uses, use_count);
     if (status)
@@ -67,23 +67,23 @@ static leat_status enqueue(struct le_device_stream *stream, const struct le_prod
 
 leat_status le_device_product(struct le_device_stream *stream, const struct le_product *product) {
     struct le_device *device = stream->device;
-    struct le_block *work;
+    struct le_allocation *work;
     leat_status status = le_device_product_open(device);
     if (!status)
         status = check(stream, product);
     if (!status)
-        status = le_block_new(device, LE_MEMORY_DEVICE, WORK_BYTES, stream, &work);
+        status = le_allocation_new(device, LE_MEMORY_DEVICE, WORK_BYTES, stream, &work);
     if (status)
         return status;
-    const struct le_use uses[] = {{product->left.block, LE_ACCESS_READ},
-                                  {product->right.block, LE_ACCESS_READ},
-                                  {product->target.block, LE_ACCESS_BOTH},
-                                  {work, LE_ACCESS_WRITE}};
+    const struct le_allocation_use uses[] = {{product->left.allocation, LE_ACCESS_READ},
+                                             {product->right.allocation, LE_ACCESS_READ},
+                                             {product->target.allocation, LE_ACCESS_BOTH},
+                                             {work, LE_ACCESS_WRITE}};
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_LAUNCH, product->what, "cuBLAS");
     status = enqueue(stream, product, work, uses, ARRAY_LEN(uses));
     le_device_span_end(&span, 0);
-    le_block_free(work);
+    le_allocation_free(work);
     return status;
 }
 

@@ -20,30 +20,30 @@ static double number(int64_t k, int salt) {
     return (double)((k * 31 + salt) % 17 - 8);
 }
 
-static struct le_block *new_block(struct le_device *device, leat_dtype dtype, int salt, bool nan) {
-    struct le_block *block = NULL;
+static struct le_allocation *new_block(struct le_device *device, leat_dtype dtype, int salt, bool nan) {
+    struct le_allocation *allocation = NULL;
     size_t size = dtype == LEAT_F32 ? 4 : 8;
-    assert_ok(le_block_new(device, LE_MEMORY_MAPPED, ELEMENTS * size, NULL, &block));
+    assert_ok(le_allocation_new(device, LE_MEMORY_MAPPED, ELEMENTS * size, NULL, &allocation));
     for (int64_t k = 0; k < ELEMENTS; k++) {
         double x = nan ? (double)NAN : number(k, salt);
         if (dtype == LEAT_F32)
-            ((float *)block->host)[k] = (float)x;
+            ((float *)allocation->host)[k] = (float)x;
         else
-            ((double *)block->host)[k] = x;
+            ((double *)allocation->host)[k] = x;
     }
-    return block;
+    return allocation;
 }
 
-static struct le_matrix matrix(struct le_block *block, leat_dtype dtype, const struct lying *l) {
-    return (struct le_matrix){.block = block,
-                              .address = block->address + (uint64_t)l->first * (dtype == LEAT_F32 ? 4 : 8),
+static struct le_matrix matrix(struct le_allocation *allocation, leat_dtype dtype, const struct lying *l) {
+    return (struct le_matrix){.allocation = allocation,
+                              .address = allocation->address + (uint64_t)l->first * (dtype == LEAT_F32 ? 4 : 8),
                               .stride = l->stride,
                               .transposed = l->transposed,
                               .batch_stride = l->batch_stride};
 }
 
 struct blocks {
-    struct le_block *left, *right, *target;
+    struct le_allocation *left, *right, *target;
 };
 
 static struct le_product product_of(const struct blocks *b, leat_dtype dtype, const struct lying l[3]) {
@@ -73,7 +73,7 @@ static void multiply(struct le_device *device, leat_dtype dtype, const struct ly
     struct le_product p = product_of(&b, dtype, l);
     p.kept = kept;
     assert_ok(le_device_product(le_device_stream_own(device), &p));
-    assert_ok(le_block_wait(b.target, LE_ACCESS_READ));
+    assert_ok(le_allocation_wait(b.target, LE_ACCESS_READ));
     int64_t written = 0;
     for (int batch = 0; batch < BATCH; batch++)
         for (int i = 0; i < ROWS; i++)
@@ -86,9 +86,9 @@ static void multiply(struct le_device *device, leat_dtype dtype, const struct ly
         written +=
             (dtype == LEAT_F32 ? (double)((float *)b.target->host)[k] : ((double *)b.target->host)[k]) == number(k, 3);
     assert_true(kept == 0 || written >= ELEMENTS);
-    le_block_free(b.left);
-    le_block_free(b.right);
-    le_block_free(b.target);
+    le_allocation_free(b.left);
+    le_allocation_free(b.right);
+    le_allocation_free(b.target);
 }
 
 static struct le_device *open(void) {
@@ -122,10 +122,10 @@ static void test_order(void **state) {
     (void)state;
     struct le_device *device = open();
     struct le_device_stream *other = fake_stream_of(device), *own = le_device_stream_own(device);
-    struct le_block *x[3];
+    struct le_allocation *x[3];
     const struct lying l = {false, 2, 0, 0};
     for (int k = 0; k < 3; k++) {
-        assert_ok(le_block_new(device, LE_MEMORY_MAPPED, 4 * sizeof(float), NULL, &x[k]));
+        assert_ok(le_allocation_new(device, LE_MEMORY_MAPPED, 4 * sizeof(float), NULL, &x[k]));
         for (int q = 0; q < 4; q++)
             ((float *)x[k]->host)[q] = q == 0 || q == 3 ? 2.0F : 0.0F;
     }
@@ -142,10 +142,10 @@ static void test_order(void **state) {
                                      .what = "chain"};
         assert_ok(le_device_product(k % 2 ? own : other, &p));
     }
-    assert_ok(le_block_wait(x[1], LE_ACCESS_READ));
+    assert_ok(le_allocation_wait(x[1], LE_ACCESS_READ));
     assert_true(((float *)x[1]->host)[0] == 2.0F && ((float *)x[1]->host)[1] == 0.0F);
     for (int k = 0; k < 3; k++)
-        le_block_free(x[k]);
+        le_allocation_free(x[k]);
     le_device_stream_free(other);
     le_device_close(device);
 }
@@ -182,9 +182,9 @@ static void test_refused(void **state) {
     assert_ok(le_device_open("cpu", NULL, &cpu));
     assert_int_equal(le_device_product_open(cpu), LEAT_UNSUPPORTED);
     assert_int_equal(le_device_product(le_device_stream_own(cpu), &right), LEAT_UNSUPPORTED);
-    le_block_free(b.left);
-    le_block_free(b.right);
-    le_block_free(b.target);
+    le_allocation_free(b.left);
+    le_allocation_free(b.right);
+    le_allocation_free(b.target);
     le_device_close(device);
     le_device_close(cpu);
 }

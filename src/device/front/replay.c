@@ -39,7 +39,7 @@ static void make(struct le_device_kernel *kernel, const struct le_kernel_launch 
     if (!take_place(device))
         return;
     le_device_span_begin(device, &span, LEAT_COST_PLAN, kernel->name, "a graph: it is launched again and again");
-    le_errors_keep();
+    le_errors_save();
     if (device->ops->replay_new(device->native, kernel, launch, parameters, &launch->replay->kept))
         atomic_fetch_sub(&device->replay_count, 1);
     le_errors_restore();

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-leat_status le_stager_new(const struct le_device_ops *ops, void *native, int threads, struct le_stager **stager) {
-    struct le_stager *s = le_alloc_zero(1, sizeof *s);
+leat_status le_staging_new(const struct le_device_ops *ops, void *native, int threads, struct le_staging **stager) {
+    struct le_staging *s = le_alloc_zero(1, sizeof *s);
     if (!s)
         return le_fail_out_of_memory(sizeof *s);
     s->ops = ops;
@@ -26,19 +26,19 @@ leat_status le_stager_new(const struct le_device_ops *ops, void *native, int thr
 
 /* ---- how jobs end; all with the lock held */
 
-void le_stage_keep_failure(struct le_stager *s, const struct le_stage_job *job) {
+void le_staging_keep_failure(struct le_staging *s, const struct le_staging_job *job) {
     if (s->failure_count == LE_STAGE_FAILURES_MAX) {
         memmove(&s->failures[0], &s->failures[1], (LE_STAGE_FAILURES_MAX - 1) * sizeof s->failures[0]);
         s->failure_count--;
         atomic_fetch_sub(&s->unfinished, 1);
     }
-    struct le_stage_failure *f = &s->failures[s->failure_count++];
-    *f = (struct le_stage_failure){.stream_id = job->stream_id, .number = job->number, .status = job->status};
+    struct le_staging_failure *f = &s->failures[s->failure_count++];
+    *f = (struct le_staging_failure){.stream_id = job->stream_id, .number = job->number, .status = job->status};
     memcpy(f->message, job->message, sizeof f->message);
     atomic_fetch_add(&s->unfinished, 1);
 }
 
-void le_stage_fail(struct le_stage_job *job, leat_status status) {
+void le_staging_fail(struct le_staging_job *job, leat_status status) {
     const struct leat_error *error = le_error_at(0);
     if (job->status)
         return;
@@ -46,22 +46,22 @@ void le_stage_fail(struct le_stage_job *job, leat_status status) {
     snprintf(job->message, sizeof job->message, "%s", error ? error->message : "a copy failed");
 }
 
-void le_stage_unlink(struct le_stager *s, struct le_stage_job *job) {
-    struct le_stage_job **at = &s->jobs;
+void le_staging_unlink(struct le_staging *s, struct le_staging_job *job) {
+    struct le_staging_job **at = &s->jobs;
     while (*at != job)
         at = &(*at)->next;
     *at = job->next;
     job->next = NULL;
 }
 
-void le_stage_append(struct le_stager *s, struct le_stage_job *job) {
-    struct le_stage_job **at = &s->jobs;
+void le_staging_append(struct le_staging *s, struct le_staging_job *job) {
+    struct le_staging_job **at = &s->jobs;
     while (*at)
         at = &(*at)->next;
     *at = job;
 }
 
-static void give_event(struct le_stager *s, void *event) {
+static void give_event(struct le_staging *s, void *event) {
     if (!event)
         return;
     if (s->event_count < LE_STAGE_EVENTS_MAX)
@@ -72,29 +72,29 @@ static void give_event(struct le_stager *s, void *event) {
 
 /* The user's stream goes on after the threads' last transfers. Their streams wait for nothing but each other's chunks,
  * so an event that was recorded again meanwhile only makes it wait a little longer. */
-static void settle_job(struct le_stager *s, struct le_stage_job *job) {
+static void settle_job(struct le_staging *s, struct le_staging_job *job) {
     for (int k = 0; k < s->worker_count; k++) {
         if (!job->last[k])
             continue;
         void *event = s->workers[k]->slots[job->last[k] - 1].event;
         leat_status status = s->ops->stream_wait(s->native, job->native_stream, event);
         if (status)
-            le_stage_fail(job, status);
+            le_staging_fail(job, status);
     }
     job->settled = true;
     atomic_fetch_sub(&s->unsettled, 1);
 }
 
-void le_stage_advance(struct le_stager *s, struct le_stage_job *job) {
+void le_staging_advance(struct le_staging *s, struct le_staging_job *job) {
     if (!job->settled && job->enqueued == job->work.chunks) {
         settle_job(s, job);
         pthread_cond_broadcast(&s->progress);
     }
     if (!job->settled || (!job->work.up && job->moved < job->work.chunks))
         return;
-    le_stage_unlink(s, job);
+    le_staging_unlink(s, job);
     if (job->status)
-        le_stage_keep_failure(s, job);
+        le_staging_keep_failure(s, job);
     atomic_fetch_sub(&s->unfinished, 1);
     give_event(s, job->start);
     le_free(job);
@@ -103,7 +103,7 @@ void le_stage_advance(struct le_stager *s, struct le_stage_job *job) {
 
 /* ---- jobs */
 
-static void fill_job(struct le_stage_job *job, struct le_stager *s, const struct le_stage_work *work) {
+static void fill_job(struct le_staging_job *job, struct le_staging *s, const struct le_staging_work *work) {
     assert(work->plan_bytes <= sizeof job->plan && work->chunks > 0 && (!work->small || work->chunks == 1));
     job->stager = s;
     job->work = *work;
@@ -111,16 +111,16 @@ static void fill_job(struct le_stage_job *job, struct le_stager *s, const struct
     memcpy(job->plan, work->plan, work->plan_bytes);
 }
 
-static leat_status take_event(struct le_stager *s, void **event) {
+static leat_status take_event(struct le_staging *s, void **event) {
     if (s->event_count == 0)
         return s->ops->event_new(s->native, false, event);
     *event = s->events[--s->event_count];
     return LEAT_OK;
 }
 
-leat_status le_stage_job_new(struct le_stager *s, const struct le_stage_work *work, struct le_stage_job **job) {
-    struct le_stage_job *made = NULL;
-    struct le_stage_small *small = NULL;
+leat_status le_staging_job_new(struct le_staging *s, const struct le_staging_work *work, struct le_staging_job **job) {
+    struct le_staging_job *made = NULL;
+    struct le_small_copy *small = NULL;
     leat_status status = LEAT_OK;
     if (!work->small) {
         made = le_alloc_zero(1, sizeof *made);
@@ -129,9 +129,9 @@ leat_status le_stage_job_new(struct le_stager *s, const struct le_stage_work *wo
     }
     pthread_mutex_lock(&s->lock);
     if (work->small)
-        status = le_stage_small_hold(s, &small);
+        status = le_small_copy_hold(s, &small);
     else
-        status = le_stage_ensure_workers(s, work->chunks);
+        status = le_staging_ensure_workers(s, work->chunks);
     if (!status && !work->small)
         status = take_event(s, &made->start);
     pthread_mutex_unlock(&s->lock);
@@ -149,11 +149,11 @@ leat_status le_stage_job_new(struct le_stager *s, const struct le_stage_work *wo
     return LEAT_OK;
 }
 
-leat_status le_stage_start(struct le_stage_job *job, void *native_stream, uint64_t stream_id, uint64_t number) {
-    struct le_stager *s = job->stager;
+leat_status le_staging_start(struct le_staging_job *job, void *native_stream, uint64_t stream_id, uint64_t number) {
+    struct le_staging *s = job->stager;
     leat_status status = LEAT_OK;
     if (job->small)
-        status = le_stage_small_enqueue(job, native_stream);
+        status = le_small_copy_enqueue(job, native_stream);
     else
         status = s->ops->event_record(s->native, job->start, native_stream);
     if (status)
@@ -169,15 +169,15 @@ leat_status le_stage_start(struct le_stage_job *job, void *native_stream, uint64
         pthread_cond_broadcast(&s->progress);
     } else {
         atomic_fetch_add(&s->unsettled, 1);
-        le_stage_append(s, job);
+        le_staging_append(s, job);
         pthread_cond_broadcast(&s->work);
     }
     pthread_mutex_unlock(&s->lock);
     return LEAT_OK;
 }
 
-void le_stage_drop(struct le_stage_job *job) {
-    struct le_stager *s = job->stager;
+void le_staging_drop(struct le_staging_job *job) {
+    struct le_staging *s = job->stager;
     pthread_mutex_lock(&s->lock);
     if (job->small) {
         job->small->state = LE_SMALL_FREE;
@@ -191,14 +191,14 @@ void le_stage_drop(struct le_stage_job *job) {
 
 /* ---- waiting */
 
-static bool is_settled(const struct le_stager *s, uint64_t stream_id) {
-    for (const struct le_stage_job *job = s->jobs; job; job = job->next)
+static bool is_settled(const struct le_staging *s, uint64_t stream_id) {
+    for (const struct le_staging_job *job = s->jobs; job; job = job->next)
         if (job->stream_id == stream_id && !job->settled)
             return false;
     return true;
 }
 
-bool le_stager_settled(struct le_stager *s, uint64_t stream_id) {
+bool le_staging_is_settled(struct le_staging *s, uint64_t stream_id) {
     if (atomic_load(&s->unsettled) == 0)
         return true;
     pthread_mutex_lock(&s->lock);
@@ -207,7 +207,7 @@ bool le_stager_settled(struct le_stager *s, uint64_t stream_id) {
     return settled;
 }
 
-void le_stager_settle(struct le_stager *s, uint64_t stream_id) {
+void le_staging_settle(struct le_staging *s, uint64_t stream_id) {
     if (atomic_load(&s->unsettled) == 0)
         return;
     pthread_mutex_lock(&s->lock);
@@ -222,45 +222,45 @@ static bool concerns(uint64_t stream_id, uint64_t number, uint64_t of_stream, ui
 }
 
 /* Brings down one small copy, or waits for something to happen; false: all that is asked for is done. Lock held. */
-static bool wait_once(struct le_stager *s, uint64_t stream_id, uint64_t number) {
+static bool wait_once(struct le_staging *s, uint64_t stream_id, uint64_t number) {
     bool waits = false;
     for (int k = 0; k < s->small_count; k++) {
-        struct le_stage_small *m = &s->small[k];
-        if (!le_stage_small_comes_down(m) || !concerns(stream_id, number, m->job.stream_id, m->job.number))
+        struct le_small_copy *m = &s->small[k];
+        if (!le_small_copy_is_download(m) || !concerns(stream_id, number, m->job.stream_id, m->job.number))
             continue;
         if (m->state == LE_SMALL_FLYING) {
-            le_stage_small_land(s, m);
+            le_small_copy_finish(s, m);
             return true;
         }
         waits = true;
     }
-    for (const struct le_stage_job *job = s->jobs; job && !waits; job = job->next)
+    for (const struct le_staging_job *job = s->jobs; job && !waits; job = job->next)
         waits = concerns(stream_id, number, job->stream_id, job->number);
     if (waits)
         pthread_cond_wait(&s->progress, &s->lock);
     return waits;
 }
 
-bool le_stager_done(struct le_stager *s, uint64_t stream_id, uint64_t number) {
+bool le_staging_is_done(struct le_staging *s, uint64_t stream_id, uint64_t number) {
     bool done = true;
     if (atomic_load(&s->unfinished) == 0)
         return true;
     pthread_mutex_lock(&s->lock);
     for (int k = 0; k < s->small_count && done; k++)
-        done = !le_stage_small_comes_down(&s->small[k]) ||
+        done = !le_small_copy_is_download(&s->small[k]) ||
                !concerns(stream_id, number, s->small[k].job.stream_id, s->small[k].job.number);
-    for (const struct le_stage_job *job = s->jobs; job && done; job = job->next)
+    for (const struct le_staging_job *job = s->jobs; job && done; job = job->next)
         done = !concerns(stream_id, number, job->stream_id, job->number);
     pthread_mutex_unlock(&s->lock);
     return done;
 }
 
-static leat_status tell(const struct le_stage_failure *failure) {
+static leat_status tell(const struct le_staging_failure *failure) {
     return failure->status ? le_fail(failure->status, "%s", failure->message) : LEAT_OK;
 }
 
-leat_status le_stager_wait(struct le_stager *s, uint64_t stream_id, uint64_t number) {
-    struct le_stage_failure found = {0};
+leat_status le_staging_wait(struct le_staging *s, uint64_t stream_id, uint64_t number) {
+    struct le_staging_failure found = {0};
     if (atomic_load(&s->unfinished) == 0)
         return LEAT_OK;
     pthread_mutex_lock(&s->lock);
@@ -277,8 +277,8 @@ leat_status le_stager_wait(struct le_stager *s, uint64_t stream_id, uint64_t num
     return tell(&found);
 }
 
-leat_status le_stager_wait_all(struct le_stager *s) {
-    struct le_stage_failure first = {0};
+leat_status le_staging_wait_all(struct le_staging *s) {
+    struct le_staging_failure first = {0};
     pthread_mutex_lock(&s->lock);
     while (wait_once(s, 0, 0))
         ;
@@ -290,16 +290,16 @@ leat_status le_stager_wait_all(struct le_stager *s) {
     return tell(&first);
 }
 
-void le_stager_free(struct le_stager *s) {
+void le_staging_free(struct le_staging *s) {
     if (!s)
         return;
-    (void)le_stager_wait_all(s);
+    (void)le_staging_wait_all(s);
     pthread_mutex_lock(&s->lock);
     s->stopping = true;
     pthread_cond_broadcast(&s->work);
     pthread_mutex_unlock(&s->lock);
-    le_stage_free_workers(s);
-    le_stage_small_free(s);
+    le_staging_free_workers(s);
+    le_small_copies_free(s);
     while (s->event_count)
         s->ops->event_free(s->native, s->events[--s->event_count]);
     pthread_mutex_destroy(&s->lock);

@@ -4,11 +4,11 @@
 #include "device/front/staging_state.h"
 #include "base/memory.h"
 
-bool le_stage_small_comes_down(const struct le_stage_small *m) {
+bool le_small_copy_is_download(const struct le_small_copy *m) {
     return (m->state == LE_SMALL_FLYING || m->state == LE_SMALL_LANDING) && !m->job.work.up;
 }
 
-void le_stage_small_land(struct le_stager *s, struct le_stage_small *m) {
+void le_small_copy_finish(struct le_staging *s, struct le_small_copy *m) {
     m->state = LE_SMALL_LANDING;
     pthread_mutex_unlock(&s->lock);
     leat_status status = s->ops->event_synchronize(s->native, m->event);
@@ -17,8 +17,8 @@ void le_stage_small_land(struct le_stager *s, struct le_stage_small *m) {
         m->job.work.move(m->job.plan, 0, m->memory.host);
     pthread_mutex_lock(&s->lock);
     if (down && status) {
-        le_stage_fail(&m->job, status);
-        le_stage_keep_failure(s, &m->job);
+        le_staging_fail(&m->job, status);
+        le_staging_keep_failure(s, &m->job);
     }
     if (down)
         atomic_fetch_sub(&s->unfinished, 1);
@@ -27,9 +27,9 @@ void le_stage_small_land(struct le_stager *s, struct le_stage_small *m) {
 }
 
 /* More slots, not all at once: a megabyte takes half a millisecond to be page-locked. */
-static leat_status grow(struct le_stager *s) {
+static leat_status grow(struct le_staging *s) {
     size_t bytes = LE_STAGE_SMALL_STEP * LE_STAGE_SMALL_BYTES;
-    struct le_stage_slot *memory = &s->small_memory[s->small_count / LE_STAGE_SMALL_STEP];
+    struct le_staging_slot *memory = &s->small_memory[s->small_count / LE_STAGE_SMALL_STEP];
     void *host = NULL;
     if (!s->small)
         s->small = le_alloc_zero(LE_STAGE_SMALL_SLOTS, sizeof *s->small);
@@ -40,7 +40,7 @@ static leat_status grow(struct le_stager *s) {
         return status;
     memory->host = host;
     for (size_t k = 0; k < LE_STAGE_SMALL_STEP; k++) {
-        struct le_stage_slot *slot = &s->small[s->small_count++].memory;
+        struct le_staging_slot *slot = &s->small[s->small_count++].memory;
         slot->host = memory->host + k * LE_STAGE_SMALL_BYTES;
         slot->address = memory->address ? memory->address + k * LE_STAGE_SMALL_BYTES : 0;
     }
@@ -48,10 +48,10 @@ static leat_status grow(struct le_stager *s) {
 }
 
 /* Which of those was taken longest ago. NULL: there is none. */
-static struct le_stage_small *find_oldest(struct le_stager *s, enum le_small_state state) {
-    struct le_stage_small *oldest = NULL;
+static struct le_small_copy *find_oldest(struct le_staging *s, enum le_small_state state) {
+    struct le_small_copy *oldest = NULL;
     for (int k = 0; k < s->small_count; k++) {
-        struct le_stage_small *m = &s->small[k];
+        struct le_small_copy *m = &s->small[k];
         if (m->state == state && (!oldest || m->taken < oldest->taken))
             oldest = m;
     }
@@ -59,27 +59,27 @@ static struct le_stage_small *find_oldest(struct le_stager *s, enum le_small_sta
 }
 
 /* Whether no copy of its stream is under way that was there before. */
-static bool is_next(const struct le_stager *s, const struct le_stage_small *m) {
+static bool is_next(const struct le_staging *s, const struct le_small_copy *m) {
     for (int k = 0; k < s->small_count; k++) {
-        const struct le_stage_small *other = &s->small[k];
+        const struct le_small_copy *other = &s->small[k];
         if (other->state == LE_SMALL_FLYING && other->job.stream_id == m->job.stream_id && other->taken < m->taken)
             return false;
     }
     return true;
 }
 
-static bool has_passed(struct le_stager *s, const struct le_stage_small *m) {
+static bool has_passed(struct le_staging *s, const struct le_small_copy *m) {
     bool passed = false;
-    le_errors_keep();
+    le_errors_save();
     bool told = s->ops->event_query(s->native, m->event, &passed) == LEAT_OK;
     le_errors_restore();
     return told && passed;
 }
 
 /* One whose copy is done; of each stream the next one is asked for. NULL: there is none. */
-static struct le_stage_small *find_passed(struct le_stager *s) {
+static struct le_small_copy *find_passed(struct le_staging *s) {
     for (int k = 0; k < s->small_count; k++) {
-        struct le_stage_small *m = &s->small[k];
+        struct le_small_copy *m = &s->small[k];
         if (m->state == LE_SMALL_FLYING && is_next(s, m) && has_passed(s, m))
             return m;
     }
@@ -87,31 +87,31 @@ static struct le_stage_small *find_passed(struct le_stager *s) {
 }
 
 /* More, if there is memory; else those that are there have to do. */
-static leat_status try_grow(struct le_stager *s) {
+static leat_status try_grow(struct le_staging *s) {
     if (s->small_count == 0)
         return grow(s);
-    le_errors_keep();
+    le_errors_save();
     s->small_refused = grow(s) != LEAT_OK;
     le_errors_restore();
     return LEAT_OK;
 }
 
-static leat_status find_free(struct le_stager *s, struct le_stage_small **slot) {
+static leat_status find_free(struct le_staging *s, struct le_small_copy **slot) {
     leat_status status = LEAT_OK;
     while (!status && !(*slot = find_oldest(s, LE_SMALL_FREE))) {
-        struct le_stage_small *flying = find_passed(s);
+        struct le_small_copy *flying = find_passed(s);
         if (!flying && s->small_count < LE_STAGE_SMALL_SLOTS && !s->small_refused)
             status = try_grow(s);
         else if (flying || (flying = find_oldest(s, LE_SMALL_FLYING)) != NULL)
-            le_stage_small_land(s, flying);
+            le_small_copy_finish(s, flying);
         else /* threads that are between new and start have them all */
             pthread_cond_wait(&s->progress, &s->lock);
     }
     return status;
 }
 
-leat_status le_stage_small_hold(struct le_stager *s, struct le_stage_small **slot) {
-    struct le_stage_small *m = NULL;
+leat_status le_small_copy_hold(struct le_staging *s, struct le_small_copy **slot) {
+    struct le_small_copy *m = NULL;
     leat_status status = find_free(s, &m);
     if (!status && !m->event)
         status = s->ops->event_new(s->native, false, &m->event);
@@ -123,9 +123,9 @@ leat_status le_stage_small_hold(struct le_stager *s, struct le_stage_small **slo
     return LEAT_OK;
 }
 
-leat_status le_stage_small_enqueue(struct le_stage_job *job, void *native_stream) {
-    struct le_stager *s = job->stager;
-    struct le_stage_small *m = job->small;
+leat_status le_small_copy_enqueue(struct le_staging_job *job, void *native_stream) {
+    struct le_staging *s = job->stager;
+    struct le_small_copy *m = job->small;
     if (job->work.up)
         job->work.move(job->plan, 0, m->memory.host);
     leat_status status = job->work.transfer(job->plan, 0, native_stream, &m->memory);
@@ -136,7 +136,7 @@ leat_status le_stage_small_enqueue(struct le_stage_job *job, void *native_stream
     return status;
 }
 
-void le_stage_small_free(struct le_stager *s) {
+void le_small_copies_free(struct le_staging *s) {
     for (int k = 0; k < s->small_count; k++)
         if (s->small[k].event) {
             s->ops->event_synchronize(s->native, s->small[k].event);

@@ -38,7 +38,7 @@ static void move(const void *plan, int64_t chunk, char *slot) {
     memcpy(p->up ? slot : memory, p->up ? memory : slot, size_of(p, chunk));
 }
 
-static leat_status transfer(const void *plan, int64_t chunk, void *native_stream, const struct le_stage_slot *slot) {
+static leat_status transfer(const void *plan, int64_t chunk, void *native_stream, const struct le_staging_slot *slot) {
     const struct plan *p = plan;
     char *there = p->on_device + chunk * CHUNK;
     if (p->streamed)
@@ -49,27 +49,27 @@ static leat_status transfer(const void *plan, int64_t chunk, void *native_stream
     return LEAT_OK;
 }
 
-static leat_status try_copy(struct le_stager *stager, struct stream *s, struct plan plan, uint64_t id,
+static leat_status try_copy(struct le_staging *stager, struct stream *s, struct plan plan, uint64_t id,
                             uint64_t number) {
-    const struct le_stage_work work = {.up = plan.up,
-                                       .chunks = (int64_t)((plan.size_bytes + CHUNK - 1) / CHUNK),
-                                       .small = plan.size_bytes <= CHUNK && !plan.large,
-                                       .move = move,
-                                       .transfer = transfer,
-                                       .plan = &plan,
-                                       .plan_bytes = sizeof plan};
-    struct le_stage_job *job;
-    leat_status status = le_stage_job_new(stager, &work, &job);
+    const struct le_staging_work work = {.up = plan.up,
+                                         .chunks = (int64_t)((plan.size_bytes + CHUNK - 1) / CHUNK),
+                                         .small = plan.size_bytes <= CHUNK && !plan.large,
+                                         .move = move,
+                                         .transfer = transfer,
+                                         .plan = &plan,
+                                         .plan_bytes = sizeof plan};
+    struct le_staging_job *job;
+    leat_status status = le_staging_job_new(stager, &work, &job);
     if (status)
         return status;
-    le_stager_settle(stager, id);
-    status = le_stage_start(job, s, id, number);
+    le_staging_settle(stager, id);
+    status = le_staging_start(job, s, id, number);
     if (status)
-        le_stage_drop(job);
+        le_staging_drop(job);
     return status;
 }
 
-static void copy(struct le_stager *stager, struct stream *s, bool up, char *memory, char *on_device, size_t size_bytes,
+static void copy(struct le_staging *stager, struct stream *s, bool up, char *memory, char *on_device, size_t size_bytes,
                  uint64_t id, uint64_t number) {
     const struct plan plan = {
         .up = up, .memory = memory, .on_device = on_device, .size_bytes = size_bytes, .fails = -1};
@@ -83,9 +83,9 @@ static char *bytes(size_t size_bytes, unsigned seed) {
     return made;
 }
 
-static struct le_stager *new_stager(int threads) {
-    struct le_stager *stager = NULL;
-    assert_int_equal(le_stager_new(&ops, NULL, threads, &stager), LEAT_OK);
+static struct le_staging *new_stager(int threads) {
+    struct le_staging *stager = NULL;
+    assert_int_equal(le_staging_new(&ops, NULL, threads, &stager), LEAT_OK);
     return stager;
 }
 
@@ -96,7 +96,7 @@ static void test_order(void **state) {
     static const size_t sizes[] = {1, CHUNK, CHUNK + 1, 10 * CHUNK + 5, 100 * CHUNK};
     (void)state;
     for (int threads = 1; threads <= 4; threads++) {
-        struct le_stager *stager = new_stager(threads);
+        struct le_staging *stager = new_stager(threads);
         struct stream *s = new_stream();
         uint64_t number = 0;
         for (size_t k = 0; k < 5; k++)
@@ -105,13 +105,13 @@ static void test_order(void **state) {
                 char *out = bytes(size_bytes, (unsigned)(k + 3 * (size_t)turn)), *back = calloc(1, size_bytes);
                 char *there = calloc(1, size_bytes), *other = calloc(1, size_bytes);
                 copy(stager, s, true, out, there, size_bytes, 1, ++number);
-                le_stager_settle(stager, 1);
+                le_staging_settle(stager, 1);
                 device_copy(s, other, there, size_bytes);
                 copy(stager, s, false, back, other, size_bytes, 1, ++number);
-                le_stager_settle(stager, 1);
+                le_staging_settle(stager, 1);
                 device_copy(s, other, back + 0, 0); /* in order after it, too */
-                assert_int_equal(le_stager_wait(stager, 1, number), LEAT_OK);
-                assert_true(le_stager_done(stager, 1, number));
+                assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
+                assert_true(le_staging_is_done(stager, 1, number));
                 assert_memory_equal(out, back, size_bytes);
                 fake_stream_synchronize(NULL, s);
                 free(out);
@@ -119,7 +119,7 @@ static void test_order(void **state) {
                 free(there);
                 free(other);
             }
-        le_stager_free(stager);
+        le_staging_free(stager);
         fake_stream_free(NULL, s);
     }
 }
@@ -128,7 +128,7 @@ static void test_order(void **state) {
 static void test_streams(void **state) {
     enum { COUNT = 8, SIZE = 40 * CHUNK };
     (void)state;
-    struct le_stager *stager = new_stager(3);
+    struct le_staging *stager = new_stager(3);
     struct stream *s[COUNT];
     char *out[COUNT], *back[COUNT], *there[COUNT], *other[COUNT];
     for (int k = 0; k < COUNT; k++) {
@@ -138,20 +138,20 @@ static void test_streams(void **state) {
         copy(stager, s[k], true, out[k], there[k], SIZE, (uint64_t)k + 1, 1);
     }
     for (int k = COUNT - 1; k >= 0; k--) {
-        le_stager_settle(stager, (uint64_t)k + 1);
+        le_staging_settle(stager, (uint64_t)k + 1);
         hold(s[k], true);
         device_copy(s[k], other[k], there[k], SIZE);
         copy(stager, s[k], false, back[k], other[k], SIZE, (uint64_t)k + 1, 2);
-        assert_false(le_stager_done(stager, (uint64_t)k + 1, 2));
-        assert_false(le_stager_settled(stager, (uint64_t)k + 1));
+        assert_false(le_staging_is_done(stager, (uint64_t)k + 1, 2));
+        assert_false(le_staging_is_settled(stager, (uint64_t)k + 1));
     }
     for (int k = 0; k < COUNT; k++)
         hold(s[k], false);
     for (int k = 0; k < COUNT; k++) {
-        assert_int_equal(le_stager_wait(stager, (uint64_t)k + 1, 2), LEAT_OK);
+        assert_int_equal(le_staging_wait(stager, (uint64_t)k + 1, 2), LEAT_OK);
         assert_memory_equal(out[k], back[k], SIZE);
     }
-    le_stager_free(stager);
+    le_staging_free(stager);
     for (int k = 0; k < COUNT; k++) {
         end_stream(s[k]);
         free(out[k]);
@@ -165,7 +165,7 @@ static void test_streams(void **state) {
 static void test_waiting(void **state) {
     enum { SIZE = 30 * CHUNK };
     (void)state;
-    struct le_stager *stager = new_stager(2);
+    struct le_staging *stager = new_stager(2);
     struct stream *stuck[3], *s = new_stream();
     char *out = bytes(SIZE, 1), *there = calloc(1, SIZE), *sinks[3];
     for (int k = 0; k < 3; k++) {
@@ -176,14 +176,14 @@ static void test_waiting(void **state) {
     }
     for (uint64_t number = 1; number <= 5; number++) {
         copy(stager, s, true, out, there, SIZE, 1, number);
-        assert_int_equal(le_stager_wait(stager, 1, number), LEAT_OK);
+        assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
     }
     for (int k = 0; k < 3; k++) {
-        assert_false(le_stager_done(stager, (uint64_t)k + 10, 1));
+        assert_false(le_staging_is_done(stager, (uint64_t)k + 10, 1));
         hold(stuck[k], false);
     }
-    assert_int_equal(le_stager_wait_all(stager), LEAT_OK);
-    le_stager_free(stager);
+    assert_int_equal(le_staging_wait_all(stager), LEAT_OK);
+    le_staging_free(stager);
     end_stream(s);
     for (int k = 0; k < 3; k++) {
         end_stream(stuck[k]);
@@ -199,7 +199,7 @@ static void test_turns(void **state) {
     enum { CHUNKS = 600, LONG = CHUNKS * CHUNK, SHORT = 4 * CHUNK };
     (void)state;
     struct race race = {0};
-    struct le_stager *stager = new_stager(2);
+    struct le_staging *stager = new_stager(2);
     struct stream *s = new_stream(), *t = new_stream();
     char *out = bytes(LONG, 1), *there = malloc(LONG), *back = malloc(SHORT), *other = bytes(SHORT, 2);
     const struct plan first = {
@@ -209,10 +209,10 @@ static void test_turns(void **state) {
     assert_int_equal(try_copy(stager, s, first, 1, 1), LEAT_OK);
     assert_int_equal(try_copy(stager, t, second, 2, 1), LEAT_OK);
     atomic_store(&race.second_is_given, true);
-    assert_int_equal(le_stager_wait(stager, 2, 1), LEAT_OK);
+    assert_int_equal(le_staging_wait(stager, 2, 1), LEAT_OK);
     assert_memory_equal(back, other, SHORT);
     assert_true(atomic_load(&race.first_at_end) < CHUNKS / 2);
-    le_stager_free(stager); /* ends the other one */
+    le_staging_free(stager); /* ends the other one */
     end_stream(s);
     end_stream(t);
     assert_memory_equal(out, there, LONG);
@@ -222,7 +222,7 @@ static void test_turns(void **state) {
     free(other);
 }
 
-static void copy_chunk(struct le_stager *stager, struct stream *s, char *memory, char *there, uint64_t number,
+static void copy_chunk(struct le_staging *stager, struct stream *s, char *memory, char *there, uint64_t number,
                        void **streamed) {
     const struct plan plan = {.up = number % 2,
                               .large = true,
@@ -232,18 +232,18 @@ static void copy_chunk(struct le_stager *stager, struct stream *s, char *memory,
                               .fails = -1,
                               .streamed = streamed};
     assert_int_equal(try_copy(stager, s, plan, 1, number), LEAT_OK);
-    assert_int_equal(le_stager_wait(stager, 1, number), LEAT_OK);
+    assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
 }
 
 /* One chunk after the other goes through one thread's stream, which is warm by now; but not if that has to wait. */
 static void test_latest(void **state) {
     (void)state;
-    struct le_stager *stager = new_stager(4);
+    struct le_staging *stager = new_stager(4);
     struct stream *s = new_stream(), *stuck = new_stream();
     char *out = bytes(4 * CHUNK, 1), *there = calloc(4, CHUNK), *sink = calloc(1, CHUNK);
     void *first, *last;
     copy(stager, s, true, out, there, 4 * CHUNK, 1, 1); /* all threads are there */
-    assert_int_equal(le_stager_wait(stager, 1, 1), LEAT_OK);
+    assert_int_equal(le_staging_wait(stager, 1, 1), LEAT_OK);
     copy_chunk(stager, s, out, there, 2, &first);
     for (uint64_t number = 3; number < 200; number++) {
         copy_chunk(stager, s, out, there, number, &last);
@@ -257,9 +257,9 @@ static void test_latest(void **state) {
     assert_int_equal(try_copy(stager, stuck, waits, 2, 1), LEAT_OK);
     for (uint64_t number = 200; number < 300; number++)
         copy_chunk(stager, s, out, there, number, &last);
-    assert_false(le_stager_done(stager, 2, 1));
+    assert_false(le_staging_is_done(stager, 2, 1));
     hold(stuck, false);
-    le_stager_free(stager);
+    le_staging_free(stager);
     end_stream(s);
     end_stream(stuck);
     assert_memory_equal(sink, out, 100);
@@ -272,7 +272,7 @@ static void test_latest(void **state) {
 static void test_small(void **state) {
     enum { COUNT = 200, SIZE = 100 };
     (void)state;
-    struct le_stager *stager = new_stager(2);
+    struct le_staging *stager = new_stager(2);
     struct stream *s = new_stream();
     char *out = bytes(COUNT * SIZE, 5), *back = calloc(COUNT, SIZE), *there = calloc(COUNT, SIZE);
     for (int k = 0; k < COUNT; k++) {
@@ -280,9 +280,9 @@ static void test_small(void **state) {
         copy(stager, s, false, back + k * SIZE, there + k * SIZE, SIZE, 1, (uint64_t)(2 * k + 2));
     }
     for (int k = COUNT - 1; k >= 0; k--)
-        assert_int_equal(le_stager_wait(stager, 1, (uint64_t)(2 * k + 2)), LEAT_OK);
+        assert_int_equal(le_staging_wait(stager, 1, (uint64_t)(2 * k + 2)), LEAT_OK);
     assert_memory_equal(out, back, COUNT * SIZE);
-    le_stager_free(stager);
+    le_staging_free(stager);
     end_stream(s);
     free(out);
     free(back);
@@ -293,7 +293,7 @@ static void test_small(void **state) {
 static void test_failures(void **state) {
     enum { SIZE = 12 * CHUNK };
     (void)state;
-    struct le_stager *stager = new_stager(3);
+    struct le_staging *stager = new_stager(3);
     struct stream *s = new_stream(), *t = new_stream();
     char *out = bytes(SIZE, 1), *there = calloc(1, SIZE), *back = calloc(1, SIZE);
     for (int up = 0; up < 2; up++)
@@ -301,19 +301,19 @@ static void test_failures(void **state) {
             struct plan plan = {.up = up, .memory = back, .on_device = there, .size_bytes = SIZE, .fails = fails};
             assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_OK);
             copy(stager, t, true, out, there, SIZE, 2, 1);
-            assert_int_equal(le_stager_wait(stager, 2, 1), LEAT_OK);
-            assert_int_equal(le_stager_wait(stager, 1, 2), LEAT_DEVICE);
+            assert_int_equal(le_staging_wait(stager, 2, 1), LEAT_OK);
+            assert_int_equal(le_staging_wait(stager, 1, 2), LEAT_DEVICE);
             assert_non_null(strstr(le_error_at(0)->message, "cannot be copied"));
-            assert_int_equal(le_stager_wait(stager, 1, 2), LEAT_OK);
+            assert_int_equal(le_staging_wait(stager, 1, 2), LEAT_OK);
         }
     struct plan lost = {.up = true, .memory = back, .on_device = there, .size_bytes = SIZE, .fails = 3};
     assert_int_equal(try_copy(stager, s, lost, 1, 2), LEAT_OK);
     assert_int_equal(try_copy(stager, t, lost, 2, 2), LEAT_OK);
-    assert_int_equal(le_stager_wait_all(stager), LEAT_DEVICE);
-    assert_int_equal(le_stager_wait_all(stager), LEAT_OK);
+    assert_int_equal(le_staging_wait_all(stager), LEAT_DEVICE);
+    assert_int_equal(le_staging_wait_all(stager), LEAT_OK);
     struct plan plan = {.up = false, .memory = back, .on_device = there, .size_bytes = 10, .fails = 0};
     assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_DEVICE); /* a small one at once */
-    le_stager_free(stager);
+    le_staging_free(stager);
     end_stream(s);
     end_stream(t);
     free(out);
@@ -328,7 +328,7 @@ static void test_scarcity(void **state) {
     char *out = bytes(SIZE, 1), *there = calloc(1, SIZE);
     for (int succeed = 0; succeed < 24; succeed++)
         for (size_t size_bytes = 100; size_bytes <= SIZE; size_bytes += SIZE - 100) {
-            struct le_stager *stager = new_stager(3);
+            struct le_staging *stager = new_stager(3);
             struct stream *s = new_stream();
             const struct plan plan = {
                 .up = true, .memory = out, .on_device = there, .size_bytes = size_bytes, .fails = -1};
@@ -338,8 +338,8 @@ static void test_scarcity(void **state) {
             device.fail_after = -1;
             if (status)
                 assert_int_equal(try_copy(stager, s, plan, 1, 1), LEAT_OK);
-            assert_int_equal(le_stager_wait(stager, 1, 1), LEAT_OK);
-            le_stager_free(stager);
+            assert_int_equal(le_staging_wait(stager, 1, 1), LEAT_OK);
+            le_staging_free(stager);
             end_stream(s);
             assert_memory_equal(out, there, size_bytes);
         }
@@ -351,7 +351,7 @@ static void test_scarcity(void **state) {
 static void test_small_ages(void **state) {
     enum { COUNT = 2 * LE_STAGE_SMALL_SLOTS, SIZE = 100 };
     (void)state;
-    struct le_stager *stager = new_stager(1);
+    struct le_staging *stager = new_stager(1);
     struct stream *s = new_stream(), *stuck = new_stream();
     char *out = bytes(SIZE, 7), *back = calloc(1, SIZE), *there = calloc(1, SIZE), *other = calloc(1, SIZE);
     hold(stuck, true);
@@ -362,12 +362,12 @@ static void test_small_ages(void **state) {
         if (number == 10)
             copy(stager, stuck, true, out, other, SIZE, 2, 1);
         if (number == LE_STAGE_SMALL_SLOTS)
-            assert_int_equal(le_stager_wait(stager, 1, number), LEAT_OK);
+            assert_int_equal(le_staging_wait(stager, 1, number), LEAT_OK);
         fake_stream_synchronize(NULL, s);
     }
     assert_true(stager->small_count == LE_STAGE_SMALL_STEP); /* whose copies had passed each time */
     hold(stuck, false);
-    le_stager_free(stager);
+    le_staging_free(stager);
     end_stream(s);
     end_stream(stuck);
     assert_memory_equal(out, back, SIZE);
@@ -389,7 +389,7 @@ static void test_few_small(void **state) {
     enum { COUNT = 3 * LE_STAGE_SMALL_STEP, SIZE = 100 };
     (void)state;
     for (int refused = 0; refused < 2; refused++) {
-        struct le_stager *stager = new_stager(1);
+        struct le_staging *stager = new_stager(1);
         struct stream *s = new_stream();
         pthread_t later;
         char *out = bytes(COUNT * SIZE, 7), *there = calloc(COUNT, SIZE);
@@ -404,7 +404,7 @@ static void test_few_small(void **state) {
             assert_int_equal(stager->small_count, LE_STAGE_SMALL_STEP);
         assert_null(le_error_at(0));
         pthread_join(later, NULL);
-        le_stager_free(stager);
+        le_staging_free(stager);
         end_stream(s);
         assert_memory_equal(out, there, COUNT * SIZE);
         free(out);

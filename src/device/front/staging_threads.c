@@ -11,9 +11,9 @@
 
 /* Waits until the slot is free; what came down into it goes to the user's memory. busy: the thread goes on with more.
  */
-static leat_status vacate(struct le_stage_worker *w, struct le_stage_place *slot, bool busy) {
-    struct le_stager *s = w->stager;
-    struct le_stage_job *job = slot->job;
+static leat_status vacate(struct le_staging_worker *w, struct le_staging_range *slot, bool busy) {
+    struct le_staging *s = w->stager;
+    struct le_staging_job *job = slot->job;
     if (!slot->recorded)
         return LEAT_OK;
     leat_status status = s->ops->event_synchronize(s->native, slot->event);
@@ -26,14 +26,14 @@ static leat_status vacate(struct le_stage_worker *w, struct le_stage_place *slot
     pthread_mutex_lock(&s->lock);
     w->busy = busy;
     if (status)
-        le_stage_fail(job, status);
+        le_staging_fail(job, status);
     job->moved++;
-    le_stage_advance(s, job);
+    le_staging_advance(s, job);
     pthread_mutex_unlock(&s->lock);
     return status;
 }
 
-static leat_status transfer(struct le_stage_worker *w, struct le_stage_place *slot, struct le_stage_job *job,
+static leat_status transfer(struct le_staging_worker *w, struct le_staging_range *slot, struct le_staging_job *job,
                             int64_t chunk) {
     const struct le_device_ops *ops = w->stager->ops;
     void *native = w->stager->native;
@@ -48,10 +48,10 @@ static leat_status transfer(struct le_stage_worker *w, struct le_stage_place *sl
     return status;
 }
 
-static void carry(struct le_stage_worker *w, struct le_stage_job *job, int64_t chunk, bool failed) {
-    struct le_stager *s = w->stager;
+static void carry(struct le_staging_worker *w, struct le_staging_job *job, int64_t chunk, bool failed) {
+    struct le_staging *s = w->stager;
     int index = w->next;
-    struct le_stage_place *slot = &w->slots[index];
+    struct le_staging_range *slot = &w->slots[index];
     w->next = (index + 1) % LE_STAGE_SLOTS;
     leat_status status = vacate(w, slot, true);
     if (!status && !failed)
@@ -62,40 +62,40 @@ static void carry(struct le_stage_worker *w, struct le_stage_job *job, int64_t c
     pthread_mutex_lock(&s->lock);
     w->busy = false;
     if (status)
-        le_stage_fail(job, status);
+        le_staging_fail(job, status);
     if (slot->recorded)
         job->last[w->index] = (uint8_t)(index + 1);
     job->enqueued++;
     if (!comes)
         job->moved++;
-    le_stage_advance(s, job);
+    le_staging_advance(s, job);
     pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- the threads */
 
 /* A job of one chunk is the latest thread's, if that is free. Lock held. */
-static bool is_left(const struct le_stage_worker *w, const struct le_stage_job *job) {
-    const struct le_stage_worker *latest = w->stager->latest;
+static bool is_left(const struct le_staging_worker *w, const struct le_staging_job *job) {
+    const struct le_staging_worker *latest = w->stager->latest;
     return job->work.chunks == 1 && latest && latest != w && !latest->busy;
 }
 
 /* Before the lock is given up for a while: what was left to this thread is anyone's. Lock held. */
-static void begin(struct le_stage_worker *w) {
-    struct le_stager *s = w->stager;
+static void begin(struct le_staging_worker *w) {
+    struct le_staging *s = w->stager;
     bool left = false;
     w->busy = true;
-    for (const struct le_stage_job *job = s->jobs; s->latest == w && job && !left; job = job->next)
+    for (const struct le_staging_job *job = s->jobs; s->latest == w && job && !left; job = job->next)
         left = job->work.chunks == 1 && job->taken == 0 && !job->watched;
     if (left)
         pthread_cond_broadcast(&s->work);
 }
 
 /* A job that can go on, for one chunk; it goes to the end of the row. Lock held. */
-static struct le_stage_job *pick(struct le_stage_worker *w) {
-    struct le_stager *s = w->stager;
-    struct le_stage_job *found = NULL;
-    for (struct le_stage_job *job = s->jobs; job && !found; job = job->next) {
+static struct le_staging_job *pick(struct le_staging_worker *w) {
+    struct le_staging *s = w->stager;
+    struct le_staging_job *found = NULL;
+    for (struct le_staging_job *job = s->jobs; job && !found; job = job->next) {
         if (is_left(w, job))
             continue;
         if (!job->passed && !job->watched && s->ops->event_query(s->native, job->start, &job->passed))
@@ -104,13 +104,13 @@ static struct le_stage_job *pick(struct le_stage_worker *w) {
             found = job;
     }
     if (found && found->next) {
-        le_stage_unlink(s, found);
-        le_stage_append(s, found);
+        le_staging_unlink(s, found);
+        le_staging_append(s, found);
     }
     return found;
 }
 
-static void sleep_for(struct le_stager *s, uint64_t time_ns) {
+static void sleep_for(struct le_staging *s, uint64_t time_ns) {
     uint64_t until_ns = le_clock_ns() + time_ns;
     const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000)};
     pthread_cond_timedwait(&s->work, &s->lock, &until);
@@ -118,9 +118,9 @@ static void sleep_for(struct le_stager *s, uint64_t time_ns) {
 
 /* Waits for a job whose turn in its stream has not come; false: there is none. One thread stays free for those that can
  * go on, and looks at the rest from time to time. Lock held, but not all the time. */
-static bool watch(struct le_stage_worker *w) {
-    struct le_stager *s = w->stager;
-    struct le_stage_job *job = s->jobs;
+static bool watch(struct le_staging_worker *w) {
+    struct le_staging *s = w->stager;
+    struct le_staging_job *job = s->jobs;
     while (job && (job->passed || job->watched || is_left(w, job)))
         job = job->next;
     if (!job)
@@ -143,9 +143,9 @@ static bool watch(struct le_stage_worker *w) {
     return true;
 }
 
-static struct le_stage_place *oldest_down(struct le_stage_worker *w) {
+static struct le_staging_range *oldest_down(struct le_staging_worker *w) {
     for (int k = 0; k < LE_STAGE_SLOTS; k++) {
-        struct le_stage_place *slot = &w->slots[(w->next + k) % LE_STAGE_SLOTS];
+        struct le_staging_range *slot = &w->slots[(w->next + k) % LE_STAGE_SLOTS];
         if (slot->job)
             return slot;
     }
@@ -153,10 +153,10 @@ static struct le_stage_place *oldest_down(struct le_stage_worker *w) {
 }
 
 /* One thing that there is to do; false: nothing. Lock held. */
-static bool step(struct le_stage_worker *w) {
-    struct le_stager *s = w->stager;
-    struct le_stage_job *job = pick(w);
-    struct le_stage_place *down = oldest_down(w);
+static bool step(struct le_staging_worker *w) {
+    struct le_staging *s = w->stager;
+    struct le_staging_job *job = pick(w);
+    struct le_staging_range *down = oldest_down(w);
     if (!job && !down)
         return watch(w);
     int64_t chunk = job ? job->taken++ : 0;
@@ -174,8 +174,8 @@ static bool step(struct le_stage_worker *w) {
 }
 
 static void *run_worker(void *argument) {
-    struct le_stage_worker *w = argument;
-    struct le_stager *s = w->stager;
+    struct le_staging_worker *w = argument;
+    struct le_staging *s = w->stager;
     pthread_mutex_lock(&s->lock);
     while (!s->stopping || s->jobs)
         if (!step(w))
@@ -184,7 +184,7 @@ static void *run_worker(void *argument) {
     return NULL;
 }
 
-static void free_worker(struct le_stage_worker *w) {
+static void free_worker(struct le_staging_worker *w) {
     const struct le_device_ops *ops = w->stager->ops;
     void *native = w->stager->native;
     if (w->stream) {
@@ -200,7 +200,7 @@ static void free_worker(struct le_stage_worker *w) {
     le_free(w);
 }
 
-static leat_status fill_worker(struct le_stage_worker *w) {
+static leat_status fill_worker(struct le_staging_worker *w) {
     const struct le_device_ops *ops = w->stager->ops;
     void *native = w->stager->native, *host = NULL;
     leat_status status =
@@ -217,7 +217,7 @@ static leat_status fill_worker(struct le_stage_worker *w) {
 }
 
 /* Signals are for the program's own threads, but for those that an access of this one raises. */
-static int start_thread(struct le_stage_worker *w) {
+static int start_thread(struct le_staging_worker *w) {
     sigset_t all, before;
     sigfillset(&all);
     sigdelset(&all, SIGSEGV);
@@ -228,8 +228,8 @@ static int start_thread(struct le_stage_worker *w) {
     return code;
 }
 
-static leat_status add_worker(struct le_stager *s) {
-    struct le_stage_worker *w = le_alloc_zero(1, sizeof *w);
+static leat_status add_worker(struct le_staging *s) {
+    struct le_staging_worker *w = le_alloc_zero(1, sizeof *w);
     if (!w)
         return le_fail_out_of_memory(sizeof *w);
     w->stager = s;
@@ -245,7 +245,7 @@ static leat_status add_worker(struct le_stager *s) {
 }
 
 /* One is enough; a second one is there for what can go on while the first one waits. Lock held. */
-leat_status le_stage_ensure_workers(struct le_stager *s, int64_t chunks) {
+leat_status le_staging_ensure_workers(struct le_staging *s, int64_t chunks) {
     int64_t wanted = chunks < 2 ? 2 : chunks;
     leat_status status = LEAT_OK;
     while (s->worker_count < s->threads && s->worker_count < wanted && !status)
@@ -253,7 +253,7 @@ leat_status le_stage_ensure_workers(struct le_stager *s, int64_t chunks) {
     return s->worker_count ? LEAT_OK : status;
 }
 
-void le_stage_free_workers(struct le_stager *s) {
+void le_staging_free_workers(struct le_staging *s) {
     for (int k = 0; k < s->worker_count; k++) {
         pthread_join(s->workers[k]->thread, NULL);
         free_worker(s->workers[k]);

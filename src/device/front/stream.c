@@ -10,14 +10,14 @@
 enum { ASKS = 4 }; /* of freed streams whose work goes on, each time that others are made */
 
 void le_stream_settle(struct le_device *device, uint64_t stream_id) {
-    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
     if (stager)
-        le_stager_settle(stager, stream_id);
+        le_staging_settle(stager, stream_id);
 }
 
 bool le_stream_is_settled(struct le_device *device, uint64_t stream_id) {
-    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
-    return !stager || le_stager_settled(stager, stream_id);
+    struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    return !stager || le_staging_is_settled(stager, stream_id);
 }
 
 /* ---- the list; with the lock held */
@@ -73,7 +73,7 @@ static bool is_over(struct le_device_stream *stream, int *asks) {
 
 void le_streams_sweep(struct le_device *device, bool ask) {
     int asks = ask ? ASKS : 0, k = 0;
-    le_errors_keep();
+    le_errors_save();
     while (k < device->stream_count) { /* oldest first */
         struct le_device_stream *stream = device->streams[k];
         if (stream->gone && !stream->finished)
@@ -168,8 +168,8 @@ leat_status le_device_stream_synchronize(struct le_device_stream *stream) {
     struct le_device_span span;
     le_device_span_begin(device, &span, LEAT_COST_WAIT, "stream", "");
     status = device->ops->stream_synchronize(device->native, stream->native);
-    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
-    leat_status staged = stager ? le_stager_wait(stager, stream->id, number) : LEAT_OK;
+    struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    leat_status staged = stager ? le_staging_wait(stager, stream->id, number) : LEAT_OK;
     le_device_span_end(&span, 0);
     if (status)
         return status;
@@ -180,17 +180,17 @@ leat_status le_device_stream_synchronize(struct le_device_stream *stream) {
 }
 
 /* What each stream was given so far; NULL without memory, and then nothing is known to be passed. */
-static struct le_seen *snapshot(struct le_device *device, int *count) {
+static struct le_stream_wait *snapshot(struct le_device *device, int *count) {
     pthread_mutex_lock(&device->lock);
     *count = device->stream_count;
-    struct le_seen *points = le_alloc((size_t)*count * sizeof *points);
+    struct le_stream_wait *points = le_alloc((size_t)*count * sizeof *points);
     for (int k = 0; points && k < *count; k++)
-        points[k] = (struct le_seen){device->streams[k]->id, device->streams[k]->number};
+        points[k] = (struct le_stream_wait){device->streams[k]->id, device->streams[k]->number};
     pthread_mutex_unlock(&device->lock);
     return points;
 }
 
-static void take_snapshot_passed(struct le_device *device, const struct le_seen *points, int count) {
+static void take_snapshot_passed(struct le_device *device, const struct le_stream_wait *points, int count) {
     pthread_mutex_lock(&device->lock);
     for (int k = 0; points && k < count; k++) {
         struct le_device_stream *stream = le_stream_find(device, points[k].stream_id);
@@ -212,9 +212,9 @@ leat_status le_device_synchronize(struct le_device *device) {
     struct le_device_span span;
     int count;
     le_device_span_begin(device, &span, LEAT_COST_WAIT, "device", "");
-    struct le_seen *points = snapshot(device, &count);
-    struct le_stager *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
-    leat_status staged = stager ? le_stager_wait_all(stager) : LEAT_OK;
+    struct le_stream_wait *points = snapshot(device, &count);
+    struct le_staging *stager = atomic_load_explicit(&device->stager, memory_order_acquire);
+    leat_status staged = stager ? le_staging_wait_all(stager) : LEAT_OK;
     status = device->ops->synchronize(device->native);
     if (!status)
         take_snapshot_passed(device, points, count);

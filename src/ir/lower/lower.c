@@ -75,7 +75,7 @@ struct le_ir_statement *le_lower_statement(struct lower *l, const struct le_step
     l->statement = ir->statements.count;
     struct le_ir_statement *st = LE_PUSH(ir->arena, &ir->statements);
     *st = (struct le_ir_statement){.kind = step->kind,
-                                   .place = step->place,
+                                   .location = step->location,
                                    .text = le_lower_text(l, step),
                                    .symbol = step->symbol ? step->symbol->id : -1,
                                    .array = step->array ? step->array->id : -1,
@@ -102,7 +102,7 @@ void le_lower_number_accesses(struct lower *l, const struct le_step *step) {
                                      .guarded = a->guarded,
                                      .left = a->left,
                                      .has_edge = a->node->edge != LE_EDGE_NONE || a->has_else,
-                                     .place = a->node->place};
+                                     .location = a->node->location};
         le_names_put(l->ir->arena, &l->accesses, (const char *)&a->node, sizeof a->node, l->ir->accesses.count - 1);
     }
 }
@@ -174,7 +174,7 @@ static void check_start(struct lower *l, const struct le_step *step, enum le_typ
     const char *name = step->symbol->name;
     bool whole = le_type_is_int(type);
     if (whole && le_type_is_float(step->value->type)) {
-        le_fail_at(LEAT_MISMATCH, step->value->place, "write a cast", "assigning %s to '%s' (%s) needs a cast",
+        le_fail_at(LEAT_MISMATCH, step->value->location, "write a cast", "assigning %s to '%s' (%s) needs a cast",
                    le_type_name(step->value->type), name, le_type_name(type));
         l->failed = true;
         return;
@@ -186,7 +186,7 @@ static void check_start(struct lower *l, const struct le_step *step, enum le_typ
     int64_t low = le_type_is_unsigned(type) ? 0 : -high;
     if (number >= low && number < high)
         return;
-    le_fail_at(LEAT_MISMATCH, step->value->place, NULL, "the number %lld is out of range for %s", (long long)number,
+    le_fail_at(LEAT_MISMATCH, step->value->location, NULL, "the number %lld is out of range for %s", (long long)number,
                le_type_name(type));
     l->failed = true;
 }

@@ -124,7 +124,7 @@ static int *whole_axes(struct lower *l, const struct le_symbol *symbol, struct l
     for (int d = 0; d < symbol->rank; d++) {
         struct le_range_nodes range = {.low = le_node_i64(ir, 0), .high = le_node_len(ir, symbol->id, d)};
         *LE_PUSH(ir->arena, &ir->indices) =
-            (struct le_ir_index){.name = "w", .explicit_range = true, .range = range, .place = symbol->place};
+            (struct le_ir_index){.name = "w", .explicit_range = true, .range = range, .location = symbol->location};
         all[st->all_count + d] = indices[d] = ir->indices.count - 1;
         subscripts[d] = le_node_index(ir, indices[d]);
     }

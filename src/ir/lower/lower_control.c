@@ -183,7 +183,7 @@ int le_lower_while(struct lower *l, int number) {
     const struct le_step *step = &l->tree->steps[number];
     int count, before, around = l->block, *symbols = find_set(l, number + 1, step->partner, &count, &before);
     if (l->statement < 0)
-        le_lower_statement(l, &(struct le_step){.kind = LE_STEP_WHILE, .place = step->place});
+        le_lower_statement(l, &(struct le_step){.kind = LE_STEP_WHILE, .location = step->location});
     struct lower_loop loop = enter_loop(l, number, symbols, before);
     le_lower_blank_stage(l, LE_STAGE_LOOP);
     set_current(l, loop.symbols, loop.heads, loop.count);

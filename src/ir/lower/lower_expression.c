@@ -23,7 +23,7 @@ static void add_index(struct lower *l, const struct le_index *index) {
     if (out->name)
         return;
     out->name = index->name;
-    out->place = index->place;
+    out->location = index->location;
     out->from_dots = index->from_dots;
     out->depends = index->depends;
     out->host = index->host;
@@ -109,7 +109,7 @@ void le_lower_for_range(struct lower *l, const struct le_index *index, struct le
     struct le_node *high = le_lower_bound(l, index->high);
     struct le_range_nodes range = {.low = low, .high = high};
     if (by && by->kind == LE_NODE_CONST && le_const_i64(by) == 0) {
-        le_fail_at(LEAT_PROGRAM, index->by->place, "use a step other than 0", "`by` must not be zero");
+        le_fail_at(LEAT_PROGRAM, index->by->location, "use a step other than 0", "`by` must not be zero");
         l->failed = true;
     }
     if (by && !(by->kind == LE_NODE_CONST && le_const_i64(by) == 1)) {
@@ -123,7 +123,7 @@ void le_lower_for_range(struct lower *l, const struct le_index *index, struct le
     struct le_ir_index *out = &ir->indices.at[index->id];
     bool moves = range.low->reduces || range.high->reduces || (range.by && (range.by->free_count || range.by->reduces));
     *out = (struct le_ir_index){.name = index->name,
-                                .place = index->place,
+                                .location = index->location,
                                 .explicit_range = true,
                                 .host = index->host,
                                 .stepped = range.by != NULL,
@@ -231,7 +231,7 @@ static struct le_node *lower_len(struct lower *l, const struct le_tree_node *n) 
         int64_t k = le_const_i64(axis);
         if (k >= -rank && k < rank)
             return le_node_len(l->ir, n->symbol->id, (int)(k < 0 ? k + rank : k));
-        le_fail_at(LEAT_MISMATCH, n->place, "axes count from 0, or from -1 backwards", "'%s' has no axis %lld",
+        le_fail_at(LEAT_MISMATCH, n->location, "axes count from 0, or from -1 backwards", "'%s' has no axis %lld",
                    n->symbol->name, (long long)k);
         l->failed = true;
         return le_node_i64(l->ir, 0);
@@ -312,7 +312,7 @@ static void note_mixed(struct lower *l, const struct le_tree_node *n, enum le_ru
     if (!le_type_is_int(a) || !le_type_is_int(b) || (le_type_strong(a) != LE_U64 && le_type_strong(b) != LE_U64))
         return;
     struct le_ir_note *note = LE_PUSH(l->ir->arena, &l->ir->notes);
-    *note = (struct le_ir_note){.line = n->place.line,
+    *note = (struct le_ir_note){.line = n->location.line,
                                 .text = "a signed integer with u64 gives f64, which rounds: cast one of them"};
 }
 
@@ -429,7 +429,7 @@ static struct le_node *lower_bounded(struct lower *l, const struct le_tree_node 
     struct le_node *x;
     if (++l->depth > DEPTH_MAX) {
         if (!l->failed)
-            le_fail_at(LEAT_PROGRAM, n->place, "split it into several statements",
+            le_fail_at(LEAT_PROGRAM, n->location, "split it into several statements",
                        "the expression is nested too deeply");
         l->failed = true;
         x = le_node_i64(l->ir, 0);
@@ -438,7 +438,8 @@ static struct le_node *lower_bounded(struct lower *l, const struct le_tree_node 
     }
     l->depth--;
     if (x->depth > DEPTH_MAX && !l->failed) {
-        le_fail_at(LEAT_PROGRAM, n->place, "split it into several statements", "the expression is nested too deeply");
+        le_fail_at(LEAT_PROGRAM, n->location, "split it into several statements",
+                   "the expression is nested too deeply");
         l->failed = true;
     }
     return x;

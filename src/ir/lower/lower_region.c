@@ -315,7 +315,7 @@ static int lower_step(struct lower *l, const struct le_step *steps, int number) 
         add_step(l, LE_REGION_BREAK, step)->partner = l->region_loop;
         break;
     case LE_STEP_FAIL:
-        add_step(l, LE_REGION_FAIL, NULL)->place = step->place;
+        add_step(l, LE_REGION_FAIL, NULL)->location = step->location;
         break;
     default:
         give_back(l, step);

@@ -29,7 +29,7 @@ static bool may_share(const struct le_ir *ir, const struct le_stage *s, int sour
     return from->type == to->type && from->rank == to->rank && from->stage >= 0 && !(from->wanted && to->wanted);
 }
 
-void le_pass_moves(struct le_ir *ir) {
+void le_pass_elide_copies(struct le_ir *ir) {
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_stage *s = &ir->stages.at[k];
         if (s->dead || s->kind != LE_STAGE_MAP || s->left_count == 0)

@@ -301,7 +301,7 @@ static struct sweep new_sweep(struct le_ir *ir) {
     return s;
 }
 
-void le_pass_sweep(struct le_ir *ir) {
+void le_pass_dead_code(struct le_ir *ir) {
     struct sweep s = new_sweep(ir);
     find_living(&s);
     bury(&s);

@@ -306,7 +306,7 @@ static void find_guarded(struct scans *s, int from) {
         le_node_walk(s->ir, s->out.at[k].node, find_untrusted, &s->out.at[k].guarded);
 }
 
-void le_pass_scan(struct le_ir *ir) {
+void le_pass_find_scans(struct le_ir *ir) {
     struct scans s = {.ir = ir};
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_stage stage = ir->stages.at[k];

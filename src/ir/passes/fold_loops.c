@@ -475,7 +475,7 @@ static void fold(struct folder *f, struct le_stage out[2]) {
         ir->stages.at[k].dead = true;
 }
 
-void le_pass_loops(struct le_ir *ir) {
+void le_pass_fold_loops(struct le_ir *ir) {
     struct {
         struct le_stage *at;
         int count, capacity;
@@ -510,5 +510,5 @@ void le_pass_loops(struct le_ir *ir) {
     ir->stages.count = out.count;
     ir->stages.capacity = out.capacity;
     le_ir_number_stages(ir);
-    le_pass_sweep(ir);
+    le_pass_dead_code(ir);
 }

@@ -103,7 +103,7 @@ static void join(struct le_ir *ir, int leader, int last, int stage) {
     ir->stages.at[last].sibling = stage;
 }
 
-void le_pass_siblings(struct le_ir *ir) {
+void le_pass_fuse_reductions(struct le_ir *ir) {
     int leader = -1, last = -1, count = 0;
     for (int k = 0; k < ir->stages.count; k++) {
         struct le_stage *s = &ir->stages.at[k];

@@ -4,16 +4,16 @@
 
 const struct le_pass le_passes[] = {
     {"demand", le_pass_demand}, /* before any stage goes into another */
-    {"sweep", le_pass_sweep},
+    {"sweep", le_pass_dead_code},
     {"contract", le_pass_contract},
-    {"scan", le_pass_scan},
-    {"sweep", le_pass_sweep},
-    {"loops", le_pass_loops},
+    {"scan", le_pass_find_scans},
+    {"sweep", le_pass_dead_code},
+    {"loops", le_pass_fold_loops},
     {"inline", le_pass_inline},
     {"hoist", le_pass_hoist},
-    {"sweep", le_pass_sweep},
-    {"siblings", le_pass_siblings},
-    {"moves", le_pass_moves},
+    {"sweep", le_pass_dead_code},
+    {"siblings", le_pass_fuse_reductions},
+    {"moves", le_pass_elide_copies},
     {NULL, NULL},
 };
 

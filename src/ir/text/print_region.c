@@ -54,7 +54,7 @@ static void print_step(struct printer *p, const struct le_node *n, const struct 
         le_text_add(p->out, "break");
         return;
     case LE_REGION_FAIL:
-        le_text_add(p->out, "fail %d:%d", s->place.line, s->place.column);
+        le_text_add(p->out, "fail %d:%d", s->location.line, s->location.column);
         return;
     case LE_REGION_END:
         le_text_add(p->out, "end");

@@ -27,7 +27,7 @@ void le_print_node(struct printer *p, const struct le_node *n);
 void le_print_operand(struct printer *p, const struct le_node *n); /* its number, if it has one */
 void le_print_list(struct printer *p, struct le_node *const *nodes, int count);
 void le_print_indent(struct printer *p);
-void le_print_place(const struct le_place *place, struct le_text *out);
+void le_print_subscripts(const struct le_location *location, struct le_text *out);
 /* Starts a line that shows these nodes; NULL ones are left out. The indices are declared. */
 void le_print_begin(struct printer *p, struct le_node *const *nodes, int count);
 /* Lines of the indices that are met for the first time. */

@@ -33,11 +33,11 @@ void le_device_run_free(struct leat_call *call) {
     if (!d)
         return;
     le_device_unbind(call);
-    le_block_free(d->slots);
-    le_block_free(d->records);
-    le_block_free(d->work);
-    le_block_free(d->counters);
-    le_block_free(d->fetched);
+    le_allocation_free(d->slots);
+    le_allocation_free(d->records);
+    le_allocation_free(d->work);
+    le_allocation_free(d->counters);
+    le_allocation_free(d->fetched);
     le_free(d->slot_users);
     le_free(d->record_actions);
     while (d->mirrors.count > 0)
@@ -108,7 +108,7 @@ leat_status le_device_specialise(struct leat_call *call, struct le_specialised *
     find_on_host(s);
     for (int k = 0; k < s->ir->values.count; k++) /* twice: while a MOVE is at work */
         slots += 2 * (s->ir->values.at[k].rank == 0);
-    le_block_free(d->slots);
+    le_allocation_free(d->slots);
     le_free(d->slot_users);
     d->slots = NULL;
     d->slot_count = slots;
@@ -123,8 +123,9 @@ leat_status le_device_specialise(struct leat_call *call, struct le_specialised *
 static bool is_reached(const leat_array *array) {
     if (le_array_is_late(array))
         return true;
-    const struct le_block *block = array->buffer->block;
-    return block && block->address && (block->kind == LE_MEMORY_DEVICE || block->kind == LE_MEMORY_MAPPED);
+    const struct le_allocation *allocation = array->buffer->allocation;
+    return allocation && allocation->address &&
+           (allocation->kind == LE_MEMORY_DEVICE || allocation->kind == LE_MEMORY_MAPPED);
 }
 
 bool le_device_can_write(const leat_array *array) {
@@ -138,7 +139,7 @@ static bool is_like(const leat_array *a, const leat_array *b) {
 
 static leat_status copy_up(struct leat_call *call, int symbol) {
     const leat_array *from = call->binds[symbol].array;
-    return le_array_copy_as(call->device->uploads[symbol], from, call->home.stream, !from->buffer->block,
+    return le_array_copy_as(call->device->uploads[symbol], from, call->home.stream, !from->buffer->allocation,
                             call->program->tree->symbols[symbol]->name, "it lies in host memory");
 }
 
@@ -213,7 +214,7 @@ leat_status le_device_reset(struct leat_call *call) {
     if (d->slot_users)
         memset(d->slot_users, 0, (size_t)d->slot_count * sizeof *d->slot_users);
     if (d->record_first < d->record_count) /* of a run that was broken off */
-        status = le_block_wait(d->records, LE_ACCESS_BOTH);
+        status = le_allocation_wait(d->records, LE_ACCESS_BOTH);
     d->record_first = d->record_count = 0;
     return status;
 }
@@ -237,13 +238,14 @@ leat_status le_device_bind_scalar(struct leat_call *call, int symbol, struct le_
     const struct le_symbol *sym = s->tree->symbols[symbol];
     const int value = s->ir->first[symbol];
     *bound = false;
-    cell->away = (struct le_away){0};
+    cell->away = (struct le_device_scalar){0};
     if (s->bound[symbol].kind != LE_BOUND_ARRAY)
         return LEAT_OK;
     if (le_array_is_on_host(array))
-        return array->buffer->block ? le_block_wait_for(array->buffer->block, LE_ACCESS_READ, sym->name, "a number")
-                                    : LEAT_OK;
-    cell->away = (struct le_away){le_device_address(array), array->buffer->block};
+        return array->buffer->allocation
+                   ? le_allocation_wait_for(array->buffer->allocation, LE_ACCESS_READ, sym->name, "a number")
+                   : LEAT_OK;
+    cell->away = (struct le_device_scalar){le_device_address(array), array->buffer->allocation};
     *bound = (enum le_type)array->dtype == s->ir->values.at[value].type;
     return LEAT_OK;
 }
@@ -258,8 +260,8 @@ leat_status le_device_record(struct leat_call *call, struct le_action *action, u
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
     if (!d->records)
-        status = le_block_new(call->home.device, LE_MEMORY_MAPPED, LE_DEVICE_RECORDS * sizeof(struct le_device_fault),
-                              call->home.stream, &d->records);
+        status = le_allocation_new(call->home.device, LE_MEMORY_MAPPED,
+                                   LE_DEVICE_RECORDS * sizeof(struct le_device_fault), call->home.stream, &d->records);
     if (status == LEAT_OK && d->record_count == LE_DEVICE_RECORDS) {
         status = le_device_check_records(call, true);
         d->record_first = d->record_count = 0;
@@ -279,8 +281,8 @@ leat_status le_device_check_records(struct leat_call *call, bool wait) {
     if (d->record_first == d->record_count)
         return LEAT_OK;
     if (wait)
-        status =
-            le_block_wait_for(d->records, LE_ACCESS_READ, call->program->name, "faults in the data are looked for");
+        status = le_allocation_wait_for(d->records, LE_ACCESS_READ, call->program->name,
+                                        "faults in the data are looked for");
     while (status == LEAT_OK && d->record_first < d->record_count) {
         struct le_action *action = d->record_actions[d->record_first];
         const struct le_device_fault *r = record_at(d, d->record_first);
@@ -288,7 +290,7 @@ leat_status le_device_check_records(struct leat_call *call, bool wait) {
             return le_report_fault(call, action->stage,
                                    &(struct le_fault){.access_axis = r->access_axis, .value = r->value, .set = true});
         if (r->notes)
-            le_tell_notes(call, action, r->notes);
+            le_report_notes(call, action, r->notes);
         d->record_first++;
     }
     return status;
@@ -297,11 +299,11 @@ leat_status le_device_check_records(struct leat_call *call, bool wait) {
 void le_device_end(struct leat_call *call, bool done) {
     struct le_device_run *d = call->device;
     if (d->work && d->work->size_bytes > WORK_KEPT_BYTES) {
-        le_block_free(d->work);
+        le_allocation_free(d->work);
         d->work = NULL;
     }
     if (!done) {
-        le_block_free(d->counters);
+        le_allocation_free(d->counters);
         d->counters = NULL;
     }
 }

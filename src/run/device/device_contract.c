@@ -30,10 +30,10 @@ static bool is_large(const struct le_contract *c) {
 
 /* The last of the batch's loops is the library's, those around it are ours. */
 static bool find_calls(struct le_device_contract *d) {
-    const struct le_axes *batch = &d->c.batch;
+    const struct le_contract_axes *batch = &d->c.batch;
     d->calls = 1;
     for (int k = 0; k < batch->count; k++) {
-        const struct le_axis *axis = &batch->at[k];
+        const struct le_contract_axis *axis = &batch->at[k];
         bool last = k == batch->count - 1;
         if (last ? axis->count > BATCH_MAX || axis->target < 1 : !le_mul_i64(d->calls, axis->count, &d->calls))
             return false;
@@ -62,7 +62,7 @@ static bool takes(struct leat_call *call, const struct le_stage *stage, struct l
            is_large(c) && le_contract_find_views(c) && find_calls(d) && !has_const_zero(&c->said);
 }
 
-leat_status le_device_contract_plan(struct leat_call *call, struct le_group *g, struct le_action *action) {
+leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     struct le_device_contract *d = LE_NEW(g->arena, struct le_device_contract);
     if (action->made->kind != LE_STAGE_CONTRACT || !takes(call, action->stage, g->arena, d))
         return LEAT_OK;
@@ -130,7 +130,7 @@ static leat_status bring_kept(struct leat_call *call, const struct le_action *ac
     return le_call_copy(call, target, kept, action->stage->name, "what is added to");
 }
 
-static int64_t outer_offset(const struct le_axes *batch, int64_t at, const int64_t *strides) {
+static int64_t outer_offset(const struct le_contract_axes *batch, int64_t at, const int64_t *strides) {
     int64_t offset = 0;
     for (int k = batch->count - 2; k >= 0; k--) {
         offset += at % batch->at[k].count * strides[k];
@@ -140,25 +140,26 @@ static int64_t outer_offset(const struct le_axes *batch, int64_t at, const int64
 }
 
 enum who { LEFT, RIGHT, TARGET };
-static int64_t stride_of(const struct le_axis *axis, enum who who, int product) {
+static int64_t stride_of(const struct le_contract_axis *axis, enum who who, int product) {
     return who == LEFT ? axis->left[product] : who == RIGHT ? axis->right[product] : axis->target;
 }
 
 /* The operand of a product in one of its calls. */
 static struct le_matrix matrix_of(const struct leat_call *call, const struct le_contract *c, const leat_array *array,
-                                  const struct le_operand *operand, enum who who, int product, int64_t number) {
-    const struct le_axes *batch = &c->batch;
+                                  const struct le_contract_operand *operand, enum who who, int product,
+                                  int64_t number) {
+    const struct le_contract_axes *batch = &c->batch;
     int64_t strides[2 * LEAT_RANK_MAX] = {0};
     for (int k = 0; k < batch->count; k++)
         strides[k] = stride_of(&batch->at[k], who, product);
     int64_t offset = le_contract_place(call->specialised, operand) +
                      outer_offset(batch, number, strides) * (int64_t)le_type_size(c->type);
-    return (struct le_matrix){.block = array->buffer->block,
+    return (struct le_matrix){.allocation = array->buffer->allocation,
                               .address = le_device_address(array) + (uint64_t)offset,
                               .batch_stride = batch->count ? strides[batch->count - 1] : 0};
 }
 
-static void set_view(struct le_matrix *matrix, const struct le_view *view) {
+static void set_view(struct le_matrix *matrix, const struct le_contract_view *view) {
     matrix->transposed = view->transposed == LE_BLAS_TRANSPOSED;
     matrix->stride = view->stride;
 }

@@ -25,7 +25,7 @@ struct le_interpretation {
         int count, capacity;
     } tapes;
     int64_t part_bytes;
-    struct le_block *tape_block, *parts;
+    struct le_allocation *tape_allocation, *parts;
     struct le_loaded_code *interpreter; /* the context's */
 };
 
@@ -189,13 +189,14 @@ static leat_status upload(struct le_interpretation *n) {
     if (!bytes)
         return le_fail_out_of_memory(all_bytes);
     leat_status status =
-        le_block_new(call->home.device, LE_MEMORY_DEVICE, all_bytes, call->home.stream, &n->tape_block);
+        le_allocation_new(call->home.device, LE_MEMORY_DEVICE, all_bytes, call->home.stream, &n->tape_allocation);
     if (status == LEAT_OK && n->part_bytes)
-        status = le_block_new(call->home.device, LE_MEMORY_DEVICE, (size_t)n->part_bytes, call->home.stream, &n->parts);
+        status =
+            le_allocation_new(call->home.device, LE_MEMORY_DEVICE, (size_t)n->part_bytes, call->home.stream, &n->parts);
     if (status != LEAT_OK)
         return status;
-    const struct le_copy copy = {.target = n->tape_block,
-                                 .target_memory = (char *)(uintptr_t)n->tape_block->address,
+    const struct le_copy copy = {.target = n->tape_allocation,
+                                 .target_memory = (char *)(uintptr_t)n->tape_allocation->address,
                                  .source_memory = bytes,
                                  .element_bytes = all_bytes,
                                  .what = n->action->stage->name,
@@ -211,22 +212,23 @@ static void pass(const struct le_interpretation *n, int buffer, uint64_t *addres
     to->access = buffer == LE_PARTS || target ? LE_ACCESS_BOTH : LE_ACCESS_READ;
     if (buffer == LE_PARTS) {
         *address = n->parts->address;
-        to->block = n->parts;
+        to->allocation = n->parts;
     } else if (s->ir->values.at[buffer].rank == 0) {
-        const struct le_away *away = target ? le_device_result(n->action->device, buffer) : &s->cells[buffer].away;
+        const struct le_device_scalar *away =
+            target ? le_device_result(n->action->device, buffer) : &s->cells[buffer].away;
         *address = away->at;
-        to->block = away->block;
+        to->allocation = away->allocation;
     } else {
         const leat_array *array = le_device_array_of(n->call, n->action, buffer, target);
         *address = le_device_address(array);
-        to->block = array->buffer->block;
+        to->allocation = array->buffer->allocation;
     }
 }
 
 static leat_status launch(const struct le_interpretation *n, const struct le_tape *tape, uint64_t at) {
     struct le_launch_argument arguments[1 + LE_INTERPRETER_BUFFERS] = {{0}};
-    uint64_t addresses[1 + LE_INTERPRETER_BUFFERS] = {n->tape_block->address + at};
-    arguments[0].block = n->tape_block;
+    uint64_t addresses[1 + LE_INTERPRETER_BUFFERS] = {n->tape_allocation->address + at};
+    arguments[0].allocation = n->tape_allocation;
     for (int k = 0; k < tape->buffer_count; k++)
         pass(n, tape->buffers[k], &addresses[k + 1], &arguments[k + 1]);
     for (int k = 0; k <= LE_INTERPRETER_BUFFERS; k++) {
@@ -247,8 +249,8 @@ static leat_status launch(const struct le_interpretation *n, const struct le_tap
 void le_interpretation_free(struct le_interpretation *n) {
     if (!n)
         return;
-    le_block_free(n->tape_block);
-    le_block_free(n->parts);
+    le_allocation_free(n->tape_allocation);
+    le_allocation_free(n->parts);
     le_arena_finish(&n->arena);
     le_free(n);
 }
@@ -281,7 +283,7 @@ struct le_interpretation *le_interpretation_new(struct leat_call *call, struct l
     n->call = call;
     n->action = action;
     le_arena_init(&n->arena);
-    le_errors_keep();
+    le_errors_save();
     bool can = make_tapes(n) && find_interpreter(n) && !has_come(call, action, LE_CODE_SOON);
     le_errors_restore();
     if (can)

@@ -9,8 +9,8 @@
 static leat_status copy_base(struct leat_call *call, const struct le_device_result *r) {
     const struct le_specialised *s = call->specialised;
     const struct le_cell *base = &s->cells[r->base];
-    const struct le_copy copy = {.target = r->away.block,
-                                 .source = base->away.block,
+    const struct le_copy copy = {.target = r->away.allocation,
+                                 .source = base->away.allocation,
                                  .target_memory = (char *)(uintptr_t)r->away.at,
                                  .source_memory = base->away.at ? (const char *)(uintptr_t)base->away.at
                                                                 : (const char *)&base->scalar,
@@ -22,9 +22,9 @@ static leat_status copy_base(struct leat_call *call, const struct le_device_resu
 }
 
 static leat_status begin_result(struct leat_call *call, struct le_device_result *r) {
-    const leat_array *wanted = r->base < 0 ? le_wanted_number(call, r->value) : NULL;
+    const leat_array *wanted = r->base < 0 ? le_result_scalar(call, r->value) : NULL;
     if (wanted && le_device_address(wanted)) {
-        r->away = (struct le_away){.block = wanted->buffer->block, .at = le_device_address(wanted)};
+        r->away = (struct le_device_scalar){.allocation = wanted->buffer->allocation, .at = le_device_address(wanted)};
         return LEAT_OK;
     }
     leat_status status = le_device_new_slot(call, &r->away);
@@ -34,7 +34,7 @@ static leat_status begin_result(struct leat_call *call, struct le_device_result 
 static leat_status begin_results(struct leat_call *call, struct le_device_work *w) {
     leat_status status = LEAT_OK;
     for (int k = 0; k < w->results.count; k++)
-        w->results.at[k].away = (struct le_away){0};
+        w->results.at[k].away = (struct le_device_scalar){0};
     for (int k = 0; k < w->results.count && status == LEAT_OK; k++)
         status = begin_result(call, &w->results.at[k]);
     return status;
@@ -55,9 +55,10 @@ static leat_status begin_counters(struct leat_call *call, size_t size_bytes) {
     struct le_device_run *d = call->device;
     if (size_bytes == 0 || (d->counters && d->counters->size_bytes >= size_bytes))
         return LEAT_OK;
-    le_block_free(d->counters);
+    le_allocation_free(d->counters);
     d->counters = NULL;
-    leat_status status = le_block_new(call->home.device, LE_MEMORY_DEVICE, size_bytes, call->home.stream, &d->counters);
+    leat_status status =
+        le_allocation_new(call->home.device, LE_MEMORY_DEVICE, size_bytes, call->home.stream, &d->counters);
     return status == LEAT_OK ? le_device_fill_zero(call->home.stream, d->counters, size_bytes) : status;
 }
 
@@ -67,9 +68,10 @@ static leat_status begin_work(struct leat_call *call, const struct le_device_wor
     if (w->launches.work_bytes == 0)
         return status;
     if (status == LEAT_OK && (!d->work || d->work->size_bytes < w->launches.work_bytes)) {
-        le_block_free(d->work);
+        le_allocation_free(d->work);
         d->work = NULL;
-        status = le_block_new(call->home.device, LE_MEMORY_DEVICE, w->launches.work_bytes, call->home.stream, &d->work);
+        status =
+            le_allocation_new(call->home.device, LE_MEMORY_DEVICE, w->launches.work_bytes, call->home.stream, &d->work);
     }
     if (status == LEAT_OK && w->launches.zeroed_bytes)
         status = le_device_fill_zero(call->home.stream, d->work, w->launches.zeroed_bytes);
@@ -92,7 +94,7 @@ const leat_array *le_device_array_of(const struct leat_call *call, const struct 
     return s->cells[stage->target].array;
 }
 
-const struct le_away *le_device_result(const struct le_device_work *w, int value) {
+const struct le_device_scalar *le_device_result(const struct le_device_work *w, int value) {
     const struct le_device_result *r = w->results.at;
     while (r->value != value)
         r++;
@@ -102,7 +104,7 @@ const struct le_away *le_device_result(const struct le_device_work *w, int value
 static void pass_scalar(const struct le_cell *cell, struct le_device_step *step, union le_device_value *to) {
     to->scalar = (struct le_scalar){.bits = cell->away.at ? 0 : cell->scalar, .at = cell->away.at};
     if (cell->away.at)
-        step->uses[step->launch.use_count++] = (struct le_use){cell->away.block, LE_ACCESS_READ};
+        step->uses[step->launch.use_count++] = (struct le_allocation_use){cell->away.allocation, LE_ACCESS_READ};
 }
 
 static void pass_arguments(struct leat_call *call, struct le_action *action, struct le_device_step *step,
@@ -118,13 +120,13 @@ static void pass_arguments(struct leat_call *call, struct le_action *action, str
         case LE_ARGUMENT_TARGET: {
             const leat_array *array = le_device_array_of(call, action, a->value, a->kind == LE_ARGUMENT_TARGET);
             value->address = le_device_address(array);
-            to->block = array->buffer->block;
+            to->allocation = array->buffer->allocation;
             break;
         }
         case LE_ARGUMENT_RESULT: {
-            const struct le_away *away = le_device_result(action->device, a->value);
+            const struct le_device_scalar *away = le_device_result(action->device, a->value);
             value->address = away->at;
-            to->block = away->block;
+            to->allocation = away->allocation;
             break;
         }
         case LE_ARGUMENT_SCALAR:
@@ -132,15 +134,15 @@ static void pass_arguments(struct leat_call *call, struct le_action *action, str
             break;
         case LE_ARGUMENT_WORK:
             value->address = d->work->address + (uint64_t)a->number;
-            to->block = d->work;
+            to->allocation = d->work;
             break;
         case LE_ARGUMENT_COUNTERS:
             value->address = d->counters->address;
-            to->block = d->counters;
+            to->allocation = d->counters;
             break;
         case LE_ARGUMENT_FAULT:
             value->address = record;
-            to->block = d->records;
+            to->allocation = d->records;
             break;
         case LE_ARGUMENT_NUMBER:
             break;
@@ -167,11 +169,11 @@ static leat_status launch_all(struct leat_call *call, struct le_action *action) 
 /* Zeros are written from a block's start on. */
 static leat_status fill_zeros(struct leat_call *call, const struct le_action *action) {
     struct le_cell *cell = &call->specialised->cells[action->stage->target];
-    if (cell->wanted && le_device_address(cell->wanted) != cell->wanted->buffer->block->address) {
+    if (cell->wanted && le_device_address(cell->wanted) != cell->wanted->buffer->allocation->address) {
         le_array_free(cell->wanted);
         cell->wanted = NULL;
     }
-    return le_place_targets(call, action, true);
+    return le_storage_prepare(call, action, true);
 }
 
 /* By the library, or by the interpreter if it is not NULL, or by kernels that are loaded. */
@@ -182,13 +184,13 @@ static leat_status perform(struct leat_call *call, struct le_action *action, boo
         return status;
     status = begin_results(call, action->device);
     if (status == LEAT_OK)
-        status = le_place_targets(call, action, false);
+        status = le_storage_prepare(call, action, false);
     if (status == LEAT_OK)
         status = by_library       ? le_device_contract_run(call, action)
                  : interpretation ? le_interpretation_run(interpretation)
                                   : launch_all(call, action);
     end_results(call, action->device);
-    return le_put_back(call, action, status);
+    return le_storage_put_back(call, action, status);
 }
 
 leat_status le_device_perform(struct leat_call *call, struct le_action *action) {

@@ -51,8 +51,8 @@ static struct le_device_facts facts_of(struct leat_call *call) {
                                     .user = call};
 }
 
-static struct le_device_kernel_job job_of(struct leat_call *call, struct le_group *g, const struct le_action *action,
-                                          const struct le_device_facts *facts) {
+static struct le_device_kernel_job job_of(struct leat_call *call, struct le_plan_step *g,
+                                          const struct le_action *action, const struct le_device_facts *facts) {
     struct le_specialised *s = call->specialised;
     return (struct le_device_kernel_job){.kernel = {.ir = s->ir,
                                                     .stage = action->made,
@@ -66,7 +66,7 @@ static struct le_device_kernel_job job_of(struct leat_call *call, struct le_grou
                                          .action = (int)(action - s->plan->actions)};
 }
 
-static leat_status generate(struct leat_call *call, struct le_group *g, struct le_action *action) {
+static leat_status generate(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     const struct le_device_facts facts = facts_of(call);
     const struct le_device_kernel_job job = job_of(call, g, action, &facts);
     return le_device_generate(&job, &action->device->launches);
@@ -75,7 +75,8 @@ static leat_status generate(struct leat_call *call, struct le_group *g, struct l
 /* ---- what another action makes where it reads it */
 
 /* The one that reads it is of the same group, and is planned later. */
-static struct le_action *reader_of(struct leat_call *call, const struct le_group *g, const struct le_action *action) {
+static struct le_action *reader_of(struct leat_call *call, const struct le_plan_step *g,
+                                   const struct le_action *action) {
     struct le_plan *plan = call->specialised->plan;
     struct le_action *a = &plan->actions[action - plan->actions];
     for (a++; a < plan->actions + g->first_action + g->action_count; a++)
@@ -84,7 +85,7 @@ static struct le_action *reader_of(struct leat_call *call, const struct le_group
     return NULL;
 }
 
-static bool is_made_there(struct leat_call *call, struct le_group *g, const struct le_action *action) {
+static bool is_made_there(struct leat_call *call, struct le_plan_step *g, const struct le_action *action) {
     const struct le_device_facts facts = facts_of(call);
     struct le_action *reader = reader_of(call, g, action);
     if (!reader || !le_device_takes(call, reader->stage))
@@ -132,7 +133,7 @@ static void lay_out(struct le_arena *arena, const struct le_stage *stage, struct
             add_result(arena, stage, w, a->value);
         numbers += a->kind == LE_ARGUMENT_SCALAR;
     }
-    step->uses = LE_NEW_ARRAY(arena, numbers, struct le_use);
+    step->uses = LE_NEW_ARRAY(arena, numbers, struct le_allocation_use);
     step->launch = (struct le_kernel_launch){.shared_bytes = made->shared_bytes,
                                              .replay = &step->replay,
                                              .arguments = step->arguments,
@@ -143,7 +144,7 @@ static void lay_out(struct le_arena *arena, const struct le_stage *stage, struct
     memcpy(step->launch.block, made->block, sizeof made->block);
 }
 
-static void make_steps(struct le_group *g, struct le_action *action) {
+static void make_steps(struct le_plan_step *g, struct le_action *action) {
     struct le_device_work *w = action->device;
     w->steps = LE_NEW_ARRAY(g->arena, w->launches.count, struct le_device_step);
     for (int k = 0; k < w->launches.count; k++) {
@@ -258,14 +259,14 @@ static bool fills_zeros(const struct le_stage *stage) {
     return stage->kind == LE_STAGE_FILL && stage->node->kind == LE_NODE_CONST && stage->node->bits == 0;
 }
 
-leat_status le_device_plan(struct leat_call *call, struct le_group *g, struct le_action *action) {
+leat_status le_device_plan(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     action->device = LE_NEW(g->arena, struct le_device_work);
     action->device->by_leader = is_made_by_leader(call->specialised, action->stage);
     action->device->zero = fills_zeros(action->stage);
     if (action->device->by_leader || action->device->zero)
         return LEAT_OK;
     if (is_made_there(call, g, action)) {
-        action->place = LE_PLACE_NONE;
+        action->storage = LE_STORAGE_NONE;
         return LEAT_OK;
     }
     leat_status status = le_device_contract_plan(call, g, action);

@@ -20,14 +20,14 @@ struct le_device_run {
     leat_array **uploads;
     bool is_late; /* some of them, or of what is wanted, are late: le_device_settle */
     /* 8 bytes for each number that kernels make, so many that one is free when all cells have one */
-    struct le_block *slots;
+    struct le_allocation *slots;
     int *slot_users, slot_count, next_slot;
-    struct le_block *records;
+    struct le_allocation *records;
     struct le_action **record_actions;
     int record_count, record_first; /* taken; of those that were not looked at yet */
-    struct le_block *work;          /* for partial results of an action */
-    struct le_block *counters;      /* all 0, but while an action is at work */
-    struct le_block *fetched;       /* page-locked, for a number on its way to the host */
+    struct le_allocation *work;     /* for partial results of an action */
+    struct le_allocation *counters; /* all 0, but while an action is at work */
+    struct le_allocation *fetched;  /* page-locked, for a number on its way to the host */
     struct {
         struct le_mirror {
             int value;
@@ -57,12 +57,12 @@ struct le_device_step {
         uint64_t address;
         int64_t number;
         struct le_scalar scalar;
-    } * values;          /* of the arguments */
-    struct le_use *uses; /* of numbers */
+    } * values;                     /* of the arguments */
+    struct le_allocation_use *uses; /* of numbers */
 };
 struct le_device_result { /* a number that the action makes */
     int value, base;      /* values; base -1: it does not start as one */
-    struct le_away away;
+    struct le_device_scalar away;
 };
 struct le_device_work {
     struct le_device_launches launches;
@@ -103,9 +103,9 @@ leat_status le_device_check_records(struct leat_call *call, bool wait);
 void le_device_end(struct leat_call *call, bool done);
 
 /* ---- device_values.c */
-void le_device_drop(struct leat_call *call, struct le_cell *cell);            /* the number, wherever it is */
-void le_device_hold(struct leat_call *call, const struct le_cell *cell);      /* once more */
-leat_status le_device_new_slot(struct leat_call *call, struct le_away *away); /* held once */
+void le_device_drop(struct leat_call *call, struct le_cell *cell);                     /* the number, wherever it is */
+void le_device_hold(struct leat_call *call, const struct le_cell *cell);               /* once more */
+leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *away); /* held once */
 leat_status le_device_fetch(struct leat_call *call, int value);
 /* Before the host works out a node: brings what it loads to the host; mark: for le_device_leave, whatever happens. */
 leat_status le_device_bring(struct leat_call *call, struct le_node *node, int *mark);
@@ -121,7 +121,7 @@ uint64_t le_device_address(const leat_array *array); /* as kernels see the first
 /* ---- device_plan.c */
 /* A stage that kernels make: not where the host has all that a number needs. Also on the CPU. */
 bool le_device_takes(const struct leat_call *call, const struct le_stage *stage);
-leat_status le_device_plan(struct leat_call *call, struct le_group *group, struct le_action *action);
+leat_status le_device_plan(struct leat_call *call, struct le_plan_step *group, struct le_action *action);
 leat_status le_device_load(struct leat_call *call, struct le_action *action); /* its kernels, for when it runs */
 bool le_device_is_loaded(const struct le_action *action);
 /* The same without waiting for a compiler. true: none of them is on its way, so that le_device_load need not wait for
@@ -132,7 +132,7 @@ void le_device_show(const struct le_action *action, struct le_text *out);
 
 /* ---- device_contract.c */
 /* action->device->contract, if a library of the device's makes the stage. */
-leat_status le_device_contract_plan(struct leat_call *call, struct le_group *group, struct le_action *action);
+leat_status le_device_contract_plan(struct leat_call *call, struct le_plan_step *group, struct le_action *action);
 bool le_device_contract_is_sure(const struct le_device_contract *contract); /* it needs no kernel besides */
 bool le_device_contract_can_run(const struct leat_call *call, const struct le_device_contract *contract);
 leat_status le_device_contract_run(struct leat_call *call, const struct le_action *action);
@@ -146,7 +146,8 @@ leat_status le_interpretation_run(struct le_interpretation *n); /* once its targ
 void le_interpretation_free(struct le_interpretation *n);       /* NULL is fine */
 
 /* ---- device_perform.c */
-const struct le_away *le_device_result(const struct le_device_work *w, int value); /* where the action makes it */
+const struct le_device_scalar *le_device_result(const struct le_device_work *w,
+                                                int value); /* where the action makes it */
 /* Where a value's elements are while the action runs; a base that the target has taken is there. target: as what the
  * action makes. */
 const leat_array *le_device_array_of(const struct leat_call *call, const struct le_action *action, int value,

@@ -5,9 +5,9 @@
 
 /* ---- slots */
 
-static int *users_of(struct leat_call *call, const struct le_away *away) {
+static int *users_of(struct leat_call *call, const struct le_device_scalar *away) {
     struct le_device_run *d = call->device;
-    if (!away->at || away->block != d->slots)
+    if (!away->at || away->allocation != d->slots)
         return NULL;
     return &d->slot_users[(away->at - d->slots->address) / sizeof(uint64_t)];
 }
@@ -16,7 +16,7 @@ void le_device_drop(struct leat_call *call, struct le_cell *cell) {
     int *users = users_of(call, &cell->away);
     if (users)
         --*users;
-    cell->away = (struct le_away){0};
+    cell->away = (struct le_device_scalar){0};
 }
 
 void le_device_hold(struct leat_call *call, const struct le_cell *cell) {
@@ -25,18 +25,18 @@ void le_device_hold(struct leat_call *call, const struct le_cell *cell) {
         ++*users;
 }
 
-leat_status le_device_new_slot(struct leat_call *call, struct le_away *away) {
+leat_status le_device_new_slot(struct leat_call *call, struct le_device_scalar *away) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
     if (!d->slots)
-        status = le_block_new(call->home.device, LE_MEMORY_DEVICE, (size_t)d->slot_count * sizeof(uint64_t),
-                              call->home.stream, &d->slots);
+        status = le_allocation_new(call->home.device, LE_MEMORY_DEVICE, (size_t)d->slot_count * sizeof(uint64_t),
+                                   call->home.stream, &d->slots);
     if (status != LEAT_OK)
         return status;
     while (d->slot_users[d->next_slot] > 0)
         d->next_slot = (d->next_slot + 1) % d->slot_count;
     d->slot_users[d->next_slot]++;
-    away->block = d->slots;
+    away->allocation = d->slots;
     away->at = d->slots->address + (uint64_t)d->next_slot * sizeof(uint64_t);
     d->next_slot = (d->next_slot + 1) % d->slot_count;
     return LEAT_OK;
@@ -62,16 +62,17 @@ static const char *cause_of(const struct leat_call *call) {
 }
 
 /* One element, which lies there, to memory of the host's. */
-static leat_status fetch(struct leat_call *call, struct le_block *block, uint64_t at, size_t size_bytes,
+static leat_status fetch(struct leat_call *call, struct le_allocation *allocation, uint64_t at, size_t size_bytes,
                          const char *name, void *to) {
     struct le_device_run *d = call->device;
     leat_status status = LEAT_OK;
     if (!d->fetched)
-        status = le_block_new(call->home.device, LE_MEMORY_PINNED, sizeof(uint64_t), call->home.stream, &d->fetched);
+        status =
+            le_allocation_new(call->home.device, LE_MEMORY_PINNED, sizeof(uint64_t), call->home.stream, &d->fetched);
     if (status != LEAT_OK)
         return status;
     const struct le_copy copy = {.target = d->fetched,
-                                 .source = block,
+                                 .source = allocation,
                                  .target_memory = d->fetched->host,
                                  .source_memory = (const char *)(uintptr_t)at,
                                  .element_bytes = size_bytes,
@@ -91,7 +92,7 @@ leat_status le_device_fetch(struct leat_call *call, int value) {
     uint64_t bits = 0;
     if (!cell->away.at)
         return LEAT_OK;
-    leat_status status = fetch(call, cell->away.block, cell->away.at, le_type_size(v->type), v->name, &bits);
+    leat_status status = fetch(call, cell->away.allocation, cell->away.at, le_type_size(v->type), v->name, &bits);
     if (status != LEAT_OK)
         return status;
     le_device_drop(call, cell);
@@ -134,7 +135,7 @@ static leat_status copy_all(struct leat_call *call, int value) {
     if (!made)
         return le_fail_out_of_memory(size_bytes);
     s->buffers[value] = (char *)made->memory + ((const char *)array->data - low);
-    const struct le_copy copy = {.source = array->buffer->block,
+    const struct le_copy copy = {.source = array->buffer->allocation,
                                  .target_memory = made->memory,
                                  .source_memory = low,
                                  .element_bytes = 1,
@@ -159,7 +160,7 @@ static leat_status copy_element(struct leat_call *call, int value, int64_t start
         return le_fail_out_of_memory(sizeof(uint64_t));
     uint64_t from = (uint64_t)start * size;
     s->buffers[value] = (void *)((uintptr_t)made->memory - (uintptr_t)from);
-    return fetch(call, array->buffer->block, (uint64_t)(uintptr_t)array->data + from, size,
+    return fetch(call, array->buffer->allocation, (uint64_t)(uintptr_t)array->data + from, size,
                  s->ir->values.at[value].name, made->memory);
 }
 
@@ -201,9 +202,9 @@ static leat_status bring_array(struct leat_call *call, int load, int first, int 
         return LEAT_OK;
     if (le_array_is_on_host(array)) {
         s->buffers[value] = array->data;
-        return array->buffer->block ? le_block_wait_for(array->buffer->block, LE_ACCESS_READ,
-                                                        s->ir->values.at[value].name, cause_of(call))
-                                    : LEAT_OK;
+        return array->buffer->allocation ? le_allocation_wait_for(array->buffer->allocation, LE_ACCESS_READ,
+                                                                  s->ir->values.at[value].name, cause_of(call))
+                                         : LEAT_OK;
     }
     bool alone = true;
     for (int k = first; k < d->loads.count; k++)
@@ -266,18 +267,20 @@ void le_device_leave(struct leat_call *call, int mark) {
 /* ---- to where it is wanted */
 
 uint64_t le_device_address(const leat_array *array) {
-    const struct le_block *block = le_array_is_late(array) ? NULL : array->buffer->block;
-    if (!block)
+    const struct le_allocation *allocation = le_array_is_late(array) ? NULL : array->buffer->allocation;
+    if (!allocation)
         return 0;
-    if (!block->host)
+    if (!allocation->host)
         return (uint64_t)(uintptr_t)array->data;
-    return block->address ? block->address + (uint64_t)((const char *)array->data - (const char *)block->host) : 0;
+    return allocation->address
+               ? allocation->address + (uint64_t)((const char *)array->data - (const char *)allocation->host)
+               : 0;
 }
 
 leat_status le_device_give(struct leat_call *call, const leat_array *target, const struct le_cell *cell,
                            const char *name) {
     struct le_device_stream *stream = call->home.stream;
-    if (!cell->away.at && !target->buffer->block) {
+    if (!cell->away.at && !target->buffer->allocation) {
         memcpy(target->data, &cell->scalar, leat_dtype_size_bytes(target->dtype));
         return LEAT_OK;
     }
@@ -285,14 +288,14 @@ leat_status le_device_give(struct leat_call *call, const leat_array *target, con
         return le_array_write_in(target, &cell->scalar, stream, true);
     if (cell->away.at == le_device_address(target)) /* it was made right there */
         return LEAT_OK;
-    const struct le_copy copy = {.target = target->buffer->block,
-                                 .source = cell->away.block,
+    const struct le_copy copy = {.target = target->buffer->allocation,
+                                 .source = cell->away.allocation,
                                  .target_memory = target->data,
                                  .source_memory = (const char *)(uintptr_t)cell->away.at,
                                  .element_bytes = leat_dtype_size_bytes(target->dtype),
                                  .what = name,
                                  .cause = "a result",
-                                 .wait = !target->buffer->block};
+                                 .wait = !target->buffer->allocation};
     return le_device_copy(stream, &copy);
 }
 

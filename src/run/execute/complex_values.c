@@ -45,7 +45,7 @@ static leat_status split_bind(const struct le_bind *from, struct le_bind *re, st
     return status == LEAT_OK ? view_part(from->array, true, &im->array) : status;
 }
 
-void le_unbind_parts(struct le_specialised *s) {
+void le_complex_unbind(struct le_specialised *s) {
     if (s->tree == s->typed || !s->bound)
         return;
     for (int k = 0; k < s->tree->symbol_count; k++) {
@@ -54,7 +54,7 @@ void le_unbind_parts(struct le_specialised *s) {
     }
 }
 
-leat_status le_bind_parts(struct leat_call *call) {
+leat_status le_complex_bind(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_bind *given = call->device ? call->device->binds : call->binds;
     leat_status status = LEAT_OK;
@@ -62,7 +62,7 @@ leat_status le_bind_parts(struct leat_call *call) {
         s->bound = given;
         return LEAT_OK;
     }
-    le_unbind_parts(s);
+    le_complex_unbind(s);
     for (int k = 0; k < s->typed->symbol_count && status == LEAT_OK; k++) {
         const struct le_symbol *imaginary = s->tree->symbols[k]->imaginary;
         s->bound[k] = given[k];
@@ -77,7 +77,7 @@ leat_status le_bind_parts(struct leat_call *call) {
 void le_forget_part(struct le_specialised *s, int symbol) {
     const struct le_symbol *imaginary = s->tree->symbols[symbol]->imaginary;
     int value = imaginary ? s->ir->first[imaginary->id] : -1;
-    le_unbind_parts(s);
+    le_complex_unbind(s);
     if (value < 0)
         return;
     le_array_free(s->cells[value].array);
@@ -99,7 +99,7 @@ static leat_status copy_part(struct leat_call *call, const leat_array *target, i
 }
 
 /* The target may be an input's own array: all parts of it that are read lie elsewhere by now, but for its own. */
-leat_status le_hand_out_complex(struct leat_call *call, struct le_want *w) {
+leat_status le_complex_deliver(struct leat_call *call, struct le_want *w) {
     struct le_specialised *s = call->specialised;
     const struct le_symbol *symbol = s->tree->symbols[w->symbol];
     int values[] = {s->ir->last[symbol->id], s->ir->last[symbol->imaginary->id]};

@@ -47,14 +47,14 @@ static int64_t round_up(int64_t x, int64_t to) {
 /* ---- where elements are */
 
 enum who { LEFT, RIGHT, TARGET, KEPT };
-static int64_t stride_of(const struct le_axis *axis, enum who who, int product) {
+static int64_t stride_of(const struct le_contract_axis *axis, enum who who, int product) {
     return who == LEFT     ? axis->left[product]
            : who == RIGHT  ? axis->right[product]
            : who == TARGET ? axis->target
                            : axis->kept;
 }
 
-static int64_t offset_of(const struct le_axes *axes, enum who who, int product, int64_t at) {
+static int64_t offset_of(const struct le_contract_axes *axes, enum who who, int product, int64_t at) {
     int64_t offset = 0;
     for (int k = axes->count - 1; k >= 0; k--) {
         offset += at % axes->at[k].count * stride_of(&axes->at[k], who, product);
@@ -64,7 +64,7 @@ static int64_t offset_of(const struct le_axes *axes, enum who who, int product, 
 }
 
 /* Of iterations first, first + 1, ... */
-static void list_offsets(const struct le_axes *axes, enum who who, int product, int64_t first, int64_t count,
+static void list_offsets(const struct le_contract_axes *axes, enum who who, int product, int64_t first, int64_t count,
                          int64_t *out) {
     int64_t stride = axes->count ? stride_of(&axes->at[axes->count - 1], who, product) : 0;
     int64_t length = axes->count ? axes->at[axes->count - 1].count : 1;
@@ -235,7 +235,7 @@ static void multiply_panels(const struct tile *t, int64_t terms, bool add) {
             }
 }
 
-static int64_t first_stride(const struct le_axes *axes, enum who who, int product) {
+static int64_t first_stride(const struct le_contract_axes *axes, enum who who, int product) {
     return axes->count ? stride_of(&axes->at[0], who, product) : 0;
 }
 
@@ -477,7 +477,7 @@ static void join_rows(void *user, int64_t task, int worker) {
 
 /* ---- one run */
 
-int64_t le_contract_place(const struct le_specialised *s, const struct le_operand *operand) {
+int64_t le_contract_place(const struct le_specialised *s, const struct le_contract_operand *operand) {
     int64_t offset = operand->offset;
     for (int k = 0; k < operand->host_count; k++)
         offset += (int64_t)s->cells[operand->hosts[k].value].scalar * operand->hosts[k].factor;

@@ -11,12 +11,12 @@ static bool is_inside(const struct le_plan *plan, int at) {
 
 /* The way out of a loop, or past a branch. */
 static leat_status leave(struct leat_call *call, const struct le_action *a, int to, int *at) {
-    le_drop_values(call, a->leaving, true);
+    le_storage_drop(call, a->leaving, true);
     *at = to;
     return LEAT_OK;
 }
 static leat_status go_on(struct leat_call *call, const struct le_action *a, int *at) {
-    le_drop_values(call, a->dying, true);
+    le_storage_drop(call, a->dying, true);
     ++*at;
     return LEAT_OK;
 }
@@ -24,10 +24,10 @@ static leat_status go_on(struct leat_call *call, const struct le_action *a, int 
 /* A step that reads what its own statement computes first is no number for the range rules yet. */
 static leat_status check_step(struct leat_call *call, const struct le_ir_index *index) {
     uint64_t by = 1;
-    leat_status status = index->range.by ? le_number(call, index->range.by, LE_I64, &by) : LEAT_OK;
+    leat_status status = index->range.by ? le_host_scalar_get(call, index->range.by, LE_I64, &by) : LEAT_OK;
     if (status != LEAT_OK || by != 0)
         return status;
-    return le_fail_at(LEAT_PROGRAM, index->place, "use a step other than 0", "`by` must not be zero");
+    return le_fail_at(LEAT_PROGRAM, index->location, "use a step other than 0", "`by` must not be zero");
 }
 
 static leat_status begin_for(struct leat_call *call, struct le_action *a, int *at) {
@@ -36,9 +36,9 @@ static leat_status begin_for(struct leat_call *call, struct le_action *a, int *a
     uint64_t low, high;
     leat_status status = check_step(call, &s->ir->indices.at[a->stage->index]);
     if (status == LEAT_OK)
-        status = le_number(call, range->low, LE_I64, &low);
+        status = le_host_scalar_get(call, range->low, LE_I64, &low);
     if (status == LEAT_OK)
-        status = le_number(call, range->high, LE_I64, &high);
+        status = le_host_scalar_get(call, range->high, LE_I64, &high);
     if (status != LEAT_OK)
         return status;
     a->next = (int64_t)low;
@@ -69,7 +69,7 @@ static leat_status end_block(struct leat_call *call, const struct le_action *a, 
 
 static leat_status choose(struct leat_call *call, const struct le_action *a, int *at) {
     uint64_t holds = 0;
-    leat_status status = le_number(call, a->stage->node, LE_BOOL, &holds);
+    leat_status status = le_host_scalar_get(call, a->stage->node, LE_BOOL, &holds);
     if (status != LEAT_OK)
         return status;
     return (uint8_t)holds ? go_on(call, a, at) : leave(call, a, a->partner + 1, at);
@@ -93,17 +93,17 @@ static leat_status perform(struct leat_call *call, struct le_action *a) {
 /* What an action would have read last that leaves its work to a later one of its group lives as long as that group. */
 static void drop_dying(struct leat_call *call, const struct le_action *a, int at) {
     const struct le_plan *plan = call->specialised->plan;
-    const struct le_group *g = &plan->groups[a->group];
-    if (a->place != LE_PLACE_NONE)
-        le_drop_values(call, a->dying, is_inside(plan, at));
+    const struct le_plan_step *g = &plan->groups[a->group];
+    if (a->storage != LE_STORAGE_NONE)
+        le_storage_drop(call, a->dying, is_inside(plan, at));
     for (int k = g->first_action; at + 1 == g->first_action + g->action_count && k < at; k++)
-        if (plan->actions[k].place == LE_PLACE_NONE)
-            le_drop_values(call, plan->actions[k].dying, is_inside(plan, at));
+        if (plan->actions[k].storage == LE_STORAGE_NONE)
+            le_storage_drop(call, plan->actions[k].dying, is_inside(plan, at));
 }
 
 static leat_status compute(struct leat_call *call, struct le_action *a, int *at) {
     struct le_specialised *s = call->specialised;
-    leat_status status = a->place == LE_PLACE_NONE ? LEAT_OK : perform(call, a);
+    leat_status status = a->storage == LE_STORAGE_NONE ? LEAT_OK : perform(call, a);
     if (status != LEAT_OK)
         return status;
     s->cells[a->stage->target].ready = true;
@@ -115,14 +115,14 @@ static leat_status compute(struct leat_call *call, struct le_action *a, int *at)
 }
 
 static leat_status move(struct leat_call *call, const struct le_action *a, int *at) {
-    leat_status status = le_move_values(call, a);
+    leat_status status = le_storage_move(call, a);
     return status == LEAT_OK ? go_on(call, a, at) : status;
 }
 
 static leat_status step(struct leat_call *call, int *at) {
     struct le_plan *plan = call->specialised->plan;
     struct le_action *a = &plan->actions[*at];
-    struct le_group *g = &plan->groups[a->group];
+    struct le_plan_step *g = &plan->groups[a->group];
     plan->running = a->stage;
     if (g->inside && g->first_action == *at) {
         leat_status status = le_reach_group(call, g);
@@ -161,7 +161,7 @@ leat_status le_perform(struct leat_call *call, int until) {
     while (at < until && status == LEAT_OK) {
         status = step(call, &at);
         if (s->spare_count > 0 && !is_inside(plan, at))
-            le_drop_spares(s);
+            le_storage_drop_spares(s);
     }
     if (s->work_bytes > WORK_KEPT_BYTES) {
         le_free(s->work);

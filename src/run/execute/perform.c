@@ -46,12 +46,12 @@ static void clear_faults(struct leat_call *call, int workers) {
 /* A step that is not positive has no access: the statement has to do. A `for` may go down: its step is only never 0. */
 static leat_status report_step(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
-    struct le_place place = {0};
+    struct le_location location = {0};
     if (stage)
-        place = s->ir->statements.at[stage->statement].place;
+        location = s->ir->statements.at[stage->statement].location;
     leat_status status = fault->value == 0
-                             ? le_fail_at(LEAT_DATA, place, "use a step other than 0", "`by` must not be zero")
-                             : le_fail_at(LEAT_DATA, place, "use a positive step", "`by` must be positive, not %lld",
+                             ? le_fail_at(LEAT_DATA, location, "use a step other than 0", "`by` must not be zero")
+                             : le_fail_at(LEAT_DATA, location, "use a positive step", "`by` must be positive, not %lld",
                                           (long long)fault->value);
     le_program_source(call->program);
     return status;
@@ -59,10 +59,10 @@ static leat_status report_step(struct leat_call *call, const struct le_stage *st
 
 static leat_status report_end(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault) {
     const struct le_specialised *s = call->specialised;
-    struct le_place def = {(int)(fault->value >> 32), (int)(fault->value & INT32_MAX), (int)strlen("def")};
+    struct le_location def = {(int)(fault->value >> 32), (int)(fault->value & INT32_MAX), (int)strlen("def")};
     leat_status status = le_fail_at(LEAT_DATA, def, "end the block with `return EXPRESSION`",
                                     "`def` ended without `return`, called in line %d",
-                                    stage ? s->ir->statements.at[stage->statement].place.line : def.line);
+                                    stage ? s->ir->statements.at[stage->statement].location.line : def.line);
     le_program_source(call->program);
     return status;
 }
@@ -86,25 +86,25 @@ leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage
     const struct le_ir_access *a = &s->ir->accesses.at[fault->access_axis / 8];
     int axis = (int)(fault->access_axis % 8);
     char text[32];
-    leat_status status =
-        le_fail_at(LEAT_DATA, a->place, NULL, "%s%s axis %d (length %lld): subscript is %s", a->left ? "write to " : "",
-                   s->tree->symbols[a->symbol]->name, axis, (long long)s->plan->space.shape[a->symbol][axis],
-                   subscript_text(a, axis, fault->value, text, sizeof text));
+    leat_status status = le_fail_at(LEAT_DATA, a->location, NULL, "%s%s axis %d (length %lld): subscript is %s",
+                                    a->left ? "write to " : "", s->tree->symbols[a->symbol]->name, axis,
+                                    (long long)s->plan->space.shape[a->symbol][axis],
+                                    subscript_text(a, axis, fault->value, text, sizeof text));
     le_program_source(call->program);
     return status;
 }
 
 /* Each kind of note once for a statement. */
-void le_tell_notes(struct leat_call *call, struct le_action *action, unsigned notes) {
+void le_report_notes(struct leat_call *call, struct le_action *action, unsigned notes) {
     const struct le_ir_statement *st = &call->specialised->ir->statements.at[action->stage->statement];
     notes &= ~action->noted;
     action->noted |= notes;
     if (notes & LE_NOTE_DIVISION)
         le_context_note(call->program->ctx, "line %d: %s: an integer was divided by zero, which gives 0",
-                        st->place.line, st->text);
+                        st->location.line, st->text);
     if (notes & LE_NOTE_POWER)
         le_context_note(call->program->ctx, "line %d: %s: an integer to a negative power, which gives 0",
-                        st->place.line, st->text);
+                        st->location.line, st->text);
 }
 
 static unsigned notes_of(const struct leat_call *call, int workers) {
@@ -154,9 +154,9 @@ static const leat_array *holder_of(const struct le_specialised *s, int value) {
     if (s->cells[value].array || !stage)
         return s->cells[value].array;
     if (stage->pair_count == 0)
-        return le_taken_base(s->plan, stage->target) == value ? s->cells[stage->target].array : NULL;
+        return le_storage_base(s->plan, stage->target) == value ? s->cells[stage->target].array : NULL;
     for (int k = 0; k < stage->pair_count; k++)
-        if (le_taken_base(s->plan, stage->pairs[k].target) == value)
+        if (le_storage_base(s->plan, stage->pairs[k].target) == value)
             return s->cells[stage->pairs[k].target].array;
     return NULL;
 }
@@ -327,7 +327,7 @@ static leat_status fill_array(struct leat_call *call, const struct le_action *ac
     uint64_t bits;
     leat_status status = le_perform_scalar(call, &action->launches.at[0], &action->codes[0], &bits, NULL);
     if (status == LEAT_OK)
-        status = le_place_targets(call, action, bits == 0);
+        status = le_storage_prepare(call, action, bits == 0);
     if (status != LEAT_OK || bits == 0)
         return status;
     const leat_array *array = s->cells[action->stage->target].array;
@@ -353,7 +353,7 @@ static leat_status run_launches(struct leat_call *call, struct le_action *action
             status = check_faults(call, workers);
     }
     if (status == LEAT_OK)
-        le_tell_notes(call, action, notes_of(call, workers));
+        le_report_notes(call, action, notes_of(call, workers));
     return status;
 }
 
@@ -378,10 +378,10 @@ leat_status le_perform_action(struct leat_call *call, struct le_action *action) 
         return fill_array(call, action);
     leat_status status = le_ensure_scratch(call, call->specialised->plan->scratch_bytes);
     if (status == LEAT_OK)
-        status = le_place_targets(call, action, false);
+        status = le_storage_prepare(call, action, false);
     if (status == LEAT_OK && action->contract)
         return le_contract_run(call, action->contract);
     if (status == LEAT_OK)
         status = run_launches(call, action);
-    return le_put_back(call, action, status);
+    return le_storage_put_back(call, action, status);
 }

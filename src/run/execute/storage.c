@@ -6,19 +6,19 @@
 #include "run/device/device_run.h"
 #include <string.h>
 
-int le_taken_base(const struct le_plan *plan, int value) {
+int le_storage_base(const struct le_plan *plan, int value) {
     const struct le_action *a = le_maker_of(plan, value);
     if (!a)
         return -1;
     for (int k = 0; k < a->stage->pair_count; k++)
         if (a->stage->pairs[k].target == value)
-            return a->places[k] == LE_PLACE_BASE ? a->stage->pairs[k].source : -1;
-    return a->place == LE_PLACE_BASE || a->place == LE_PLACE_PART ? a->stage->base : -1;
+            return a->storages[k] == LE_STORAGE_BASE ? a->stage->pairs[k].source : -1;
+    return a->storage == LE_STORAGE_BASE || a->storage == LE_STORAGE_PART ? a->stage->base : -1;
 }
 
 /* ---- spares */
 
-void le_drop_spares(struct le_specialised *s) {
+void le_storage_drop_spares(struct le_specialised *s) {
     for (; s->spare_count > 0; s->spare_count--)
         le_array_free(s->spares[s->spare_count - 1]);
     le_array_free(s->part); /* of an action that was broken off */
@@ -70,7 +70,7 @@ static void drop_array(struct le_specialised *s, int value, bool in_loop) {
         le_array_free(array);
 }
 
-void le_drop_values(struct leat_call *call, struct le_deaths deaths, bool in_loop) {
+void le_storage_drop(struct leat_call *call, struct le_dying_values deaths, bool in_loop) {
     struct le_specialised *s = call->specialised;
     for (int k = 0; k < deaths.count; k++)
         drop_array(s, s->plan->deaths.at[deaths.first + k], in_loop);
@@ -92,8 +92,8 @@ static void spoil(const struct leat_call *call, const leat_array *array) {
 
 static leat_status new_at(struct leat_call *call, const struct le_value *v, const int64_t *shape, bool zero,
                           leat_array **array) {
-    const struct le_layout *laid = le_laid_of(call->specialised->plan, v->id, v->rank);
-    return laid ? le_new_laid(call, v->type, v->rank, laid, array)
+    const struct le_layout *laid = le_result_layout(call->specialised->plan, v->id, v->rank);
+    return laid ? le_result_array_new(call, v->type, v->rank, laid, array)
                 : le_array_new_at(&call->home, LEAT_MEMORY_DEVICE, (leat_dtype)v->type, v->rank, shape, zero, array);
 }
 
@@ -104,7 +104,7 @@ static leat_status allocate(struct leat_call *call, const struct le_value *v, co
     le_span_begin(&span, call->program->ctx->ledger, LEAT_COST_ALLOCATE, v->name, "");
     leat_status status = new_at(call, v, shape, zero, array);
     if (status == LEAT_OUT_OF_MEMORY && s->spare_count > 0) {
-        le_drop_spares(s);
+        le_storage_drop_spares(s);
         le_errors_clear();
         status = new_at(call, v, shape, zero, array);
     }
@@ -116,7 +116,7 @@ static leat_status allocate(struct leat_call *call, const struct le_value *v, co
 
 static leat_status make_zero(struct leat_call *call, const leat_array *array) {
     if (call->device)
-        return le_device_fill_zero(call->home.stream, array->buffer->block, le_array_bytes(array));
+        return le_device_fill_zero(call->home.stream, array->buffer->allocation, le_array_bytes(array));
     memset(array->data, 0, le_array_bytes(array));
     return LEAT_OK;
 }
@@ -127,7 +127,7 @@ static leat_status new_array(struct leat_call *call, int value, const int64_t *s
     struct le_cell *cell = &s->cells[value];
     leat_array *array = cell->wanted;
     cell->wanted = NULL;
-    if (!array && !le_laid_of(s->plan, value, v->rank) && (array = take_spare(s, v->type, v->rank, shape)))
+    if (!array && !le_result_layout(s->plan, value, v->rank) && (array = take_spare(s, v->type, v->rank, shape)))
         spoil(call, array);
     bool had = array != NULL;
     leat_status status = array ? LEAT_OK : allocate(call, v, shape, zero, &array);
@@ -199,7 +199,7 @@ static leat_status copy_box(struct leat_call *call, const leat_array *to, const 
     return le_call_copy(call, &target, &source, what, "what is assigned goes back");
 }
 
-leat_status le_put_back(struct leat_call *call, const struct le_action *action, leat_status status) {
+leat_status le_storage_put_back(struct leat_call *call, const struct le_action *action, leat_status status) {
     struct le_specialised *s = call->specialised;
     const int target = action->stage->target;
     if (!s->part)
@@ -221,7 +221,7 @@ static leat_status copy_base(struct leat_call *call, const struct le_action *act
                         "what is not assigned stays");
 }
 
-static leat_status place(struct leat_call *call, const struct le_action *action, enum le_memory_plan plan, int target,
+static leat_status place(struct leat_call *call, const struct le_action *action, enum le_storage_kind plan, int target,
                          int base, bool zero) {
     struct le_specialised *s = call->specialised;
     struct le_cell *cell = &s->cells[target];
@@ -232,33 +232,33 @@ static leat_status place(struct leat_call *call, const struct le_action *action,
         s->buffers[target] = &cell->scalar;
         return LEAT_OK;
     }
-    if (plan == LE_PLACE_PART)
+    if (plan == LE_STORAGE_PART)
         status = find_box(call, action->stage);
     if (status != LEAT_OK)
         return status;
-    if (plan >= LE_PLACE_BASE && is_ours_alone(s->cells[base].array)) {
+    if (plan >= LE_STORAGE_BASE && is_ours_alone(s->cells[base].array)) {
         le_array_free(cell->array);
         cell->array = s->cells[base].array;
         s->cells[base].array = NULL;
     } else {
         status = new_array(call, target, s->plan->layouts[target].shape, zero);
-        if (status == LEAT_OK && plan != LE_PLACE_NEW && !action->whole)
+        if (status == LEAT_OK && plan != LE_STORAGE_NEW && !action->whole)
             status = copy_base(call, action, target, base);
     }
-    if (status == LEAT_OK && plan == LE_PLACE_PART)
+    if (status == LEAT_OK && plan == LE_STORAGE_PART)
         status = new_part(call, target);
     if (status == LEAT_OK)
-        s->buffers[target] = plan == LE_PLACE_PART ? s->part->data : cell->array->data;
+        s->buffers[target] = plan == LE_STORAGE_PART ? s->part->data : cell->array->data;
     return status;
 }
 
-leat_status le_place_targets(struct leat_call *call, const struct le_action *action, bool zero) {
+leat_status le_storage_prepare(struct leat_call *call, const struct le_action *action, bool zero) {
     const struct le_stage *stage = action->stage;
     leat_status status = LEAT_OK;
     if (stage->pair_count == 0)
-        return place(call, action, action->place, stage->target, stage->base, zero);
+        return place(call, action, action->storage, stage->target, stage->base, zero);
     for (int k = 0; k < stage->pair_count && status == LEAT_OK; k++)
-        status = place(call, action, action->places[k], stage->pairs[k].target, stage->pairs[k].source, zero);
+        status = place(call, action, action->storages[k], stage->pairs[k].target, stage->pairs[k].source, zero);
     return status;
 }
 
@@ -303,7 +303,7 @@ static void set_moved(struct leat_call *call, const struct le_pair *pair, int k)
     s->buffers[pair->target] = cell->array->data;
 }
 
-leat_status le_move_values(struct leat_call *call, const struct le_action *action) {
+leat_status le_storage_move(struct leat_call *call, const struct le_action *action) {
     struct le_specialised *s = call->specialised;
     const struct le_stage *stage = action->stage;
     leat_array **moving = s->plan->moving;

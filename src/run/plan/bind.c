@@ -55,8 +55,9 @@ static leat_status check_fits(struct leat_call *call) {
             continue;
         char advice[80];
         snprintf(advice, sizeof advice, "give it a type: `in %.40s: i64`", name);
-        le_fail_at(LEAT_MISMATCH, fit->place, advice, "the number %s%llu is out of range for %s: '%s' is bound to it",
-                   number.negative ? "-" : "", (unsigned long long)number.size, le_type_name(fit->type), name);
+        le_fail_at(LEAT_MISMATCH, fit->location, advice,
+                   "the number %s%llu is out of range for %s: '%s' is bound to it", number.negative ? "-" : "",
+                   (unsigned long long)number.size, le_type_name(fit->type), name);
         le_program_source(call->program);
         return LEAT_MISMATCH;
     }
@@ -69,7 +70,7 @@ leat_status le_bind_inputs(struct leat_call *call) {
     if (status == LEAT_OK && call->device)
         status = le_device_bind(call);
     if (status == LEAT_OK)
-        status = le_bind_parts(call);
+        status = le_complex_bind(call);
     for (int k = 0; k < s->tree->symbol_count && status == LEAT_OK; k++) {
         const struct le_bind *b = &s->bound[k];
         int value = s->ir->first[k];

@@ -33,7 +33,7 @@ static bool is_host(const struct loops *l, int index) {
     return l->s->ir->indices.at[index].host;
 }
 
-static bool add_host(struct loops *l, struct le_operand *out, int index, int64_t factor) {
+static bool add_host(struct loops *l, struct le_contract_operand *out, int index, int64_t factor) {
     for (int k = 0; k < out->host_count; k++)
         if (out->hosts[k].value == l->s->ir->indices.at[index].host_value) {
             out->hosts[k].factor += factor;
@@ -49,11 +49,11 @@ static bool add_host(struct loops *l, struct le_operand *out, int index, int64_t
 /* What an element's place takes of each index: by index, in strides. false: it is no sum of indices, or may lie
  * outside. */
 static bool find_place(struct loops *l, int value, struct le_node *const *subscripts, int rank, int stretch,
-                       struct le_operand *out, int64_t *strides) {
+                       struct le_contract_operand *out, int64_t *strides) {
     const struct le_space *space = &l->s->plan->space;
     const struct le_layout *layout = &l->s->plan->layouts[value];
     const int symbol = l->s->ir->values.at[value].symbol;
-    *out = (struct le_operand){.value = value, .offset = layout->offset};
+    *out = (struct le_contract_operand){.value = value, .offset = layout->offset};
     for (int d = 0; d < rank; d++) {
         struct le_affine f;
         int64_t low, high;
@@ -78,7 +78,7 @@ struct strides {
     int64_t *left[LE_TERMS_MAX], *right[LE_TERMS_MAX], *target, *kept; /* by index */
 };
 
-static bool find_load(struct loops *l, const struct le_node *load, struct le_operand *out, int64_t **strides) {
+static bool find_load(struct loops *l, const struct le_node *load, struct le_contract_operand *out, int64_t **strides) {
     *strides = LE_NEW_ARRAY(l->arena, l->s->ir->indices.count, int64_t);
     return find_place(l, load->value, load->operands, load->operand_count, load->stretch, out, *strides);
 }
@@ -96,9 +96,9 @@ static bool find_operands(struct loops *l, const struct le_stage *stage, struct 
 }
 
 /* The index's loop, from its low end on. */
-static bool add_loop(struct loops *l, const struct strides *strides, struct le_axes *to, int index) {
+static bool add_loop(struct loops *l, const struct strides *strides, struct le_contract_axes *to, int index) {
     const struct le_range *r = &l->s->plan->space.ranges[index];
-    struct le_axis axis = {.count = le_range_count(r)};
+    struct le_contract_axis axis = {.count = le_range_count(r)};
     struct le_contract *c = l->c;
     if (to->count == (int)ARRAY_LEN(to->at) || !le_mul_i64(to->total, axis.count, &to->total))
         return false;
@@ -149,7 +149,7 @@ static bool find_loops(struct loops *l, const struct le_stage *stage, const stru
         if (is_host(l, index))
             continue;
         bool in_left = le_node_depends(left, index), in_right = le_node_depends(right, index);
-        struct le_axes *to = in_left && in_right ? &c->batch : in_left ? &c->rows : &c->columns;
+        struct le_contract_axes *to = in_left && in_right ? &c->batch : in_left ? &c->rows : &c->columns;
         if (!add_loop(l, strides, to, index))
             return false;
     }
@@ -161,7 +161,7 @@ static bool find_loops(struct loops *l, const struct le_stage *stage, const stru
 
 /* ---- loops that all walk as one */
 
-static bool follows(const struct le_axis *outer, const struct le_axis *inner) {
+static bool follows(const struct le_contract_axis *outer, const struct le_contract_axis *inner) {
     bool one = outer->target == inner->target * inner->count && outer->kept == inner->kept * inner->count;
     for (int k = 0; k < LE_TERMS_MAX; k++)
         one =
@@ -173,14 +173,14 @@ static int64_t magnitude(int64_t x) {
     return x < 0 ? -x : x;
 }
 
-static int64_t order_of(const struct le_axis *axis) {
+static int64_t order_of(const struct le_contract_axis *axis) {
     return magnitude(axis->target ? axis->target : axis->left[0]);
 }
 
-static void merge(struct le_axes *axes) {
+static void merge(struct le_contract_axes *axes) {
     for (int k = 1; k < axes->count; k++)
         for (int q = k; q > 0 && order_of(&axes->at[q - 1]) < order_of(&axes->at[q]); q--) {
-            struct le_axis axis = axes->at[q];
+            struct le_contract_axis axis = axes->at[q];
             axes->at[q] = axes->at[q - 1];
             axes->at[q - 1] = axis;
         }
@@ -196,15 +196,15 @@ static void merge(struct le_axes *axes) {
 
 /* Rows become columns. */
 static void transpose(struct le_contract *c) {
-    struct le_axes rows = c->rows;
+    struct le_contract_axes rows = c->rows;
     c->rows = c->columns;
     c->columns = rows;
     for (int k = 0; k < c->said.product_count; k++) {
-        struct le_operand left = c->left[k];
+        struct le_contract_operand left = c->left[k];
         c->left[k] = c->right[k];
         c->right[k] = left;
     }
-    struct le_axes *all[] = {&c->batch, &c->rows, &c->columns, &c->terms};
+    struct le_contract_axes *all[] = {&c->batch, &c->rows, &c->columns, &c->terms};
     for (size_t a = 0; a < ARRAY_LEN(all); a++)
         for (int q = 0; q < all[a]->count; q++)
             for (int k = 0; k < LE_TERMS_MAX; k++) {
@@ -239,23 +239,23 @@ static bool is_static(const struct le_plan *plan, const struct le_stage *stage, 
 
 /* ---- how a BLAS reads the operands */
 
-static int64_t stride_of(const struct le_axes *axes, int product, bool left) {
+static int64_t stride_of(const struct le_contract_axes *axes, int product, bool left) {
     return axes->count == 0 ? 1 : left ? axes->at[0].left[product] : axes->at[0].right[product];
 }
 
 /* A matrix of `rows` by `columns` elements. */
-static struct le_view view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
+static struct le_contract_view view_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
     if (column_stride == 1 || columns == 1) {
         int64_t stride = rows == 1 ? columns : row_stride;
         if (stride >= columns && stride >= 1 && stride <= INT_MAX)
-            return (struct le_view){.fits = true, .transposed = LE_BLAS_AS_IS, .stride = (int)stride};
+            return (struct le_contract_view){.fits = true, .transposed = LE_BLAS_AS_IS, .stride = (int)stride};
     }
     if (row_stride == 1 || rows == 1) {
         int64_t stride = columns == 1 ? rows : column_stride;
         if (stride >= rows && stride >= 1 && stride <= INT_MAX)
-            return (struct le_view){.fits = true, .transposed = LE_BLAS_TRANSPOSED, .stride = (int)stride};
+            return (struct le_contract_view){.fits = true, .transposed = LE_BLAS_TRANSPOSED, .stride = (int)stride};
     }
-    return (struct le_view){.fits = false};
+    return (struct le_contract_view){.fits = false};
 }
 
 bool le_contract_find_views(struct le_contract *c) {
@@ -279,7 +279,7 @@ static bool find_vector_views(struct le_contract *c) {
         int64_t step = stride_of(&c->terms, k, false);
         c->left_view[k] =
             view_of(c->rows.total, c->terms.total, stride_of(&c->rows, k, true), stride_of(&c->terms, k, true));
-        c->right_view[k] = (struct le_view){.fits = step >= 1 && step <= INT_MAX, .stride = (int)step};
+        c->right_view[k] = (struct le_contract_view){.fits = step >= 1 && step <= INT_MAX, .stride = (int)step};
         all = c->left_view[k].fits && c->right_view[k].fits;
     }
     int64_t step = c->rows.count ? c->rows.at[0].target : 1;
@@ -433,7 +433,7 @@ static void measure(struct le_contract *c) {
 
 /* Both factors are one matrix, and nothing is added: the result is its own transpose. */
 static bool is_symmetric(const struct le_contract *c) {
-    const struct le_operand *a = &c->left[0], *b = &c->right[0];
+    const struct le_contract_operand *a = &c->left[0], *b = &c->right[0];
     if (c->said.product_count != 1 || c->said.kept || c->vector || c->rows.total != c->columns.total ||
         a->value != b->value || a->offset != b->offset || c->rows.count != 1 || c->columns.count != 1)
         return false;

@@ -13,18 +13,18 @@
 
 /* One loop: its iterations, and how far each takes us, in elements: in each product's left and right, in the target,
  * and in what is kept of its old values. */
-struct le_axis {
+struct le_contract_axis {
     int64_t count, left[LE_TERMS_MAX], right[LE_TERMS_MAX], target, kept;
 };
-struct le_axes {
-    struct le_axis at[LEAT_RANK_MAX * 2];
+struct le_contract_axes {
+    struct le_contract_axis at[LEAT_RANK_MAX * 2];
     int count;
     int64_t total; /* iterations of all */
 };
 
 #define LE_HOSTS_MAX 4
 /* Where an operand's first element lies: offset, and so much for each loop of the host's around. */
-struct le_operand {
+struct le_contract_operand {
     int value;
     int64_t offset;
     struct {
@@ -35,7 +35,7 @@ struct le_operand {
 };
 
 /* How a BLAS reads a matrix. */
-struct le_view {
+struct le_contract_view {
     bool fits;
     int transposed; /* of CBLAS's enum */
     int stride;
@@ -43,9 +43,9 @@ struct le_view {
 
 struct le_contract {
     struct le_contraction said;
-    struct le_axes batch, rows, columns, terms;
-    struct le_operand left[LE_TERMS_MAX], right[LE_TERMS_MAX], target, kept;
-    struct le_view left_view[LE_TERMS_MAX], right_view[LE_TERMS_MAX];
+    struct le_contract_axes batch, rows, columns, terms;
+    struct le_contract_operand left[LE_TERMS_MAX], right[LE_TERMS_MAX], target, kept;
+    struct le_contract_view left_view[LE_TERMS_MAX], right_view[LE_TERMS_MAX];
     enum le_type factor_type, type; /* of the packed factors; of the sums, and the target */
     const struct le_blas *blas;     /* NULL: our own kernel, `products` */
     struct le_products products;    /* for a BLAS, what packs its factors */
@@ -69,7 +69,7 @@ bool le_contract_analyse(const struct le_specialised *s, const struct le_stage *
                          struct le_contract *contract);
 bool le_contract_find_views(struct le_contract *contract); /* false: no BLAS can work on what lies there */
 /* What a run knows: bytes from the value's first element to the operand's; a term's number, 1 for NULL. */
-int64_t le_contract_place(const struct le_specialised *s, const struct le_operand *operand);
+int64_t le_contract_place(const struct le_specialised *s, const struct le_contract_operand *operand);
 double le_contract_number(const struct le_specialised *s, const struct le_node *node, bool negative);
 /* Into the target's memory, which is there. */
 leat_status le_contract_run(struct leat_call *call, const struct le_contract *contract);

@@ -6,7 +6,7 @@
 
 struct reached {
     struct le_specialised *s;
-    const struct le_group *group;
+    const struct le_plan_step *group;
     struct {
         int readers; /* actions of the group that read what it makes */
         int last;    /* the last of them that was met */
@@ -148,7 +148,7 @@ static bool has_empty(const struct reached *r) {
     return false;
 }
 
-void le_find_reached(struct le_specialised *s, const struct le_group *g) {
+void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *g) {
     struct reached r = {.s = s, .group = g};
     if (!has_empty(&r))
         return;

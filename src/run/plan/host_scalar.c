@@ -9,9 +9,9 @@
 
 /* ---- code */
 
-static leat_status make_number(struct leat_call *call, struct le_number *n) {
+static leat_status make_number(struct leat_call *call, struct le_host_scalar *n) {
     struct le_specialised *s = call->specialised;
-    n->hold = (struct le_hold){0};
+    n->hold = (struct le_dependencies){0};
     le_arena_finish(&n->arena);
     const enum le_asking asking = s->plan->asking;
     if (setjmp(n->arena.failure)) {
@@ -25,7 +25,7 @@ static leat_status make_number(struct leat_call *call, struct le_number *n) {
                                .arena = &n->arena,
                                .merged_into = s->merged_into,
                                .merged_count = s->merged_count};
-    le_hold_on(&n->hold, &n->arena, s, n->node);
+    le_dependencies_add(&n->hold, &n->arena, s, n->node);
     s->plan->asking = LE_ASKING_NUMBER;
     leat_status status = le_kernel_scalar(&kernel, n->node, n->stored, &n->launch);
     s->plan->asking = asking;
@@ -38,15 +38,15 @@ static leat_status make_number(struct leat_call *call, struct le_number *n) {
     return status;
 }
 
-static struct le_number *find_number(struct le_plan *plan, struct le_node *node, enum le_type stored) {
-    struct le_number **place = &plan->numbers[node->id % LE_NUMBER_TABLE];
-    struct le_number *n = *place;
+static struct le_host_scalar *find_number(struct le_plan *plan, struct le_node *node, enum le_type stored) {
+    struct le_host_scalar **place = &plan->numbers[node->id % LE_NUMBER_TABLE];
+    struct le_host_scalar *n = *place;
     while (n && (n->node != node || n->stored != stored))
         n = n->next;
     if (n)
         return n;
-    n = LE_NEW(&plan->arena, struct le_number);
-    *n = (struct le_number){.next = *place, .node = node, .stored = stored};
+    n = LE_NEW(&plan->arena, struct le_host_scalar);
+    *n = (struct le_host_scalar){.next = *place, .node = node, .stored = stored};
     *place = n;
     return n;
 }
@@ -77,8 +77,8 @@ static leat_status work_out(struct leat_call *call, struct le_node *node, enum l
     struct le_specialised *s = call->specialised;
     if (lies_ready(s, node, stored, bits))
         return LEAT_OK;
-    struct le_number *n = find_number(s->plan, node, stored);
-    leat_status status = le_hold_is_good(&n->hold, s->plan) ? LEAT_OK : make_number(call, n);
+    struct le_host_scalar *n = find_number(s->plan, node, stored);
+    leat_status status = le_dependencies_hold(&n->hold, s->plan) ? LEAT_OK : make_number(call, n);
     return status == LEAT_OK ? le_perform_scalar(call, &n->launch, &n->code, bits, failed) : status;
 }
 
@@ -95,7 +95,7 @@ static leat_status number(struct leat_call *call, struct le_node *node, enum le_
     return status;
 }
 
-leat_status le_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
+leat_status le_host_scalar_get(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits) {
     return number(call, node, stored, bits, NULL);
 }
 
@@ -130,7 +130,7 @@ static void key_number(struct le_node *node, void *user) {
         s->plan->keyed[s->ir->values.at[node->value].symbol] = true;
 }
 
-static void add_used(struct le_group *g, struct le_used used) {
+static void add_used(struct le_plan_step *g, struct le_planned_number used) {
     for (int k = 0; k < g->used.count; k++)
         if (g->used.at[k].node == used.node && g->used.at[k].value == used.value)
             return;
@@ -145,7 +145,7 @@ static void use_scalar(struct le_node *node, void *user) {
     if (node->kind == LE_NODE_INDEX && s->ir->indices.at[node->index].host)
         value = s->ir->indices.at[node->index].host_value;
     if (value >= 0)
-        add_used(s->plan->planning, (struct le_used){.value = value, .bits = s->cells[value].scalar});
+        add_used(s->plan->planning, (struct le_planned_number){.value = value, .bits = s->cells[value].scalar});
 }
 
 static leat_status bring_about(struct leat_call *call, struct le_node *node, struct needed *n) {
@@ -167,7 +167,7 @@ static leat_status bring_about(struct leat_call *call, struct le_node *node, str
  * group that is planned makes itself, a reduction in a subscript, nobody knows before it has run. */
 struct known {
     const struct le_specialised *s;
-    const struct le_group *group; /* that is planned; NULL: none */
+    const struct le_plan_step *group; /* that is planned; NULL: none */
     bool asks, known;
 };
 
@@ -179,7 +179,7 @@ static void find_unknown(struct le_node *node, void *user) {
         k->known = false;
     if (!k->asks)
         return;
-    const struct le_group *g = k->s->plan->planning;
+    const struct le_plan_step *g = k->s->plan->planning;
     bool found = k->s->plan->asking == LE_ASKING_CODE && k->s->ir->values.at[node->value].stage < 0;
     for (int q = 0; g && q < g->used.count && !found; q++)
         found = g->used.at[q].node == node || g->used.at[q].value == node->value;
@@ -214,7 +214,7 @@ leat_status le_evaluate(void *user, struct le_node *node, int64_t *value) {
     if (status != LEAT_OK)
         space->failure = status;
     else if (s->plan->planning && n.from_array && !failed)
-        add_used(s->plan->planning, (struct le_used){.node = node, .value = -1, .bits = bits});
+        add_used(s->plan->planning, (struct le_planned_number){.node = node, .value = -1, .bits = bits});
     else if (s->plan->planning && !n.from_array)
         le_node_walk(s->ir, node, use_scalar, s);
     memcpy(value, &bits, sizeof bits);
@@ -237,12 +237,12 @@ leat_status le_evaluate_at_hand(void *user, struct le_node *node, int64_t *value
     struct at_hand h = {.s = call->specialised, .all = true};
     uint64_t bits = 0;
     le_node_walk(h.s->ir, node, find_far, &h);
-    leat_status status = h.all ? le_number(call, node, LE_I64, &bits) : LEAT_UNSUPPORTED;
+    leat_status status = h.all ? le_host_scalar_get(call, node, LE_I64, &bits) : LEAT_UNSUPPORTED;
     memcpy(value, &bits, sizeof bits);
     return status;
 }
 
-static bool is_same(struct leat_call *call, const struct le_used *u, leat_status *status) {
+static bool is_same(struct leat_call *call, const struct le_planned_number *u, leat_status *status) {
     uint64_t bits = 0;
     bool found = true;
     if (u->node) {
@@ -254,7 +254,7 @@ static bool is_same(struct leat_call *call, const struct le_used *u, leat_status
     return *status == LEAT_OK && found && bits == u->bits;
 }
 
-bool le_used_are_same(struct leat_call *call, const struct le_group *group, leat_status *status) {
+bool le_planned_numbers_are_same(struct leat_call *call, const struct le_plan_step *group, leat_status *status) {
     for (int k = 0; k < group->used.count; k++)
         if (!is_same(call, &group->used.at[k], status))
             return false;

@@ -96,7 +96,7 @@ static void read_statement(struct liveness *l, const struct le_ir_statement *st)
         le_node_walk(ir, st->value, read_number, l);
 }
 
-static void read_group(struct liveness *l, const struct le_group *g) {
+static void read_group(struct liveness *l, const struct le_plan_step *g) {
     for (int k = 0; k < g->statement_count; k++) {
         const struct le_ir_statement *st = &l->s->ir->statements.at[g->first_statement + k];
         if (!st->unchecked)
@@ -146,8 +146,8 @@ static int push_death(struct liveness *l, int value) {
 }
 
 /* What lives in `from` and not in `to`. */
-static struct le_deaths difference(struct liveness *l, struct set from, struct set to) {
-    struct le_deaths d = {.first = l->plan->deaths.count};
+static struct le_dying_values difference(struct liveness *l, struct set from, struct set to) {
+    struct le_dying_values d = {.first = l->plan->deaths.count};
     for (int w = 0; w < l->words; w++)
         for (uint64_t rest = from.words[w] & ~to.words[w]; rest; rest &= rest - 1)
             push_death(l, w * 64 + __builtin_ctzll(rest));
@@ -290,7 +290,7 @@ static void walk_action(struct liveness *l, int action) {
     }
 }
 
-void le_find_deaths(struct le_specialised *s) {
+void le_find_dying_values(struct le_specialised *s) {
     struct liveness l = {.s = s, .plan = s->plan, .words = s->ir->values.count / 64 + 1};
     l.now = new_set(&l);
     list_reads(&l);
@@ -302,7 +302,7 @@ void le_find_deaths(struct le_specialised *s) {
         walk_action(&l, k);
 }
 
-bool le_dies(const struct le_plan *plan, struct le_deaths deaths, int value) {
+bool le_value_dies(const struct le_plan *plan, struct le_dying_values deaths, int value) {
     for (int k = 0; k < deaths.count; k++)
         if (plan->deaths.at[deaths.first + k] == value)
             return true;

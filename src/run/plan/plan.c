@@ -50,8 +50,8 @@ static leat_status make_plan(struct leat_call *call) {
     plan->range_changed = LE_NEW_ARRAY(&plan->arena, indices, uint64_t);
     plan->layout_changed = LE_NEW_ARRAY(&plan->arena, values, uint64_t);
     le_list_actions(s);
-    le_find_deaths(s);
-    le_find_laid(call);
+    le_find_dying_values(s);
+    le_find_result_layouts(call);
     shape_inputs(call);
     leat_status status = plan_groups(call);
     return status == LEAT_OK ? le_keep_extents(call) : status;
@@ -97,7 +97,7 @@ static leat_status run_plan(struct leat_call *call, bool place) {
         return status;
     call->placed = place && call->specialised->plan->done == 0;
     for (int k = 0; k < call->want_count && call->placed; k++)
-        le_place_want(call, k);
+        le_result_place(call, k);
     return catch_out_of_memory(call, perform_all);
 }
 
@@ -135,7 +135,7 @@ leat_status le_plan_run(struct leat_call *call, bool only_plan) {
     if (status == LEAT_OK)
         return LEAT_OK;
     le_program_source(call->program);
-    le_drop_spares(s);
+    le_storage_drop_spares(s);
     call->stale |= status == LEAT_OUT_OF_MEMORY; /* the generator left its work space as it was */
     if (!planned) {
         le_plan_free(s->plan);

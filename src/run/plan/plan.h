@@ -15,16 +15,16 @@
 #include "run/context.h"
 #include "run/program.h"
 
-enum le_memory_plan {
-    LE_PLACE_NEW,  /* memory of its own */
-    LE_PLACE_COPY, /* the same, starting as a copy of the base */
-    LE_PLACE_BASE, /* the base's memory, if nobody else holds that when it runs: no action reads the base any more */
-    LE_PLACE_PART, /* the same; as the action itself reads the base where it writes, what it writes, a box, is made in
+enum le_storage_kind {
+    LE_STORAGE_NEW,  /* memory of its own */
+    LE_STORAGE_COPY, /* the same, starting as a copy of the base */
+    LE_STORAGE_BASE, /* the base's memory, if nobody else holds that when it runs: no action reads the base any more */
+    LE_STORAGE_PART, /* the same; as the action itself reads the base where it writes, what it writes, a box, is made in
                       other memory and copied over when all of it is there */
-    LE_PLACE_NONE  /* none: the action that reads it makes it, too, where it reads it */
+    LE_STORAGE_NONE  /* none: the action that reads it makes it, too, where it reads it */
 };
 /* A part of the plan's `deaths`. */
-struct le_deaths {
+struct le_dying_values {
     int first, count;
 };
 struct le_contract;
@@ -33,10 +33,10 @@ struct le_action {
     const struct le_stage *stage;
     const struct le_stage *made; /* the stage, or the same with what others of its group leave to it */
     int group;
-    enum le_memory_plan place;   /* of stage.target; EACH: of all pairs, but for `places` */
-    enum le_memory_plan *places; /* EACH: by pair */
-    bool none;                   /* an update over no values: it writes nothing */
-    bool whole;                  /* it writes all of its target: a base that it cannot take need not be copied */
+    enum le_storage_kind storage;   /* of stage.target; EACH: of all pairs, but for `places` */
+    enum le_storage_kind *storages; /* EACH: by pair */
+    bool none;                      /* an update over no values: it writes nothing */
+    bool whole;                     /* it writes all of its target: a base that it cannot take need not be copied */
     struct le_launches launches;
     struct le_cpu_code *codes;          /* by launch */
     const struct le_contract *contract; /* contraction.h: a library runs it, not launches; or NULL */
@@ -46,12 +46,12 @@ struct le_action {
     unsigned noted;    /* notes of this run that were passed on */
     int partner;       /* action: FOR, LOOP, BREAK, TEST: the END; IF: the ELSE; ELSE: the END; END: what it ends */
     int64_t next, end; /* FOR: the index's next value while it runs */
-    struct le_deaths dying;   /* values that no action after it reads, on the way to the next action */
-    struct le_deaths leaving; /* the same on the other way: where a loop is left or a branch skipped */
+    struct le_dying_values dying;   /* values that no action after it reads, on the way to the next action */
+    struct le_dying_values leaving; /* the same on the other way: where a loop is left or a branch skipped */
 };
 
 /* What a group, or a number's code, hangs on besides numbers: when one of them is newer than it, it is made again. */
-struct le_hold {
+struct le_dependencies {
     struct {
         const uint64_t **at;
         int count, capacity;
@@ -59,44 +59,44 @@ struct le_hold {
     uint64_t made, checked; /* times; made 0: not yet */
 };
 /* A number that was used for planning: a scalar value's bits, or what a node comes to. */
-struct le_used {
+struct le_planned_number {
     struct le_node *node; /* NULL: a scalar value */
     int value;
     uint64_t bits;
 };
-struct le_group {
+struct le_plan_step {
     struct le_arena *arena;               /* the plan's; in a block one of its own, emptied when it is planned again */
     bool inside;                          /* in a block */
     int first_statement, statement_count; /* whose ranges are found before the group is planned */
     int first_action, action_count;
-    struct le_hold hold;
+    struct le_dependencies hold;
     struct {
-        struct le_used *at;
+        struct le_planned_number *at;
         int count, capacity;
     } used; /* in blocks */
 };
 /* A node without indices of its own, ready to be computed again and again. */
-struct le_number {
-    struct le_number *next; /* of those in the same place of the table */
+struct le_host_scalar {
+    struct le_host_scalar *next; /* of those in the same place of the table */
     struct le_node *node;
     enum le_type stored;
     struct le_arena arena;
     struct le_launch launch;
     struct le_cpu_code code;
-    struct le_hold hold;
+    struct le_dependencies hold;
 };
 
 /* A number that lies in a device's memory: 8 bytes. */
-struct le_away {
+struct le_device_scalar {
     uint64_t at; /* address; 0: nowhere */
-    struct le_block *block;
+    struct le_allocation *allocation;
 };
 /* A value while a plan runs. */
 struct le_cell {
-    leat_array *array;   /* of rank > 0; retained */
-    leat_array *wanted;  /* where the caller wants it, if it is made right there; retained */
-    uint64_t scalar;     /* of rank 0, unless it is away */
-    struct le_away away; /* of rank 0: the device alone has it */
+    leat_array *array;            /* of rank > 0; retained */
+    leat_array *wanted;           /* where the caller wants it, if it is made right there; retained */
+    uint64_t scalar;              /* of rank 0, unless it is away */
+    struct le_device_scalar away; /* of rank 0: the device alone has it */
     bool ready;
 };
 
@@ -108,7 +108,7 @@ struct le_plan {
     struct le_layout *layouts; /* by value */
     struct le_action *actions; /* by stage that lives, in order */
     int action_count;
-    struct le_group *groups;
+    struct le_plan_step *groups;
     int group_count;
     bool has_blocks;
     int planned; /* groups that are planned, or passed if they stand in a block */
@@ -125,9 +125,9 @@ struct le_plan {
     /* when what a group may hang on was last changed: by symbol, index and value */
     uint64_t time, *shape_changed, *range_changed, *layout_changed;
     const struct le_stage *running;
-    struct le_group *planning; /* NULL: none that stands in a block */
+    struct le_plan_step *planning; /* NULL: none that stands in a block */
     enum le_asking asking;
-    struct le_number *numbers[LE_NUMBER_TABLE];
+    struct le_host_scalar *numbers[LE_NUMBER_TABLE];
     leat_array **moving;          /* room for the arrays of one MOVE */
     struct le_cell *moving_cells; /* the same for numbers */
 };
@@ -188,40 +188,40 @@ static inline bool le_stage_computes(const struct le_stage *stage) {
 }
 
 /* storage.c: memory for values. */
-int le_taken_base(const struct le_plan *plan, int value); /* the value whose memory it takes, if it may; -1: none */
+int le_storage_base(const struct le_plan *plan, int value); /* the value whose memory it takes, if it may; -1: none */
 
 /* result_memory.c */
 struct le_want;
-void le_find_laid(struct leat_call *call); /* the plan's `laid` */
+void le_find_result_layouts(struct leat_call *call); /* the plan's `laid` */
 /* What a plan hangs on besides: numbers, into out if that is not NULL; returns how many. */
-int le_laid_key(const struct leat_call *call, const struct le_want *want, int64_t *out);
-const struct le_layout *le_laid_of(const struct le_plan *plan, int value, int rank); /* NULL: it is dense */
-leat_status le_new_laid(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
-                        leat_array **array);
+int le_result_layout_key(const struct leat_call *call, const struct le_want *want, int64_t *out);
+const struct le_layout *le_result_layout(const struct le_plan *plan, int value, int rank); /* NULL: it is dense */
+leat_status le_result_array_new(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
+                                leat_array **array);
 /* A result that may be computed right where the caller wants it, apart from every input, goes there: a number, for
  * which no array is given, in a new one. */
-void le_place_want(struct leat_call *call, int want);
-void le_keep_views(struct leat_call *call); /* that it has made, after all was handed out */
+void le_result_place(struct leat_call *call, int want);
+void le_result_keep_views(struct leat_call *call); /* that it has made, after all was handed out */
 /* The array of rank 0 that the number is made in, in a run whose wants are placed; NULL: it has a place of its own. */
-const leat_array *le_wanted_number(const struct leat_call *call, int value);
+const leat_array *le_result_scalar(const struct leat_call *call, int value);
 
 /* liveness.c: where values die, for a plan whose actions are listed. */
-void le_find_deaths(struct le_specialised *s);
-bool le_dies(const struct le_plan *plan, struct le_deaths deaths, int value);
+void le_find_dying_values(struct le_specialised *s);
+bool le_value_dies(const struct le_plan *plan, struct le_dying_values deaths, int value);
 
 /* empty_ranges.c: sees to it that nothing fails that nobody reads, once the ranges of the group's statements are known.
  */
-void le_find_reached(struct le_specialised *s, const struct le_group *group);
+void le_find_empty_ranges(struct le_specialised *s, const struct le_plan_step *group);
 
 /* plan_group.c: lists the actions and groups; plans a group; sees to it that one in a block is planned for what is now.
  */
 void le_list_actions(struct le_specialised *s);
-leat_status le_plan_group(struct leat_call *call, struct le_group *group);
+leat_status le_plan_group(struct leat_call *call, struct le_plan_step *group);
 void le_plan_stop(struct le_plan *plan); /* memory ran out in the middle: nobody plans, nobody asks */
-leat_status le_reach_group(struct leat_call *call, struct le_group *group);
+leat_status le_reach_group(struct leat_call *call, struct le_plan_step *group);
 
 /* host_scalar.c: nodes without indices, but for those of FOR stages. */
-leat_status le_number(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits);
+leat_status le_host_scalar_get(struct leat_call *call, struct le_node *node, enum le_type stored, uint64_t *bits);
 /* An i64; not found, which is no error: its evaluation reads outside of an array. */
 leat_status le_number_if_any(struct leat_call *call, struct le_node *node, uint64_t *bits, bool *found);
 /* The same for planning: the group that is planned hangs on it, or the plan does. */
@@ -229,9 +229,10 @@ leat_status le_evaluate(void *call, struct le_node *node, int64_t *value);
 /* The same while an action runs: only numbers that the host has. It runs nothing, waits for nothing, and no plan
  * depends on it. */
 leat_status le_evaluate_at_hand(void *call, struct le_node *node, int64_t *value);
-bool le_used_are_same(struct leat_call *call, const struct le_group *group, leat_status *status);
-void le_hold_on(struct le_hold *hold, struct le_arena *arena, struct le_specialised *s, struct le_node *node);
-bool le_hold_is_good(struct le_hold *hold, const struct le_plan *plan);
+bool le_planned_numbers_are_same(struct leat_call *call, const struct le_plan_step *group, leat_status *status);
+void le_dependencies_add(struct le_dependencies *hold, struct le_arena *arena, struct le_specialised *s,
+                         struct le_node *node);
+bool le_dependencies_hold(struct le_dependencies *hold, const struct le_plan *plan);
 
 /* perform.c, control.c: runs the actions that have not run yet, up to that one, which stands outside of all blocks. */
 leat_status le_perform(struct leat_call *call, int until);
@@ -240,17 +241,18 @@ leat_status le_ensure_work(struct leat_call *call, size_t size_bytes);
 leat_status le_perform_action(struct leat_call *call, struct le_action *action);
 /* Of the stage, which may be NULL where none runs. */
 leat_status le_report_fault(struct leat_call *call, const struct le_stage *stage, const struct le_fault *fault);
-void le_tell_notes(struct leat_call *call, struct le_action *action, unsigned notes); /* each kind once a run */
+void le_report_notes(struct leat_call *call, struct le_action *action, unsigned notes); /* each kind once a run */
 /* failed: NULL, or where to say instead of an error that it read outside of an array. */
 leat_status le_perform_scalar(struct leat_call *call, const struct le_launch *launch, const struct le_cpu_code *code,
                               uint64_t *bits, bool *failed);
 
 /* storage.c, too */
-leat_status le_place_targets(struct leat_call *call, const struct le_action *action, bool zero);
-leat_status le_put_back(struct leat_call *call, const struct le_action *action, leat_status status); /* the part */
-leat_status le_move_values(struct leat_call *call, const struct le_action *action);
-void le_drop_values(struct leat_call *call, struct le_deaths deaths, bool in_loop);
-void le_drop_spares(struct le_specialised *s);
+leat_status le_storage_prepare(struct leat_call *call, const struct le_action *action, bool zero);
+leat_status le_storage_put_back(struct leat_call *call, const struct le_action *action,
+                                leat_status status); /* the part */
+leat_status le_storage_move(struct leat_call *call, const struct le_action *action);
+void le_storage_drop(struct leat_call *call, struct le_dying_values deaths, bool in_loop);
+void le_storage_drop_spares(struct le_specialised *s);
 
 void le_cells_clear(struct le_specialised *s);
 void le_cells_clear_computed(struct le_specialised *s);

@@ -25,10 +25,10 @@ struct lister {
 /* Statements before a block that have become part of others need their ranges, also when those are planned first. */
 static void add_bare_group(struct lister *l, int end) {
     struct le_plan *plan = l->plan;
-    plan->groups[plan->group_count++] = (struct le_group){.arena = &plan->arena,
-                                                          .first_statement = l->next_statement,
-                                                          .statement_count = end - l->next_statement,
-                                                          .first_action = plan->action_count};
+    plan->groups[plan->group_count++] = (struct le_plan_step){.arena = &plan->arena,
+                                                              .first_statement = l->next_statement,
+                                                              .statement_count = end - l->next_statement,
+                                                              .first_action = plan->action_count};
     l->next_statement = end;
 }
 
@@ -36,7 +36,7 @@ static void add_group(struct lister *l, const struct le_stage *stage) {
     struct le_plan *plan = l->plan;
     if (is_control(stage) && l->depth == 0 && stage->statement > l->next_statement)
         add_bare_group(l, stage->statement);
-    struct le_group *g = &plan->groups[plan->group_count++];
+    struct le_plan_step *g = &plan->groups[plan->group_count++];
     /* a LOOP leaves its statement to what computes the condition */
     int end = stage->kind == LE_STAGE_LOOP ? stage->statement : stage->statement + 1;
     g->arena = &plan->arena;
@@ -75,11 +75,11 @@ static void find_partner(struct lister *l, int action) {
 
 static void add_action(struct lister *l, const struct le_stage *stage) {
     struct le_plan *plan = l->plan;
-    const struct le_group *last = plan->group_count ? &plan->groups[plan->group_count - 1] : NULL;
+    const struct le_plan_step *last = plan->group_count ? &plan->groups[plan->group_count - 1] : NULL;
     bool same = last && !l->alone && !is_control(stage) && stage->statement < l->next_statement;
     if (!same)
         add_group(l, stage);
-    struct le_group *g = &plan->groups[plan->group_count - 1];
+    struct le_plan_step *g = &plan->groups[plan->group_count - 1];
     struct le_action *a = &plan->actions[plan->action_count];
     *a = (struct le_action){.stage = stage, .group = plan->group_count - 1};
     g->action_count++;
@@ -109,7 +109,7 @@ void le_list_actions(struct le_specialised *s) {
     struct lister l = {.plan = plan};
     int stages = s->ir->stages.count;
     plan->actions = LE_NEW_ARRAY(&plan->arena, stages, struct le_action);
-    plan->groups = LE_NEW_ARRAY(&plan->arena, 2 * stages + 1, struct le_group);
+    plan->groups = LE_NEW_ARRAY(&plan->arena, 2 * stages + 1, struct le_plan_step);
     plan->maker = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, int);
     l.open = LE_NEW_ARRAY(&plan->arena, stages + 1, int);
     for (int k = 0; k < stages; k++)
@@ -181,7 +181,7 @@ static void value_layout(struct le_specialised *s, int value) {
     if (v->stage < 0 || v->symbol < 0 || v->rank == 0)
         return;
     dense_layout(&s->plan->layouts[value], s->plan->space.shape[v->symbol], v->rank);
-    const struct le_layout *laid = le_laid_of(s->plan, value, v->rank);
+    const struct le_layout *laid = le_result_layout(s->plan, value, v->rank);
     if (laid)
         memcpy(s->plan->layouts[value].strides, laid->strides, sizeof laid->strides);
 }
@@ -189,7 +189,7 @@ static void value_layout(struct le_specialised *s, int value) {
 /* ---- what a plan hangs on */
 
 struct holder {
-    struct le_hold *hold;
+    struct le_dependencies *hold;
     struct le_arena *arena;
     struct le_specialised *s;
 };
@@ -220,12 +220,13 @@ static void hold_node(struct le_node *node, void *user) {
     hold_one(h, v->symbol >= 0 ? &plan->shape_changed[v->symbol] : &plan->layout_changed[v->id]);
 }
 
-void le_hold_on(struct le_hold *hold, struct le_arena *arena, struct le_specialised *s, struct le_node *node) {
+void le_dependencies_add(struct le_dependencies *hold, struct le_arena *arena, struct le_specialised *s,
+                         struct le_node *node) {
     struct holder h = {.hold = hold, .arena = arena, .s = s};
     le_node_walk(s->ir, node, hold_node, &h);
 }
 
-bool le_hold_is_good(struct le_hold *hold, const struct le_plan *plan) {
+bool le_dependencies_hold(struct le_dependencies *hold, const struct le_plan *plan) {
     if (hold->made == 0)
         return false;
     for (int k = 0; hold->checked != plan->time && k < hold->on.count; k++)
@@ -235,36 +236,36 @@ bool le_hold_is_good(struct le_hold *hold, const struct le_plan *plan) {
     return true;
 }
 
-static void hold_statement(struct le_specialised *s, struct le_group *g, const struct le_ir_statement *st) {
+static void hold_statement(struct le_specialised *s, struct le_plan_step *g, const struct le_ir_statement *st) {
     struct holder h = {.hold = &g->hold, .arena = g->arena, .s = s};
     for (int k = 0; k < st->access_count; k++)
         hold_one(&h, &s->plan->shape_changed[s->ir->accesses.at[st->first_access + k].symbol]);
     for (int k = 0; k < st->access_count; k++) {
         const struct le_ir_access *a = &s->ir->accesses.at[st->first_access + k];
         for (int d = 0; d < a->rank; d++)
-            le_hold_on(&g->hold, g->arena, s, a->subscripts[d]);
+            le_dependencies_add(&g->hold, g->arena, s, a->subscripts[d]);
     }
     for (int k = 0; k < st->size_count; k++)
-        le_hold_on(&g->hold, g->arena, s, st->sizes[k]);
+        le_dependencies_add(&g->hold, g->arena, s, st->sizes[k]);
 }
 
-static void hold_stage(struct le_specialised *s, struct le_group *g, const struct le_stage *stage) {
+static void hold_stage(struct le_specialised *s, struct le_plan_step *g, const struct le_stage *stage) {
     struct holder h = {.hold = &g->hold, .arena = g->arena, .s = s};
     if (stage->node)
-        le_hold_on(&g->hold, g->arena, s, stage->node);
+        le_dependencies_add(&g->hold, g->arena, s, stage->node);
     if (stage->product)
-        le_hold_on(&g->hold, g->arena, s, stage->product);
+        le_dependencies_add(&g->hold, g->arena, s, stage->product);
     for (int k = stage->sibling; k >= 0; k = s->ir->stages.at[k].sibling)
-        le_hold_on(&g->hold, g->arena, s, s->ir->stages.at[k].node); /* its code reads what they do */
+        le_dependencies_add(&g->hold, g->arena, s, s->ir->stages.at[k].node); /* its code reads what they do */
     for (int d = 0; d < stage->left_count; d++)
-        le_hold_on(&g->hold, g->arena, s, stage->left[d]);
+        le_dependencies_add(&g->hold, g->arena, s, stage->left[d]);
     for (int k = 0; k < stage->index_count; k++) {
         const struct le_range_nodes *r = &s->ir->indices.at[stage->indices[k]].range;
         struct le_node *bounds[] = {r->low, r->high, r->by};
         hold_one(&h, &s->plan->range_changed[stage->indices[k]]);
         for (size_t b = 0; b < ARRAY_LEN(bounds); b++)
             if (bounds[b])
-                le_hold_on(&g->hold, g->arena, s, bounds[b]);
+                le_dependencies_add(&g->hold, g->arena, s, bounds[b]);
     }
     if (stage->leader >= 0) {
         const struct le_plan *plan = s->plan;
@@ -294,32 +295,32 @@ static bool covers(const struct le_plan *plan, const struct le_ir *ir, const str
 }
 
 /* apart: whether the stage reads its base apart from what it writes; NULL: that is to be found out */
-static enum le_memory_plan place_of(const struct le_specialised *s, const struct le_action *action, int target,
-                                    int base, const bool *apart) {
+static enum le_storage_kind place_of(const struct le_specialised *s, const struct le_action *action, int target,
+                                     int base, const bool *apart) {
     if (base < 0 || s->ir->values.at[target].rank == 0)
-        return LE_PLACE_NEW;
-    bool ends = s->ir->values.at[base].stage >= 0 && le_dies(s->plan, action->dying, base);
-    if (ends && (action->none || (apart ? *apart : le_reads_apart(&s->plan->space, action->made, base))))
-        return LE_PLACE_BASE;
+        return LE_STORAGE_NEW;
+    bool ends = s->ir->values.at[base].stage >= 0 && le_value_dies(s->plan, action->dying, base);
+    if (ends && (action->none || (apart ? *apart : le_alias_is_safe(&s->plan->space, action->made, base))))
+        return LE_STORAGE_BASE;
     if (action->none)
-        return LE_PLACE_COPY;
+        return LE_STORAGE_COPY;
     if (action->whole)
-        return LE_PLACE_NEW;
-    return ends && le_writes_box(s->ir, action->stage) ? LE_PLACE_PART : LE_PLACE_COPY;
+        return LE_STORAGE_NEW;
+    return ends && le_alias_writes_box(s->ir, action->stage) ? LE_STORAGE_PART : LE_STORAGE_COPY;
 }
 
-static void find_places(struct le_specialised *s, struct le_group *g, struct le_action *action) {
+static void find_places(struct le_specialised *s, struct le_plan_step *g, struct le_action *action) {
     const struct le_stage *stage = action->stage;
     action->whole = stage->kind != LE_STAGE_EACH && !action->none &&
                     (s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
                      stage->kind == LE_STAGE_FILL || covers(s->plan, s->ir, action->made));
-    action->place = place_of(s, action, stage->target, stage->base, NULL);
-    action->places = LE_NEW_ARRAY(g->arena, stage->pair_count, enum le_memory_plan);
+    action->storage = place_of(s, action, stage->target, stage->base, NULL);
+    action->storages = LE_NEW_ARRAY(g->arena, stage->pair_count, enum le_storage_kind);
     if (stage->pair_count == 0)
         return;
-    const bool *apart = le_bases_apart(&s->plan->space, stage, g->arena);
+    const bool *apart = le_alias_safe_bases(&s->plan->space, stage, g->arena);
     for (int k = 0; k < stage->pair_count; k++)
-        action->places[k] = place_of(s, action, stage->pairs[k].target, stage->pairs[k].source, &apart[k]);
+        action->storages[k] = place_of(s, action, stage->pairs[k].target, stage->pairs[k].source, &apart[k]);
 }
 
 /* ---- bytes, for the ledger */
@@ -400,7 +401,7 @@ static const struct le_stage *alone(struct le_arena *arena, const struct le_stag
 
 /* ---- a group */
 
-static leat_status generate(struct leat_call *call, struct le_group *g, struct le_action *action) {
+static leat_status generate(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
     const struct le_stage *stage = action->made;
@@ -427,13 +428,13 @@ static leat_status generate(struct leat_call *call, struct le_group *g, struct l
         if (action->codes[k].scratch_bytes > plan->scratch_bytes)
             plan->scratch_bytes = action->codes[k].scratch_bytes;
     }
-    bool computes = action->launches.count > 0 || (action->device && action->place != LE_PLACE_NONE);
+    bool computes = action->launches.count > 0 || (action->device && action->storage != LE_STORAGE_NONE);
     action->bytes = stage->kind == LE_STAGE_FILL || !computes ? 0 : bytes_of(s, stage);
     return status;
 }
 
 /* What a library computes needs no kernel. */
-static bool contract(struct leat_call *call, struct le_group *g, struct le_action *action) {
+static bool contract(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     if (action->made->kind != LE_STAGE_CONTRACT || call->device)
         return false;
     action->contract = le_contract_plan(call, action->stage, g->arena);
@@ -444,7 +445,7 @@ static bool contract(struct leat_call *call, struct le_group *g, struct le_actio
     return true;
 }
 
-static leat_status plan_action(struct leat_call *call, struct le_group *g, struct le_action *action) {
+static leat_status plan_action(struct leat_call *call, struct le_plan_step *g, struct le_action *action) {
     struct le_specialised *s = call->specialised;
     const struct le_stage *stage = action->stage;
     if (!le_stage_computes(stage))
@@ -473,7 +474,7 @@ static bool same_range(const struct le_range *a, const struct le_range *b) {
            a->dynamic == b->dynamic && a->bounded == b->bounded;
 }
 
-static leat_status find_ranges(struct leat_call *call, struct le_group *g, const struct le_ir_statement *st) {
+static leat_status find_ranges(struct leat_call *call, struct le_plan_step *g, const struct le_ir_statement *st) {
     struct le_plan *plan = call->specialised->plan;
     struct le_space *space = &plan->space;
     struct le_range *old = LE_NEW_ARRAY(g->arena, st->all_count, struct le_range);
@@ -497,7 +498,7 @@ static leat_status find_ranges(struct leat_call *call, struct le_group *g, const
     return LEAT_OK;
 }
 
-static leat_status plan_now(struct leat_call *call, struct le_group *g) {
+static leat_status plan_now(struct leat_call *call, struct le_plan_step *g) {
     struct le_specialised *s = call->specialised;
     leat_status status = LEAT_OK;
     for (int k = 0; k < g->action_count; k++) {
@@ -510,7 +511,7 @@ static leat_status plan_now(struct leat_call *call, struct le_group *g) {
         status = st->unchecked ? LEAT_OK : find_ranges(call, g, st);
     }
     if (status == LEAT_OK)
-        le_find_reached(s, g);
+        le_find_empty_ranges(s, g);
     for (int k = 0; k < g->action_count && status == LEAT_OK; k++)
         status = plan_action(call, g, &s->plan->actions[g->first_action + k]);
     return status;
@@ -521,9 +522,9 @@ void le_plan_stop(struct le_plan *plan) {
     plan->asking = LE_ASKING_RANGES;
 }
 
-leat_status le_plan_group(struct leat_call *call, struct le_group *g) {
+leat_status le_plan_group(struct leat_call *call, struct le_plan_step *g) {
     struct le_plan *plan = call->specialised->plan;
-    g->hold = (struct le_hold){0};
+    g->hold = (struct le_dependencies){0};
     memset(&g->used, 0, sizeof g->used);
     if (g->inside && g->arena == &plan->arena) {
         g->arena = LE_NEW(&plan->arena, struct le_arena);
@@ -550,9 +551,9 @@ leat_status le_plan_group(struct leat_call *call, struct le_group *g) {
     return status;
 }
 
-leat_status le_reach_group(struct leat_call *call, struct le_group *g) {
+leat_status le_reach_group(struct leat_call *call, struct le_plan_step *g) {
     leat_status status = LEAT_OK;
-    if (le_hold_is_good(&g->hold, call->specialised->plan) && le_used_are_same(call, g, &status))
+    if (le_dependencies_hold(&g->hold, call->specialised->plan) && le_planned_numbers_are_same(call, g, &status))
         return LEAT_OK;
     if (status != LEAT_OK)
         return status;

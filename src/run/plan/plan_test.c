@@ -102,11 +102,13 @@ static const char *places(void) {
     const struct le_plan *plan = call->specialised->plan;
     text[0] = 0;
     for (int k = 0; k < plan->action_count; k++) {
-        static const char *const names[] = {
-            [LE_PLACE_NEW] = "new ", [LE_PLACE_COPY] = "copy ", [LE_PLACE_BASE] = "base ", [LE_PLACE_PART] = "part "};
+        static const char *const names[] = {[LE_STORAGE_NEW] = "new ",
+                                            [LE_STORAGE_COPY] = "copy ",
+                                            [LE_STORAGE_BASE] = "base ",
+                                            [LE_STORAGE_PART] = "part "};
         const struct le_action *a = &plan->actions[k];
         if (le_stage_computes(a->stage) && call->specialised->ir->values.at[a->stage->target].rank > 0)
-            strncat(text, names[a->place], sizeof text - strlen(text) - 1);
+            strncat(text, names[a->storage], sizeof text - strlen(text) - 1);
     }
     return text;
 }

@@ -25,7 +25,7 @@ static bool may_be_laid(const struct leat_call *call, const struct le_want *w) {
     return call->device && w->target && is_permuted(w->target) && le_device_can_write(w->target);
 }
 
-int le_laid_key(const struct leat_call *call, const struct le_want *w, int64_t *out) {
+int le_result_layout_key(const struct leat_call *call, const struct le_want *w, int64_t *out) {
     bool laid = may_be_laid(call, w);
     if (out)
         out[0] = laid;
@@ -47,7 +47,7 @@ static bool is_made_at_once(const struct le_specialised *s, int value) {
     return free;
 }
 
-void le_find_laid(struct leat_call *call) {
+void le_find_result_layouts(struct leat_call *call) {
     struct le_specialised *s = call->specialised;
     struct le_plan *plan = s->plan;
     plan->laid = LE_NEW_ARRAY(&plan->arena, s->ir->values.count, const struct le_layout *);
@@ -64,7 +64,7 @@ void le_find_laid(struct leat_call *call) {
     }
 }
 
-const struct le_layout *le_laid_of(const struct le_plan *plan, int value, int rank) {
+const struct le_layout *le_result_layout(const struct le_plan *plan, int value, int rank) {
     const struct le_layout *laid = plan->laid[value];
     size_t size_bytes = (size_t)rank * sizeof *laid->shape;
     return laid && memcmp(laid->shape, plan->layouts[value].shape, size_bytes) == 0 ? laid : NULL;
@@ -72,8 +72,8 @@ const struct le_layout *le_laid_of(const struct le_plan *plan, int value, int ra
 
 /* ---- memory */
 
-leat_status le_new_laid(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
-                        leat_array **array) {
+leat_status le_result_array_new(struct leat_call *call, enum le_type type, int rank, const struct le_layout *laid,
+                                leat_array **array) {
     int64_t shape[LEAT_RANK_MAX];
     int axes[LEAT_RANK_MAX];
     leat_array *dense;
@@ -113,9 +113,9 @@ static int find_placed(const struct leat_call *call, int want) {
     if (!w->target || w->target->rank == 0 || value < 0 || le_is_complex_result(s, w->symbol) ||
         (call->device && !le_device_can_write(w->target)))
         return -1;
-    if (!le_array_is_contiguous(w->target) && !le_laid_of(s->plan, value, w->target->rank))
+    if (!le_array_is_contiguous(w->target) && !le_result_layout(s->plan, value, w->target->rank))
         return -1;
-    for (int base = value; base >= 0; base = le_taken_base(s->plan, value))
+    for (int base = value; base >= 0; base = le_storage_base(s->plan, value))
         value = base;
     if (!le_maker_of(s->plan, value) || is_target_bound(call, w->target))
         return -1;
@@ -137,7 +137,7 @@ static int find_number(const struct leat_call *call, int want) {
     return may_be && fits ? value : -1;
 }
 
-const leat_array *le_wanted_number(const struct leat_call *call, int value) {
+const leat_array *le_result_scalar(const struct leat_call *call, int value) {
     for (int k = 0; k < call->want_count && call->placed; k++)
         if (call->wants[k].number == value)
             return call->wants[k].target ? call->wants[k].target : call->wants[k].result;
@@ -145,7 +145,7 @@ const leat_array *le_wanted_number(const struct leat_call *call, int value) {
 }
 
 /* In a steady call it is where it was. */
-void le_place_want(struct leat_call *call, int want) {
+void le_result_place(struct leat_call *call, int want) {
     const struct le_specialised *s = call->specialised;
     struct le_want *w = &call->wants[want];
     if (!call->steady) {
@@ -166,7 +166,7 @@ void le_place_want(struct leat_call *call, int want) {
         le_errors_clear();
 }
 
-void le_keep_views(struct leat_call *call) {
+void le_result_keep_views(struct leat_call *call) {
     const struct le_specialised *s = call->specialised;
     for (int k = 0; k < call->want_count && call->placed; k++) {
         struct le_want *w = &call->wants[k];

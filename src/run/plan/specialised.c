@@ -44,7 +44,7 @@ static leat_status specialise(struct leat_call *call, struct le_specialised *s) 
     struct le_tree *typed = le_specialise(&s->arena, call->program->tree, s->inputs);
     s->typed = typed;
     s->real_inputs = s->inputs;
-    s->tree = typed ? le_split(&s->arena, typed, &s->real_inputs) : NULL;
+    s->tree = typed ? le_complex_split(&s->arena, typed, &s->real_inputs) : NULL;
     if (s->tree)
         list_real(s);
     if (s->tree)
@@ -153,7 +153,7 @@ void le_plan_free(struct le_plan *plan) {
         if (plan->groups[k].arena != &plan->arena)
             le_arena_finish(plan->groups[k].arena);
     for (int k = 0; k < LE_NUMBER_TABLE; k++)
-        for (struct le_number *n = plan->numbers[k]; n; n = n->next)
+        for (struct le_host_scalar *n = plan->numbers[k]; n; n = n->next)
             le_arena_finish(&n->arena);
     le_arena_finish(&plan->arena);
     le_free(plan);
@@ -170,7 +170,7 @@ void le_cells_clear(struct le_specialised *s) {
 /* Computed arrays go back at once; what the caller bound stays bound. */
 void le_cells_clear_computed(struct le_specialised *s) {
     for (int k = 0; k < s->ir->values.count; k++) {
-        s->cells[k].away = (struct le_away){0};
+        s->cells[k].away = (struct le_device_scalar){0};
         if (s->ir->values.at[k].stage < 0)
             continue;
         le_array_free(s->cells[k].array);
@@ -183,9 +183,9 @@ void le_cells_clear_computed(struct le_specialised *s) {
 void le_specialised_free(struct le_specialised *s) {
     if (!s)
         return;
-    le_unbind_parts(s);
+    le_complex_unbind(s);
     le_cells_clear(s);
-    le_drop_spares(s);
+    le_storage_drop_spares(s);
     le_plan_free(s->plan);
     le_free(s->work);
     le_free(s->extents);
@@ -233,7 +233,7 @@ static int extents_of(struct leat_call *call, int64_t *out) {
         }
     }
     for (int k = 0; k < call->want_count; k++)
-        n += le_laid_key(call, &call->wants[k], out ? out + n : NULL);
+        n += le_result_layout_key(call, &call->wants[k], out ? out + n : NULL);
     return n;
 }
 

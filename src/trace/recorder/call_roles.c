@@ -47,7 +47,7 @@ static const struct {
              {"StreamSynchronize", LE_PLACE_SYNC_STREAM},  {"CtxSynchronize", LE_PLACE_SYNC_CONTEXT},
              {"DeviceSynchronize", LE_PLACE_SYNC_CONTEXT}, {"ThreadSynchronize", LE_PLACE_SYNC_CONTEXT}};
 
-uint16_t le_call_place(const char *function_name) {
+uint16_t le_call_roles(const char *function_name) {
     static const struct {
         const char *name;
         uint16_t place;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum le_call_place {
+enum le_call_roles {
     LE_PLACE_ORIGIN = 1,   /* keeps where it was made: launches, copies, waits, memory, loading, graphs */
     LE_PLACE_UPLOAD = 2,   /* copies bytes from the host's memory to a device: (to, from, bytes) */
     LE_PLACE_DOWNLOAD = 4, /* the other way round */
@@ -25,7 +25,7 @@ enum le_call_place {
     LE_PLACE_CAPTURE_BEGIN = 8192,
     LE_PLACE_CAPTURE_END = 16384
 };
-uint16_t le_call_place(const char *function_name); /* 0: nothing */
+uint16_t le_call_roles(const char *function_name); /* 0: nothing */
 
 /* Is it `base`, but for what stands for its version? */
 bool le_call_is(const char *function_name, const char *base);

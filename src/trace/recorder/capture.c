@@ -212,7 +212,7 @@ static void enable_domain(struct le_capture *capture, const struct le_cupti *cup
     uint16_t *places = capture->places[domain == LE_CUPTI_DOMAIN_RUNTIME];
     const char *name;
     for (uint32_t id = 0; le_call_next(cupti, domain, &id, &name) && id < LE_CAPTURE_FUNCTIONS;) {
-        uint16_t place = le_call_place(name);
+        uint16_t place = le_call_roles(name);
         if (!capture->profiler_switched)
             place &= (uint16_t) ~(LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);
         bool transfers = place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD | LE_PLACE_EITHER);

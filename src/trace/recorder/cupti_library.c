@@ -31,14 +31,14 @@ static const struct le_library_symbol symbols[] = {
 };
 
 struct offer {
-    struct le_cupti_door *door;
+    struct le_cupti_library *door;
     le_cupti_take *take;
     void *user;
 };
 
 static bool take(void *user, struct le_search *search, const char *name, const char *path, void *library) {
     const struct offer *offer = user;
-    struct le_cupti_door *door = offer->door;
+    struct le_cupti_library *door = offer->door;
     (void)name;
     door->library = library;
     const struct le_library_symbol *missing =
@@ -55,14 +55,14 @@ static bool take(void *user, struct le_search *search, const char *name, const c
     return false;
 }
 
-bool le_cupti_door_open(struct le_cupti_door *door, le_cupti_take *offered, void *user) {
+bool le_cupti_library_open(struct le_cupti_library *door, le_cupti_take *offered, void *user) {
     struct offer offer = {.door = door, .take = offered, .user = user};
     const struct le_search_request request = {
         .what = "libcupti", .names = names, .below = below, .load = true, .take = take, .user = &offer};
     struct le_search search = {.reason =
                                    "CUPTI was not found; install the CUDA toolkit or the package nvidia-cuda-cupti, or "
                                    "set LEAT_CUDA_PATH to its folder"};
-    *door = (struct le_cupti_door){.version = 0};
+    *door = (struct le_cupti_library){.version = 0};
     bool found = le_search_run(&search, &request, places);
     snprintf(door->reason, sizeof door->reason, "%.255s", search.reason);
     return found;

@@ -6,7 +6,7 @@
 #include "trace/recorder/cupti.h"
 #include <stdbool.h>
 
-struct le_cupti_door {
+struct le_cupti_library {
     struct le_cupti table;
     void *library;
     uint32_t version; /* 28, 130001 */
@@ -14,6 +14,6 @@ struct le_cupti_door {
 };
 
 /* Whether a library, whose table is filled, will do. If not, it writes the reason, and the search goes on. */
-typedef bool le_cupti_take(void *user, struct le_cupti_door *door);
-bool le_cupti_door_open(struct le_cupti_door *door, le_cupti_take *take, void *user);
+typedef bool le_cupti_take(void *user, struct le_cupti_library *door);
+bool le_cupti_library_open(struct le_cupti_library *door, le_cupti_take *take, void *user);
 #endif

@@ -162,13 +162,13 @@ int InitializeInjection(void) {
 
 /* ---- NVTX's ranges are CUPTI's to record: it is told where NVTX is. */
 
-static bool start_nvtx(void *user, struct le_cupti_door *door) {
+static bool start_nvtx(void *user, struct le_cupti_library *door) {
     int (*start)(void *get_export_table) = NULL;
     *(void **)&start = dlsym(door->library, "InitializeInjectionNvtx2");
     return start && start(user) == 1;
 }
 
 int InitializeInjectionNvtx2(void *get_export_table) {
-    struct le_cupti_door door;
-    return le_cupti_door_open(&door, start_nvtx, get_export_table);
+    struct le_cupti_library door;
+    return le_cupti_library_open(&door, start_nvtx, get_export_table);
 }

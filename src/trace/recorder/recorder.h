@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 struct le_recorder {
-    struct le_cupti_door door;
+    struct le_cupti_library door;
     le_cupti_subscriber subscriber;
     bool has_cupti;          /* the door's table may be called, and records are coming */
     bool is_paused;          /* until cuProfilerStart */

@@ -38,7 +38,7 @@ static const char *result_text(const struct le_cupti *cupti, le_cupti_result res
 }
 
 /* Another library may do where this one cannot be used; where it is another profiler's, none will. */
-static bool take_library(void *user, struct le_cupti_door *door) {
+static bool take_library(void *user, struct le_cupti_library *door) {
     struct le_recorder *recorder = user;
     const struct le_cupti *cupti = &door->table;
     le_cupti_result result = cupti->subscribe(&recorder->subscriber, le_capture_call, &recorder->capture);
@@ -56,7 +56,7 @@ static bool take_library(void *user, struct le_cupti_door *door) {
 }
 
 bool le_recorder_find_cupti(struct le_recorder *recorder) {
-    if (!le_cupti_door_open(&recorder->door, take_library, recorder))
+    if (!le_cupti_library_open(&recorder->door, take_library, recorder))
         snprintf(recorder->note, sizeof recorder->note, "nothing was recorded: %s", recorder->door.reason);
     if (recorder->has_cupti && recorder->door.table.set_thread_id_type)
         recorder->door.table.set_thread_id_type(LE_CUPTI_THREAD_SYSTEM);

@@ -49,7 +49,7 @@ bool le_selection_leaves_out(const char *function_name) {
 
 static bool is_left_out(const struct le_selection *selection, const char *function_name) {
     return le_selection_leaves_out(function_name) ||
-           (selection->graphs_only && le_call_place(function_name) & LE_PLACE_LAUNCH);
+           (selection->graphs_only && le_call_roles(function_name) & LE_PLACE_LAUNCH);
 }
 
 static void find(struct le_selection *selection, const struct le_cupti *cupti, le_cupti_domain domain) {

@@ -53,9 +53,9 @@ static uint32_t python_place(struct le_sources *sources, const struct le_python_
     uint32_t number = le_source_table_find(sources->table, frame->key);
     if (number)
         return number;
-    struct le_source_place place;
+    struct le_source_location place;
     le_python_describe(&sources->python, frame, &place);
-    return le_source_table_place(sources->table, frame->key, &place);
+    return le_source_table_locate(sources->table, frame->key, &place);
 }
 
 /* False: the thread runs no Python. */
@@ -112,9 +112,9 @@ static uint32_t native_place(struct le_source_table *table, uintptr_t address, b
     uint64_t key = le_source_key(LE_KEY_ADDRESS, &address, sizeof address);
     uint32_t known = le_source_table_find(table, key);
     if (!known) {
-        struct le_source_place place;
+        struct le_source_location place;
         le_symbol_find(address, &place);
-        uint32_t number = le_source_table_place(table, le_source_key(LE_KEY_PLACE, &address, sizeof address), &place);
+        uint32_t number = le_source_table_locate(table, le_source_key(LE_KEY_PLACE, &address, sizeof address), &place);
         known = number << 1 | le_symbol_is_runtime(&place.function);
         le_source_table_set(table, key, known);
     }

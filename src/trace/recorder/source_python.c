@@ -153,7 +153,7 @@ static void read_string(const struct le_python_layout *layout, const char *strin
 }
 
 void le_python_describe(const struct le_python *python, const struct le_python_frame *frame,
-                        struct le_source_place *place) {
+                        struct le_source_location *place) {
     const struct le_python_layout *layout = &python->layout;
     const char *lines = pointer_at(frame->code, layout->code_lines);
     read_string(layout, pointer_at(frame->code, layout->code_name), &place->function);

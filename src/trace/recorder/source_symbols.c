@@ -124,7 +124,7 @@ static void print_address(uintptr_t address, struct le_source_text *text) {
     text->length = (uint32_t)length;
 }
 
-void le_symbol_find(uintptr_t return_address, struct le_source_place *place) {
+void le_symbol_find(uintptr_t return_address, struct le_source_location *place) {
     struct module module;
     struct file file;
     uintptr_t address = return_address - 1; /* in the call */

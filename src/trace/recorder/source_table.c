@@ -161,7 +161,7 @@ static uint32_t intern_text(struct le_source_table *table, const struct le_sourc
     return id;
 }
 
-uint32_t le_source_table_place(struct le_source_table *table, uint64_t key, const struct le_source_place *place) {
+uint32_t le_source_table_locate(struct le_source_table *table, uint64_t key, const struct le_source_location *place) {
     pthread_mutex_lock(&table->lock);
     uint32_t number = le_source_table_find(table, key); /* another thread may have been faster */
     if (!number && has_room(table)) {

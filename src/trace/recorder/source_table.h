@@ -26,7 +26,7 @@ struct le_source_text {
     uint32_t length; /* 0: not known */
     char bytes[LE_SOURCE_TEXT_BYTES];
 };
-struct le_source_place {
+struct le_source_location {
     struct le_source_text function, file;
     uint32_t line, language;
 };
@@ -50,7 +50,7 @@ void le_source_table_set(struct le_source_table *table, uint64_t key, uint32_t v
 bool le_source_table_is_full(const struct le_source_table *table);
 
 /* The number of a place, which key finds from now on; 0: full. */
-uint32_t le_source_table_place(struct le_source_table *table, uint64_t key, const struct le_source_place *place);
+uint32_t le_source_table_locate(struct le_source_table *table, uint64_t key, const struct le_source_location *place);
 /* The number of the source that is at places[0], called from places[1], ...; key finds it from now on. 0: full. */
 uint32_t le_source_table_chain(struct le_source_table *table, uint64_t key, const uint32_t *places, int count);
 /* The same of addresses that the writer looks into later. */

@@ -22,8 +22,8 @@ static void print_finding(struct le_report *report, const struct le_finding *fin
     le_output_text(output, finding->title);
     le_output_format(output, "\n    %s, %s", finding->rule, le_confidence_name(finding->confidence));
     if (finding->gain_ns)
-        le_output_format(output, "; gains at most %s, %s of the run", le_figure_time(report->arena, finding->gain_ns),
-                         le_figure_part(report->arena, finding->gain_ns, wall_ns));
+        le_output_format(output, "; gains at most %s, %s of the run", le_format_time(report->arena, finding->gain_ns),
+                         le_format_percent(report->arena, finding->gain_ns, wall_ns));
     if (report->index->processes.count > 1)
         le_output_format(output, "; process %u", (unsigned)process->id);
     le_output_text(output, "\n");

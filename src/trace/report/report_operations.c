@@ -249,7 +249,7 @@ static const char *shown_source(struct le_report *report, struct shown *shown, i
 static void write_lines(struct le_report *report, int device_width) {
     const struct le_index *index = report->index;
     struct shown *shown = LE_NEW(report->arena, struct shown);
-    shown->places = le_user_places(index, report->arena);
+    shown->places = le_user_sources(index, report->arena);
     for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
         struct line line = line_of(index, k);
         const char *name = shown_name(report, shown, line.operation->name);

@@ -8,11 +8,11 @@
 enum { DEVICES_SHOWN = 16, KERNELS_SHOWN = 5, LABEL_WIDTH = 14, NAME_WIDTH = 60 };
 
 static const char *time_text(struct le_report *report, uint64_t time_ns) {
-    return le_figure_time(report->arena, time_ns);
+    return le_format_time(report->arena, time_ns);
 }
 
 static const char *part_text(struct le_report *report, uint64_t part, uint64_t whole) {
-    return le_figure_part(report->arena, part, whole);
+    return le_format_percent(report->arena, part, whole);
 }
 
 static void label(struct le_report *report, const char *text) {
@@ -87,7 +87,7 @@ static void print_idle(struct le_report *report, const struct le_device_time *ti
     enum le_host_state order[LE_HOST_STATES];
     int count = order_states(time, order);
     time_line(report, "  idle", time->idle_ns, time->wall_ns);
-    le_output_format(report->output, "   in %s gap%s%s\n", le_figure_count(report->arena, time->gaps),
+    le_output_format(report->output, "   in %s gap%s%s\n", le_format_count(report->arena, time->gaps),
                      time->gaps == 1 ? "" : "s", count ? ", while the host was" : "");
     for (int k = 0; k < count; k++) {
         le_output_text(report->output, "    ");
@@ -133,7 +133,7 @@ static void print_kernels(struct le_report *report, const struct le_named_times 
             continue;
         }
         time_line(report, shown++ ? "" : "kernels", group->total_ns, total_ns);
-        le_output_format(report->output, "   %s x %s  ", le_figure_count(report->arena, group->count),
+        le_output_format(report->output, "   %s x %s  ", le_format_count(report->arena, group->count),
                          time_text(report, group->total_ns / group->count));
         le_output_text(report->output, short_name(report, name));
         le_output_text(report->output, "\n");
@@ -152,7 +152,7 @@ static void print_graphs(struct le_report *report, const struct le_named_times *
             continue;
         label(report, "graphs");
         le_output_right(report->output, time_text(report, group->total_ns), 9);
-        le_output_format(report->output, "%8s   %s x %s\n", "", le_figure_count(report->arena, group->count),
+        le_output_format(report->output, "%8s   %s x %s\n", "", le_format_count(report->arena, group->count),
                          time_text(report, group->total_ns / group->count));
     }
 }
@@ -167,10 +167,10 @@ static void print_copies(struct le_report *report, const struct le_named_times *
         label(report, first ? "copies" : "");
         first = false;
         le_output_right(report->output, time_text(report, group->total_ns), 9);
-        le_output_right(report->output, le_figure_bytes(report->arena, group->bytes), 9);
-        le_output_format(report->output, "  %s x %s at %s  ", le_figure_count(report->arena, group->count),
-                         le_figure_bytes(report->arena, group->bytes / group->count),
-                         le_figure_rate(report->arena, group->bytes, group->total_ns));
+        le_output_right(report->output, le_format_bytes(report->arena, group->bytes), 9);
+        le_output_format(report->output, "  %s x %s at %s  ", le_format_count(report->arena, group->count),
+                         le_format_bytes(report->arena, group->bytes / group->count),
+                         le_format_rate(report->arena, group->bytes, group->total_ns));
         le_output_text(report->output, name);
         le_output_text(report->output, "\n");
     }
@@ -272,7 +272,7 @@ static void print_overview(struct le_report *report, const struct le_findings *f
 leat_status le_report_overview(struct le_report *report) {
     struct le_findings findings;
     if (report->format == LEAT_REPORT_CSV)
-        return le_fail_at(LEAT_INVALID, (struct le_place){0}, "ask for the summary, the operations or the findings",
+        return le_fail_at(LEAT_INVALID, (struct le_location){0}, "ask for the summary, the operations or the findings",
                           "the overview is not available as CSV");
     leat_status status = le_report_find(report, &findings);
     if (status)

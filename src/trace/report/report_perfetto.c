@@ -202,7 +202,7 @@ static void add_ranges(struct le_report *report) {
 static void add_calls(struct le_report *report) {
     const struct le_index *index = report->index;
     struct le_shown *shown = LE_NEW(report->arena, struct le_shown);
-    const int32_t *places = le_user_places(index, report->arena);
+    const int32_t *places = le_user_sources(index, report->arena);
     for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++) {
         int32_t place = index->calls.at[k].source == LE_NONE ? LE_NONE : places[index->calls.at[k].source];
         const char **known = le_shown_text(report, shown, place);

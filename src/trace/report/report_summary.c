@@ -22,10 +22,10 @@ static void print_group(struct le_report *report, const char *type, const struct
     const uint64_t times[] = {group->total_ns / group->count, group->least_ns, group->most_ns};
     le_output_left(output, type, 14);
     le_output_fixed(output, share(group->total_ns, total_ns), 2, 9);
-    le_output_right(output, le_figure_time(report->line_arena, group->total_ns), 10);
-    le_output_right(output, le_figure_count(report->line_arena, group->count), 12);
+    le_output_right(output, le_format_time(report->line_arena, group->total_ns), 10);
+    le_output_right(output, le_format_count(report->line_arena, group->count), 12);
     for (size_t k = 0; k < ARRAY_LEN(times); k++)
-        le_output_right(output, le_figure_time(report->line_arena, times[k]), 10);
+        le_output_right(output, le_format_time(report->line_arena, times[k]), 10);
     le_output_text(output, "  ");
     le_output_text(output, le_report_name(report->line_arena, report->index->texts.at[group->name]));
     le_output_text(output, "\n");

@@ -124,7 +124,7 @@ static void draw_axis(struct picture *picture, int top, int bottom) {
         double x = x_of(picture, picture->start_ns + at);
         le_output_format(output, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" class=\"grid\"/>\n", x, x, top,
                          bottom);
-        text_at(picture, x, top - 4, "dim", "middle", at ? le_figure_time(picture->report->arena, at) : "0");
+        text_at(picture, x, top - 4, "dim", "middle", at ? le_format_time(picture->report->arena, at) : "0");
     }
 }
 
@@ -196,9 +196,9 @@ static void draw_use(struct picture *picture, int32_t device) {
     if (!picture->is_measured)
         find_use(picture, device, &use, &time);
     heading(picture, le_arena_format(report->arena, "%s: busy %s, %s of %s", le_report_device(report, device),
-                                     le_figure_time(report->arena, time.busy_ns),
-                                     le_figure_part(report->arena, time.busy_ns, time.wall_ns),
-                                     le_figure_time(report->arena, time.wall_ns)));
+                                     le_format_time(report->arena, time.busy_ns),
+                                     le_format_percent(report->arena, time.busy_ns, time.wall_ns),
+                                     le_format_time(report->arena, time.wall_ns)));
     lane_label(picture, USE_HEIGHT, "busy, idle by cause");
     for (size_t k = 0; k < ARRAY_LEN(legend); k++)
         draw_layer(picture, &use, legend[k].state, base);
@@ -219,9 +219,9 @@ static void tell_run(struct le_report *report, const struct run *run) {
         name = shortened(report, le_report_name(report->line_arena, report->index->texts.at[run->name]), 80);
     le_output_xml(report->output, name);
     le_output_text(report->output, ": ");
-    le_output_text(report->output, le_figure_count(report->line_arena, run->count));
+    le_output_text(report->output, le_format_count(report->line_arena, run->count));
     le_output_text(report->output, " x, ");
-    le_output_text(report->output, le_figure_time(report->line_arena, run->time_ns));
+    le_output_text(report->output, le_format_time(report->line_arena, run->time_ns));
 }
 
 /* There may be millions of them. */
@@ -398,7 +398,7 @@ static void list_findings(struct picture *picture, const struct le_findings *fin
     for (int k = 0; k < findings->count && k < FINDINGS_SHOWN; k++) {
         const struct le_finding *finding = &findings->at[k];
         const char *gain = finding->gain_ns ? le_arena_format(report->arena, " (at most %s)",
-                                                              le_figure_time(report->arena, finding->gain_ns))
+                                                              le_format_time(report->arena, finding->gain_ns))
                                             : "";
         number_at(picture, 18, picture->y + 8, k + 1);
         text_at(picture, 32, picture->y + 12, "label", "start",
@@ -469,7 +469,7 @@ static const char *title_of(struct le_report *report) {
                            ? le_arena_format(report->arena, " and %d more processes", (int)index->processes.count - 1)
                            : "";
     return le_arena_format(report->arena, "%s%s: %s", *command ? shortened(report, command, 90) : "a trace", more,
-                           le_figure_time(report->arena, index->end_ns - index->start_ns));
+                           le_format_time(report->arena, index->end_ns - index->start_ns));
 }
 
 static void draw_frame(struct picture *picture, int end, int height) {

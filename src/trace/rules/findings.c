@@ -22,10 +22,10 @@ static int compare(const void *a_, const void *b_) {
 enum scope { DEVICE = 1, PROCESS = 2 };
 
 /* Those that ask about one of the scopes. What a rule works out for itself goes when it is done. */
-static void ask_rules(struct le_scene *scene, unsigned scopes, struct le_arena *passing) {
+static void ask_rules(struct le_rule_input *scene, unsigned scopes, struct le_arena *passing) {
     static const struct {
         enum scope scope;
-        void (*ask)(struct le_scene *);
+        void (*ask)(struct le_rule_input *);
     } rules[] = {
 #define LE_RULE(name, scope, function) {scope, function},
 #include "trace/rules/rules.def"
@@ -37,19 +37,19 @@ static void ask_rules(struct le_scene *scene, unsigned scopes, struct le_arena *
             continue;
         scene->names_device = rules[k].scope == DEVICE && scene->index->devices.count > 1;
         rules[k].ask(scene);
-        le_scene_drop(scene);
+        le_rule_input_drop(scene);
         le_arena_finish(passing);
     }
 }
 
-static void ask_about_process(struct le_scene *scene, struct le_arena *of_device, struct le_arena *passing) {
+static void ask_about_process(struct le_rule_input *scene, struct le_arena *of_device, struct le_arena *passing) {
     struct le_device_parts parts = le_device_parts_of(&scene->owners, scene->process, scene->scratch);
     if (parts.count == 1) {
         ask_rules(scene, DEVICE | PROCESS, passing);
         return;
     }
     for (int32_t part = 0; part < parts.count; part++) {
-        struct le_scene on = le_scene_on(scene, &parts, part, of_device);
+        struct le_rule_input on = le_rule_input_for_device(scene, &parts, part, of_device);
         ask_rules(&on, DEVICE, passing);
         le_arena_finish(of_device);
     }
@@ -62,12 +62,12 @@ enum { ARENAS = 4 };
 
 static void ask_about_all(const struct le_index *index, struct le_arena *arena, struct le_arena *arenas,
                           struct le_findings *findings) {
-    struct le_scene whole = {.index = index, .arena = arena, .scratch = &arenas[0], .findings = findings};
-    le_scene_begin(&whole);
+    struct le_rule_input whole = {.index = index, .arena = arena, .scratch = &arenas[0], .findings = findings};
+    le_rule_input_init(&whole);
     for (int32_t process = 0; process < index->processes.count; process++) {
-        struct le_scene scene = whole;
+        struct le_rule_input scene = whole;
         scene.scratch = &arenas[1];
-        if (le_scene_choose(&scene, process))
+        if (le_rule_input_choose(&scene, process))
             ask_about_process(&scene, &arenas[2], &arenas[3]);
         le_arena_finish(&arenas[1]);
     }

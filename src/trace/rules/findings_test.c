@@ -176,7 +176,7 @@ static void findings_are_in_order_and_repeat(void **state) {
 static void kernels_have_names_that_people_read(void **state) {
     (void)state;
     struct play *play = play_new("./app");
-    struct le_scene scene = {.index = &play->index, .arena = &play->arena};
+    struct le_rule_input scene = {.index = &play->index, .arena = &play->arena};
     assert_string_equal(le_kernel_name(&scene, play_text(play, "plain")), "plain");
     assert_string_equal(le_kernel_name(&scene, play_text(play, "_Z5saxpyfPfS_")), "saxpy");
     char name[200] = "";
@@ -300,27 +300,27 @@ static void figures_are_short(void **state) {
     struct le_arena arena;
     le_arena_init(&arena);
     assert_int_equal(setjmp(arena.failure), 0);
-    expect_figure(le_figure_time(&arena, 0), "0 ns");
-    expect_figure(le_figure_time(&arena, 999), "999 ns");
-    expect_figure(le_figure_time(&arena, 1000), "1.00 us");
-    expect_figure(le_figure_time(&arena, 12345), "12.3 us");
-    expect_figure(le_figure_time(&arena, 999999), "1.00 ms");
-    expect_figure(le_figure_time(&arena, 123456789), "123 ms");
-    expect_figure(le_figure_time(&arena, 5000000000000), "5000 s");
-    expect_figure(le_figure_bytes(&arena, 40000000), "40.0 MB");
-    expect_figure(le_figure_rate(&arena, 9000, 1000), "9.0 GB/s");
-    expect_figure(le_figure_rate(&arena, 1, 0), "0.0 GB/s");
-    expect_figure(le_figure_count(&arena, 0), "0");
-    expect_figure(le_figure_count(&arena, 999), "999");
-    expect_figure(le_figure_count(&arena, 1000), "1,000");
-    expect_figure(le_figure_count(&arena, 18446744073709551615u), "18,446,744,073,709,551,615");
-    expect_figure(le_figure_counted(&arena, 1, "copy", "copies"), "1 copy");
-    expect_figure(le_figure_counted(&arena, 1000, "copy", "copies"), "1,000 copies");
-    expect_figure(le_figure_part(&arena, 1, 4), "25 %");
-    expect_figure(le_figure_part(&arena, 1, 400), "0.2 %");
-    expect_figure(le_figure_part(&arena, 1, 0), "0.0 %");
-    expect_figure(le_figure_part(&arena, 399, 400), "99.8 %");
-    expect_figure(le_figure_part(&arena, 99999, 100000), "100 %");
+    expect_figure(le_format_time(&arena, 0), "0 ns");
+    expect_figure(le_format_time(&arena, 999), "999 ns");
+    expect_figure(le_format_time(&arena, 1000), "1.00 us");
+    expect_figure(le_format_time(&arena, 12345), "12.3 us");
+    expect_figure(le_format_time(&arena, 999999), "1.00 ms");
+    expect_figure(le_format_time(&arena, 123456789), "123 ms");
+    expect_figure(le_format_time(&arena, 5000000000000), "5000 s");
+    expect_figure(le_format_bytes(&arena, 40000000), "40.0 MB");
+    expect_figure(le_format_rate(&arena, 9000, 1000), "9.0 GB/s");
+    expect_figure(le_format_rate(&arena, 1, 0), "0.0 GB/s");
+    expect_figure(le_format_count(&arena, 0), "0");
+    expect_figure(le_format_count(&arena, 999), "999");
+    expect_figure(le_format_count(&arena, 1000), "1,000");
+    expect_figure(le_format_count(&arena, 18446744073709551615u), "18,446,744,073,709,551,615");
+    expect_figure(le_format_counted(&arena, 1, "copy", "copies"), "1 copy");
+    expect_figure(le_format_counted(&arena, 1000, "copy", "copies"), "1,000 copies");
+    expect_figure(le_format_percent(&arena, 1, 4), "25 %");
+    expect_figure(le_format_percent(&arena, 1, 400), "0.2 %");
+    expect_figure(le_format_percent(&arena, 1, 0), "0.0 %");
+    expect_figure(le_format_percent(&arena, 399, 400), "99.8 %");
+    expect_figure(le_format_percent(&arena, 99999, 100000), "100 %");
     le_arena_finish(&arena);
 }
 

@@ -6,23 +6,24 @@
 #include "base/arena.h"
 #include <stdint.h>
 
-struct le_group {
+struct le_position_group {
     uint64_t key, time_ns, bytes;
     uint64_t extra_ns; /* what else the rule counts */
     uint32_t count;
     int32_t first; /* position of the first, by the rule */
 };
-struct le_groups {
-    struct le_group *at;
+struct le_position_groups {
+    struct le_position_group *at;
     int count, capacity, most;
     int *slots; /* positions in `at`, plus 1; 0 is free */
     int slot_count;
 };
 /* The key's group; a new one counts 0. Valid until the next call. */
-struct le_group *le_groups_get(struct le_arena *arena, struct le_groups *groups, uint64_t key);
-const struct le_group *le_groups_find(const struct le_groups *groups, uint64_t key); /* NULL: never seen */
+struct le_position_group *le_groups_get(struct le_arena *arena, struct le_position_groups *groups, uint64_t key);
+const struct le_position_group *le_groups_find(const struct le_position_groups *groups,
+                                               uint64_t key); /* NULL: never seen */
 /* Of the groups that have something extra: their time; and the extra of all. */
-void le_groups_sum(const struct le_groups *groups, uint64_t *time_ns, uint64_t *extra_ns);
+void le_groups_sum(const struct le_position_groups *groups, uint64_t *time_ns, uint64_t *extra_ns);
 /* The most expensive ones (extra_ns, then first seen) first. */
-void le_groups_sort(struct le_groups *groups);
+void le_groups_sort(struct le_position_groups *groups);
 #endif

@@ -39,7 +39,7 @@ static const struct costs picked[LE_USERS] = {
 /* The recorder's, at most: to find where a call was made, and to sample the bytes of a copy, which asks the system. */
 enum { ORIGIN_NS = 250, SAMPLE_NS = 2050 };
 
-static uint64_t own_ns(const struct le_scene *scene, const struct le_call *call) {
+static uint64_t own_ns(const struct le_rule_input *scene, const struct le_call *call) {
     const struct le_transfer *transfer = le_transfer_of(scene, call);
     uint64_t origin_ns = call->source != LE_NONE ? ORIGIN_NS : 0;
     return origin_ns + (transfer && transfer->sample ? SAMPLE_NS : 0);
@@ -65,12 +65,12 @@ static struct le_recorded cupti_took_of(struct cost cost, const struct le_call *
     return (struct le_recorded){CALL_NS + (uint64_t)((least_ns + most_ns) / 2), (uint64_t)((most_ns - least_ns) / 2)};
 }
 
-static const struct costs *costs_of(const struct le_scene *scene) {
+static const struct costs *costs_of(const struct le_rule_input *scene) {
     const struct costs *costs = scene->index->processes.at[scene->process].is_switched ? switched : picked;
     return &costs[scene->user];
 }
 
-static struct le_recorded cupti_took(const struct le_scene *scene, const struct le_call *call) {
+static struct le_recorded cupti_took(const struct le_rule_input *scene, const struct le_call *call) {
     const struct costs *costs = costs_of(scene);
     if (call->kind == LE_CALL_LAUNCH)
         return cupti_took_of(call->operation != LE_NONE ? costs->launch : costs->captured, call);
@@ -80,24 +80,24 @@ static struct le_recorded cupti_took(const struct le_scene *scene, const struct 
 }
 
 /* Whichever device it is for: recording holds the host. */
-static const struct le_call *host_call(const struct le_scene *scene, int32_t k) {
+static const struct le_call *host_call(const struct le_rule_input *scene, int32_t k) {
     return &scene->index->calls.at[scene->host_calls.at[k]];
 }
 
 /* The writer's thread makes no calls: what it is held for holds nobody. */
-static void lay_out_pauses(struct le_scene *scene) {
+static void lay_out_pauses(struct le_rule_input *scene) {
     const struct le_index *index = scene->index;
     struct le_positions overheads = le_grouped_of(&scene->owners.overheads, scene->process);
     bool *calls = LE_NEW_ARRAY(scene->scratch, index->threads.count, bool);
     for (int32_t k = 0; k < scene->host_calls.count; k++)
         calls[host_call(scene, k)->thread] = true;
-    scene->pauses = le_spans_new(scene->scratch, overheads.count);
+    scene->pauses = le_periods_new(scene->scratch, overheads.count);
     for (int32_t k = 0; k < overheads.count; k++) {
         const struct le_host_span *span = &index->overheads.at[overheads.at[k]];
         bool is_recording = span->kind == LE_TRACE_OVERHEAD_FLUSH || span->kind == LE_TRACE_OVERHEAD_INSTRUMENT ||
                             span->kind == LE_TRACE_OVERHEAD_RESOURCE;
         if (is_recording && calls[span->thread])
-            le_spans_add(&scene->pauses, span->start_ns, span->end_ns);
+            le_periods_add(&scene->pauses, span->start_ns, span->end_ns);
     }
 }
 
@@ -105,26 +105,26 @@ static void lay_out_pauses(struct le_scene *scene) {
 enum { CALLS_ADDED = 16 };
 
 /* Returns CUPTI's part. */
-static uint64_t add_call(const struct le_scene *scene, const struct le_call *call, struct le_recorded *recorded) {
+static uint64_t add_call(const struct le_rule_input *scene, const struct le_call *call, struct le_recorded *recorded) {
     struct le_recorded cupti = cupti_took(scene, call);
     recorded->likely_ns += cupti.likely_ns + (uint64_t)(scene->own_part * (double)own_ns(scene, call));
     recorded->doubt_ns += cupti.doubt_ns;
     return cupti.likely_ns;
 }
 
-static struct le_recorded recorded_before(const struct le_scene *scene, int32_t call) {
+static struct le_recorded recorded_before(const struct le_rule_input *scene, int32_t call) {
     struct le_recorded recorded = scene->recorded[call / CALLS_ADDED];
     for (int32_t k = call / CALLS_ADDED * CALLS_ADDED; k < call; k++)
         add_call(scene, host_call(scene, k), &recorded);
     return recorded;
 }
 
-void le_recording_know(struct le_scene *scene) {
+void le_recording_know(struct le_rule_input *scene) {
     uint64_t told_ns = scene->index->processes.at[scene->process].recorder_ns, modelled_ns = 0, launches_ns = 0;
     uint64_t launches = 0;
     struct le_recorded all = {0};
     lay_out_pauses(scene);
-    scene->recording_ns = told_ns + le_spans_total(&scene->pauses);
+    scene->recording_ns = told_ns + le_periods_total(&scene->pauses);
     for (int32_t k = 0; k < scene->host_calls.count; k++)
         modelled_ns += own_ns(scene, host_call(scene, k));
     scene->own_part = modelled_ns > told_ns ? (double)told_ns / (double)modelled_ns : 1;
@@ -146,7 +146,7 @@ void le_recording_know(struct le_scene *scene) {
 }
 
 /* The first call that starts no earlier. */
-static int32_t call_from(const struct le_scene *scene, uint64_t time_ns) {
+static int32_t call_from(const struct le_rule_input *scene, uint64_t time_ns) {
     int32_t low = 0, high = scene->host_calls.count;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
@@ -158,39 +158,39 @@ static int32_t call_from(const struct le_scene *scene, uint64_t time_ns) {
     return low;
 }
 
-struct le_range le_recording_range(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns) {
+struct le_estimate le_recording_estimate(const struct le_rule_input *scene, uint64_t start_ns, uint64_t end_ns) {
     if (end_ns <= start_ns)
-        return (struct le_range){0};
+        return (struct le_estimate){0};
     struct le_recorded from = recorded_before(scene, call_from(scene, start_ns));
     struct le_recorded to = recorded_before(scene, call_from(scene, end_ns));
-    uint64_t likely_ns = to.likely_ns - from.likely_ns + le_spans_overlap(&scene->pauses, start_ns, end_ns);
+    uint64_t likely_ns = to.likely_ns - from.likely_ns + le_periods_overlap(&scene->pauses, start_ns, end_ns);
     uint64_t doubt_ns = to.doubt_ns - from.doubt_ns;
-    struct le_range range = {likely_ns - doubt_ns, likely_ns, likely_ns + doubt_ns};
-    return le_range_within(range, end_ns - start_ns);
+    struct le_estimate range = {likely_ns - doubt_ns, likely_ns, likely_ns + doubt_ns};
+    return le_estimate_within(range, end_ns - start_ns);
 }
 
-uint64_t le_recording_between(const struct le_scene *scene, uint64_t start_ns, uint64_t end_ns) {
-    return le_recording_range(scene, start_ns, end_ns).likely;
+uint64_t le_recording_between(const struct le_rule_input *scene, uint64_t start_ns, uint64_t end_ns) {
+    return le_recording_estimate(scene, start_ns, end_ns).likely;
 }
 
-struct le_range le_range_within(struct le_range range, uint64_t most) {
-    return (struct le_range){range.least < most ? range.least : most, range.likely < most ? range.likely : most,
-                             range.most < most ? range.most : most};
+struct le_estimate le_estimate_within(struct le_estimate range, uint64_t most) {
+    return (struct le_estimate){range.least < most ? range.least : most, range.likely < most ? range.likely : most,
+                                range.most < most ? range.most : most};
 }
 
-struct le_range le_range_of_rest(struct le_range range, uint64_t whole) {
-    range = le_range_within(range, whole);
-    return (struct le_range){whole - range.most, whole - range.likely, whole - range.least};
+struct le_estimate le_estimate_of_rest(struct le_estimate range, uint64_t whole) {
+    range = le_estimate_within(range, whole);
+    return (struct le_estimate){whole - range.most, whole - range.likely, whole - range.least};
 }
 
-void le_range_add(struct le_range *sum, struct le_range range) {
+void le_estimate_add(struct le_estimate *sum, struct le_estimate range) {
     sum->least += range.least;
     sum->likely += range.likely;
     sum->most += range.most;
 }
 
-const char *le_unrecorded(const struct le_scene *scene, struct le_range gain) {
-    const char *least = le_figure_time(scene->arena, gain.least), *most = le_figure_time(scene->arena, gain.most);
+const char *le_unrecorded(const struct le_rule_input *scene, struct le_estimate gain) {
+    const char *least = le_format_time(scene->arena, gain.least), *most = le_format_time(scene->arena, gain.most);
     if (gain.least == gain.most)
         return "";
     return le_arena_format(

@@ -15,17 +15,17 @@ struct churn {
 };
 
 /* Allocations from a pool already follow the advice. */
-static bool is_churn(const struct le_scene *scene, const struct le_call *call) {
+static bool is_churn(const struct le_rule_input *scene, const struct le_call *call) {
     const char *function = le_text_of(scene, call->function);
     return call->start_ns >= scene->start_ns && call->kind >= LE_CALL_ALLOCATE && call->kind <= LE_CALL_PIN &&
            !strstr(function, "Async") && !strstr(function, "FromPool");
 }
 
-static struct churn add_up(struct le_scene *scene) {
+static struct churn add_up(struct le_rule_input *scene) {
     struct churn churn = {0};
     uint64_t until_ns = 0;
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         if (!is_churn(scene, call))
             continue;
         uint64_t from_ns = le_once_from(&until_ns, call->start_ns, call->end_ns);
@@ -33,7 +33,7 @@ static struct churn add_up(struct le_scene *scene) {
         churn.given += call->kind == LE_CALL_RELEASE;
         churn.pinned += call->kind == LE_CALL_PIN;
         uint64_t time_ns = call->end_ns - from_ns;
-        uint64_t own_ns = time_ns - le_spans_overlap(&scene->busy, from_ns, call->end_ns);
+        uint64_t own_ns = time_ns - le_periods_overlap(&scene->busy, from_ns, call->end_ns);
         churn.time_ns += time_ns;
         churn.saved_ns += own_ns > POOLED_NS ? own_ns - POOLED_NS : 0;
         le_blame(scene, call, le_call_ns(call));
@@ -41,25 +41,25 @@ static struct churn add_up(struct le_scene *scene) {
     return churn;
 }
 
-void le_rule_allocation_churn(struct le_scene *scene) {
+void le_rule_allocation_churn(struct le_rule_input *scene) {
     struct churn churn = add_up(scene);
     if (churn.taken + churn.pinned < LEAST_ALLOCATIONS || churn.saved_ns < scene->worth_ns ||
         churn.saved_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_TAKEN)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(
+    le_rule_input_claim(
         scene, &(struct le_claim){
                    .rule = "allocation-churn",
                    .title = le_arena_format(arena, "Memory is allocated while the program runs: %s calls took %s",
-                                            le_figure_count(arena, churn.taken + churn.given + churn.pinned),
-                                            le_figure_time(arena, churn.time_ns)),
+                                            le_format_count(arena, churn.taken + churn.given + churn.pinned),
+                                            le_format_time(arena, churn.time_ns)),
                    .evidence = le_arena_format(
                        arena,
                        "%s, %s and %s for pinned memory\n"
                        "the device was idle for %s of that\nassumed: a memory pool saves this time",
-                       le_figure_counted(arena, churn.taken, "allocation", "allocations"),
-                       le_figure_counted(arena, churn.given, "release", "releases"),
-                       le_figure_counted(arena, churn.pinned, "call", "calls"), le_figure_time(arena, churn.saved_ns)),
+                       le_format_counted(arena, churn.taken, "allocation", "allocations"),
+                       le_format_counted(arena, churn.given, "release", "releases"),
+                       le_format_counted(arena, churn.pinned, "call", "calls"), le_format_time(arena, churn.saved_ns)),
                    .advice = LE_ADVICE_ALLOCATION,
                    .gain_ns = churn.saved_ns,
                    .confidence = LE_LIKELY,

@@ -5,10 +5,10 @@
 /* Enqueuing takes 5 to 10 us. A call that takes 50 us has waited for something. */
 enum { LEAST_CALL_NS = 50000, ENQUEUE_NS = 8000 };
 
-void le_rule_blocked_async(struct le_scene *scene) {
+void le_rule_blocked_async(struct le_rule_input *scene) {
     uint64_t count = 0, time_ns = 0, bytes = 0, until_ns = 0;
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
         if (call->kind != LE_CALL_COPY_ASYNC || !operation || operation->kind != LE_OPERATION_COPY ||
             !le_is_pageable(le_shape_of(scene, operation)) || le_call_ns(call) < LEAST_CALL_NS)
@@ -22,17 +22,17 @@ void le_rule_blocked_async(struct le_scene *scene) {
     if (time_ns < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(
+    le_rule_input_claim(
         scene,
         &(struct le_claim){
             .rule = "blocked-async",
             .title = le_arena_format(arena, "Asynchronous copies that blocked: %s held the host for %s",
-                                     le_figure_counted(arena, count, "call", "calls"), le_figure_time(arena, time_ns)),
+                                     le_format_counted(arena, count, "call", "calls"), le_format_time(arena, time_ns)),
             .evidence = le_arena_format(arena,
                                         "%s from or to pageable memory: such a call returns only when "
                                         "the driver has read or written the memory\n"
                                         "assumed: the host has other work to do meanwhile",
-                                        le_figure_bytes(arena, bytes)),
+                                        le_format_bytes(arena, bytes)),
             .advice = LE_ADVICE_PIN,
             .gain_ns = time_ns,
             .confidence = LE_PLAUSIBLE,

@@ -29,26 +29,27 @@ static bool looks_slow(const struct le_call *call) {
 }
 
 /* Adds kernels and graphs that started before the time. `started` continues from call to call. */
-static void count_kernels(const struct le_scene *scene, uint64_t before_ns, int32_t *started,
+static void count_kernels(const struct le_rule_input *scene, uint64_t before_ns, int32_t *started,
                           struct launched *launched) {
-    for (; *started < scene->operation_count && le_scene_operation(scene, *started)->start_ns < before_ns; ++*started) {
-        uint8_t kind = le_scene_operation(scene, *started)->kind;
+    for (; *started < scene->operation_count && le_rule_input_operation(scene, *started)->start_ns < before_ns;
+         ++*started) {
+        uint8_t kind = le_rule_input_operation(scene, *started)->kind;
         launched->kernels += kind == LE_OPERATION_KERNEL;
         launched->graphs += kind == LE_OPERATION_GRAPH;
     }
 }
 
-static void add_call(struct le_scene *scene, const struct le_call *call, struct launched launched,
+static void add_call(struct le_rule_input *scene, const struct le_call *call, struct launched launched,
                      struct blamed *blamed) {
     const struct le_operation *operation = le_operation_of(scene, call);
     uint64_t until_ns = operation && operation->start_ns < call->end_ns ? operation->start_ns : call->end_ns;
-    uint64_t waited_ns = le_spans_overlap(&scene->kernels, call->start_ns, until_ns);
+    uint64_t waited_ns = le_periods_overlap(&scene->kernels, call->start_ns, until_ns);
     if (waited_ns * 100 < le_call_ns(call) * LEAST_WAITED)
         return;
     blamed->count++;
     blamed->call_ns += call->end_ns - le_once_from(&blamed->called_until, call->start_ns, call->end_ns);
     blamed->waited_ns +=
-        le_spans_overlap(&scene->kernels, le_once_from(&blamed->waited_until, call->start_ns, until_ns), until_ns);
+        le_periods_overlap(&scene->kernels, le_once_from(&blamed->waited_until, call->start_ns, until_ns), until_ns);
     blamed->copy_ns += operation ? le_operation_ns(operation) : 0;
     blamed->launched.kernels += launched.kernels;
     blamed->launched.graphs += launched.graphs;
@@ -59,12 +60,12 @@ static void add_call(struct le_scene *scene, const struct le_call *call, struct 
     le_blame(scene, call, waited_ns);
 }
 
-static struct blamed gather(struct le_scene *scene, bool waits) {
+static struct blamed gather(struct le_rule_input *scene, bool waits) {
     struct blamed blamed = {0};
     int32_t started = 0;
     struct launched launched = {0};
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         if (call->kind != LE_CALL_WAIT && !looks_slow(call))
             continue;
         count_kernels(scene, call->end_ns, &started, &launched);
@@ -78,11 +79,11 @@ static struct blamed gather(struct le_scene *scene, bool waits) {
 }
 
 /* The kernel that took most of the time up to the end of the call. */
-static const char *main_kernel(struct le_scene *scene, const struct le_call *call) {
-    struct le_groups names = {0};
-    const struct le_group *most = NULL;
+static const char *main_kernel(struct le_rule_input *scene, const struct le_call *call) {
+    struct le_position_groups names = {0};
+    const struct le_position_group *most = NULL;
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         if (operation->start_ns >= call->end_ns)
             break;
         if (le_is_kernel(operation) && operation->end_ns > call->start_ns)
@@ -94,11 +95,11 @@ static const char *main_kernel(struct le_scene *scene, const struct le_call *cal
     return most ? le_kernel_name(scene, (int32_t)most->key) : "";
 }
 
-static void claim(struct le_scene *scene, bool waits) {
+static void claim(struct le_rule_input *scene, bool waits) {
     struct blamed blamed = gather(scene, waits);
     if (!blamed.most || blamed.waited_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_ALL ||
         blamed.waited_ns < scene->worth_ns) {
-        le_scene_drop(scene);
+        le_rule_input_drop(scene);
         return;
     }
     struct le_arena *arena = scene->arena;
@@ -106,16 +107,16 @@ static void claim(struct le_scene *scene, bool waits) {
         blamed.launched.kernels == 0 ? "" : le_arena_format(arena, ", mostly for %s", main_kernel(scene, blamed.most));
     const char *own = blamed.copy_ns == 0 ? "the call itself does no work on the device"
                                           : le_arena_format(arena, "the copies themselves took %s",
-                                                            le_figure_time(arena, blamed.copy_ns));
-    le_scene_claim(
+                                                            le_format_time(arena, blamed.copy_ns));
+    le_rule_input_claim(
         scene,
         &(struct le_claim){
             .rule = "blamed-wait",
             .title = le_arena_format(arena, "%s is not slow: %s of its %s were spent waiting for kernels",
-                                     le_text_of(scene, blamed.most->function), le_figure_time(arena, blamed.waited_ns),
-                                     le_figure_time(arena, blamed.call_ns)),
+                                     le_text_of(scene, blamed.most->function), le_format_time(arena, blamed.waited_ns),
+                                     le_format_time(arena, blamed.call_ns)),
             .evidence = le_arena_format(
-                arena, "%s waited for %s%s\n%s", le_figure_counted(arena, blamed.count, "call", "calls"),
+                arena, "%s waited for %s%s\n%s", le_format_counted(arena, blamed.count, "call", "calls"),
                 le_kernels_and_graphs(scene, blamed.launched.kernels, blamed.launched.graphs), mostly, own),
             .advice = LE_ADVICE_BLAME,
             .confidence = LE_LIKELY,
@@ -124,7 +125,7 @@ static void claim(struct le_scene *scene, bool waits) {
         });
 }
 
-void le_rule_blamed_wait(struct le_scene *scene) {
+void le_rule_blamed_wait(struct le_rule_input *scene) {
     claim(scene, false);
     claim(scene, true);
 }

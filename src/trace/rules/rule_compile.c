@@ -37,7 +37,7 @@ static uint64_t name_key(const char *name) {
 }
 
 /* Whether part of the time was not recorded. What the host did then is unknown. */
-static bool has_pause(const struct le_scene *scene, const struct episode *episode) {
+static bool has_pause(const struct le_rule_input *scene, const struct episode *episode) {
     for (int32_t k = 0; k < scene->index->pauses.count; k++) {
         const struct le_pause *pause = &scene->index->pauses.at[k];
         if (pause->process == scene->process && pause->start_ns < episode->loaded_ns &&
@@ -49,14 +49,16 @@ static bool has_pause(const struct le_scene *scene, const struct episode *episod
 
 /* In groups, first is the position of the first launch among the calls, extra_ns the time of all episodes but the
  * first, and bytes the nanoseconds of all loads. */
-static void end_episode(struct le_scene *scene, struct le_groups *groups, struct episode *episode, int32_t k) {
-    const struct le_call *call = le_scene_call(scene, k);
+static void end_episode(struct le_rule_input *scene, struct le_position_groups *groups, struct episode *episode,
+                        int32_t k) {
+    const struct le_call *call = le_rule_input_call(scene, k);
     const struct le_operation *operation = le_operation_of(scene, call);
     if (!operation || !le_is_kernel(operation) || episode->loaded_ns - episode->start_ns < LEAST_EPISODE_NS ||
         has_pause(scene, episode))
         return;
     uint64_t time_ns = episode->loaded_ns - le_once_from(&episode->until_ns, episode->start_ns, episode->loaded_ns);
-    struct le_group *group = le_groups_get(scene->scratch, groups, name_key(le_text_of(scene, operation->name)));
+    struct le_position_group *group =
+        le_groups_get(scene->scratch, groups, name_key(le_text_of(scene, operation->name)));
     if (group->count++ == 0)
         group->first = k;
     else
@@ -65,12 +67,12 @@ static void end_episode(struct le_scene *scene, struct le_groups *groups, struct
     group->bytes += episode->load_ns;
 }
 
-static struct le_groups gather(struct le_scene *scene) {
-    struct le_groups groups = {0};
+static struct le_position_groups gather(struct le_rule_input *scene) {
+    struct le_position_groups groups = {0};
     struct episode episode = {0};
     uint64_t work_ns = 0; /* the end of the last work for the device */
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         if (le_is_module_load(scene, call)) {
             if (episode.loaded_ns == 0)
                 episode.start_ns = work_ns && work_ns < call->start_ns ? work_ns : call->start_ns;
@@ -87,16 +89,16 @@ static struct le_groups gather(struct le_scene *scene) {
     return groups;
 }
 
-static const char *kernel_of(const struct le_scene *scene, const struct le_group *group) {
-    return le_kernel_name(scene, le_operation_of(scene, le_scene_call(scene, group->first))->name);
+static const char *kernel_of(const struct le_rule_input *scene, const struct le_position_group *group) {
+    return le_kernel_name(scene, le_operation_of(scene, le_rule_input_call(scene, group->first))->name);
 }
 
-void le_rule_compiling(struct le_scene *scene) {
-    struct le_groups groups = gather(scene);
+void le_rule_compiling(struct le_rule_input *scene) {
+    struct le_position_groups groups = gather(scene);
     uint64_t again = 0, again_ns = 0, load_ns = 0, loads = 0;
     int kernels = 0;
     for (int k = 0; k < groups.count; k++) {
-        struct le_group *group = &groups.at[k];
+        struct le_position_group *group = &groups.at[k];
         if (group->count <= MOST_OF_ONE) {
             group->extra_ns = 0;
             continue;
@@ -106,29 +108,30 @@ void le_rule_compiling(struct le_scene *scene) {
         loads += group->count;
         load_ns += group->bytes;
         kernels++;
-        le_blame(scene, le_scene_call(scene, group->first), group->extra_ns);
+        le_blame(scene, le_rule_input_call(scene, group->first), group->extra_ns);
     }
     if (again == 0 || again_ns < scene->worth_ns)
         return;
     le_groups_sort(&groups);
-    const struct le_group *most = &groups.at[0];
+    const struct le_position_group *most = &groups.at[0];
     bool is_sure = load_ns >= loads * LEAST_EPISODE_NS;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene, &(struct le_claim){
-                              .rule = "compiling",
-                              .title = le_arena_format(arena, "The same kernels were compiled again %s times: %s",
-                                                       le_figure_count(arena, again), le_figure_time(arena, again_ns)),
-                              .evidence = le_arena_format(
-                                  arena,
-                                  "%s: %s modules, %s each; %s compiled again in total\n"
-                                  "measured from the host's last call for the device to the end of "
-                                  "loading the module%s\nassumed: one module per kernel is enough",
-                                  kernel_of(scene, most), le_figure_count(arena, most->count),
-                                  le_figure_time(arena, most->time_ns / most->count),
-                                  le_figure_counted(arena, (uint64_t)kernels, "kernel was", "kernels were"),
-                                  is_sure ? "" : "; assumed: the host compiled in that time"),
-                              .advice = LE_ADVICE_COMPILE,
-                              .gain_ns = again_ns,
-                              .confidence = is_sure ? LE_LIKELY : LE_PLAUSIBLE,
-                          });
+    le_rule_input_claim(
+        scene,
+        &(struct le_claim){
+            .rule = "compiling",
+            .title = le_arena_format(arena, "The same kernels were compiled again %s times: %s",
+                                     le_format_count(arena, again), le_format_time(arena, again_ns)),
+            .evidence = le_arena_format(arena,
+                                        "%s: %s modules, %s each; %s compiled again in total\n"
+                                        "measured from the host's last call for the device to the end of "
+                                        "loading the module%s\nassumed: one module per kernel is enough",
+                                        kernel_of(scene, most), le_format_count(arena, most->count),
+                                        le_format_time(arena, most->time_ns / most->count),
+                                        le_format_counted(arena, (uint64_t)kernels, "kernel was", "kernels were"),
+                                        is_sure ? "" : "; assumed: the host compiled in that time"),
+            .advice = LE_ADVICE_COMPILE,
+            .gain_ns = again_ns,
+            .confidence = is_sure ? LE_LIKELY : LE_PLAUSIBLE,
+        });
 }

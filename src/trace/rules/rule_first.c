@@ -21,25 +21,25 @@ static bool is_graph(const struct le_operation *operation) {
 
 /* A graph is told apart by its number, a kernel by its name. The nodes of a graph that are recorded one by one share
  * its call: only the first of them counts. */
-static struct le_groups launches_by_name(struct le_scene *scene) {
-    struct le_groups names = {.most = scene->operation_count};
+static struct le_position_groups launches_by_name(struct le_rule_input *scene) {
+    struct le_position_groups names = {.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         const struct le_call *call = le_call_of(scene, operation);
         if (!call || !(is_graph(operation) ? le_operation_of(scene, call) == operation : le_is_kernel(operation)))
             continue;
         uint64_t key = is_graph(operation) ? GRAPH_KEY | operation->graph : (uint64_t)operation->name;
-        struct le_group *group = le_groups_get(scene->scratch, &names, key);
+        struct le_position_group *group = le_groups_get(scene->scratch, &names, key);
         *(group->count++ ? &group->time_ns : &group->extra_ns) += le_call_ns(call);
     }
     return names;
 }
 
-static struct first first_launches(struct le_scene *scene) {
-    struct le_groups names = launches_by_name(scene);
+static struct first first_launches(struct le_rule_input *scene) {
+    struct le_position_groups names = launches_by_name(scene);
     struct first first = {0};
     for (int k = 0; k < names.count; k++) {
-        const struct le_group *group = &names.at[k];
+        const struct le_position_group *group = &names.at[k];
         if (group->count < 2 || group->extra_ns <= group->time_ns / (group->count - 1))
             continue;
         *(group->key & GRAPH_KEY ? &first.graphs : &first.kernels) += 1;
@@ -48,23 +48,23 @@ static struct first first_launches(struct le_scene *scene) {
     return first;
 }
 
-static const char *evidence(const struct le_scene *scene, const struct first *first) {
+static const char *evidence(const struct le_rule_input *scene, const struct first *first) {
     static const char covers[] = "this covers start-up, loading, compiling and what the host did before";
     if (first->kernels + first->graphs == 0)
         return covers;
     return le_arena_format(scene->arena, "%s\nthe first launches of %s took %s longer than later ones", covers,
                            le_kernels_and_graphs(scene, first->kernels, first->graphs),
-                           le_figure_time(scene->arena, first->time_ns));
+                           le_format_time(scene->arena, first->time_ns));
 }
 
-static const struct le_operation *first_kernel(const struct le_scene *scene) {
+static const struct le_operation *first_kernel(const struct le_rule_input *scene) {
     for (int32_t k = 0; k < scene->operation_count; k++)
-        if (le_is_kernel(le_scene_operation(scene, k)))
-            return le_scene_operation(scene, k);
+        if (le_is_kernel(le_rule_input_operation(scene, k)))
+            return le_rule_input_operation(scene, k);
     return NULL;
 }
 
-void le_rule_first_call(struct le_scene *scene) {
+void le_rule_first_call(struct le_rule_input *scene) {
     const struct le_process *process = &scene->index->processes.at[scene->process];
     const struct le_operation *operation = first_kernel(scene);
     if (!operation)
@@ -76,15 +76,16 @@ void le_rule_first_call(struct le_scene *scene) {
     if (apart_ns < LEAST_SETUP_NS || apart_ns * 100 < whole_ns * LEAST_SETUP)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene, &(struct le_claim){
-                              .rule = "first-call",
-                              .title = le_arena_format(
-                                  arena, "The first %s ended after %s of %s", is_graph(operation) ? "graph" : "kernel",
-                                  le_figure_time(arena, setup_ns), le_figure_time(arena, whole_ns)),
-                              .evidence = evidence(scene, &first),
-                              .advice = LE_ADVICE_FIRST,
-                              .confidence = LE_LIKELY,
-                              .start_ns = begin_ns,
-                              .end_ns = operation->end_ns,
-                          });
+    le_rule_input_claim(scene,
+                        &(struct le_claim){
+                            .rule = "first-call",
+                            .title = le_arena_format(arena, "The first %s ended after %s of %s",
+                                                     is_graph(operation) ? "graph" : "kernel",
+                                                     le_format_time(arena, setup_ns), le_format_time(arena, whole_ns)),
+                            .evidence = evidence(scene, &first),
+                            .advice = LE_ADVICE_FIRST,
+                            .confidence = LE_LIKELY,
+                            .start_ns = begin_ns,
+                            .end_ns = operation->end_ns,
+                        });
 }

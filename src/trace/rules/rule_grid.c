@@ -14,20 +14,20 @@ enum { NAMED = 4 };
 
 /* How much of the device's threads the kernel uses, in parts per million, including kernels that run at the same
  * time. */
-static uint64_t filled(const struct le_scene *scene, const struct le_operation *operation) {
+static uint64_t filled(const struct le_rule_input *scene, const struct le_operation *operation) {
     const struct le_trace_device *device =
         &scene->index->devices.at[scene->index->streams.at[operation->stream].device];
     const struct le_shape *shape = le_shape_of(scene, operation);
     uint64_t room = (uint64_t)device->multiprocessors * device->multiprocessor_threads;
     uint64_t threads = le_shape_blocks(shape) * le_shape_threads(shape);
-    uint64_t union_ns = le_spans_total(&scene->kernels);
+    uint64_t union_ns = le_periods_total(&scene->kernels);
     if (room == 0 || threads == 0 || union_ns == 0 || threads >= room)
         return 1000000;
     uint64_t part = (uint64_t)(1e6 * (double)threads / (double)room * (double)scene->kernel_ns / (double)union_ns);
     return part < 1000000 ? part : 1000000;
 }
 
-static bool can_tell(const struct le_scene *scene, const struct le_operation *operation) {
+static bool can_tell(const struct le_rule_input *scene, const struct le_operation *operation) {
     return operation->kind == LE_OPERATION_KERNEL && scene->index->streams.at[operation->stream].device != LE_NONE;
 }
 
@@ -40,12 +40,12 @@ struct alike {
 };
 
 /* Adds up the operations in `order` that are like the one at `from`. Returns where the next group begins. */
-static int32_t add_up(const struct le_scene *scene, const int32_t *order, int32_t from, struct alike *alike) {
-    const struct le_operation *like = le_scene_operation(scene, order[from]);
+static int32_t add_up(const struct le_rule_input *scene, const int32_t *order, int32_t from, struct alike *alike) {
+    const struct le_operation *like = le_rule_input_operation(scene, order[from]);
     *alike = (struct alike){.first = LE_NONE};
     int32_t k = from;
     for (; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, order[k]);
+        const struct le_operation *operation = le_rule_input_operation(scene, order[k]);
         if (operation->name != like->name || operation->shape != like->shape)
             break;
         if (!can_tell(scene, operation))
@@ -85,7 +85,7 @@ static void add_alike(struct small *small, const struct alike *alike) {
     small->named[place] = *alike;
 }
 
-static struct small gather(const struct le_scene *scene, const int32_t *order) {
+static struct small gather(const struct le_rule_input *scene, const int32_t *order) {
     struct small small = {0};
     struct alike alike;
     for (int32_t k = 0; k < scene->operation_count;) {
@@ -97,13 +97,13 @@ static struct small gather(const struct le_scene *scene, const int32_t *order) {
 }
 
 /* Marks small kernels by their position in the scene. */
-static bool *mark_small(struct le_scene *scene, const int32_t *order) {
+static bool *mark_small(struct le_rule_input *scene, const int32_t *order) {
     bool *marks = LE_NEW_ARRAY(scene->scratch, scene->operation_count, bool);
     struct alike alike;
     for (int32_t k = 0, end; k < scene->operation_count; k = end) {
         end = add_up(scene, order, k, &alike);
         for (int32_t one = k; one < end && alike.saved_ns; one++)
-            marks[order[one]] = can_tell(scene, le_scene_operation(scene, order[one]));
+            marks[order[one]] = can_tell(scene, le_rule_input_operation(scene, order[one]));
     }
     return marks;
 }
@@ -111,16 +111,16 @@ static bool *mark_small(struct le_scene *scene, const int32_t *order) {
 /* Kernels of several streams may overlap: time in which at least one runs counts once, and the gain is reduced in
  * proportion. The gain is at most the time that the host waited for them; without known waits there is no such
  * limit. */
-static void count_once(struct le_scene *scene, const int32_t *order, struct small *small) {
+static void count_once(struct le_rule_input *scene, const int32_t *order, struct small *small) {
     const bool *marks = mark_small(scene, order);
     uint64_t until_ns = 0, union_ns = 0, waited_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         if (!marks[k])
             continue;
         uint64_t from_ns = le_once_from(&until_ns, operation->start_ns, operation->end_ns);
         union_ns += operation->end_ns - from_ns;
-        waited_ns += le_spans_overlap(&scene->held, from_ns, operation->end_ns);
+        waited_ns += le_periods_overlap(&scene->held, from_ns, operation->end_ns);
         le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
     }
     if (union_ns < small->time_ns)
@@ -129,25 +129,25 @@ static void count_once(struct le_scene *scene, const int32_t *order, struct smal
     small->waited_ns = scene->held.count ? waited_ns : UINT64_MAX;
 }
 
-static const char *name_them(struct le_scene *scene, const struct small *small) {
+static const char *name_them(struct le_rule_input *scene, const struct small *small) {
     struct le_arena *arena = scene->arena;
     const char *text = "";
     for (int k = 0; k < small->named_count; k++) {
         const struct alike *alike = &small->named[k];
-        const struct le_operation *operation = le_scene_operation(scene, alike->first);
+        const struct le_operation *operation = le_rule_input_operation(scene, alike->first);
         const struct le_shape *shape = le_shape_of(scene, operation);
         text = le_arena_format(
             arena, "%s%s%s: %s of %s, %.2g %% of the device's threads; %s of %s%s", text, k ? "\n" : "",
-            le_kernel_name(scene, operation->name), le_figure_counted(arena, le_shape_blocks(shape), "block", "blocks"),
-            le_figure_counted(arena, le_shape_threads(shape), "thread", "threads"), (double)alike->filled / 1e4,
-            le_figure_counted(arena, alike->count, "launch", "launches"),
-            le_figure_time(arena, alike->time_ns / alike->count), alike->count == 1 ? "" : " each");
+            le_kernel_name(scene, operation->name), le_format_counted(arena, le_shape_blocks(shape), "block", "blocks"),
+            le_format_counted(arena, le_shape_threads(shape), "thread", "threads"), (double)alike->filled / 1e4,
+            le_format_counted(arena, alike->count, "launch", "launches"),
+            le_format_time(arena, alike->time_ns / alike->count), alike->count == 1 ? "" : " each");
     }
     return text;
 }
 
-void le_rule_small_grid(struct le_scene *scene) {
-    const int32_t *order = le_scene_alike(scene);
+void le_rule_small_grid(struct le_rule_input *scene) {
+    const int32_t *order = le_rule_input_alike(scene);
     struct small small = gather(scene, order);
     if (small.saved_ns < scene->worth_ns)
         return;
@@ -156,20 +156,20 @@ void le_rule_small_grid(struct le_scene *scene) {
         return;
     struct le_arena *arena = scene->arena;
     const struct alike *most = &small.named[0];
-    const struct le_operation *first = le_scene_operation(scene, most->first);
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "small-grid",
-                       .title = le_arena_format(arena, "Small grids: kernels that fill %.2g %% of the device take %s",
-                                                (double)most->filled / 1e4, le_figure_time(arena, small.time_ns)),
-                       .evidence = le_arena_format(arena,
-                                                   "%s\nassumed: the work can be divided among as many threads as "
-                                                   "the device holds",
-                                                   name_them(scene, &small)),
-                       .advice = LE_ADVICE_GRID,
-                       .gain_ns = small.saved_ns < small.waited_ns ? small.saved_ns : small.waited_ns,
-                       .confidence = most->filled < 100000 ? LE_LIKELY : LE_PLAUSIBLE,
-                       .start_ns = first->start_ns,
-                       .end_ns = first->end_ns,
-                   });
+    const struct le_operation *first = le_rule_input_operation(scene, most->first);
+    le_rule_input_claim(
+        scene, &(struct le_claim){
+                   .rule = "small-grid",
+                   .title = le_arena_format(arena, "Small grids: kernels that fill %.2g %% of the device take %s",
+                                            (double)most->filled / 1e4, le_format_time(arena, small.time_ns)),
+                   .evidence = le_arena_format(arena,
+                                               "%s\nassumed: the work can be divided among as many threads as "
+                                               "the device holds",
+                                               name_them(scene, &small)),
+                   .advice = LE_ADVICE_GRID,
+                   .gain_ns = small.saved_ns < small.waited_ns ? small.saved_ns : small.waited_ns,
+                   .confidence = most->filled < 100000 ? LE_LIKELY : LE_PLAUSIBLE,
+                   .start_ns = first->start_ns,
+                   .end_ns = first->end_ns,
+               });
 }

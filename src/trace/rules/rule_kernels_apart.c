@@ -16,26 +16,26 @@ enum { LEAST_PERCENT_OF_WHOLE = 10, LEAST_KERNELS = 8 };
 
 struct apart {
     uint64_t count, time_ns, full;
-    struct le_groups streams;
+    struct le_position_groups streams;
     bool ordered;
 };
 
-static bool is_full(const struct le_scene *scene, const struct le_operation *operation) {
+static bool is_full(const struct le_rule_input *scene, const struct le_operation *operation) {
     uint64_t room = operation->shape == LE_NONE ? 0 : scene->rooms[operation->shape];
     return room == 0 || le_shape_blocks(le_shape_of(scene, operation)) * 100 > room * MOST_FILLED;
 }
 
-static bool is_own_wait(const struct le_scene *scene, const struct le_wait *wait) {
+static bool is_own_wait(const struct le_rule_input *scene, const struct le_wait *wait) {
     if (wait->stream != LE_NONE)
         return scene->index->streams.at[wait->stream].process == scene->process;
     return wait->call == LE_NONE || le_is_own_call(scene, wait->call);
 }
 
-static struct apart gather(struct le_scene *scene) {
+static struct apart gather(struct le_rule_input *scene) {
     struct apart apart = {0};
     uint64_t until_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         if (operation->kind != LE_OPERATION_KERNEL || operation->graph != 0)
             continue;
         if (is_full(scene, operation)) {
@@ -55,7 +55,7 @@ static struct apart gather(struct le_scene *scene) {
 }
 
 /* A null stream waits for the other streams of its context, and they wait for it. */
-static bool has_null(const struct le_scene *scene, const struct le_groups *streams) {
+static bool has_null(const struct le_rule_input *scene, const struct le_position_groups *streams) {
     for (int a = 0; a < streams->count; a++) {
         const struct le_stream *null = &scene->index->streams.at[streams->at[a].key];
         for (int b = 0; b < streams->count && null->is_null; b++) {
@@ -67,9 +67,9 @@ static bool has_null(const struct le_scene *scene, const struct le_groups *strea
     return false;
 }
 
-void le_rule_kernels_apart(struct le_scene *scene) {
+void le_rule_kernels_apart(struct le_rule_input *scene) {
     struct apart apart = gather(scene);
-    uint64_t shared_ns = scene->kernel_ns - le_spans_total(&scene->kernels);
+    uint64_t shared_ns = scene->kernel_ns - le_periods_total(&scene->kernels);
     if (apart.count < LEAST_KERNELS || apart.streams.count < 2 || apart.ordered ||
         apart.time_ns / apart.count < LEAST_MEAN_KERNEL_NS || shared_ns * 100 > scene->kernel_ns * MOST_SHARED ||
         apart.time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_PERCENT_OF_WHOLE)
@@ -82,20 +82,20 @@ void le_rule_kernels_apart(struct le_scene *scene) {
     const char *full = apart.full == 0
                            ? ""
                            : le_arena_format(arena, "\n%s the device, and %s not counted",
-                                             le_figure_counted(arena, apart.full, "kernel fills", "kernels fill"),
+                                             le_format_counted(arena, apart.full, "kernel fills", "kernels fill"),
                                              apart.full == 1 ? "is" : "are");
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "kernels-apart",
-                       .title = le_arena_format(arena, "%s small kernels in %d streams hardly overlap: %s",
-                                                le_figure_count(arena, apart.count), apart.streams.count,
-                                                le_figure_time(arena, apart.time_ns)),
-                       .evidence = le_arena_format(arena,
-                                                   "reason: %s%s\n"
-                                                   "assumed: as many kernels can run at once as there are streams",
-                                                   why, full),
-                       .advice = LE_ADVICE_STREAMS,
-                       .gain_ns = apart.time_ns - apart.time_ns / (uint64_t)apart.streams.count,
-                       .confidence = LE_HINT,
-                   });
+    le_rule_input_claim(scene,
+                        &(struct le_claim){
+                            .rule = "kernels-apart",
+                            .title = le_arena_format(arena, "%s small kernels in %d streams hardly overlap: %s",
+                                                     le_format_count(arena, apart.count), apart.streams.count,
+                                                     le_format_time(arena, apart.time_ns)),
+                            .evidence = le_arena_format(arena,
+                                                        "reason: %s%s\n"
+                                                        "assumed: as many kernels can run at once as there are streams",
+                                                        why, full),
+                            .advice = LE_ADVICE_STREAMS,
+                            .gain_ns = apart.time_ns - apart.time_ns / (uint64_t)apart.streams.count,
+                            .confidence = LE_HINT,
+                        });
 }

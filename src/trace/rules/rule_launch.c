@@ -10,38 +10,38 @@ enum { LEAST_IDLE = 25 };
 
 struct tally {
     uint64_t gaps, idle_ns, busy_ns, recording_ns, start_ns, end_ns;
-    struct le_range idle;
+    struct le_estimate idle;
 };
 
-static bool is_late(const struct le_scene *scene, const struct le_operation *operation, uint64_t before_ns) {
+static bool is_late(const struct le_rule_input *scene, const struct le_operation *operation, uint64_t before_ns) {
     const struct le_call *call = le_call_of(scene, operation);
     return operation->kind == LE_OPERATION_KERNEL && operation->graph == 0 && call && call->kind == LE_CALL_LAUNCH &&
            operation->start_ns - before_ns <= LONGEST_GAP_NS && call->end_ns + LATENCY_NS >= operation->start_ns &&
            call->end_ns > before_ns &&
-           2 * le_spans_overlap(&scene->held, before_ns, operation->start_ns) < operation->start_ns - before_ns;
+           2 * le_periods_overlap(&scene->held, before_ns, operation->start_ns) < operation->start_ns - before_ns;
 }
 
 /* What recording added from the call of the previous operation to this operation's call. Each call's share delays
  * one operation, whatever the device did when the call was made. */
-static struct le_range recording_before(const struct le_scene *scene, int32_t k) {
-    const struct le_call *call = le_call_of(scene, le_scene_operation(scene, k));
-    const struct le_call *before = le_call_of(scene, le_scene_operation(scene, k - 1));
+static struct le_estimate recording_before(const struct le_rule_input *scene, int32_t k) {
+    const struct le_call *call = le_call_of(scene, le_rule_input_operation(scene, k));
+    const struct le_call *before = le_call_of(scene, le_rule_input_operation(scene, k - 1));
     uint64_t from_ns = before && before->start_ns < call->start_ns ? before->start_ns + 1 : call->start_ns;
-    return le_recording_range(scene, from_ns, call->end_ns);
+    return le_recording_estimate(scene, from_ns, call->end_ns);
 }
 
-static void count_gaps(struct le_scene *scene, struct tally *tally) {
+static void count_gaps(struct le_rule_input *scene, struct tally *tally) {
     uint64_t busy_until_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         uint64_t before_ns = busy_until_ns;
         if (operation->end_ns > busy_until_ns)
             busy_until_ns = operation->end_ns;
         if (k == 0 || operation->start_ns <= before_ns || !is_late(scene, operation, before_ns))
             continue;
         uint64_t gap_ns = operation->start_ns - before_ns;
-        struct le_range idle = le_range_of_rest(recording_before(scene, k), gap_ns);
-        le_range_add(&tally->idle, idle);
+        struct le_estimate idle = le_estimate_of_rest(recording_before(scene, k), gap_ns);
+        le_estimate_add(&tally->idle, idle);
         tally->recording_ns += gap_ns - idle.likely;
         gap_ns = idle.likely;
         tally->start_ns = tally->gaps++ ? tally->start_ns : before_ns;
@@ -52,27 +52,27 @@ static void count_gaps(struct le_scene *scene, struct tally *tally) {
     }
 }
 
-void le_rule_launch_bound(struct le_scene *scene) {
+void le_rule_launch_bound(struct le_rule_input *scene) {
     struct tally tally = {0};
     count_gaps(scene, &tally);
     uint64_t whole_ns = tally.idle_ns + tally.busy_ns;
     if (tally.gaps < LEAST_GAPS || tally.idle_ns * 100 < whole_ns * LEAST_IDLE || tally.idle_ns < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    const char *gaps = le_figure_count(arena, tally.gaps), *idle = le_figure_time(arena, tally.idle_ns);
-    le_scene_claim(
+    const char *gaps = le_format_count(arena, tally.gaps), *idle = le_format_time(arena, tally.idle_ns);
+    le_rule_input_claim(
         scene,
         &(struct le_claim){
             .rule = "launch-bound",
             .title =
                 le_arena_format(arena, "Launch-bound: the device idled %s waiting for %s launches (%s of that time)",
-                                idle, gaps, le_figure_part(arena, tally.idle_ns, whole_ns)),
+                                idle, gaps, le_format_percent(arena, tally.idle_ns, whole_ns)),
             .evidence = le_arena_format(
                 arena,
                 "on average a kernel runs for %s, and before it the device idles %s while the host launches it\n"
                 "recording added about %s to each launch, which is not counted%s",
-                le_figure_time(arena, tally.busy_ns / tally.gaps), le_figure_time(arena, tally.idle_ns / tally.gaps),
-                le_figure_time(arena, tally.recording_ns / tally.gaps), le_unrecorded(scene, tally.idle)),
+                le_format_time(arena, tally.busy_ns / tally.gaps), le_format_time(arena, tally.idle_ns / tally.gaps),
+                le_format_time(arena, tally.recording_ns / tally.gaps), le_unrecorded(scene, tally.idle)),
             .advice = LE_ADVICE_LAUNCH,
             .gain_ns = tally.idle_ns,
             .confidence = LE_LIKELY,

@@ -9,32 +9,32 @@ enum { LEAST_LOADING_NS = 5000000 };
 /* Percent of the run. */
 enum { LEAST_SHARE_OF_WHOLE = 2 };
 
-static bool is_inside(const struct le_scene *scene, const struct le_host_span *span) {
+static bool is_inside(const struct le_rule_input *scene, const struct le_host_span *span) {
     return span->thread != LE_NONE && scene->index->threads.at[span->thread].process == scene->process &&
            span->start_ns >= scene->start_ns && span->end_ns <= scene->end_ns;
 }
 
 struct loading {
-    struct le_spans loads, compiled;
+    struct le_periods loads, compiled;
     uint64_t load_count, compile_count;
 };
 
-static struct loading gather(const struct le_scene *scene) {
+static struct loading gather(const struct le_rule_input *scene) {
     const struct le_index *index = scene->index;
-    struct loading loading = {.loads = le_spans_new(scene->scratch, index->overheads.count),
-                              .compiled = le_spans_new(scene->scratch, index->jits.count)};
+    struct loading loading = {.loads = le_periods_new(scene->scratch, index->overheads.count),
+                              .compiled = le_periods_new(scene->scratch, index->jits.count)};
     for (int32_t k = 0; k < index->overheads.count; k++) {
         const struct le_host_span *span = &index->overheads.at[k];
         if (span->kind == LE_TRACE_OVERHEAD_LAZY_LOADING && is_inside(scene, span)) {
             loading.load_count++;
-            le_spans_add(&loading.loads, span->start_ns, span->end_ns);
+            le_periods_add(&loading.loads, span->start_ns, span->end_ns);
         }
     }
     for (int32_t k = 0; k < index->jits.count; k++) {
         const struct le_host_span *span = &index->jits.at[k];
         if (span->kind == JIT_COMPILES && is_inside(scene, span)) {
             loading.compile_count++;
-            le_spans_add(&loading.compiled, span->start_ns, span->end_ns);
+            le_periods_add(&loading.compiled, span->start_ns, span->end_ns);
         }
     }
     return loading;
@@ -42,41 +42,41 @@ static struct loading gather(const struct le_scene *scene) {
 
 /* Code that is compiled while its module is loaded counts as compiled only. */
 static uint64_t loading_alone_ns(const struct loading *loading) {
-    uint64_t time_ns = le_spans_total(&loading->loads);
+    uint64_t time_ns = le_periods_total(&loading->loads);
     for (int64_t k = 0; k < loading->loads.count; k++)
-        time_ns -= le_spans_overlap(&loading->compiled, loading->loads.at[k].start_ns, loading->loads.at[k].end_ns);
+        time_ns -= le_periods_overlap(&loading->compiled, loading->loads.at[k].start_ns, loading->loads.at[k].end_ns);
     return time_ns;
 }
 
-static const char *evidence(const struct le_scene *scene, const struct loading *loading, uint64_t load_ns,
+static const char *evidence(const struct le_rule_input *scene, const struct loading *loading, uint64_t load_ns,
                             uint64_t compile_ns) {
     struct le_arena *arena = scene->arena;
     const char *loads = le_arena_format(arena, "%s loaded at first use in %s",
-                                        le_figure_counted(arena, loading->load_count, "module", "modules"),
-                                        le_figure_time(arena, load_ns));
+                                        le_format_counted(arena, loading->load_count, "module", "modules"),
+                                        le_format_time(arena, load_ns));
     if (loading->compile_count == 0)
         return le_arena_format(arena, "%s\nloading can move to the start of the program, but it cannot be saved",
                                loads);
     return le_arena_format(arena,
                            "%s; %s compiled by the driver in %s\n"
                            "loading can move to the start of the program; the driver's compile time can be saved",
-                           loads, le_figure_count(arena, loading->compile_count), le_figure_time(arena, compile_ns));
+                           loads, le_format_count(arena, loading->compile_count), le_format_time(arena, compile_ns));
 }
 
-void le_rule_lazy_loading(struct le_scene *scene) {
+void le_rule_lazy_loading(struct le_rule_input *scene) {
     struct loading loading = gather(scene);
-    uint64_t load_ns = loading_alone_ns(&loading), compile_ns = le_spans_total(&loading.compiled);
+    uint64_t load_ns = loading_alone_ns(&loading), compile_ns = le_periods_total(&loading.compiled);
     uint64_t whole_ns = load_ns + compile_ns;
     if (whole_ns < LEAST_LOADING_NS || whole_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_SHARE_OF_WHOLE)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene, &(struct le_claim){
-                              .rule = "lazy-loading",
-                              .title = le_arena_format(arena, "Code was loaded after the first kernel: %s",
-                                                       le_figure_time(arena, whole_ns)),
-                              .evidence = evidence(scene, &loading, load_ns, compile_ns),
-                              .advice = loading.compile_count ? LE_ADVICE_PTX : LE_ADVICE_LOADING,
-                              .gain_ns = compile_ns,
-                              .confidence = LE_PLAUSIBLE,
-                          });
+    le_rule_input_claim(scene, &(struct le_claim){
+                                   .rule = "lazy-loading",
+                                   .title = le_arena_format(arena, "Code was loaded after the first kernel: %s",
+                                                            le_format_time(arena, whole_ns)),
+                                   .evidence = evidence(scene, &loading, load_ns, compile_ns),
+                                   .advice = loading.compile_count ? LE_ADVICE_PTX : LE_ADVICE_LOADING,
+                                   .gain_ns = compile_ns,
+                                   .confidence = LE_PLAUSIBLE,
+                               });
 }

@@ -21,16 +21,17 @@ struct pieces {
     uint64_t up, down, up_bytes, down_bytes, pageable;
     double up_ns, down_ns, kernel_ns;
     uint64_t start_ns, end_ns;
-    struct le_groups addresses, streams;
+    struct le_position_groups addresses, streams;
     bool unknown, has_null;
 };
 
-static void add_stream(struct le_scene *scene, struct pieces *pieces, int32_t stream) {
+static void add_stream(struct le_rule_input *scene, struct pieces *pieces, int32_t stream) {
     le_groups_get(scene->scratch, &pieces->streams, (uint64_t)stream)->count++;
     pieces->has_null |= scene->index->streams.at[stream].is_null;
 }
 
-static void add_copy(struct le_scene *scene, struct pieces *pieces, const struct le_operation *operation, double rate) {
+static void add_copy(struct le_rule_input *scene, struct pieces *pieces, const struct le_operation *operation,
+                     double rate) {
     const struct le_shape *shape = le_shape_of(scene, operation);
     if (operation->bytes < LEAST_PIECE_BYTES ||
         (shape->direction != LE_TRACE_HTOD && shape->direction != LE_TRACE_DTOH))
@@ -52,27 +53,27 @@ static void add_copy(struct le_scene *scene, struct pieces *pieces, const struct
     le_blame(scene, le_call_of(scene, operation), le_operation_ns(operation));
 }
 
-static struct pieces gather(struct le_scene *scene, double rate) {
+static struct pieces gather(struct le_rule_input *scene, double rate) {
     struct pieces pieces = {.addresses.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         if (operation->kind == LE_OPERATION_COPY)
             add_copy(scene, &pieces, operation, rate);
     }
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         if (le_is_kernel(operation) && operation->start_ns >= pieces.start_ns && operation->end_ns <= pieces.end_ns)
             add_stream(scene, &pieces, operation->stream);
     }
-    pieces.kernel_ns = (double)le_spans_overlap(&scene->kernels, pieces.start_ns, pieces.end_ns);
+    pieces.kernel_ns = (double)le_periods_overlap(&scene->kernels, pieces.start_ns, pieces.end_ns);
     return pieces;
 }
 
 /* Busy, with the short idle parts. */
-static double present_ns(const struct le_scene *scene, const struct pieces *pieces) {
+static double present_ns(const struct le_rule_input *scene, const struct pieces *pieces) {
     uint64_t time_ns = 0, until_ns = 0;
-    for (int64_t k = le_spans_after(&scene->busy, pieces->start_ns); k < scene->busy.count; k++) {
-        const struct le_span *span = &scene->busy.at[k];
+    for (int64_t k = le_periods_after(&scene->busy, pieces->start_ns); k < scene->busy.count; k++) {
+        const struct le_period *span = &scene->busy.at[k];
         if (span->start_ns >= pieces->end_ns)
             break;
         if (until_ns && span->start_ns - until_ns <= MOST_IDLE_NS)
@@ -112,7 +113,7 @@ static bool has_pieces(const struct pieces *pieces) {
            (pieces->unknown || pieces->addresses.count >= LEAST_PIECES);
 }
 
-void le_rule_no_overlap(struct le_scene *scene) {
+void le_rule_no_overlap(struct le_rule_input *scene) {
     double rate = le_pinned_rate(scene);
     struct pieces pieces = gather(scene, rate);
     if (!has_pieces(&pieces))
@@ -121,20 +122,20 @@ void le_rule_no_overlap(struct le_scene *scene) {
     if (gain_ns * 100 < now_ns * LEAST_PERCENT || gain_ns < (double)scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(
+    le_rule_input_claim(
         scene,
         &(struct le_claim){
             .rule = "no-overlap",
             .title = le_arena_format(arena, "Copies and kernels do not overlap: %s, or %s in several streams",
-                                     le_figure_time(arena, (uint64_t)now_ns), le_figure_time(arena, (uint64_t)then_ns)),
+                                     le_format_time(arena, (uint64_t)now_ns), le_format_time(arena, (uint64_t)then_ns)),
             .evidence = le_arena_format(
                 arena,
                 "reason: %s\n%s copies to the device (%s), %s to the host (%s), kernels %s, in %s\n"
                 "assumed: pinned memory reaches %.0f GB/s, %s; the pieces do not depend on each other",
-                reason(&pieces), le_figure_count(arena, pieces.up), le_figure_bytes(arena, pieces.up_bytes),
-                le_figure_count(arena, pieces.down), le_figure_bytes(arena, pieces.down_bytes),
-                le_figure_time(arena, (uint64_t)pieces.kernel_ns),
-                le_figure_counted(arena, (uint64_t)pieces.streams.count, "stream", "streams"), rate,
+                reason(&pieces), le_format_count(arena, pieces.up), le_format_bytes(arena, pieces.up_bytes),
+                le_format_count(arena, pieces.down), le_format_bytes(arena, pieces.down_bytes),
+                le_format_time(arena, (uint64_t)pieces.kernel_ns),
+                le_format_counted(arena, (uint64_t)pieces.streams.count, "stream", "streams"), rate,
                 le_pinned_rate_from(scene)),
             .advice = LE_ADVICE_STREAMS,
             .gain_ns = (uint64_t)gain_ns,

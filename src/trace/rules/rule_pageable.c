@@ -13,26 +13,26 @@ struct pageable {
 };
 
 /* Adds the bytes of a buffer; each buffer counts once. Addresses may be unknown. */
-static void know_buffer(struct le_scene *scene, struct le_groups *buffers, const struct le_call *call, uint64_t bytes,
-                        struct pageable *all) {
+static void know_buffer(struct le_rule_input *scene, struct le_position_groups *buffers, const struct le_call *call,
+                        uint64_t bytes, struct pageable *all) {
     const struct le_transfer *transfer = le_transfer_of(scene, call);
     if (!transfer || transfer->host == 0) {
         all->unknown++;
         return;
     }
-    struct le_group *buffer = le_groups_get(scene->scratch, buffers, transfer->host);
+    struct le_position_group *buffer = le_groups_get(scene->scratch, buffers, transfer->host);
     if (bytes > buffer->bytes) {
         all->buffers_bytes += bytes - buffer->bytes;
         buffer->bytes = bytes;
     }
 }
 
-static struct pageable add_up(struct le_scene *scene, double rate) {
+static struct pageable add_up(struct le_rule_input *scene, double rate) {
     struct pageable all = {0};
-    struct le_groups buffers = {.most = scene->operation_count};
+    struct le_position_groups buffers = {.most = scene->operation_count};
     uint64_t until_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         if (operation->kind != LE_OPERATION_COPY || !le_is_pageable(le_shape_of(scene, operation)) ||
             operation->bytes < LEAST_COPY_BYTES)
             continue;
@@ -49,7 +49,7 @@ static struct pageable add_up(struct le_scene *scene, double rate) {
     return all;
 }
 
-void le_rule_pageable_copy(struct le_scene *scene) {
+void le_rule_pageable_copy(struct le_rule_input *scene) {
     double rate = le_pinned_rate(scene);
     struct pageable all = add_up(scene, rate);
     if (all.count == 0 || all.gain_ns < scene->worth_ns)
@@ -60,15 +60,15 @@ void le_rule_pageable_copy(struct le_scene *scene) {
     const char *cost =
         all.unknown ? "pinning memory takes 19 ms for 64 MiB, so it pays only for buffers that are used again"
                     : le_arena_format(arena, "the host buffers have %s in total; pinning them once takes about %s",
-                                      le_figure_bytes(arena, all.buffers_bytes), le_figure_time(arena, pinning_ns));
-    le_scene_claim(
+                                      le_format_bytes(arena, all.buffers_bytes), le_format_time(arena, pinning_ns));
+    le_rule_input_claim(
         scene, &(struct le_claim){
                    .rule = "pageable-copy",
                    .title = le_arena_format(arena, "Pageable copies: %s took %s (%s); pinned memory reaches %.0f GB/s",
-                                            le_figure_bytes(arena, all.bytes), le_figure_time(arena, all.time_ns),
-                                            le_figure_rate(arena, all.bytes, all.time_ns), rate),
+                                            le_format_bytes(arena, all.bytes), le_format_time(arena, all.time_ns),
+                                            le_format_rate(arena, all.bytes, all.time_ns), rate),
                    .evidence = le_arena_format(arena, "%s\n%s\nassumed: pinned memory reaches %.0f GB/s, %s",
-                                               le_figure_counted(arena, all.count, "copy", "copies"), cost, rate,
+                                               le_format_counted(arena, all.count, "copy", "copies"), cost, rate,
                                                le_pinned_rate_from(scene)),
                    .advice = LE_ADVICE_PIN,
                    .gain_ns = all.gain_ns,

@@ -35,7 +35,7 @@ struct turns {
     int64_t count, launches;
     int64_t graph_launches; /* launches that go into one graph: a turn's, or GRAPH_OF_ALIKE */
     uint64_t span_ns, graph_ns;
-    struct le_range recording;
+    struct le_estimate recording;
 };
 
 /* Segments that overlap. */
@@ -45,7 +45,7 @@ struct stretch {
     uint64_t least_ns; /* in streams, with a device that waits for nothing */
 };
 
-static const struct le_call *call_at(const struct le_scene *scene, const struct sequence *sequence, int32_t k) {
+static const struct le_call *call_at(const struct le_rule_input *scene, const struct sequence *sequence, int32_t k) {
     return &scene->index->calls.at[sequence->calls[k]];
 }
 
@@ -57,7 +57,7 @@ static bool cuts(const struct le_call *call) {
     return call->kind == LE_CALL_WAIT || call->kind == LE_CALL_COPY || call->kind == LE_CALL_GRAPH_LAUNCH;
 }
 
-static uint64_t symbol_of(const struct le_scene *scene, const struct le_call *call) {
+static uint64_t symbol_of(const struct le_rule_input *scene, const struct le_call *call) {
     const struct le_operation *operation = le_operation_of(scene, call);
     int64_t parts[5] = {call->kind, 0};
     if (operation && operation->kind == LE_OPERATION_KERNEL) {
@@ -71,11 +71,11 @@ static uint64_t symbol_of(const struct le_scene *scene, const struct le_call *ca
     return le_hash(parts, sizeof parts, 0);
 }
 
-static int32_t busiest_thread(const struct le_scene *scene) {
-    struct le_groups threads = {0};
-    const struct le_group *most = NULL;
+static int32_t busiest_thread(const struct le_rule_input *scene) {
+    struct le_position_groups threads = {0};
+    const struct le_position_group *most = NULL;
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         if (call->kind == LE_CALL_LAUNCH)
             le_groups_get(scene->scratch, &threads, (uint64_t)call->thread)->count++;
     }
@@ -85,13 +85,13 @@ static int32_t busiest_thread(const struct le_scene *scene) {
     return most ? (int32_t)most->key : LE_NONE;
 }
 
-static void make_sequence(struct le_scene *scene, struct sequence *sequence) {
+static void make_sequence(struct le_rule_input *scene, struct sequence *sequence) {
     int32_t thread = busiest_thread(scene);
     sequence->symbols = LE_NEW_ARRAY(scene->scratch, scene->call_count, uint64_t);
     sequence->calls = LE_NEW_ARRAY(scene->scratch, scene->call_count, int32_t);
     sequence->count = 0;
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         if (call->thread != thread || !is_step(call))
             continue;
         sequence->symbols[sequence->count] = symbol_of(scene, call);
@@ -100,12 +100,12 @@ static void make_sequence(struct le_scene *scene, struct sequence *sequence) {
 }
 
 /* How often runs of symbols come again at each distance, weighed by the distance. */
-static void count_distances(struct le_scene *scene, const struct sequence *sequence, uint64_t *weights) {
-    struct le_groups last = {.most = SEARCHED};
+static void count_distances(struct le_rule_input *scene, const struct sequence *sequence, uint64_t *weights) {
+    struct le_position_groups last = {.most = SEARCHED};
     int32_t count = sequence->count < SEARCHED ? sequence->count : SEARCHED;
     for (int32_t k = 0; k + RUN <= count; k++) {
         uint64_t key = le_hash(sequence->symbols + k, RUN * sizeof *sequence->symbols, 0);
-        struct le_group *group = le_groups_get(scene->scratch, &last, key);
+        struct le_position_group *group = le_groups_get(scene->scratch, &last, key);
         if (group->count++ && k - group->first <= LONGEST_PERIOD)
             weights[k - group->first] += (uint64_t)(k - group->first);
         group->first = k;
@@ -127,7 +127,7 @@ static void find_stretch(const struct sequence *sequence, int32_t period, struct
     turns->count = (turns->to - turns->from) / period;
 }
 
-static struct turns find_turns(struct le_scene *scene, const struct sequence *sequence) {
+static struct turns find_turns(struct le_rule_input *scene, const struct sequence *sequence) {
     uint64_t *weights = LE_NEW_ARRAY(scene->scratch, LONGEST_PERIOD + 1, uint64_t);
     struct turns best = {0};
     count_distances(scene, sequence, weights);
@@ -147,15 +147,15 @@ static struct turns find_turns(struct le_scene *scene, const struct sequence *se
     return best;
 }
 
-static void end_stretch(const struct le_scene *scene, const struct stretch *stretch, struct turns *turns) {
+static void end_stretch(const struct le_rule_input *scene, const struct stretch *stretch, struct turns *turns) {
     uint64_t span_ns = stretch->end_ns - stretch->start_ns;
-    uint64_t busy_ns = le_spans_overlap(&scene->busy, stretch->start_ns, stretch->end_ns);
+    uint64_t busy_ns = le_periods_overlap(&scene->busy, stretch->start_ns, stretch->end_ns);
     uint64_t least_ns = busy_ns > stretch->hidden_ns ? busy_ns - stretch->hidden_ns : 0;
     uint64_t slack_ns = span_ns > stretch->least_ns ? span_ns - stretch->least_ns : 0; /* else recording hid */
     turns->span_ns += span_ns;
     turns->graph_ns += stretch->nodes_ns > least_ns ? stretch->nodes_ns : least_ns;
-    le_range_add(&turns->recording,
-                 le_range_within(le_recording_range(scene, stretch->start_ns, stretch->end_ns), slack_ns));
+    le_estimate_add(&turns->recording,
+                    le_estimate_within(le_recording_estimate(scene, stretch->start_ns, stretch->end_ns), slack_ns));
 }
 
 static void add_node(const struct le_call *call, const struct le_operation *operation, struct stretch *segment) {
@@ -170,7 +170,7 @@ static void add_node(const struct le_call *call, const struct le_operation *oper
 }
 
 /* Adds the segment of calls first..last, without a wait in it, to the account. */
-static void add_segment(struct le_scene *scene, const struct sequence *sequence, int32_t first, int32_t last,
+static void add_segment(struct le_rule_input *scene, const struct sequence *sequence, int32_t first, int32_t last,
                         struct stretch *stretch, struct turns *turns) {
     struct stretch segment = {0};
     int64_t launches = 0;
@@ -197,7 +197,7 @@ static void add_segment(struct le_scene *scene, const struct sequence *sequence,
     stretch->least_ns += segment.least_ns;
 }
 
-static void account(struct le_scene *scene, const struct sequence *sequence, struct turns *turns) {
+static void account(struct le_rule_input *scene, const struct sequence *sequence, struct turns *turns) {
     for (int32_t k = turns->from; k < turns->from + turns->period; k++)
         turns->graph_launches += call_at(scene, sequence, k)->kind == LE_CALL_LAUNCH;
     if (turns->graph_launches == 0)
@@ -215,18 +215,18 @@ static void account(struct le_scene *scene, const struct sequence *sequence, str
     end_stretch(scene, &stretch, turns);
 }
 
-static const char *title(const struct le_scene *scene, const struct turns *turns, uint64_t span_ns) {
+static const char *title(const struct le_rule_input *scene, const struct turns *turns, uint64_t span_ns) {
     struct le_arena *arena = scene->arena;
     const char *calls = turns->period == 1 ? "The same call is made"
                                            : le_arena_format(arena, "The same %s calls are made",
-                                                             le_figure_count(arena, (uint64_t)turns->period));
+                                                             le_format_count(arena, (uint64_t)turns->period));
     return le_arena_format(arena, "%s %s times in a row: %s, or %s as CUDA graphs", calls,
-                           le_figure_count(arena, (uint64_t)turns->count), le_figure_time(arena, span_ns),
-                           le_figure_time(arena, turns->graph_ns));
+                           le_format_count(arena, (uint64_t)turns->count), le_format_time(arena, span_ns),
+                           le_format_time(arena, turns->graph_ns));
 }
 
 /* What the calls of a turn are: "500 launches, 1 wait, the first launch of kernel0". */
-static const char *describe_turn(const struct le_scene *scene, const struct sequence *sequence,
+static const char *describe_turn(const struct le_rule_input *scene, const struct sequence *sequence,
                                  const struct turns *turns) {
     static const struct {
         const char *one, *many;
@@ -250,13 +250,13 @@ static const char *describe_turn(const struct le_scene *scene, const struct sequ
     for (size_t k = 0; k < ARRAY_LEN(words); k++)
         if (counts[k])
             text = le_arena_format(arena, "%s%s%s", text, *text ? ", " : "",
-                                   le_figure_counted(arena, counts[k], words[k].one, words[k].many));
+                                   le_format_counted(arena, counts[k], words[k].one, words[k].many));
     if (!kernel)
         return text;
     return le_arena_format(arena, counts[0] == 1 ? "%s; it launches %s" : "%s; the first launches %s", text, kernel);
 }
 
-void le_rule_repeating_pattern(struct le_scene *scene) {
+void le_rule_repeating_pattern(struct le_rule_input *scene) {
     struct sequence sequence;
     make_sequence(scene, &sequence);
     struct turns turns = find_turns(scene, &sequence);
@@ -264,16 +264,16 @@ void le_rule_repeating_pattern(struct le_scene *scene) {
         return;
     account(scene, &sequence, &turns);
     uint64_t span_ns = turns.span_ns - turns.recording.likely;
-    struct le_range gain = {0};
+    struct le_estimate gain = {0};
     if (turns.span_ns > turns.graph_ns)
-        gain = le_range_of_rest(turns.recording, turns.span_ns - turns.graph_ns);
+        gain = le_estimate_of_rest(turns.recording, turns.span_ns - turns.graph_ns);
     if (turns.launches < LEAST_NODES * LEAST_TURNS || gain.likely * 100 < span_ns * LEAST_GAIN ||
         gain.likely < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
     const struct le_call *first = call_at(scene, &sequence, turns.from);
     const struct le_call *last = call_at(scene, &sequence, turns.to - 1);
-    le_scene_claim(
+    le_rule_input_claim(
         scene,
         &(struct le_claim){
             .rule = "repeating-pattern",
@@ -283,9 +283,9 @@ void le_rule_repeating_pattern(struct le_scene *scene) {
                 "each time: %s\na launch takes %s now, and %s in graphs of %s launches; the %s that recording "
                 "added are not counted\nassumed: kernel arguments stay the same, or are updated in the "
                 "graph at 0.2 us each%s",
-                describe_turn(scene, &sequence, &turns), le_figure_time(arena, span_ns / (uint64_t)turns.launches),
-                le_figure_time(arena, turns.graph_ns / (uint64_t)turns.launches),
-                le_figure_count(arena, (uint64_t)turns.graph_launches), le_figure_time(arena, turns.recording.likely),
+                describe_turn(scene, &sequence, &turns), le_format_time(arena, span_ns / (uint64_t)turns.launches),
+                le_format_time(arena, turns.graph_ns / (uint64_t)turns.launches),
+                le_format_count(arena, (uint64_t)turns.graph_launches), le_format_time(arena, turns.recording.likely),
                 le_unrecorded(scene, gain)),
             .advice = LE_ADVICE_GRAPH,
             .gain_ns = gain.likely,

@@ -11,33 +11,33 @@ struct queue {
     int32_t enqueued, finished;
 };
 
-static struct queue *make_queues(struct le_scene *scene) {
+static struct queue *make_queues(struct le_rule_input *scene) {
     struct queue *queues = LE_NEW_ARRAY(scene->scratch, scene->index->streams.count, struct queue);
     for (int32_t k = 0; k < scene->operation_count; k++)
-        queues[le_scene_operation(scene, k)->stream].room++;
+        queues[le_rule_input_operation(scene, k)->stream].room++;
     for (int32_t k = 0; k < scene->index->streams.count; k++)
         queues[k].operations = LE_NEW_ARRAY(scene->scratch, queues[k].room, int32_t);
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        struct queue *queue = &queues[le_scene_operation(scene, k)->stream];
+        struct queue *queue = &queues[le_rule_input_operation(scene, k)->stream];
         queue->operations[queue->count++] = scene->operations[k];
     }
     return queues;
 }
 
 /* The number of operations in the stream when the call began. */
-static int32_t depth_at(const struct le_scene *scene, struct queue *queue, const struct le_call *call) {
+static int32_t depth_at(const struct le_rule_input *scene, struct queue *queue, const struct le_call *call) {
     while (queue->finished < queue->count &&
            scene->index->operations.at[queue->operations[queue->finished]].end_ns <= call->start_ns)
         queue->finished++;
     return queue->enqueued++ - queue->finished;
 }
 
-void le_rule_queue_full(struct le_scene *scene) {
+void le_rule_queue_full(struct le_rule_input *scene) {
     struct queue *queues = make_queues(scene);
     uint64_t count = 0, time_ns = 0, held_ns = 0,
              until_ns = 0; /* held_ns: time in which several threads are held counts once */
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
         if (!operation || depth_at(scene, &queues[operation->stream], call) < FULL || call->kind != LE_CALL_LAUNCH ||
             le_call_ns(call) < SLOW_LAUNCH_NS)
@@ -50,17 +50,18 @@ void le_rule_queue_full(struct le_scene *scene) {
     if (count < LEAST_LAUNCHES || held_ns < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene, &(struct le_claim){
-                              .rule = "queue-full",
-                              .title = le_arena_format(arena, "Queue full: %s launches held the host for %s",
-                                                       le_figure_count(arena, count), le_figure_time(arena, held_ns)),
-                              .evidence = le_arena_format(arena,
-                                                          "a stream holds 1,021 launches; each further launch waits "
-                                                          "until a kernel ends, here %s on average\n"
-                                                          "the device always has work: a host clock around these "
-                                                          "launches measures the kernels, not the launches",
-                                                          le_figure_time(arena, time_ns / count)),
-                              .advice = LE_ADVICE_QUEUE,
-                              .confidence = LE_LIKELY,
-                          });
+    le_rule_input_claim(scene,
+                        &(struct le_claim){
+                            .rule = "queue-full",
+                            .title = le_arena_format(arena, "Queue full: %s launches held the host for %s",
+                                                     le_format_count(arena, count), le_format_time(arena, held_ns)),
+                            .evidence = le_arena_format(arena,
+                                                        "a stream holds 1,021 launches; each further launch waits "
+                                                        "until a kernel ends, here %s on average\n"
+                                                        "the device always has work: a host clock around these "
+                                                        "launches measures the kernels, not the launches",
+                                                        le_format_time(arena, time_ns / count)),
+                            .advice = LE_ADVICE_QUEUE,
+                            .confidence = LE_LIKELY,
+                        });
 }

@@ -20,32 +20,33 @@ struct build {
     uint64_t until_ns; /* threads that build at the same time count once */
 };
 
-static bool is_called(const struct le_scene *scene, const struct le_call *call, const char *part) {
+static bool is_called(const struct le_rule_input *scene, const struct le_call *call, const char *part) {
     return call->kind == LE_CALL_GRAPH_BUILD && strstr(le_text_of(scene, call->function), part);
 }
 
-static struct le_range unrecorded(const struct le_scene *scene, struct build *build, uint64_t start_ns,
-                                  uint64_t end_ns) {
+static struct le_estimate unrecorded(const struct le_rule_input *scene, struct build *build, uint64_t start_ns,
+                                     uint64_t end_ns) {
     start_ns = le_once_from(&build->until_ns, start_ns, end_ns);
-    return le_range_of_rest(le_recording_range(scene, start_ns, end_ns), end_ns - start_ns);
+    return le_estimate_of_rest(le_recording_estimate(scene, start_ns, end_ns), end_ns - start_ns);
 }
 
 static uint64_t less(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
 
-static struct le_range first_launch(const struct le_scene *scene, const struct le_call *call, struct build *build) {
+static struct le_estimate first_launch(const struct le_rule_input *scene, const struct le_call *call,
+                                       struct build *build) {
     uint64_t again_ns = LAUNCH_NS + NODE_NS * build->nodes;
     if (!build->is_new)
-        return (struct le_range){0};
+        return (struct le_estimate){0};
     build->is_new = false;
-    struct le_range cost = unrecorded(scene, build, call->start_ns, call->end_ns);
-    return (struct le_range){less(cost.least, again_ns), less(cost.likely, again_ns), less(cost.most, again_ns)};
+    struct le_estimate cost = unrecorded(scene, build, call->start_ns, call->end_ns);
+    return (struct le_estimate){less(cost.least, again_ns), less(cost.likely, again_ns), less(cost.most, again_ns)};
 }
 
 /* What the call adds to the time of building: everything from the beginning of a capture to the end of its
  * instantiation, the extra time of the first launch, and destroying the graph. */
-static struct le_range building(const struct le_scene *scene, const struct le_call *call, struct build *build) {
+static struct le_estimate building(const struct le_rule_input *scene, const struct le_call *call, struct build *build) {
     if (call->kind == LE_CALL_GRAPH_LAUNCH)
         return first_launch(scene, call, build);
     if (is_called(scene, call, "BeginCapture"))
@@ -55,36 +56,36 @@ static struct le_range building(const struct le_scene *scene, const struct le_ca
     build->nodes += (build->start_ns && call->kind == LE_CALL_LAUNCH) || is_called(scene, call, "GraphAdd");
     build->is_new |= is_called(scene, call, "Instantiate");
     if (call->kind != LE_CALL_GRAPH_BUILD || (build->start_ns && !is_called(scene, call, "Instantiate")))
-        return (struct le_range){0};
+        return (struct le_estimate){0};
     uint64_t start_ns = build->start_ns ? build->start_ns : call->start_ns;
     build->start_ns = 0;
     return unrecorded(scene, build, start_ns, call->end_ns);
 }
 
-void le_rule_graph_rebuilt(struct le_scene *scene) {
+void le_rule_graph_rebuilt(struct le_rule_input *scene) {
     uint64_t builds = 0, launches = 0, time_ns = 0;
-    struct le_range gain = {0}; /* one build is needed */
+    struct le_estimate gain = {0}; /* one build is needed */
     struct build build = {0};
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
-        struct le_range cost = building(scene, call, &build);
+        const struct le_call *call = le_rule_input_call(scene, k);
+        struct le_estimate cost = building(scene, call, &build);
         launches += call->kind == LE_CALL_GRAPH_LAUNCH;
         builds += is_called(scene, call, "Instantiate");
         time_ns += cost.likely;
         if (builds > 1)
-            le_range_add(&gain, cost);
+            le_estimate_add(&gain, cost);
         if (cost.likely)
             le_blame(scene, call, cost.likely);
     }
     if (builds < LEAST_BUILDS || launches > builds * MOST_LAUNCHES_EACH || gain.likely < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(
+    le_rule_input_claim(
         scene, &(struct le_claim){
                    .rule = "graph-rebuilt",
                    .title = le_arena_format(
-                       arena, "A graph is built %s times for %s: %s", le_figure_count(arena, builds),
-                       le_figure_counted(arena, launches, "launch", "launches"), le_figure_time(arena, time_ns)),
+                       arena, "A graph is built %s times for %s: %s", le_format_count(arena, builds),
+                       le_format_counted(arena, launches, "launch", "launches"), le_format_time(arena, time_ns)),
                    .evidence = le_arena_format(arena,
                                                "this is the time to capture, add nodes, instantiate, launch for the "
                                                "first time and destroy\nupdating changed parameters takes 0.2 to "

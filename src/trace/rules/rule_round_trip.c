@@ -19,8 +19,8 @@ struct trips {
 
 /* In groups, bytes is what was copied to the host and has not gone back yet, and time_ns what that copy cost; it
  * counts once, however often the bytes go back. */
-static void go_up(struct le_scene *scene, const struct le_call *call, struct le_group *group, uint64_t cost_ns,
-                  struct trips *trips) {
+static void go_up(struct le_rule_input *scene, const struct le_call *call, struct le_position_group *group,
+                  uint64_t cost_ns, struct trips *trips) {
     trips->down += group->bytes > 0;
     trips->down_bytes += group->bytes;
     trips->up++;
@@ -29,12 +29,12 @@ static void go_up(struct le_scene *scene, const struct le_call *call, struct le_
     group->bytes = group->time_ns = 0;
 }
 
-static struct trips gather(struct le_scene *scene) {
-    struct le_groups down = {.most = scene->operation_count};
+static struct trips gather(struct le_rule_input *scene) {
+    struct le_position_groups down = {.most = scene->operation_count};
     struct trips trips = {0};
     uint64_t until_ns = 0, copied_ns = 0; /* copied_ns: copies with their calls; overlaps count once */
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
         const struct le_transfer *transfer = le_transfer_of(scene, call);
         if (!operation || operation->kind != LE_OPERATION_COPY || !transfer || transfer->sample == 0 ||
@@ -44,7 +44,7 @@ static struct trips gather(struct le_scene *scene) {
         uint64_t cost_ns = le_copy_cost_ns(scene, call, operation);
         uint64_t end_ns = operation->end_ns > call->end_ns ? operation->end_ns : call->end_ns;
         copied_ns += end_ns - le_once_from(&until_ns, call->start_ns, end_ns);
-        struct le_group *group = le_groups_get(scene->scratch, &down, key_of(transfer));
+        struct le_position_group *group = le_groups_get(scene->scratch, &down, key_of(transfer));
         if (direction == LE_TRACE_DTOH) {
             group->count = 1;
             group->bytes = transfer->bytes;
@@ -57,24 +57,24 @@ static struct trips gather(struct le_scene *scene) {
     return trips;
 }
 
-void le_rule_round_trip(struct le_scene *scene) {
+void le_rule_round_trip(struct le_rule_input *scene) {
     struct trips trips = gather(scene);
     if (trips.up < LEAST_TRIPS || trips.time_ns < scene->worth_ns)
         return;
     struct le_arena *arena = scene->arena;
-    le_scene_claim(scene,
-                   &(struct le_claim){
-                       .rule = "round-trip",
-                       .title = le_arena_format(arena,
-                                                "Round trips: %s were copied to the host in %s and back "
-                                                "unchanged in %s, which took %s",
-                                                le_figure_bytes(arena, trips.down_bytes),
-                                                le_figure_counted(arena, trips.down, "copy", "copies"),
-                                                le_figure_count(arena, trips.up), le_figure_time(arena, trips.time_ns)),
-                       .evidence = "detected by comparing samples of the bytes, so a change elsewhere may be missed\n"
-                                   "assumed: the host only reads the data",
-                       .advice = LE_ADVICE_ROUND_TRIP,
-                       .gain_ns = trips.time_ns,
-                       .confidence = LE_PLAUSIBLE,
-                   });
+    le_rule_input_claim(
+        scene, &(struct le_claim){
+                   .rule = "round-trip",
+                   .title = le_arena_format(arena,
+                                            "Round trips: %s were copied to the host in %s and back "
+                                            "unchanged in %s, which took %s",
+                                            le_format_bytes(arena, trips.down_bytes),
+                                            le_format_counted(arena, trips.down, "copy", "copies"),
+                                            le_format_count(arena, trips.up), le_format_time(arena, trips.time_ns)),
+                   .evidence = "detected by comparing samples of the bytes, so a change elsewhere may be missed\n"
+                               "assumed: the host only reads the data",
+                   .advice = LE_ADVICE_ROUND_TRIP,
+                   .gain_ns = trips.time_ns,
+                   .confidence = LE_PLAUSIBLE,
+               });
 }

@@ -10,18 +10,18 @@ enum { LONGEST_PAUSE_NS = 50000 };
 /* Percent of the run. */
 enum { LEAST_SHARE = 5 };
 
-static bool is_small(const struct le_scene *scene, const struct le_operation *operation) {
+static bool is_small(const struct le_rule_input *scene, const struct le_operation *operation) {
     uint8_t direction = operation ? le_shape_of(scene, operation)->direction : 0;
     return operation && operation->kind == LE_OPERATION_COPY && operation->graph == 0 &&
            operation->bytes <= MOST_BYTES && (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
 }
 
-void le_rule_small_copies(struct le_scene *scene) {
+void le_rule_small_copies(struct le_rule_input *scene) {
     uint64_t count = 0, bytes = 0, time_ns = 0,
              before_ns = 0; /* before_ns: the end of the previous call, if it was a small copy, too; else 0 */
     uint64_t until_ns = 0, all_ns = 0; /* all_ns: overlapping threads count once */
     for (int32_t k = 0; k < scene->call_count; k++) {
-        const struct le_call *call = le_scene_call(scene, k);
+        const struct le_call *call = le_rule_input_call(scene, k);
         const struct le_operation *operation = le_operation_of(scene, call);
         if (call->kind < LE_CALL_LAUNCH || call->kind > LE_CALL_WAIT)
             continue;
@@ -51,17 +51,17 @@ void le_rule_small_copies(struct le_scene *scene) {
         return;
     struct le_arena *arena = scene->arena;
     one_ns += time_ns / count;
-    le_scene_claim(
+    le_rule_input_claim(
         scene,
         &(struct le_claim){
             .rule = "small-copies",
-            .title = le_arena_format(arena, "%s small copies of %s on average took %s", le_figure_count(arena, count),
-                                     le_figure_bytes(arena, bytes / count), le_figure_time(arena, time_ns)),
+            .title = le_arena_format(arena, "%s small copies of %s on average took %s", le_format_count(arena, count),
+                                     le_format_bytes(arena, bytes / count), le_format_time(arena, time_ns)),
             .evidence = le_arena_format(arena,
                                         "%s in total, %s per copy; a single copy of all would take about %s\n"
                                         "assumed: the copies can be combined",
-                                        le_figure_bytes(arena, bytes), le_figure_time(arena, time_ns / count),
-                                        le_figure_time(arena, one_ns)),
+                                        le_format_bytes(arena, bytes), le_format_time(arena, time_ns / count),
+                                        le_format_time(arena, one_ns)),
             .advice = LE_ADVICE_SMALL_COPIES,
             .gain_ns = time_ns - one_ns,
             .confidence = LE_PLAUSIBLE,

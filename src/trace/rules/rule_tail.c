@@ -19,7 +19,7 @@ struct waves {
     uint64_t loss;                  /* parts per million */
 };
 
-static struct waves waves_of(const struct le_scene *scene, const struct le_operation *operation) {
+static struct waves waves_of(const struct le_rule_input *scene, const struct le_operation *operation) {
     if (operation->kind != LE_OPERATION_KERNEL || operation->shape == LE_NONE)
         return (struct waves){0};
     struct waves waves = {.blocks = le_shape_blocks(le_shape_of(scene, operation)),
@@ -34,16 +34,16 @@ static struct waves waves_of(const struct le_scene *scene, const struct le_opera
 }
 
 /* In groups, extra_ns is the time lost. */
-static struct le_groups gather(struct le_scene *scene) {
-    struct le_groups groups = {.most = scene->operation_count};
+static struct le_position_groups gather(struct le_rule_input *scene) {
+    struct le_position_groups groups = {.most = scene->operation_count};
     uint64_t until_ns = 0; /* kernels of several streams may overlap */
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         struct waves waves = waves_of(scene, operation);
         if (waves.loss * 100 < 1000000ull * LEAST_LOSS)
             continue;
         int32_t parts[2] = {operation->name, operation->shape};
-        struct le_group *group = le_groups_get(scene->scratch, &groups, le_hash(parts, sizeof parts, 0));
+        struct le_position_group *group = le_groups_get(scene->scratch, &groups, le_hash(parts, sizeof parts, 0));
         if (group->count++ == 0)
             group->first = k;
         group->time_ns += le_operation_ns(operation);
@@ -57,30 +57,30 @@ static struct le_groups gather(struct le_scene *scene) {
     return groups;
 }
 
-void le_rule_tail_wave(struct le_scene *scene) {
-    struct le_groups groups = gather(scene);
+void le_rule_tail_wave(struct le_rule_input *scene) {
+    struct le_position_groups groups = gather(scene);
     uint64_t time_ns, lost_ns;
     le_groups_sum(&groups, &time_ns, &lost_ns);
     if (lost_ns < scene->worth_ns || time_ns * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_WHOLE)
         return;
     le_groups_sort(&groups);
     struct le_arena *arena = scene->arena;
-    const struct le_operation *first = le_scene_operation(scene, groups.at[0].first);
+    const struct le_operation *first = le_rule_input_operation(scene, groups.at[0].first);
     struct waves waves = waves_of(scene, first);
-    le_scene_claim(
+    le_rule_input_claim(
         scene,
         &(struct le_claim){
             .rule = "tail-wave",
             .title = le_arena_format(
                 arena, "Tail wave: %s blocks run in %llu waves of up to %s, and the last wave is %s full",
-                le_figure_count(arena, waves.blocks), (unsigned long long)waves.full,
-                le_figure_count(arena, waves.at_once), le_figure_part(arena, waves.last, waves.at_once)),
+                le_format_count(arena, waves.blocks), (unsigned long long)waves.full,
+                le_format_count(arena, waves.at_once), le_format_percent(arena, waves.last, waves.at_once)),
             .evidence = le_arena_format(arena,
                                         "%s: %s, %s in total; all kernels with a tail wave: %s\n"
                                         "assumed: all blocks of a kernel take the same time",
                                         le_kernel_name(scene, first->name),
-                                        le_figure_counted(arena, groups.at[0].count, "launch", "launches"),
-                                        le_figure_time(arena, groups.at[0].time_ns), le_figure_time(arena, time_ns)),
+                                        le_format_counted(arena, groups.at[0].count, "launch", "launches"),
+                                        le_format_time(arena, groups.at[0].time_ns), le_format_time(arena, time_ns)),
             .advice = LE_ADVICE_TAIL,
             .gain_ns = lost_ns,
             .confidence = LE_PLAUSIBLE,

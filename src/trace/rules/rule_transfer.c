@@ -13,7 +13,8 @@ struct traffic {
 };
 
 /* Whether the same host memory was copied in this direction before. */
-static bool is_again(struct le_scene *scene, struct le_groups *seen, const struct le_call *call, uint8_t direction) {
+static bool is_again(struct le_rule_input *scene, struct le_position_groups *seen, const struct le_call *call,
+                     uint8_t direction) {
     const struct le_transfer *transfer = le_transfer_of(scene, call);
     if (!transfer || transfer->host == 0)
         return false;
@@ -21,17 +22,17 @@ static bool is_again(struct le_scene *scene, struct le_groups *seen, const struc
     return le_groups_get(scene->scratch, seen, le_hash(parts, sizeof parts, 0))->count++ > 0;
 }
 
-static bool is_transfer(const struct le_scene *scene, const struct le_operation *operation) {
+static bool is_transfer(const struct le_rule_input *scene, const struct le_operation *operation) {
     uint8_t direction = le_shape_of(scene, operation)->direction;
     return operation->kind == LE_OPERATION_COPY && (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
 }
 
-static struct traffic add_up(struct le_scene *scene) {
+static struct traffic add_up(struct le_rule_input *scene) {
     struct traffic traffic = {0};
     uint64_t up_until = 0, down_until = 0, again_until = 0;
-    struct le_groups seen = {.most = scene->operation_count};
+    struct le_position_groups seen = {.most = scene->operation_count};
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         if (!is_transfer(scene, operation))
             continue;
         uint64_t start_ns = operation->start_ns, end_ns = operation->end_ns;
@@ -47,42 +48,42 @@ static struct traffic add_up(struct le_scene *scene) {
     return traffic;
 }
 
-static uint64_t transfers_alone_ns(const struct le_scene *scene) {
+static uint64_t transfers_alone_ns(const struct le_rule_input *scene) {
     uint64_t until_ns = 0, alone_ns = 0;
     for (int32_t k = 0; k < scene->operation_count; k++) {
-        const struct le_operation *operation = le_scene_operation(scene, k);
+        const struct le_operation *operation = le_rule_input_operation(scene, k);
         if (!is_transfer(scene, operation))
             continue;
         uint64_t from_ns = le_once_from(&until_ns, operation->start_ns, operation->end_ns);
-        alone_ns += operation->end_ns - from_ns - le_spans_overlap(&scene->kernels, from_ns, operation->end_ns);
+        alone_ns += operation->end_ns - from_ns - le_periods_overlap(&scene->kernels, from_ns, operation->end_ns);
     }
     return alone_ns;
 }
 
-void le_rule_transfer_bound(struct le_scene *scene) {
-    uint64_t alone = transfers_alone_ns(scene), busy_ns = le_spans_total(&scene->busy);
+void le_rule_transfer_bound(struct le_rule_input *scene) {
+    uint64_t alone = transfers_alone_ns(scene), busy_ns = le_periods_total(&scene->busy);
     if (alone * 100 < busy_ns * LEAST_OF_BUSY || alone < scene->worth_ns ||
         alone * 100 < (scene->end_ns - scene->start_ns) * LEAST_OF_WHOLE_TIME)
         return;
     struct traffic traffic = add_up(scene);
     struct le_arena *arena = scene->arena;
-    uint64_t kernels_ns = le_spans_total(&scene->kernels), hidden_ns = alone < kernels_ns ? alone : kernels_ns;
+    uint64_t kernels_ns = le_periods_total(&scene->kernels), hidden_ns = alone < kernels_ns ? alone : kernels_ns;
     uint64_t again_ns = traffic.again_ns < alone ? traffic.again_ns : alone;
     bool again = again_ns > hidden_ns;
-    le_scene_claim(
+    le_rule_input_claim(
         scene,
         &(struct le_claim){
             .rule = "transfer-bound",
             .title = le_arena_format(arena, "Transfer-bound: the device only copied for %s of its %s of work",
-                                     le_figure_time(arena, alone), le_figure_time(arena, busy_ns)),
+                                     le_format_time(arena, alone), le_format_time(arena, busy_ns)),
             .evidence = le_arena_format(arena, "%s to the device in %s, %s to the host in %s, kernels %s\n%s",
-                                        le_figure_bytes(arena, traffic.up_bytes), le_figure_time(arena, traffic.up_ns),
-                                        le_figure_bytes(arena, traffic.down_bytes),
-                                        le_figure_time(arena, traffic.down_ns), le_figure_time(arena, kernels_ns),
+                                        le_format_bytes(arena, traffic.up_bytes), le_format_time(arena, traffic.up_ns),
+                                        le_format_bytes(arena, traffic.down_bytes),
+                                        le_format_time(arena, traffic.down_ns), le_format_time(arena, kernels_ns),
                                         again ? le_arena_format(arena,
                                                                 "%s of that copies the same host memory again\n"
                                                                 "assumed: that data can stay on the device",
-                                                                le_figure_time(arena, again_ns))
+                                                                le_format_time(arena, again_ns))
                                               : "assumed: copies can run while kernels run"),
             .advice = LE_ADVICE_TRANSFER,
             .gain_ns = again ? again_ns : hidden_ns,

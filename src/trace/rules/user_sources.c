@@ -10,7 +10,7 @@ static bool is_library(const struct le_index *index, const struct le_source *sou
            le_user_of_path(file) != LE_USERS || (source->language == LE_TRACE_NATIVE && strstr(file, ".so"));
 }
 
-int32_t *le_user_places(const struct le_index *index, struct le_arena *arena) {
+int32_t *le_user_sources(const struct le_index *index, struct le_arena *arena) {
     int32_t *places = LE_NEW_ARRAY(arena, index->sources.count, int32_t);
     for (int32_t k = 0; k < index->sources.count; k++) {
         const struct le_source *source = &index->sources.at[k];

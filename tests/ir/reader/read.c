@@ -24,8 +24,8 @@ static int new_name(struct reader *r, struct le_names *names, int value, const c
 
 /* ---- symbols and values */
 
-static struct le_place place(struct reader *r) {
-    struct le_place p = {0};
+static struct le_location place(struct reader *r) {
+    struct le_location p = {0};
     if (!le_read_accept_word(r, "at"))
         return p;
     p.line = le_read_number(r, 1 << 30);
@@ -177,7 +177,7 @@ static void index_line(struct reader *r) {
     ix.host = le_read_accept_word(r, "host");
     if (ix.host)
         ix.host_value = le_read_find(r, &r->values, "value");
-    ix.place = place(r);
+    ix.location = place(r);
     const struct le_node *bounds[] = {ix.range.low, ix.range.high, ix.range.by};
     for (int k = 0; k < 3; k++) {
         int below = depth_of(r, bounds[k]);
@@ -245,7 +245,7 @@ static void statement_line(struct reader *r) {
     const int *loop = le_read_accept_word(r, "within") ? le_read_indices(r, &loop_count) : NULL;
     if (loop_count == 1)
         st.loop = loop[0];
-    st.place = place(r);
+    st.location = place(r);
     st.text = le_arena_copy(r->arena, r->comment.at, (size_t)r->comment.length);
     check_statement(r, &st);
     *LE_PUSH(r->arena, &r->ir->statements) = st;
@@ -265,7 +265,7 @@ static void access_line(struct reader *r, bool left) {
         a.stretch = le_read_number(r, LEAT_RANK_MAX);
     if (le_read_accept_word(r, "around"))
         a.around = le_read_indices(r, &a.around_count);
-    a.place = place(r);
+    a.location = place(r);
     *LE_PUSH(r->arena, &r->ir->accesses) = a;
     r->ir->statements.at[a.statement].access_count++;
     le_read_end_line(r);

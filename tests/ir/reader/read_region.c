@@ -106,11 +106,11 @@ static void close_step(struct region_reader *g, struct le_region_step *s, int at
 }
 
 /* 3:1 */
-static struct le_place read_place(struct reader *r) {
-    struct le_place place = {.line = le_read_number(r, INT_MAX)};
+static struct le_location read_place(struct reader *r) {
+    struct le_location location = {.line = le_read_number(r, INT_MAX)};
     le_read_expect(r, ':');
-    place.column = le_read_number(r, INT_MAX);
-    return place;
+    location.column = le_read_number(r, INT_MAX);
+    return location;
 }
 
 static void read_step(struct region_reader *g, enum le_region_kind kind) {
@@ -128,7 +128,7 @@ static void read_step(struct region_reader *g, enum le_region_kind kind) {
     else if (kind == LE_REGION_BREAK)
         s.partner = innermost(g, true);
     else if (kind == LE_REGION_FAIL)
-        s.place = read_place(r);
+        s.location = read_place(r);
     else if (kind != LE_REGION_ELSE && kind != LE_REGION_END)
         s.value = operand(g);
     if (kind == LE_REGION_RETURN && le_read_accept(r, ','))

@@ -9,8 +9,8 @@ _Noreturn __attribute__((format(printf, 2, 3))) void le_read_fail(struct reader 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    struct le_place place = {.line = r->line, .column = (int)(r->at - r->line_start) + 1, .span = 1};
-    r->status = le_fail_at(LEAT_PROGRAM, place, NULL, "line %d: %s", r->line, message);
+    struct le_location location = {.line = r->line, .column = (int)(r->at - r->line_start) + 1, .span = 1};
+    r->status = le_fail_at(LEAT_PROGRAM, location, NULL, "line %d: %s", r->line, message);
     le_errors_source("ir", r->start, (size_t)(r->end - r->start));
     longjmp(r->failure, 1);
 }
