@@ -55,7 +55,7 @@ struct open_span {
     int state;
 };
 struct walk {
-    const struct le_index *index;
+    const struct le_trace_index *index;
     struct le_arena *arena;
     int32_t device;
     bool *uses; /* of each process */
@@ -105,7 +105,7 @@ static bool is_compiling(const struct le_host_span *overhead) {
 
 /* Passes over what is not of this device. */
 static void skip_others(struct walk *walk) {
-    const struct le_index *index = walk->index;
+    const struct le_trace_index *index = walk->index;
     while (walk->operation < index->operations.count &&
            index->streams.at[index->operations.at[walk->operation].stream].device != walk->device)
         walk->operation++;
@@ -130,7 +130,7 @@ static void consider(uint64_t start_ns, uint64_t end_ns, int state, int32_t *cur
 
 /* Its start and what it is; NULL: nothing starts any more. The cursor is to be moved once it is taken. */
 static int32_t *next_start(struct walk *walk, uint64_t *start, struct open_span *span) {
-    const struct le_index *index = walk->index;
+    const struct le_trace_index *index = walk->index;
     int32_t *chosen = NULL;
     *start = UINT64_MAX;
     skip_others(walk);
@@ -193,7 +193,7 @@ static int compare_recorded(const void *a_, const void *b_) {
 
 /* From the process' start to its end, but for its pauses. */
 static void lay_out_recorded(struct walk *walk) {
-    const struct le_index *index = walk->index;
+    const struct le_trace_index *index = walk->index;
     uint64_t *since = LE_NEW_ARRAY(walk->arena, index->processes.count, uint64_t);
     for (int32_t k = 0; k < index->processes.count; k++)
         since[k] = index->processes.at[k].start_ns;
@@ -211,7 +211,7 @@ static void lay_out_recorded(struct walk *walk) {
         qsort(walk->recorded.at, (size_t)walk->recorded.count, sizeof *walk->recorded.at, compare_recorded);
 }
 
-void le_device_time_walk(const struct le_index *index, int32_t device, struct le_arena *arena,
+void le_device_time_walk(const struct le_trace_index *index, int32_t device, struct le_arena *arena,
                          le_device_moment_take *take, void *user) {
     struct walk walk = {.index = index, .arena = arena, .device = device};
     know_users(&walk);
@@ -263,7 +263,7 @@ static void add_moment(void *user, const struct le_device_moment *moment) {
     time->host_ns[moment->host] += time_ns;
 }
 
-void le_device_time_find(const struct le_index *index, int32_t device, struct le_arena *arena,
+void le_device_time_find(const struct le_trace_index *index, int32_t device, struct le_arena *arena,
                          struct le_device_time *time) {
     struct sums sums = {.time = time};
     *time = (struct le_device_time){0};

@@ -36,8 +36,8 @@ struct le_device_moment {
 };
 typedef void le_device_moment_take(void *user, const struct le_device_moment *moment);
 /* device: a position in the index. Memory is the arena's. */
-void le_device_time_walk(const struct le_index *index, int32_t device, struct le_arena *arena,
+void le_device_time_walk(const struct le_trace_index *index, int32_t device, struct le_arena *arena,
                          le_device_moment_take *take, void *user);
-void le_device_time_find(const struct le_index *index, int32_t device, struct le_arena *arena,
+void le_device_time_find(const struct le_trace_index *index, int32_t device, struct le_arena *arena,
                          struct le_device_time *time);
 #endif

@@ -25,7 +25,7 @@ static void kernel(struct le_made_trace *made, uint64_t start_ns, uint64_t durat
 static struct le_device_time time_of(struct le_made_trace *made, int32_t device) {
     struct le_device_time time;
     struct le_arena arena;
-    struct le_index *index = le_made_index(made);
+    struct le_trace_index *index = le_made_index(made);
     le_arena_init(&arena);
     le_device_time_find(index, device, &arena, &time);
     le_arena_finish(&arena);

@@ -126,7 +126,7 @@ struct le_wait { /* a SYNC record: whom the host, or a stream, waited for */
         int64_t capacity;                                                                                              \
     }
 
-struct le_index {
+struct le_trace_index {
     LE_TABLE(const char *) texts; /* NUL-terminated UTF-8; 0 is "" */
     LE_TABLE(struct le_process) processes;
     LE_TABLE(struct le_trace_device) devices; /* name: position in texts; of all processes: equal ones once */

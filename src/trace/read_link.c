@@ -70,7 +70,7 @@ static bool is_inside(const struct le_call *outer, const struct le_call *call) {
 /* Drops calls that are inside of others of their thread, and gives correlations (keys) with the positions of the
  * outermost calls, sorted by correlation; equal ones: the first made comes first. */
 static struct le_sort_key *outermost(struct le_reader *reader, int32_t *key_count) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     int32_t first = reader->part.first_call, count = index->calls.count - first, kept = first;
     if (count > 0)
         sort_calls(reader, index->calls.at + first, count);
@@ -162,7 +162,7 @@ static bool is_unrecorded(const struct le_reader *reader, struct pause_walk *wal
 
 /* Where the program makes graphs, devices' work is told in pauses, too: that no call is known of. */
 static void drop_unrecorded(struct le_reader *reader, int32_t first, struct lookup *lookup) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     int32_t kept = first;
     struct pause_walk walk = {.next = reader->part.first_pause};
     for (int32_t k = first; k < index->operations.count; k++) {
@@ -176,7 +176,7 @@ static void drop_unrecorded(struct le_reader *reader, int32_t first, struct look
     index->operations.count = kept;
 }
 
-static void link_operations(struct le_index *index, int32_t first, struct lookup *lookup) {
+static void link_operations(struct le_trace_index *index, int32_t first, struct lookup *lookup) {
     for (int32_t k = index->operations.count - 1; k >= first; k--) { /* backwards: the first one stays */
         struct le_operation *operation = &index->operations.at[k];
         operation->call = call_of(lookup, (uint32_t)operation->call);
@@ -186,7 +186,7 @@ static void link_operations(struct le_index *index, int32_t first, struct lookup
 }
 
 static void link_others(struct le_reader *reader, struct lookup *lookup) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     const struct le_reader_part *part = &reader->part;
     for (int32_t k = 0; k < part->origins.count; k++) {
         int32_t call = call_of(lookup, part->origins.at[k].correlation);
@@ -208,7 +208,7 @@ static void link_others(struct le_reader *reader, struct lookup *lookup) {
 }
 
 static void use(struct le_reader *reader, int32_t device) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     struct le_reader_part *part = &reader->part;
     if (device == LE_NONE || le_id_map_get(&part->used, (uint64_t)device) != LE_NONE)
         return;
@@ -226,7 +226,7 @@ static void know_uses(struct le_reader *reader) {
 
 /* Contexts may be told after what runs in their streams. */
 static void describe_streams(struct le_reader *reader) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     for (int32_t k = reader->part.first_stream; k < index->streams.count; k++) {
         struct le_stream *stream = &index->streams.at[k];
         int32_t position = le_id_map_get(&reader->part.contexts, stream->context);
@@ -240,7 +240,7 @@ static void describe_streams(struct le_reader *reader) {
 }
 
 void le_reader_link(struct le_reader *reader) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     int32_t first = reader->part.first_operation;
     struct lookup lookup = {0};
     describe_streams(reader);
@@ -269,7 +269,7 @@ static void follow(int32_t *position, const int32_t *where) {
 
 /* Parts are sorted each; together they are not. */
 static void sort_parts(struct le_reader *reader) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     int32_t calls = index->calls.count, operations = index->operations.count;
     size_t room = (size_t)calls + (size_t)operations + 1;
     reader->where = le_alloc(room * sizeof *reader->where);
@@ -290,7 +290,7 @@ static void sort_parts(struct le_reader *reader) {
 
 /* They have no end: those of one time stay as they came. */
 static void sort_memory(struct le_reader *reader) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     struct le_sort_key *keys = new_keys(reader, index->memory.count);
     for (int32_t k = 0; k < index->memory.count; k++)
         keys[k] = (struct le_sort_key){.key = index->memory.at[k].time_ns, .index = (uint32_t)k};
@@ -300,7 +300,7 @@ static void sort_memory(struct le_reader *reader) {
 }
 
 void le_reader_sort(struct le_reader *reader, int32_t parts) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     if (parts > 1)
         sort_parts(reader);
     sort_rows(reader, index->waits.at, index->waits.count, sizeof *index->waits.at, NULL);

@@ -116,7 +116,7 @@ static int32_t stream_on(struct le_reader *reader, uint32_t device, uint32_t con
 
 /* Equal shapes are one. */
 static int32_t shape_of(struct le_reader *reader, const struct le_shape *shape) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     uint32_t hash = (uint32_t)le_hash(shape, sizeof *shape, 0);
     int64_t slot = LE_NONE;
     for (int32_t known; (known = le_position_set_next(&reader->shapes, hash, &slot)) != LE_NONE;)
@@ -166,7 +166,7 @@ static bool is_same_device(const struct le_trace_device *a, const struct le_trac
 /* One that was known by its number alone is told now; one that another process has told is the same. */
 static void read_device(struct le_reader *reader, const void *record, size_t size_bytes) {
     struct le_trace_device device = {0};
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     memcpy(&device, record, size_bytes < sizeof device ? size_bytes : sizeof device);
     device.name = (uint32_t)text_of(reader, device.name);
     if (device.id >= DEVICES_MOST) {
@@ -206,7 +206,7 @@ static void read_thread(struct le_reader *reader, const void *record, size_t siz
 
 static void read_source(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_source *source = record;
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     (void)size_bytes;
     if (source->id == 0 || le_id_map_get(&reader->part.sources, source->id) != LE_NONE) {
         reader->part.malformed++;

@@ -14,7 +14,7 @@
 #define CLOCK_APART_MOST_NS ((int64_t)3155760000 * 1000000000)
 
 struct trace_store {
-    struct le_index index; /* first: what the caller knows */
+    struct le_trace_index index; /* first: what the caller knows */
     struct le_arena arena;
 };
 
@@ -111,7 +111,7 @@ int32_t le_reader_text(struct le_reader *reader, const char *text, size_t length
         length = make_printable(text, length, printable);
         text = printable;
     }
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     uint32_t hash = (uint32_t)le_hash(text, length, 0);
     int64_t slot = LE_NONE;
     for (int32_t known; (known = le_position_set_next(&reader->texts, hash, &slot)) != LE_NONE;)
@@ -177,7 +177,7 @@ static int64_t clock_offset(struct le_reader *reader, const struct le_trace_head
 
 /* header: NULL where it is damaged. */
 static void part_begin(struct le_reader *reader, const struct le_trace_header *header) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     struct le_process *process = LE_READER_PUSH(reader, &index->processes);
     *process = (struct le_process){.unix_offset_ns = clock_offset(reader, header)};
     if (header) {
@@ -311,7 +311,7 @@ static void name_apart(struct le_reader *reader, struct le_trace_device *device)
 /* Processes may call several devices by one number: their names say which. Where nothing but the number is known, it
  * may as well be one. */
 static void tell_devices_apart(struct le_reader *reader) {
-    struct le_index *index = reader->index;
+    struct le_trace_index *index = reader->index;
     for (int32_t k = 0; k < index->devices.count; k++) {
         int32_t before = le_id_map_get(&reader->labels, label_of(&index->devices.at[k]));
         le_reader_put(reader, &reader->labels, label_of(&index->devices.at[k]), before == LE_NONE ? 1 : before + 1);
@@ -330,7 +330,7 @@ static void tell_devices_apart(struct le_reader *reader) {
     }
 }
 
-static void bound_all(struct le_index *index) {
+static void bound_all(struct le_trace_index *index) {
     for (int32_t k = 0; k < index->processes.count; k++) {
         const struct le_process *process = &index->processes.at[k];
         if (!process->start_ns)
@@ -357,7 +357,7 @@ static leat_status read_guarded(struct le_reader *reader, struct le_trace_blocks
     return LEAT_OK;
 }
 
-leat_status le_trace_read(const char *path, struct le_index **index) {
+leat_status le_trace_read(const char *path, struct le_trace_index **index) {
     struct le_trace_blocks file;
     struct trace_store *store = le_alloc_zero(1, sizeof *store);
     *index = NULL;
@@ -383,7 +383,7 @@ leat_status le_trace_read(const char *path, struct le_index **index) {
     return status;
 }
 
-void le_trace_free(struct le_index *index) {
+void le_trace_free(struct le_trace_index *index) {
     if (!index)
         return;
     void *const tables[] = {index->texts.at,      index->processes.at, index->devices.at,   index->uses.at,

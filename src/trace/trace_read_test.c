@@ -6,11 +6,11 @@
 #include <cmocka.h>
 #include "trace/trace_testing.h"
 
-static const char *text(const struct le_index *index, int32_t position) {
+static const char *text(const struct le_trace_index *index, int32_t position) {
     return index->texts.at[position];
 }
 
-static bool has_note(const struct le_index *index, const char *part) {
+static bool has_note(const struct le_trace_index *index, const char *part) {
     for (int32_t k = 0; k < index->notes.count; k++)
         if (strstr(index->notes.at[k], part))
             return true;
@@ -18,7 +18,7 @@ static bool has_note(const struct le_index *index, const char *part) {
 }
 
 /* Whatever was read, its numbers name what is there, and its tables are in order. */
-static void check_index(const struct le_index *index) {
+static void check_index(const struct le_trace_index *index) {
     for (int32_t k = 0; k < index->operations.count; k++) {
         const struct le_operation *operation = &index->operations.at[k];
         assert_true(operation->start_ns && operation->start_ns <= operation->end_ns);
@@ -76,7 +76,7 @@ static void reads_a_part(void **state) {
     (void)state;
     struct le_made_trace made = {0};
     make_small(&made);
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     check_index(index);
     assert_int_equal(index->processes.count, 1);
     assert_string_equal(text(index, index->processes.at[0].command), "python3 app.py");
@@ -117,7 +117,7 @@ static void links_graphs_and_inner_calls(void **state) {
     le_made_kernel(&made, inner, 13, "b", 4000, 100, 1, 32);
     le_made_kernel(&made, inner, 13, "a", 3000, 100, 1, 32);
     le_made_kernel(&made, 999, 13, "nobody's", 5000, 100, 1, 32);
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     check_index(index);
     assert_int_equal(index->calls.count, 2);
     assert_string_equal(text(index, index->calls.at[0].function), "cudaGraphLaunch");
@@ -143,7 +143,7 @@ static void joins_processes(void **state) {
         }
         le_made_end(&made, 200000, 0);
     }
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     check_index(index);
     assert_int_equal(index->devices.count, 1);
     assert_int_equal(index->processes.count, 2);
@@ -159,7 +159,7 @@ static void joins_processes(void **state) {
     le_made_finish(&made);
 }
 
-static struct le_index *two_workers(uint8_t first_uuid, uint32_t first, uint8_t second_uuid, uint32_t second) {
+static struct le_trace_index *two_workers(uint8_t first_uuid, uint32_t first, uint8_t second_uuid, uint32_t second) {
     struct le_made_trace made = {0};
     for (uint32_t process = 1; process <= 2; process++) {
         le_made_part(&made, process);
@@ -169,7 +169,7 @@ static struct le_index *two_workers(uint8_t first_uuid, uint32_t first, uint8_t 
         le_made_kernel(&made, 0, 7, "kernel", 1000 * process, 100, 1, 32);
         le_made_end(&made, 9000, 0);
     }
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     check_index(index);
     le_made_finish(&made);
     return index;
@@ -178,7 +178,7 @@ static struct le_index *two_workers(uint8_t first_uuid, uint32_t first, uint8_t 
 /* A number is the process' own; a UUID is the device's. */
 static void devices_are_known_by_their_uuid(void **state) {
     (void)state;
-    struct le_index *index = two_workers(0xa0, 0, 0xb0, 0);
+    struct le_trace_index *index = two_workers(0xa0, 0, 0xb0, 0);
     assert_int_equal(index->devices.count, 2);
     assert_string_equal(text(index, (int32_t)index->devices.at[0].name), "H200 GPU-a0000000");
     assert_string_equal(text(index, (int32_t)index->devices.at[1].name), "H200 GPU-b0000000");
@@ -204,7 +204,7 @@ static void a_number_alone_says_little(void **state) {
         le_made_kernel(&made, 0, 7, "kernel", 1000 * process, 100, 1, 32);
         le_made_end(&made, 9000, 0);
     }
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     check_index(index);
     assert_int_equal(index->devices.count, 3);
     assert_int_equal(index->notes.count, 1);
@@ -231,7 +231,7 @@ static void waits_know_their_device(void **state) {
     le_made_sync(&made, le_made_call(&made, 5, "cuCtxSynchronize", 3000, 50), LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM,
                  3000, 50);
     le_made_end(&made, 9000, 0);
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     check_index(index);
     assert_int_equal(index->waits.count, 3);
     assert_int_equal(index->devices.at[index->waits.at[0].device].id, 1);
@@ -257,7 +257,7 @@ static void moves_clocks(void **state) {
         le_made_kernel(&made, 0, 13, "k", header->time_ns + 10, 5, 1, 32);
         le_made_flush(&made);
     }
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     assert_int_equal(index->operations.count, 2);
     assert_true(index->operations.at[0].start_ns == 3000000010);
     assert_true(index->operations.at[1].start_ns == 3000000110);
@@ -281,7 +281,7 @@ static void knows_pauses(void **state) {
     le_made_kernel(&made, call + 3, 7, "in the pause", 2500, 50, 1, 32);
     le_made_kernel(&made, call + 4, 7, "too late", 4500, 50, 1, 32);
     le_made_end(&made, 9000, 0);
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     assert_int_equal(index->operations.count, 2);
     assert_string_equal(index->texts.at[index->operations.at[0].name], "in time");
     assert_string_equal(index->texts.at[index->operations.at[1].name], "in time");
@@ -314,7 +314,7 @@ static void believes_nothing(void **state) {
     LE_MADE_RECORD(&made, LE_TRACE_KERNEL, string);
     LE_MADE_RECORD(&made, (enum le_trace_kind)4242, string);
     le_made_kernel(&made, 1, 3, "evil \x1b[2J\n\xff name", 10, 10, 1, 1);
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     check_index(index);
     assert_int_equal(index->calls.count, 1);
     assert_true(index->calls.at[0].end_ns == 5000);
@@ -329,7 +329,7 @@ static void believes_nothing(void **state) {
 
 static void refuses_what_is_no_trace(void **state) {
     (void)state;
-    struct le_index *index;
+    struct le_trace_index *index;
     static const unsigned char other[100] = "\x7f"
                                             "ELF and so on";
     assert_int_equal(le_made_read(other, sizeof other, &index), LEAT_FILE);
@@ -366,7 +366,7 @@ static void texts_can_be_shown(void **state) {
         struct le_made_trace made = {0};
         le_made_part(&made, 1);
         le_made_kernel(&made, 1, 3, cases[k].name, 10, 10, 1, 1);
-        struct le_index *index = le_made_index(&made);
+        struct le_trace_index *index = le_made_index(&made);
         assert_string_equal(text(index, index->operations.at[0].name), cases[k].shown);
         le_trace_free(index);
         le_made_finish(&made);
@@ -385,7 +385,7 @@ static void notes_are_cut_between_characters(void **state) {
         le_made_part(&made, 1);
         struct le_trace_note note = {.text = le_made_text(&made, said)};
         LE_MADE_RECORD(&made, LE_TRACE_NOTE, note);
-        struct le_index *index = le_made_index(&made);
+        struct le_trace_index *index = le_made_index(&made);
         size_t length = strlen(index->notes.at[0]);
         assert_in_range(length, 508, 511);
         assert_int_equal((length - before) % 4, 0);
@@ -404,7 +404,7 @@ static void finds_the_next_part(void **state) {
         if (k == 1)
             made.file.length -= 13;
     }
-    struct le_index *index = le_made_index(&made);
+    struct le_trace_index *index = le_made_index(&made);
     check_index(index);
     assert_int_equal(index->processes.count, 3);
     assert_int_equal(index->operations.count, 4);
@@ -431,7 +431,7 @@ static void leaves_out_a_block(void **state) {
         made.file.at[ends[0] + 40] ^= 1;
         if (missing)
             memmove(made.file.at + ends[0], made.file.at + ends[1], ends[2] - ends[1]);
-        struct le_index *index;
+        struct le_trace_index *index;
         assert_int_equal(le_made_read(made.file.at, missing ? ends[0] + ends[2] - ends[1] : ends[2], &index), LEAT_OK);
         check_index(index);
         assert_int_equal(index->operations.count, 2);
@@ -444,7 +444,7 @@ static void leaves_out_a_block(void **state) {
 
 /* Nothing, or one error of a line. */
 static void check_damaged(const unsigned char *bytes, size_t size_bytes, int32_t operations_most) {
-    struct le_index *index;
+    struct le_trace_index *index;
     leat_status status = le_made_read(bytes, size_bytes, &index);
     if (status) {
         assert_int_equal(status, LEAT_FILE);

@@ -51,7 +51,7 @@ struct le_reader_part {
 };
 
 struct le_reader {
-    struct le_index *index;
+    struct le_trace_index *index;
     struct le_arena *arena; /* of texts */
     struct le_position_set texts, shapes;
     struct le_id_map functions, kinds; /* by texts' positions */

@@ -333,7 +333,7 @@ static inline int le_made_open(const unsigned char *bytes, size_t size_bytes, ch
     return fd;
 }
 
-static inline leat_status le_made_read(const unsigned char *bytes, size_t size_bytes, struct le_index **index) {
+static inline leat_status le_made_read(const unsigned char *bytes, size_t size_bytes, struct le_trace_index **index) {
     char path[64];
     int fd = le_made_open(bytes, size_bytes, path);
     leat_status status = le_trace_read(path, index);
@@ -342,8 +342,8 @@ static inline leat_status le_made_read(const unsigned char *bytes, size_t size_b
 }
 
 /* All that was made so far, read. */
-static inline struct le_index *le_made_index(struct le_made_trace *made) {
-    struct le_index *index;
+static inline struct le_trace_index *le_made_index(struct le_made_trace *made) {
+    struct le_trace_index *index;
     le_made_flush(made);
     le_made_require(le_made_read(made->file.at, made->file.length, &index) == LEAT_OK);
     return index;

@@ -356,7 +356,7 @@ static bool take_nothing(void *user, const void *bytes, size_t size_bytes) {
 }
 
 /* Each in the form that makes most texts; findings are in the overview. */
-static void report(const struct le_index *index) {
+static void report(const struct le_trace_index *index) {
     static const struct {
         leat_report report;
         leat_report_format format;
@@ -381,7 +381,7 @@ static uint64_t resident_bytes(void) {
 /* In a process of its own: large blocks are the system's, as they are of a large trace. Huge pages, which some systems
  * give unasked, would round each of them up, here more than there. */
 static _Noreturn void measure(const char *path, uint64_t records, uint64_t most_bytes) {
-    struct le_index *index;
+    struct le_trace_index *index;
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     mallopt(M_MMAP_THRESHOLD, 1 << 16);
     mallopt(M_TRIM_THRESHOLD, 1 << 16);

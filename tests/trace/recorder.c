@@ -25,7 +25,7 @@ enum { WORDS = 16 };
 struct recording {
     char file[64];
     leat_trace_outcome outcome;
-    struct le_index *index; /* NULL: no file */
+    struct le_trace_index *index; /* NULL: no file */
 };
 
 /* Runs the program with the words, which a space parts. */
@@ -52,14 +52,14 @@ static void finish(struct recording *recording) {
     unlink(recording->file);
 }
 
-static int count_operations(const struct le_index *index, enum le_operation_kind kind) {
+static int count_operations(const struct le_trace_index *index, enum le_operation_kind kind) {
     int count = 0;
     for (int k = 0; k < index->operations.count; k++)
         count += index->operations.at[k].kind == kind;
     return count;
 }
 
-static int count_calls(const struct le_index *index, const char *function) {
+static int count_calls(const struct le_trace_index *index, const char *function) {
     int count = 0;
     for (int k = 0; k < index->calls.count; k++)
         count += strcmp(index->texts.at[index->calls.at[k].function], function) == 0;
@@ -74,7 +74,7 @@ static void test_all_kinds(void **state) {
     struct recording recording;
     (void)state;
     record(&recording, "init everything sync:13 launch:3 driver:2 exit:5", plain);
-    const struct le_index *index = recording.index;
+    const struct le_trace_index *index = recording.index;
     assert_int_equal(recording.outcome.exit_status, 5);
     assert_int_equal(recording.outcome.processes, 1);
     assert_string_equal(recording.outcome.note, "");
@@ -180,7 +180,7 @@ static void test_graphs_only(void **state) {
     for (int paused = 0; paused < 2; paused++) {
         record(&recording, "init start launch:5 driver:5 capture:2000 graph:3 up:1",
                (leat_trace_options){.graphs_only = true, .paused = paused});
-        const struct le_index *index = recording.index;
+        const struct le_trace_index *index = recording.index;
         assert_int_equal(count_calls(index, "cudaLaunchKernel"), 0);
         assert_int_equal(count_calls(index, "cuLaunchKernel"), 0);
         assert_int_equal(count_calls(index, "cuGraphLaunch"), 3);
@@ -222,7 +222,7 @@ static void test_transfers(void **state) {
     struct recording recording;
     (void)state;
     record(&recording, "init up:1 down:1 up:1 few:1", plain);
-    const struct le_index *index = recording.index;
+    const struct le_trace_index *index = recording.index;
     assert_non_null(index);
     assert_int_equal(index->transfers.count, 4);
     assert_int_equal(index->transfers.at[3].sample, 0);
@@ -243,7 +243,7 @@ static void test_sources(void **state) {
     leat_trace_options with_source = {0};
     (void)state;
     record(&recording, "init launch:10 driver:10", with_source);
-    const struct le_index *index = recording.index;
+    const struct le_trace_index *index = recording.index;
     assert_non_null(index);
     int known = 0;
     for (int k = 0; k < index->calls.count; k++)

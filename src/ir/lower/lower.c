@@ -268,7 +268,7 @@ static void lower_assign(struct lower *l, const struct le_step *step) {
         assign_scalar(l, step, term, free, step->free_count);
 }
 
-static void show_held(struct lower *l, const struct held *held) {
+static void show_held(struct lower *l, const struct lower_hold *held) {
     if (!held->symbol)
         return;
     l->current[held->symbol->id] = held->value;
@@ -277,13 +277,13 @@ static void show_held(struct lower *l, const struct held *held) {
 
 /* What a held step assigns is hidden until the next one, the other half of its statement, is done. */
 static void lower_halves(struct lower *l, const struct le_step *step) {
-    struct held before = l->held, old = {.symbol = step->symbol,
-                                         .value = l->current[step->symbol->id],
-                                         .fixed = l->ir->fixed[step->symbol->id]};
-    l->held = (struct held){0};
+    struct lower_hold before = l->held, old = {.symbol = step->symbol,
+                                               .value = l->current[step->symbol->id],
+                                               .fixed = l->ir->fixed[step->symbol->id]};
+    l->held = (struct lower_hold){0};
     lower_assign(l, step);
     if (step->held) {
-        l->held = (struct held){step->symbol, l->current[step->symbol->id], l->ir->fixed[step->symbol->id]};
+        l->held = (struct lower_hold){step->symbol, l->current[step->symbol->id], l->ir->fixed[step->symbol->id]};
         show_held(l, &old);
     }
     show_held(l, &before);

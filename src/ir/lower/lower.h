@@ -78,7 +78,7 @@ struct lower {
         int count, capacity;
     } shared;                       /* of the statement: what nodes with several parents became */
     struct le_names shared_numbers; /* node of the tree to its number there */
-    struct held {
+    struct lower_hold {
         const struct le_symbol *symbol; /* NULL: none */
         int value;
         struct le_node *fixed;

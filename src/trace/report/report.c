@@ -28,7 +28,7 @@ static leat_status make_guarded(struct le_report *report, leat_report which) {
     return report->output->failed ? le_fail(LEAT_FILE, "the report cannot be written") : LEAT_OK;
 }
 
-leat_status le_report_make(const struct le_index *index, leat_report which, leat_report_format format,
+leat_status le_report_make(const struct le_trace_index *index, leat_report which, leat_report_format format,
                            leat_report_write *write, void *user) {
     struct le_arena arena, finding_arena, group_arena, line_arena;
     struct le_output *output = le_alloc(sizeof *output);

@@ -9,7 +9,7 @@
 enum { LE_REPORT_SCHEMA = 1 };
 
 struct le_report {
-    const struct le_index *index;
+    const struct le_trace_index *index;
     struct le_arena *arena;                       /* freed after the report; its failure is set */
     struct le_arena *finding_arena, *group_arena; /* group_arena: of what is named together */
     struct le_arena *line_arena;                  /* of texts that a line or two need */

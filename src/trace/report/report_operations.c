@@ -11,7 +11,7 @@ struct line {
     bool is_kernel, has_bytes, is_copy;
 };
 
-static struct line line_of(const struct le_index *index, int32_t k) {
+static struct line line_of(const struct le_trace_index *index, int32_t k) {
     const struct le_operation *operation = &index->operations.at[k];
     return (struct line){.operation = operation,
                          .shape = &index->shapes.at[operation->shape],
@@ -247,7 +247,7 @@ static const char *shown_source(struct le_report *report, struct shown *shown, i
 }
 
 static void write_lines(struct le_report *report, int device_width) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct shown *shown = LE_NEW(report->arena, struct shown);
     shown->places = le_user_sources(index, report->arena);
     for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {

@@ -197,7 +197,7 @@ static void json_device(struct le_report *report, int32_t position, const struct
 }
 
 static void json_processes(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     le_output_open(report->output, "processes", '[');
     for (int32_t k = 0; k < index->processes.count; k++) {
         const struct le_process *process = &index->processes.at[k];
@@ -215,7 +215,7 @@ static void json_processes(struct le_report *report) {
 }
 
 static void json_overview(struct le_report *report, const struct le_findings *findings) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct le_device_time time;
     le_report_json_begin(report);
     json_processes(report);
@@ -252,7 +252,7 @@ static void print_devices(struct le_report *report) {
 }
 
 static void print_overview(struct le_report *report, const struct le_findings *findings) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     for (int32_t k = 0; k < index->processes.count && k < DEVICES_SHOWN; k++)
         print_process(report, &index->processes.at[k]);
     if (index->processes.count > DEVICES_SHOWN)

@@ -55,7 +55,7 @@ static uint64_t device_process(int32_t device) {
 }
 
 static void name_devices(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     bool has_unknown = false;
     for (int32_t k = 0; k < index->streams.count; k++)
         has_unknown |= index->streams.at[k].device == LE_NONE;
@@ -64,7 +64,7 @@ static void name_devices(struct le_report *report) {
 }
 
 static void name_tracks(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     for (int32_t k = 0; k < index->processes.count; k++)
         name_track(report, "process_name", host_process(report, k), 0,
                    le_arena_format(report->line_arena, "%s (%u)", index->texts.at[index->processes.at[k].command],
@@ -120,7 +120,7 @@ struct track {
 /* Which ranges cross another range or a call of their thread. outer: of an open range that which it lies in. Both
  * tables are sorted by start, what is longer first. */
 struct crossing {
-    const struct le_index *index;
+    const struct le_trace_index *index;
     struct track *tracks;
     int32_t *outer;
     bool *crosses;
@@ -154,7 +154,7 @@ static bool opens_first(const struct le_host_span *range, const struct le_call *
 }
 
 static const bool *find_crossing(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct crossing crossing = {.index = index,
                                 .tracks = LE_NEW_ARRAY(report->arena, index->threads.count, struct track),
                                 .outer = LE_NEW_ARRAY(report->arena, index->ranges.count, int32_t),
@@ -172,7 +172,7 @@ static const bool *find_crossing(struct le_report *report) {
 }
 
 static void add_async(struct le_report *report, const char *phase, int32_t number, uint64_t time_ns) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     const struct le_host_span *range = &index->ranges.at[number];
     begin_event(report, phase, thread_process(report, range->thread), index->threads.at[range->thread].id);
     put_time(report, time_ns);
@@ -183,7 +183,7 @@ static void add_async(struct le_report *report, const char *phase, int32_t numbe
 }
 
 static void add_ranges(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     const bool *crosses = find_crossing(report);
     for (int32_t k = 0; k < index->ranges.count && !report->output->failed; k++) {
         const struct le_host_span *range = &index->ranges.at[k];
@@ -200,7 +200,7 @@ static void add_ranges(struct le_report *report) {
 
 /* What is shown of a source is made once for many calls. */
 static void add_calls(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct le_shown *shown = LE_NEW(report->arena, struct le_shown);
     const int32_t *places = le_user_sources(index, report->arena);
     for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++) {
@@ -246,7 +246,7 @@ static void arrow(struct le_report *report, const char *phase, int32_t number, u
 
 static void add_operation(struct le_report *report, int32_t number, const char *name) {
     static const char *const kinds[] = {"kernel", "copy", "set", "graph"};
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     const struct le_operation *operation = &index->operations.at[number];
     const struct le_stream *stream = &index->streams.at[operation->stream];
     uint64_t track = (uint64_t)operation->stream + 1;
@@ -266,7 +266,7 @@ static void add_operation(struct le_report *report, int32_t number, const char *
 }
 
 static void add_operations(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct le_shown *shown = LE_NEW(report->arena, struct le_shown);
     for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
         int32_t name = index->operations.at[k].name;
@@ -278,7 +278,7 @@ static void add_operations(struct le_report *report) {
 }
 
 leat_status le_report_perfetto(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     le_output_open(report->output, NULL, '{');
     le_output_json_text(report->output, "displayTimeUnit", "ns");
     le_output_open(report->output, "traceEvents", '[');

@@ -269,7 +269,7 @@ static void add_to_run(struct picture *picture, struct run *run, uint64_t start_
 }
 
 static void draw_stream(struct picture *picture, int32_t stream) {
-    const struct le_index *index = picture->report->index;
+    const struct le_trace_index *index = picture->report->index;
     struct run run = {0};
     lane_label(picture, LANE_HEIGHT, le_report_stream(picture->report, stream));
     for (int32_t k = 0; k < index->operations.count && !picture->is_measured; k++) {
@@ -284,7 +284,7 @@ static void draw_stream(struct picture *picture, int32_t stream) {
 }
 
 static void draw_thread(struct picture *picture, int32_t thread) {
-    const struct le_index *index = picture->report->index;
+    const struct le_trace_index *index = picture->report->index;
     struct run run = {0};
     lane_label(picture, LANE_HEIGHT, le_report_thread(picture->report, thread));
     for (int32_t k = 0; k < index->calls.count && !picture->is_measured; k++) {
@@ -337,7 +337,7 @@ static void tell_left_out(struct picture *picture, int32_t count, const char *wh
 }
 
 static void draw_streams(struct picture *picture, int32_t device) {
-    const struct le_index *index = picture->report->index;
+    const struct le_trace_index *index = picture->report->index;
     le_arena_finish(picture->report->group_arena);
     struct ranked *ranked = LE_NEW_ARRAY(picture->report->group_arena, index->streams.count + 1, struct ranked);
     int32_t left_out;
@@ -355,7 +355,7 @@ static void draw_streams(struct picture *picture, int32_t device) {
 }
 
 static void draw_threads(struct picture *picture) {
-    const struct le_index *index = picture->report->index;
+    const struct le_trace_index *index = picture->report->index;
     le_arena_finish(picture->report->group_arena);
     struct ranked *ranked = LE_NEW_ARRAY(picture->report->group_arena, index->threads.count + 1, struct ranked);
     int32_t left_out;
@@ -409,7 +409,7 @@ static void list_findings(struct picture *picture, const struct le_findings *fin
 
 /* ---- all of it */
 
-static int32_t devices_used(const struct le_index *index, bool *used) {
+static int32_t devices_used(const struct le_trace_index *index, bool *used) {
     int32_t count = 0;
     for (int32_t k = 0; k < index->operations.count; k++) {
         int32_t device = index->streams.at[index->operations.at[k].stream].device;
@@ -463,7 +463,7 @@ static int body_end(struct picture *picture, const struct le_findings *findings)
 }
 
 static const char *title_of(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     const char *command = index->processes.count ? index->texts.at[index->processes.at[0].command] : "";
     const char *more = index->processes.count > 1
                            ? le_arena_format(report->arena, " and %d more processes", (int)index->processes.count - 1)
@@ -485,7 +485,7 @@ static void draw_frame(struct picture *picture, int end, int height) {
 }
 
 leat_status le_report_svg(struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct le_findings findings;
     struct picture picture = {.report = report,
                               .start_ns = index->start_ns,

@@ -29,17 +29,17 @@ static bool keep(void *user, const void *bytes, size_t size_bytes) {
 }
 
 /* The caller frees it. */
-static char *made(const struct le_index *index, leat_report report, leat_report_format format) {
+static char *made(const struct le_trace_index *index, leat_report report, leat_report_format format) {
     struct sink sink = {0};
     assert_int_equal(le_report_make(index, report, format, keep, &sink), LEAT_OK);
     assert_true(sink.length > 0 && strlen(sink.at) == sink.length);
     return sink.at;
 }
 
-static struct le_index *scene(void) {
+static struct le_trace_index *scene(void) {
     struct le_made_trace trace = {0};
     le_scene_make(&trace);
-    struct le_index *index = le_made_index(&trace);
+    struct le_trace_index *index = le_made_index(&trace);
     le_made_finish(&trace);
     return index;
 }
@@ -54,7 +54,7 @@ static void assert_says(const char *text, const char *part) {
 enum { SPAN_NS = 3000 };
 
 /* What a moment is, by asking every operation, call and pause. */
-static void count_moment(const struct le_index *index, uint64_t now, struct le_device_time *time) {
+static void count_moment(const struct le_trace_index *index, uint64_t now, struct le_device_time *time) {
     bool kernels = false, copies = false;
     enum le_host_state host = LE_HOST_OTHER;
     for (int32_t k = 0; k < index->operations.count; k++) {
@@ -113,7 +113,7 @@ static void device_time_counts_every_nanosecond(void **state) {
         struct le_device_time time, counted = {0};
         uint64_t host_ns = 0;
         make_random(&trace, seed);
-        struct le_index *index = le_made_index(&trace);
+        struct le_trace_index *index = le_made_index(&trace);
         le_arena_init(&arena);
         le_device_time_find(index, 0, &arena, &time);
         for (uint64_t now = index->start_ns; now < index->end_ns; now++)
@@ -145,7 +145,7 @@ static void pauses_and_compiling_come_first(void **state) {
     le_made_switch(&trace, 2000, false);
     le_made_switch(&trace, 2600, true);
     le_made_end(&trace, 3000, 0);
-    struct le_index *index = le_made_index(&trace);
+    struct le_trace_index *index = le_made_index(&trace);
     le_arena_init(&arena);
     le_device_time_find(index, 0, &arena, &time);
     assert_true(time.wall_ns == 2000 && time.busy_ns == 100 && time.gaps == 2);
@@ -175,7 +175,7 @@ static void scene_is_the_kept_file(void **state) {
 
 static void reports_are_the_same_again(void **state) {
     (void)state;
-    struct le_index *first = scene(), *second = scene();
+    struct le_trace_index *first = scene(), *second = scene();
     for (int report = LEAT_REPORT_OVERVIEW; report <= LEAT_REPORT_SVG; report++)
         for (int format = LEAT_REPORT_TEXT; format <= LEAT_REPORT_JSON; format++) {
             if (report == LEAT_REPORT_OVERVIEW && format == LEAT_REPORT_CSV)
@@ -192,7 +192,7 @@ static void reports_are_the_same_again(void **state) {
 
 static void the_overview_has_the_figures(void **state) {
     (void)state;
-    struct le_index *index = scene();
+    struct le_trace_index *index = scene();
     char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_TEXT);
     assert_says(text, "  wall          3.20 ms\n");
     assert_says(text, "  busy          1.14 ms    36 %   kernels 340 us, copies 800 us\n");
@@ -216,7 +216,7 @@ static void the_overview_has_graphs(void **state) {
         le_made_graph(&trace, le_made_call(&trace, 4001, "cuGraphLaunch", 2800000 + 2000 * k, 1000), 7, 3,
                       2801500 + 2000 * k, 500);
     le_made_flush(&trace);
-    struct le_index *index = le_made_index(&trace);
+    struct le_trace_index *index = le_made_index(&trace);
     char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_TEXT);
     assert_says(text, "\ngraphs          20.0 us");
     assert_says(text, "   40 x 500 ns\n");
@@ -227,7 +227,7 @@ static void the_overview_has_graphs(void **state) {
 
 static void forms_quote_what_they_must(void **state) {
     (void)state;
-    struct le_index *index = scene();
+    struct le_trace_index *index = scene();
     char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_JSON);
     assert_says(text, "\"command\":\"python3 steps.py \\\"a, b\\\" <x>\"");
     free(text);
@@ -271,7 +271,7 @@ static void long_texts_stay_on_their_line(void **state) {
     memset(function, 'f', sizeof function);
     function[sizeof function - 1] = '\0';
     make_slow_launches(&trace, function);
-    struct le_index *index = le_made_index(&trace);
+    struct le_trace_index *index = le_made_index(&trace);
     char *text = made(index, LEAT_REPORT_FINDINGS, LEAT_REPORT_TEXT);
     assert_says(text, "\n    at app.py:3 in fff");
     assert_says(text, "ffff\n    > ");
@@ -294,7 +294,7 @@ static void columns_stay_apart(void **state) {
     kernel.context = 4000000000;
     LE_MADE_RECORD(&trace, LE_TRACE_KERNEL, kernel);
     le_made_end(&trace, 2000000, 0);
-    struct le_index *index = le_made_index(&trace);
+    struct le_trace_index *index = le_made_index(&trace);
     char *text = made(index, LEAT_REPORT_OPERATIONS, LEAT_REPORT_TEXT);
     assert_says(text, "DstMemType                    Device Context Stream  Name\n");
     assert_says(text, " 1000.000 (2147483647 65535 65535) ");
@@ -327,7 +327,7 @@ static void perfetto_has_crossing_ranges_apart(void **state) {
     le_made_range(&trace, 5, "begins in a call", 20000, 2000);
     le_made_range(&trace, 5, "in a call", 19600, 100);
     le_made_end(&trace, 50000, 0);
-    struct le_index *index = le_made_index(&trace);
+    struct le_trace_index *index = le_made_index(&trace);
     char *text = made(index, LEAT_REPORT_PERFETTO, LEAT_REPORT_TEXT);
     assert_event(text, "X", "10.000", "\"dur\":8.500,\"cat\":\"range\",\"name\":\"outer\"", true);
     assert_event(text, "X", "10.000", "\"dur\":1.000,\"cat\":\"range\",\"name\":\"inner\"", true);
@@ -352,7 +352,7 @@ static void perfetto_names_an_unknown_device(void **state) {
     trace.device = 5000; /* more than any machine has: it is not believed */
     le_made_kernel(&trace, 0, 7, "k", 1000, 10, 1, 1);
     le_made_end(&trace, 2000, 0);
-    struct le_index *index = le_made_index(&trace);
+    struct le_trace_index *index = le_made_index(&trace);
     char *text = made(index, LEAT_REPORT_PERFETTO, LEAT_REPORT_TEXT);
     assert_int_equal(index->streams.at[0].device, LE_NONE);
     assert_says(
@@ -384,7 +384,7 @@ static void names_are_readable(void **state) {
 
 static void failures_are_told(void **state) {
     (void)state;
-    struct le_index *index = scene();
+    struct le_trace_index *index = scene();
     struct sink full = {.most = 100};
     assert_int_equal(le_report_make(index, LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT, keep, &full), LEAT_FILE);
     assert_int_equal(le_report_make(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_CSV, keep, &full), LEAT_INVALID);
@@ -401,7 +401,7 @@ static void the_least_is_reported(void **state) {
         if (with)
             le_made_kernel(&trace, 0, 7, "k", 1000, 0, 1, 1);
         le_made_end(&trace, with ? 1000 : 0, 0);
-        struct le_index *index = le_made_index(&trace);
+        struct le_trace_index *index = le_made_index(&trace);
         for (int report = LEAT_REPORT_OVERVIEW; report <= LEAT_REPORT_SVG; report++)
             free(made(index, (leat_report)report, LEAT_REPORT_TEXT));
         le_trace_free(index);
@@ -436,7 +436,7 @@ static void release(void *old, void *user) {
 }
 
 static leat_status read_and_report(const unsigned char *bytes, size_t size_bytes, leat_report report) {
-    struct le_index *index;
+    struct le_trace_index *index;
     struct sink sink = {0};
     leat_status status = le_made_read(bytes, size_bytes, &index);
     if (!status)

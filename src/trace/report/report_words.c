@@ -42,7 +42,7 @@ static const char *last_part(const char *path) {
 }
 
 const char *le_report_source(const struct le_report *report, int32_t source) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     if (source == LE_NONE)
         return "";
     const struct le_source *at = &index->sources.at[source];
@@ -171,7 +171,7 @@ static struct le_named_times sort_groups(const struct grouping *groups) {
 }
 
 struct le_named_times le_named_times_of_operations(const struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct grouping groups = new_groups(report, index->operations.count);
     for (int32_t k = 0; k < index->operations.count; k++) {
         const struct le_operation *operation = &index->operations.at[k];
@@ -181,7 +181,7 @@ struct le_named_times le_named_times_of_operations(const struct le_report *repor
 }
 
 struct le_named_times le_named_times_of_calls(const struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct grouping groups = new_groups(report, index->calls.count);
     for (int32_t k = 0; k < index->calls.count; k++)
         add(group_of(&groups, index->calls.at[k].function), index->calls.at[k].end_ns - index->calls.at[k].start_ns, 0);
@@ -189,7 +189,7 @@ struct le_named_times le_named_times_of_calls(const struct le_report *report) {
 }
 
 struct le_named_times le_named_times_of_ranges(const struct le_report *report) {
-    const struct le_index *index = report->index;
+    const struct le_trace_index *index = report->index;
     struct grouping groups = new_groups(report, index->ranges.count);
     for (int32_t k = 0; k < index->ranges.count; k++)
         add(group_of(&groups, index->ranges.at[k].name), index->ranges.at[k].end_ns - index->ranges.at[k].start_ns, 0);

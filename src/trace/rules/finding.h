@@ -28,5 +28,5 @@ struct le_findings {
 };
 
 /* Into arena; sorted by gain, then rule and start: the same trace gives the same list. */
-leat_status le_findings_find(const struct le_index *index, struct le_arena *arena, struct le_findings *findings);
+leat_status le_findings_find(const struct le_trace_index *index, struct le_arena *arena, struct le_findings *findings);
 #endif

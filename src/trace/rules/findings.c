@@ -60,7 +60,7 @@ static void ask_about_process(struct le_rule_input *scene, struct le_arena *of_d
  * in arenas[3]. */
 enum { ARENAS = 4 };
 
-static void ask_about_all(const struct le_index *index, struct le_arena *arena, struct le_arena *arenas,
+static void ask_about_all(const struct le_trace_index *index, struct le_arena *arena, struct le_arena *arenas,
                           struct le_findings *findings) {
     struct le_rule_input whole = {.index = index, .arena = arena, .scratch = &arenas[0], .findings = findings};
     le_rule_input_init(&whole);
@@ -74,7 +74,7 @@ static void ask_about_all(const struct le_index *index, struct le_arena *arena, 
     le_arena_finish(&arenas[0]);
 }
 
-leat_status le_findings_find(const struct le_index *index, struct le_arena *arena, struct le_findings *findings) {
+leat_status le_findings_find(const struct le_trace_index *index, struct le_arena *arena, struct le_findings *findings) {
     struct le_arena arenas[ARENAS];
     for (int k = 0; k < ARENAS; k++)
         le_arena_init(&arenas[k]);

@@ -195,7 +195,7 @@ static void empty_traces_are_fine(void **state) {
     play_end(play);
     play_expect_none(play);
     play_free(play);
-    struct le_index none = {0};
+    struct le_trace_index none = {0};
     struct le_findings findings;
     struct le_arena arena;
     le_arena_init(&arena);

@@ -19,7 +19,7 @@ enum { PLAY_MOST = 40000, PLAY_STREAMS = 12, PLAY_TEXTS = 512 };
 #define MS(n) ((uint64_t)((n)*1e6))
 
 struct play {
-    struct le_index index;
+    struct le_trace_index index;
     uint64_t host_ns, stream_ns[PLAY_STREAMS], engine_ns[3]; /* engines: kernels, up, down */
     uint64_t launch_ns;                                      /* what a launch takes the host */
     int32_t source, thread;                                  /* of the calls that come; threads: 0 and 1 */
@@ -45,7 +45,7 @@ static inline struct play *play_new(const char *command) {
     assert_non_null(play);
     le_arena_init(&play->arena);
     assert_int_equal(setjmp(play->arena.failure), 0);
-    struct le_index *index = &play->index;
+    struct le_trace_index *index = &play->index;
     PLAY_ROOM(index->texts, PLAY_TEXTS);
     PLAY_ROOM(index->processes, 1);
     PLAY_ROOM(index->devices, 2);
@@ -80,7 +80,7 @@ static inline struct play *play_new(const char *command) {
 }
 
 static inline void play_free(struct play *play) {
-    struct le_index *index = &play->index;
+    struct le_trace_index *index = &play->index;
     void *tables[] = {index->texts.at,   index->processes.at, index->devices.at,   index->streams.at,
                       index->threads.at, index->shapes.at,    index->sources.at,   index->operations.at,
                       index->calls.at,   index->memory.at,    index->transfers.at, index->overheads.at,
@@ -93,7 +93,7 @@ static inline void play_free(struct play *play) {
 
 /* A second device like the first; streams from `first` on are its own, and the first of them its null stream. */
 static inline void play_second_device(struct play *play, int first) {
-    struct le_index *index = &play->index;
+    struct le_trace_index *index = &play->index;
     index->devices.at[1] = index->devices.at[0];
     index->devices.at[1].id = 1;
     index->devices.count = 2;
@@ -206,7 +206,7 @@ static inline int play_compare(const void *a_, const void *b_) {
 
 /* Ends the program and asks the rules. */
 static inline void play_end(struct play *play) {
-    struct le_index *index = &play->index;
+    struct le_trace_index *index = &play->index;
     index->processes.at[0].end_ns = play->host_ns;
     qsort(index->operations.at, (size_t)index->operations.count, sizeof *index->operations.at, play_compare);
     for (int32_t k = 0; k < index->operations.count; k++)

@@ -32,29 +32,29 @@ struct le_positions le_grouped_of(const struct le_grouped *grouped, int32_t key)
 
 /* ---- by process */
 
-static int32_t process_of_thread(const struct le_index *index, int32_t thread) {
+static int32_t process_of_thread(const struct le_trace_index *index, int32_t thread) {
     return thread == LE_NONE ? LE_NONE : index->threads.at[thread].process;
 }
 
 static int32_t process_of_operation(const void *user, int32_t position) {
-    const struct le_index *index = user;
+    const struct le_trace_index *index = user;
     int32_t stream = index->operations.at[position].stream;
     return stream == LE_NONE ? LE_NONE : index->streams.at[stream].process;
 }
 
 static int32_t process_of_call(const void *user, int32_t position) {
-    const struct le_index *index = user;
+    const struct le_trace_index *index = user;
     return process_of_thread(index, index->calls.at[position].thread);
 }
 
 static int32_t process_of_overhead(const void *user, int32_t position) {
-    const struct le_index *index = user;
+    const struct le_trace_index *index = user;
     return process_of_thread(index, index->overheads.at[position].thread);
 }
 
 /* ---- by device */
 
-static int32_t device_of_operation(const struct le_index *index, int32_t operation) {
+static int32_t device_of_operation(const struct le_trace_index *index, int32_t operation) {
     int32_t stream = operation == LE_NONE ? LE_NONE : index->operations.at[operation].stream;
     return stream == LE_NONE ? LE_NONE : index->streams.at[stream].device;
 }
@@ -65,7 +65,7 @@ static void tell_device(int32_t *devices, int32_t call, int32_t device) {
 }
 
 /* From the end each thread's first device is known when its first call is reached. */
-static void follow_threads(const struct le_index *index, int32_t *devices, struct le_arena *arena) {
+static void follow_threads(const struct le_trace_index *index, int32_t *devices, struct le_arena *arena) {
     int32_t *current = LE_NEW_ARRAY(arena, index->threads.count, int32_t);
     for (int32_t k = 0; k < index->threads.count; k++)
         current[k] = LE_NONE;
@@ -81,7 +81,7 @@ static void follow_threads(const struct le_index *index, int32_t *devices, struc
     }
 }
 
-static int32_t *find_devices_of_calls(const struct le_index *index, struct le_arena *arena) {
+static int32_t *find_devices_of_calls(const struct le_trace_index *index, struct le_arena *arena) {
     int32_t *devices = LE_NEW_ARRAY(arena, index->calls.count, int32_t);
     for (int32_t k = 0; k < index->calls.count; k++)
         devices[k] = device_of_operation(index, index->calls.at[k].operation);
@@ -93,7 +93,7 @@ static int32_t *find_devices_of_calls(const struct le_index *index, struct le_ar
     return devices;
 }
 
-void le_owners_find(struct le_owners *owners, const struct le_index *index, struct le_arena *arena) {
+void le_owners_find(struct le_owners *owners, const struct le_trace_index *index, struct le_arena *arena) {
     int32_t processes = index->processes.count;
     struct le_positions operations = {.count = index->operations.count}, calls = {.count = index->calls.count},
                         overheads = {.count = index->overheads.count};
@@ -126,7 +126,7 @@ static int32_t part_of_call(const void *user, int32_t position) {
 }
 
 /* Sets the devices, and each one's number in parts. */
-static void number_devices(const struct le_index *index, const struct le_positions *operations,
+static void number_devices(const struct le_trace_index *index, const struct le_positions *operations,
                            struct le_device_parts *parts, int32_t *numbers) {
     for (int32_t k = 0; k < operations->count; k++) {
         int32_t device = device_of_operation(index, operations->at[k]);
@@ -140,7 +140,7 @@ static void number_devices(const struct le_index *index, const struct le_positio
 }
 
 struct le_device_parts le_device_parts_of(const struct le_owners *owners, int32_t process, struct le_arena *arena) {
-    const struct le_index *index = owners->index;
+    const struct le_trace_index *index = owners->index;
     struct le_positions operations = le_grouped_of(&owners->operations, process);
     struct le_positions calls = le_grouped_of(&owners->calls, process);
     struct le_device_parts parts = {.devices = LE_NEW_ARRAY(arena, (int64_t)index->devices.count + 1, int32_t)};

@@ -16,12 +16,12 @@ struct le_grouped {
     int32_t *at, *first;
 };
 struct le_owners {
-    const struct le_index *index;
+    const struct le_trace_index *index;
     struct le_grouped operations, calls, overheads; /* by process */
     int32_t *devices_of_calls; /* LE_NONE: nothing tells; NULL where the trace knows one device at most */
 };
 
-void le_owners_find(struct le_owners *owners, const struct le_index *index, struct le_arena *arena);
+void le_owners_find(struct le_owners *owners, const struct le_trace_index *index, struct le_arena *arena);
 struct le_positions le_grouped_of(const struct le_grouped *grouped, int32_t key);
 
 /* What a process did on each of its devices, which come in the order of their first work. Work of which the device is

@@ -86,7 +86,7 @@ static const struct le_call *host_call(const struct le_rule_input *scene, int32_
 
 /* The writer's thread makes no calls: what it is held for holds nobody. */
 static void lay_out_pauses(struct le_rule_input *scene) {
-    const struct le_index *index = scene->index;
+    const struct le_trace_index *index = scene->index;
     struct le_positions overheads = le_grouped_of(&scene->owners.overheads, scene->process);
     bool *calls = LE_NEW_ARRAY(scene->scratch, index->threads.count, bool);
     for (int32_t k = 0; k < scene->host_calls.count; k++)

@@ -240,7 +240,7 @@ static void know_rooms(struct le_rule_input *scene) {
 /* The device that had most to do, and the library that gave most of it, by some tens of thousands of operations. */
 static void find_device_and_user(struct le_rule_input *scene) {
     enum { ASKED = 1 << 16 };
-    const struct le_index *index = scene->index;
+    const struct le_trace_index *index = scene->index;
     uint64_t *times = LE_NEW_ARRAY(scene->scratch, index->devices.count, uint64_t);
     uint64_t of_users[LE_USERS + 1] = {0};
     scene->device = LE_NONE;

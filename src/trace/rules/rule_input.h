@@ -34,7 +34,7 @@ struct le_estimate {
 };
 
 struct le_rule_input {
-    const struct le_index *index;
+    const struct le_trace_index *index;
     struct le_arena *arena, *scratch;
     struct le_findings *findings;
 

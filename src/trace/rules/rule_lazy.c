@@ -20,7 +20,7 @@ struct loading {
 };
 
 static struct loading gather(const struct le_rule_input *scene) {
-    const struct le_index *index = scene->index;
+    const struct le_trace_index *index = scene->index;
     struct loading loading = {.loads = le_periods_new(scene->scratch, index->overheads.count),
                               .compiled = le_periods_new(scene->scratch, index->jits.count)};
     for (int32_t k = 0; k < index->overheads.count; k++) {

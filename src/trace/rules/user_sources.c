@@ -4,13 +4,13 @@
 #include "trace/rules/advice.h"
 #include <string.h>
 
-static bool is_library(const struct le_index *index, const struct le_source *source) {
+static bool is_library(const struct le_trace_index *index, const struct le_source *source) {
     const char *file = source->file == LE_NONE ? "" : index->texts.at[source->file];
     return file[0] == 0 || file[0] == '<' || strstr(file, "-packages/") || strstr(file, "/lib/python3") ||
            le_user_of_path(file) != LE_USERS || (source->language == LE_TRACE_NATIVE && strstr(file, ".so"));
 }
 
-int32_t *le_user_sources(const struct le_index *index, struct le_arena *arena) {
+int32_t *le_user_sources(const struct le_trace_index *index, struct le_arena *arena) {
     int32_t *places = LE_NEW_ARRAY(arena, index->sources.count, int32_t);
     for (int32_t k = 0; k < index->sources.count; k++) {
         const struct le_source *source = &index->sources.at[k];

@@ -6,5 +6,5 @@
 
 /* For each source its nearest caller, itself included, that is not in an installed package, in the standard library or
  * in a shared object; the outermost one where all are. */
-int32_t *le_user_sources(const struct le_index *index, struct le_arena *arena);
+int32_t *le_user_sources(const struct le_trace_index *index, struct le_arena *arena);
 #endif

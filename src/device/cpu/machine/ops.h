@@ -1,5 +1,5 @@
 /* The machine's instructions for each instruction set: plain C, compiled once per set (ops.c), and SLEEF for functions.
- * All give the same bits but for what NUMERICS.md grants to sets without fused multiply-adds. No state, any thread.
+ * All sets give the same bits, except that multiply-adds round twice on sets without fused ones. No state, any thread.
  *
  * d may be the same register as a, b or c, never partly overlapping. Exactly n elements are read and written. */
 #ifndef LE_CPU_OPS_H
@@ -22,8 +22,8 @@ bool le_simd_here(enum le_simd simd);
 /* NULL: no such instruction for these types. */
 le_cpu_op *le_cpu_op_find(enum le_simd simd, const struct le_instr *instr);
 
-/* Accumulators. Sums and products of floats follow NUMERICS.md's tree: T(n) = T(first h) + T(rest), h the largest power
- * of two below n; all others fold in order. Sizes in bytes, aligned to 64. */
+/* Accumulators. Sums and products of floats follow one tree (kernels_sums.c): T(n) = T(first h) + T(rest), h the
+ * largest power of two below n; all others fold in order. Sizes in bytes, aligned to 64. */
 size_t le_acc_size(void);
 size_t le_vec_size(int block, int levels);
 size_t le_rows_size(int block);
