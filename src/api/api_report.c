@@ -5,12 +5,12 @@
 #include "trace/report/report_make.h"
 
 /* A trace is its index: leat_trace is never defined. */
-static struct le_index *index_of(leat_trace *trace) {
-    return (struct le_index *)(void *)trace;
+static struct le_trace_index *index_of(leat_trace *trace) {
+    return (struct le_trace_index *)(void *)trace;
 }
 
 leat_status leat_trace_open(const char *file, leat_trace **trace) {
-    struct le_index *index;
+    struct le_trace_index *index;
     LE_CHECK_POINTER(file);
     LE_CHECK_POINTER(trace);
     leat_status status = le_trace_read(file, &index);
@@ -33,7 +33,7 @@ static leat_status check_report(const leat_trace *trace, leat_report report, lea
 
 static leat_status make(const leat_trace *trace, leat_report report, leat_report_format format,
                         leat_report_write *write, void *user) {
-    return le_report_make((const struct le_index *)(const void *)trace, report, format, write, user);
+    return le_report_make((const struct le_trace_index *)(const void *)trace, report, format, write, user);
 }
 
 leat_status leat_trace_report(const leat_trace *trace, leat_report report, leat_report_format format,

@@ -4,7 +4,7 @@
 #define LE_READ_H
 #include "base/status.h"
 
-struct le_index; /* index.h */
+struct le_trace_index; /* index.h */
 leat_status le_trace_read(const char *path, struct le_trace_index **index);
 void le_trace_free(struct le_trace_index *index); /* NULL is fine */
 #endif

@@ -6,7 +6,7 @@
  *     le_made_device(&made, 0, "H200", 132);
  *     uint32_t call = le_made_call(&made, 7, "cudaLaunchKernel", 1000, 3000);
  *     le_made_kernel(&made, call, 13, "saxpy", 4000, 2000, 132, 256);
- *     struct le_index *index = le_made_index(&made);
+ *     struct le_trace_index *index = le_made_index(&made);
  *     ...
  *     le_trace_free(index);
  *     le_made_finish(&made); */
