@@ -530,8 +530,11 @@ leat_status le_plan_group(struct leat_call *call, struct le_plan_step *g) {
         g->arena = LE_NEW(&plan->arena, struct le_arena);
         le_arena_init(g->arena);
     }
-    for (int k = 0; k < g->action_count; k++)
-        le_device_forget(&plan->actions[g->first_action + k]);
+    for (int k = 0; k < g->action_count; k++) {
+        struct le_action *action = &plan->actions[g->first_action + k];
+        le_device_forget(action);
+        action->places = NULL;
+    }
     if (g->inside) {
         le_arena_finish(g->arena);
         if (setjmp(g->arena->failure)) {
