@@ -10,7 +10,7 @@ int le_storage_base(const struct le_plan *plan, int value) {
     const struct le_action *a = le_maker_of(plan, value);
     if (!a)
         return -1;
-    for (int k = 0; a->places && k < a->stage->pair_count; k++) /* not planned yet: NULL */
+    for (int k = 0; a->storages && k < a->stage->pair_count; k++) /* not planned yet: NULL */
         if (a->stage->pairs[k].target == value)
             return a->storages[k] == LE_STORAGE_BASE ? a->stage->pairs[k].source : -1;
     return a->storage == LE_STORAGE_BASE || a->storage == LE_STORAGE_PART ? a->stage->base : -1;

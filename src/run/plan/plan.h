@@ -33,7 +33,7 @@ struct le_action {
     const struct le_stage *stage;
     const struct le_stage *made; /* the stage, or the same with what others of its group leave to it */
     int group;
-    enum le_storage_kind storage;   /* of stage.target; EACH: of all pairs, but for `places` */
+    enum le_storage_kind storage;   /* of stage.target; EACH: of all pairs, but for `storages` */
     enum le_storage_kind *storages; /* EACH: by pair */
     bool none;                      /* an update over no values: it writes nothing */
     bool whole;                     /* it writes all of its target: a base that it cannot take need not be copied */

@@ -309,7 +309,7 @@ static enum le_storage_kind place_of(const struct le_specialised *s, const struc
     return ends && le_alias_writes_box(s->ir, action->stage) ? LE_STORAGE_PART : LE_STORAGE_COPY;
 }
 
-static void find_places(struct le_specialised *s, struct le_plan_step *g, struct le_action *action) {
+static void find_storages(struct le_specialised *s, struct le_plan_step *g, struct le_action *action) {
     const struct le_stage *stage = action->stage;
     action->whole = stage->kind != LE_STAGE_EACH && !action->none &&
                     (s->ir->values.at[stage->target].rank == 0 || s->ir->values.at[stage->target].symbol < 0 ||
@@ -460,7 +460,7 @@ static leat_status plan_action(struct leat_call *call, struct le_plan_step *g, s
     value_layout(s, stage->target);
     for (int k = 0; k < stage->pair_count; k++)
         value_layout(s, stage->pairs[k].target);
-    find_places(s, g, action);
+    find_storages(s, g, action);
     s->plan->asking = LE_ASKING_CODE;
     if (!siblings_fit(s, action->made))
         action->made = alone(g->arena, action->made);
@@ -533,7 +533,7 @@ leat_status le_plan_group(struct leat_call *call, struct le_plan_step *g) {
     for (int k = 0; k < g->action_count; k++) {
         struct le_action *action = &plan->actions[g->first_action + k];
         le_device_forget(action);
-        action->places = NULL;
+        action->storages = NULL;
     }
     if (g->inside) {
         le_arena_finish(g->arena);
