@@ -21,21 +21,26 @@ static bool reads_nothing(struct le_infer *in, const struct le_form *form) {
     return false;
 }
 
-static bool moves(struct le_infer *in, int index) {
-    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
-    return in->space->ranges[index].dynamic || (r->low && le_is_computed(in, r->low)) ||
-           (r->high && le_is_computed(in, r->high));
+/* The range depends on another index, so that it may be empty for some of that index's values. */
+static bool is_dynamic(struct le_infer *in, int index) {
+    return in->space->ranges[index].dynamic;
 }
 
-/* In a block, an access inside a range that changes is made in some of the block's turns only. */
-static bool stands_under_moving(struct le_infer *in, const struct le_form *form) {
-    if (in->st->kind != LE_STEP_EACH && !le_form_has_host(in, form))
-        return false;
+/* The range depends on another index, or on data that a block may change between its turns. */
+static bool is_moving(struct le_infer *in, int index) {
+    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
+    return is_dynamic(in, index) || (r->low && le_is_computed(in, r->low)) || (r->high && le_is_computed(in, r->high));
+}
+
+/* An access inside a range that is empty at some points is made at the others only. */
+static bool may_be_skipped(struct le_infer *in, const struct le_form *form) {
+    bool in_block = in->st->kind == LE_STEP_EACH || le_form_has_host(in, form);
+    bool (*skips)(struct le_infer *, int) = in_block ? is_moving : is_dynamic;
     for (int k = 0; k < form->access->around_count; k++)
-        if (moves(in, form->access->around[k]))
+        if (skips(in, form->access->around[k]))
             return true;
     for (int k = 0; k < in->st->free_count; k++)
-        if (moves(in, in->st->free[k]))
+        if (skips(in, in->st->free[k]))
             return true;
     return false;
 }
@@ -46,7 +51,7 @@ static bool checked_now(struct le_infer *in, const struct le_form *form) {
         return false;
     if (in->st->conditional && !in->now && le_form_has_host(in, form))
         return false;
-    if ((in->st->has_else && !form->access->left) || stands_under_moving(in, form))
+    if ((in->st->has_else && !form->access->left) || may_be_skipped(in, form))
         return false;
     for (int k = 0; k < form->f.count; k++) {
         const struct le_range *r = &in->space->ranges[form->f.index[k]];

@@ -176,6 +176,28 @@ static leat_status rule_explicit(struct le_infer *in, int index) {
     return LEAT_OK;
 }
 
+struct inner_indices {
+    struct le_infer *in;
+    leat_status status;
+};
+
+static void solve_inner_indices(struct le_node *node, void *user) {
+    struct inner_indices *inner = user;
+    for (int k = 0; k < node->index_count && inner->status == LEAT_OK; k++)
+        inner->status = rule_explicit(inner->in, node->indices[k]);
+}
+
+/* Bounds are evaluated with the ranges of the loops and reductions inside them, so these are found first. */
+static leat_status rule_explicit_inside_out(struct le_infer *in, int index) {
+    const struct le_range_nodes *r = &in->space->ir->indices.at[index].range;
+    struct le_node *const bounds[] = {r->low, r->high, r->by};
+    struct inner_indices inner = {.in = in, .status = LEAT_OK};
+    for (int k = 0; k < 3; k++)
+        if (bounds[k])
+            le_node_walk(in->space->ir, bounds[k], solve_inner_indices, &inner);
+    return inner.status == LEAT_OK ? rule_explicit(in, index) : inner.status;
+}
+
 /* ---- forms */
 
 struct computed {
@@ -468,7 +490,7 @@ static leat_status infer(struct le_infer *in) {
     const struct le_ir_statement *st = in->st;
     leat_status status = LEAT_OK;
     for (int k = 0; k < st->all_count && status == LEAT_OK; k++)
-        status = rule_explicit(in, st->all[k]);
+        status = rule_explicit_inside_out(in, st->all[k]);
     if (status != LEAT_OK)
         return status;
     collect(in);

@@ -31,8 +31,8 @@ status=0
 # breach FILE SED-COMMAND WHAT
 breach() {
     rm -rf "$scratch/src" && mkdir "$scratch/src" && cp -r "$root/src/device" "$root/src/base" "$scratch/src"
-    sed "$2" "$root/src/device/$1" >"$scratch/src/device/$1"
-    cmp -s "$root/src/device/$1" "$scratch/src/device/$1" && echo "$3: nothing was changed" && status=1
+    sed "$2" "$root/src/device/driver/$1" >"$scratch/src/device/driver/$1"
+    cmp -s "$root/src/device/driver/$1" "$scratch/src/device/driver/$1" && echo "$3: nothing was changed" && status=1
     if compare "$scratch/src"; then
         "$scratch/cuda_headers" >/dev/null && echo "$3: not found" && status=1
     elif ! grep -Eq 'static.assert|has no member|no member named|undeclared|unknown type' "$scratch/said"; then
