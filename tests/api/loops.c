@@ -95,6 +95,32 @@ static void test_results_are_apart(void **state) {
     leat_close(ctx);
 }
 
+/* A number that a subscript needs is computed anew when the input in it changes, also after a run that failed. */
+static void test_number_changes_after_a_failure(void **state) {
+    (void)state;
+    leat_context *ctx = open_context();
+    leat_program *program =
+        program_of(ctx, "in c, x, p\nt = 0\nwhile t < 1 {\n s = x[i64(p[c])]\n x[0] = s\n t = 1\n}");
+    leat_call *call = call_of(program);
+    leat_array *x = vector_f64(ctx, 3, LIST(1, 2, 3)), *p = vector_f64(ctx, 3, LIST(7, 2, 1));
+    assert_ok(leat_call_set_array(call, "x", x));
+    assert_ok(leat_call_set_array(call, "p", p));
+    for (int64_t c = 0; c < 3; c++) {
+        assert_ok(leat_call_set_i64(call, "c", c));
+        assert_int_equal(leat_call_run(call, NULL, NULL) == LEAT_OK, c > 0);
+        if (c == 0)
+            continue;
+        leat_array *result = result_of(call, "x");
+        assert_f64(result, 3, c == 1 ? LIST(3, 2, 3) : LIST(2, 2, 3));
+        leat_array_free(result);
+    }
+    leat_array_free(p);
+    leat_array_free(x);
+    leat_call_free(call);
+    leat_program_free(program);
+    leat_close(ctx);
+}
+
 static void test_swap_of_the_callers(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -337,6 +363,7 @@ int main(void) {
         cmocka_unit_test(test_shared_is_copied_when_written),
         cmocka_unit_test(test_other_shapes_and_steps),
         cmocka_unit_test(test_errors_in_loops),
+        cmocka_unit_test(test_number_changes_after_a_failure),
         cmocka_unit_test(test_shown_plans),
         cmocka_unit_test(test_steps_do_not_allocate),
         cmocka_unit_test(test_plans_do_not_grow),
