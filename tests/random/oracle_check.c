@@ -262,18 +262,40 @@ static bool bounds(const struct expression *e, const struct index *index, bool m
     return false;
 }
 
-/* Where nothing does, the text is wrong whether it is reached or not. */
+/* Whether all indices of the expression but the one given are bounded already. */
+static bool is_alone(const struct expression *e, const struct index *index) {
+    if (e->kind == INDEX)
+        return e->index == index || e->index->low || e->index->is_bounded;
+    for (int k = 0; k < e->count; k++)
+        if (!is_alone(e->x[k], index))
+            return false;
+    return true;
+}
+
+static bool find_bounds(const struct range_context *ranges, const struct index *index, bool must_be_bare) {
+    for (int q = 0; q < ranges->access_count; q++)
+        for (int d = 0; d < ranges->accesses[q].symbol->rank; d++)
+            if (bounds(ranges->accesses[q].x[d], index, must_be_bare) && is_alone(ranges->accesses[q].x[d], index))
+                return true;
+    return false;
+}
+
+/* An index is bounded by a subscript in which all other indices are. If none bounds it, the text is wrong whether it is
+ * reached or not. */
 static void need_bounds(struct checker *c, const struct range_context *ranges, bool must_be_bare) {
-    for (int k = 0; k < ranges->index_count; k++) {
-        struct index *index = ranges->indices[k];
-        bool is_bounded = index->low;
-        for (int q = 0; q < ranges->access_count && !is_bounded; q++)
-            for (int d = 0; d < ranges->accesses[q].symbol->rank && !is_bounded; d++)
-                is_bounded = bounds(ranges->accesses[q].x[d], index, must_be_bare);
-        if (is_bounded || c->oracle->verdict != RUNS)
+    for (int k = 0; k < ranges->index_count; k++)
+        ranges->indices[k]->is_bounded = ranges->indices[k]->low != NULL;
+    for (bool is_changed = true; is_changed;) {
+        is_changed = false;
+        for (int k = 0; k < ranges->index_count; k++)
+            if (!ranges->indices[k]->is_bounded && find_bounds(ranges, ranges->indices[k], must_be_bare))
+                ranges->indices[k]->is_bounded = is_changed = true;
+    }
+    for (int k = 0; k < ranges->index_count && c->oracle->verdict == RUNS; k++) {
+        if (ranges->indices[k]->is_bounded)
             continue;
         invalid(c, "an index that nothing bounds");
-        c->oracle->unranged = index;
+        c->oracle->unranged = ranges->indices[k];
     }
 }
 

@@ -74,7 +74,7 @@ static void refuse(struct typer *t, const char *why) {
 /* ---- written numbers */
 
 static bool is_constant(const struct expression *e) {
-    if (e->kind == NUMBER)
+    if (e->kind == NUMBER || (e->kind == SCALAR && e->symbol->is_number))
         return true;
     bool all = e->kind == UNARY || e->kind == BINARY || e->kind == FUNCTION || e->kind == CHOICE;
     for (int k = 0; k < e->count; k++)
@@ -82,12 +82,13 @@ static bool is_constant(const struct expression *e) {
     return all;
 }
 
-/* A number that is out of the type's range is an error even where nothing evaluates it. */
+/* A number, written or bound, that is out of the type's range is an error even where nothing evaluates it. */
 static void need_fitting(struct typer *t, struct expression *e, int type) {
     if (!is_constant(e) || is_real_type(type) || !is_whole(e->type) || type == LEAT_BOOL)
         return;
     union value v = evaluate(t->oracle, e);
-    if (convert(t->oracle, v, LEAT_I64, strong_type(type)).whole != v.whole)
+    bool is_negative = v.whole < 0 && is_unsigned(strong_type(type));
+    if (is_negative || convert(t->oracle, v, LEAT_I64, strong_type(type)).whole != v.whole)
         refuse(t, "a number that does not fit");
 }
 

@@ -79,7 +79,7 @@ struct index {
     int64_t planned_low, planned_high; /* the generator's */
     /* oracle */
     int64_t at, first, end, step;
-    bool is_bound, is_active, is_dynamic, is_solved;
+    bool is_bound, is_bounded, is_active, is_dynamic, is_solved;
 };
 
 struct symbol {
