@@ -49,8 +49,10 @@ int64_t find_element(struct oracle *oracle, const struct symbol *array, struct e
         if (is_outside && edge && edge->mode == EDGE_FILL) {
             *is_filled = true;
             at = 0;
-        } else if (is_outside && edge && extent > 0) {
-            at = moved_in(edge->mode, at, extent);
+        } else if (is_outside && edge) {
+            at = extent > 0 ? moved_in(edge->mode, at, extent) : 0;
+            if (extent == 0)
+                fail(oracle, UNSUITABLE, "an edge mode on an axis without elements");
         } else if (is_outside) {
             fail(oracle, FAILS_LATE, "%s axis %d: subscript is %lld", array->name, d, (long long)at);
             return -1;

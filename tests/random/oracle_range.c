@@ -163,7 +163,7 @@ static void count_end(struct inference *in, const struct form *form, int term, s
 static void count_form(struct inference *in, const struct form *form) {
     for (int k = 0; k < form->f.count; k++) {
         struct index *index = form->f.index[k];
-        if (!index->is_dynamic || !index->is_solved)
+        if (!index->is_dynamic || (!index->is_solved && !in->question->is_restricted))
             continue;
         count_end(in, form, k, index->low, 0);
         count_end(in, form, k, index->high, -1);
@@ -216,7 +216,8 @@ static int64_t find_extent(struct inference *in, const struct index *index, bool
             (!bare && form->access->is_guarded && !guarded))
             continue;
         if (extent >= 0 && form->extent != extent)
-            fail(in->oracle, FAILS_EARLY, "index %s: the extents differ", index->name);
+            fail(in->oracle, in->question->is_restricted && end ? UNSUITABLE : FAILS_EARLY,
+                 "index %s: the extents differ", index->name);
         extent = form->extent;
     }
     return extent;

@@ -175,11 +175,22 @@ static int type_returns(struct statement *st, int type) {
     return type;
 }
 
+static void need_fitting_returns(struct typer *t, const struct statement *st, int type) {
+    for (; st; st = st->next) {
+        if (st->kind == RETURN)
+            need_fitting(t, st->value, type);
+        need_fitting_returns(t, st->body, type);
+        need_fitting_returns(t, st->other, type);
+    }
+}
+
 static int type_call(struct typer *t, struct expression *e) {
     for (int k = 0; k < e->count; k++)
         meets(t, e->parameters[k], type_expression(t, e->x[k]));
     type_body(t, e->body);
-    return type_returns(e->body, 0);
+    int type = type_returns(e->body, 0);
+    need_fitting_returns(t, e->body, type);
+    return type;
 }
 
 static int type_of(struct typer *t, struct expression *e) {

@@ -147,7 +147,7 @@ struct access {
 };
 
 /* What the range rules look at: of an assignment, of an expression of the host's, or of an `each`. */
-enum { ACCESSES_MAX = 64, CONTEXT_INDICES_MAX = 24 };
+enum { ACCESSES_MAX = 64, CONTEXT_INDICES_MAX = 16 };
 struct range_context {
     struct access accesses[ACCESSES_MAX];
     int access_count;
