@@ -90,7 +90,8 @@ struct le_node {
     int index_count;
     int *free; /* indices that it depends on, ascending */
     int free_count;
-    bool reduces, loads; /* holds a REDUCE; a LOAD of an array */
+    bool reduces; /* holds a REDUCE, or a COUNT or REGION with a range that depends on an index outside of it */
+    bool loads;   /* holds a LOAD of an array */
     bool untrusted;      /* holds, its ranges included, a LOAD that may fall outside, or a REGION that may fail */
     int depth, id;
     int64_t cost; /* additions for one element, reductions apart */
