@@ -384,7 +384,7 @@ static void solve_explicit(struct inference *in, struct index *index) {
     index->end = evaluate(in->oracle, index->high).whole;
     index->step = index->by;
     index->is_solved = true;
-    if (in->oracle->verdict == FAILS_LATE && in->question->has_else)
+    if (in->oracle->verdict == FAILS_LATE && (in->question->has_else || in->question->is_restricted))
         fail(in->oracle, UNSUITABLE, "a bound that falls outside, beside an else");
 }
 

@@ -9,6 +9,7 @@
 #include "program_make.h"
 #include "reducer.h"
 #include "trial.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ struct session {
 struct shared {
     uint64_t seed, ran, failed, findings;
     int way;
+    bool may_run_for_ever; /* the oracle stopped at an error, so it did not see whether the loops end */
     enum finding finding;
     char words[sizeof((struct trial *)0)->words];
 };
@@ -84,8 +86,9 @@ static enum finding try_program(struct session *s, uint64_t seed) {
     static struct trial trial;
     trial = (struct trial){.source = &source, .oracle = &oracle, .text = &text};
     print_program(&text, &source);
-    trial.has_decoy = oracle_run(&oracle, &source, true) != UNSUITABLE; /* some would run for ever */
-    oracle_run(&oracle, &source, false);
+    enum verdict decoy = oracle_run(&oracle, &source, true);
+    trial.has_decoy = decoy != UNSUITABLE; /* some would run for ever */
+    shared->may_run_for_ever = oracle_run(&oracle, &source, false) != RUNS || decoy != RUNS;
     enum finding finding = AGREES;
     for (int way = 0; way < WAYS && finding == AGREES; way++) {
         if (!is_due(s, way, seed))
@@ -105,6 +108,7 @@ static void run_seeds(struct session *s) {
     for (; s->count; s->first++, s->count--) {
         shared->seed = s->first;
         shared->way = 0;
+        shared->may_run_for_ever = false;
         alarm(SECONDS);
         make_program(&source, &oracle, s->first);
         if (oracle.verdict == UNSUITABLE || !source.body)
@@ -141,6 +145,8 @@ static pid_t start_child(void) {
 }
 
 static void print_crash(int status) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM && shared->may_run_for_ever)
+        return;
     shared->finding = CRASH;
     shared->findings++;
     snprintf(shared->words, sizeof shared->words, "signal %d, exit status %d", WTERMSIG(status), WEXITSTATUS(status));
