@@ -123,6 +123,7 @@ struct le_ir_access {
     int symbol, stretch, statement;
     struct le_node **subscripts;
     int rank;
+    unsigned bare; /* bit d: subscript d is written as an index alone, not as what comes to one, such as i+0 */
     bool under_condition, guarded; /* as le_access's */
     bool left;
     bool has_edge; /* or an `else`, in an element's assignment */

@@ -314,7 +314,8 @@ static bool is_offset(struct le_infer *in, const struct le_form *form, int index
 }
 
 static bool is_bare(struct le_infer *in, const struct le_form *form, int index) {
-    return is_offset(in, form, index) && form->f.count == 1 && form->f.constant == 0 && !form->moving;
+    return form->access->bare >> form->axis & 1 && is_offset(in, form, index) && form->f.count == 1 &&
+           form->f.constant == 0 && !form->moving;
 }
 
 static bool is_written_bare(struct le_infer *in, const struct le_form *form, int index) {
