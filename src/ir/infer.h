@@ -38,6 +38,8 @@ bool le_bound_value(struct le_infer *in, struct le_node *node, int64_t *value);
 /* The subscript or bound reads a value that another statement of the block computes. */
 bool le_is_computed(struct le_infer *in, struct le_node *node);
 
+/* Whether the loop that the statement was folded into makes no turn, as far as its ends are known now. */
+bool le_is_never_reached(struct le_infer *in);
 /* Checks every access whose subscripts are known before the statement runs. */
 leat_status le_check_accesses(struct le_infer *in);
 #endif

@@ -61,13 +61,15 @@ static bool checked_now(struct le_infer *in, const struct le_form *form) {
     return !reads_nothing(in, form);
 }
 
-/* Whether the loop that the statement was folded into makes no turn, as far as its ends are known now. */
-static bool is_never_reached(struct le_infer *in) {
+bool le_is_never_reached(struct le_infer *in) {
     int64_t low, high;
     if (in->st->loop < 0)
         return false;
     const struct le_range_nodes *r = &in->space->ir->indices.at[in->st->loop].range;
-    return r->low && le_bound_value(in, r->low, &low) && le_bound_value(in, r->high, &high) && low >= high;
+    bool now = in->now;
+    bool known = r->low && le_bound_value(in, r->low, &low) && le_bound_value(in, r->high, &high);
+    in->now = now;
+    return known && low >= high;
 }
 
 static leat_status outside(struct le_infer *in, const struct le_form *form, __int128 low, __int128 high) {
@@ -86,9 +88,8 @@ leat_status le_check_accesses(struct le_infer *in) {
             continue;
         __int128 lo, hi;
         le_form_ends(in, form, -1, &lo, &hi);
-        if ((lo >= 0 && hi < form->length) || is_never_reached(in))
-            continue;
-        return outside(in, form, lo, hi);
+        if (lo < 0 || hi >= form->length)
+            return outside(in, form, lo, hi);
     }
     return LEAT_OK;
 }

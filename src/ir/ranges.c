@@ -490,6 +490,11 @@ static bool rule_round(struct le_infer *in, bool conditions) {
 static leat_status infer(struct le_infer *in) {
     const struct le_ir_statement *st = in->st;
     leat_status status = LEAT_OK;
+    if (le_is_never_reached(in)) {
+        for (int k = 0; k < st->all_count; k++)
+            *range_of(in, st->all[k]) = (struct le_range){.by = 1, .solved = true};
+        return LEAT_OK;
+    }
     for (int k = 0; k < st->all_count && status == LEAT_OK; k++)
         status = rule_explicit_inside_out(in, st->all[k]);
     if (status != LEAT_OK)
