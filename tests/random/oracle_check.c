@@ -251,11 +251,27 @@ static void order_points(struct checker *c, struct statement *st) {
 
 /* ---- what must bound each index */
 
+static bool is_zero(const struct expression *e) {
+    return e->kind == NUMBER && e->number == 0;
+}
+
+static bool has_index(const struct expression *e) {
+    bool found = e->kind == INDEX;
+    for (int k = 0; k < e->count; k++)
+        found |= has_index(e->x[k]);
+    return found;
+}
+
+static bool is_affine_product(const struct expression *e) {
+    return !is_zero(e->x[0]) && !is_zero(e->x[1]) && !(has_index(e->x[0]) && has_index(e->x[1]));
+}
+
 static bool bounds(const struct expression *e, const struct index *index, bool must_be_bare) {
     if (e->kind == INDEX)
         return e->index == index;
     bool is_affine = (e->kind == UNARY && e->op == NEGATE) ||
-                     (e->kind == BINARY && (e->op == ADD || e->op == SUBTRACT || e->op == MULTIPLY));
+                     (e->kind == BINARY && (e->op == ADD || e->op == SUBTRACT)) ||
+                     (e->kind == BINARY && e->op == MULTIPLY && is_affine_product(e));
     for (int k = 0; k < e->count && is_affine && !must_be_bare; k++)
         if (bounds(e->x[k], index, false))
             return true;

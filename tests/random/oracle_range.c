@@ -24,6 +24,7 @@ struct form {
     int64_t extent;
     struct affine f;
     bool is_end;
+    bool is_index; /* the subscript is written as an index alone */
 };
 
 struct inference {
@@ -176,7 +177,7 @@ static void collect(struct inference *in) {
     for (int k = 0; k < in->ranges->access_count; k++) {
         const struct access *a = &in->ranges->accesses[k];
         for (int d = 0; d < a->symbol->rank; d++) {
-            struct form form = {.access = a, .extent = a->symbol->shape[d]};
+            struct form form = {.access = a, .extent = a->symbol->shape[d], .is_index = a->x[d]->kind == INDEX};
             if (!find_affine(in, a->x[d], &form.f))
                 continue;
             add_form(in, in->forms, &in->form_count, &form);
@@ -198,9 +199,9 @@ static bool is_offset(const struct form *form) {
     return form->f.count == 1 && form->f.factor[0] == 1;
 }
 
-/* Whether an offset that is 0 because of a scalar's value makes it bare is not settled. */
+/* A bound that comes to an index because of a scalar's value: whether it counts as bare is not settled. */
 static bool is_bare(struct inference *in, const struct form *form) {
-    if (!is_offset(form) || form->f.constant != 0 || form->f.has_host_index)
+    if (!form->is_index || !is_offset(form) || form->f.constant != 0 || form->f.has_host_index)
         return false;
     if (form->f.has_value)
         fail(in->oracle, UNSUITABLE, "an offset that happens to be 0");

@@ -268,7 +268,8 @@ static bool must_fail(const struct trial *t, const bool *wanted) {
 static enum finding compare_status(struct trial *t, leat_status status, leat_context *ctx, const bool *wanted) {
     bool is_expected = status == LEAT_DATA || status == LEAT_MISMATCH || status == LEAT_PROGRAM;
     if (t->oracle->verdict == RUNS || !is_expected) {
-        if (!status)
+        /* an index that is written as a def's argument alone, and in no subscript, is an input to the language */
+        if (!status || status == LEAT_MISSING)
             return AGREES;
         snprintf(t->words, sizeof t->words, "%s: %s", leat_status_name(status), leat_error_text(ctx));
         return FALSE_ERROR;
