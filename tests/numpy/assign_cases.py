@@ -71,7 +71,7 @@ def scatters():
     ok('out y: f64[2]\ny[b[i]] += v[i]', dict(b=arr('i64', [0, 0, 1]), v=arr('f64', [1, 2, 3])), y=arr('f64', [3, 3]))
     ok('out m: f64[2] = -inf\nm[b[i]] max= v[i]', dict(b=arr('i64', [0, 1, 0]), v=arr('f64', [-3, -2, -1])), m=arr('f64', [-1, -2]))
     ok('out m: f64[2] = inf\nm[b[i]] min= v[i]', dict(b=arr('i32', [0, 1, 0]), v=arr('f64', [-3, -2, -1])), m=arr('f64', [-3, -2]))
-    for t in ('f32', 'f64'):                                                # of the zeros -0.0 is the lower, in whatever order they come
+    for t in ('f32', 'f64'):                                                # -0.0 is lower than 0.0, in any order
         zeros = dict(b=arr('i32', [0, 0, 1, 1]), v=arr(t, [0.0, -0.0, -0.0, 0.0])); inf = arr(t, [np.inf, np.inf])
         ok('out m: %s[2] = 5\nm[b[i]] min= v[i]\ny[i] = 1 / m[i]' % t, zeros, y=-inf)
         ok('out m: %s[2] = -5\nm[b[i]] max= v[i]\ny[i] = 1 / m[i]' % t, zeros, y=inf)

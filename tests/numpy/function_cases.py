@@ -18,7 +18,7 @@ TWO = {'atan2': np.arctan2, 'hypot': np.hypot}
 
 
 def of(t, f, *xs):
-    """f in f64 (of one value or more), rounded to the float type that the language gives a function of t."""
+    """f in f64 (of one or more values), rounded to the float type that a function of t has in the language."""
     r = to_float(t)
     return f(*(x.astype(np.float64) for x in xs)).astype(np.float32 if r == 'bf16' else DTYPES[r]).astype(DTYPES[r])
 

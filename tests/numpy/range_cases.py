@@ -5,7 +5,7 @@ MODES = ['clamp', 'wrap', 'mirror', 'symmetric']
 
 
 def moved(k, n, mode):
-    """Where the edge mode finds index k of an axis of n elements."""
+    """The element that the edge mode reads for index k of an axis of n elements."""
     if mode == 'clamp': return min(max(k, 0), n - 1)
     if mode == 'wrap': return k % n
     if mode == 'symmetric': k %= 2 * n; return k if k < n else 2 * n - 1 - k

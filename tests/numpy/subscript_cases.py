@@ -1,4 +1,4 @@
-"""Computed subscripts beside bare ones whose loops could run as one, and defs' blocks, conditions and reductions in subscripts."""
+"""Computed subscripts beside bare ones whose loops could be merged, and defs' blocks, conditions and reductions in subscripts."""
 import numpy as np
 from caselib import begin, ok
 

@@ -1,4 +1,4 @@
-"""Text: lines, numbers, precedence, names, defs, results, limits, and the errors that a program's text can have."""
+"""Text: lines, numbers, precedence, names, defs, results, limits, and errors in a program's text."""
 from caselib import *
 
 i64, f64 = np.int64, np.float64
