@@ -24,8 +24,8 @@ static inline struct le_memory_pool *open_pool(void) {
     return pool;
 }
 
-/* Checks the last failure: it has this code, or is out of memory, or concerns a valid file that Leat does not support. Its
- * message is one line. */
+/* Checks the last failure: it has this code, or is out of memory, or concerns a valid file that Leat does not support.
+ * Its message is one line. */
 static inline bool fails_well(leat_status code) {
     const leat_error *error = le_error_at(0);
     return error && (error->code == code || error->code == LEAT_OUT_OF_MEMORY || error->code == LEAT_UNSUPPORTED) &&

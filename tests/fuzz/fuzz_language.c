@@ -1,6 +1,6 @@
 /* Fuzzes the language. The text is checked, printed, given inputs for its names, and compiled to IR. If all its extents
- * are those of its inputs, it is also compiled to bytecode and run; other extents, and a `while`, may take any number of
- * steps. No text may crash, hang or leak; sanitizers check this. */
+ * are those of its inputs, it is also compiled to bytecode and run; other extents, and a `while`, may take any number
+ * of steps. No text may crash, hang or leak; sanitizers check this. */
 #include "leat.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,8 @@ static void bind(leat_context *ctx, leat_call *call, const leat_name_info *info,
     leat_array_free(array);
 }
 
-/* Whether the program has no explicit ranges, sizes and loop conditions, and few indices: a statement then takes at most
- * EXTENT to the power of INDICES_MAX steps. */
+/* Whether the program has no explicit ranges, sizes and loop conditions, and few indices: a statement then takes at
+ * most EXTENT to the power of INDICES_MAX steps. */
 static bool is_short(leat_program *program, const uint8_t *bytes, size_t size_bytes) {
     static const char *const unbounded[] = {"..", "out", "var", "while"};
     size_t count = 0;

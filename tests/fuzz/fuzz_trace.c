@@ -1,5 +1,5 @@
-/* Fuzzes the reader of traces and the reports. Bytes that do not begin like a trace are used as the records of a block with
- * a valid checksum, so that the checksum does not stop them. */
+/* Fuzzes the reader of traces and the reports. Bytes that do not begin like a trace are used as the records of a block
+ * with a valid checksum, so that the checksum does not stop them. */
 #include "leat.h"
 #include "trace/trace_testing.h"
 

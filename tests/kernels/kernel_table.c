@@ -2,8 +2,8 @@
  * options, and measures their registers, spills and local memory.
  *
  * usage: kernel_table [--every N] < KERNELS    N: only each Nth of the distinct kernels
- * Prints registers by kind of kernel, then a line "spills ..." for each kernel that spills, and a line "stack BYTES ..."
- * for each size of local memory. Exit status 1: a kernel does not compile; 77: there is no NVRTC. */
+ * Prints registers by kind of kernel, then a line "spills ..." for each kernel that spills, and a line "stack BYTES
+ * ..." for each size of local memory. Exit status 1: a kernel does not compile; 77: there is no NVRTC. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/thread.h"
