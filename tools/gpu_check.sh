@@ -51,7 +51,7 @@ left() {
 
 kinds="examples corners operators_bool reductions_bodies blocks_moves complex_defs scatters each_stores large"
 slices=$jobs
-part=${CHECK_PART:-1} # of the programs, one of so many
+part=${CHECK_PART:-1} # run one in this many programs
 
 # sanitize TOOL SLICE: one line in its file; slice `interpreted`: some of them, by the interpreter
 sanitize() {

@@ -127,7 +127,7 @@ class Run:
             if not line or line['us'] is None or not got:
                 continue
             if want is None:
-                self.wrong[c.key, peer] = 'nobody to compare with'
+                self.wrong[c.key, peer] = 'nothing to compare with'
                 continue
             said = agree(got, want, c.tolerance)
             if said:

@@ -228,7 +228,7 @@ def show_kernel(name, way, told, is_judged):
 
 def show(o, what, told, goals):
     """Prints the rows of all commands. Returns whether all goals may be reached."""
-    print('%s: means over so many processes of their medians of %d turns; [between these 95 %% of what such processes may have as their mean]' %
+    print('%s: means over this many processes of the medians of %d turns; [95 %% interval of the mean]' %
           (what, o.repeats))
     print(HEAD % 'us for a launch of an empty kernel')
     rows = [(name, way, ways) for name, ways in told.items() for way in ways if way != 'untraced']

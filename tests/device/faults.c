@@ -12,7 +12,7 @@ static const char fault_text[] =
     "extern \"C\" __global__ void trap(unsigned *y) { if (y[0] == 12345) y[1] = 1; else __trap(); }\n";
 
 enum fault { FAULT_NULL, FAULT_WILD, FAULT_TRAP };
-static const char *const fault_names[] = {"address 0", "an address of nobody's", "__trap"};
+static const char *const fault_names[] = {"address 0", "an unmapped address", "__trap"};
 
 static leat_status launch_fault(leat_module *module, enum fault fault, leat_array *y, leat_stream *stream) {
     static const char *const kernels[] = {"poke", "poke", "trap"};

@@ -91,4 +91,4 @@ def more_axes():
 
 def cases():
     begin('contractions', 'Products of matrices in every order, of many sizes and types.'); matrices(); types()
-    begin('contractions_around', 'What stands around a sum of products, and in it; vectors; more axes.'); around(); vectors(); more_axes()
+    begin('contractions_around', 'Expressions around and inside a sum of products; vectors; more axes.'); around(); vectors(); more_axes()

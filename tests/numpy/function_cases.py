@@ -43,7 +43,7 @@ def floats():
 
 
 def choosing():
-    begin('choosing', 'min, max, fmin, fmax, clamp, fma: NaN goes through min and max, and is left out by fmin and fmax.')
+    begin('choosing', 'min, max, fmin, fmax, clamp, fma: min and max return NaN for NaN, fmin and fmax ignore it.')
     for t in TYPES:
         a = arr(t, [1, 0, 1, 1]) if not is_float(t) else arr(t, [1.0, nan, 3.0, nan, -2.0])
         b = arr(t, [0, 0, 1, 0]) if not is_float(t) else arr(t, [2.0, 2.0, nan, nan, -3.0])

@@ -68,5 +68,5 @@ def masks():
 
 
 def cases():
-    begin('nested_sums', 'Sums of complex numbers inside of sums, through defs, and under conditions.')
+    begin('nested_sums', 'Sums of complex numbers inside sums, through defs, and under conditions.')
     chains(); statements(); masks()

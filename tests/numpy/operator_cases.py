@@ -205,7 +205,7 @@ def weak_type(t, kind):
 
 
 def weak():
-    begin('weak', 'Literals, plain numbers of the caller and indices beside every type.')
+    begin('weak', 'Literals, numbers from the caller and indices with operands of every type.')
     for t in TYPES:
         v = [0, 1, 1, 0] if t == 'bool' else [1.5, -2.0, 0.25, 8.0] if is_float(t) else [1, 2, 100, 7]
         x = arr(t, v); whole, real, index = (weak_type(t, k) for k in ('whole', 'float', 'index'))

@@ -51,7 +51,7 @@ X = arr('f64', [3, -1, 2, 5])
 
 
 def modes():
-    begin('edge_rules', 'Which edge mode holds where; else; fill beside else; what is read and what is not.')
+    begin('edge_rules', 'The scope of edge modes; else; fill together with else; which elements are read.')
     E = lambda text, ins, **o: ok(text, ins, **{k: np.asarray(v, np.float64) for k, v in o.items()})
     x = dict(x=X)
     E('edge x wrap\nedge x clamp\ny[i] = x[i-1]', x, y=[3, 3, -1, 2])

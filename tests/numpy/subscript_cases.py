@@ -120,7 +120,7 @@ def named_without_effect():
 
 
 def cases():
-    begin('computed_subscripts', 'Computed subscripts beside bare ones whose loops could run as one; calls, conditions and reductions in subscripts.')
+    begin('computed_subscripts', 'Computed subscripts beside bare ones whose loops could be merged; calls, conditions and reductions in subscripts.')
     merged_maps()
     merged_updates()
     merged_reductions()
