@@ -1,8 +1,8 @@
-/* Programs with loops and branches, as a caller sees them: who shares memory with whom, what a call keeps between runs,
- * and that a loop does not allocate. */
+/* Programs with loops and branches in the C interface: which arrays share memory, what a call keeps between runs, and
+ * that a loop does not allocate. */
 #include "support.h"
 
-static struct { long requests, live_bytes; } memory; /* other threads do not allocate in these programs */
+static struct { long requests, live_bytes; } memory; /* no other thread allocates in these programs */
 
 #define HEADER_BYTES ((size_t)64)
 
@@ -62,7 +62,7 @@ static void set(leat_array *array, size_t count, double value) {
     assert_ok(leat_array_write(array, values, count * sizeof *values, NULL, NULL));
 }
 
-/* ---- who shares memory */
+/* ---- shared memory */
 
 static void test_results_are_apart(void **state) {
     (void)state;
@@ -130,7 +130,7 @@ static void test_swap_of_the_callers(void **state) {
     leat_array *a = vector_f64(ctx, 2, LIST(1, 2)), *b = vector_f64(ctx, 2, LIST(3, 4));
     assert_ok(leat_call_set_array(call, "a", a));
     assert_ok(leat_call_set_array(call, "b", b));
-    assert_ok(leat_call_want(call, "a", a)); /* each where it lies, and then each where the other lies */
+    assert_ok(leat_call_want(call, "a", a)); /* first each into its own array, then exchanged */
     assert_ok(leat_call_want(call, "b", b));
     assert_ok(leat_call_set_i64(call, "n", 3));
     assert_ok(leat_call_run(call, NULL, NULL));
@@ -176,7 +176,7 @@ static void test_shared_is_copied_when_written(void **state) {
     leat_close(ctx);
 }
 
-/* Arrays that are not dense, and bools that are any byte, take part in a loop as what they are. */
+/* Strided arrays, and bools with bytes other than 0 and 1, in a loop. */
 static void test_inputs_of_all_kinds(void **state) {
     (void)state;
     leat_context *ctx = open_context();
@@ -331,7 +331,7 @@ static void test_steps_do_not_allocate(void **state) {
     assert_int_equal(memory.live_bytes, 0);
 }
 
-/* What is planned again and again in a loop is planned in the same memory. */
+/* Repeated planning in a loop reuses the same memory. */
 static void test_plans_do_not_grow(void **state) {
     (void)state;
     leat_context *ctx = counting_context();

@@ -1,15 +1,15 @@
-/* Reads a program in the order of its text: which names are visible where, which indices a statement has and in which
- * order its points follow each other, and which accesses the range rules look at. What breaks a rule of names makes the
- * program UNSUITABLE: the generator and the reducer do not make such programs on purpose. */
+/* Goes through a program in the order of its text, and finds which names are visible where, which indices a statement
+ * has, the order of its points, and which accesses the range rules use. A program that breaks a rule of names is
+ * UNSUITABLE: the generator and the reducer do not make such programs on purpose. */
 #include "oracle.h"
 #include <string.h>
 
 struct checker {
     struct oracle *oracle;
-    struct statement *statement;       /* whose own indices may appear; NULL: none */
-    struct range_context *ranges;      /* that accesses are added to */
-    struct range_context *each_ranges; /* and of the `each` around */
-    struct statement *each, *host;     /* host: the statement of the host's that is read */
+    struct statement *statement;       /* whose indices may be used; NULL: none */
+    struct range_context *ranges;      /* to which accesses are added */
+    struct range_context *each_ranges; /* the same of the enclosing `each` */
+    struct statement *each, *host;     /* host: the host's statement */
     bool in_def, in_loop, is_guarded;
     struct index *loops[BINDERS_MAX * 2];
     int loop_count;
@@ -143,7 +143,7 @@ static bool ends_in_return(const struct statement *st) {
     return false;
 }
 
-/* The def's body is read where it is called, with its own names. */
+/* The def's body is checked at each call, with its own names. */
 static void walk_call(struct checker *c, struct expression *e) {
     struct checker inner = *c;
     inner.statement = NULL;
@@ -225,7 +225,7 @@ static bool waits_for(const struct index *index, struct index *const *left, int 
     return mentions(index->low, left, count) || mentions(index->high, left, count);
 }
 
-/* As they appear, but those whose ranges depend on others come last, and after those. */
+/* In the order of the text, except that indices whose ranges depend on others come last, after those. */
 static void order_points(struct checker *c, struct statement *st) {
     struct index *left[BINDERS_MAX];
     int count = 0, left_count = 0;
@@ -249,7 +249,7 @@ static void order_points(struct checker *c, struct statement *st) {
     }
 }
 
-/* ---- what must bound each index */
+/* ---- each index needs a bound */
 
 static bool is_zero(const struct expression *e) {
     return e->kind == NUMBER && e->number == 0;
@@ -296,8 +296,8 @@ static bool find_bounds(const struct range_context *ranges, const struct index *
     return false;
 }
 
-/* An index is bounded by a subscript in which all other indices are. If none bounds it, the text is wrong whether it is
- * reached or not. */
+/* An index is bounded by a subscript in which all other indices are. If none bounds it, the program is wrong even if
+ * the statement is not reached. */
 static void need_bounds(struct checker *c, const struct range_context *ranges, bool must_be_bare) {
     for (int k = 0; k < ranges->index_count; k++)
         ranges->indices[k]->is_bounded = ranges->indices[k]->low != NULL;
@@ -446,7 +446,7 @@ static void find_common(struct bare_check *b, const struct range_context *ranges
     }
 }
 
-/* What is written and read in the body is accessed with the indices of the `each` bare, in the same places. */
+/* Arrays that the body writes are accessed with bare indices of the `each` on the same axes. */
 static void check_each_arrays(struct checker *c, const struct statement *st) {
     const struct range_context *ranges = st->ranges;
     for (int k = 0; k < ranges->access_count; k++) {

@@ -1,9 +1,9 @@
-/* How far each index runs: the first rule that applies.
+/* The range of each index, by the first rule that applies:
  *   1. its own range
- *   2. a bare subscript; where there is none, the ends of a range that another index has
+ *   2. a bare subscript; if there is none, the ends of another index's range
  *   3. only offsets i+c: the whole axis
- *   4. strides, reversals and windows: the largest range that keeps them inside, in rounds
- * Offsets, strides and windows under a condition count only where nothing else bounds the index. */
+ *   4. strides, reversals and windows: the largest range that keeps them inside, found in rounds
+ * Offsets, strides and windows under a condition count only if nothing else bounds the index. */
 #include "oracle.h"
 #include <string.h>
 
@@ -15,7 +15,8 @@ struct affine {
     struct index *index[TERMS_MAX];
     int64_t factor[TERMS_MAX];
     int count;
-    bool has_host_index, has_value; /* in the constant: of a loop of the host's; of a scalar, an array or an extent */
+    bool has_host_index,
+        has_value; /* the constant contains the index of a host's loop; a scalar, an element or an extent */
 };
 
 /* One subscript of one access. is_end: an index with a range that depends on others was replaced by one of its ends. */
@@ -51,7 +52,7 @@ static bool has_free(const struct range_context *ranges, const struct expression
     return found;
 }
 
-/* It has a value before the statement runs. */
+/* Whether it has a value before the statement runs. */
 static bool is_known(const struct inference *in, const struct expression *e) {
     if (e->kind == REDUCTION || e->kind == CALL || (e->kind == INDEX && !e->index->is_active) ||
         (in->question->is_restricted && e->kind != NUMBER && e->kind != UNARY && e->kind != BINARY))
@@ -92,7 +93,7 @@ static void note_sources(const struct expression *e, struct affine *f) {
         note_sources(e->x[k], f);
 }
 
-/* A value that is known; false if it cannot be had: then the subscript is looked at as it runs. */
+/* Gets a known value. false if it is not known: then the subscript is checked during the run. */
 static bool known_value(struct inference *in, struct expression *e, struct affine *f) {
     if (!is_known(in, e))
         return false;
@@ -208,7 +209,7 @@ static bool is_bare(struct inference *in, const struct form *form) {
     return true;
 }
 
-/* The extent that all these forms have; -1: there are none. */
+/* The extent that all these forms have, or -1 if there are none. */
 static int64_t find_extent(struct inference *in, const struct index *index, bool bare, bool end, bool guarded) {
     int64_t extent = -1;
     for (int k = 0; k < in->counted_count; k++) {
@@ -262,7 +263,7 @@ static int64_t last_of(const struct index *index) {
     return index->first + floor_of(index->end - index->first - 1, index->step) * index->step;
 }
 
-/* The least and greatest value without its term `without`. */
+/* The smallest and largest value without the term `without`. */
 static void find_ends(const struct affine *f, int without, int64_t *low, int64_t *high) {
     *low = *high = f->constant;
     for (int k = 0; k < f->count; k++) {
@@ -274,7 +275,7 @@ static void find_ends(const struct affine *f, int without, int64_t *low, int64_t
     }
 }
 
-/* The form's one index without a range; -1: none, several, or another one's range depends on indices. */
+/* The form's only index without a range, or -1: none, several, or the range of another one depends on indices. */
 static int lone_term(const struct form *form) {
     int found = -1;
     for (int k = 0; k < form->f.count; k++) {
@@ -339,7 +340,7 @@ static bool solve_round(const struct inference *in, bool guarded) {
     return count > 0;
 }
 
-/* ---- what is known beforehand is checked */
+/* ---- checks before the run */
 
 static bool is_empty(const struct index *index) {
     return index->is_solved && !index->is_dynamic && index->first >= index->end;
@@ -400,7 +401,8 @@ static void need_ranges(struct inference *in, int count) {
 }
 
 void infer_ranges(struct oracle *oracle, const struct range_question *q) {
-    static struct inference in; /* large; what is known never has ranges of its own to infer, so that none is nested */
+    static struct inference
+        in; /* static because it is large; known values have no ranges to infer, so this is never nested */
     in.oracle = oracle;
     in.question = q;
     in.ranges = q->ranges;

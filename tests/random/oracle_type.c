@@ -1,5 +1,5 @@
-/* Types by NumPy 2's rules, over the whole program until they stand still: a scalar's type is what all its assignments
- * promote to. What the language refuses makes the program UNSUITABLE. */
+/* Finds types by NumPy 2's rules, repeatedly over the whole program until none changes: a scalar's type is promoted
+ * from all its assignments. A program that the language refuses is UNSUITABLE. */
 #include "oracle.h"
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static void refuse(struct typer *t, const char *why) {
     fail(t->oracle, UNSUITABLE, "%s", why);
 }
 
-/* ---- written numbers */
+/* ---- literals */
 
 static bool is_constant(const struct expression *e) {
     if (e->kind == NUMBER || (e->kind == SCALAR && e->symbol->is_number))
@@ -82,7 +82,7 @@ static bool is_constant(const struct expression *e) {
     return all;
 }
 
-/* A number, written or bound, that is out of the type's range is an error even where nothing evaluates it. */
+/* A number, written or bound, that does not fit the type is an error even if it is not evaluated. */
 static void need_fitting(struct typer *t, struct expression *e, int type) {
     if (!is_constant(e) || is_real_type(type) || !is_whole(e->type) || type == LEAT_BOOL)
         return;
@@ -228,7 +228,7 @@ static int type_of(struct typer *t, struct expression *e) {
 
 static int type_expression(struct typer *t, struct expression *e) {
     int type = type_of(t, e);
-    if (!type) /* of a scalar whose assignment comes later */
+    if (!type) /* a scalar whose assignment comes later */
         type = WEAK_WHOLE;
     return e->type = type;
 }
@@ -304,7 +304,7 @@ static void type_body(struct typer *t, struct statement *st) {
         type_statement(t, st);
 }
 
-/* A scalar starts with what its input or declaration gives. An array that nothing assigns, declared without a type, is
+/* A scalar starts with the type of its input or declaration. An array without a declared type that is never assigned is
  * f64. */
 static void start_symbol(struct symbol *symbol) {
     symbol->strong = symbol->is_input && !symbol->is_number ? symbol->dtype : 0;

@@ -145,6 +145,7 @@ struct le_node *le_lower_op1(struct lower *l, int code, enum le_type type, struc
 struct le_node *le_lower_op2(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b);
 /* a + b or a - b: a multiply-add where one operand is a product, the left one first */
 struct le_node *le_lower_contracted(struct lower *l, int code, enum le_type type, struct le_node *a, struct le_node *b);
-/* Whether all subscripts of the access, lowered to these nodes, are written as indices whose ranges follow from axes. */
+/* Whether all subscripts of the access, lowered to these nodes, are written as indices whose ranges follow from axes.
+ */
 bool le_lower_is_bare(const struct lower *l, const struct le_tree_node *access, struct le_node *const *subscripts);
 #endif

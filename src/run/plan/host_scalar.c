@@ -164,9 +164,9 @@ static leat_status bring_about(struct leat_call *call, struct le_node *node, str
 }
 
 /* A kernel in a block stays valid while numbers change, because it computes them. It takes as constants only inputs and
- * the numbers that its group was planned with, and it is made again when one of those changes. The code of a host scalar
- * outlives the group's plan, so it takes none. What the group computes itself, such as a reduction in a subscript, is
- * not known before it has run. */
+ * the numbers that its group was planned with, and it is made again when one of those changes. The code of a host
+ * scalar outlives the group's plan, so it takes none. What the group computes itself, such as a reduction in a
+ * subscript, is not known before it has run. */
 struct known {
     const struct le_specialised *s;
     const struct le_plan_step *group; /* that is planned; NULL: none */
