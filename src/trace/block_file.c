@@ -30,7 +30,7 @@ static leat_status read_at(struct le_trace_blocks *file, uint64_t at, void *byte
     return LEAT_OK;
 }
 
-static bool holds(const struct le_trace_blocks *file, uint64_t at, uint64_t size_bytes) {
+static bool is_in_file(const struct le_trace_blocks *file, uint64_t at, uint64_t size_bytes) {
     return at <= file->size_bytes && size_bytes <= file->size_bytes - at;
 }
 
@@ -40,7 +40,7 @@ static bool holds(const struct le_trace_blocks *file, uint64_t at, uint64_t size
 static leat_status try_header(struct le_trace_blocks *file, uint64_t at, bool *is_there) {
     struct le_trace_header *header = &file->header;
     *is_there = false;
-    if (!holds(file, at, sizeof *header))
+    if (!is_in_file(file, at, sizeof *header))
         return LEAT_OK;
     leat_status status = read_at(file, at, header, sizeof *header);
     if (status || memcmp(header->magic, LE_TRACE_MAGIC, sizeof header->magic) != 0)
@@ -53,11 +53,11 @@ static leat_status try_header(struct le_trace_blocks *file, uint64_t at, bool *i
 static leat_status try_block(struct le_trace_blocks *file, uint64_t at, bool *is_there) {
     struct le_trace_block *head = &file->head;
     *is_there = false;
-    if (!holds(file, at, sizeof *head))
+    if (!is_in_file(file, at, sizeof *head))
         return LEAT_OK;
     leat_status status = read_at(file, at, head, sizeof *head);
     if (status || head->magic != LE_TRACE_BLOCK_MAGIC || head->bytes > LE_TRACE_BLOCK_MOST_BYTES ||
-        !holds(file, at + sizeof *head, head->bytes))
+        !is_in_file(file, at + sizeof *head, head->bytes))
         return status;
     status = read_at(file, at + sizeof *head, file->records, head->bytes);
     *is_there = !status && le_hash(file->records, head->bytes, head->number) == head->checksum;
@@ -65,7 +65,7 @@ static leat_status try_block(struct le_trace_blocks *file, uint64_t at, bool *is
 }
 
 /* What is at file->at, if it is whole, and to its end. */
-static leat_status take(struct le_trace_blocks *file, enum le_trace_block_status *step) {
+static leat_status read_step(struct le_trace_blocks *file, enum le_trace_block_status *step) {
     bool is_there;
     *step = LE_STEP_DAMAGE;
     leat_status status = try_header(file, file->at, &is_there);
@@ -114,7 +114,7 @@ static leat_status is_whole_at(struct le_trace_blocks *file, uint64_t at, bool *
 }
 
 /* Moves file->at to the next whole header or block behind it, or to the end. */
-static leat_status search(struct le_trace_blocks *file) {
+static leat_status find_next_whole(struct le_trace_blocks *file) {
     uint64_t from = file->at + 1;
     while (from < file->size_bytes && file->trials > 0) {
         uint64_t left = file->size_bytes - from;
@@ -144,12 +144,13 @@ static leat_status search(struct le_trace_blocks *file) {
 
 static leat_status check_start(struct le_trace_blocks *file) {
     char magic[sizeof file->header.magic];
-    leat_status status = holds(file, 0, sizeof magic) ? read_at(file, 0, magic, sizeof magic)
-                                                      : le_fail(LEAT_FILE, "%s: not a trace: too short", file->path);
+    leat_status status = is_in_file(file, 0, sizeof magic)
+                             ? read_at(file, 0, magic, sizeof magic)
+                             : le_fail(LEAT_FILE, "%s: not a trace: too short", file->path);
     if (!status && memcmp(magic, LE_TRACE_MAGIC, sizeof magic) != 0)
         return le_fail_at(LEAT_FILE, (struct le_location){0}, "give a file that `leat trace` wrote", "%s: not a trace",
                           file->path);
-    if (!status && !holds(file, 0, sizeof file->header))
+    if (!status && !is_in_file(file, 0, sizeof file->header))
         return le_fail(LEAT_FILE, "%s: not a trace: it ends inside its header", file->path);
     return status;
 }
@@ -180,11 +181,11 @@ leat_status le_trace_blocks_next(struct le_trace_blocks *file, enum le_trace_blo
     *step = LE_STEP_END;
     if (file->at >= file->size_bytes)
         return LEAT_OK;
-    leat_status status = take(file, step);
+    leat_status status = read_step(file, step);
     if (status || *step != LE_STEP_DAMAGE)
         return status;
     uint64_t start = file->at;
-    status = search(file);
+    status = find_next_whole(file);
     file->skipped_bytes = file->at - start;
     return status;
 }

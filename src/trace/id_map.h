@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct le_id_map {
-    int32_t *near; /* positions of the numbers below near_count; LE_NONE: not here */
-    int64_t near_count, near_used;
+    int32_t *flat; /* positions of the numbers below near_count; LE_NONE: not here */
+    int64_t flat_count, flat_used;
     uint64_t *ids; /* of slots */
     int32_t *positions;
     int64_t count, capacity; /* of slots */

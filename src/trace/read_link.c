@@ -14,7 +14,7 @@ static struct le_sort_key *new_keys(struct le_reader *reader, int32_t count) {
     size_t size_bytes = (size_t)(count ? count : 1) * sizeof(struct le_sort_key);
     struct le_sort_key *keys = le_alloc(size_bytes);
     if (!keys)
-        le_reader_leave(reader, le_fail_out_of_memory(size_bytes));
+        le_reader_fail(reader, le_fail_out_of_memory(size_bytes));
     return keys;
 }
 
@@ -22,7 +22,7 @@ static void sort_keys(struct le_reader *reader, struct le_sort_key *keys, int32_
     if (le_sort_keys(keys, count))
         return;
     le_free(keys);
-    le_reader_leave(reader, le_fail_out_of_memory((size_t)count * sizeof *keys));
+    le_reader_fail(reader, le_fail_out_of_memory((size_t)count * sizeof *keys));
 }
 
 /* Of rows that start together the longer comes first. */
@@ -32,7 +32,7 @@ static uint32_t shorter_last(const struct row_times *times) {
 }
 
 /* Sorts rows by their times. where: NULL, or count positions, that each row's new place is written to. */
-static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t size_bytes, int32_t *where) {
+static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t size_bytes, int32_t *new_positions) {
     struct le_sort_key *keys = new_keys(reader, count);
     for (int32_t k = 0; k < count; k++) {
         struct row_times times;
@@ -40,8 +40,8 @@ static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t 
         keys[k] = (struct le_sort_key){.key = times.start_ns, .tie = shorter_last(&times), .index = (uint32_t)k};
     }
     sort_keys(reader, keys, count);
-    for (int32_t k = 0; where && k < count; k++)
-        where[keys[k].index] = k;
+    for (int32_t k = 0; new_positions && k < count; k++)
+        new_positions[keys[k].index] = k;
     le_sort_apply(keys, count, at, size_bytes);
     le_free(keys);
 }
@@ -69,7 +69,7 @@ static bool is_inside(const struct le_call *outer, const struct le_call *call) {
 
 /* Drops calls that are inside of others of their thread, and gives correlations (keys) with the positions of the
  * outermost calls, sorted by correlation; equal ones: the first made comes first. */
-static struct le_sort_key *outermost(struct le_reader *reader, int32_t *key_count) {
+static struct le_sort_key *keep_outermost_calls(struct le_reader *reader, int32_t *key_count) {
     struct le_trace_index *index = reader->index;
     int32_t first = reader->part.first_call, count = index->calls.count - first, kept = first;
     if (count > 0)
@@ -78,7 +78,7 @@ static struct le_sort_key *outermost(struct le_reader *reader, int32_t *key_coun
     int32_t *open = le_alloc_zero((size_t)index->threads.count + 1, sizeof *open); /* a thread's last call, plus one */
     if (!open) {
         le_free(keys);
-        le_reader_leave(reader, le_fail_out_of_memory(((size_t)index->threads.count + 1) * sizeof *open));
+        le_reader_fail(reader, le_fail_out_of_memory(((size_t)index->threads.count + 1) * sizeof *open));
     }
     for (int32_t k = first; k < first + count; k++) {
         struct le_call call = index->calls.at[k];
@@ -170,7 +170,7 @@ static void drop_unrecorded(struct le_reader *reader, int32_t first, struct look
         bool is_unknown = is_unrecorded(reader, &walk, operation->start_ns);
         if (is_unknown && call_of(lookup, (uint32_t)operation->call) == LE_NONE)
             continue;
-        le_reader_include(reader, operation->start_ns, operation->end_ns);
+        le_reader_extend(reader, operation->start_ns, operation->end_ns);
         index->operations.at[kept++] = *operation;
     }
     index->operations.count = kept;
@@ -207,7 +207,7 @@ static void link_others(struct le_reader *reader, struct lookup *lookup) {
         index->memory.at[k].call = call_of(lookup, (uint32_t)index->memory.at[k].call);
 }
 
-static void use(struct le_reader *reader, int32_t device) {
+static void add_use(struct le_reader *reader, int32_t device) {
     struct le_trace_index *index = reader->index;
     struct le_reader_part *part = &reader->part;
     if (device == LE_NONE || le_id_map_get(&part->used, (uint64_t)device) != LE_NONE)
@@ -216,12 +216,12 @@ static void use(struct le_reader *reader, int32_t device) {
     *LE_READER_PUSH(reader, &index->uses) = (struct le_device_use){.process = part->process, .device = device};
 }
 
-static void know_uses(struct le_reader *reader) {
+static void find_uses(struct le_reader *reader) {
     const struct le_reader_part *part = &reader->part;
     for (int32_t k = 0; k < part->context_list.count; k++)
-        use(reader, le_id_map_get(&part->devices, part->context_list.at[k].device));
+        add_use(reader, le_id_map_get(&part->devices, part->context_list.at[k].device));
     for (int32_t k = part->first_stream; k < reader->index->streams.count; k++)
-        use(reader, reader->index->streams.at[k].device);
+        add_use(reader, reader->index->streams.at[k].device);
 }
 
 /* Contexts may be told after what runs in their streams. */
@@ -251,20 +251,20 @@ void le_reader_link(struct le_reader *reader) {
     if (index->pauses.count > first_pause)
         sort_rows(reader, index->pauses.at + first_pause, index->pauses.count - first_pause, sizeof *index->pauses.at,
                   NULL);
-    struct le_sort_key *keys = outermost(reader, &lookup.count);
+    struct le_sort_key *keys = keep_outermost_calls(reader, &lookup.count);
     lookup.keys = keys;
     drop_unrecorded(reader, first, &lookup);
     link_operations(index, first, &lookup);
     link_others(reader, &lookup);
     le_free(keys);
-    know_uses(reader);
+    find_uses(reader);
 }
 
 /* ---- all parts */
 
-static void follow(int32_t *position, const int32_t *where) {
+static void update_position(int32_t *position, const int32_t *new_positions) {
     if (*position != LE_NONE)
-        *position = where[*position];
+        *position = new_positions[*position];
 }
 
 /* Parts are sorted each; together they are not. */
@@ -272,20 +272,20 @@ static void sort_parts(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     int32_t calls = index->calls.count, operations = index->operations.count;
     size_t room = (size_t)calls + (size_t)operations + 1;
-    reader->where = le_alloc(room * sizeof *reader->where);
-    if (!reader->where)
-        le_reader_leave(reader, le_fail_out_of_memory(room * sizeof *reader->where));
-    int32_t *calls_to = reader->where, *operations_to = calls_to + calls;
+    reader->new_positions = le_alloc(room * sizeof *reader->new_positions);
+    if (!reader->new_positions)
+        le_reader_fail(reader, le_fail_out_of_memory(room * sizeof *reader->new_positions));
+    int32_t *calls_to = reader->new_positions, *operations_to = calls_to + calls;
     sort_rows(reader, index->calls.at, calls, sizeof *index->calls.at, calls_to);
     sort_rows(reader, index->operations.at, operations, sizeof *index->operations.at, operations_to);
     for (int32_t k = 0; k < operations; k++)
-        follow(&index->operations.at[k].call, calls_to);
+        update_position(&index->operations.at[k].call, calls_to);
     for (int32_t k = 0; k < calls; k++)
-        follow(&index->calls.at[k].operation, operations_to);
+        update_position(&index->calls.at[k].operation, operations_to);
     for (int32_t k = 0; k < index->waits.count; k++)
-        follow(&index->waits.at[k].call, calls_to);
+        update_position(&index->waits.at[k].call, calls_to);
     for (int32_t k = 0; k < index->memory.count; k++)
-        follow(&index->memory.at[k].call, calls_to);
+        update_position(&index->memory.at[k].call, calls_to);
 }
 
 /* They have no end: those of one time stay as they came. */

@@ -5,11 +5,12 @@
 #include "base/status.h"
 
 /* leat_trace_record of leat.h. */
-leat_status le_trace_record(const char *const *command, const leat_trace_options *options, leat_trace_outcome *outcome);
+leat_status le_trace_record_command(const char *const *command, const leat_trace_options *options,
+                                    leat_trace_outcome *outcome);
 
 /* run_command.c: runs the command with the variables (the last one is NULL), and waits for it. LEAT_FILE: it cannot be
  * started. LEAT_INTERNAL: it has run and ended, but its exit status is not known. */
-leat_status le_trace_run(const char *const *command, char **variables, int *exit_status);
+leat_status le_trace_run_command(const char *const *command, char **variables, int *exit_status);
 
 /* The variable that tells the recorder where its part goes. */
 #define LE_TRACE_FOLDER "LEAT_TRACE_FOLDER"

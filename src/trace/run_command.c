@@ -39,7 +39,7 @@ static void pass_on(pid_t child, const siginfo_t *info) {
 }
 
 /* A caller that ignores its children's ends would not get the command's. */
-static bool heed_children(struct sigaction *before) {
+static bool unignore_child_signal(struct sigaction *before) {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, NULL, before);
     bool is_ignored = before->sa_handler == SIG_IGN || before->sa_flags & SA_NOCLDWAIT;
@@ -50,7 +50,7 @@ static bool heed_children(struct sigaction *before) {
 
 /* ---- the child */
 
-struct start {
+struct command_start {
     const char *const *command;
     char **variables;
     sigset_t mask; /* the caller's */
@@ -59,7 +59,7 @@ struct start {
 };
 
 /* A script without `#!` is run by /bin/sh, as shells do: execvpe sees to that. */
-_Noreturn static void become(const struct start *start) {
+_Noreturn static void exec_command(const struct command_start *start) {
     for (int number = 1; number <= SIGRTMAX; number++)
         if (has_handler(number))
             signal(number, SIG_DFL);
@@ -73,13 +73,13 @@ _Noreturn static void become(const struct start *start) {
 }
 
 /* No handler of the caller's runs in the child. */
-static pid_t start_child(const struct start *start) {
+static pid_t start_child(const struct command_start *start) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t child = fork();
     if (child == 0)
-        become(start);
+        exec_command(start);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return child;
 }
@@ -103,11 +103,11 @@ static leat_status wait_for(pid_t child, const sigset_t *signals, int *exit_stat
     return LEAT_OK;
 }
 
-static leat_status fail_start(const struct start *start, int error) {
+static leat_status fail_start(const struct command_start *start, int error) {
     return le_fail(LEAT_FILE, "%s: cannot be started: %s", start->command[0], strerror(error));
 }
 
-static leat_status run(const struct start *start, const sigset_t *signals, int *exit_status) {
+static leat_status run_child(const struct command_start *start, const sigset_t *signals, int *exit_status) {
     pid_t child = start_child(start);
     if (child < 0)
         return fail_start(start, errno);
@@ -115,16 +115,16 @@ static leat_status run(const struct start *start, const sigset_t *signals, int *
     return *start->error ? fail_start(start, *start->error) : status;
 }
 
-leat_status le_trace_run(const char *const *command, char **variables, int *exit_status) {
-    struct start start = {.command = command, .variables = variables};
+leat_status le_trace_run_command(const char *const *command, char **variables, int *exit_status) {
+    struct command_start start = {.command = command, .variables = variables};
     sigset_t signals;
     start.error = mmap(NULL, sizeof *start.error, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (start.error == MAP_FAILED)
         return le_fail_out_of_memory(sizeof *start.error);
-    bool was_ignored = heed_children(&start.child_ended);
+    bool was_ignored = unignore_child_signal(&start.child_ended);
     make_signals(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, &start.mask);
-    leat_status status = run(&start, &signals, exit_status);
+    leat_status status = run_child(&start, &signals, exit_status);
     pthread_sigmask(SIG_SETMASK, &start.mask, NULL);
     if (was_ignored)
         sigaction(SIGCHLD, &start.child_ended, NULL);

@@ -20,7 +20,7 @@ struct trace_store {
 
 /* ---- memory, texts and notes */
 
-_Noreturn void le_reader_leave(struct le_reader *reader, leat_status status) {
+_Noreturn void le_reader_fail(struct le_reader *reader, leat_status status) {
     reader->status = status;
     longjmp(reader->arena->failure, 1);
 }
@@ -29,23 +29,23 @@ void *le_reader_grow(struct le_reader *reader, void *at, int32_t count, int64_t 
     if (count < *capacity)
         return at;
     if (count > INT32_MAX / 2)
-        le_reader_leave(reader, le_fail(LEAT_UNSUPPORTED, "the trace has more than 2^30 records of one kind"));
+        le_reader_fail(reader, le_fail(LEAT_UNSUPPORTED, "the trace has more than 2^30 records of one kind"));
     int64_t larger = count < 8 ? 16 : 2 * (int64_t)count;
     void *grown = le_realloc(at, (size_t)larger * size_bytes);
     if (!grown)
-        le_reader_leave(reader, le_fail_out_of_memory((size_t)larger * size_bytes));
+        le_reader_fail(reader, le_fail_out_of_memory((size_t)larger * size_bytes));
     *capacity = larger;
     return grown;
 }
 
 void le_reader_put(struct le_reader *reader, struct le_id_map *map, uint64_t id, int32_t position) {
     if (!le_id_map_put(map, id, position))
-        le_reader_leave(reader, le_fail_out_of_memory((size_t)map->capacity * sizeof *map->ids));
+        le_reader_fail(reader, le_fail_out_of_memory((size_t)map->capacity * sizeof *map->ids));
 }
 
 void le_reader_add(struct le_reader *reader, struct le_position_set *set, uint32_t hash, int32_t position) {
     if (!le_position_set_add(set, hash, position))
-        le_reader_leave(reader, le_fail_out_of_memory((size_t)set->capacity * sizeof *set->slots));
+        le_reader_fail(reader, le_fail_out_of_memory((size_t)set->capacity * sizeof *set->slots));
 }
 
 /* Bytes of the UTF-8 character at text that has left bytes, and its number; 0 where they are none. */
@@ -71,7 +71,7 @@ static size_t character_bytes(const unsigned char *text, size_t left, unsigned *
 }
 
 /* Not what a terminal takes for a command, what turns a line's direction, or what XML forbids. */
-static bool is_shown(unsigned number) {
+static bool is_printable_character(unsigned number) {
     bool is_control = number < 0x20 || (number >= 0x7f && number < 0xa0);
     bool turns = (number >= 0x202a && number <= 0x202e) || (number >= 0x2066 && number <= 0x2069);
     return !is_control && !turns && (number & 0xfffe) != 0xfffe;
@@ -84,7 +84,7 @@ static size_t make_printable(const char *from, size_t length, char *to) {
     for (size_t k = 0; k < length;) {
         unsigned number;
         size_t bytes = character_bytes(text + k, length - k, &number);
-        if (bytes && is_shown(number)) {
+        if (bytes && is_printable_character(number)) {
             memcpy(to + out, text + k, bytes);
             out += bytes;
         } else if (bytes == 1) {
@@ -202,7 +202,7 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-static void tell_part(struct le_reader *reader) {
+static void note_part_damage(struct le_reader *reader) {
     const struct le_reader_part *part = &reader->part;
     const struct le_process *process = &reader->index->processes.at[part->process];
     unsigned id = (unsigned)process->id;
@@ -245,7 +245,7 @@ static void part_end(struct le_reader *reader) {
     process->is_cut = part->damaged_bytes || part->blocks_missing;
     le_reader_link(reader);
     bound_part(reader);
-    tell_part(reader);
+    note_part_damage(reader);
     part_finish(part);
 }
 
@@ -263,7 +263,7 @@ static void read_block(struct le_reader *reader, const struct le_trace_blocks *f
 }
 
 /* What is damaged before the first part begins is its header's. */
-static void pass_damage(struct le_reader *reader, const struct le_trace_blocks *file) {
+static void count_damage(struct le_reader *reader, const struct le_trace_blocks *file) {
     if (!reader->part.is_open)
         part_begin(reader, NULL);
     reader->part.damaged_bytes += file->skipped_bytes;
@@ -282,7 +282,7 @@ static leat_status read_file(struct le_reader *reader, struct le_trace_blocks *f
             read_block(reader, file);
             break;
         case LE_STEP_DAMAGE:
-            pass_damage(reader, file);
+            count_damage(reader, file);
             break;
         case LE_STEP_END:
             break;
@@ -298,7 +298,7 @@ static uint64_t label_of(const struct le_trace_device *device) {
     return (uint64_t)device->name << 32 | device->id;
 }
 
-static void name_apart(struct le_reader *reader, struct le_trace_device *device) {
+static void add_uuid_to_name(struct le_reader *reader, struct le_trace_device *device) {
     const uint8_t *uuid = device->uuid;
     char name[256];
     if (!uuid[0] && !uuid[1] && !uuid[2] && !uuid[3])
@@ -310,7 +310,7 @@ static void name_apart(struct le_reader *reader, struct le_trace_device *device)
 
 /* Processes may call several devices by one number: their names say which. Where nothing but the number is known, it
  * may as well be one. */
-static void tell_devices_apart(struct le_reader *reader) {
+static void distinguish_devices(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     for (int32_t k = 0; k < index->devices.count; k++) {
         int32_t before = le_id_map_get(&reader->labels, label_of(&index->devices.at[k]));
@@ -321,7 +321,7 @@ static void tell_devices_apart(struct le_reader *reader) {
         uint64_t label = label_of(device);
         int32_t count = le_id_map_get(&reader->labels, label);
         if (count > 1 && device->name) {
-            name_apart(reader, device);
+            add_uuid_to_name(reader, device);
         } else if (count > 1) {
             le_reader_note(reader, "device %u has no UUID in %d processes: it may be one device or several",
                            (unsigned)device->id, (int)count);
@@ -352,7 +352,7 @@ static leat_status read_guarded(struct le_reader *reader, struct le_trace_blocks
     if (status)
         return status;
     le_reader_sort(reader, reader->index->processes.count);
-    tell_devices_apart(reader);
+    distinguish_devices(reader);
     bound_all(reader->index);
     return LEAT_OK;
 }
@@ -375,7 +375,7 @@ leat_status le_trace_read(const char *path, struct le_trace_index **index) {
     le_id_map_finish(&reader.labels);
     le_position_set_finish(&reader.texts);
     le_position_set_finish(&reader.shapes);
-    le_free(reader.where);
+    le_free(reader.new_positions);
     if (status)
         le_trace_free(&store->index);
     else

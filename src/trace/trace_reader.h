@@ -59,8 +59,8 @@ struct le_reader {
     struct le_reader_part part;
     int64_t clock_base_ns; /* the first part's calendar less its clock */
     bool has_base;
-    int32_t *where;     /* where rows went, while all parts are sorted */
-    leat_status status; /* why it left by arena->failure */
+    int32_t *new_positions; /* where rows went, while all parts are sorted */
+    leat_status status;     /* why it left by arena->failure */
 };
 
 void *le_reader_grow(struct le_reader *reader, void *at, int32_t count, int64_t *capacity, size_t size_bytes);
@@ -69,12 +69,12 @@ void *le_reader_grow(struct le_reader *reader, void *at, int32_t count, int64_t 
      &(table)->at[(table)->count++])
 void le_reader_put(struct le_reader *reader, struct le_id_map *map, uint64_t id, int32_t position);
 void le_reader_add(struct le_reader *reader, struct le_position_set *set, uint32_t hash, int32_t position);
-_Noreturn void le_reader_leave(struct le_reader *reader, leat_status status);
+_Noreturn void le_reader_fail(struct le_reader *reader, leat_status status);
 /* The position of a text with these bytes, made fit to print. */
 int32_t le_reader_text(struct le_reader *reader, const char *text, size_t length);
 void le_reader_note(struct le_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The part lasts at least so long. */
-void le_reader_include(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns);
+void le_reader_extend(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns);
 /* All records of a block. */
 void le_reader_records(struct le_reader *reader, const unsigned char *bytes, size_t size_bytes);
 /* Calls are left outermost, everything knows its call, and operations and calls of the part are sorted. */

@@ -103,13 +103,13 @@ static void test_full(void **state) {
         while (le_event_ring_put(&test->ring, LE_TRACE_ORIGIN, &origin, sizeof origin, bytes, 0))
             fit++;
         assert_int_equal(fit, LE_EVENT_RING_BYTES / 16);
-        assert_true(le_event_ring_presses(&test->ring));
+        assert_true(le_event_ring_is_half_full(&test->ring));
         assert_int_equal(test->ring.dropped, turn + 1);
         uint64_t ready = le_event_ring_ready(&test->ring);
         assert_int_equal(ready - test->ring.taken, LE_EVENT_RING_BYTES);
         test->ring.taken = ready; /* they are all alike */
         memset(test->ring.words, 0, LE_EVENT_RING_BYTES);
-        assert_false(le_event_ring_presses(&test->ring));
+        assert_false(le_event_ring_is_half_full(&test->ring));
     }
     le_event_ring_finish(&test->ring);
     free(test);

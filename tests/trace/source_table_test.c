@@ -78,13 +78,13 @@ static void any_bytes(void **state) {
 }
 
 static struct le_source_location *place_of(uint32_t number, size_t text_bytes) {
-    struct le_source_location *place = calloc(1, sizeof *place);
-    assert_non_null(place);
-    place->line = number;
-    place->function.length = (uint32_t)text_bytes;
-    memset(place->function.bytes, 'x', text_bytes);
-    memcpy(place->function.bytes, &number, sizeof number);
-    return place;
+    struct le_source_location *location = calloc(1, sizeof *location);
+    assert_non_null(location);
+    location->line = number;
+    location->function.length = (uint32_t)text_bytes;
+    memset(location->function.bytes, 'x', text_bytes);
+    memcpy(location->function.bytes, &number, sizeof number);
+    return location;
 }
 
 /* All records from the table: none larger than asked for, and what is named came before. */
@@ -120,10 +120,10 @@ static struct counts take_all(struct le_source_table *table) {
 /* Fills the table with one place after the other; returns how many there was room for. */
 static uint32_t fill(struct le_source_table *table, size_t text_bytes, uint32_t most) {
     for (uint32_t k = 1; k <= most; k++) {
-        struct le_source_location *place = place_of(k, text_bytes);
-        uint64_t key = le_source_key(LE_KEY_PLACE, &k, sizeof k);
-        uint32_t number = le_source_table_locate(table, key, place);
-        free(place);
+        struct le_source_location *location = place_of(k, text_bytes);
+        uint64_t key = le_source_key(LE_KEY_LOCATION, &k, sizeof k);
+        uint32_t number = le_source_table_locate(table, key, location);
+        free(location);
         uint32_t source = le_source_table_find(table, key ^ 1);
         if (number && !source)
             source = le_source_table_chain(table, key ^ 1, &number, 1);
@@ -189,10 +189,10 @@ static void *work(void *data) {
         uint32_t places[3];
         for (uint32_t i = 0; i < 3; i++) {
             uint32_t number = (k + i) % 500;
-            struct le_source_location *place = place_of(number + 1, 16);
+            struct le_source_location *location = place_of(number + 1, 16);
             places[i] =
-                le_source_table_locate(worker->table, le_source_key(LE_KEY_PLACE, &number, sizeof number), place);
-            free(place);
+                le_source_table_locate(worker->table, le_source_key(LE_KEY_LOCATION, &number, sizeof number), location);
+            free(location);
         }
         uint64_t key = le_source_key(LE_KEY_CHAIN, &k, sizeof k);
         worker->sources[k] = le_source_table_find(worker->table, key);

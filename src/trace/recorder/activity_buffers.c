@@ -54,14 +54,14 @@ void le_activity_buffers_warm(struct le_activity_buffers *buffers) {
 }
 
 /* A page more than is valid: a record that was never completed may lie there. */
-static void clear(struct le_activity_buffers *buffers, uint32_t k) {
+static void clear_buffer(struct le_activity_buffers *buffers, uint32_t k) {
     enum { PAGE_BYTES = 4096 };
     size_t size_bytes = buffers->valid_bytes[k] + (size_t)PAGE_BYTES;
     memset(buffers->memory + (size_t)k * LE_ACTIVITY_BUFFER_BYTES, 0,
            size_bytes < LE_ACTIVITY_BUFFER_BYTES ? size_bytes : LE_ACTIVITY_BUFFER_BYTES);
 }
 
-static void give_back(struct le_activity_buffers *buffers, uint32_t k) {
+static void release_buffer(struct le_activity_buffers *buffers, uint32_t k) {
     atomic_fetch_and_explicit(&buffers->used[k / 64], ~((uint64_t)1 << k % 64), memory_order_release);
 }
 
@@ -88,7 +88,7 @@ void le_activity_buffers_take(struct le_activity_buffers *buffers, le_activity_t
         first = buffers->next[k];
         take(user, buffers->memory + (size_t)k * LE_ACTIVITY_BUFFER_BYTES, buffers->valid_bytes[k]);
         if (buffers->clears)
-            clear(buffers, k);
-        give_back(buffers, k);
+            clear_buffer(buffers, k);
+        release_buffer(buffers, k);
     }
 }

@@ -6,26 +6,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum le_call_roles {
-    LE_PLACE_ORIGIN = 1,   /* keeps where it was made: launches, copies, waits, memory, loading, graphs */
-    LE_PLACE_UPLOAD = 2,   /* copies bytes from the host's memory to a device: (to, from, bytes) */
-    LE_PLACE_DOWNLOAD = 4, /* the other way round */
-    LE_PLACE_EITHER = 8,   /* (to, from, bytes, direction) */
-    LE_PLACE_WAITS = 16,   /* returns when the copy is done */
-    LE_PLACE_RESUME = 32,  /* cuProfilerStart */
-    LE_PLACE_PAUSE = 64,   /* cuProfilerStop */
-    LE_PLACE_GRAPH = 128,  /* begins to make a graph */
+enum le_call_role {
+    LE_ROLE_ORIGIN = 1,   /* keeps where it was made: launches, copies, waits, memory, loading, graphs */
+    LE_ROLE_UPLOAD = 2,   /* copies bytes from the host's memory to a device: (to, from, bytes) */
+    LE_ROLE_DOWNLOAD = 4, /* the other way round */
+    LE_ROLE_EITHER = 8,   /* (to, from, bytes, direction) */
+    LE_ROLE_WAITS = 16,   /* returns when the copy is done */
+    LE_ROLE_RESUME = 32,  /* cuProfilerStart */
+    LE_ROLE_PAUSE = 64,   /* cuProfilerStop */
+    LE_ROLE_GRAPH = 128,  /* begins to make a graph */
     /* what waits: (event), (stream, event, flags), (stream), () */
-    LE_PLACE_SYNC_EVENT = 256,
-    LE_PLACE_SYNC_STREAM_EVENT = 512,
-    LE_PLACE_SYNC_STREAM = 1024,
-    LE_PLACE_SYNC_CONTEXT = 2048,
-    LE_PLACE_SYNC = 256 | 512 | 1024 | 2048,
-    LE_PLACE_LAUNCH = 4096, /* launches one kernel */
-    LE_PLACE_CAPTURE_BEGIN = 8192,
-    LE_PLACE_CAPTURE_END = 16384
+    LE_ROLE_SYNC_EVENT = 256,
+    LE_ROLE_SYNC_STREAM_EVENT = 512,
+    LE_ROLE_SYNC_STREAM = 1024,
+    LE_ROLE_SYNC_CONTEXT = 2048,
+    LE_ROLE_SYNC = 256 | 512 | 1024 | 2048,
+    LE_ROLE_LAUNCH = 4096, /* launches one kernel */
+    LE_ROLE_CAPTURE_BEGIN = 8192,
+    LE_ROLE_CAPTURE_END = 16384
 };
-uint16_t le_call_roles(const char *function_name); /* 0: nothing */
+uint16_t le_call_roles_of(const char *function_name); /* 0: nothing */
 
 /* Is it `base`, but for what stands for its version? */
 bool le_call_is(const char *function_name, const char *base);

@@ -40,19 +40,19 @@ struct copy_parameters { /* how the parameters of all plain copies begin */
     int direction; /* the runtime's alone */
 };
 
-static void put_transfer(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
+static void put_transfer(struct le_capture *capture, const struct le_cupti_callback *call, unsigned roles) {
     enum { UPLOAD = 1, DOWNLOAD = 2 }; /* of enum cudaMemcpyKind */
     const struct copy_parameters *copy = call->parameters;
     if (!copy)
         return;
-    if (place & LE_PLACE_EITHER) {
-        place |= copy->direction == UPLOAD ? LE_PLACE_UPLOAD : 0;
-        place |= copy->direction == DOWNLOAD ? LE_PLACE_DOWNLOAD : 0;
+    if (roles & LE_ROLE_EITHER) {
+        roles |= copy->direction == UPLOAD ? LE_ROLE_UPLOAD : 0;
+        roles |= copy->direction == DOWNLOAD ? LE_ROLE_DOWNLOAD : 0;
     }
-    bool up = place & LE_PLACE_UPLOAD, waits = place & LE_PLACE_WAITS;
+    bool up = roles & LE_ROLE_UPLOAD, waits = roles & LE_ROLE_WAITS;
     /* what goes up is there when the call begins; what came down, when a call that waits ends */
     int site = !up && waits ? LE_CUPTI_EXIT : LE_CUPTI_ENTER;
-    if (!(place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD)) || call->site != site)
+    if (!(roles & (LE_ROLE_UPLOAD | LE_ROLE_DOWNLOAD)) || call->site != site)
         return;
     struct le_trace_transfer transfer = {.correlation = call->correlation,
                                          .host = up ? copy->from : copy->to,
@@ -79,7 +79,7 @@ static uint32_t stream_id(const struct le_capture *capture, const struct le_cupt
     return id;
 }
 
-static void put_sync(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
+static void put_sync(struct le_capture *capture, const struct le_cupti_callback *call, unsigned roles) {
     static _Thread_local struct {
         uint64_t start_ns;
         uint32_t correlation;
@@ -96,11 +96,11 @@ static void put_sync(struct le_capture *capture, const struct le_cupti_callback 
                                  .correlation = call->correlation,
                                  .context = call->context_id,
                                  .stream = LE_TRACE_NO_STREAM};
-    sync.kind = place & LE_PLACE_SYNC_EVENT          ? LE_TRACE_SYNC_EVENT
-                : place & LE_PLACE_SYNC_STREAM_EVENT ? LE_TRACE_SYNC_STREAM_EVENT
-                : place & LE_PLACE_SYNC_STREAM       ? LE_TRACE_SYNC_STREAM
-                                                     : LE_TRACE_SYNC_CONTEXT;
-    if (place & (LE_PLACE_SYNC_STREAM | LE_PLACE_SYNC_STREAM_EVENT))
+    sync.kind = roles & LE_ROLE_SYNC_EVENT          ? LE_TRACE_SYNC_EVENT
+                : roles & LE_ROLE_SYNC_STREAM_EVENT ? LE_TRACE_SYNC_STREAM_EVENT
+                : roles & LE_ROLE_SYNC_STREAM       ? LE_TRACE_SYNC_STREAM
+                                                    : LE_TRACE_SYNC_CONTEXT;
+    if (roles & (LE_ROLE_SYNC_STREAM | LE_ROLE_SYNC_STREAM_EVENT))
         sync.stream = stream_id(capture, call);
     le_event_ring_put(capture->ring, LE_TRACE_SYNC, &sync, sizeof sync, NULL, 0);
 }
@@ -118,14 +118,14 @@ static void put_origin(struct le_capture *capture, const struct le_cupti_callbac
  * the launch itself takes 0.45 us, and 1.1 us on a busy one. */
 enum { CAPTURED_LAUNCH_NS = 800 };
 /* If the recorder takes longer for a launch, the system has interrupted it. */
-enum { LONGEST_LOOK_NS = 20000 };
+enum { LONGEST_RECORDER_NS = 20000 };
 
 static _Thread_local struct {
     bool is_on;
     uint64_t start_ns, launches, recorder_ns;
 } capturing;
 
-static void add(_Atomic uint64_t *sum, uint64_t value) {
+static void add_to_sum(_Atomic uint64_t *sum, uint64_t value) {
     atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
 }
 
@@ -137,48 +137,48 @@ static uint64_t thread_ns(void) {
 }
 
 /* A capture that is begun twice goes on; one that failed to begin counts up to the next end. */
-static void follow_capture(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
-    if (place & LE_PLACE_CAPTURE_BEGIN && call->site == LE_CUPTI_EXIT && !capturing.is_on) {
+static void follow_capture(struct le_capture *capture, const struct le_cupti_callback *call, unsigned roles) {
+    if (roles & LE_ROLE_CAPTURE_BEGIN && call->site == LE_CUPTI_EXIT && !capturing.is_on) {
         capturing.is_on = true;
         capturing.launches = capturing.recorder_ns = 0;
         capturing.start_ns = thread_ns();
     }
-    if (!(place & LE_PLACE_CAPTURE_END) || call->site != LE_CUPTI_ENTER || !capturing.is_on)
+    if (!(roles & LE_ROLE_CAPTURE_END) || call->site != LE_CUPTI_ENTER || !capturing.is_on)
         return;
     capturing.is_on = false;
     if (!capturing.launches)
         return;
-    add(&capture->captured_launches, capturing.launches);
-    add(&capture->capture_ns, thread_ns() - capturing.start_ns);
-    add(&capture->capture_recording_ns, capturing.launches * CAPTURED_LAUNCH_NS + capturing.recorder_ns);
+    add_to_sum(&capture->captured_launches, capturing.launches);
+    add_to_sum(&capture->capture_ns, thread_ns() - capturing.start_ns);
+    add_to_sum(&capture->capture_recording_ns, capturing.launches * CAPTURED_LAUNCH_NS + capturing.recorder_ns);
 }
 
 /* ---- the callback */
 
 /* Whether there is something to keep at this end of the call. */
-static bool is_looked_at(const struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
+static bool is_recorded(const struct le_capture *capture, const struct le_cupti_callback *call, unsigned roles) {
     bool begins = call->site == LE_CUPTI_ENTER;
-    return (begins && capture->sources) || place & LE_PLACE_SYNC || place & LE_PLACE_EITHER ||
-           (begins && place & LE_PLACE_UPLOAD) || (place & LE_PLACE_DOWNLOAD && begins != !!(place & LE_PLACE_WAITS));
+    return (begins && capture->sources) || roles & LE_ROLE_SYNC || roles & LE_ROLE_EITHER ||
+           (begins && roles & LE_ROLE_UPLOAD) || (roles & LE_ROLE_DOWNLOAD && begins != !!(roles & LE_ROLE_WAITS));
 }
 
-static void look(struct le_capture *capture, const struct le_cupti_callback *call, unsigned place) {
-    if (!is_looked_at(capture, call, place))
+static void record_call(struct le_capture *capture, const struct le_cupti_callback *call, unsigned roles) {
+    if (!is_recorded(capture, call, roles))
         return;
     uint64_t start_ns = le_clock_ns();
-    if (capture->sources && call->site == LE_CUPTI_ENTER && place & LE_PLACE_ORIGIN)
+    if (capture->sources && call->site == LE_CUPTI_ENTER && roles & LE_ROLE_ORIGIN)
         put_origin(capture, call);
-    if (place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD | LE_PLACE_EITHER))
-        put_transfer(capture, call, place);
-    if (place & LE_PLACE_SYNC)
-        put_sync(capture, call, place);
-    if (le_event_ring_presses(capture->ring))
-        capture->pressed(capture->user);
+    if (roles & (LE_ROLE_UPLOAD | LE_ROLE_DOWNLOAD | LE_ROLE_EITHER))
+        put_transfer(capture, call, roles);
+    if (roles & LE_ROLE_SYNC)
+        put_sync(capture, call, roles);
+    if (le_event_ring_is_half_full(capture->ring))
+        capture->ring_half_full(capture->user);
     uint64_t time_ns = le_clock_ns() - start_ns;
-    add(&capture->recorder_ns, time_ns);
-    if (capturing.is_on && place & LE_PLACE_LAUNCH) {
+    add_to_sum(&capture->recorder_ns, time_ns);
+    if (capturing.is_on && roles & LE_ROLE_LAUNCH) {
         capturing.launches++;
-        capturing.recorder_ns += time_ns < LONGEST_LOOK_NS ? time_ns : LONGEST_LOOK_NS;
+        capturing.recorder_ns += time_ns < LONGEST_RECORDER_NS ? time_ns : LONGEST_RECORDER_NS;
     }
 }
 
@@ -189,39 +189,39 @@ void le_capture_call(void *user, le_cupti_domain domain, uint32_t id, const void
     int error = errno;
     if ((domain != LE_CUPTI_DOMAIN_DRIVER && !of_runtime) || id >= LE_CAPTURE_FUNCTIONS)
         return;
-    unsigned place = capture->places[of_runtime][id];
+    unsigned roles = capture->roles_of[of_runtime][id];
     bool outermost = of_runtime || !inside_runtime;
     if (of_runtime)
         inside_runtime = call->site == LE_CUPTI_ENTER;
-    if (place & LE_PLACE_RESUME && call->site == LE_CUPTI_EXIT)
+    if (roles & LE_ROLE_RESUME && call->site == LE_CUPTI_EXIT)
         capture->profiler_switched(capture->user, true);
-    if (place & LE_PLACE_PAUSE && call->site == LE_CUPTI_ENTER)
+    if (roles & LE_ROLE_PAUSE && call->site == LE_CUPTI_ENTER)
         capture->profiler_switched(capture->user, false);
-    if (place & LE_PLACE_GRAPH && call->site == LE_CUPTI_ENTER)
+    if (roles & LE_ROLE_GRAPH && call->site == LE_CUPTI_ENTER)
         capture->graph_begins(capture->user);
-    if (place & (LE_PLACE_CAPTURE_BEGIN | LE_PLACE_CAPTURE_END) && outermost)
-        follow_capture(capture, call, place);
-    if (place & (LE_PLACE_ORIGIN | LE_PLACE_SYNC) && outermost &&
+    if (roles & (LE_ROLE_CAPTURE_BEGIN | LE_ROLE_CAPTURE_END) && outermost)
+        follow_capture(capture, call, roles);
+    if (roles & (LE_ROLE_ORIGIN | LE_ROLE_SYNC) && outermost &&
         atomic_load_explicit(&capture->is_on, memory_order_relaxed))
-        look(capture, call, place);
+        record_call(capture, call, roles);
     errno = error;
 }
 
 static void enable_domain(struct le_capture *capture, const struct le_cupti *cupti, le_cupti_subscriber subscriber,
                           le_cupti_domain domain) {
-    uint16_t *places = capture->places[domain == LE_CUPTI_DOMAIN_RUNTIME];
+    uint16_t *roles_of = capture->roles_of[domain == LE_CUPTI_DOMAIN_RUNTIME];
     const char *name;
     for (uint32_t id = 0; le_call_next(cupti, domain, &id, &name) && id < LE_CAPTURE_FUNCTIONS;) {
-        uint16_t place = le_call_roles(name);
+        uint16_t roles = le_call_roles_of(name);
         if (!capture->profiler_switched)
-            place &= (uint16_t) ~(LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);
-        bool transfers = place & (LE_PLACE_UPLOAD | LE_PLACE_DOWNLOAD | LE_PLACE_EITHER);
-        bool switches = place & (LE_PLACE_RESUME | LE_PLACE_PAUSE | LE_PLACE_GRAPH);
-        if (!transfers && !switches && !(place & LE_PLACE_SYNC) && !(place && capture->sources))
+            roles &= (uint16_t) ~(LE_ROLE_RESUME | LE_ROLE_PAUSE | LE_ROLE_GRAPH);
+        bool transfers = roles & (LE_ROLE_UPLOAD | LE_ROLE_DOWNLOAD | LE_ROLE_EITHER);
+        bool switches = roles & (LE_ROLE_RESUME | LE_ROLE_PAUSE | LE_ROLE_GRAPH);
+        if (!transfers && !switches && !(roles & LE_ROLE_SYNC) && !(roles && capture->sources))
             continue;
-        if (capture->graphs_only && place & LE_PLACE_LAUNCH)
+        if (capture->graphs_only && roles & LE_ROLE_LAUNCH)
             continue;
-        places[id] = place;
+        roles_of[id] = roles;
         cupti->enable_callback(1, subscriber, domain, id);
     }
 }

@@ -19,10 +19,10 @@ struct le_capture {
     _Atomic uint64_t recorder_ns;                   /* that all this took */
     _Atomic uint64_t captured_launches, capture_ns; /* as in struct le_trace_captures */
     _Atomic uint64_t capture_recording_ns;
-    uint16_t places[2][LE_CAPTURE_FUNCTIONS];       /* enum le_call_roles, by domain and number */
+    uint16_t roles_of[2][LE_CAPTURE_FUNCTIONS];     /* enum le_call_roles, by domain and number */
     void (*profiler_switched)(void *user, bool on); /* by the program; NULL: not heeded */
     void (*graph_begins)(void *user);               /* the program is about to make a graph; NULL: not heeded */
-    void (*pressed)(void *user);                    /* the ring ought to be emptied */
+    void (*ring_half_full)(void *user);             /* the ring ought to be emptied */
     void *user;
 };
 

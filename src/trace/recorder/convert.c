@@ -14,7 +14,7 @@
 
 /* ---- threads: told once each, when a record names them */
 
-static void tell_thread(struct le_convert *convert, uint32_t id, const char *name) {
+static void put_thread(struct le_convert *convert, uint32_t id, const char *name) {
     struct le_trace_thread thread = {.id = id, .name = le_part_text(convert->writer, name)};
     PUT(LE_TRACE_THREAD, thread);
 }
@@ -50,7 +50,7 @@ static bool grow_threads(struct le_convert *convert) {
     return true;
 }
 
-static uint32_t know_thread(struct le_convert *convert, uint32_t id) {
+static uint32_t note_thread(struct le_convert *convert, uint32_t id) {
     char name[64];
     if (!id || id == convert->last_thread)
         return id;
@@ -63,7 +63,7 @@ static uint32_t know_thread(struct le_convert *convert, uint32_t id) {
     *slot = id;
     convert->thread_count++;
     thread_name(id, name);
-    tell_thread(convert, id, name[0] ? name : NULL);
+    put_thread(convert, id, name[0] ? name : NULL);
     return id;
 }
 
@@ -98,7 +98,7 @@ static void convert_call(struct le_convert *convert, const uint8_t *at, le_cupti
     struct le_trace_call call = {.start_ns = GET64(API, start),
                                  .end_ns = GET64(API, end),
                                  .correlation = GET(API, correlation),
-                                 .thread = know_thread(convert, GET(API, thread)),
+                                 .thread = note_thread(convert, GET(API, thread)),
                                  .function = function_text(convert, domain, GET(API, function)),
                                  .result = (int32_t)GET(API, result),
                                  .library = domain == LE_CUPTI_DOMAIN_DRIVER ? LE_TRACE_DRIVER : LE_TRACE_RUNTIME};
@@ -221,7 +221,7 @@ static void convert_jit(struct le_convert *convert, const uint8_t *at) {
     struct le_trace_jit jit = {.start_ns = GET64(JIT, start),
                                .end_ns = GET64(JIT, end),
                                .correlation = GET(JIT, correlation),
-                               .thread = know_thread(convert, GET(JIT, thread)),
+                               .thread = note_thread(convert, GET(JIT, thread)),
                                .entry = GET(JIT, entry),
                                .operation = GET(JIT, operation),
                                .cache_bytes = GET64(JIT, cache_bytes)};
@@ -258,7 +258,7 @@ static void convert_overhead(struct le_convert *convert, const uint8_t *at) {
     uint32_t thread = object_thread(at + LE_OFFSET_OVERHEAD_object, GET(OVERHEAD, object_kind));
     struct le_trace_overhead overhead = {.start_ns = GET64(OVERHEAD, start),
                                          .end_ns = GET64(OVERHEAD, end),
-                                         .thread = know_thread(convert, thread),
+                                         .thread = note_thread(convert, thread),
                                          .kind = overhead_kind(GET(OVERHEAD, kind))};
     PUT(LE_TRACE_OVERHEAD, overhead);
 }
@@ -301,7 +301,7 @@ static void convert_marker(struct le_convert *convert, const uint8_t *at) {
     uint32_t thread = object_thread(at + LE_OFFSET_MARKER_object, GET(MARKER, object_kind));
     struct le_open_range open = {.range = {.start_ns = time_ns,
                                            .end_ns = flags & LE_CUPTI_MARKER_INSTANT ? time_ns : 0,
-                                           .thread = know_thread(convert, thread),
+                                           .thread = note_thread(convert, thread),
                                            .name = GET_TEXT(MARKER, name),
                                            .domain = GET_TEXT(MARKER, domain)},
                                  .id = id};
@@ -362,21 +362,21 @@ static void convert_stream(struct le_convert *convert, const uint8_t *at) {
 static void convert_name(struct le_convert *convert, const uint8_t *at) {
     uint32_t thread = object_thread(at + LE_OFFSET_NAME_object, GET(NAME, object_kind));
     if (thread)
-        tell_thread(convert, thread, LE_CUPTI_GET_TEXT(at, convert->version, NAME, name));
+        put_thread(convert, thread, LE_CUPTI_GET_TEXT(at, convert->version, NAME, name));
 }
 
 /* ---- the kinds */
 
-static const struct row {
+static const struct conversion {
     le_cupti_kind kind;
     uint32_t since; /* which version of CUPTI */
     unsigned group;
     void (*convert)(struct le_convert *convert, const uint8_t *at);
 } rows[] = {
-    {LE_CUPTI_KIND_DEVICE, 12, LE_KINDS_OF_PLACES, convert_device},
-    {LE_CUPTI_KIND_CONTEXT, 12, LE_KINDS_OF_PLACES, convert_context},
-    {LE_CUPTI_KIND_STREAM, 12, LE_KINDS_OF_PLACES, convert_stream},
-    {LE_CUPTI_KIND_NAME, 12, LE_KINDS_OF_PLACES, convert_name},
+    {LE_CUPTI_KIND_DEVICE, 12, LE_KINDS_OF_OBJECTS, convert_device},
+    {LE_CUPTI_KIND_CONTEXT, 12, LE_KINDS_OF_OBJECTS, convert_context},
+    {LE_CUPTI_KIND_STREAM, 12, LE_KINDS_OF_OBJECTS, convert_stream},
+    {LE_CUPTI_KIND_NAME, 12, LE_KINDS_OF_OBJECTS, convert_name},
     {LE_CUPTI_KIND_MARKER, 12, LE_KINDS_OF_HOST, convert_marker},
     {LE_CUPTI_KIND_KERNEL, 12, LE_KINDS_OF_WORK, convert_kernel},
     {LE_CUPTI_KIND_MEMCPY, 12, LE_KINDS_OF_WORK, convert_copy},
@@ -398,7 +398,7 @@ le_cupti_kind le_convert_kind(uint32_t version, unsigned groups, uint32_t k) {
     return 0;
 }
 
-void le_convert(struct le_convert *convert, const void *activity) {
+void le_convert_activity(struct le_convert *convert, const void *activity) {
     uint32_t kind = (uint32_t)le_cupti_load(activity, 4);
     for (size_t k = 0; k < ROWS; k++)
         if (rows[k].kind == (le_cupti_kind)kind) {

@@ -23,13 +23,13 @@ struct le_convert {
     uint32_t range_count, range_capacity;
 };
 
-void le_convert(struct le_convert *convert, const void *activity);
+void le_convert_activity(struct le_convert *convert, const void *activity);
 void le_convert_end(struct le_convert *convert); /* ranges that were never closed */
 void le_convert_finish(struct le_convert *convert);
 
 enum le_kind_group {
-    LE_KINDS_OF_PLACES = 1, /* devices, contexts, streams: told once, when they are made */
-    LE_KINDS_OF_WORK = 2,   /* what devices do */
+    LE_KINDS_OF_OBJECTS = 1, /* devices, contexts, streams: told once, when they are made */
+    LE_KINDS_OF_WORK = 2,    /* what devices do */
     LE_KINDS_OF_HOST = 4
 };
 /* The k-th kind of activity of the groups, to be enabled; 0: there are no more. */

@@ -8,12 +8,12 @@
 
 struct le_cupti_library {
     struct le_cupti table;
-    void *library;
+    void *handle;
     uint32_t version; /* 28, 130001 */
     char reason[256]; /* why there is none; "" where there is */
 };
 
 /* Whether a library, whose table is filled, will do. If not, it writes the reason, and the search goes on. */
-typedef bool le_cupti_take(void *user, struct le_cupti_library *door);
-bool le_cupti_library_open(struct le_cupti_library *door, le_cupti_take *take, void *user);
+typedef bool le_cupti_take(void *user, struct le_cupti_library *library);
+bool le_cupti_library_open(struct le_cupti_library *library, le_cupti_take *take, void *user);
 #endif

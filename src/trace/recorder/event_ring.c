@@ -30,7 +30,7 @@ static uint64_t make_head(uint32_t kind, uint64_t size_bytes) {
 
 /* Where size_bytes in one piece are the caller's own; a pad goes before them where they would not fit before the end.
  */
-static bool reserve(struct le_event_ring *ring, uint64_t size_bytes, uint64_t *position) {
+static bool reserve_bytes(struct le_event_ring *ring, uint64_t size_bytes, uint64_t *position) {
     uint64_t at = atomic_load_explicit(&ring->reserved, memory_order_relaxed), pad;
     do {
         uint64_t left = LE_EVENT_RING_BYTES - at % LE_EVENT_RING_BYTES;
@@ -50,7 +50,7 @@ bool le_event_ring_put(struct le_event_ring *ring, enum le_trace_kind kind, cons
                        size_t structure_bytes, const void *bytes, size_t length) {
     size_t size_bytes = (sizeof(struct le_trace_record) + structure_bytes + length + 7) & ~(size_t)7;
     uint64_t position;
-    if (size_bytes > LE_EVENT_MOST_BYTES || !reserve(ring, size_bytes, &position)) {
+    if (size_bytes > LE_EVENT_MOST_BYTES || !reserve_bytes(ring, size_bytes, &position)) {
         atomic_fetch_add_explicit(&ring->dropped, 1, memory_order_relaxed);
         return false;
     }
@@ -83,7 +83,7 @@ void le_event_ring_take(struct le_event_ring *ring, uint64_t ready, le_event_tak
     }
 }
 
-bool le_event_ring_presses(struct le_event_ring *ring) {
+bool le_event_ring_is_half_full(struct le_event_ring *ring) {
     return atomic_load_explicit(&ring->reserved, memory_order_relaxed) -
                atomic_load_explicit(&ring->taken, memory_order_relaxed) >
            LE_EVENT_RING_BYTES / 2;

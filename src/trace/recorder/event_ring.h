@@ -24,5 +24,5 @@ uint64_t le_event_ring_ready(struct le_event_ring *ring);
 typedef void le_event_take(void *user, const struct le_trace_record *record);
 void le_event_ring_take(struct le_event_ring *ring, uint64_t ready, le_event_take *take, void *user);
 /* More than half of it is full. */
-bool le_event_ring_presses(struct le_event_ring *ring);
+bool le_event_ring_is_half_full(struct le_event_ring *ring);
 #endif

@@ -13,7 +13,7 @@
 enum { LE_PART_BLOCK_BYTES = 256 << 10, LE_PART_PATH_BYTES = 4096 };
 
 struct le_part_texts { /* known texts, by content */
-    struct le_part_text {
+    struct le_part_text_slot {
         uint64_t hash;
         uint32_t id;
     } * slots;
@@ -22,9 +22,9 @@ struct le_part_texts { /* known texts, by content */
 
 struct le_part_writer {
     char path[LE_PART_PATH_BYTES];
-    int made; /* the descriptor */
+    int first_descriptor; /* the descriptor */
     dev_t device;
-    ino_t number;              /* of the file, on the device */
+    ino_t inode;               /* of the file, on the device */
     uint64_t limit_bytes;      /* 0: none */
     uint64_t bytes, blocks;    /* that are in the file */
     uint64_t lost[4 + 1];      /* records, by enum le_trace_loss */

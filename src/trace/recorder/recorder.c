@@ -49,7 +49,7 @@ static void complete_buffer(le_cupti_context context, uint32_t stream, uint8_t *
 
 /* ---- beginning and end */
 
-static void forget(void) {
+static void forget_recorder(void) {
     atomic_store(&current, NULL);
 }
 
@@ -59,7 +59,7 @@ static void end_recording(void) {
     if (!recorder || recorder->process != getpid())
         return;
     if (recorder->has_cupti)
-        recorder->door.table.activity_flush(LE_CUPTI_FLUSH_FORCED);
+        recorder->library.table.activity_flush(LE_CUPTI_FLUSH_FORCED);
     atomic_store_explicit(&recorder->is_over, true, memory_order_release);
     sem_post(&recorder->wake);
     clock_gettime(CLOCK_REALTIME, &until);
@@ -79,7 +79,7 @@ static int open_part(struct le_recorder *recorder, const char *folder) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (recorder->has_cupti)
-        recorder->door.table.get_timestamp(&time_ns);
+        recorder->library.table.get_timestamp(&time_ns);
     int length = snprintf(path, sizeof path, "%s/part.%012lld.%09ld.%d", folder, (long long)now.tv_sec, now.tv_nsec,
                           (int)recorder->process);
     if (length >= (int)sizeof path)
@@ -89,7 +89,7 @@ static int open_part(struct le_recorder *recorder, const char *folder) {
 
 /* Nobody else can tell of this process. Where the folder is gone `leat trace` has ended, and said what it leaves out.
  */
-static void tell_left_out(const struct le_recorder *recorder, const char *folder, int error) {
+static void report_not_recorded(const struct le_recorder *recorder, const char *folder, int error) {
     if (error != ENOENT)
         dprintf(STDERR_FILENO, "leat trace: process %d is not recorded: %s cannot be written: %s\n",
                 (int)recorder->process, folder, strerror(error));
@@ -108,11 +108,11 @@ static bool start_thread(struct le_recorder *recorder) {
     return done;
 }
 
-static void prepare(struct le_recorder *recorder) {
+static void prepare_recorder(struct le_recorder *recorder) {
     bool no_source = is_set("LEAT_TRACE_SOURCE", "0"), is_empty = is_set("LEAT_TRACE_SOURCE", "empty");
     unsigned kinds = no_source || is_empty ? 0 : LE_SOURCE_PYTHON | LE_SOURCE_NATIVE;
-    const char *tries = getenv("LEAT_TRACE_CUPTI"), *limit = getenv("LEAT_TRACE_LIMIT");
-    snprintf(recorder->tries, sizeof recorder->tries, "%s", tries ? tries : "");
+    const char *cupti_options = getenv("LEAT_TRACE_CUPTI"), *limit = getenv("LEAT_TRACE_LIMIT");
+    snprintf(recorder->cupti_options, sizeof recorder->cupti_options, "%s", cupti_options ? cupti_options : "");
     recorder->process = getpid();
     recorder->limit_bytes = limit ? strtoull(limit, NULL, 10) : 0;
     recorder->is_paused = is_set("LEAT_TRACE_PAUSED", "1");
@@ -126,12 +126,12 @@ static void prepare(struct le_recorder *recorder) {
     else
         le_recorder_find_cupti(recorder);
     recorder->convert = (struct le_convert){
-        .cupti = &recorder->door.table, .version = recorder->door.version, .writer = &recorder->writer};
+        .cupti = &recorder->library.table, .version = recorder->library.version, .writer = &recorder->writer};
 }
 
-static void drop(struct le_recorder *recorder) {
+static void free_recorder(struct le_recorder *recorder) {
     if (recorder->has_cupti)
-        recorder->door.table.unsubscribe(recorder->subscriber);
+        recorder->library.table.unsubscribe(recorder->subscriber);
     le_event_ring_finish(&recorder->ring);
     le_activity_buffers_finish(&recorder->buffers);
     le_sources_free(recorder->sources);
@@ -144,15 +144,15 @@ int InitializeInjection(void) {
     struct le_recorder *recorder = NULL;
     if (!folder || atomic_load(&current) || !(recorder = le_alloc_zero(1, sizeof *recorder)))
         return 1;
-    prepare(recorder);
+    prepare_recorder(recorder);
     int error = open_part(recorder, folder);
     if (error) {
-        tell_left_out(recorder, folder, error);
-        drop(recorder);
+        report_not_recorded(recorder, folder, error);
+        free_recorder(recorder);
         return 1;
     }
     atomic_store_explicit(&current, recorder, memory_order_release);
-    pthread_atfork(NULL, NULL, forget);
+    pthread_atfork(NULL, NULL, forget_recorder);
     if (recorder->has_cupti)
         le_recorder_start_cupti(recorder, request_buffer, complete_buffer);
     if (start_thread(recorder))
@@ -162,13 +162,13 @@ int InitializeInjection(void) {
 
 /* ---- NVTX's ranges are CUPTI's to record: it is told where NVTX is. */
 
-static bool start_nvtx(void *user, struct le_cupti_library *door) {
+static bool start_nvtx(void *user, struct le_cupti_library *library) {
     int (*start)(void *get_export_table) = NULL;
-    *(void **)&start = dlsym(door->library, "InitializeInjectionNvtx2");
+    *(void **)&start = dlsym(library->handle, "InitializeInjectionNvtx2");
     return start && start(user) == 1;
 }
 
 int InitializeInjectionNvtx2(void *get_export_table) {
-    struct le_cupti_library door;
-    return le_cupti_library_open(&door, start_nvtx, get_export_table);
+    struct le_cupti_library library;
+    return le_cupti_library_open(&library, start_nvtx, get_export_table);
 }

@@ -15,15 +15,15 @@
 #include <sys/types.h>
 
 struct le_recorder {
-    struct le_cupti_library door;
+    struct le_cupti_library library;
     le_cupti_subscriber subscriber;
     bool has_cupti;          /* the door's table may be called, and records are coming */
     bool is_paused;          /* until cuProfilerStart */
     _Atomic bool has_graphs; /* of one that is_paused: the program makes graphs */
-    bool leaves_copies;      /* copies and sets are not recorded */
+    bool skips_copies;       /* copies and sets are not recorded */
     struct le_selection selection;
-    char tries[128]; /* LEAT_TRACE_CUPTI */
-    char note[512];  /* what is missing, or "" */
+    char cupti_options[128]; /* LEAT_TRACE_CUPTI */
+    char note[512];          /* what is missing, or "" */
     pid_t process;
     uint64_t limit_bytes; /* of the part, once it says what process it is of; 0: none */
     struct le_sources *sources;

@@ -10,8 +10,8 @@
 
 /* Where the word stands among those of LEAT_TRACE_CUPTI, and what follows it up to the next comma; NULL: it does not.
  */
-static const char *tried(const struct le_recorder *recorder, const char *word) {
-    const char *at = recorder->tries;
+static const char *find_option(const struct le_recorder *recorder, const char *word) {
+    const char *at = recorder->cupti_options;
     size_t length = strlen(word);
     for (; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
         if (strncmp(at, word, length) == 0 && strchr(":,", at[length]))
@@ -20,7 +20,7 @@ static const char *tried(const struct le_recorder *recorder, const char *word) {
 }
 
 static bool is_asked_for(const struct le_recorder *recorder, le_cupti_kind kind) {
-    const char *at = tried(recorder, "only");
+    const char *at = find_option(recorder, "only");
     char *end;
     if (!at)
         return true;
@@ -38,9 +38,9 @@ static const char *result_text(const struct le_cupti *cupti, le_cupti_result res
 }
 
 /* Another library may do where this one cannot be used; where it is another profiler's, none will. */
-static bool take_library(void *user, struct le_cupti_library *door) {
+static bool take_library(void *user, struct le_cupti_library *library) {
     struct le_recorder *recorder = user;
-    const struct le_cupti *cupti = &door->table;
+    const struct le_cupti *cupti = &library->table;
     le_cupti_result result = cupti->subscribe(&recorder->subscriber, le_capture_call, &recorder->capture);
     recorder->has_cupti = result == LE_CUPTI_SUCCESS;
     if (recorder->has_cupti)
@@ -50,16 +50,16 @@ static bool take_library(void *user, struct le_cupti_library *door) {
         snprintf(recorder->note, sizeof recorder->note,
                  "nothing was recorded: another profiler is attached (CUPTI error %d)", result);
     else
-        snprintf(door->reason, sizeof door->reason, "CUPTI cannot be used: %.160s (error %d)",
+        snprintf(library->reason, sizeof library->reason, "CUPTI cannot be used: %.160s (error %d)",
                  result_text(cupti, result), result);
     return is_taken;
 }
 
 bool le_recorder_find_cupti(struct le_recorder *recorder) {
-    if (!le_cupti_library_open(&recorder->door, take_library, recorder))
-        snprintf(recorder->note, sizeof recorder->note, "nothing was recorded: %s", recorder->door.reason);
-    if (recorder->has_cupti && recorder->door.table.set_thread_id_type)
-        recorder->door.table.set_thread_id_type(LE_CUPTI_THREAD_SYSTEM);
+    if (!le_cupti_library_open(&recorder->library, take_library, recorder))
+        snprintf(recorder->note, sizeof recorder->note, "nothing was recorded: %s", recorder->library.reason);
+    if (recorder->has_cupti && recorder->library.table.set_thread_id_type)
+        recorder->library.table.set_thread_id_type(LE_CUPTI_THREAD_SYSTEM);
     return recorder->has_cupti;
 }
 
@@ -80,9 +80,9 @@ static int find_xla(struct dl_phdr_info *info, size_t size_bytes, void *user) {
 }
 
 static void spare_graphs(struct le_recorder *recorder) {
-    uint32_t version = recorder->door.version;
-    recorder->leaves_copies = version < COPIES_SPARE_GRAPHS && dl_iterate_phdr(find_xla, NULL);
-    if (recorder->leaves_copies)
+    uint32_t version = recorder->library.version;
+    recorder->skips_copies = version < COPIES_SPARE_GRAPHS && dl_iterate_phdr(find_xla, NULL);
+    if (recorder->skips_copies)
         snprintf(recorder->note, sizeof recorder->note,
                  "copies and sets are not recorded: with CUPTI before 13.2 their records break the graphs that XLA "
                  "launches; "
@@ -102,13 +102,13 @@ static bool is_call(le_cupti_kind kind) {
 /* One that cannot be enabled costs its records alone. Of a program whose recording is paused it is called in
  * callbacks. */
 static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
-    const struct le_cupti *cupti = &recorder->door.table;
+    const struct le_cupti *cupti = &recorder->library.table;
     bool of_host = groups & LE_KINDS_OF_HOST && is_asked_for(recorder, LE_CUPTI_KIND_DRIVER);
-    bool picks =
-        of_host && !recorder->is_paused && !tried(recorder, "all") && le_selection_pick(&recorder->selection, cupti);
+    bool picks = of_host && !recorder->is_paused && !find_option(recorder, "all") &&
+                 le_selection_pick(&recorder->selection, cupti);
     le_cupti_kind kind;
-    for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++) {
-        if (!is_asked_for(recorder, kind) || (recorder->leaves_copies && is_copy(kind)))
+    for (uint32_t k = 0; (kind = le_convert_kind(recorder->library.version, groups, k)) != 0; k++) {
+        if (!is_asked_for(recorder, kind) || (recorder->skips_copies && is_copy(kind)))
             continue;
         if (picks && is_call(kind))
             continue;
@@ -124,13 +124,13 @@ static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
 
 static void disable_kinds(struct le_recorder *recorder, unsigned groups) {
     le_cupti_kind kind;
-    for (uint32_t k = 0; (kind = le_convert_kind(recorder->door.version, groups, k)) != 0; k++)
-        recorder->door.table.activity_disable(kind);
+    for (uint32_t k = 0; (kind = le_convert_kind(recorder->library.version, groups, k)) != 0; k++)
+        recorder->library.table.activity_disable(kind);
 }
 
 static void put_switch(struct le_recorder *recorder, bool on) {
     struct le_trace_switch record = {.is_on = on};
-    recorder->door.table.get_timestamp(&record.time_ns);
+    recorder->library.table.get_timestamp(&record.time_ns);
     le_event_ring_put(&recorder->ring, LE_TRACE_SWITCH, &record, sizeof record, NULL, 0);
 }
 
@@ -145,7 +145,7 @@ static void switch_recording(void *user, bool on) {
         enable_kinds(recorder, groups);
     put_switch(recorder, on);
     if (!on && !atomic_load(&recorder->has_graphs))
-        recorder->door.table.activity_flush(0);
+        recorder->library.table.activity_flush(0);
     if (!on)
         disable_kinds(recorder, groups);
 }
@@ -171,9 +171,9 @@ static bool set_attribute(const struct le_cupti *cupti, le_cupti_attribute attri
 
 /* Buffers are cleared by the writer, not in the program's threads. */
 static void set_attributes(struct le_recorder *recorder) {
-    const struct le_cupti *cupti = &recorder->door.table;
+    const struct le_cupti *cupti = &recorder->library.table;
     recorder->buffers.clears = set_attribute(cupti, LE_CUPTI_ATTRIBUTE_ZEROED);
-    if (!tried(recorder, "all"))
+    if (!find_option(recorder, "all"))
         le_selection_find(&recorder->selection, cupti);
 }
 
@@ -181,14 +181,14 @@ void le_recorder_start_cupti(struct le_recorder *recorder, le_cupti_request_func
                              le_cupti_complete_function *complete) {
     struct le_capture *capture = &recorder->capture;
     capture->user = recorder;
-    capture->pressed = wake;
+    capture->ring_half_full = wake;
     capture->profiler_switched = recorder->is_paused ? switch_recording : NULL;
     capture->graph_begins = recorder->is_paused ? keep_graphs : NULL;
-    le_capture_enable(capture, &recorder->door.table, recorder->subscriber);
+    le_capture_enable(capture, &recorder->library.table, recorder->subscriber);
     set_attributes(recorder);
     spare_graphs(recorder);
-    recorder->door.table.activity_register(request, complete);
+    recorder->library.table.activity_register(request, complete);
     put_switch(recorder, !recorder->is_paused);
     atomic_store(&capture->is_on, !recorder->is_paused);
-    enable_kinds(recorder, LE_KINDS_OF_PLACES | (recorder->is_paused ? 0 : LE_KINDS_OF_WORK | LE_KINDS_OF_HOST));
+    enable_kinds(recorder, LE_KINDS_OF_OBJECTS | (recorder->is_paused ? 0 : LE_KINDS_OF_WORK | LE_KINDS_OF_HOST));
 }

@@ -69,7 +69,7 @@ void le_recorder_describe(struct le_recorder *recorder) {
     const char *language = recorder->sources ? le_sources_language(recorder->sources) : NULL;
     struct le_trace_process process = {.command = command_text(writer),
                                        .language = le_part_text(writer, language),
-                                       .cupti_version = recorder->has_cupti ? recorder->door.version : 0,
+                                       .cupti_version = recorder->has_cupti ? recorder->library.version : 0,
                                        .driver_version = driver_version(),
                                        .host = host_text(writer)};
     le_part_put(writer, LE_TRACE_PROCESS, &process, sizeof process, NULL, 0);

@@ -5,7 +5,7 @@
 #include <time.h>
 
 /* So often it looks at what callbacks left, though nobody woke it. */
-#define LOOK_NS 250000000u
+#define POLL_NS 250000000u
 
 void le_recorder_wake(struct le_recorder *recorder) {
     if (!atomic_exchange_explicit(&recorder->is_woken, true, memory_order_relaxed))
@@ -14,11 +14,11 @@ void le_recorder_wake(struct le_recorder *recorder) {
 
 static void take_activities(void *user, uint8_t *buffer, size_t valid_bytes) {
     struct le_recorder *recorder = user;
-    const struct le_cupti *cupti = &recorder->door.table;
+    const struct le_cupti *cupti = &recorder->library.table;
     void *activity = NULL;
     size_t dropped = 0;
     while (cupti->activity_next(buffer, valid_bytes, &activity) == LE_CUPTI_SUCCESS)
-        le_convert(&recorder->convert, activity);
+        le_convert_activity(&recorder->convert, activity);
     if (cupti->activity_dropped(NULL, 0, &dropped) == LE_CUPTI_SUCCESS)
         recorder->writer.lost[LE_TRACE_LOST_CUPTI] += dropped;
 }
@@ -55,7 +55,7 @@ static void take_all(struct le_recorder *recorder) {
 static void wait_for_work(struct le_recorder *recorder) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_NS;
+    until.tv_nsec += POLL_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     while (sem_timedwait(&recorder->wake, &until) != 0 && errno == EINTR)
@@ -63,14 +63,14 @@ static void wait_for_work(struct le_recorder *recorder) {
     atomic_store_explicit(&recorder->is_woken, false, memory_order_relaxed);
 }
 
-static void end(struct le_recorder *recorder) {
+static void end_part(struct le_recorder *recorder) {
     struct le_capture *capture = &recorder->capture;
     struct le_trace_captures captures = {.launches = atomic_load(&capture->captured_launches),
                                          .time_ns = atomic_load(&capture->capture_ns),
                                          .recording_ns = atomic_load(&capture->capture_recording_ns)};
     struct le_trace_end record = {.recorder_ns = atomic_load(&capture->recorder_ns)};
     if (recorder->has_cupti)
-        recorder->door.table.get_timestamp(&record.time_ns);
+        recorder->library.table.get_timestamp(&record.time_ns);
     take_all(recorder);
     le_convert_end(&recorder->convert);
     le_part_end(&recorder->writer, &captures, &record);
@@ -91,6 +91,6 @@ void *le_recorder_write(void *user) {
         wait_for_work(recorder);
         take_all(recorder);
     }
-    end(recorder);
+    end_part(recorder);
     return NULL;
 }

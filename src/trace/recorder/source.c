@@ -49,20 +49,20 @@ const char *le_sources_language(const struct le_sources *sources) {
     return sources->python.language[0] ? sources->python.language : NULL;
 }
 
-static uint32_t python_place(struct le_sources *sources, const struct le_python_frame *frame) {
+static uint32_t python_location(struct le_sources *sources, const struct le_python_frame *frame) {
     uint32_t number = le_source_table_find(sources->table, frame->key);
     if (number)
         return number;
-    struct le_source_location place;
-    le_python_describe(&sources->python, frame, &place);
-    return le_source_table_locate(sources->table, frame->key, &place);
+    struct le_source_location location;
+    le_python_describe(&sources->python, frame, &location);
+    return le_source_table_locate(sources->table, frame->key, &location);
 }
 
 /* False: the thread runs no Python. */
 static bool capture_python(struct le_sources *sources, uint32_t *source) {
     struct le_python_frame frames[LE_SOURCE_FRAMES];
     uint64_t keys[LE_SOURCE_FRAMES];
-    uint32_t places[LE_SOURCE_FRAMES];
+    uint32_t locations[LE_SOURCE_FRAMES];
     int count = le_python_frames(&sources->python, frames);
     if (!count)
         return false;
@@ -73,9 +73,9 @@ static bool capture_python(struct le_sources *sources, uint32_t *source) {
     if (*source || le_source_table_is_full(sources->table))
         return true;
     for (int k = 0; k < count; k++)
-        if (!(places[k] = python_place(sources, &frames[k])))
+        if (!(locations[k] = python_location(sources, &frames[k])))
             return true;
-    *source = le_source_table_chain(sources->table, key, places, count);
+    *source = le_source_table_chain(sources->table, key, locations, count);
     return true;
 }
 
@@ -108,35 +108,36 @@ __attribute__((noinline)) uint32_t le_sources_capture(struct le_sources *sources
 }
 
 /* An address's place; is_runtime: it says nothing of the program. */
-static uint32_t native_place(struct le_source_table *table, uintptr_t address, bool *is_runtime) {
+static uint32_t native_location(struct le_source_table *table, uintptr_t address, bool *is_runtime) {
     uint64_t key = le_source_key(LE_KEY_ADDRESS, &address, sizeof address);
     uint32_t known = le_source_table_find(table, key);
     if (!known) {
-        struct le_source_location place;
-        le_symbol_find(address, &place);
-        uint32_t number = le_source_table_locate(table, le_source_key(LE_KEY_PLACE, &address, sizeof address), &place);
-        known = number << 1 | le_symbol_is_runtime(&place.function);
+        struct le_source_location location;
+        le_symbol_find(address, &location);
+        uint32_t number =
+            le_source_table_locate(table, le_source_key(LE_KEY_LOCATION, &address, sizeof address), &location);
+        known = number << 1 | le_symbol_is_runtime(&location.function);
         le_source_table_set(table, key, known);
     }
     *is_runtime = known & 1;
     return known >> 1;
 }
 
-static void define(struct le_source_table *table, const struct le_source_deferred *deferred) {
-    uint32_t places[LE_SOURCE_ADDRESSES];
+static void define_source(struct le_source_table *table, const struct le_source_deferred *deferred) {
+    uint32_t locations[LE_SOURCE_ADDRESSES];
     int count = 0;
     for (uint32_t k = 0; k < deferred->count; k++) {
         bool is_runtime = false;
-        uint32_t number = native_place(table, deferred->addresses[k], &is_runtime);
+        uint32_t number = native_location(table, deferred->addresses[k], &is_runtime);
         if (!is_runtime || count || k + 1 == deferred->count)
-            places[count++] = number;
+            locations[count++] = number;
     }
-    le_source_table_define(table, deferred->source, places, count);
+    le_source_table_define(table, deferred->source, locations, count);
 }
 
 size_t le_sources_take(struct le_sources *sources, size_t most_bytes, const void **records) {
     struct le_source_deferred deferred;
     while (le_source_table_deferred(sources->table, &deferred))
-        define(sources->table, &deferred);
+        define_source(sources->table, &deferred);
     return le_source_table_take(sources->table, most_bytes, records);
 }

@@ -21,7 +21,7 @@ struct reader {
 };
 
 /* What holds from some instruction of the function on. */
-struct row {
+struct unwind_row {
     unsigned base_register;
     int64_t offset;
     bool is_expression; /* what lies at the frame pointer plus offset */
@@ -30,8 +30,8 @@ struct row {
     int64_t saved_offset;
 };
 
-struct rows {
-    struct row now, initial, remembered[MOST_REMEMBERED];
+struct unwind_rows {
+    struct unwind_row now, initial, remembered[MOST_REMEMBERED];
     unsigned remembered_count;
     uint64_t code_factor;
     int64_t data_factor;
@@ -104,7 +104,7 @@ static bool read_expression(struct reader block, bool is_deref, int64_t *offset)
     return block.at == block.end;
 }
 
-static void save_at(struct rows *rows, uint64_t which, int64_t offset) {
+static void save_at(struct unwind_rows *rows, uint64_t which, int64_t offset) {
     if (which == FRAME_POINTER) {
         rows->now.saved = LE_SAVED_IN_CALLER;
         rows->now.saved_offset = offset;
@@ -113,36 +113,36 @@ static void save_at(struct rows *rows, uint64_t which, int64_t offset) {
 }
 
 /* A register that is lost, or kept elsewhere. */
-static void lose(struct rows *rows, uint64_t which, bool is_undefined) {
+static void lose_register(struct unwind_rows *rows, uint64_t which, bool is_undefined) {
     if (which == FRAME_POINTER)
         rows->now.saved = LE_SAVED_UNKNOWN;
     if (which == RETURN_ADDRESS)
         *(is_undefined ? &rows->now.is_last : &rows->is_unknown) = true;
 }
 
-static void save_by_expression(struct rows *rows, uint64_t which, struct reader block) {
+static void save_by_expression(struct unwind_rows *rows, uint64_t which, struct reader block) {
     int64_t offset = 0;
     if (which == FRAME_POINTER && read_expression(block, false, &offset)) {
         rows->now.saved = LE_SAVED_IN_FRAME;
         rows->now.saved_offset = offset;
     } else
-        lose(rows, which, false);
+        lose_register(rows, which, false);
 }
 
-static void restore(struct rows *rows, uint64_t which) {
+static void restore_register(struct unwind_rows *rows, uint64_t which) {
     if (which == FRAME_POINTER) {
         rows->now.saved = rows->initial.saved;
         rows->now.saved_offset = rows->initial.saved_offset;
     }
 }
 
-static void set_base(struct rows *rows, uint64_t which, int64_t offset) {
+static void set_base(struct unwind_rows *rows, uint64_t which, int64_t offset) {
     rows->now.base_register = (unsigned)which;
     rows->now.offset = offset;
     rows->now.is_expression = false;
 }
 
-static void remember(struct rows *rows, bool is_back) {
+static void remember_or_restore(struct unwind_rows *rows, bool is_back) {
     if (!is_back && rows->remembered_count < MOST_REMEMBERED)
         rows->remembered[rows->remembered_count++] = rows->now;
     else if (is_back && rows->remembered_count > 0)
@@ -152,7 +152,7 @@ static void remember(struct rows *rows, bool is_back) {
 }
 
 /* An instruction about the base; false: it is none. */
-static bool run_base(struct rows *rows, unsigned code, struct reader *reader) {
+static bool run_base(struct unwind_rows *rows, unsigned code, struct reader *reader) {
     uint64_t which = rows->now.base_register;
     switch (code) {
     case 0x0c: /* def_cfa */
@@ -182,7 +182,7 @@ static bool run_base(struct rows *rows, unsigned code, struct reader *reader) {
 }
 
 /* An instruction about where registers are saved. */
-static void run_saved(struct rows *rows, unsigned code, struct reader *reader) {
+static void run_saved(struct unwind_rows *rows, unsigned code, struct reader *reader) {
     uint64_t which = code < 0x40 ? code == 0 || code == 0x0a || code == 0x0b ? 0 : read_unsigned(reader) : code & 63;
     switch (code < 0x40 ? code : code & 0xc0) {
     case 0x00:
@@ -196,20 +196,20 @@ static void run_saved(struct rows *rows, unsigned code, struct reader *reader) {
         break;
     case 0xc0: /* restore */
     case 0x06:
-        restore(rows, which);
+        restore_register(rows, which);
         break;
     case 0x07:
-        lose(rows, which, true);
+        lose_register(rows, which, true);
         break;
     case 0x08: /* same_value */
         if (which == FRAME_POINTER)
             rows->now.saved = LE_SAVED_SAME;
         break;
     case 0x0a:
-        remember(rows, false);
+        remember_or_restore(rows, false);
         break;
     case 0x0b:
-        remember(rows, true);
+        remember_or_restore(rows, true);
         break;
     case 0x10: /* expression */
         save_by_expression(rows, which, read_block(reader));
@@ -221,7 +221,7 @@ static void run_saved(struct rows *rows, unsigned code, struct reader *reader) {
     }
 }
 
-static void run(struct rows *rows, struct reader *reader) {
+static void run_instructions(struct unwind_rows *rows, struct reader *reader) {
     while (reader->at < reader->end && !rows->is_unknown && rows->location < rows->until) {
         unsigned code = *reader->at++;
         if ((code & 0xc0) == 0x40)
@@ -243,7 +243,7 @@ static bool open_entry(const unsigned char *at, struct reader *entry) {
 
 /* The part that functions share: sets the factors and the first row. has_data, encoding: what the function's own part
  * has. */
-static void run_common(struct rows *rows, const unsigned char *at, bool *has_data, unsigned *encoding) {
+static void run_common(struct unwind_rows *rows, const unsigned char *at, bool *has_data, unsigned *encoding) {
     struct reader entry;
     rows->is_unknown = !open_entry(at, &entry);
     if (rows->is_unknown)
@@ -269,23 +269,23 @@ static void run_common(struct rows *rows, const unsigned char *at, bool *has_dat
         else if (*letter != 'z')
             rows->is_unknown = true; /* 'S': a signal's frame */
     }
-    run(rows, &entry);
+    run_instructions(rows, &entry);
     rows->initial = rows->now;
 }
 
-static bool fits(int64_t offset, int64_t most) {
+static bool is_offset_within(int64_t offset, int64_t most) {
     return offset % 8 == 0 && offset > -most && offset < most;
 }
 
-static struct le_frame_step step_of(const struct row *row) {
+static struct le_frame_step step_of(const struct unwind_row *row) {
     struct le_frame_step step = {.saved = (uint8_t)row->saved, .offset = (int32_t)row->offset};
-    if (row->is_last || !fits(row->offset, 1 << 17))
+    if (row->is_last || !is_offset_within(row->offset, 1 << 17))
         return step;
     step.base = row->is_expression                    ? LE_FRAME_DEREF
                 : row->base_register == STACK_POINTER ? LE_FRAME_STACK
                 : row->base_register == FRAME_POINTER ? LE_FRAME_FRAME
                                                       : LE_FRAME_END;
-    if (!fits(row->saved_offset, 1 << 9))
+    if (!is_offset_within(row->saved_offset, 1 << 9))
         step.saved = LE_SAVED_UNKNOWN;
     else
         step.saved_offset = (int32_t)row->saved_offset;
@@ -303,7 +303,7 @@ struct le_frame_step le_frame_step_find(uintptr_t return_address) {
     struct reader entry;
     if (!own || !open_entry(own, &entry))
         return end;
-    struct rows rows = {.until = 1};
+    struct unwind_rows rows = {.until = 1};
     const unsigned char *back = entry.at;
     bool has_data = false;
     unsigned encoding = 0;
@@ -316,7 +316,7 @@ struct le_frame_step le_frame_step_find(uintptr_t return_address) {
         read_block(&entry);
     rows.location = (uintptr_t)bases.function;
     rows.until = return_address;
-    run(&rows, &entry);
+    run_instructions(&rows, &entry);
     return rows.is_unknown ? end : step_of(&rows.now);
 }
 

@@ -26,14 +26,14 @@ static bool is_inside(const char *path) {
     return false;
 }
 
-struct search {
+struct module_search {
     uintptr_t address;
     bool is_inside;
 };
 
 static int visit_module(struct dl_phdr_info *module, size_t size_bytes, void *data) {
     (void)size_bytes;
-    struct search *search = data;
+    struct module_search *search = data;
     for (int k = 0; k < module->dlpi_phnum; k++) {
         uintptr_t from = module->dlpi_addr + module->dlpi_phdr[k].p_vaddr;
         if (module->dlpi_phdr[k].p_type != PT_LOAD || search->address - from >= module->dlpi_phdr[k].p_memsz)
@@ -44,13 +44,13 @@ static int visit_module(struct dl_phdr_info *module, size_t size_bytes, void *da
     return 0;
 }
 
-static uint32_t pack(struct le_frame_step step, bool is_outside) {
+static uint32_t pack_step(struct le_frame_step step, bool is_outside) {
     return is_kept | (is_outside ? IS_OUTSIDE : 0) | (uint32_t)step.base << BASE_SHIFT |
            (uint32_t)step.saved << SAVED_SHIFT | (uint32_t)(step.saved_offset / 8 & 0xff) << SAVED_OFFSET_SHIFT |
            (uint32_t)(step.offset / 8 & 0x3ffff);
 }
 
-static struct le_frame_step unpack(uint32_t packed) {
+static struct le_frame_step unpack_step(uint32_t packed) {
     return (struct le_frame_step){
         .base = packed >> BASE_SHIFT & 3,
         .saved = packed >> SAVED_SHIFT & 3,
@@ -64,9 +64,9 @@ static uint32_t find_step(struct le_source_table *table, uintptr_t address) {
     uint32_t packed = le_source_table_find(table, key);
     if (packed || le_source_table_is_full(table))
         return packed;
-    struct search search = {.address = address - 1};
+    struct module_search search = {.address = address - 1};
     dl_iterate_phdr(visit_module, &search);
-    packed = pack(le_frame_step_find(address), !search.is_inside);
+    packed = pack_step(le_frame_step_find(address), !search.is_inside);
     le_source_table_set(table, key, packed);
     return packed;
 }
@@ -77,7 +77,7 @@ static uintptr_t read_stack(uintptr_t at) {
 
 /* To the caller's frame; false: there is none. */
 static bool step_out(uint32_t packed, struct le_native_frame *at) {
-    struct le_frame_step step = unpack(packed);
+    struct le_frame_step step = unpack_step(packed);
     uintptr_t base = step.base == LE_FRAME_STACK ? at->stack : at->frame;
     uintptr_t from = at->stack, stack = base + (uintptr_t)(intptr_t)step.offset;
     uintptr_t saved = (uintptr_t)(intptr_t)step.saved_offset;

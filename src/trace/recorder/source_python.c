@@ -84,7 +84,7 @@ static uint64_t frame_key(const struct le_python_layout *layout, const char *cod
         words[6] = (uint64_t)word_at(lines, layout->bytes_size);
         words[7] = words[6] >= sizeof words[7] ? (uint64_t)word_at(lines, layout->bytes_data) : 0;
     }
-    return le_source_key_of_words(LE_KEY_PLACE, words, 8);
+    return le_source_key_of_words(LE_KEY_LOCATION, words, 8);
 }
 
 /* The code that the frame runs; NULL: none of Python's. */
@@ -153,17 +153,17 @@ static void read_string(const struct le_python_layout *layout, const char *strin
 }
 
 void le_python_describe(const struct le_python *python, const struct le_python_frame *frame,
-                        struct le_source_location *place) {
+                        struct le_source_location *location) {
     const struct le_python_layout *layout = &python->layout;
     const char *lines = pointer_at(frame->code, layout->code_lines);
-    read_string(layout, pointer_at(frame->code, layout->code_name), &place->function);
-    read_string(layout, pointer_at(frame->code, layout->code_file), &place->file);
-    place->language = LE_TRACE_PYTHON;
-    place->line = 0;
+    read_string(layout, pointer_at(frame->code, layout->code_name), &location->function);
+    read_string(layout, pointer_at(frame->code, layout->code_file), &location->file);
+    location->language = LE_TRACE_PYTHON;
+    location->line = 0;
     if (is_address(lines) && word_at(lines, layout->bytes_size) >= 0) {
         struct le_line_table table = {.bytes = (const unsigned char *)lines + layout->bytes_data,
                                       .length = (size_t)word_at(lines, layout->bytes_size),
                                       .first_line = int_at(frame->code, layout->code_first_line)};
-        place->line = le_line_at(&table, layout->lines, frame->offset);
+        location->line = le_line_at(&table, layout->lines, frame->offset);
     }
 }

@@ -25,5 +25,5 @@ void le_python_find(struct le_python *python); /* in this process */
 /* The innermost frames first, at most LE_SOURCE_FRAMES. 0: this thread runs no Python. */
 int le_python_frames(const struct le_python *python, struct le_python_frame *frames);
 void le_python_describe(const struct le_python *python, const struct le_python_frame *frame,
-                        struct le_source_location *place);
+                        struct le_source_location *location);
 #endif

@@ -124,26 +124,26 @@ static void print_address(uintptr_t address, struct le_source_text *text) {
     text->length = (uint32_t)length;
 }
 
-void le_symbol_find(uintptr_t return_address, struct le_source_location *place) {
+void le_symbol_find(uintptr_t return_address, struct le_source_location *location) {
     struct module module;
     struct file file;
     uintptr_t address = return_address - 1; /* in the call */
-    place->language = LE_TRACE_NATIVE;
-    place->line = 0;
-    place->file.length = 0;
+    location->language = LE_TRACE_NATIVE;
+    location->line = 0;
+    location->file.length = 0;
     if (!find_module(address, &module)) {
-        print_address(address, &place->function);
+        print_address(address, &location->function);
         return;
     }
-    place->file.length = (uint32_t)strlen(module.path);
-    memcpy(place->file.bytes, module.path, place->file.length);
+    location->file.length = (uint32_t)strlen(module.path);
+    memcpy(location->file.bytes, module.path, location->file.length);
     bool is_found = false;
     if (open_file(module.path, &file)) {
-        is_found = find_in_file(&file, address - module.base, &place->function);
+        is_found = find_in_file(&file, address - module.base, &location->function);
         munmap((void *)file.bytes, file.size_bytes);
     }
     if (!is_found)
-        print_address(address - module.base, &place->function);
+        print_address(address - module.base, &location->function);
 }
 
 bool le_symbol_is_runtime(const struct le_source_text *function) {

@@ -32,7 +32,22 @@ static uint64_t throughput(const struct line *line) {
 /* ---- text: columns that hold what most traces have; what is longer keeps its space before it, and its line is longer
  */
 
-enum column { START, DURATION, GRID, BLOCK, REGS, SSMEM, DSMEM, SIZE, THROUGHPUT, FROM, TO, DEVICE, CONTEXT, STREAM };
+enum operation_column {
+    START,
+    DURATION,
+    GRID,
+    BLOCK,
+    REGS,
+    SSMEM,
+    DSMEM,
+    SIZE,
+    THROUGHPUT,
+    FROM,
+    TO,
+    DEVICE,
+    CONTEXT,
+    STREAM
+};
 enum { DEVICE_MOST = 80 };
 static const struct {
     const char *name, *unit;
@@ -59,12 +74,12 @@ static void put_text(struct le_output *output, const char *text, int width) {
     le_output_right(output, text, width);
 }
 
-static void put_number(struct le_output *output, enum column column, uint64_t value, int digits) {
+static void put_number(struct le_output *output, enum operation_column column, uint64_t value, int digits) {
     le_output_text(output, " ");
     le_output_fixed(output, value, digits, columns[column].width);
 }
 
-static void put_number_or_dash(struct le_output *output, enum column column, bool is_known, uint64_t value,
+static void put_number_or_dash(struct le_output *output, enum operation_column column, bool is_known, uint64_t value,
                                int digits) {
     if (is_known)
         put_number(output, column, value, digits);
@@ -223,7 +238,7 @@ static void json_line(struct le_report *report, const struct line *line, const c
 
 struct shown {
     struct le_shown names, devices, sources;
-    const int32_t *places; /* of sources */
+    const int32_t *user_sources; /* of sources */
 };
 
 static const char *shown_name(struct le_report *report, struct shown *shown, int32_t name) {
@@ -241,7 +256,7 @@ static const char *shown_device(struct le_report *report, struct shown *shown, i
 
 static const char *shown_source(struct le_report *report, struct shown *shown, int32_t call) {
     int32_t source = call == LE_NONE ? LE_NONE : report->index->calls.at[call].source;
-    source = source == LE_NONE ? LE_NONE : shown->places[source];
+    source = source == LE_NONE ? LE_NONE : shown->user_sources[source];
     const char **known = le_shown_text(report, &shown->sources, source);
     return *known ? *known : (*known = le_report_source(report, source));
 }
@@ -249,7 +264,7 @@ static const char *shown_source(struct le_report *report, struct shown *shown, i
 static void write_lines(struct le_report *report, int device_width) {
     const struct le_trace_index *index = report->index;
     struct shown *shown = LE_NEW(report->arena, struct shown);
-    shown->places = le_user_sources(index, report->arena);
+    shown->user_sources = le_user_sources(index, report->arena);
     for (int32_t k = 0; k < index->operations.count && !report->output->failed; k++) {
         struct line line = line_of(index, k);
         const char *name = shown_name(report, shown, line.operation->name);

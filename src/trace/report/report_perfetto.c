@@ -34,7 +34,7 @@ static void put_time(struct le_report *report, uint64_t time_ns) {
     le_output_json_fixed(report->output, "ts", time_ns - report->index->start_ns, 3);
 }
 
-static void times(struct le_report *report, uint64_t start_ns, uint64_t end_ns) {
+static void put_times(struct le_report *report, uint64_t start_ns, uint64_t end_ns) {
     put_time(report, start_ns);
     le_output_json_fixed(report->output, "dur", end_ns - start_ns, 3);
 }
@@ -83,7 +83,7 @@ static void name_tracks(struct le_report *report) {
 static void begin_span(struct le_report *report, const struct le_host_span *span, const char *category,
                        const char *name) {
     begin_event(report, "X", thread_process(report, span->thread), report->index->threads.at[span->thread].id);
-    times(report, span->start_ns, span->end_ns);
+    put_times(report, span->start_ns, span->end_ns);
     le_output_json_text(report->output, "cat", category);
     le_output_json_text(report->output, "name", name);
 }
@@ -202,9 +202,9 @@ static void add_ranges(struct le_report *report) {
 static void add_calls(struct le_report *report) {
     const struct le_trace_index *index = report->index;
     struct le_shown *shown = LE_NEW(report->arena, struct le_shown);
-    const int32_t *places = le_user_sources(index, report->arena);
+    const int32_t *user_sources = le_user_sources(index, report->arena);
     for (int32_t k = 0; k < index->calls.count && !report->output->failed; k++) {
-        int32_t place = index->calls.at[k].source == LE_NONE ? LE_NONE : places[index->calls.at[k].source];
+        int32_t place = index->calls.at[k].source == LE_NONE ? LE_NONE : user_sources[index->calls.at[k].source];
         const char **known = le_shown_text(report, shown, place);
         add_call(report, &index->calls.at[k], *known ? *known : (*known = le_report_source(report, place)));
         le_report_line_end(report);
@@ -234,7 +234,7 @@ static void operation_facts(struct le_report *report, const struct le_operation 
 }
 
 /* An arrow's end: from within the call to the operation's start. */
-static void arrow(struct le_report *report, const char *phase, int32_t number, uint64_t time_ns) {
+static void end_arrow_event(struct le_report *report, const char *phase, int32_t number, uint64_t time_ns) {
     put_time(report, time_ns);
     le_output_json_count(report->output, "id", (uint64_t)number + 1);
     le_output_json_text(report->output, "cat", "launch");
@@ -251,7 +251,7 @@ static void add_operation(struct le_report *report, int32_t number, const char *
     const struct le_stream *stream = &index->streams.at[operation->stream];
     uint64_t track = (uint64_t)operation->stream + 1;
     begin_event(report, "X", device_process(stream->device), track);
-    times(report, operation->start_ns, operation->end_ns);
+    put_times(report, operation->start_ns, operation->end_ns);
     le_output_json_text(report->output, "cat", kinds[operation->kind]);
     le_output_json_text(report->output, "name", name);
     operation_facts(report, operation);
@@ -260,9 +260,9 @@ static void add_operation(struct le_report *report, int32_t number, const char *
         return;
     const struct le_call *call = &index->calls.at[operation->call];
     begin_event(report, "s", thread_process(report, call->thread), index->threads.at[call->thread].id);
-    arrow(report, "s", number, call->start_ns);
+    end_arrow_event(report, "s", number, call->start_ns);
     begin_event(report, "f", device_process(stream->device), track);
-    arrow(report, "f", number, operation->start_ns);
+    end_arrow_event(report, "f", number, operation->start_ns);
 }
 
 static void add_operations(struct le_report *report) {

@@ -38,7 +38,7 @@ static char *made(const struct le_trace_index *index, leat_report report, leat_r
 
 static struct le_trace_index *scene(void) {
     struct le_made_trace trace = {0};
-    le_scene_make(&trace);
+    le_example_make(&trace);
     struct le_trace_index *index = le_made_index(&trace);
     le_made_finish(&trace);
     return index;
@@ -167,7 +167,7 @@ static void scene_is_the_kept_file(void **state) {
     assert_non_null(file);
     size_t length = fread(kept, 1, sizeof kept, file);
     fclose(file);
-    le_scene_make(&trace);
+    le_example_make(&trace);
     assert_int_equal(length, trace.file.length);
     assert_memory_equal(kept, trace.file.at, length);
     le_made_finish(&trace);
@@ -211,7 +211,7 @@ static void the_overview_has_the_figures(void **state) {
 static void the_overview_has_graphs(void **state) {
     (void)state;
     struct le_made_trace trace = {0};
-    le_scene_make(&trace);
+    le_example_make(&trace);
     for (uint32_t k = 0; k < 40; k++)
         le_made_graph(&trace, le_made_call(&trace, 4001, "cuGraphLaunch", 2800000 + 2000 * k, 1000), 7, 3,
                       2801500 + 2000 * k, 500);
@@ -371,7 +371,7 @@ static void names_are_readable(void **state) {
         {"_ZN2ns3fooEv", "ns::foo"},
         {"_ZN12_GLOBAL__N_13barEv", "(anon)::bar"},
         {"_Z3addILi4EEvPf", "add<4>"},
-        {LE_SCENE_KERNEL, "at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float> >"},
+        {LE_EXAMPLE_KERNEL, "at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float> >"},
         {"_Z99short", "_Z99short"},
         {"_Z", "_Z"},
     };

@@ -146,7 +146,7 @@ static struct le_named_time *group_of(struct grouping *groups, int32_t name) {
     return &groups->at[*of - 1];
 }
 
-static void add(struct le_named_time *group, uint64_t time_ns, uint64_t bytes) {
+static void add_time(struct le_named_time *group, uint64_t time_ns, uint64_t bytes) {
     group->count++;
     group->total_ns += time_ns;
     group->bytes += bytes;
@@ -175,7 +175,7 @@ struct le_named_times le_named_times_of_operations(const struct le_report *repor
     struct grouping groups = new_groups(report, index->operations.count);
     for (int32_t k = 0; k < index->operations.count; k++) {
         const struct le_operation *operation = &index->operations.at[k];
-        add(group_of(&groups, operation->name), operation->end_ns - operation->start_ns, operation->bytes);
+        add_time(group_of(&groups, operation->name), operation->end_ns - operation->start_ns, operation->bytes);
     }
     return sort_groups(&groups);
 }
@@ -184,7 +184,8 @@ struct le_named_times le_named_times_of_calls(const struct le_report *report) {
     const struct le_trace_index *index = report->index;
     struct grouping groups = new_groups(report, index->calls.count);
     for (int32_t k = 0; k < index->calls.count; k++)
-        add(group_of(&groups, index->calls.at[k].function), index->calls.at[k].end_ns - index->calls.at[k].start_ns, 0);
+        add_time(group_of(&groups, index->calls.at[k].function),
+                 index->calls.at[k].end_ns - index->calls.at[k].start_ns, 0);
     return sort_groups(&groups);
 }
 
@@ -192,6 +193,7 @@ struct le_named_times le_named_times_of_ranges(const struct le_report *report) {
     const struct le_trace_index *index = report->index;
     struct grouping groups = new_groups(report, index->ranges.count);
     for (int32_t k = 0; k < index->ranges.count; k++)
-        add(group_of(&groups, index->ranges.at[k].name), index->ranges.at[k].end_ns - index->ranges.at[k].start_ns, 0);
+        add_time(group_of(&groups, index->ranges.at[k].name), index->ranges.at[k].end_ns - index->ranges.at[k].start_ns,
+                 0);
     return sort_groups(&groups);
 }

@@ -4,7 +4,14 @@
 #define LE_ADVICE_H
 #include "trace/index.h"
 
-enum le_user { LE_USER_CUDA, LE_USER_CUPY, LE_USER_NUMBA, LE_USER_TORCH, LE_USER_JAX, LE_USERS };
+enum le_framework {
+    LE_FRAMEWORK_CUDA,
+    LE_FRAMEWORK_CUPY,
+    LE_FRAMEWORK_NUMBA,
+    LE_FRAMEWORK_TORCH,
+    LE_FRAMEWORK_JAX,
+    LE_FRAMEWORKS
+};
 
 enum le_advice {
 #define ADVICE(topic, cuda, cupy, numba, torch, jax) LE_ADVICE_##topic,
@@ -13,10 +20,10 @@ enum le_advice {
     LE_ADVICES
 };
 
-const char *le_advice_text(enum le_advice advice, enum le_user user);
-/* LE_USERS where nothing tells. */
-enum le_user le_user_of_path(const char *path);
-enum le_user le_user_of_kernel(const char *name);
-enum le_user le_user_of_command(const char *command);
-const char *le_user_name(enum le_user user);
+const char *le_advice_text(enum le_advice advice, enum le_framework framework);
+/* LE_FRAMEWORKS where nothing tells. */
+enum le_framework le_framework_of_path(const char *path);
+enum le_framework le_framework_of_kernel(const char *name);
+enum le_framework le_framework_of_command(const char *command);
+const char *le_framework_name(enum le_framework framework);
 #endif

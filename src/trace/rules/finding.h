@@ -9,7 +9,7 @@
 
 enum le_confidence { LE_LIKELY, LE_PLAUSIBLE, LE_HINT };
 
-enum { LE_FINDING_PLACES = 4 };
+enum { LE_FINDING_SOURCES = 4 };
 struct le_finding {
     const char *rule;     /* its name, as docs/FINDINGS.md has it: "launch-bound" */
     const char *title;    /* one line: what is the matter, with its main figures */
@@ -18,8 +18,8 @@ struct le_finding {
     uint64_t gain_ns;     /* at most; 0: none is claimed */
     enum le_confidence confidence;
     int32_t process;
-    int32_t sources[LE_FINDING_PLACES]; /* where in the program, most expensive first; LE_NONE ends them */
-    uint64_t start_ns, end_ns;          /* when; for pictures */
+    int32_t sources[LE_FINDING_SOURCES]; /* where in the program, most expensive first; LE_NONE ends them */
+    uint64_t start_ns, end_ns;           /* when; for pictures */
 };
 
 struct le_findings {

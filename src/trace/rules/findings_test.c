@@ -95,30 +95,30 @@ static void advice_is_in_the_librarys_words(void **state) {
     expect_advice("python3 app.py", "loop_multiply_fusion", NULL, "jax.device_put");
     expect_advice("python3 train_torch.py", "gemm", NULL, "pin_memory");
     for (int advice = 0; advice < LE_ADVICES; advice++)
-        for (int user = 0; user < LE_USERS; user++)
-            assert_true(strlen(le_advice_text((enum le_advice)advice, (enum le_user)user)) > 0);
+        for (int user = 0; user < LE_FRAMEWORKS; user++)
+            assert_true(strlen(le_advice_text((enum le_advice)advice, (enum le_framework)user)) > 0);
 }
 
 static void libraries_are_told_by_their_own_names(void **state) {
     (void)state;
-    assert_int_equal(le_user_of_kernel("_Z17inner_loop_kernelPf"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("my_cupy_like"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("loop_kernel"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("_Z12sensor_fusionPf"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("confusion"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("fusion_kernel"), LE_USERS);
-    assert_int_equal(le_user_of_kernel("loop_add_fusion"), LE_USER_JAX);
-    assert_int_equal(le_user_of_kernel("input_reduce_fusion_12"), LE_USER_JAX);
-    assert_int_equal(le_user_of_kernel("fusion"), LE_USER_JAX);
-    assert_int_equal(le_user_of_kernel("wrapped_add"), LE_USER_JAX);
-    assert_int_equal(le_user_of_kernel("triton_per_fused_sum_0"), LE_USER_TORCH);
-    assert_int_equal(le_user_of_command("/home/me/blowtorch/solver --steps 5"), LE_USERS);
-    assert_int_equal(le_user_of_command("/opt/torch/bin/python3 app.py"), LE_USERS);
-    assert_int_equal(le_user_of_command("python3 /home/me/blowtorch/app.py"), LE_USERS);
-    assert_int_equal(le_user_of_command("./train_torch"), LE_USERS);
-    assert_int_equal(le_user_of_command("/usr/bin/python3.12 pytorch_train.py"), LE_USER_TORCH);
-    assert_int_equal(le_user_of_command("python -m jax.tools"), LE_USER_JAX);
-    assert_int_equal(le_user_of_command(""), LE_USERS);
+    assert_int_equal(le_framework_of_kernel("_Z17inner_loop_kernelPf"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("my_cupy_like"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("loop_kernel"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("_Z12sensor_fusionPf"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("confusion"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("fusion_kernel"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_kernel("loop_add_fusion"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_kernel("input_reduce_fusion_12"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_kernel("fusion"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_kernel("wrapped_add"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_kernel("triton_per_fused_sum_0"), LE_FRAMEWORK_TORCH);
+    assert_int_equal(le_framework_of_command("/home/me/blowtorch/solver --steps 5"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_command("/opt/torch/bin/python3 app.py"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_command("python3 /home/me/blowtorch/app.py"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_command("./train_torch"), LE_FRAMEWORKS);
+    assert_int_equal(le_framework_of_command("/usr/bin/python3.12 pytorch_train.py"), LE_FRAMEWORK_TORCH);
+    assert_int_equal(le_framework_of_command("python -m jax.tools"), LE_FRAMEWORK_JAX);
+    assert_int_equal(le_framework_of_command(""), LE_FRAMEWORKS);
 }
 
 static void places_are_the_users_own(void **state) {
@@ -176,13 +176,13 @@ static void findings_are_in_order_and_repeat(void **state) {
 static void kernels_have_names_that_people_read(void **state) {
     (void)state;
     struct play *play = play_new("./app");
-    struct le_rule_input scene = {.index = &play->index, .arena = &play->arena};
-    assert_string_equal(le_kernel_name(&scene, play_text(play, "plain")), "plain");
-    assert_string_equal(le_kernel_name(&scene, play_text(play, "_Z5saxpyfPfS_")), "saxpy");
+    struct le_rule_input input = {.index = &play->index, .arena = &play->arena};
+    assert_string_equal(le_kernel_name(&input, play_text(play, "plain")), "plain");
+    assert_string_equal(le_kernel_name(&input, play_text(play, "_Z5saxpyfPfS_")), "saxpy");
     char name[200] = "";
     memset(name, 'n', 60);
     strcpy(name + 60, "\xc3\xa4rest of it");
-    const char *shown = le_kernel_name(&scene, play_text(play, name));
+    const char *shown = le_kernel_name(&input, play_text(play, name));
     assert_int_equal(strlen(shown), 63); /* 60, and no half of what comes then */
     assert_string_equal(shown + 60, "...");
     play_free(play);

@@ -6,8 +6,8 @@
 typedef int32_t key_of_position(const void *user, int32_t position);
 
 /* positions: NULL for 0, 1, ... Those whose key is LE_NONE are left out. */
-static struct le_grouped group(struct le_arena *arena, const struct le_positions *positions, int32_t keys,
-                               key_of_position *key_of, const void *user) {
+static struct le_grouped group_by_key(struct le_arena *arena, const struct le_positions *positions, int32_t keys,
+                                      key_of_position *key_of, const void *user) {
     struct le_grouped grouped = {.at = LE_NEW_ARRAY(arena, positions->count, int32_t),
                                  .first = LE_NEW_ARRAY(arena, (int64_t)keys + 2, int32_t)};
     int32_t *next = grouped.first + 1; /* while they are put in, where the next one of a key goes */
@@ -59,13 +59,13 @@ static int32_t device_of_operation(const struct le_trace_index *index, int32_t o
     return stream == LE_NONE ? LE_NONE : index->streams.at[stream].device;
 }
 
-static void tell_device(int32_t *devices, int32_t call, int32_t device) {
+static void set_device(int32_t *devices, int32_t call, int32_t device) {
     if (call != LE_NONE && devices[call] == LE_NONE)
         devices[call] = device;
 }
 
 /* From the end each thread's first device is known when its first call is reached. */
-static void follow_threads(const struct le_trace_index *index, int32_t *devices, struct le_arena *arena) {
+static void set_devices_by_thread(const struct le_trace_index *index, int32_t *devices, struct le_arena *arena) {
     int32_t *current = LE_NEW_ARRAY(arena, index->threads.count, int32_t);
     for (int32_t k = 0; k < index->threads.count; k++)
         current[k] = LE_NONE;
@@ -86,10 +86,10 @@ static int32_t *find_devices_of_calls(const struct le_trace_index *index, struct
     for (int32_t k = 0; k < index->calls.count; k++)
         devices[k] = device_of_operation(index, index->calls.at[k].operation);
     for (int32_t k = 0; k < index->waits.count; k++)
-        tell_device(devices, index->waits.at[k].call, index->waits.at[k].device);
+        set_device(devices, index->waits.at[k].call, index->waits.at[k].device);
     for (int32_t k = 0; k < index->memory.count; k++)
-        tell_device(devices, index->memory.at[k].call, index->memory.at[k].device);
-    follow_threads(index, devices, arena);
+        set_device(devices, index->memory.at[k].call, index->memory.at[k].device);
+    set_devices_by_thread(index, devices, arena);
     return devices;
 }
 
@@ -98,9 +98,9 @@ void le_owners_find(struct le_owners *owners, const struct le_trace_index *index
     struct le_positions operations = {.count = index->operations.count}, calls = {.count = index->calls.count},
                         overheads = {.count = index->overheads.count};
     *owners = (struct le_owners){.index = index};
-    owners->operations = group(arena, &operations, processes, process_of_operation, index);
-    owners->calls = group(arena, &calls, processes, process_of_call, index);
-    owners->overheads = group(arena, &overheads, processes, process_of_overhead, index);
+    owners->operations = group_by_key(arena, &operations, processes, process_of_operation, index);
+    owners->calls = group_by_key(arena, &calls, processes, process_of_call, index);
+    owners->overheads = group_by_key(arena, &overheads, processes, process_of_overhead, index);
     if (index->devices.count > 1)
         owners->devices_of_calls = find_devices_of_calls(index, arena);
 }
@@ -149,7 +149,7 @@ struct le_device_parts le_device_parts_of(const struct le_owners *owners, int32_
     if (parts.count < 2)
         return parts;
     struct numbering numbering = {.owners = owners, .parts = numbers};
-    parts.operations = group(arena, &operations, parts.count, part_of_operation, &numbering);
-    parts.calls = group(arena, &calls, parts.count, part_of_call, &numbering);
+    parts.operations = group_by_key(arena, &operations, parts.count, part_of_operation, &numbering);
+    parts.calls = group_by_key(arena, &calls, parts.count, part_of_call, &numbering);
     return parts;
 }
