@@ -13,16 +13,16 @@ struct run {
 
 /* ---- before any input is read */
 
-static int want_outputs(struct run *bar) {
-    const struct le_cli_line *line = &bar->session.line;
+static int want_outputs(struct run *run) {
+    const struct le_cli_line *line = &run->session.line;
     for (size_t k = 0; k < line->output_count; k++) {
         bool seen = false;
         for (size_t other = 0; other < k; other++)
             seen |= strcmp(line->outputs[other].name, line->outputs[k].name) == 0;
         if (seen)
             continue;
-        leat_status status = leat_call_want(bar->session.call, line->outputs[k].name, NULL);
-        int code = le_cli_failed(bar->session.cli, status);
+        leat_status status = leat_call_want(run->session.call, line->outputs[k].name, NULL);
+        int code = le_cli_failed(run->session.cli, status);
         if (code)
             return status == LEAT_INVALID ? LE_EXIT_PROGRAM : code; /* the program has no such name */
     }
@@ -31,27 +31,27 @@ static int want_outputs(struct run *bar) {
 
 /* ---- the runs */
 
-static int run_once(struct run *bar) {
+static int run_once(struct run *run) {
     leat_ticket ticket = {0};
     uint64_t start_ns = le_cli_clock_ns();
-    leat_status status = leat_call_run(bar->session.call, NULL, &ticket);
+    leat_status status = leat_call_run(run->session.call, NULL, &ticket);
     if (!status)
-        status = leat_ticket_wait(bar->session.cli->ctx, ticket);
+        status = leat_ticket_wait(run->session.cli->ctx, ticket);
     uint64_t end_ns = le_cli_clock_ns();
     if (status)
-        return le_cli_failed(bar->session.cli, status);
-    bar->outcome.times_ns[bar->outcome.count++] = end_ns - start_ns;
+        return le_cli_failed(run->session.cli, status);
+    run->outcome.times_ns[run->outcome.count++] = end_ns - start_ns;
     return LE_EXIT_OK;
 }
 
 /* Inputs are never overwritten by a run whose results are new arrays: each run starts from the inputs as they were
  * read. */
-static int run_all(struct run *bar) {
-    uint64_t repeat = bar->session.line.repeat;
-    int code = le_cli_outcome_start(&bar->outcome, bar->session.cli, repeat);
+static int run_all(struct run *run) {
+    uint64_t repeat = run->session.line.repeat;
+    int code = le_cli_outcome_start(&run->outcome, run->session.cli, repeat);
     for (uint64_t k = 0; k < repeat && !code; k++) {
-        le_cli_progress_set(bar->session.cli, "running", k, repeat > 1 ? repeat : 0);
-        code = run_once(bar);
+        le_cli_progress_set(run->session.cli, "running", k, repeat > 1 ? repeat : 0);
+        code = run_once(run);
     }
     return code;
 }
@@ -64,12 +64,12 @@ struct results {
     size_t count;
 };
 
-static int name_defaults(struct run *bar, struct results *results) {
-    struct le_cli *cli = bar->session.cli;
+static int name_defaults(struct run *run, struct results *results) {
+    struct le_cli *cli = run->session.cli;
     int code = LE_EXIT_OK;
     for (size_t k = 0; k < results->count && !code; k++) {
         const char *name = NULL;
-        code = le_cli_failed(cli, leat_call_result_name(bar->session.call, k, &name));
+        code = le_cli_failed(cli, leat_call_result_name(run->session.call, k, &name));
         results->outputs[k].name = code ? NULL : strdup(name);
         if (!code && !results->outputs[k].name)
             code = le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
@@ -77,80 +77,80 @@ static int name_defaults(struct run *bar, struct results *results) {
     return code;
 }
 
-static int take_results(struct run *bar, struct results *results) {
-    const struct le_cli_line *line = &bar->session.line;
-    struct le_cli *cli = bar->session.cli;
+static int take_results(struct run *run, struct results *results) {
+    const struct le_cli_line *line = &run->session.line;
+    struct le_cli *cli = run->session.cli;
     bool defaults = line->output_count == 0;
     int code = LE_EXIT_OK;
     results->count = line->output_count;
     if (defaults)
-        code = le_cli_failed(cli, leat_call_result_count(bar->session.call, &results->count));
+        code = le_cli_failed(cli, leat_call_result_count(run->session.call, &results->count));
     results->outputs = calloc(results->count + 1, sizeof *results->outputs);
     results->arrays = calloc(results->count + 1, sizeof(leat_array *));
     if (!code && (!results->outputs || !results->arrays))
         code = le_cli_fail(cli, LEAT_OUT_OF_MEMORY, "out of memory");
     if (!code && defaults)
-        code = name_defaults(bar, results);
+        code = name_defaults(run, results);
     else if (!code)
         memcpy(results->outputs, line->outputs, results->count * sizeof *results->outputs);
     for (size_t k = 0; k < results->count && !code; k++)
-        code = le_cli_failed(cli, leat_call_result(bar->session.call, results->outputs[k].name, &results->arrays[k]));
+        code = le_cli_failed(cli, leat_call_result(run->session.call, results->outputs[k].name, &results->arrays[k]));
     return code;
 }
 
-static void free_results(const struct run *bar, struct results *results) {
+static void free_results(const struct run *run, struct results *results) {
     for (size_t k = 0; results->arrays && k < results->count; k++)
         leat_array_free(results->arrays[k]);
-    for (size_t k = 0; results->outputs && k < results->count && bar->session.line.output_count == 0; k++)
+    for (size_t k = 0; results->outputs && k < results->count && run->session.line.output_count == 0; k++)
         free(results->outputs[k].name);
     free(results->outputs);
     free(results->arrays);
 }
 
-static int deliver_all(struct run *bar) {
+static int deliver_all(struct run *run) {
     struct results results = {0};
-    int code = take_results(bar, &results);
+    int code = take_results(run, &results);
     if (!code)
-        code = le_cli_deliver(&bar->outcome, results.outputs, results.arrays, results.count, &bar->session.line);
-    free_results(bar, &results);
+        code = le_cli_deliver(&run->outcome, results.outputs, results.arrays, results.count, &run->session.line);
+    free_results(run, &results);
     return code;
 }
 
-static int run_steps(struct run *bar) {
-    struct le_cli_session *session = &bar->session;
+static int run_steps(struct run *run) {
+    struct le_cli_session *session = &run->session;
     int code = le_cli_session_open(session);
     if (!code)
         code = le_cli_session_compile(session);
     if (!code)
-        code = want_outputs(bar);
+        code = want_outputs(run);
     if (!code)
-        code = le_cli_check_files(bar->session.cli, &bar->session.line);
+        code = le_cli_check_files(run->session.cli, &run->session.line);
     if (!code)
         code = le_cli_session_bind(session);
     if (!code)
-        code = run_all(bar);
+        code = run_all(run);
     if (!code)
-        code = deliver_all(bar);
+        code = deliver_all(run);
     return code;
 }
 
 int le_command_run(struct le_cli *cli, int argc, char **argv) {
-    struct run bar = {.session = {.cli = cli}, .outcome = {.cli = cli}};
+    struct run run = {.session = {.cli = cli}, .outcome = {.cli = cli}};
     unsigned accepts = LE_ACCEPTS_PROGRAM | LE_ACCEPTS_BINDINGS | LE_ACCEPTS_RUN | LE_ACCEPTS_MACHINE;
-    int code = le_cli_line_parse(cli, accepts, argc, argv, &bar.session.line);
-    if (!code && bar.session.line.help) {
+    int code = le_cli_line_parse(cli, accepts, argc, argv, &run.session.line);
+    if (!code && run.session.line.help) {
         le_cli_help("run");
     } else {
         if (!code)
-            code = run_steps(&bar);
+            code = run_steps(&run);
         if (cli->ctx)
             le_cli_cost_begin(cli, LEAT_COST_OTHER, "giving memory back");
-        le_cli_session_free(&bar.session);
+        le_cli_session_free(&run.session);
         if (cli->ctx)
             le_cli_cost_end(cli, 0);
-        le_cli_report(&bar.outcome, code);
+        le_cli_report(&run.outcome, code);
     }
-    le_cli_outcome_free(&bar.outcome);
-    le_cli_line_free(&bar.session.line);
+    le_cli_outcome_free(&run.outcome);
+    le_cli_line_free(&run.session.line);
     return code;
 }

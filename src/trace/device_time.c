@@ -1,5 +1,5 @@
-/* See device_time.h. One walk over operations, calls, compilations and what was recorded at once, all sorted by start;
- * what is open is in a heap by its end. */
+/* See device_time.h. A single sweep over operations, calls, compilations and recorded periods, each sorted by start.
+ * The open ones are in a heap ordered by end. */
 #include "trace/device_time.h"
 #include "base/status.h"
 #include <stdlib.h>
@@ -43,9 +43,9 @@ enum le_host_state le_host_state_of(enum le_call_kind kind) {
 
 /* ---- the walk */
 
-enum { KERNELS = LE_HOST_STATES, COPIES, RECORDED, STATES }; /* more than the host's own states, after these */
+enum { KERNELS = LE_HOST_STATES, COPIES, RECORDED, STATES }; /* further states, after the host's */
 
-/* When one process was recorded. */
+/* A period in which one process was recorded. */
 struct recorded_period {
     uint64_t start_ns, end_ns;
 };
@@ -58,16 +58,16 @@ struct time_walk {
     const struct le_trace_index *index;
     struct le_arena *arena;
     int32_t device;
-    bool *uses; /* of each process */
+    bool *uses; /* by process: whether it uses the device */
     struct {
         struct recorded_period *at;
         int count, capacity;
-    } recorded;                                        /* of all that use the device, by start */
-    int32_t operation, call, overhead, jit, recording; /* the next of each */
+    } recorded;                                        /* of all processes that use the device, sorted by start */
+    int32_t operation, call, overhead, jit, recording; /* the next one in each table */
     struct {
         struct open_span *at;
         int count, capacity;
-    } heap; /* the one that ends first is first */
+    } heap; /* the one that ends first is at the top */
     int64_t open[STATES];
 };
 
@@ -103,7 +103,7 @@ static bool is_compiling(const struct le_host_span *overhead) {
     return overhead->kind == LE_TRACE_OVERHEAD_COMPILER || overhead->kind == LE_TRACE_OVERHEAD_LAZY_LOADING;
 }
 
-/* Passes over what is not of this device. */
+/* Skips entries of other devices. */
 static void skip_others(struct time_walk *walk) {
     const struct le_trace_index *index = walk->index;
     while (walk->operation < index->operations.count &&
@@ -118,7 +118,7 @@ static void skip_others(struct time_walk *walk) {
         walk->jit++;
 }
 
-/* The next thing that starts, if that is before *start. */
+/* Chooses this entry as the next to start, if it starts before *start. */
 static void consider_start(uint64_t start_ns, uint64_t end_ns, int state, int32_t *cursor, uint64_t *start,
                            struct open_span *span, int32_t **chosen) {
     if (start_ns >= *start)
@@ -128,7 +128,7 @@ static void consider_start(uint64_t start_ns, uint64_t end_ns, int state, int32_
     *chosen = cursor;
 }
 
-/* Its start and what it is; NULL: nothing starts any more. The cursor is to be moved once it is taken. */
+/* Finds the next entry to start, and returns its cursor, which the caller advances; NULL: there is none. */
 static int32_t *next_start(struct time_walk *walk, uint64_t *start, struct open_span *span) {
     const struct le_trace_index *index = walk->index;
     int32_t *chosen = NULL;
@@ -192,7 +192,7 @@ static int compare_recorded(const void *a_, const void *b_) {
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* From the process' start to its end, but for its pauses. */
+/* A process is recorded from its start to its end, except in its pauses. */
 static void find_recorded_periods(struct time_walk *walk) {
     const struct le_trace_index *index = walk->index;
     uint64_t *since = LE_NEW_ARRAY(walk->arena, index->processes.count, uint64_t);

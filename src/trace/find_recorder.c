@@ -1,4 +1,4 @@
-/* See record_command.h. */
+/* See record_command.h. Finds libleat_trace.so. */
 #include "trace/record_command.h"
 #include <dlfcn.h>
 #include <limits.h>
@@ -10,11 +10,11 @@
 #define RECORDER "libleat_trace.so"
 
 static bool try_path(const char *path, char found[LE_RECORDER_PATH_BYTES]) {
-    _Static_assert(LE_RECORDER_PATH_BYTES >= PATH_MAX, "what realpath writes");
+    _Static_assert(LE_RECORDER_PATH_BYTES >= PATH_MAX, "realpath writes up to PATH_MAX bytes");
     return realpath(path, found) && access(found, R_OK) == 0;
 }
 
-/* The library's or, linked to it, the command's own folder. */
+/* The folder of the library; if it is linked statically, that of the command. */
 static bool own_folder(char folder[LE_RECORDER_PATH_BYTES]) {
     static const char here;
     Dl_info info;

@@ -1,4 +1,5 @@
-/* See record_command.h. A part is copied as it is: what is torn off at its end is the reader's to find. */
+/* See record_command.h. Parts are copied as they are. The reader finds records that are missing at the end of a part.
+ */
 #include "base/file_out.h"
 #include "base/memory.h"
 #include "trace/block_file.h"
@@ -15,7 +16,7 @@
 
 enum { COPY_BYTES = 1 << 20 };
 
-/* ---- what a part says of itself, in its first block */
+/* ---- the process and notes in the first block of a part */
 
 static const struct le_trace_record *next_record(const struct le_trace_blocks *file, uint32_t *at) {
     const struct le_trace_record *record = (const void *)(file->records + *at);
@@ -60,9 +61,9 @@ static void note_part(const char *path, leat_trace_outcome *outcome) {
     le_trace_blocks_close(&file);
 }
 
-/* ---- what a part says at its end */
+/* ---- the captures at the end of a part */
 
-/* Adds what the processes did while they captured graphs, by the last two records of a part. */
+/* Adds what the process did while it captured graphs, from the last two records of its part. */
 static void add_captures(const char *path, struct le_trace_captures *sum) {
     struct {
         struct le_trace_record head;
@@ -84,7 +85,7 @@ static void add_captures(const char *path, struct le_trace_captures *sum) {
     sum->recording_ns += tail.captures.recording_ns;
 }
 
-/* More than half of the time was spent on recording. */
+/* Adds a note if recording took more than half of the time. */
 static void note_captures(const struct le_trace_captures *captures, leat_trace_outcome *outcome) {
     enum { LEAST_LAUNCHES = 1000 };
     if (captures->launches >= LEAST_LAUNCHES && captures->recording_ns > captures->time_ns / 2)
@@ -116,7 +117,7 @@ static leat_status append_part(struct le_file_out *out, const char *path, char *
     return status;
 }
 
-/* The folder's parts by name, which is by when they began. */
+/* The names of the folder's parts. Their order is that in which they began. */
 struct part_names {
     struct part_name {
         char name[64];

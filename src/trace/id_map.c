@@ -1,5 +1,6 @@
-/* See id_map.h. A number is near once as many as a fourth of those below it are, so that what is near is a fourth full
- * at least; a number that was put before that stays in its slot, too, where nobody looks for it again. */
+/* See id_map.h. An ID goes into the flat array if at least a quarter of the IDs below it are there, so the array stays
+ * at least a quarter full. An ID that was hashed before keeps its slot, which is no longer read once the ID is in the
+ * flat array. */
 #include "trace/id_map.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -11,7 +12,7 @@ static bool is_full(const struct le_id_map *map) {
     return 4 * map->count >= 3 * map->capacity;
 }
 
-/* Its slot, or the free one where it would go. */
+/* The ID's slot, or the free slot where it would go. */
 static int64_t find_slot(const struct le_id_map *map, uint64_t id) {
     uint64_t mask = (uint64_t)map->capacity - 1, at = le_hash(&id, sizeof id, 0) & mask;
     while (map->positions[at] != LE_NONE && map->ids[at] != id)

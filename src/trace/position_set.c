@@ -1,4 +1,4 @@
-/* See position_set.h. Open addressing, three quarters full at most. */
+/* See position_set.h. Open addressing; the table is at most three quarters full. */
 #include "trace/position_set.h"
 #include "base/memory.h"
 #include "trace/index.h"

@@ -1,11 +1,11 @@
-/* Once a part is read: its calls are sorted and those inside of others dropped, its operations sorted, and whatever had
- * a correlation gets the position of its call. After the last part, whole tables are sorted, and positions follow. */
+/* Links a part after it is read: sorts its calls, drops calls inside other calls, sorts its operations, and replaces
+ * correlations with positions of calls. After the last part, sorts the whole tables and updates the positions. */
 #include "base/memory.h"
 #include "trace/trace_reader.h"
 #include "trace/sort_start.h"
 #include <string.h>
 
-/* What stands in every table's rows first. */
+/* The first fields of the rows of every table. */
 struct row_times {
     uint64_t start_ns, end_ns;
 };
@@ -25,13 +25,13 @@ static void sort_keys(struct le_reader *reader, struct le_sort_key *keys, int32_
     le_reader_fail(reader, le_fail_out_of_memory((size_t)count * sizeof *keys));
 }
 
-/* Of rows that start together the longer comes first. */
+/* Among rows that start together, the longer one comes first. */
 static uint32_t shorter_last(const struct row_times *times) {
     uint64_t duration_ns = times->end_ns - times->start_ns;
     return UINT32_MAX / 2 - (duration_ns < UINT32_MAX / 2 ? (uint32_t)duration_ns : UINT32_MAX / 2);
 }
 
-/* Sorts rows by their times. where: NULL, or count positions, that each row's new place is written to. */
+/* Sorts rows by their times. new_positions: NULL, or set to each row's new position. */
 static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t size_bytes, int32_t *new_positions) {
     struct le_sort_key *keys = new_keys(reader, count);
     for (int32_t k = 0; k < count; k++) {
@@ -48,7 +48,7 @@ static void sort_rows(struct le_reader *reader, void *at, int32_t count, size_t 
 
 /* ---- calls */
 
-/* Runtime calls before driver calls of the same times, which are inside of them. */
+/* A runtime call comes before a driver call with the same times, which is inside it. */
 static void sort_calls(struct le_reader *reader, struct le_call *calls, int32_t count) {
     struct le_sort_key *keys = new_keys(reader, count);
     for (int32_t k = 0; k < count; k++) {
@@ -67,15 +67,16 @@ static bool is_inside(const struct le_call *outer, const struct le_call *call) {
     return call->end_ns <= outer->end_ns && (call->start_ns < outer->end_ns || may_be);
 }
 
-/* Drops calls that are inside of others of their thread, and gives correlations (keys) with the positions of the
- * outermost calls, sorted by correlation; equal ones: the first made comes first. */
+/* Drops calls that are inside other calls of their thread. Returns keys from correlations to positions of the outermost
+ * calls, sorted by correlation, then by start. */
 static struct le_sort_key *keep_outermost_calls(struct le_reader *reader, int32_t *key_count) {
     struct le_trace_index *index = reader->index;
     int32_t first = reader->part.first_call, count = index->calls.count - first, kept = first;
     if (count > 0)
         sort_calls(reader, index->calls.at + first, count);
     struct le_sort_key *keys = new_keys(reader, count);
-    int32_t *open = le_alloc_zero((size_t)index->threads.count + 1, sizeof *open); /* a thread's last call, plus one */
+    int32_t *open = le_alloc_zero((size_t)index->threads.count + 1,
+                                  sizeof *open); /* by thread: the position of its last call, plus one */
     if (!open) {
         le_free(keys);
         le_reader_fail(reader, le_fail_out_of_memory(((size_t)index->threads.count + 1) * sizeof *open));
@@ -101,10 +102,10 @@ static struct le_sort_key *keep_outermost_calls(struct le_reader *reader, int32_
 
 struct lookup {
     const struct le_sort_key *keys;
-    int32_t count, hint; /* hint: where the last one was; the next is near */
+    int32_t count, hint; /* hint: the result of the last lookup; the next one is usually near */
 };
 
-/* The first key of low..high that is not below correlation. */
+/* The first key in low..high that is not less than the correlation. */
 static int32_t first_from(const struct lookup *lookup, int64_t low, int64_t high, uint32_t correlation) {
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -137,10 +138,10 @@ static int32_t call_of(struct lookup *lookup, uint32_t correlation) {
     return lookup->keys[found].key == correlation ? (int32_t)lookup->keys[found].index : LE_NONE;
 }
 
-/* The part's pauses, sorted, as far as times that are asked for have come. */
+/* An iteration over the part's sorted pauses, for times that are asked for in order. */
 struct pause_walk {
     int32_t next;
-    uint64_t end_ns; /* of the longest that began */
+    uint64_t end_ns; /* the latest end of the pauses that have begun */
 };
 
 static int32_t device_of_context(const struct le_reader_part *part, uint32_t context) {
@@ -148,7 +149,7 @@ static int32_t device_of_context(const struct le_reader_part *part, uint32_t con
     return position == LE_NONE ? LE_NONE : le_id_map_get(&part->devices, part->context_list.at[position].device);
 }
 
-/* Not while anything was recorded; times are asked for in order. */
+/* Whether nothing was being recorded at this time. Times must be asked for in order. */
 static bool is_unrecorded(const struct le_reader *reader, struct pause_walk *walk, uint64_t time_ns) {
     const struct le_reader_part *part = &reader->part;
     for (; walk->next < reader->index->pauses.count; walk->next++) {
@@ -160,7 +161,8 @@ static bool is_unrecorded(const struct le_reader *reader, struct pause_walk *wal
     return time_ns < part->on_ns || (part->off_ns && time_ns >= part->off_ns) || time_ns < walk->end_ns;
 }
 
-/* Where the program makes graphs, devices' work is told in pauses, too: that no call is known of. */
+/* Drops work that was done in pauses. If the program makes graphs, CUPTI records the work of devices in pauses, too,
+ * but not the calls. */
 static void drop_unrecorded(struct le_reader *reader, int32_t first, struct lookup *lookup) {
     struct le_trace_index *index = reader->index;
     int32_t kept = first;
@@ -177,7 +179,8 @@ static void drop_unrecorded(struct le_reader *reader, int32_t first, struct look
 }
 
 static void link_operations(struct le_trace_index *index, int32_t first, struct lookup *lookup) {
-    for (int32_t k = index->operations.count - 1; k >= first; k--) { /* backwards: the first one stays */
+    for (int32_t k = index->operations.count - 1; k >= first;
+         k--) { /* backwards, so that a call refers to its first operation */
         struct le_operation *operation = &index->operations.at[k];
         operation->call = call_of(lookup, (uint32_t)operation->call);
         if (operation->call != LE_NONE)
@@ -224,7 +227,7 @@ static void find_uses(struct le_reader *reader) {
         add_use(reader, reader->index->streams.at[k].device);
 }
 
-/* Contexts may be told after what runs in their streams. */
+/* Contexts may be recorded after the work in their streams. */
 static void describe_streams(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     for (int32_t k = reader->part.first_stream; k < index->streams.count; k++) {
@@ -267,7 +270,7 @@ static void update_position(int32_t *position, const int32_t *new_positions) {
         *position = new_positions[*position];
 }
 
-/* Parts are sorted each; together they are not. */
+/* Each part is sorted, but the tables of all parts together are not. */
 static void sort_parts(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     int32_t calls = index->calls.count, operations = index->operations.count;
@@ -288,7 +291,7 @@ static void sort_parts(struct le_reader *reader) {
         update_position(&index->memory.at[k].call, calls_to);
 }
 
-/* They have no end: those of one time stay as they came. */
+/* Memory events have no end; those with the same time keep their order. */
 static void sort_memory(struct le_reader *reader) {
     struct le_trace_index *index = reader->index;
     struct le_sort_key *keys = new_keys(reader, index->memory.count);

@@ -1,13 +1,13 @@
-/* A part's records into the index's tables: one small function for each kind. Nothing in a record is believed: numbers
- * that name nothing become LE_NONE or a new entry, a time before its start is the start. Correlations wait for
- * read_link.c. */
+/* Adds a part's records to the index's tables, with one small function for each kind of record. Nothing in a record is
+ * trusted: unknown numbers become LE_NONE or a new entry, and an end before its start becomes the start. read_link.c
+ * resolves correlations. */
 #include "base/memory.h"
 #include "trace/call_kinds.h"
 #include "trace/trace_reader.h"
 #include <string.h>
 
 enum { DEVICES_MOST = 1024 };
-/* Later than this is no time: 2^62 ns are a hundred and forty years. */
+/* Later times are invalid: 2^62 ns are a hundred and forty years. */
 #define TIME_MOST ((uint64_t)1 << 62)
 
 /* ---- times */
@@ -16,7 +16,7 @@ static struct le_process *process_of(struct le_reader *reader) {
     return &reader->index->processes.at[reader->part.process];
 }
 
-/* On the clock that all parts share; 0 stays "not known". */
+/* Converts a time to the clock that all parts share. 0 (unknown) stays 0. */
 static uint64_t shared_time(struct le_reader *reader, uint64_t time_ns) {
     int64_t offset = process_of(reader)->unix_offset_ns;
     if (time_ns == 0 || time_ns > TIME_MOST)
@@ -35,7 +35,7 @@ void le_reader_extend(struct le_reader *reader, uint64_t start_ns, uint64_t end_
         part->end_ns = end_ns;
 }
 
-/* Sets both, in order; false, and the record counted, where they are not known. */
+/* Sets both times, in order. If they are unknown, counts the record and returns false. */
 static bool set_times(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start, uint64_t *end) {
     *start = shared_time(reader, start_ns);
     *end = shared_time(reader, end_ns);
@@ -48,7 +48,7 @@ static bool set_times(struct le_reader *reader, uint64_t start_ns, uint64_t end_
     return true;
 }
 
-/* The same; the part lasts at least so long. */
+/* The same, and extends the part's times. */
 static bool set_times_and_extend(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint64_t *start,
                                  uint64_t *end) {
     bool done = set_times(reader, start_ns, end_ns, start, end);
@@ -110,12 +110,12 @@ static int32_t stream_on(struct le_reader *reader, uint32_t device, uint32_t con
     if (stream->device != LE_NONE)
         return position;
     stream->device = device_of(reader, device);
-    if (le_id_map_get(&reader->part.contexts, context) == LE_NONE) /* not told: this is what is known of it */
+    if (le_id_map_get(&reader->part.contexts, context) == LE_NONE) /* not recorded: this is all that is known of it */
         add_context(reader, context, device, LE_TRACE_NO_STREAM);
     return position;
 }
 
-/* Equal shapes are one. */
+/* Equal shapes share one position. */
 static int32_t shape_of(struct le_reader *reader, const struct le_shape *shape) {
     struct le_trace_index *index = reader->index;
     uint32_t hash = (uint32_t)le_hash(shape, sizeof *shape, 0);
@@ -129,7 +129,7 @@ static int32_t shape_of(struct le_reader *reader, const struct le_shape *shape) 
     return position;
 }
 
-/* ---- who and where */
+/* ---- processes, devices, streams, threads, sources */
 
 static void read_string(struct le_reader *reader, const void *record, size_t size_bytes) {
     const struct le_trace_string *string = record;
@@ -157,14 +157,14 @@ static bool has_uuid(const struct le_trace_device *device) {
     return memcmp(device->uuid, none, sizeof none) != 0;
 }
 
-/* In traces of before, where no UUID is told: what is alike in everything. */
+/* In older traces, which have no UUIDs, devices are the same if all their properties are equal. */
 static bool is_same_device(const struct le_trace_device *a, const struct le_trace_device *b) {
     if (has_uuid(a) && has_uuid(b))
         return memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
     return memcmp(a, b, offsetof(struct le_trace_device, uuid)) == 0;
 }
 
-/* One that was known by its number alone is told now; one that another process has told is the same. */
+/* Describes a device that was known only by its number. A device that another process has described is the same. */
 static void read_device(struct le_reader *reader, const void *record, size_t size_bytes) {
     struct le_trace_device device = {0};
     struct le_trace_index *index = reader->index;
@@ -309,7 +309,7 @@ static void read_memory(struct le_reader *reader, const void *record, size_t siz
     *LE_READER_PUSH(reader, &reader->index->memory) = event;
 }
 
-/* false: without times. */
+/* False: the record has no times. */
 static bool read_span(struct le_reader *reader, uint64_t start_ns, uint64_t end_ns, uint32_t thread,
                       struct le_host_span *span) {
     *span = (struct le_host_span){0};
@@ -344,7 +344,7 @@ static void read_range(struct le_reader *reader, const void *record, size_t size
     const struct le_trace_range *recorded = record;
     struct le_host_span span;
     (void)size_bytes;
-    bool is_open = recorded->end_ns == 0; /* until the part's end, which is not known yet */
+    bool is_open = recorded->end_ns == 0; /* until the end of the part, which is not known yet */
     if (!read_span(reader, recorded->start_ns, is_open ? recorded->start_ns : recorded->end_ns, recorded->thread,
                    &span))
         return;
@@ -493,7 +493,7 @@ static void read_end(struct le_reader *reader, const void *record, size_t size_b
         le_reader_extend(reader, time_ns, time_ns);
 }
 
-/* ---- all of them */
+/* ---- the table of kinds */
 
 static const struct {
     size_t size_bytes;

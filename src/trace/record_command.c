@@ -12,7 +12,7 @@ extern char **environ;
 
 enum { VARIABLES = 7, VARIABLE_BYTES = PATH_MAX + 64 };
 
-/* ---- the command's environment: ours, and what the recorder wants */
+/* ---- the command's environment: this process's variables, and those for the recorder */
 
 struct command_environment {
     char text[VARIABLES][VARIABLE_BYTES];
@@ -67,7 +67,7 @@ static leat_status make_environment(struct command_environment *environment, con
 
 /* ---- the whole */
 
-/* A folder of this trace's own, beside it. */
+/* Makes a folder for this trace's parts, beside it. */
 static leat_status make_folder(const char *file, char folder[PATH_MAX]) {
     char here[PATH_MAX];
     bool is_absolute = file[0] == '/';

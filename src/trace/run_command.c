@@ -1,6 +1,6 @@
-/* Runs a command on the caller's terminal and waits for it; see record_command.h. base/process.h captures output
- * instead. This thread waits for signals, without handlers: a terminal's Ctrl-C reaches the command directly, and
- * signals that are sent to this process are passed on. */
+/* Runs a command on the caller's terminal and waits for it; see record_command.h. (base/process.h captures output
+ * instead.) This thread waits for signals without handlers. Ctrl-C in the terminal reaches the command directly;
+ * signals that are sent to this process are forwarded to the command. */
 #include "trace/record_command.h"
 #include "base/process.h"
 #include <errno.h>
@@ -18,8 +18,8 @@ static bool has_handler(int number) {
     return sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL;
 }
 
-/* The command's end, and what would end this process; but not what tells of this process' own mistakes and limits, what
- * stops it or would not end it, and what the caller handles itself. */
+/* The signals to wait for: SIGCHLD, and those that would end this process. Left out are signals for this process's own
+ * errors and limits, signals that stop it or are ignored by default, and signals that the caller handles. */
 static void make_signals(sigset_t *signals) {
     static const int others[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTRAP, SIGSYS,  SIGXCPU,
                                  SIGXFSZ, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
@@ -31,14 +31,14 @@ static void make_signals(sigset_t *signals) {
             sigdelset(signals, number);
 }
 
-/* A terminal's signals come from the system, and have reached the whole group. */
+/* Signals from the terminal come from the kernel, and have reached the whole process group already. */
 static void pass_on(pid_t child, const siginfo_t *info) {
     bool from_terminal = (info->si_signo == SIGINT || info->si_signo == SIGQUIT) && info->si_code == SI_KERNEL;
     if (info->si_signo != SIGCHLD && !from_terminal)
         kill(child, info->si_signo);
 }
 
-/* A caller that ignores its children's ends would not get the command's. */
+/* If the caller ignores SIGCHLD, the command's exit status would be lost. Returns whether it was ignored. */
 static bool unignore_child_signal(struct sigaction *before) {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, NULL, before);
@@ -53,12 +53,12 @@ static bool unignore_child_signal(struct sigaction *before) {
 struct command_start {
     const char *const *command;
     char **variables;
-    sigset_t mask; /* the caller's */
+    sigset_t mask; /* the caller's signal mask */
     struct sigaction child_ended;
-    int *error; /* shared with the child: why the command is not there */
+    int *error; /* shared with the child: errno if the command cannot be executed */
 };
 
-/* A script without `#!` is run by /bin/sh, as shells do: execvpe sees to that. */
+/* execvpe runs a script without `#!` with /bin/sh, as shells do. */
 _Noreturn static void exec_command(const struct command_start *start) {
     for (int number = 1; number <= SIGRTMAX; number++)
         if (has_handler(number))
@@ -69,10 +69,10 @@ _Noreturn static void exec_command(const struct command_start *start) {
     execvpe(start->command[0], (char *const *)start->command, start->variables);
     *start->error = errno;
     for (;;)
-        kill(getpid(), SIGKILL); /* so that nothing of the caller's runs here */
+        kill(getpid(), SIGKILL); /* no code of the caller, such as atexit functions, may run in the child */
 }
 
-/* No handler of the caller's runs in the child. */
+/* All signals are blocked, so that no handler of the caller runs in the child. */
 static pid_t start_child(const struct command_start *start) {
     sigset_t all, before;
     sigfillset(&all);
@@ -84,7 +84,7 @@ static pid_t start_child(const struct command_start *start) {
     return child;
 }
 
-/* Another thread may have been given the signal of the child's end: so it is looked for now and then. */
+/* SIGCHLD may be delivered to another thread, so the child is also polled. */
 static leat_status wait_for(pid_t child, const sigset_t *signals, int *exit_status) {
     const struct timespec while_ns = {.tv_nsec = 100000000};
     int status;

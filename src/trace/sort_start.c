@@ -9,7 +9,7 @@ static bool is_before(const struct le_sort_key *a, const struct le_sort_key *b) 
     return a->key < b->key || (a->key == b->key && a->tie < b->tie);
 }
 
-/* keys[low..middle) and keys[middle..high) are in order; spare has room for the first. */
+/* keys[low..middle) and keys[middle..high) are sorted. spare has room for the first of them. */
 static void merge_runs(struct le_sort_key *keys, struct le_sort_key *spare, int64_t low, int64_t middle, int64_t high) {
     if (!is_before(&keys[middle], &keys[middle - 1]))
         return;
@@ -48,7 +48,7 @@ bool le_sort_keys(struct le_sort_key *keys, int32_t count) {
     return true;
 }
 
-/* Each cycle of the permutation is walked once; an index that points at itself is done. */
+/* Follows each cycle of the permutation once. An index that points at itself is done. */
 void le_sort_apply(struct le_sort_key *keys, int32_t count, void *at, size_t size_bytes) {
     unsigned char held[ELEMENT_MOST_BYTES], *bytes = at;
     for (int32_t start = 0; start < count; start++) {

@@ -1,5 +1,6 @@
-/* Which of a command's processes outlive it; see record_command.h. A process is known by the variables that it was
- * started with, as /proc has them; where there is no /proc, or a process is another user's, nothing is known. */
+/* Whether processes of a command outlive it; see record_command.h. A process belongs to the command if the environment
+ * that it was started with, in /proc, has the recorder's folder. Without /proc, and of other users' processes, nothing
+ * is known. */
 #include "base/memory.h"
 #include "trace/record_command.h"
 #include <dirent.h>
@@ -11,9 +12,9 @@
 #include <unistd.h>
 
 enum { VARIABLES_MOST_BYTES = 2 << 20, UNKNOWN_CHECKS = 10, OURS_CHECKS = 8 };
-#define PAUSE_NS 10000000 /* twice as long after each look that found one: a second and a quarter in all */
+#define PAUSE_NS 10000000 /* doubles after each check that found one: 1.27 s in total */
 
-/* The file's first bytes, whose count it returns; proc hands over a page at a time. -1: it is not there for us. */
+/* Reads up to `most` bytes of a file and returns how many. /proc returns a page at a time. -1: cannot be opened. */
 static ssize_t read_file(const char *path, char *bytes, size_t most) {
     size_t length = 0;
     ssize_t count;
@@ -26,17 +27,17 @@ static ssize_t read_file(const char *path, char *bytes, size_t most) {
     return (ssize_t)length;
 }
 
-/* UNKNOWN: it has no variables, as a process that is becoming another program (execve) has none for a moment. */
+/* Whether a process belongs to the command. UNKNOWN: it has no environment at the moment, as during execve. */
 enum membership { OTHERS, UNKNOWN, OURS };
 
-/* One that has ended, or is a thread of the kernel's, has no memory, and no variables either. */
+/* A process that has ended and a kernel thread have no memory, and therefore no environment. */
 static bool has_memory(const char *process) {
     char path[PATH_MAX], size[2];
     snprintf(path, sizeof path, "/proc/%s/statm", process);
     return read_file(path, size, sizeof size) == sizeof size && size[0] != '0';
 }
 
-/* variable: with its value. */
+/* variable: "NAME=value". */
 static enum membership check_process(const char *process, const char *variable, char *bytes) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "/proc/%s/environ", process);
@@ -66,7 +67,7 @@ static void pause_ns(long time_ns) {
     nanosleep(&time, NULL);
 }
 
-/* One that has no variables at all stays unknown. */
+/* Checks again while a process is unknown. A process that never has an environment stays unknown. */
 static enum membership check_until_known(const char *variable, char *bytes) {
     enum membership membership = check_all_processes(variable, bytes);
     for (int k = 1; membership == UNKNOWN && k < UNKNOWN_CHECKS; k++) {
@@ -76,7 +77,7 @@ static enum membership check_until_known(const char *variable, char *bytes) {
     return membership;
 }
 
-/* What helped the command, and ends with it, has a moment to do so. */
+/* Processes that end with the command get a moment to do so. */
 bool le_trace_has_survivors(const char *folder) {
     char variable[PATH_MAX + 32], *bytes = le_alloc(VARIABLES_MOST_BYTES);
     snprintf(variable, sizeof variable, LE_TRACE_FOLDER "=%s", folder);

@@ -88,22 +88,22 @@ static void copy(struct maker *maker, uint32_t call, uint64_t k) {
 /* ---- mixes */
 
 static void kernels(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel recorded = kernel_of(maker, 0, 7 + (uint32_t)(k % 4));
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, 0, 7 + (uint32_t)(k % 4));
+    kernel(maker, &kernel_record);
 }
 
 /* Each stream's records come together, so that nothing is in order. */
 static void kernels_late(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel recorded = kernel_of(maker, 0, 7 + (uint32_t)(k % 4));
-    recorded.start_ns = 1000000 + (k * 7919 % maker->most) * 10000;
-    recorded.end_ns = recorded.start_ns + 4000;
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, 0, 7 + (uint32_t)(k % 4));
+    kernel_record.start_ns = 1000000 + (k * 7919 % maker->most) * 10000;
+    kernel_record.end_ns = kernel_record.start_ns + 4000;
+    kernel(maker, &kernel_record);
 }
 
 static void shapes(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel recorded = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
-    recorded.grid[0] = (uint32_t)k + 1;
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
+    kernel_record.grid[0] = (uint32_t)k + 1;
+    kernel(maker, &kernel_record);
 }
 
 static void streams(struct maker *maker, uint64_t k) {
@@ -111,14 +111,14 @@ static void streams(struct maker *maker, uint64_t k) {
     call_of(maker, "cuStreamCreate");
     LE_MADE_RECORD(&maker->made, LE_TRACE_STREAM, stream);
     count(maker, 1);
-    struct le_trace_kernel recorded = kernel_of(maker, call_of(maker, "cuLaunchKernel"), stream.id);
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call_of(maker, "cuLaunchKernel"), stream.id);
+    kernel(maker, &kernel_record);
 }
 
 static void names(struct maker *maker, uint64_t k) {
-    struct le_trace_kernel recorded = kernel_of(maker, 0, 7);
-    recorded.name = text_of(maker, "_ZN2at6native21some_kernel_%08" PRIu64 "ILi4EEEvi", k);
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, 0, 7);
+    kernel_record.name = text_of(maker, "_ZN2at6native21some_kernel_%08" PRIu64 "ILi4EEEvi", k);
+    kernel(maker, &kernel_record);
 }
 
 static void strings(struct maker *maker, uint64_t k) {
@@ -131,31 +131,31 @@ static void launches(struct maker *maker, uint64_t k) {
     uint32_t call = call_of(maker, "cudaLaunchKernel_v7000");
     le_made_call(&maker->made, THREAD, "cuLaunchKernel", maker->now_ns + 500, 2000);
     count(maker, 1);
-    struct le_trace_kernel recorded = kernel_of(maker, call, 7 + (uint32_t)(k % 4));
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call, 7 + (uint32_t)(k % 4));
+    kernel(maker, &kernel_record);
 }
 
 static void launches_placed(struct maker *maker, uint64_t k) {
     uint32_t source = maker->made.source_count < 100 ? source_of(maker, k) : (uint32_t)(k % 100) + 1;
     uint32_t call = call_of(maker, "cuLaunchKernel");
     origin(maker, call, source);
-    struct le_trace_kernel recorded = kernel_of(maker, call, 7);
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call, 7);
+    kernel(maker, &kernel_record);
 }
 
 static void launches_own(struct maker *maker, uint64_t k) {
     uint32_t source = source_of(maker, k), call = call_of(maker, "cuLaunchKernel");
     origin(maker, call, source);
-    struct le_trace_kernel recorded = kernel_of(maker, call, 7);
-    recorded.name = text_of(maker, "_ZN2at6native21some_kernel_%08" PRIu64 "ILi4EEEvi", k);
-    recorded.grid[0] = (uint32_t)k + 1;
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call, 7);
+    kernel_record.name = text_of(maker, "_ZN2at6native21some_kernel_%08" PRIu64 "ILi4EEEvi", k);
+    kernel_record.grid[0] = (uint32_t)k + 1;
+    kernel(maker, &kernel_record);
 }
 
 static void launches_plain(struct maker *maker, uint64_t k) {
     uint32_t call = call_of(maker, "cuLaunchKernel");
-    struct le_trace_kernel recorded = kernel_of(maker, call, 7 + (uint32_t)(k % 4));
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call, 7 + (uint32_t)(k % 4));
+    kernel(maker, &kernel_record);
 }
 
 static void sources(struct maker *maker, uint64_t k) {
@@ -214,12 +214,12 @@ static void graphs(struct maker *maker, uint64_t k) {
 static void graph_nodes(struct maker *maker, uint64_t k) {
     uint32_t call = call_of(maker, "cuGraphLaunch");
     for (uint64_t node = 0; node < 9; node++) {
-        struct le_trace_kernel recorded = kernel_of(maker, call, 7);
-        recorded.start_ns += 500 * node;
-        recorded.end_ns = recorded.start_ns + 400;
-        recorded.graph = 1;
-        recorded.graph_node = node + 1;
-        kernel(maker, &recorded);
+        struct le_trace_kernel kernel_record = kernel_of(maker, call, 7);
+        kernel_record.start_ns += 500 * node;
+        kernel_record.end_ns = kernel_record.start_ns + 400;
+        kernel_record.graph = 1;
+        kernel_record.graph_node = node + 1;
+        kernel(maker, &kernel_record);
     }
     (void)k;
 }
@@ -276,8 +276,8 @@ static void devices(struct maker *maker, uint64_t k) {
     if (k == 0)
         le_made_device(made, 1, "NVIDIA H200", 132);
     made->device = (uint32_t)(k % 2);
-    struct le_trace_kernel recorded = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
-    kernel(maker, &recorded);
+    struct le_trace_kernel kernel_record = kernel_of(maker, call_of(maker, "cuLaunchKernel"), 7);
+    kernel(maker, &kernel_record);
     maker->now_ns += 5000;
     uint32_t wait = call_of(maker, "cuCtxSynchronize");
     le_made_sync(made, wait, LE_TRACE_SYNC_CONTEXT, LE_TRACE_NO_STREAM, maker->now_ns, 3000);

@@ -177,27 +177,27 @@ struct place {
 };
 
 /* false: the description makes no sense. expected: which side it has to be. */
-static bool place_of(const struct place *location, const le_cu_memcpy3d *shape, uintptr_t *address, size_t *row,
+static bool place_of(const struct place *place, const le_cu_memcpy3d *shape, uintptr_t *address, size_t *row,
                      size_t *slice, int *expected) {
-    size_t row_bytes = location->pitch_bytes, rows = location->height;
-    if (!row_bytes && shape->Height <= 1 && !location->y)
-        row_bytes = location->x_bytes + shape->WidthInBytes;
-    if (!rows && shape->Depth <= 1 && !location->z)
-        rows = location->y + shape->Height;
-    if (location->array || row_bytes < location->x_bytes + shape->WidthInBytes || rows < location->y + shape->Height)
+    size_t row_bytes = place->pitch_bytes, rows = place->height;
+    if (!row_bytes && shape->Height <= 1 && !place->y)
+        row_bytes = place->x_bytes + shape->WidthInBytes;
+    if (!rows && shape->Depth <= 1 && !place->z)
+        rows = place->y + shape->Height;
+    if (place->array || row_bytes < place->x_bytes + shape->WidthInBytes || rows < place->y + shape->Height)
         return false;
-    uintptr_t start = location->type == LE_CU_MEMORYTYPE_HOST ? (uintptr_t)location->host : (uintptr_t)location->device;
-    if (location->type == LE_CU_MEMORYTYPE_HOST)
+    uintptr_t start = place->type == LE_CU_MEMORYTYPE_HOST ? (uintptr_t)place->host : (uintptr_t)place->device;
+    if (place->type == LE_CU_MEMORYTYPE_HOST)
         *expected = EXPECT_HOST;
-    else if (location->type == LE_CU_MEMORYTYPE_DEVICE)
+    else if (place->type == LE_CU_MEMORYTYPE_DEVICE)
         *expected = EXPECT_DEVICE;
-    else if (location->type == LE_CU_MEMORYTYPE_UNIFIED)
+    else if (place->type == LE_CU_MEMORYTYPE_UNIFIED)
         *expected = EXPECT_ANY;
     else
         return false;
     *row = row_bytes;
     *slice = row_bytes * rows;
-    *address = start + location->z * *slice + location->y * row_bytes + location->x_bytes;
+    *address = start + place->z * *slice + place->y * row_bytes + place->x_bytes;
     return true;
 }
 

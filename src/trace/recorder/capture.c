@@ -1,4 +1,5 @@
-/* See capture.h. A runtime call's driver calls are made by the runtime, not by the program: they are passed over. */
+/* See capture.h. Driver calls inside a runtime call are made by the runtime, not by the program, so they are ignored.
+ */
 #include "trace/recorder/capture.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -11,11 +12,11 @@
 
 /* ---- samples */
 
-/* Small copies are alike by chance, and the system takes 2 us to read them: rules look at larger ones alone. */
+/* Small copies may be equal by chance, and the system call takes 2 us, so only larger copies are sampled. */
 enum { PIECES = 8, LEAST_SAMPLED = 4096 };
 
-/* A hash of eight words spread over the bytes; 0 where they are too few or cannot be read. The system reads them, so
- * that an address that is none of the host's is no fault. */
+/* A hash of eight words spread over the bytes; 0 if there are too few bytes or they cannot be read. A system call reads
+ * them, so an address that is not valid on the host does no harm. */
 static uint64_t sample(uint64_t address, uint64_t size_bytes) {
     uint64_t words[PIECES];
     struct iovec pieces[PIECES], all = {.iov_base = words, .iov_len = sizeof words};
@@ -31,17 +32,17 @@ static uint64_t sample(uint64_t address, uint64_t size_bytes) {
 
 /* ---- calls */
 
-/* Whether this thread is inside of a runtime call; one that never returned is over when the next one begins. */
+/* Whether this thread is inside a runtime call. A call that never returned is over when the next one begins. */
 static _Thread_local bool inside_runtime;
 
-struct copy_parameters { /* how the parameters of all plain copies begin */
+struct copy_parameters { /* the first parameters of all plain copies */
     uint64_t to, from;
     size_t size_bytes;
-    int direction; /* the runtime's alone */
+    int direction; /* only in the runtime */
 };
 
 static void put_transfer(struct le_capture *capture, const struct le_cupti_callback *call, unsigned roles) {
-    enum { UPLOAD = 1, DOWNLOAD = 2 }; /* of enum cudaMemcpyKind */
+    enum { UPLOAD = 1, DOWNLOAD = 2 }; /* values of enum cudaMemcpyKind */
     const struct copy_parameters *copy = call->parameters;
     if (!copy)
         return;
@@ -50,7 +51,7 @@ static void put_transfer(struct le_capture *capture, const struct le_cupti_callb
         roles |= copy->direction == DOWNLOAD ? LE_ROLE_DOWNLOAD : 0;
     }
     bool up = roles & LE_ROLE_UPLOAD, waits = roles & LE_ROLE_WAITS;
-    /* what goes up is there when the call begins; what came down, when a call that waits ends */
+    /* The bytes of an upload are valid when the call begins, those of a download when a waiting call ends. */
     int site = !up && waits ? LE_CUPTI_EXIT : LE_CUPTI_ENTER;
     if (!(roles & (LE_ROLE_UPLOAD | LE_ROLE_DOWNLOAD)) || call->site != site)
         return;
@@ -63,7 +64,7 @@ static void put_transfer(struct le_capture *capture, const struct le_cupti_callb
     le_event_ring_put(capture->ring, LE_TRACE_TRANSFER, &transfer, sizeof transfer, NULL, 0);
 }
 
-/* By CUPTI's clock. */
+/* The time on CUPTI's clock. */
 static uint64_t cupti_ns(const struct le_capture *capture) {
     uint64_t time_ns = 0;
     capture->cupti->get_timestamp(&time_ns);
@@ -71,7 +72,7 @@ static uint64_t cupti_ns(const struct le_capture *capture) {
 }
 
 static uint32_t stream_id(const struct le_capture *capture, const struct le_cupti_callback *call) {
-    const le_cupti_stream *stream = call->parameters; /* the first one */
+    const le_cupti_stream *stream = call->parameters; /* the first parameter */
     bool of_thread = call->function_name && strstr(call->function_name, "_pts");
     uint32_t id = LE_TRACE_NO_STREAM;
     if (stream && capture->cupti->get_stream_id)
@@ -89,7 +90,7 @@ static void put_sync(struct le_capture *capture, const struct le_cupti_callback 
         begun.correlation = call->correlation;
         return;
     }
-    if (begun.correlation != call->correlation) /* it began in a pause */
+    if (begun.correlation != call->correlation) /* the call began in a pause */
         return;
     struct le_trace_sync sync = {.start_ns = begun.start_ns,
                                  .end_ns = cupti_ns(capture),
@@ -111,13 +112,13 @@ static void put_origin(struct le_capture *capture, const struct le_cupti_callbac
         le_event_ring_put(capture->ring, LE_TRACE_ORIGIN, &origin, sizeof origin, NULL, 0);
 }
 
-/* ---- captures: how much recording adds to launches that a graph captures. They are short calls, so that recording
- * them can take longer than making them. */
+/* ---- captures: what recording adds to launches that a graph captures. These calls are so short that recording them
+ * can take longer than the calls themselves. */
 
-/* What CUPTI's record and callback add to a captured launch: 0.4 us on a quiet host with an H100 (CUPTI 13.0), where
- * the launch itself takes 0.45 us, and 1.1 us on a busy one. */
+/* What CUPTI's record and callback add to a captured launch: between 0.4 us on a quiet host with an H100 (CUPTI 13.0),
+ * where the launch itself takes 0.45 us, and 1.1 us on a busy host. */
 enum { CAPTURED_LAUNCH_NS = 800 };
-/* If the recorder takes longer for a launch, the system has interrupted it. */
+/* If the recorder takes longer for a launch, the system interrupted it. */
 enum { LONGEST_RECORDER_NS = 20000 };
 
 static _Thread_local struct {
@@ -129,14 +130,14 @@ static void add_to_sum(_Atomic uint64_t *sum, uint64_t value) {
     atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
 }
 
-/* Time of the processor, so that what else the machine does is not counted. */
+/* CPU time, so that other work of the machine does not count. */
 static uint64_t thread_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* A capture that is begun twice goes on; one that failed to begin counts up to the next end. */
+/* A second begin does not restart a capture. A capture that failed to begin counts until the next end. */
 static void follow_capture(struct le_capture *capture, const struct le_cupti_callback *call, unsigned roles) {
     if (roles & LE_ROLE_CAPTURE_BEGIN && call->site == LE_CUPTI_EXIT && !capturing.is_on) {
         capturing.is_on = true;
@@ -155,7 +156,7 @@ static void follow_capture(struct le_capture *capture, const struct le_cupti_cal
 
 /* ---- the callback */
 
-/* Whether there is something to keep at this end of the call. */
+/* Whether there is something to record when the call begins or ends. */
 static bool is_recorded(const struct le_capture *capture, const struct le_cupti_callback *call, unsigned roles) {
     bool begins = call->site == LE_CUPTI_ENTER;
     return (begins && capture->sources) || roles & LE_ROLE_SYNC || roles & LE_ROLE_EITHER ||

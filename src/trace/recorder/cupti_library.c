@@ -8,7 +8,7 @@
 static const char *const names[] = {
     "libcupti.so.13",   "libcupti.so.12",   "libcupti.so.11.8", "libcupti.so.11.7", "libcupti.so.11.6",
     "libcupti.so.11.5", "libcupti.so.11.4", "libcupti.so.11.3", "libcupti.so.11.2", NULL};
-/* below a toolkit's root, conda's prefix, or site-packages/nvidia */
+/* relative to a toolkit's root, conda's prefix, or site-packages/nvidia */
 static const char *const folders[] = {"lib64",
                                       "lib",
                                       "extras/CUPTI/lib64",
@@ -20,9 +20,9 @@ static const char *const folders[] = {"lib64",
                                       "cuda_cupti/lib",
                                       ".",
                                       NULL};
-static const enum le_search_place places[] = {LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_LOADED,       LE_SEARCH_BESIDE_LOADED,
-                                              LE_SEARCH_LOADER,         LE_SEARCH_CUDA_PATH,    LE_SEARCH_LOCAL,
-                                              LE_SEARCH_VIRTUAL_ENV,    LE_SEARCH_CONDA_PREFIX, LE_SEARCH_END};
+static const enum le_search_place search_order[] = {
+    LE_SEARCH_LEAT_CUDA_PATH, LE_SEARCH_LOADED,      LE_SEARCH_BESIDE_LOADED, LE_SEARCH_LOADER, LE_SEARCH_CUDA_PATH,
+    LE_SEARCH_LOCAL,          LE_SEARCH_VIRTUAL_ENV, LE_SEARCH_CONDA_PREFIX,  LE_SEARCH_END};
 
 static const struct le_library_symbol symbols[] = {
 #define X(name, symbol, need, parameters) {#symbol, offsetof(struct le_cupti, name), need, 0},
@@ -64,7 +64,7 @@ bool le_cupti_library_open(struct le_cupti_library *library, le_cupti_take *offe
                                    "CUPTI was not found; install the CUDA toolkit or the package nvidia-cuda-cupti, or "
                                    "set LEAT_CUDA_PATH to its folder"};
     *library = (struct le_cupti_library){.version = 0};
-    bool found = le_search_run(&search, &request, places);
+    bool found = le_search_run(&search, &request, search_order);
     snprintf(library->reason, sizeof library->reason, "%.255s", search.reason);
     return found;
 }

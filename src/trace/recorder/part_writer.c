@@ -34,8 +34,8 @@ static bool write_all(int file, struct iovec *pieces, int count) {
     return true;
 }
 
-/* Another thread may close all descriptors, and open a file of its own, while this one writes: that file gets the first
- * free number, which is not ours. */
+/* Another thread may close all descriptors and open a file of its own while this one writes. That file gets the lowest
+ * free number, so this one uses a high number. */
 static int move_far(int file) {
     int far = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, FAR_DESCRIPTOR);
     if (far < 0)
@@ -44,17 +44,18 @@ static int move_far(int file) {
     return far;
 }
 
-/* And the file is still somebody's. */
+/* Whether the descriptor is still this part's file, and the file has not been deleted. */
 static bool is_part_file(const struct le_part_writer *writer, int file) {
     struct stat facts;
     return fstat(file, &facts) == 0 && facts.st_dev == writer->device && facts.st_ino == writer->inode &&
            facts.st_nlink;
 }
 
-/* A copy of the descriptor that the file was made with, which no other code knows, if it is still the file's. */
+/* Duplicates the descriptor with which the file was created, if it still refers to the file. No other code knows the
+ * copy. */
 static int copy_first_descriptor(const struct le_part_writer *writer) {
     int file = fcntl(writer->first_descriptor, F_DUPFD_CLOEXEC, FAR_DESCRIPTOR);
-    if (file < 0 && errno == EINVAL) /* where so few may be open, it is not far */
+    if (file < 0 && errno == EINVAL) /* the limit on open files is below FAR_DESCRIPTOR */
         file = fcntl(writer->first_descriptor, F_DUPFD_CLOEXEC, 0);
     if (file < 0 || is_part_file(writer, file))
         return file;
@@ -62,7 +63,8 @@ static int copy_first_descriptor(const struct le_part_writer *writer) {
     return -1;
 }
 
-/* is_closed: the program has closed the descriptor, whose number may be a file of its own by now: that stays open. */
+/* is_closed: the program closed the descriptor, and its number may belong to a file of the program by now. That file
+ * must stay open. */
 static int open_again(const struct le_part_writer *writer, bool *is_closed) {
     int near = open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (near < 0)
@@ -74,7 +76,7 @@ static int open_again(const struct le_part_writer *writer, bool *is_closed) {
     return *is_closed ? -1 : file;
 }
 
-/* Appends, whole or not at all. is_closed: not, for the program has closed the descriptor. */
+/* Appends all pieces or nothing. is_closed: it failed because the program closed the descriptor. */
 static bool append_pieces(struct le_part_writer *writer, int file, struct iovec *pieces, int count, bool *is_closed) {
     uint64_t size_bytes = 0;
     for (int k = 0; k < count; k++)
@@ -82,7 +84,7 @@ static bool append_pieces(struct le_part_writer *writer, int file, struct iovec 
     bool done = write_all(file, pieces, count);
     *is_closed = !done && errno == EBADF;
     if (!done && ftruncate(file, (off_t)writer->bytes) != 0 && !*is_closed)
-        writer->lost[LE_TRACE_LOST_DISK]++; /* a reader finds the torn block by its checksum */
+        writer->lost[LE_TRACE_LOST_DISK]++; /* the reader detects the incomplete block by its checksum */
     if (done)
         writer->bytes += size_bytes;
     return done;
@@ -146,7 +148,8 @@ static bool try_block(struct le_part_writer *writer, bool *is_closed) {
     return (close(file) == 0 || errno == EBADF) && done;
 }
 
-/* A program that closes all of them comes past twice at most: where it was opened and where it was moved to. */
+/* Retries if the program closed the descriptor. A program that closes all descriptors once can do so at most twice per
+ * block: after the file was opened, and after its descriptor was moved. */
 static bool write_block(struct le_part_writer *writer) {
     enum { TRIES = 8 };
     bool is_closed = true, done = false;
@@ -190,7 +193,7 @@ static bool is_within_limit(const struct le_part_writer *writer, size_t size_byt
            writer->bytes + sizeof(struct le_trace_block) + writer->fill + size_bytes <= writer->limit_bytes;
 }
 
-/* Room for a record in the block; NULL, counted: no more is kept. */
+/* Returns room for a record in the block; NULL: the part is closed, and the record was counted as lost. */
 static char *make_room(struct le_part_writer *writer, size_t size_bytes) {
     if (!writer->closed && writer->fill + size_bytes > sizeof writer->block)
         le_part_flush(writer);
@@ -228,7 +231,7 @@ void le_part_put_record(struct le_part_writer *writer, const struct le_trace_rec
         memcpy(at, record, record->bytes);
 }
 
-/* ---- texts: two of the same 64-bit hash are taken for one */
+/* ---- texts: two texts with the same 64-bit hash are assumed to be equal */
 
 static struct le_part_text_slot *find_slot(const struct le_part_texts *texts, uint64_t hash) {
     uint32_t mask = texts->capacity - 1;

@@ -1,13 +1,17 @@
-/* The recorder's two ends: the driver calls InitializeInjection when CUDA starts, NVTX InitializeInjectionNvtx2; exit
- * calls what ends it. The process' recorder is the one mutable global: CUPTI's callbacks have no other way to it.
- * In a child of fork it is forgotten: CUDA does not work there, and its writer is not there.
+/* How the recorder starts and ends. The driver calls InitializeInjection when CUDA starts, NVTX calls
+ * InitializeInjectionNvtx2, and exit calls end_recording. The process's recorder is the only mutable global, because
+ * CUPTI's callbacks have no other way to find it. A child of fork forgets it: CUDA does not work there, and the writer
+ * thread does not exist there.
  *
- * LEAT_TRACE_FOLDER: where parts go; without it nothing is recorded. LEAT_TRACE_LIMIT: of a part, in bytes.
- * LEAT_TRACE_SOURCE=0: without origins; =empty: CUPTI calls back for them, but none is looked for, which tells what its
- * callbacks alone cost. LEAT_TRACE_PAUSED=1: from cuProfilerStart to cuProfilerStop. LEAT_TRACE_GRAPHS=only: without
- * launches of single kernels. LEAT_TRACE_CUPTI: other ways to
- * use CUPTI, for bench/gpu/tracing.py to measure: `all` (no call is left out), `only:KIND:KIND...` (kinds of records by
- * CUPTI's numbers). */
+ * Environment variables:
+ *   LEAT_TRACE_FOLDER         the folder for parts; without it, nothing is recorded
+ *   LEAT_TRACE_LIMIT          the maximum size of a part, in bytes
+ *   LEAT_TRACE_SOURCE=0       do not record callers
+ *   LEAT_TRACE_SOURCE=empty   CUPTI calls back for callers, but none are recorded: shows what the callbacks alone cost
+ *   LEAT_TRACE_PAUSED=1       record only between cuProfilerStart and cuProfilerStop
+ *   LEAT_TRACE_GRAPHS=only    do not record launches of single kernels
+ *   LEAT_TRACE_CUPTI          other ways to use CUPTI, which bench/gpu/tracing.py measures: `all` (record every function)
+ *                             or `only:KIND:KIND...` (record only these kinds of activities, by CUPTI's numbers) */
 #include "trace/recorder/recorder.h"
 #include "base/memory.h"
 #include <dlfcn.h>
@@ -47,7 +51,7 @@ static void complete_buffer(le_cupti_context context, uint32_t stream, uint8_t *
     le_recorder_wake(recorder);
 }
 
-/* ---- beginning and end */
+/* ---- start and end */
 
 static void forget_recorder(void) {
     atomic_store(&current, NULL);
@@ -72,7 +76,7 @@ static bool is_set(const char *variable, const char *value) {
     return text && strcmp(text, value) == 0;
 }
 
-/* Parts sort by when they began. Not 0: errno's reason why there is none. */
+/* Creates the part. Names of parts sort by the time when they began. Returns 0, or the errno of the failure. */
 static int open_part(struct le_recorder *recorder, const char *folder) {
     char path[LE_PART_PATH_BYTES];
     uint64_t time_ns = 0;
@@ -87,15 +91,15 @@ static int open_part(struct le_recorder *recorder, const char *folder) {
     return le_part_writer_init(&recorder->writer, path, time_ns, &recorder->text_count);
 }
 
-/* Nobody else can tell of this process. Where the folder is gone `leat trace` has ended, and said what it leaves out.
- */
+/* Without a part, only a message can report this process. If the folder is gone, `leat trace` has ended and has
+ * reported that a process is still running. */
 static void report_not_recorded(const struct le_recorder *recorder, const char *folder, int error) {
     if (error != ENOENT)
         dprintf(STDERR_FILENO, "leat trace: process %d is not recorded: %s cannot be written: %s\n",
                 (int)recorder->process, folder, strerror(error));
 }
 
-/* No signal of the program's is for the writer. */
+/* All signals are blocked in the writer thread, because they are meant for the program. */
 static bool start_thread(struct le_recorder *recorder) {
     sigset_t all, before;
     sigfillset(&all);
@@ -138,7 +142,7 @@ static void free_recorder(struct le_recorder *recorder) {
     le_free(recorder);
 }
 
-/* The driver calls this inside of cuInit. Whatever happens, the program goes on. */
+/* The driver calls this inside cuInit. Whatever happens, the program continues. */
 int InitializeInjection(void) {
     const char *folder = getenv("LEAT_TRACE_FOLDER");
     struct le_recorder *recorder = NULL;
@@ -160,7 +164,7 @@ int InitializeInjection(void) {
     return 1;
 }
 
-/* ---- NVTX's ranges are CUPTI's to record: it is told where NVTX is. */
+/* ---- NVTX: CUPTI records ranges, so NVTX's table is passed on to CUPTI. */
 
 static bool start_nvtx(void *user, struct le_cupti_library *library) {
     int (*start)(void *get_export_table) = NULL;

@@ -1,4 +1,4 @@
-/* How the recorder starts CUPTI, and turns it on and off. See recorder.h. */
+/* Starts CUPTI, and switches recording on and off. See recorder.h. */
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/cupti_layout.h"
 #include <link.h>
@@ -8,8 +8,7 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
 
-/* Where the word stands among those of LEAT_TRACE_CUPTI, and what follows it up to the next comma; NULL: it does not.
- */
+/* Finds a word in the comma-separated list LEAT_TRACE_CUPTI, and returns what follows it; NULL: not in the list. */
 static const char *find_option(const struct le_recorder *recorder, const char *word) {
     const char *at = recorder->cupti_options;
     size_t length = strlen(word);
@@ -34,10 +33,10 @@ static const char *result_text(const struct le_cupti *cupti, le_cupti_result res
     const char *text = NULL;
     if (cupti->get_result_string && cupti->get_result_string(result, &text) == LE_CUPTI_SUCCESS && text)
         return text;
-    return "no text";
+    return "unknown error";
 }
 
-/* Another library may do where this one cannot be used; where it is another profiler's, none will. */
+/* If this library cannot be used, the search continues. If another profiler uses CUPTI, no library will work. */
 static bool take_library(void *user, struct le_cupti_library *library) {
     struct le_recorder *recorder = user;
     const struct le_cupti *cupti = &library->table;
@@ -63,11 +62,11 @@ bool le_recorder_find_cupti(struct le_recorder *recorder) {
     return recorder->has_cupti;
 }
 
-/* ---- programs that some CUPTI breaks */
+/* ---- programs that some versions of CUPTI break */
 
-/* While CUPTI before 13.2 records copies or sets, whether or not of graphs, the first graph that XLA launches fails in
- * most runs (CUDA_ERROR_LAUNCH_FAILED; Xid 13): 23 of 26 with 13.0 and driver 580, none of 33 without these records,
- * none of 14 with 13.2 and 13.5. */
+/* While CUPTI before 13.2 records copies or sets, inside graphs or not, the first graph that XLA launches fails in most
+ * runs (CUDA_ERROR_LAUNCH_FAILED; Xid 13): in 23 of 26 runs with 13.0 and driver 580, in none of 33 without these
+ * records, and in none of 14 with 13.2 and 13.5. */
 #define COPIES_SPARE_GRAPHS 130200
 
 static int find_xla(struct dl_phdr_info *info, size_t size_bytes, void *user) {
@@ -84,9 +83,8 @@ static void spare_graphs(struct le_recorder *recorder) {
     recorder->skips_copies = version < COPIES_SPARE_GRAPHS && dl_iterate_phdr(find_xla, NULL);
     if (recorder->skips_copies)
         snprintf(recorder->note, sizeof recorder->note,
-                 "copies and sets are not recorded: with CUPTI before 13.2 their records break the graphs that XLA "
-                 "launches; "
-                 "set LEAT_CUDA_PATH to the folder of a newer CUPTI");
+                 "copies and memory sets are not recorded: with CUPTI before 13.2, recording them breaks the graphs "
+                 "that XLA launches; set LEAT_CUDA_PATH to the folder of a newer CUPTI");
 }
 
 static bool is_copy(le_cupti_kind kind) {
@@ -99,8 +97,8 @@ static bool is_call(le_cupti_kind kind) {
     return kind == LE_CUPTI_KIND_DRIVER || kind == LE_CUPTI_KIND_RUNTIME;
 }
 
-/* One that cannot be enabled costs its records alone. Of a program whose recording is paused it is called in
- * callbacks. */
+/* If a kind cannot be enabled, only its records are missing. If recording is paused at first, this is called inside a
+ * callback. */
 static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
     const struct le_cupti *cupti = &recorder->library.table;
     bool of_host = groups & LE_KINDS_OF_HOST && is_asked_for(recorder, LE_CUPTI_KIND_DRIVER);
@@ -115,8 +113,8 @@ static void enable_kinds(struct le_recorder *recorder, unsigned groups) {
         le_cupti_result result = cupti->activity_enable(kind);
         if (result != LE_CUPTI_SUCCESS && !recorder->note[0])
             snprintf(recorder->note, sizeof recorder->note,
-                     "some records are missing: CUPTI refuses kind %d: %s (error %d)", kind, result_text(cupti, result),
-                     result);
+                     "some records are missing: CUPTI cannot record activity kind %d: %s (error %d)", kind,
+                     result_text(cupti, result), result);
     }
     if (of_host && !picks)
         le_selection_leave_out(&recorder->selection, cupti);
@@ -134,8 +132,8 @@ static void put_switch(struct le_recorder *recorder, bool on) {
     le_event_ring_put(&recorder->ring, LE_TRACE_SWITCH, &record, sizeof record, NULL, 0);
 }
 
-/* On a thread of the program, inside of cuProfilerStart or cuProfilerStop. What was recorded is asked for: the program
- * may be killed long after. */
+/* Called on a thread of the program, inside cuProfilerStart or cuProfilerStop. Flushes the records at cuProfilerStop,
+ * because the program may be killed long afterwards. */
 static void switch_recording(void *user, bool on) {
     struct le_recorder *recorder = user;
     if (atomic_exchange(&recorder->capture.is_on, on) == on)
@@ -150,9 +148,9 @@ static void switch_recording(void *user, bool on) {
         disable_kinds(recorder, groups);
 }
 
-/* On a thread of the program, before it makes its first graph. CUPTI crashes where a graph is launched that was made
- * while it told no work of devices (13.0, driver 580): from now on it always does, and the reader leaves out what was
- * done in pauses. */
+/* Called on a thread of the program, before it creates its first graph. CUPTI (13.0, driver 580) crashes when a graph
+ * is launched that was created while the work of devices was not recorded. So that work is always recorded from now on,
+ * and the reader drops what was done in pauses. */
 static void keep_graphs(void *user) {
     struct le_recorder *recorder = user;
     if (!atomic_exchange(&recorder->has_graphs, true))
@@ -169,7 +167,7 @@ static bool set_attribute(const struct le_cupti *cupti, le_cupti_attribute attri
     return cupti->set_attribute && cupti->set_attribute(attribute, &size_bytes, &value) == LE_CUPTI_SUCCESS;
 }
 
-/* Buffers are cleared by the writer, not in the program's threads. */
+/* Makes the writer clear the buffers, instead of CUPTI in the program's threads. */
 static void set_attributes(struct le_recorder *recorder) {
     const struct le_cupti *cupti = &recorder->library.table;
     recorder->buffers.clears = set_attribute(cupti, LE_CUPTI_ATTRIBUTE_ZEROED);

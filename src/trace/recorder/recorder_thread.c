@@ -1,10 +1,10 @@
-/* The writer: a thread that takes what CUPTI and the callbacks have left, and writes it. See recorder.h. */
+/* The writer: a thread that takes the records of CUPTI and the callbacks and writes them. See recorder.h. */
 #include "trace/recorder/recorder.h"
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-/* So often it looks at what callbacks left, though nobody woke it. */
+/* How often the writer looks for records without being woken. */
 #define POLL_NS 250000000u
 
 void le_recorder_wake(struct le_recorder *recorder) {
@@ -28,7 +28,7 @@ static void take_event(void *user, const struct le_trace_record *record) {
     le_part_put_record(&recorder->writer, record);
 }
 
-/* Sources stand before the origins that name them: they were there when those were put into the ring. */
+/* Writes sources before the origins that refer to them: a source is complete before its origin is put into the ring. */
 static void take_events(struct le_recorder *recorder) {
     uint64_t ready = le_event_ring_ready(&recorder->ring);
     const void *records;
@@ -82,7 +82,7 @@ void *le_recorder_write(void *user) {
     struct le_recorder *recorder = user;
     le_recorder_describe(recorder);
     le_part_flush(&recorder->writer);
-    if (recorder->capture.graphs_only) /* a note for the reader, not for `leat trace`, which looks at the first block */
+    if (recorder->capture.graphs_only) /* not in the first block, whose notes `leat trace` prints */
         le_recorder_put_note(recorder, "launches of single kernels were not recorded (leat trace --graphs only)");
     recorder->writer.limit_bytes = recorder->limit_bytes;
     while (!atomic_load_explicit(&recorder->is_over, memory_order_acquire)) {

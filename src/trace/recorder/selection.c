@@ -1,4 +1,4 @@
-/* See selection.h. */
+/* See selection.h. The list has the functions that only tell the program about itself. */
 #include "trace/recorder/selection.h"
 #include "trace/recorder/call_roles.h"
 

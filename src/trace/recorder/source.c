@@ -1,5 +1,5 @@
-/* Frames to sources: what was seen before is found by one hash over the whole chain of frames. What is new is looked at
- * in the calling thread (Python: its frames stay only as long as the call) or by the writer (symbols). */
+/* Maps frames to sources. A known chain of frames is found by a single hash over the chain. A new chain is described in
+ * the calling thread (Python, whose frames live only as long as the call) or later by the writer (native symbols). */
 #include "trace/recorder/source.h"
 #include "trace/recorder/source_frame.h"
 #include "trace/recorder/source_native.h"
@@ -18,7 +18,7 @@ static const char unreadable_note[] =
     "The frames of this Python version cannot be read: its source lines are not recorded.";
 static const char no_native_note[] = "Callers in C and C++ are recorded on x86-64 only.";
 
-/* Memory of the system, as the table's. */
+/* Memory comes from mmap, like the table's. */
 struct le_sources *le_sources_new(unsigned kinds, _Atomic uint32_t *texts) {
     struct le_sources *sources =
         mmap(NULL, sizeof *sources, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -58,7 +58,7 @@ static uint32_t python_location(struct le_sources *sources, const struct le_pyth
     return le_source_table_locate(sources->table, frame->key, &location);
 }
 
-/* False: the thread runs no Python. */
+/* False: the thread is not running Python code. */
 static bool capture_python(struct le_sources *sources, uint32_t *source) {
     struct le_python_frame frames[LE_SOURCE_FRAMES];
     uint64_t keys[LE_SOURCE_FRAMES];
@@ -91,7 +91,8 @@ static uint32_t capture_native(struct le_sources *sources, struct le_native_fram
                : le_source_table_defer(sources->table, key, addresses, count);
 }
 
-/* A frame of its own, with a frame pointer: there lies the caller's, and the return address after it. */
+/* noinline gives this function its own frame, with a frame pointer: it points at the caller's frame pointer, which the
+ * return address follows. */
 __attribute__((noinline)) uint32_t le_sources_capture(struct le_sources *sources) {
     int error = errno;
     uint32_t source = 0;
@@ -107,7 +108,7 @@ __attribute__((noinline)) uint32_t le_sources_capture(struct le_sources *sources
     return source;
 }
 
-/* An address's place; is_runtime: it says nothing of the program. */
+/* The location of an address. is_runtime: it is in CUDA's runtime and says nothing about the program. */
 static uint32_t native_location(struct le_source_table *table, uintptr_t address, bool *is_runtime) {
     uint64_t key = le_source_key(LE_KEY_ADDRESS, &address, sizeof address);
     uint32_t known = le_source_table_find(table, key);

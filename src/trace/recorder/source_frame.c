@@ -1,6 +1,7 @@
-/* The instructions of .eh_frame, of which only what becomes of two registers is kept. An expression is understood where
- * it is the compilers' own for a stack that is aligned anew; whatever else is not understood ends the chain. The
- * information is the loaded module's, and trusted as the unwinder trusts it. */
+/* See source_frame.h. Interprets the instructions of .eh_frame and keeps only their effect on two registers: the
+ * frame's base (DWARF's CFA) and the frame pointer. Of expressions, only the one that compilers emit for a realigned
+ * stack is supported. Anything else that is not supported ends the chain. The information belongs to a loaded module
+ * and is trusted, as the unwinder trusts it. */
 #include "trace/recorder/source_frame.h"
 #include <stddef.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 enum { FRAME_POINTER = 6, STACK_POINTER = 7, RETURN_ADDRESS = 16, MOST_REMEMBERED = 8 };
 enum { OP_DEREF = 0x06, OP_FRAME_OFFSET = 0x70 + FRAME_POINTER };
 
-/* Of libgcc's and libunwind's; no header has it. */
+/* From libgcc or libunwind; no header declares it. */
 struct unwind_bases {
     void *text, *data, *function;
 };
@@ -20,11 +21,11 @@ struct reader {
     const unsigned char *at, *end;
 };
 
-/* What holds from some instruction of the function on. */
+/* The rules that hold from some instruction of the function on. */
 struct unwind_row {
     unsigned base_register;
     int64_t offset;
-    bool is_expression; /* what lies at the frame pointer plus offset */
+    bool is_expression; /* the base is the value stored at frame pointer + offset */
     bool is_last;
     enum le_frame_saved saved;
     int64_t saved_offset;
@@ -88,13 +89,13 @@ static struct reader read_block(struct reader *reader) {
     return block;
 }
 
-/* The bytes of an address in this encoding; 0: one that is not used. */
+/* The size of an address in this encoding; 0: not supported. */
 static size_t encoded_bytes(unsigned encoding) {
     static const unsigned char bytes[16] = {8, 0, 2, 4, 8, 0, 0, 0, 8, 0, 2, 4, 8, 0, 0, 0};
     return encoding == 0xff || encoding == 0x50 ? 0 : bytes[encoding & 15];
 }
 
-/* "frame pointer plus n", and then "what lies there" if so asked. */
+/* Reads an expression "frame pointer + n"; with is_deref, "the value at frame pointer + n". */
 static bool read_expression(struct reader block, bool is_deref, int64_t *offset) {
     if (read_bytes(&block, 1) != OP_FRAME_OFFSET)
         return false;
@@ -112,7 +113,7 @@ static void save_at(struct unwind_rows *rows, uint64_t which, int64_t offset) {
         rows->is_unknown = true;
 }
 
-/* A register that is lost, or kept elsewhere. */
+/* The register's value is undefined, or saved in an unsupported way. */
 static void lose_register(struct unwind_rows *rows, uint64_t which, bool is_undefined) {
     if (which == FRAME_POINTER)
         rows->now.saved = LE_SAVED_UNKNOWN;
@@ -151,7 +152,7 @@ static void remember_or_restore(struct unwind_rows *rows, bool is_back) {
         rows->is_unknown = true;
 }
 
-/* An instruction about the base; false: it is none. */
+/* Runs an instruction that defines the base; false: it is another instruction. */
 static bool run_base(struct unwind_rows *rows, unsigned code, struct reader *reader) {
     uint64_t which = rows->now.base_register;
     switch (code) {
@@ -174,14 +175,14 @@ static bool run_base(struct unwind_rows *rows, unsigned code, struct reader *rea
         return true;
     case 0x0f: /* def_cfa_expression */
         rows->now.is_expression = read_expression(read_block(reader), true, &rows->now.offset);
-        rows->now.base_register = RETURN_ADDRESS; /* none that could be a base */
+        rows->now.base_register = RETURN_ADDRESS; /* a register that cannot be a base */
         return true;
     default:
         return false;
     }
 }
 
-/* An instruction about where registers are saved. */
+/* Runs an instruction about where registers are saved. */
 static void run_saved(struct unwind_rows *rows, unsigned code, struct reader *reader) {
     uint64_t which = code < 0x40 ? code == 0 || code == 0x0a || code == 0x0b ? 0 : read_unsigned(reader) : code & 63;
     switch (code < 0x40 ? code : code & 0xc0) {
@@ -233,7 +234,7 @@ static void run_instructions(struct unwind_rows *rows, struct reader *reader) {
     }
 }
 
-/* An entry's bytes after its length; false: an end, or of the 64-bit form, which no linker makes. */
+/* The bytes of an entry after its length. False: the end of the table, or the 64-bit form, which no linker emits. */
 static bool open_entry(const unsigned char *at, struct reader *entry) {
     uint32_t length;
     memcpy(&length, at, sizeof length);
@@ -241,8 +242,8 @@ static bool open_entry(const unsigned char *at, struct reader *entry) {
     return length > 0 && length < 0xfffffff0;
 }
 
-/* The part that functions share: sets the factors and the first row. has_data, encoding: what the function's own part
- * has. */
+/* Runs the common entry (CIE): sets the factors and the initial row. has_data, encoding: the form of the function's own
+ * entry (FDE). */
 static void run_common(struct unwind_rows *rows, const unsigned char *at, bool *has_data, unsigned *encoding) {
     struct reader entry;
     rows->is_unknown = !open_entry(at, &entry);
@@ -267,7 +268,7 @@ static void run_common(struct unwind_rows *rows, const unsigned char *at, bool *
         else if (*letter == 'P')
             read_bytes(&data, encoded_bytes((unsigned)read_bytes(&data, 1)));
         else if (*letter != 'z')
-            rows->is_unknown = true; /* 'S': a signal's frame */
+            rows->is_unknown = true; /* such as 'S', a signal frame */
     }
     run_instructions(rows, &entry);
     rows->initial = rows->now;

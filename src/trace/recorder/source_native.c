@@ -1,6 +1,7 @@
-/* Steps from frame to frame. The table's value for a return address is its packed step: bit 31 set, then whether it is
- * outside of CUDA's libraries, how its caller's stack pointer is found, and its frame pointer. Addresses are taken for
- * the same code as long as the process lives: a library that is loaded where another was is not noticed. */
+/* See source_native.h. Steps from frame to frame. The table's value for a return address is its packed step: bit 31 is
+ * set, then whether the address is outside CUDA's libraries, how to find the caller's stack pointer, and how to find
+ * its frame pointer. An address is assumed to be the same code as long as the process lives: a library that is loaded
+ * where another one was is not noticed. */
 #include "trace/recorder/source_native.h"
 #include "trace/recorder/source_frame.h"
 #include <link.h>
@@ -12,7 +13,8 @@ enum { MOST_FRAMES = 64, MOST_FRAME_BYTES = 1 << 20 };
 static const uint32_t is_kept = 0x80000000;
 enum { IS_OUTSIDE = 1 << 30, BASE_SHIFT = 28, SAVED_SHIFT = 26, SAVED_OFFSET_SHIFT = 18 };
 
-/* Libraries whose frames tell nothing of the program: CUDA's, ours, and the C library, which calls main. */
+/* Whether frames in this library say nothing about the program: CUDA's libraries, the recorder, and the C library,
+ * which calls main. */
 static bool is_inside(const char *path) {
     static const char *const names[] = {"libcuda.so",  "libcudart",   "libcupti",    "libleat_trace", "libnvrtc",
                                         "libnvidia-",  "libcublas",   "libcudnn",    "libcufft",      "libcurand",
@@ -75,7 +77,7 @@ static uintptr_t read_stack(uintptr_t at) {
     return *(const uintptr_t *)at;
 }
 
-/* To the caller's frame; false: there is none. */
+/* Steps to the caller's frame; false: there is none. */
 static bool step_out(uint32_t packed, struct le_native_frame *at) {
     struct le_frame_step step = unpack_step(packed);
     uintptr_t base = step.base == LE_FRAME_STACK ? at->stack : at->frame;

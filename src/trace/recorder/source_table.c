@@ -1,6 +1,6 @@
-/* The table of places: open addressing, written under a lock, read without. A slot's value is there before its key is;
- * keys never leave. The log is only appended to; what lies below `used` never changes. Places and what was deferred
- * stand in arrays of their own. */
+/* See source_table.h. A hash table with open addressing, written under a lock and read without one. A slot's value is
+ * stored before its key, and keys are never removed. The log is append-only: bytes below log_used never change.
+ * Locations and deferred sources have their own arrays. */
 #include "trace/recorder/source_table.h"
 #include "base/hash.h"
 #include <pthread.h>
@@ -25,21 +25,21 @@ struct le_source_table {
     uint32_t slots_used, locations_used, sources, deferred_used, deferred_taken;
     size_t log_used, log_taken;
     struct slot slots[SLOTS];
-    struct known_location locations[LOCATIONS]; /* by number; 0 is none */
+    struct known_location locations[LOCATIONS]; /* by number; 0 is not used */
     struct le_source_deferred deferred[DEFERRED];
     _Alignas(8) char log[LOG_BYTES];
 };
 
-static const char full_note[] = "The memory for source lines is full: later places are not told.";
+static const char full_note[] = "The table of source lines is full: further source lines are not recorded.";
 
-/* Memory of the system, not of base/memory.h: the program's own allocator has no part in a recording. */
+/* Memory comes from mmap, not from base/memory.h, because the recorder must not use the program's allocator. */
 struct le_source_table *le_source_table_new(_Atomic uint32_t *texts) {
     struct le_source_table *table =
         mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table == MAP_FAILED)
         return NULL;
     for (size_t k = 0; k < SLOTS; k += 4096 / sizeof *table->slots)
-        atomic_init(&table->slots[k].key, 0); /* the pages are made here rather than in a callback */
+        atomic_init(&table->slots[k].key, 0); /* touches the pages here rather than in a callback */
     table->texts = texts;
     table->locations_used = 1;
     pthread_mutex_init(&table->lock, NULL);
@@ -58,8 +58,8 @@ uint64_t le_source_key(enum le_source_key_kind kind, const void *bytes, size_t l
     return key ? key : 1;
 }
 
-/* A sum of products with odd numbers that have nothing to do with each other, four at a time, and then a mixing that
- * takes the upper bits down. */
+/* Multiplies four words at a time by unrelated odd numbers and adds the products; at the end, mixes the upper bits into
+ * the lower ones. */
 uint64_t le_source_key_of_words(enum le_source_key_kind kind, const uint64_t *words, int count) {
     static const uint64_t odd[] = {0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u, 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu,
                                    0xff51afd7ed558ccdu};
@@ -89,7 +89,7 @@ bool le_source_table_is_full(const struct le_source_table *table) {
     return atomic_load_explicit(&table->is_full, memory_order_relaxed);
 }
 
-/* Under the lock: a record of a head, a structure and a text after it. */
+/* Appends a record with a structure and a text to the log. Call under the lock. */
 static void log_record(struct le_source_table *table, enum le_trace_kind kind, const void *body, size_t body_bytes,
                        const char *text, size_t text_bytes) {
     size_t bytes = (sizeof(struct le_trace_record) + body_bytes + text_bytes + 7) / 8 * 8;
@@ -109,7 +109,7 @@ static uint32_t log_text(struct le_source_table *table, const char *text, uint32
     return id;
 }
 
-/* Under the lock, and even when the table is full: a part of the log is kept for that. */
+/* Call under the lock. Works even when the table is full, because part of the log is reserved for notes. */
 static void log_note(struct le_source_table *table, const char *text) {
     size_t length = strlen(text);
     if (table->log_used + length + 64 > LOG_BYTES)
@@ -164,7 +164,7 @@ static uint32_t intern_text(struct le_source_table *table, const struct le_sourc
 uint32_t le_source_table_locate(struct le_source_table *table, uint64_t key,
                                 const struct le_source_location *location) {
     pthread_mutex_lock(&table->lock);
-    uint32_t number = le_source_table_find(table, key); /* another thread may have been faster */
+    uint32_t number = le_source_table_find(table, key); /* another thread may have added it */
     if (!number && has_room(table)) {
         number = table->locations_used++;
         table->locations[number] = (struct known_location){.function = intern_text(table, &location->function),
@@ -188,7 +188,7 @@ static void log_source(struct le_source_table *table, uint32_t id, uint32_t pare
     log_record(table, LE_TRACE_SOURCE, &source, sizeof source, NULL, 0);
 }
 
-/* The source of a place with this caller. Two places of the same words are one. */
+/* The source of a location with this caller. Locations with equal texts and lines give the same source. */
 static uint32_t intern_node(struct le_source_table *table, uint32_t parent, const struct known_location *location) {
     struct {
         struct known_location location;
@@ -239,7 +239,7 @@ bool le_source_table_deferred(struct le_source_table *table, struct le_source_de
     return is_there;
 }
 
-/* Its number is out already: it is told even when the table is full, then without its place. */
+/* The source's number is in use already, so it is written even when the table is full, then without its location. */
 void le_source_table_define(struct le_source_table *table, uint32_t source, const uint32_t *locations, int count) {
     static const struct known_location unknown = {.language = LE_TRACE_NATIVE};
     pthread_mutex_lock(&table->lock);

@@ -1,9 +1,9 @@
-/* The findings as text, CSV and JSON. */
+/* Writes the findings as text, CSV and JSON. See report.h. */
 #include "trace/format_figures.h"
 #include "trace/report/report.h"
 #include <string.h>
 
-/* Every line of text, each behind the same start. */
+/* Prints each line of a text after the same prefix. */
 static void print_indented(struct le_output *output, const char *start, const char *lines) {
     while (*lines) {
         size_t length = strcspn(lines, "\n");

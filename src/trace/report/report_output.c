@@ -37,7 +37,7 @@ void le_output_format(struct le_output *output, const char *format, ...) {
     le_output_bytes(output, text, (size_t)length);
 }
 
-/* So many bytes of the buffer, which are not written yet; no more than it has. */
+/* Makes room for `length` bytes in the buffer, at most LE_OUTPUT_BYTES, and returns where they go. */
 static char *buffer_room(struct le_output *output, size_t length) {
     if (length > LE_OUTPUT_BYTES - output->length)
         le_output_flush(output);
@@ -58,14 +58,14 @@ static void put_spaces(struct le_output *output, int count) {
 
 void le_output_fixed(struct le_output *output, uint64_t value, int digits, int width) {
     char text[48];
-    int at = (int)sizeof text, places = 0;
+    int at = (int)sizeof text, written = 0;
     do {
-        if (places == digits && digits > 0)
+        if (written == digits && digits > 0)
             text[--at] = '.';
         text[--at] = (char)('0' + value % 10);
         value /= 10;
-        places++;
-    } while (value || places <= digits);
+        written++;
+    } while (value || written <= digits);
     put_spaces(output, width - ((int)sizeof text - at));
     char *to = buffer_room(output, sizeof text);
     for (size_t k = (size_t)at; k < sizeof text; k++)
@@ -77,7 +77,8 @@ void le_output_count(struct le_output *output, uint64_t value) {
     le_output_fixed(output, value, 0, 0);
 }
 
-/* printf rounds the number itself; so near the middle between two that its product may be rounded over, it is asked. */
+/* printf rounds the exact number, but 100 * value is itself rounded. If it is close to the middle between two results,
+ * printf decides. */
 void le_output_hundredths(struct le_output *output, double value) {
     const double near_middle = 1e-3;
     double scaled = 100 * value;
@@ -141,7 +142,7 @@ static size_t escape_json(char *to, const char *from, size_t length) {
     return out;
 }
 
-/* Texts of a trace are UTF-8 without control characters; findings have lines. */
+/* Texts of a trace are UTF-8 without control characters. Findings have line breaks. */
 static void put_quoted(struct le_output *output, const char *text) {
     enum { PIECE = LE_OUTPUT_BYTES / 4 };
     put_byte(output, '"');

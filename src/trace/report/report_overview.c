@@ -1,5 +1,5 @@
-/* The picture of the whole: what ran, the wall time of each device as busy and idle, idle by what the host did, the
- * kernels and copies that took most; then the findings. Sums close to the nanosecond, as printed in JSON. */
+/* The overview: what ran; each device's wall time as busy and idle time, idle time by what the host did; the kernels
+ * and copies that took most time; then the findings. In JSON, sums hold to the nanosecond. */
 #include "trace/device_time.h"
 #include "trace/format_figures.h"
 #include "trace/report/report.h"
@@ -69,7 +69,7 @@ static void print_busy(struct le_report *report, const struct le_device_time *ti
     le_output_text(report->output, "\n");
 }
 
-/* The states that took the device's idle time, the longest first. */
+/* The host's states during the device's idle time, longest first. */
 static int order_states(const struct le_device_time *time, enum le_host_state order[LE_HOST_STATES]) {
     int count = 0;
     for (int state = 0; state < LE_HOST_STATES; state++) {
@@ -144,7 +144,7 @@ static void print_kernels(struct le_report *report, const struct le_named_times 
     }
 }
 
-/* Each launch of one is told as a whole. */
+/* Graphs whose launches are recorded as a whole. */
 static void print_graphs(struct le_report *report, const struct le_named_times *names) {
     for (int32_t k = 0; k < names->count; k++) {
         const struct le_named_time *group = &names->at[k];
@@ -233,7 +233,7 @@ static void json_overview(struct le_report *report, const struct le_findings *fi
     le_report_json_end(report);
 }
 
-/* ---- all of it */
+/* ---- the whole report */
 
 static void print_devices(struct le_report *report) {
     struct le_device_time time;

@@ -1,4 +1,4 @@
-/* The summary: a line for each kernel, kind of copy, function and range, in nvprof's columns. */
+/* The summary: one line for each kernel, kind of copy, function and range, with nvprof's columns. */
 #include "trace/format_figures.h"
 #include "trace/report/report.h"
 

@@ -1,6 +1,6 @@
-/* A timeline as a picture that a person can read: for each device how busy it was and what the host did meanwhile, its
- * streams, the host's threads, and where the findings are. One file that needs nothing else, light or dark as the
- * reader likes it. What is narrower than a part of a pixel is drawn together with its neighbours. */
+/* Draws a timeline as SVG: for each device, how busy it was, what the host did meanwhile, and its streams; then the
+ * host's threads, and where the findings are. The file needs no other files and follows the viewer's light or dark
+ * theme. Entries narrower than part of a pixel are joined with their neighbours into one bar. */
 #include "trace/device_time.h"
 #include "trace/format_figures.h"
 #include "trace/report/report.h"
@@ -11,7 +11,7 @@ enum {
     PLOT_LEFT = 190,
     PLOT_WIDTH = 1000,
     WIDTH = PLOT_LEFT + PLOT_WIDTH + 20,
-    HEAD_HEIGHT = 74, /* title, legend, axis */
+    HEAD_HEIGHT = 74, /* of the title, legend and axis */
     BUSY_HEIGHT = 60,
     LANE_HEIGHT = 18,
     LANE_STEP = 24,
@@ -25,13 +25,14 @@ enum {
     THREADS_SHOWN = 8,
     FINDINGS_SHOWN = 12
 };
-/* What is nearer than so much of a pixel is drawn together, as strong as it is dense, up to so many pixels. */
+/* Entries closer than JOIN_PIXELS are joined into one bar, up to JOIN_WIDTH pixels. Its opacity shows how dense it is.
+ */
 #define JOIN_PIXELS 0.4
 #define JOIN_WIDTH  4.0
 
-enum { KERNELS = LE_HOST_STATES, COPIES, STATES }; /* the device's own, after the host's */
+enum { KERNELS = LE_HOST_STATES, COPIES, STATES }; /* states of the device, after those of the host */
 
-/* What is drawn of a colour: its class, in the legend's order. */
+/* The colours, in the order of the legend. A state's colour is the CSS class "s" + its number. */
 static const struct {
     int state;
     const char *word;
@@ -64,7 +65,7 @@ struct picture {
     struct le_report *report;
     uint64_t start_ns, wall_ns;
     int y;
-    bool is_measured; /* for its height alone */
+    bool is_measured; /* drawn only to find its height */
 };
 
 static double x_of(const struct picture *picture, uint64_t time_ns) {
@@ -73,7 +74,7 @@ static double x_of(const struct picture *picture, uint64_t time_ns) {
     return PLOT_LEFT + PLOT_WIDTH * (part < 1 ? part : 1);
 }
 
-/* At most so many characters of the text; of line_arena where it is longer. */
+/* The text, cut to at most `most` characters. A cut text is in line_arena. */
 static const char *shortened(struct le_report *report, const char *text, int most) {
     size_t length = 0;
     int count = 0;
@@ -109,7 +110,7 @@ static void draw_heading(struct picture *picture, const char *text) {
 
 /* ---- the axis */
 
-/* 1, 2 or 5 times a power of ten, so that there are about ten of them. */
+/* 1, 2 or 5 times a power of ten, for about ten ticks. */
 static uint64_t tick_step(uint64_t wall_ns) {
     uint64_t step = 1;
     for (int k = 0; step < wall_ns / 10 && step < UINT64_MAX / 10; k++)
@@ -160,7 +161,7 @@ static void add_to_columns(void *user, const struct le_device_moment *moment) {
     }
 }
 
-/* One layer of all columns, from base[k] pixels up; base moves to its top. */
+/* Draws one layer of all columns, from base[k] pixels up, and moves base[k] to its top. */
 static void draw_layer(struct picture *picture, const struct busy_columns *busy, int state, double *base) {
     struct le_output *output = picture->report->output;
     bool any = false;
@@ -207,11 +208,11 @@ static void draw_busy_columns(struct picture *picture, int32_t device) {
     picture->y += BUSY_HEIGHT + LANE_STEP - LANE_HEIGHT;
 }
 
-/* ---- lanes: things one after the other, drawn together where they are near */
+/* ---- lanes: consecutive entries, joined into one bar if they are close together */
 
 struct bar {
     double left, right;
-    int state, name; /* name: LE_NONE for several */
+    int state, name; /* name: LE_NONE: several names */
     uint64_t count, time_ns;
 };
 
@@ -226,7 +227,7 @@ static void print_bar_title(struct le_report *report, const struct bar *bar) {
     le_output_text(report->output, le_format_time(report->line_arena, bar->time_ns));
 }
 
-/* There may be millions of them. */
+/* There may be millions of bars. */
 static void draw_bar(struct picture *picture, const struct bar *bar) {
     struct le_report *report = picture->report;
     struct le_output *output = report->output;
@@ -318,7 +319,8 @@ static int by_position(const void *left, const void *right) {
     return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* The most of them that weigh anything, in the file's order; *left_out: how many more there are. */
+/* Keeps at most `most` entries, those with the largest weights above 0, in the order of the file. Returns how many;
+ * *left_out: how many more there are. */
 static int choose_heaviest(struct ranked *ranked, int32_t count, int most, int32_t *left_out) {
     int32_t used = 0;
     qsort(ranked, (size_t)count, sizeof *ranked, heavier_first);
@@ -334,7 +336,7 @@ static void draw_left_out(struct picture *picture, int32_t count, const char *wh
     if (count == 0)
         return;
     text_at(picture, PLOT_LEFT, picture->y + 12, "dim", "start",
-            le_arena_format(picture->report->arena, "and %d more %s with less to show", (int)count, what));
+            le_arena_format(picture->report->arena, "and %d more %s with less activity", (int)count, what));
     picture->y += LANE_STEP;
 }
 
@@ -409,7 +411,7 @@ static void list_findings(struct picture *picture, const struct le_findings *fin
     }
 }
 
-/* ---- all of it */
+/* ---- the whole picture */
 
 static int32_t devices_used(const struct le_trace_index *index, bool *used) {
     int32_t count = 0;
@@ -423,7 +425,8 @@ static int32_t devices_used(const struct le_trace_index *index, bool *used) {
     return count;
 }
 
-/* The picture's height comes first in the file: all of this is drawn twice, the first time into nothing. */
+/* The picture's height comes first in the file, so the body is drawn twice: the first time without output, to measure
+ * it. */
 static void draw_body(struct picture *picture, const struct le_findings *findings) {
     struct le_report *report = picture->report;
     bool *used = LE_NEW_ARRAY(report->arena, report->index->devices.count + 1, bool);
@@ -447,7 +450,7 @@ static bool write_nothing(void *user, const void *bytes, size_t size_bytes) {
     return true;
 }
 
-/* Where the body would end. */
+/* Where the body ends. */
 static int body_end(struct picture *picture, const struct le_findings *findings) {
     struct le_output *output = picture->report->output;
     leat_report_write *write = output->write;

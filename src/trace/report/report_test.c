@@ -36,7 +36,7 @@ static char *made(const struct le_trace_index *index, leat_report report, leat_r
     return sink.at;
 }
 
-static struct le_trace_index *scene(void) {
+static struct le_trace_index *example_index(void) {
     struct le_made_trace trace = {0};
     le_example_make(&trace);
     struct le_trace_index *index = le_made_index(&trace);
@@ -159,7 +159,7 @@ static void pauses_and_compiling_come_first(void **state) {
 /* ---- reports */
 
 /* The file that other tests read is this trace. */
-static void scene_is_the_kept_file(void **state) {
+static void example_is_the_kept_file(void **state) {
     (void)state;
     struct le_made_trace trace = {0};
     unsigned char kept[1 << 15];
@@ -175,7 +175,7 @@ static void scene_is_the_kept_file(void **state) {
 
 static void reports_are_the_same_again(void **state) {
     (void)state;
-    struct le_trace_index *first = scene(), *second = scene();
+    struct le_trace_index *first = example_index(), *second = example_index();
     for (int report = LEAT_REPORT_OVERVIEW; report <= LEAT_REPORT_SVG; report++)
         for (int format = LEAT_REPORT_TEXT; format <= LEAT_REPORT_JSON; format++) {
             if (report == LEAT_REPORT_OVERVIEW && format == LEAT_REPORT_CSV)
@@ -192,7 +192,7 @@ static void reports_are_the_same_again(void **state) {
 
 static void the_overview_has_the_figures(void **state) {
     (void)state;
-    struct le_trace_index *index = scene();
+    struct le_trace_index *index = example_index();
     char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_TEXT);
     assert_says(text, "  wall          3.20 ms\n");
     assert_says(text, "  busy          1.14 ms    36 %   kernels 340 us, copies 800 us\n");
@@ -227,7 +227,7 @@ static void the_overview_has_graphs(void **state) {
 
 static void forms_quote_what_they_must(void **state) {
     (void)state;
-    struct le_trace_index *index = scene();
+    struct le_trace_index *index = example_index();
     char *text = made(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_JSON);
     assert_says(text, "\"command\":\"python3 steps.py \\\"a, b\\\" <x>\"");
     free(text);
@@ -384,7 +384,7 @@ static void names_are_readable(void **state) {
 
 static void failures_are_told(void **state) {
     (void)state;
-    struct le_trace_index *index = scene();
+    struct le_trace_index *index = example_index();
     struct sink full = {.most = 100};
     assert_int_equal(le_report_make(index, LEAT_REPORT_SUMMARY, LEAT_REPORT_TEXT, keep, &full), LEAT_FILE);
     assert_int_equal(le_report_make(index, LEAT_REPORT_OVERVIEW, LEAT_REPORT_CSV, keep, &full), LEAT_INVALID);
@@ -474,7 +474,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_time_counts_every_nanosecond),
         cmocka_unit_test(pauses_and_compiling_come_first),
-        cmocka_unit_test(scene_is_the_kept_file),
+        cmocka_unit_test(example_is_the_kept_file),
         cmocka_unit_test(reports_are_the_same_again),
         cmocka_unit_test(the_overview_has_the_figures),
         cmocka_unit_test(the_overview_has_graphs),

@@ -1,13 +1,13 @@
-/* The trace that reports are tested with, and that is kept as tests/trace/small.trace: a program of Python's that
- * starts, compiles, then makes 20 steps of a copy up, kernels in two streams and a copy down, and sleeps in the middle.
- */
+/* The trace for tests of the reports, which is also tests/trace/small.trace. A Python program starts, compiles, and
+ * runs 20 steps. Each step copies to the device, runs kernels in two streams and copies back. The program sleeps in the
+ * middle. */
 #ifndef LE_REPORT_TESTING_H
 #define LE_REPORT_TESTING_H
 #include "trace/trace_testing.h"
 
 #define LE_EXAMPLE_KERNEL "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEvi"
 
-/* One step from `at` on, 100 us long. */
+/* One step of 100 us that begins at `at`. */
 static inline void le_example_step(struct le_made_trace *made, uint32_t source, uint64_t at) {
     uint32_t call = le_made_call_from(made, 4001, "cudaMemcpyAsync_v3020", at, 30000, source);
     le_made_transfer(made, call, 0x10000, 0x20000, 400000, 5);

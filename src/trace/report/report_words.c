@@ -1,4 +1,4 @@
-/* Names, places and groups, as reports show them. */
+/* Names, source lines and totals by name, as reports show them. See report.h. */
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "trace/report/report.h"
@@ -34,7 +34,7 @@ const char **le_shown_text(const struct le_report *report, struct le_shown *show
     return &slot->text;
 }
 
-/* ---- places */
+/* ---- sources, devices, streams, threads */
 
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -86,7 +86,7 @@ const char *le_memory_kind_name(unsigned kind) {
 }
 
 const char *le_overhead_name(uint32_t kind) {
-    static const char *const names[] = {"overhead",         "driver compiles", "profiler's buffers", "instrumentation",
+    static const char *const names[] = {"overhead",         "driver compiler", "profiler buffers", "instrumentation",
                                         "driver resources", "lazy loading",    "queue full"};
     return names[kind < ARRAY_LEN(names) ? kind : 0];
 }
@@ -104,7 +104,7 @@ void le_report_notes_text(struct le_report *report) {
     }
 }
 
-/* ---- JSON's frame */
+/* ---- the first and last members of JSON */
 
 void le_report_json_begin(struct le_report *report) {
     le_output_open(report->output, NULL, '{');
@@ -124,7 +124,7 @@ void le_report_json_end(struct le_report *report) {
 
 /* ---- groups */
 
-/* Groups in the order in which their names were first seen; of: each name's, plus one. */
+/* Groups in the order in which their names were first seen. of: by name, the group's position plus one. */
 struct grouping {
     struct le_named_time *at;
     int32_t *of, count;
@@ -154,7 +154,7 @@ static void add_time(struct le_named_time *group, uint64_t time_ns, uint64_t byt
     group->most_ns = time_ns > group->most_ns ? time_ns : group->most_ns;
 }
 
-/* Equal totals: by position, which is the order of the file. */
+/* Equal totals are sorted by the position of the name, which is the order in the file. */
 static int longer_first(const void *left, const void *right) {
     const struct le_named_time *a = left, *b = right;
     if (a->total_ns != b->total_ns)

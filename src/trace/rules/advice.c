@@ -1,4 +1,4 @@
-/* The texts are advice.def's; the patterns that tell libraries apart are here. */
+/* See advice.h. The texts are in advice.def, the patterns that identify frameworks in this file. */
 #include "trace/rules/advice.h"
 #include "base/status.h"
 #include <ctype.h>
@@ -16,7 +16,7 @@ static enum le_framework match_patterns(const char *text, const struct pattern *
     return LE_FRAMEWORKS;
 }
 
-/* A package's folder counts where packages are installed: a program may lie in /opt/torch. */
+/* A package's folder counts only below site-packages or dist-packages: the program itself may be in /opt/torch. */
 enum le_framework le_framework_of_path(const char *path) {
     static const struct pattern packages[] = {
         {"/cupy/", LE_FRAMEWORK_CUPY},        {"/cupyx/", LE_FRAMEWORK_CUPY},  {"/cupy_backends/", LE_FRAMEWORK_CUPY},
@@ -32,7 +32,7 @@ enum le_framework le_framework_of_path(const char *path) {
     return framework != LE_FRAMEWORKS ? framework : match_patterns(path, modules, ARRAY_LEN(modules));
 }
 
-/* XLA's: loop_add_fusion, input_reduce_fusion_2, fusion, ..., never mangled. */
+/* Whether XLA named the kernel: loop_add_fusion, input_reduce_fusion_2, fusion, ... Such names are never mangled. */
 static bool is_fusion(const char *name) {
     size_t length = strlen(name), word = strlen("fusion");
     while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9')
@@ -64,7 +64,7 @@ enum le_framework le_framework_of_kernel(const char *name) {
     return name && is_fusion(name) ? LE_FRAMEWORK_JAX : LE_FRAMEWORKS;
 }
 
-/* Where the word is not the end of a longer one, as in "blowtorch". */
+/* Whether the text has the word, but not as the end of a longer one, as in "blowtorch". */
 static bool has_word(const char *text, const char *word) {
     for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
         if (at == text || !isalpha((unsigned char)at[-1]))
@@ -72,7 +72,7 @@ static bool has_word(const char *text, const char *word) {
     return false;
 }
 
-/* What Python was given: NULL where the command is another program. */
+/* The arguments of a Python command; NULL if the command is another program. */
 static const char *python_arguments(const char *command) {
     size_t length = command ? strcspn(command, " ") : 0, name = length;
     while (name > 0 && command[name - 1] != '/')

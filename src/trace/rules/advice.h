@@ -1,5 +1,6 @@
-/* Which library made a call, and what to do next in its words. A library is recognized by the path of the module that
- * made the call, else by the kernel's name, else by the process's command. */
+/* Advice in the words of the framework that made the calls: CuPy, Numba, PyTorch, JAX, or CUDA itself. A framework is
+ * recognized by the path of the module that made the call, else by the kernel's name, else by the command of the
+ * process. */
 #ifndef LE_ADVICE_H
 #define LE_ADVICE_H
 #include "trace/index.h"
@@ -21,7 +22,7 @@ enum le_advice {
 };
 
 const char *le_advice_text(enum le_advice advice, enum le_framework framework);
-/* LE_FRAMEWORKS where nothing tells. */
+/* These return LE_FRAMEWORKS if the text does not show which framework it is. */
 enum le_framework le_framework_of_path(const char *path);
 enum le_framework le_framework_of_kernel(const char *name);
 enum le_framework le_framework_of_command(const char *command);

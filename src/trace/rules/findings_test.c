@@ -3,9 +3,9 @@
 #include "base/memory.h"
 
 /* Steps that leave nothing to say: the device is full, results come down pinned, the host waits once a step. */
-static struct play *clean(const char *command, const char *kernel, int32_t (*place)(struct play *)) {
+static struct play *clean(const char *command, const char *kernel, int32_t (*make_source)(struct play *)) {
     struct play *play = play_new(command);
-    play->source = place ? place(play) : LE_NONE;
+    play->source = make_source ? make_source(play) : LE_NONE;
     play_call(play, "cuInit", LE_CALL_START, MS(300));
     play_call(play, "cuModuleLoadData", LE_CALL_LOAD, MS(2));
     for (int k = 0; k < 8; k++)
@@ -60,9 +60,9 @@ static void clean_programs_have_no_findings(void **state) {
 }
 
 /* Pageable copies, called by whom the place or the kernel's name says. */
-static struct play *copying(const char *command, const char *kernel, int32_t (*place)(struct play *)) {
+static struct play *copying(const char *command, const char *kernel, int32_t (*make_source)(struct play *)) {
     struct play *play = play_new(command);
-    play->source = place ? place(play) : LE_NONE;
+    play->source = make_source ? make_source(play) : LE_NONE;
     for (int k = 0; k < 10; k++) {
         play_copy(play, (struct played_copy){.up = true, .bytes = 40000000, .stream = 1, .host = 8});
         play_launch(play, 1, kernel, 2112, 256, MS(20));
@@ -72,8 +72,9 @@ static struct play *copying(const char *command, const char *kernel, int32_t (*p
     return play;
 }
 
-static void expect_advice(const char *command, const char *kernel, int32_t (*place)(struct play *), const char *words) {
-    struct play *play = copying(command, kernel, place);
+static void expect_advice(const char *command, const char *kernel, int32_t (*make_source)(struct play *),
+                          const char *words) {
+    struct play *play = copying(command, kernel, make_source);
     const struct le_finding *finding = play_found(play, "pageable-copy");
     assert_non_null(finding);
     if (!strstr(finding->advice, words))

@@ -1,4 +1,4 @@
-/* Open addressing over a table of positions, which is two thirds full at most. */
+/* See groups.h. Open addressing over a table of positions that is at most two thirds full. */
 #include "trace/rules/groups.h"
 #include "base/hash.h"
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int compare_groups(const void *a_, const void *b_) {
 void le_groups_sort(struct le_position_groups *groups) {
     if (groups->count > 1)
         qsort(groups->at, (size_t)groups->count, sizeof *groups->at, compare_groups);
-    groups->slot_count = 0; /* positions are others now */
+    groups->slot_count = 0; /* the slots' positions are no longer valid */
 }
 
 void le_groups_sum(const struct le_position_groups *groups, uint64_t *time_ns, uint64_t *extra_ns) {

@@ -1,10 +1,11 @@
-/* The rules of NVIDIA's occupancy calculator: registers are given to warps in units of 256, shared memory to blocks in
- * units of 128 bytes, of which each block takes 1 KiB for the system from capability 8 on. */
+/* The rules of NVIDIA's occupancy calculator: registers are allocated to warps in units of 256, shared memory to thread
+ * blocks in units of 128 bytes. From compute capability 8 on, the system takes 1 KiB of shared memory for each block.
+ */
 #include "trace/rules/occupancy.h"
 
 enum { REGISTER_UNIT = 256, SHARED_UNIT = 128, SYSTEM_SHARED_BYTES = 1024 };
 
-/* No more than 2^30: nothing that runs has as many, and what a damaged file says is not multiplied further. */
+/* Capped at 2^30, more than any real launch has, so that numbers from a damaged file cannot overflow. */
 static uint64_t capped_product(const uint32_t extents[3]) {
     uint64_t most = 1u << 30, count = extents[0] < most ? extents[0] : most;
     for (int k = 1; k < 3; k++) {

@@ -1,26 +1,28 @@
-/* What recording adds to a program's time, call by call: CUPTI's share by a model, the recorder's own by what it told
- * in all. Pauses that CUPTI tells itself, for its buffers and for the code that it loads, come on top. Measured on an
- * H200 (driver 580, CUPTI 13.0): a launch in a loop of C 1.2 us, 0.9 without origins, of CuPy's 1.3 and 1.0. Where the
- * program switches recording on (--from-start off), calls cannot be picked one by one, and what runs between launches
- * of Python drives CUPTI's code and data from the caches. That costs more on a host, and at an hour, where the calls
- * themselves take longer: of CuPy's launches 2.4 to 3.4 us, of PyTorch's 4.2 to 6.9, of CuPy's small copies 3.4 to 5.3
- * with three calls each; but in all of these the same part of the program's recorded time, 0.31 to 0.35, 0.40 and 0.28
- * to 0.32. So there it is a part of what the call took as recorded; more or less, hence a range. What a graph captures
- * took 2.6 to 4.6 us, though such a call is short. */
+/* What recording adds to a program's time, call by call. CUPTI's share comes from a model, the recorder's own share
+ * from the total that it measured. Pauses that CUPTI reports, for its buffers and for code that it loads, are added.
+ *
+ * Measured on an H200 (driver 580, CUPTI 13.0): a launch in a loop takes 1.2 us more in C, 0.9 us without origins; in
+ * CuPy 1.3 us and 1.0 us. If the program switches recording on (--from-start off), calls cannot be selected one by one,
+ * and the Python code between two launches evicts CUPTI's code and data from the caches. The cost then grows with how
+ * slow the host is at that moment: launches take 2.4 to 3.4 us more in CuPy and 4.2 to 6.9 us in PyTorch, and CuPy's
+ * small copies, with three calls each, 3.4 to 5.3 us. But the share of the recorded run time was the same on all hosts:
+ * 0.31 to 0.35, 0.40, and 0.28 to 0.32. The cost is therefore a share of the recorded length of the call, with bounds.
+ * Launches that a graph captures took 2.6 to 4.6 us more, although such a call is short. */
 #include "trace/rules/rule_input.h"
 
-/* Of every call. */
+/* What CUPTI adds to every call. */
 enum { CALL_NS = 220 };
-/* Of what was enqueued, on top. usual_ns: where such a call takes so long as recorded, and in proportion where it takes
- * another time; 0: it is the same for all. */
+/* What CUPTI adds to a call that enqueues work, in addition to CALL_NS. usual_ns: the recorded length of a call for
+ * which the bounds hold; they scale with the length of the call. 0: they hold for all calls. */
 struct cost {
     uint64_t least_ns, most_ns, usual_ns;
 };
-/* Captured: launches that a graph captures, which are short calls. The rest: copies, sets, graphs. */
+/* captured: launches that a graph captures, which are short calls. rest: copies, sets, graphs. */
 struct costs {
     struct cost launch, captured, rest;
 };
-/* CUPTI looks into every call of its libraries'. Numba and JAX: not measured; what is captured: CuPy's alone. */
+/* For programs that switch recording on: CUPTI looks at every CUDA call. Numba and JAX were not measured. Captured
+ * launches were measured with CuPy only. */
 static const struct costs switched[LE_FRAMEWORKS] = {
     [LE_FRAMEWORK_CUDA] = {{600, 1200, 0}, {600, 1200, 0}, {900, 900, 0}},
     [LE_FRAMEWORK_CUPY] = {{1800, 2660, 4200}, {1730, 2570, 1200}, {1950, 2950, 3100}},
@@ -28,7 +30,8 @@ static const struct costs switched[LE_FRAMEWORKS] = {
     [LE_FRAMEWORK_TORCH] = {{3400, 4800, 5000}, {2100, 3800, 0}, {1950, 2950, 3100}},
     [LE_FRAMEWORK_JAX] = {{2100, 3800, 0}, {2100, 3800, 0}, {1950, 2950, 3100}},
 };
-/* Calls are picked one by one. Numba, PyTorch and JAX: not measured, no less than CuPy's and no more than the half. */
+/* For all other programs: recorded functions are selected one by one. Numba, PyTorch and JAX were not measured: their
+ * lower bounds are CuPy's, their upper bounds half of those above. */
 static const struct costs picked[LE_FRAMEWORKS] = {
     [LE_FRAMEWORK_CUDA] = {{600, 1200, 0}, {600, 1200, 0}, {900, 900, 0}},
     [LE_FRAMEWORK_CUPY] = {{600, 1200, 0}, {600, 1200, 0}, {900, 900, 0}},
@@ -36,7 +39,7 @@ static const struct costs picked[LE_FRAMEWORKS] = {
     [LE_FRAMEWORK_TORCH] = {{600, 1900, 0}, {600, 1900, 0}, {900, 900, 0}},
     [LE_FRAMEWORK_JAX] = {{600, 1900, 0}, {600, 1900, 0}, {900, 900, 0}},
 };
-/* The recorder's, at most: to find where a call was made, and to sample the bytes of a copy, which asks the system. */
+/* What the recorder adds at most: to find where a call was made, and to sample the bytes of a copy by a system call. */
 enum { ORIGIN_NS = 250, SAMPLE_NS = 2050 };
 
 static uint64_t recorder_ns_of(const struct le_rule_input *input, const struct le_call *call) {
@@ -45,13 +48,13 @@ static uint64_t recorder_ns_of(const struct le_rule_input *input, const struct l
     return origin_ns + (transfer && transfer->sample ? SAMPLE_NS : 0);
 }
 
-/* Of one call, or of all before one; more or less. */
+/* What recording added to one call, or to all calls before one: likely_ns plus or minus doubt_ns. */
 struct le_recording_cost {
     uint64_t likely_ns, doubt_ns;
 };
 
-/* How slow the host is there, by how long the call took. Those that waited do not say: copies that are not
- * asynchronous, and launches into a full queue. */
+/* How slow the host was, by the length of the call. A call that waited says nothing about that: synchronous copies
+ * count as usual, and the cap covers launches into a full queue. */
 static double slowness(struct cost cost, const struct le_call *call) {
     const double slowest = 2;
     if (cost.usual_ns == 0 || call->kind == LE_CALL_COPY)
@@ -80,12 +83,12 @@ static struct le_recording_cost cupti_cost(const struct le_rule_input *input, co
     return (struct le_recording_cost){CALL_NS, 0};
 }
 
-/* Whichever device it is for: recording holds the host. */
+/* A call of the process, for any device: recording slows the host. */
 static const struct le_call *host_call(const struct le_rule_input *input, int32_t k) {
     return &input->index->calls.at[input->host_calls.at[k]];
 }
 
-/* The writer's thread makes no calls: what it is held for holds nobody. */
+/* Pauses of threads that make no CUDA calls are left out: the recorder's writer thread does not hold the program. */
 static void find_pauses(struct le_rule_input *input) {
     const struct le_trace_index *index = input->index;
     struct le_positions overheads = le_grouped_of(&input->owners.overheads, input->process);
@@ -102,10 +105,10 @@ static void find_pauses(struct le_rule_input *input) {
     }
 }
 
-/* One is kept for so many calls; what lies between is added up again. */
+/* Running sums are kept for every n-th call; the calls in between are added up on demand. */
 enum { CALLS_PER_SUM = 16 };
 
-/* Returns CUPTI's part. */
+/* Adds what recording added to the call, and returns CUPTI's part of it. */
 static uint64_t add_call_cost(const struct le_rule_input *input, const struct le_call *call,
                               struct le_recording_cost *sum) {
     struct le_recording_cost cupti = cupti_cost(input, call);
@@ -148,7 +151,7 @@ void le_recording_init(struct le_rule_input *input) {
     input->launch_recording_ns = launches ? launches_ns / launches : 0;
 }
 
-/* The first call that starts no earlier. */
+/* The first call that starts at the time or later. */
 static int32_t first_call_from(const struct le_rule_input *input, uint64_t time_ns) {
     int32_t low = 0, high = input->host_calls.count;
     while (low < high) {

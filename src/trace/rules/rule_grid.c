@@ -36,7 +36,7 @@ struct alike {
     uint64_t count, time_ns;
     uint64_t filled;   /* parts per million */
     uint64_t saved_ns; /* if the device were full */
-    int32_t first;     /* position in the scene; LE_NONE: none of them is a kernel on a known device */
+    int32_t first;     /* position in the input; LE_NONE: none of them is a kernel on a known device */
 };
 
 /* Adds up the operations in `order` that are like the one at `from`. Returns where the next group begins. */
@@ -96,7 +96,7 @@ static struct small gather_small_grids(const struct le_rule_input *input, const 
     return small;
 }
 
-/* Marks small kernels by their position in the scene. */
+/* Marks small kernels by their position in the input. */
 static bool *mark_small(struct le_rule_input *input, const int32_t *order) {
     bool *marks = LE_NEW_ARRAY(input->scratch, input->operation_count, bool);
     struct alike alike;

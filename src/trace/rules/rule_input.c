@@ -1,21 +1,21 @@
-/* Works out what rules share. Each step takes time in the records that it is about: the trace's once, then each
- * process', then each device's. */
+/* See rule_input.h. Each step takes time linear in the records that it looks at: first those of the whole trace, then
+ * those of each process, then those of each device. */
 #include "trace/rules/rule_input.h"
 #include "trace/rules/occupancy.h"
 #include "trace/rules/user_sources.h"
 #include "trace/report/report.h"
 #include <string.h>
 
-/* A call that takes longer than this was held by something: CUPTI tells 2 to 5 us of a launch, up to 10 of a copy. */
+/* A call that takes longer waited for something: CUPTI measures 2 to 5 us for a launch and up to 10 us for a copy. */
 #define HELD_NS 20000
-/* Below a hundredth of the whole, or this, nobody should look. */
+/* Findings that gain less than this, or less than a hundredth of the run, are dropped. */
 #define LEAST_GAIN_NS 100000
 
 uint64_t le_periods_total(const struct le_periods *periods) {
     return periods->total_ns;
 }
 
-/* What is not used of the room is never touched, and takes no memory. */
+/* Pages that are never used take no memory. */
 struct le_periods le_periods_new(struct le_arena *arena, int64_t room) {
     return (struct le_periods){.at = LE_NEW_ARRAY(arena, room, struct le_period),
                                .before_ns = LE_NEW_ARRAY(arena, room / LE_PERIODS_SUMMED + 1, uint64_t)};
@@ -33,7 +33,7 @@ int64_t le_periods_after(const struct le_periods *periods, uint64_t time_ns) {
     return low;
 }
 
-/* The total of spans up to the time. */
+/* The total length of the periods before the time. */
 static uint64_t covered_before(const struct le_periods *periods, uint64_t time_ns) {
     int64_t k = le_periods_after(periods, time_ns);
     if (k == periods->count)
@@ -67,10 +67,10 @@ const struct le_operation *le_rule_input_operation(const struct le_rule_input *i
     return &input->index->operations.at[input->operations[k]];
 }
 
-/* Digits of positions in tables: of as many values as the table has rows, but no more than take little to count. */
+/* A radix sort by positions in tables, with digits of 16 bits, or fewer values if the table has fewer rows. */
 enum { DIGIT_BITS = 16, DIGITS = 1 << DIGIT_BITS };
 
-/* Of what is in `from`, in order, into `to`, by a digit of the shape or the name, which are no more than most. */
+/* Sorts `from` into `to`, stably, by one digit of the shape or the name. most: the number of shapes or names. */
 static void sort_digit(const struct le_rule_input *input, const int32_t *from, int32_t *to, bool by_shape, int32_t most,
                        int shift, int32_t *next) {
     int32_t digits = most >> shift < DIGITS ? (most >> shift) + 1 : DIGITS;
@@ -78,7 +78,7 @@ static void sort_digit(const struct le_rule_input *input, const int32_t *from, i
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = 0; k < input->operation_count; k++) {
             const struct le_operation *operation = le_rule_input_operation(input, from[k]);
-            uint32_t key = (uint32_t)(by_shape ? operation->shape : operation->name) + 1; /* LE_NONE is the first */
+            uint32_t key = (uint32_t)(by_shape ? operation->shape : operation->name) + 1; /* LE_NONE comes first */
             uint32_t digit = key >> shift & (DIGITS - 1);
             if (pass == 0)
                 next[digit + 1]++;
@@ -137,7 +137,7 @@ const char *le_kernel_name(const struct le_rule_input *input, int32_t text) {
     size_t kept = KEPT;
     if (strlen(name) <= MOST)
         return name;
-    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) /* no half of a character */
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) /* do not cut a character in half */
         kept--;
     return le_arena_format(input->arena, "%.*s...", (int)kept, name);
 }
@@ -162,7 +162,7 @@ bool le_is_pageable(const struct le_shape *shape) {
     return shape->from == LE_TRACE_PAGEABLE || shape->to == LE_TRACE_PAGEABLE;
 }
 
-/* Callers come before callees in the table, so that each is worked out from its caller's. */
+/* Callers precede callees in the table of sources, so each source inherits its caller's framework. */
 static void find_frameworks(struct le_rule_input *input) {
     int32_t count = input->index->sources.count;
     input->user_sources = le_user_sources(input->index, input->scratch);
@@ -178,7 +178,7 @@ static void find_frameworks(struct le_rule_input *input) {
     }
 }
 
-/* Where all that the device did is of one kind, its spans are the device's, too. */
+/* If the device did only one kind of work, `busy` shares the periods of that kind. */
 static void find_busy_periods(struct le_rule_input *input) {
     int32_t kernels = 0, copies = 0, count = input->operation_count;
     input->kernel_ns = 0;
@@ -205,7 +205,7 @@ static void find_busy_periods(struct le_rule_input *input) {
         input->busy = kernels ? input->kernels : input->copies;
 }
 
-/* A long launch while the device works waits for room in the queue; else it loads code. */
+/* A long launch waits for room in the queue if the device is busy; otherwise it loads code. */
 static bool is_held(const struct le_rule_input *input, const struct le_call *call) {
     if (call->kind == LE_CALL_LAUNCH && le_call_ns(call) >= HELD_NS)
         return 2 * le_periods_overlap(&input->busy, call->start_ns, call->end_ns) >= le_call_ns(call);
@@ -234,11 +234,12 @@ static void find_blocks_at_once(struct le_rule_input *input) {
         uint64_t blocks =
             (uint64_t)le_occupancy_blocks(device, &input->index->shapes.at[shape]) * device->multiprocessors;
         input->blocks_at_once[shape] =
-            blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX; /* more than any grid's, by far */
+            blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX; /* far more than any grid has */
     }
 }
 
-/* The device that had most to do, and the library that gave most of it, by some tens of thousands of operations. */
+/* Finds the device that worked longest, and the framework that enqueued most operations, from a sample of some tens of
+ * thousands of them. */
 static void find_device_and_framework(struct le_rule_input *input) {
     enum { ASKED = 1 << 16 };
     const struct le_trace_index *index = input->index;
@@ -273,7 +274,7 @@ static void find_device_and_framework(struct le_rule_input *input) {
         input->framework = LE_FRAMEWORK_CUDA;
 }
 
-/* From the first work's call to the end of work and calls. */
+/* Sets start_ns and end_ns. */
 static void find_bounds(struct le_rule_input *input) {
     const struct le_operation *first = le_rule_input_operation(input, 0);
     const struct le_call *call = le_call_of(input, first);
@@ -286,7 +287,7 @@ static void find_bounds(struct le_rule_input *input) {
     }
 }
 
-/* What is of the device. */
+/* Computes the facts about the device, or about all devices of the process. */
 static void find_device_facts(struct le_rule_input *input) {
     find_busy_periods(input);
     find_held_periods(input);
@@ -331,15 +332,17 @@ struct le_rule_input le_rule_input_for_device(const struct le_rule_input *input,
     return device_input;
 }
 
-/* Bytes a nanosecond that pinned copies reach: half-duplex, a sixteenth below the bus (PCIe 5, 4 and 3, 16 lanes). */
+/* Bytes per nanosecond that pinned copies reach in one direction: a sixteenth below the bus rate (PCIe 5, 4 and 3, 16
+ * lanes). */
 static double bus_rate(const struct le_rule_input *input) {
     uint32_t major = input->device == LE_NONE ? 9 : input->index->devices.at[input->device].capability_major;
     return major >= 9 ? 55 : major == 8 ? 25 : 12;
 }
 
-/* 0: none is large enough, or all are slower than any bus: they waited for something. */
+/* The best rate of a pinned copy in the trace. 0: no copy is large enough, or all are slower than any bus, so they
+ * waited for something. */
 static double measured_rate(const struct le_rule_input *input) {
-    enum { ENOUGH_BYTES = 4 << 20 }; /* smaller ones do not reach the rate */
+    enum { ENOUGH_BYTES = 4 << 20 }; /* smaller copies do not reach the full rate */
     double best = 0;
     for (int32_t k = 0; k < input->operation_count; k++) {
         const struct le_operation *operation = le_rule_input_operation(input, k);
@@ -375,7 +378,7 @@ void le_rule_input_charge(struct le_rule_input *input, const struct le_call *cal
     if (!call || call->source == LE_NONE)
         return;
     int32_t source = input->user_sources[call->source];
-    input->costs[source] += cost_ns + 1; /* what is free was here, too */
+    input->costs[source] += cost_ns + 1; /* calls that cost nothing are named, too */
     input->cost_first = input->cost_after && input->cost_first < source ? input->cost_first : source;
     input->cost_after = input->cost_after > source ? input->cost_after : source + 1;
     uint8_t user = input->frameworks_of_sources[call->source];

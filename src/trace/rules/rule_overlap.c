@@ -69,7 +69,7 @@ static struct piece_totals gather_pieces(struct le_rule_input *input, double rat
     return pieces;
 }
 
-/* Busy, with the short idle parts. */
+/* The present time: when the device was busy, with short idle times between. */
 static double present_ns(const struct le_rule_input *input, const struct piece_totals *pieces) {
     uint64_t time_ns = 0, until_ns = 0;
     for (int64_t k = le_periods_after(&input->busy, pieces->start_ns); k < input->busy.count; k++) {

@@ -146,13 +146,13 @@ static void play_thread(struct play *play, uint32_t *random) {
     }
 }
 
-struct place {
+struct call_start {
     uint64_t start_ns;
     int32_t call;
 };
 
-static int by_place(const void *a_, const void *b_) {
-    const struct place *a = a_, *b = b_;
+static int by_start(const void *a_, const void *b_) {
+    const struct call_start *a = a_, *b = b_;
     if (a->start_ns != b->start_ns)
         return a->start_ns < b->start_ns ? -1 : 1;
     return a->call < b->call ? -1 : a->call > b->call;
@@ -160,16 +160,16 @@ static int by_place(const void *a_, const void *b_) {
 
 /* Calls of two threads, by start as the reader has them. */
 static void sort_calls(struct play *play) {
-    static struct place places[PLAY_MOST];
+    static struct call_start starts[PLAY_MOST];
     static struct le_call calls[PLAY_MOST];
     static int32_t to[PLAY_MOST];
     int32_t count = play->index.calls.count;
     for (int32_t k = 0; k < count; k++)
-        places[k] = (struct place){play->index.calls.at[k].start_ns, k};
-    qsort(places, (size_t)count, sizeof *places, by_place);
+        starts[k] = (struct call_start){play->index.calls.at[k].start_ns, k};
+    qsort(starts, (size_t)count, sizeof *starts, by_start);
     for (int32_t k = 0; k < count; k++) {
-        calls[k] = play->index.calls.at[places[k].call];
-        to[places[k].call] = k;
+        calls[k] = play->index.calls.at[starts[k].call];
+        to[starts[k].call] = k;
     }
     memcpy(play->index.calls.at, calls, (size_t)count * sizeof *calls);
     for (int32_t k = 0; k < play->index.operations.count; k++)

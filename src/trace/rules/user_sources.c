@@ -1,5 +1,5 @@
-/* By the paths of files. Callers come before callees in the table of sources, so that each is worked out from its
- * caller's. */
+/* See user_sources.h. Libraries are recognized by the paths of files. Callers precede callees in the table of sources,
+ * so each source's answer follows from its caller's. */
 #include "trace/rules/user_sources.h"
 #include "trace/rules/advice.h"
 #include <string.h>
