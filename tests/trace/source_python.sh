@@ -1,5 +1,5 @@
 #!/bin/sh
-# The lines of Python, under each python3 that is there; exit status 77 where none is that can be read.
+# Runs source_python_test.py with each python3 that is installed; exit status 77: none of them is supported.
 # usage: source_python.sh PROBE
 set -u
 probe=${1:?usage: source_python.sh PROBE}

@@ -10,8 +10,8 @@
  *   LEAT_TRACE_SOURCE=empty   CUPTI calls back for callers, but none are recorded: shows what the callbacks alone cost
  *   LEAT_TRACE_PAUSED=1       record only between cuProfilerStart and cuProfilerStop
  *   LEAT_TRACE_GRAPHS=only    do not record launches of single kernels
- *   LEAT_TRACE_CUPTI          other ways to use CUPTI, which bench/gpu/tracing.py measures: `all` (record every function)
- *                             or `only:KIND:KIND...` (record only these kinds of activities, by CUPTI's numbers) */
+ *   LEAT_TRACE_CUPTI          other ways to use CUPTI, which bench/gpu/tracing.py measures: `all` (record every
+ * function) or `only:KIND:KIND...` (record only these kinds of activities, by CUPTI's numbers) */
 #include "trace/recorder/recorder.h"
 #include "base/memory.h"
 #include <dlfcn.h>

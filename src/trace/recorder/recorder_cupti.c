@@ -83,7 +83,7 @@ static void spare_graphs(struct le_recorder *recorder) {
     recorder->skips_copies = version < COPIES_SPARE_GRAPHS && dl_iterate_phdr(find_xla, NULL);
     if (recorder->skips_copies)
         snprintf(recorder->note, sizeof recorder->note,
-                 "copies and memory sets are not recorded: with CUPTI before 13.2, recording them breaks the graphs "
+                 "copies and sets are not recorded: with CUPTI before 13.2, recording them breaks the graphs "
                  "that XLA launches; set LEAT_CUDA_PATH to the folder of a newer CUPTI");
 }
 

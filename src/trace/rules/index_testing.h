@@ -231,8 +231,7 @@ static inline void play_expect_none(const struct play *play) {
 /* Checks whether the rule finds anything, and frees the simulation. */
 static inline void play_expect_when(struct play *play, const char *rule, bool is_there) {
     if ((play_found(play, rule) != NULL) != is_there)
-        print_error("%s: a finding was %sexpected
-", rule, is_there ? "" : "not ");
+        print_error("%s: a finding was %sexpected\n", rule, is_there ? "" : "not ");
     assert_true((play_found(play, rule) != NULL) == is_there);
     play_free(play);
 }

@@ -19,7 +19,7 @@ static bool is_graph(const struct le_operation *operation) {
     return operation->kind == LE_OPERATION_GRAPH || operation->graph != 0;
 }
 
-/* A graph is told apart by its number, a kernel by its name. The nodes of a graph that are recorded one by one share
+/* A graph is identified by its number, a kernel by its name. The nodes of a graph that are recorded one by one share
  * its call: only the first of them counts. */
 static struct le_position_groups launches_by_name(struct le_rule_input *input) {
     struct le_position_groups names = {.most = input->operation_count};

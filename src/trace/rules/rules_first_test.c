@@ -65,7 +65,7 @@ static void first_launches_of_graphs_count(void **state) {
     }
 }
 
-static void first_launches_are_told_with_kernels_and_graphs(void **state) {
+static void first_launches_name_kernels_and_graphs(void **state) {
     (void)state;
     struct play *play = play_new(own);
     play_call(play, "cuInit", LE_CALL_START, MS(300));
@@ -88,7 +88,7 @@ static void first_launches_are_told_with_kernels_and_graphs(void **state) {
     play_free(play);
 }
 
-/* A copy or a set is no kernel. */
+/* A copy or a set is not a kernel. */
 static void the_first_kernel_is_no_copy(void **state) {
     (void)state;
     struct play *play = play_new(own);
@@ -111,7 +111,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_first_calls),
         cmocka_unit_test(first_launches_of_graphs_count),
-        cmocka_unit_test(first_launches_are_told_with_kernels_and_graphs),
+        cmocka_unit_test(first_launches_name_kernels_and_graphs),
         cmocka_unit_test(the_first_kernel_is_no_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
