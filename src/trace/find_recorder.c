@@ -33,7 +33,7 @@ static bool own_folder(char folder[LE_RECORDER_PATH_BYTES]) {
 }
 
 bool le_recorder_find(const char *wanted, char path[LE_RECORDER_PATH_BYTES]) {
-    static const char *const places[] = {"leat/" RECORDER, RECORDER, LE_RECORDER_PLACE "/" RECORDER};
+    static const char *const relative_paths[] = {"leat/" RECORDER, RECORDER, LE_RECORDER_PLACE "/" RECORDER};
     char folder[LE_RECORDER_PATH_BYTES], candidate[LE_RECORDER_PATH_BYTES + 64];
     if (!wanted)
         wanted = getenv("LEAT_TRACE_RECORDER");
@@ -41,8 +41,8 @@ bool le_recorder_find(const char *wanted, char path[LE_RECORDER_PATH_BYTES]) {
         return try_path(wanted, path);
     if (!own_folder(folder))
         return false;
-    for (size_t k = 0; k < ARRAY_LEN(places); k++)
-        if (snprintf(candidate, sizeof candidate, "%s/%s", folder, places[k]) < (int)sizeof candidate &&
+    for (size_t k = 0; k < ARRAY_LEN(relative_paths); k++)
+        if (snprintf(candidate, sizeof candidate, "%s/%s", folder, relative_paths[k]) < (int)sizeof candidate &&
             try_path(candidate, path))
             return true;
     return false;

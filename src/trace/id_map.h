@@ -13,7 +13,7 @@ struct le_id_map {
     int64_t count, capacity; /* of the hash table */
 };
 int32_t le_id_map_get(const struct le_id_map *map, uint64_t id); /* LE_NONE: absent */
-bool le_id_map_put(struct le_id_map *map, uint64_t id,
-                   int32_t position); /* replaces an old position; false: no memory */
+/* Adds the ID or replaces its position. False: no memory. */
+bool le_id_map_put(struct le_id_map *map, uint64_t id, int32_t position);
 void le_id_map_finish(struct le_id_map *map);
 #endif

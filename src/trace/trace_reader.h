@@ -37,8 +37,8 @@ struct le_reader_contexts {
 struct le_reader_part {
     bool is_open;
     int32_t process;
-    struct le_id_map texts, sources, threads, contexts, streams,
-        devices;           /* from the part's numbers to positions in the index */
+    /* From the part's numbers to positions in the index. */
+    struct le_id_map texts, sources, threads, contexts, streams, devices;
     struct le_id_map used; /* from positions of devices to positions in `uses` */
     struct le_reader_contexts context_list;
     struct le_trace_origins origins;

@@ -21,7 +21,7 @@ static bool is_churn(const struct le_rule_input *input, const struct le_call *ca
            !strstr(function, "Async") && !strstr(function, "FromPool");
 }
 
-static struct churn add_up(struct le_rule_input *input) {
+static struct churn sum_allocations(struct le_rule_input *input) {
     struct churn churn = {0};
     uint64_t until_ns = 0;
     for (int32_t k = 0; k < input->call_count; k++) {
@@ -42,7 +42,7 @@ static struct churn add_up(struct le_rule_input *input) {
 }
 
 void le_rule_allocation_churn(struct le_rule_input *input) {
-    struct churn churn = add_up(input);
+    struct churn churn = sum_allocations(input);
     if (churn.taken + churn.pinned < LEAST_ALLOCATIONS || churn.saved_ns < input->least_gain_ns ||
         churn.saved_ns * 100 < (input->end_ns - input->start_ns) * LEAST_TAKEN)
         return;

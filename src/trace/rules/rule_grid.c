@@ -40,7 +40,7 @@ struct alike {
 };
 
 /* Adds up the operations in `order` that are like the one at `from`. Returns where the next group begins. */
-static int32_t add_up(const struct le_rule_input *input, const int32_t *order, int32_t from, struct alike *alike) {
+static int32_t sum_alike(const struct le_rule_input *input, const int32_t *order, int32_t from, struct alike *alike) {
     const struct le_operation *like = le_rule_input_operation(input, order[from]);
     *alike = (struct alike){.first = LE_NONE};
     int32_t k = from;
@@ -89,7 +89,7 @@ static struct small gather_small_grids(const struct le_rule_input *input, const 
     struct small small = {0};
     struct alike alike;
     for (int32_t k = 0; k < input->operation_count;) {
-        k = add_up(input, order, k, &alike);
+        k = sum_alike(input, order, k, &alike);
         if (alike.saved_ns)
             add_alike(&small, &alike);
     }
@@ -101,7 +101,7 @@ static bool *mark_small(struct le_rule_input *input, const int32_t *order) {
     bool *marks = LE_NEW_ARRAY(input->scratch, input->operation_count, bool);
     struct alike alike;
     for (int32_t k = 0, end; k < input->operation_count; k = end) {
-        end = add_up(input, order, k, &alike);
+        end = sum_alike(input, order, k, &alike);
         for (int32_t one = k; one < end && alike.saved_ns; one++)
             marks[order[one]] = can_tell(input, le_rule_input_operation(input, order[one]));
     }

@@ -89,9 +89,9 @@ const struct le_operation *le_operation_of(const struct le_rule_input *input, co
 const struct le_shape *le_shape_of(const struct le_rule_input *input, const struct le_operation *operation);
 const char *le_kernel_name(const struct le_rule_input *input, int32_t text); /* demangled, at most 64 bytes */
 const char *le_text_of(const struct le_rule_input *input, int32_t text);
-const struct le_transfer *le_transfer_of(const struct le_rule_input *input,
-                                         const struct le_call *call); /* NULL: unknown */
-bool le_is_kernel(const struct le_operation *operation);              /* a kernel or a whole graph */
+/* The recorded arguments of a call that copies; NULL: unknown. */
+const struct le_transfer *le_transfer_of(const struct le_rule_input *input, const struct le_call *call);
+bool le_is_kernel(const struct le_operation *operation); /* a kernel or a whole graph */
 /* "12 kernels", "1 graph", "12 kernels and 1 graph". */
 const char *le_kernels_and_graphs(const struct le_rule_input *input, uint64_t kernels, uint64_t graphs);
 static inline uint64_t le_operation_ns(const struct le_operation *operation) {

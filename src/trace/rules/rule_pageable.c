@@ -27,7 +27,7 @@ static void add_buffer(struct le_rule_input *input, struct le_position_groups *b
     }
 }
 
-static struct pageable add_up(struct le_rule_input *input, double rate) {
+static struct pageable sum_pageable(struct le_rule_input *input, double rate) {
     struct pageable all = {0};
     struct le_position_groups buffers = {.most = input->operation_count};
     uint64_t until_ns = 0;
@@ -51,7 +51,7 @@ static struct pageable add_up(struct le_rule_input *input, double rate) {
 
 void le_rule_pageable_copy(struct le_rule_input *input) {
     double rate = le_pinned_rate(input);
-    struct pageable all = add_up(input, rate);
+    struct pageable all = sum_pageable(input, rate);
     if (all.count == 0 || all.gain_ns < input->least_gain_ns)
         return;
     struct le_arena *arena = input->arena;

@@ -27,7 +27,7 @@ static bool is_transfer(const struct le_rule_input *input, const struct le_opera
     return operation->kind == LE_OPERATION_COPY && (direction == LE_TRACE_HTOD || direction == LE_TRACE_DTOH);
 }
 
-static struct traffic add_up(struct le_rule_input *input) {
+static struct traffic sum_transfers(struct le_rule_input *input) {
     struct traffic traffic = {0};
     uint64_t up_until = 0, down_until = 0, again_until = 0;
     struct le_position_groups seen = {.most = input->operation_count};
@@ -65,7 +65,7 @@ void le_rule_transfer_bound(struct le_rule_input *input) {
     if (alone * 100 < busy_ns * LEAST_OF_BUSY || alone < input->least_gain_ns ||
         alone * 100 < (input->end_ns - input->start_ns) * LEAST_OF_WHOLE_TIME)
         return;
-    struct traffic traffic = add_up(input);
+    struct traffic traffic = sum_transfers(input);
     struct le_arena *arena = input->arena;
     uint64_t kernels_ns = le_periods_total(&input->kernels), hidden_ns = alone < kernels_ns ? alone : kernels_ns;
     uint64_t again_ns = traffic.again_ns < alone ? traffic.again_ns : alone;
