@@ -7,7 +7,7 @@ static const uint64_t piece = 40000000; /* bytes */
 static const double size = 40000000;
 
 /* Long kernels, so that rules about proportions find nothing. */
-static void work(struct play *play, uint64_t time_ns) {
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
@@ -17,7 +17,7 @@ static void finds_pageable_copies(void **state) {
     struct play *play = play_new(own);
     for (int k = 0; k < 20; k++) {
         play_copy(play, (struct played_copy){.up = true, .bytes = piece, .host = 0x1000, .stream = 1});
-        work(play, MS(20));
+        play_busy(play, MS(20));
     }
     play_end(play);
     const struct le_finding *finding = play_expect(play, "pageable-copy", 20 * (size / 9 - size / 55));
@@ -33,7 +33,7 @@ static void pageable_has_its_limits(void **state) {
         for (uint64_t k = 0; k < 20; k++) {
             play_copy(play, (struct played_copy){
                                 .up = true, .bytes = piece, .stream = 1, .host = known ? 0x1000 + k * piece : 0});
-            work(play, MS(20));
+            play_busy(play, MS(20));
         }
         play_end(play);
         assert_int_equal(play_found(play, "pageable-copy")->confidence, LE_PLAUSIBLE);
@@ -43,7 +43,7 @@ static void pageable_has_its_limits(void **state) {
         struct play *play = play_new(own);
         for (int k = 0; k < 50; k++) {
             play_copy(play, (struct played_copy){.up = true, .bytes = 65537 - (uint64_t)small, .stream = 1});
-            work(play, US(50));
+            play_busy(play, US(50));
         }
         play_end(play);
         assert_true((play_found(play, "pageable-copy") == NULL) == small);
@@ -51,7 +51,7 @@ static void pageable_has_its_limits(void **state) {
     }
     struct play *play = play_new(own); /* pinned copies are not pageable */
     play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = piece, .stream = 1});
-    work(play, MS(20));
+    play_busy(play, MS(20));
     play_end(play);
     play_expect_none(play);
     play_free(play);
@@ -62,7 +62,7 @@ static void finds_blocked_async(void **state) {
     struct play *play = play_new(own);
     for (int k = 0; k < 20; k++) {
         play_copy(play, (struct played_copy){.up = true, .async = true, .bytes = 4 * MIB, .stream = 1});
-        work(play, MS(3));
+        play_busy(play, MS(3));
     }
     play_end(play);
     play_expect(play, "blocked-async",
@@ -73,7 +73,7 @@ static void finds_blocked_async(void **state) {
         for (int k = 0; k < 20; k++) {
             play_copy(play, (struct played_copy){
                                 .up = true, .async = variant, .pinned = variant, .bytes = 4 * MIB, .stream = 1});
-            work(play, MS(3));
+            play_busy(play, MS(3));
         }
         play_end(play);
         assert_null(play_found(play, "blocked-async"));
@@ -83,7 +83,7 @@ static void finds_blocked_async(void **state) {
         play = play_new(own);
         for (int k = 0; k < 50; k++) {
             play_copy(play, (struct played_copy){.up = true, .async = true, .bytes = fast ? 350000 : 400000});
-            work(play, US(100));
+            play_busy(play, US(100));
         }
         play_end(play);
         assert_true((play_found(play, "blocked-async") == NULL) == fast);
@@ -141,7 +141,7 @@ static struct play *transfers(uint64_t bytes, uint64_t kernel_ns, bool again) {
         play_copy(play,
                   (struct played_copy){
                       .up = true, .pinned = true, .bytes = bytes, .stream = 1, .host = again ? 8 : 8 + k * bytes});
-        work(play, kernel_ns);
+        play_busy(play, kernel_ns);
     }
     play_end(play);
     return play;
@@ -171,7 +171,7 @@ static void transfers_cross_the_bus(void **state) {
         play_copy(play, (struct played_copy){.up = true, .bytes = 4, .stream = 1});
         for (int k = 0; k < 20; k++) {
             play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = piece, .stream = 1});
-            work(play, US(500));
+            play_busy(play, US(500));
         }
         for (int32_t k = 0; k < play->index.shapes.count && within; k++)
             if (play->index.shapes.at[k].from == LE_TRACE_PINNED)
@@ -198,14 +198,14 @@ static void finds_small_copies(void **state) {
     struct play *play = play_new(own);
     for (int k = 0; k < 1000; k++)
         play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = 400, .stream = 1});
-    work(play, MS(60));
+    play_busy(play, MS(60));
     play_end(play);
     play_expect(play, "small-copies", 1000 * (6e3 + 1.5e3 + 1e3 - 1.12e3)); /* 1.12 us are CUPTI's */
     play_free(play);
     play = play_new(own); /* with the host's own time between them */
     for (int k = 0; k < 1000; k++, play->host_ns += US(20))
         play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = 400, .stream = 1});
-    work(play, MS(60));
+    play_busy(play, MS(60));
     play_end(play);
     play_expect(play, "small-copies", 1000 * (28.5e3 - 1.12e3));
     play_free(play);
@@ -232,7 +232,7 @@ static void subtracts_the_cost_of_samples(void **state) {
         for (int k = 0; k < 1000; k++)
             play_copy(play, (struct played_copy){
                                 .up = true, .pinned = true, .bytes = 400, .host = 64, .sample = 7, .stream = 1});
-        work(play, MS(60));
+        play_busy(play, MS(60));
         play->index.processes.at[0].recorder_ns = (uint64_t)part * 1000 * 2300 / 2;
         play_end(play);
         play_expect(play, "small-copies", 1000 * (8.5e3 - 1.12e3 - (part < 2 ? 1.15e3 : 2.3e3)));
@@ -260,7 +260,7 @@ static void recording_takes_more_of_copies_of_python(void **state) {
 static struct play *trips(int count, uint64_t bytes, bool changed) {
     struct play *play = play_new(own);
     for (uint64_t k = 0; k < (uint64_t)count; k++) {
-        work(play, MS(5));
+        play_busy(play, MS(5));
         struct played_copy copy = {.bytes = bytes, .host = 64, .sample = 100 + k, .stream = 1, .pinned = true};
         play_copy(play, copy);
         copy.up = true;
@@ -281,7 +281,7 @@ static void finds_round_trips(void **state) {
     play = play_new(own); /* bytes are copied to the host once and back several times */
     struct played_copy copy = {.bytes = piece, .host = 64, .sample = 100, .stream = 1, .pinned = true};
     for (int k = 0; k <= 10; k++, copy.up = true) {
-        work(play, MS(1));
+        play_busy(play, MS(1));
         play_copy(play, copy);
     }
     play_end(play);
@@ -369,7 +369,7 @@ static struct play *blamed(uint64_t kernel_ns, uint64_t bytes, uint64_t work_ns)
     struct play *play = play_new(own);
     play_launch(play, 1, "before", 10560, 256, kernel_ns);
     play_copy(play, (struct played_copy){.pinned = true, .bytes = bytes, .stream = 1});
-    work(play, work_ns);
+    play_busy(play, work_ns);
     play_end(play);
     return play;
 }
@@ -387,7 +387,7 @@ static void enqueueing_is_left_to_async_copies(void **state) {
     struct play *play = play_new(own);
     for (int k = 0; k < 100; k++) { /* calls of 60 us */
         play_copy(play, (struct played_copy){.up = true, .async = true, .bytes = 463500, .stream = 1});
-        work(play, US(100));
+        play_busy(play, US(100));
     }
     play_end(play);
     play_expect(play, "blocked-async", 100 * (60e3 - 8e3));
@@ -400,7 +400,7 @@ static void pinning_has_to_pay(void **state) {
         struct play *play = play_new(own);
         for (int k = 0; k < uses; k++)
             play_copy(play, (struct played_copy){.up = true, .bytes = piece, .host = 0x1000, .stream = 1});
-        work(play, MS(20));
+        play_busy(play, MS(20));
         play_end(play);
         assert_int_equal(play_found(play, "pageable-copy")->confidence, uses == 4 ? LE_LIKELY : LE_PLAUSIBLE);
         play_free(play);
@@ -442,7 +442,7 @@ static struct play *scattered(int count, uint64_t pause_ns, uint64_t work_ns) {
     struct play *play = play_new(own);
     for (int k = 0; k < count; k++, play->host_ns += pause_ns)
         play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = 400, .stream = 1});
-    work(play, work_ns);
+    play_busy(play, work_ns);
     play_end(play);
     return play;
 }
@@ -475,7 +475,7 @@ static void transfers_have_to_be_a_quarter(void **state) {
         for (int k = 0; k < 20; k++)
             play_copy(play, (struct played_copy){.up = true, .pinned = true, .bytes = piece, .stream = 1});
         play->host_ns += MS(much ? 40 : 50);
-        work(play, MS(1));
+        play_busy(play, MS(1));
         play_end(play);
         play_expect_when(play, "transfer-bound", much);
     }

@@ -3,7 +3,7 @@
 
 static const char *const own = "/home/u/app";
 
-static void work(struct play *play, uint64_t time_ns) {
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
@@ -84,7 +84,7 @@ static void unrecorded_time_is_not_compiling(void **state) {
 /* Several modules for one kernel, each compiled for `compile_ns`. The name may contain a number. */
 static struct play *compiled(int count, uint64_t compile_ns, const char *format) {
     struct play *play = play_new("python3 app.py");
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < count; k++) {
         char name[32];
         snprintf(name, sizeof name, format, k);
@@ -130,7 +130,7 @@ static void short_loads_are_no_proof_of_compiling(void **state) {
         for (int k = 0; k < 10; k++) {
             play->host_ns += MS(10);
             play_call(play, "cuModuleLoadData", LE_CALL_LOAD, US(is_long ? 1000 : 999));
-            work(play, MS(1));
+            play_busy(play, MS(1));
         }
         play_end(play);
         const struct le_finding *finding = play_found(play, "compiling");
@@ -156,7 +156,7 @@ static void names_of_their_own_are_no_recompilation(void **state) {
 
 static struct play *loaded(uint64_t load_ns, uint64_t jit_ns, bool before) {
     struct play *play = play_new(own);
-    work(play, MS(50));
+    play_busy(play, MS(50));
     uint64_t start_ns = before ? play->host_ns - MS(60) : play->host_ns;
     play->index.overheads.at[play->index.overheads.count++] = (struct le_host_span){
         .start_ns = start_ns, .end_ns = start_ns + load_ns, .kind = LE_TRACE_OVERHEAD_LAZY_LOADING};
@@ -164,7 +164,7 @@ static struct play *loaded(uint64_t load_ns, uint64_t jit_ns, bool before) {
         play->index.jits.at[play->index.jits.count++] =
             (struct le_host_span){.start_ns = start_ns, .end_ns = start_ns + jit_ns, .kind = 3};
     play->host_ns += load_ns + jit_ns;
-    work(play, MS(50));
+    play_busy(play, MS(50));
     play_end(play);
     return play;
 }
@@ -220,10 +220,10 @@ static void finds_full_queues(void **state) {
 
 static struct play *allocating_by(const char *take, const char *give, int count, uint64_t malloc_ns, uint64_t free_ns) {
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < count; k++) {
         play_call(play, take, LE_CALL_ALLOCATE, malloc_ns);
-        work(play, MS(1));
+        play_busy(play, MS(1));
         play_call(play, give, LE_CALL_RELEASE, free_ns);
     }
     play_end(play);
@@ -332,7 +332,7 @@ static void finds_rebuilt_graphs(void **state) {
 static struct play *started(uint64_t start_ns, uint64_t work_ns) {
     struct play *play = play_new(own);
     play_call(play, "cuInit", LE_CALL_START, start_ns);
-    work(play, work_ns);
+    play_busy(play, work_ns);
     play_end(play);
     return play;
 }
@@ -402,7 +402,7 @@ static void finds_distortion(void **state) {
 static void captured_launches_have_an_option(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, US(100));
+    play_busy(play, US(100));
     play_call(play, "cuStreamBeginCapture", LE_CALL_GRAPH_BUILD, US(5));
     for (int k = 0; k < 2000; k++)
         play_call(play, "cuLaunchKernel", LE_CALL_LAUNCH, US(1));
@@ -430,7 +430,7 @@ static void pauses_are_distortion(void **state) {
 static struct play *waits_after(int count, uint64_t kernel_ns, uint64_t host_ns) {
     struct play *play = play_new(own);
     for (int k = 0; k < count; k++, play->host_ns += host_ns)
-        work(play, kernel_ns);
+        play_busy(play, kernel_ns);
     play_end(play);
     return play;
 }
@@ -447,10 +447,10 @@ static void needless_waits_have_limits(void **state) {
 static void pools_take_their_time_too(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < 1000; k++)
         play_call(play, "cudaMalloc", LE_CALL_ALLOCATE, US(5));
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     play_expect(play, "allocation-churn", 1000 * 4e3);
     play_free(play);
@@ -462,7 +462,7 @@ static void loading_has_to_be_a_part_of_the_whole(void **state) {
     (void)state;
     for (int much = 0; much < 2; much++) {
         struct play *play = loaded(US(5200), 0, false);
-        work(play, much ? MS(100) : MS(200)); /* 2.5 or 1.7 % */
+        play_busy(play, much ? MS(100) : MS(200)); /* 2.5 or 1.7 % */
         play_end(play);
         play_expect_when(play, "lazy-loading", much);
     }
@@ -470,7 +470,7 @@ static void loading_has_to_be_a_part_of_the_whole(void **state) {
 }
 
 /* After 1,100 launches, `count` launches of this length. */
-static struct play *held(int count, uint64_t launch_ns) {
+static struct play *full_queue(int count, uint64_t launch_ns) {
     struct play *play = play_new(own);
     for (int k = 0; k < 1100 + count; k++) {
         play->launch_ns = k < 1100 ? US(3) : launch_ns;
@@ -483,10 +483,10 @@ static struct play *held(int count, uint64_t launch_ns) {
 
 static void full_queues_have_limits(void **state) {
     (void)state;
-    play_expect_when(held(10, US(200)), "queue-full", true);
-    play_expect_when(held(9, US(200)), "queue-full", false);
-    play_expect_when(held(500, US(21)), "queue-full", true);
-    play_expect_when(held(500, US(19)), "queue-full", false);
+    play_expect_when(full_queue(10, US(200)), "queue-full", true);
+    play_expect_when(full_queue(9, US(200)), "queue-full", false);
+    play_expect_when(full_queue(500, US(21)), "queue-full", true);
+    play_expect_when(full_queue(500, US(19)), "queue-full", false);
 }
 
 /* Graphs with `nodes` nodes, whose first launch takes 100 us. */

@@ -341,7 +341,7 @@ static void the_null_stream_waits_for_its_context(void **state) {
     }
 }
 
-static void work(struct play *play, uint64_t time_ns) {
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
@@ -391,7 +391,7 @@ static struct play *beside(uint32_t blocks, int count, uint64_t kernel_ns, uint6
         play_launch(play, 1, "grid", blocks, 256, kernel_ns);
         play_wait(play);
     }
-    work(play, work_ns);
+    play_busy(play, work_ns);
     play_end(play);
     return play;
 }
@@ -416,7 +416,7 @@ static struct play *parts(int count, uint64_t kernel_ns, uint64_t shared_ns, uin
     }
     play_wait(play);
     if (work_ns)
-        work(play, work_ns);
+        play_busy(play, work_ns);
     play_end(play);
     return play;
 }

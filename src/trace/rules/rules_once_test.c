@@ -3,7 +3,7 @@
 
 static const char *const own = "/home/u/app";
 
-static void work(struct play *play, uint64_t time_ns) {
+static void play_busy(struct play *play, uint64_t time_ns) {
     play_launch(play, 1, "work", 10560, 256, time_ns);
     play_wait(play);
 }
@@ -92,10 +92,10 @@ static void copy_twice(struct play *play, struct played_copy copy) {
 
 static struct play *copies_of_two(struct played_copy copy, int count) {
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < count; k++)
         copy_twice(play, copy);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     return play;
 }
@@ -125,7 +125,7 @@ static void copies_of_two_threads_take_their_time_once(void **state) {
 static void round_trips_of_two_threads_take_their_time_once(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     struct played_copy copy = {.pinned = true, .bytes = 40000000, .stream = 1, .host = 64, .sample = 7};
     for (int k = 0; k < 10; k++) {
         copy.up = false;
@@ -141,10 +141,10 @@ static void round_trips_of_two_threads_take_their_time_once(void **state) {
 static void allocations_of_two_threads_take_their_time_once(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < 50; k++)
         call_twice(play, "cudaMalloc", LE_CALL_ALLOCATE, US(100));
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     assert_non_null(strstr(play_expect(play, "allocation-churn", 50 * 99e3)->title, "100 calls took 5.00 ms"));
     play_free(play);
@@ -189,10 +189,10 @@ static void blamed_waits_of_two_threads_count_once(void **state) {
 static void graphs_of_two_threads_take_their_time_once(void **state) {
     (void)state;
     struct play *play = play_new(own);
-    work(play, MS(1));
+    play_busy(play, MS(1));
     for (int k = 0; k < 50; k++)
         call_twice(play, "cuGraphInstantiate", LE_CALL_GRAPH_BUILD, US(300));
-    work(play, MS(1));
+    play_busy(play, MS(1));
     play_end(play);
     play_expect(play, "graph-rebuilt", 50 * 299.5e3);
     play_free(play);
