@@ -27,21 +27,21 @@ struct le_sim_options {
     size_t memory_bytes; /* of the device; 0: 4 GiB */
     uint64_t kernel_ns;  /* what each kernel takes on the virtual clock; 0: sim's estimate; also LEAT_SIM_KERNEL_NS */
     uint64_t context_ms; /* real time that making the context takes besides; 0: none; also LEAT_SIM_CONTEXT_MS */
-    bool only_asked;     /* nothing runs but when a call waits for it, however long the host makes none */
+    bool only_on_wait;   /* nothing runs but when a call waits for it, however long the host makes none */
     struct le_sim_faults faults;
 };
 
 /* Calls since le_sim_configure, as faults count them; what a context held that was left when it was released last. */
 struct le_sim_tally {
     uint64_t driver_calls, nvrtc_calls, cublas_calls;
-    int contexts;                                 /* now */
-    int blocks, modules, streams, events, graphs; /* left behind by the last context */
+    int contexts;                                      /* now */
+    int allocations, modules, streams, events, graphs; /* left behind by the last context */
 };
 
 /* Takes effect for what is done from now on; options NULL: as at the start, from the environment. */
 leat_status le_sim_configure(const struct le_sim_options *options);
 uint64_t le_sim_context_ms(void); /* as it is set now */
-void le_sim_tally(struct le_sim_tally *tally);
+void le_sim_tally_get(struct le_sim_tally *tally);
 const struct le_cuda_driver *le_sim_driver(void);
 const struct le_nvrtc *le_sim_nvrtc(void);
 const struct le_cublas *le_sim_cublas(void); /* its products are kernels of sim's own */

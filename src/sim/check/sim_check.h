@@ -43,7 +43,7 @@ void le_sim_check_memory(struct sim_check *check, uintptr_t address, size_t size
                          const char *what);
 
 /* Something that the check does not see may have written all memory: what was fresh counts as initialised. */
-void le_sim_check_written(struct sim_check *check);
+void le_sim_check_assume_written(struct sim_check *check);
 
 /* ---- operations that are no kernels: [address, +size_bytes) is read or written by op. what: "copy to the host", ...
  */
@@ -67,10 +67,10 @@ struct sim_grid_info {
     size_t dynamic_bytes;
     /* Source line of a code address: "file:line"; false where it cannot be told. Also asked after the grid's end, when
      * a later operation meets what this one did: stays callable while the check lives. */
-    bool (*place)(void *user, uintptr_t pc, char *text, size_t size_bytes);
+    bool (*source_line)(void *user, uintptr_t pc, char *text, size_t size_bytes);
     void *user;
 };
-struct sim_thread_name {
+struct sim_thread_id {
     uint64_t block;  /* linear, blockIdx.x fastest */
     unsigned thread; /* linear in the block, threadIdx.x fastest */
 };
@@ -91,24 +91,24 @@ enum {
 };
 /* Before the access is done. Not for the thread's stack nor the module's constants and code: an address that is in no
  * memory that was declared is reported. pc: of the access. */
-void le_sim_check_access(struct sim_check *check, struct sim_thread_name thread, uintptr_t address, size_t size_bytes,
+void le_sim_check_access(struct sim_check *check, struct sim_thread_id thread, uintptr_t address, size_t size_bytes,
                          unsigned flags, uintptr_t pc);
 /* The same, of shared memory of the block `home` in the thread's cluster; address: as if it were in place. */
-void le_sim_check_access_of(struct sim_check *check, struct sim_thread_name thread, uint64_t home, uintptr_t address,
+void le_sim_check_access_of(struct sim_check *check, struct sim_thread_id thread, uint64_t home, uintptr_t address,
                             size_t size_bytes, unsigned flags, uintptr_t pc);
 /* What was told last is done: called before a thread of another block runs, whose shared memory takes the place. */
-void le_sim_check_settle(struct sim_check *check);
+void le_sim_check_resolve_pending(struct sim_check *check);
 void le_sim_check_barrier(struct sim_check *check, uint64_t block); /* all threads of the block have passed */
 /* All threads of the blocks, which are a cluster, have come. */
 void le_sim_check_cluster_barrier(struct sim_check *check, const uint64_t *blocks, unsigned count);
 void le_sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned warp, uint32_t mask); /* __syncwarp */
 void le_sim_check_grid_barrier(struct sim_check *check);
 enum sim_fence { SIM_FENCE_BLOCK, SIM_FENCE_DEVICE, SIM_FENCE_SYSTEM };
-void le_sim_check_fence(struct sim_check *check, struct sim_thread_name thread, enum sim_fence scope);
+void le_sim_check_fence(struct sim_check *check, struct sim_thread_id thread, enum sim_fence scope);
 
 /* ---- reports: one of a kind for each place in the source; the rest are counted */
 /* For what the executor and the driver find themselves. place: "file:line" or NULL. detail: a sentence. */
-void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_name *thread,
+void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_id *thread,
                          const char *place, const char *format, ...) __attribute__((format(printf, 5, 6)));
 size_t le_sim_check_report_count(const struct sim_check *check);
 /* All of them as text, a paragraph each; NULL if there are none. Lives until the next call of this check. */

@@ -54,11 +54,11 @@ static inline bool is_conflict(const struct sim_access *access, const struct sim
 static void conflict_of_writes(struct sim_access *access, const struct sim_stamp *other) {
     struct sim_pending *pending = &access->check->pending;
     bool same_op = !((other->who ^ access->me.who) >> SIM_THREAD_BITS);
-    if (access->told)
+    if (access->reported)
         return;
     if (!same_op || !access->block || access->home != access->block || access->flags & SIM_ATOMIC ||
         access->size_bytes > sizeof pending->old) {
-        le_sim_tell_conflict(access, other, true);
+        le_sim_report_conflict(access, other, true);
     } else if (!pending->active) {
         pending->active = true;
         pending->access = *access;
@@ -108,7 +108,7 @@ static void keep_read(struct sim_access *access, struct sim_cell *cell) {
 /* A plain read races with all atomic operations that it is not after, not with the last alone: those of other threads
  * stay among the reads. A plain write after one's own operation does not: whoever drew the last ticket resets the
  * count, and that nobody draws another is in the numbers. */
-static inline bool stays(const struct sim_access *access, const struct sim_stamp *stamp) {
+static inline bool must_stay(const struct sim_access *access, const struct sim_stamp *stamp) {
     return (stamp->where & access->me.where & SIM_UPDATE) && stamp->who && !is_before(access, stamp);
 }
 
@@ -123,16 +123,16 @@ static void keep_update(struct sim_access *access, struct sim_cell *cell) {
 static inline void visit_read(struct sim_access *access, struct sim_cell *cell) {
     for (int k = 0; k < SIM_READS; k++)
         if ((cell->reads[k].where & SIM_UPDATE) && is_conflict(access, &cell->reads[k]))
-            le_sim_tell_conflict(access, &cell->reads[k], true);
+            le_sim_report_conflict(access, &cell->reads[k], true);
     keep_read(access, cell);
 }
 
-static inline void visit(struct sim_access *access, struct sim_cell *cell) {
+static inline void visit_unsplit(struct sim_access *access, struct sim_cell *cell) {
     if (is_conflict(access, &cell->write)) {
         if (access->writes)
             conflict_of_writes(access, &cell->write);
         else
-            le_sim_tell_conflict(access, &cell->write, true);
+            le_sim_report_conflict(access, &cell->write, true);
     }
     if (!access->writes) {
         visit_read(access, cell);
@@ -140,22 +140,22 @@ static inline void visit(struct sim_access *access, struct sim_cell *cell) {
     }
     for (int k = 0; k < SIM_READS; k++) {
         if (!(cell->reads[k].where & SIM_UPDATE) && is_conflict(access, &cell->reads[k]))
-            le_sim_tell_conflict(access, &cell->reads[k], false);
-        if (!stays(access, &cell->reads[k]))
+            le_sim_report_conflict(access, &cell->reads[k], false);
+        if (!must_stay(access, &cell->reads[k]))
             cell->reads[k].who = 0;
     }
-    if (stays(access, &cell->write))
+    if (must_stay(access, &cell->write))
         keep_update(access, cell);
     cell->write = access->me;
 }
 
 void le_sim_visit_cell(struct sim_access *access, struct sim_cell *cell) {
     if (!sim_cell_is_split(cell)) {
-        visit(access, cell);
+        visit_unsplit(access, cell);
         return;
     }
     for (int k = 0; k < 4; k++)
-        visit(access, &cell->bytes[k]);
+        visit_unsplit(access, &cell->bytes[k]);
 }
 
 void le_sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_t first, size_t count) {
@@ -169,7 +169,7 @@ void le_sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_
             if (!bytes)
                 access->check->failed = true;
             for (size_t k = at; bytes && k < next && k < end; k++)
-                visit(access, &bytes[k % 4]);
+                visit_unsplit(access, &bytes[k % 4]);
         }
         at = next;
     }

@@ -4,14 +4,14 @@
 #define LE_SIM_CHECK_REGIONS_H
 #include "sim/check/sim_check.h"
 
-struct sim_what { /* a shared text */
+struct sim_description { /* a shared text */
     size_t uses;
     char text[];
 };
 struct sim_region {
     uintptr_t low, high;
     enum sim_memory_state state;
-    struct sim_what *what;
+    struct sim_description *description;
 };
 struct sim_regions { /* sorted, none overlap; {0} is empty */
     struct sim_region *at;

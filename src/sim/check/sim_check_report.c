@@ -16,10 +16,10 @@ static uintptr_t code_of(const struct sim_check *check, const struct sim_stamp *
     return phase->code && stamp->where & SIM_CODE ? phase->code + (stamp->where & SIM_CODE) : 0;
 }
 
-static void place_of(const struct sim_check *check, const struct sim_stamp *stamp, char text[PLACE_BYTES]) {
+static void source_line_of(const struct sim_check *check, const struct sim_stamp *stamp, char text[PLACE_BYTES]) {
     const struct sim_phase *phase = phase_of(check, stamp);
     uintptr_t code = code_of(check, stamp);
-    if (!code || !phase->place || !phase->place(phase->user, code, text, PLACE_BYTES))
+    if (!code || !phase->source_line || !phase->source_line(phase->user, code, text, PLACE_BYTES))
         snprintf(text, PLACE_BYTES, "an unknown line");
 }
 
@@ -52,12 +52,12 @@ static void add_bytes(struct le_text *text, uint64_t count) {
 }
 
 /* The first line, and the beginning of the second. places: what makes two reports one. */
-static void begin(const struct sim_access *access, enum sim_report_kind kind, struct le_text *text,
-                  struct le_text *places) {
+static void begin_report(const struct sim_access *access, enum sim_report_kind kind, struct le_text *text,
+                         struct le_text *places) {
     const struct sim_phase *phase = phase_of(access->check, &access->me);
     char place[PLACE_BYTES] = "";
     if (access->block) {
-        place_of(access->check, &access->me, place);
+        source_line_of(access->check, &access->me, place);
         le_text_add(text, "%s in kernel %s: ", le_sim_report_name(kind), phase->name);
         add_block_and_thread(text, phase, &access->me);
         le_text_add(text, " at %s\n", place);
@@ -80,8 +80,8 @@ static uint64_t alias_of(const struct sim_access *access, enum sim_report_kind k
     return le_sim_report_key(kind, key, "");
 }
 
-static void end(struct sim_access *access, enum sim_report_kind kind, uint64_t alias, struct le_text *text,
-                struct le_text *places) {
+static void end_report(struct sim_access *access, enum sim_report_kind kind, uint64_t alias, struct le_text *text,
+                       struct le_text *places) {
     struct sim_reports *reports = &access->check->reports;
     if (places->failed)
         text->failed = true;
@@ -121,7 +121,8 @@ static void add_target(struct le_text *text, const struct sim_access *access) {
         add_position(text, access->home->number, phase_of(check, &access->me)->grid);
     }
     if (region) {
-        add_part(text, access->address - region->low, article(region->what->text), region->what->text, "");
+        add_part(text, access->address - region->low, article(region->description->text), region->description->text,
+                 "");
     }
 }
 
@@ -174,60 +175,60 @@ static void add_other(struct le_text *text, const struct sim_access *access, con
     }
 }
 
-void le_sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote) {
+void le_sim_report_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote) {
     const struct sim_check *check = access->check;
     const struct sim_phase *phase = phase_of(check, other);
     enum sim_report_kind kind = access->shared ? SIM_REPORT_SHARED_RACE : SIM_REPORT_GLOBAL_RACE;
     if (phase_of(check, &access->me)->op != phase->op)
         kind = SIM_REPORT_STREAM_ORDER;
     uint64_t alias = alias_of(access, kind, other);
-    if (access->told || check->known.failed)
+    if (access->reported || check->known.failed)
         return;
-    access->told = true;
+    access->reported = true;
     if (le_sim_reports_known(&access->check->reports, alias))
         return;
     struct le_text text = {0}, places = {0};
     char place[PLACE_BYTES];
-    place_of(check, other, place);
-    begin(access, kind, &text, &places);
+    source_line_of(check, other, place);
+    begin_report(access, kind, &text, &places);
     add_target(&text, access);
     const char *did = !other_wrote ? "read" : other->where & SIM_UPDATE ? "updated atomically" : "wrote";
     add_other(&text, access, other, did, place);
     le_text_add(&places, "|%s|%s", phase->name, phase->kernel ? place : "");
-    end(access, kind, alias, &text, &places);
+    end_report(access, kind, alias, &text, &places);
 }
 
 /* ---- the rest */
-static bool is_told(struct sim_access *access, enum sim_report_kind kind, uint64_t *alias) {
+static bool is_known(struct sim_access *access, enum sim_report_kind kind, uint64_t *alias) {
     *alias = alias_of(access, kind, NULL);
     return le_sim_reports_known(&access->check->reports, *alias);
 }
 
-void le_sim_tell_uninitialised(struct sim_access *access) {
+void le_sim_report_uninitialised(struct sim_access *access) {
     uint64_t alias;
-    if (is_told(access, SIM_REPORT_UNINITIALISED, &alias))
+    if (is_known(access, SIM_REPORT_UNINITIALISED, &alias))
         return;
     struct le_text text = {0}, places = {0};
-    begin(access, SIM_REPORT_UNINITIALISED, &text, &places);
+    begin_report(access, SIM_REPORT_UNINITIALISED, &text, &places);
     add_target(&text, access);
     le_text_add(&text, ", which nothing has written\n");
-    end(access, SIM_REPORT_UNINITIALISED, alias, &text, &places);
+    end_report(access, SIM_REPORT_UNINITIALISED, alias, &text, &places);
 }
 
-void le_sim_tell_misaligned(struct sim_access *access) {
+void le_sim_report_misaligned(struct sim_access *access) {
     uint64_t alias;
-    if (is_told(access, SIM_REPORT_MISALIGNED, &alias))
+    if (is_known(access, SIM_REPORT_MISALIGNED, &alias))
         return;
     struct le_text text = {0}, places = {0};
-    begin(access, SIM_REPORT_MISALIGNED, &text, &places);
+    begin_report(access, SIM_REPORT_MISALIGNED, &text, &places);
     add_target(&text, access);
     le_text_add(&text, ", an address that is no multiple of %zu\n", access->size_bytes);
-    end(access, SIM_REPORT_MISALIGNED, alias, &text, &places);
+    end_report(access, SIM_REPORT_MISALIGNED, alias, &text, &places);
 }
 
 /* The array that was meant, as far as one can tell: the nearest, if the access is among the device's addresses or not
  * far from them. */
-static const struct sim_region *near_by(const struct sim_access *access, bool device) {
+static const struct sim_region *nearest_array(const struct sim_access *access, bool device) {
     const struct sim_region *near = le_sim_regions_nearest(&access->check->regions, access->address);
     if (!near || access->address < SIM_PAGE_BYTES)
         return NULL;
@@ -235,27 +236,28 @@ static const struct sim_region *near_by(const struct sim_access *access, bool de
     return device || distance < NEAR_BYTES ? near : NULL;
 }
 
-void le_sim_tell_outside(struct sim_access *access, const struct sim_region *region) {
+void le_sim_report_outside(struct sim_access *access, const struct sim_region *region) {
     bool freed = region && region->state == SIM_MEMORY_FREED;
     enum sim_report_kind kind = freed ? SIM_REPORT_USE_AFTER_FREE : SIM_REPORT_OUT_OF_BOUNDS;
     uint64_t alias;
-    if (is_told(access, kind, &alias))
+    if (is_known(access, kind, &alias))
         return;
     struct le_text text = {0}, places = {0};
-    begin(access, kind, &text, &places);
-    const struct sim_region *near = region && sim_region_usable(region) ? region : near_by(access, region != NULL);
+    begin_report(access, kind, &text, &places);
+    const struct sim_region *near =
+        region && sim_region_usable(region) ? region : nearest_array(access, region != NULL);
     if (freed) {
         add_target(&text, access);
         le_text_add(&text, " that was freed\n");
     } else if (near) {
         add_beside(&text, access, near->low, near->high);
-        le_text_add(&text, "%s%s\n", article(near->what->text), near->what->text);
+        le_text_add(&text, "%s%s\n", article(near->description->text), near->description->text);
     } else {
         bool null = access->address < SIM_PAGE_BYTES;
         le_text_add(&text, " at address %#zx%s\n", (size_t)access->address,
                     null ? ": a null pointer" : ", which is no memory of the device");
     }
-    end(access, kind, alias, &text, &places);
+    end_report(access, kind, alias, &text, &places);
 }
 
 static size_t gap_to(const struct sim_access *access, const struct sim_shared_variable *variable) {
@@ -276,20 +278,20 @@ static bool is_past_dynamic(const struct sim_access *access) {
     return past;
 }
 
-void le_sim_tell_shared_outside(struct sim_access *access) {
+void le_sim_report_shared_outside(struct sim_access *access) {
     const struct sim_check *check = access->check;
     const struct sim_grid_info *grid = &check->grid;
     bool dynamic = is_past_dynamic(access);
     enum sim_report_kind kind = dynamic ? SIM_REPORT_DYNAMIC_SHARED : SIM_REPORT_OUT_OF_BOUNDS;
     uint64_t alias;
-    if (is_told(access, kind, &alias))
+    if (is_known(access, kind, &alias))
         return;
     const struct sim_shared_variable *near = NULL;
     for (size_t k = 0; k < check->variable_count; k++)
         if (!near || gap_to(access, &check->variables[k]) < gap_to(access, near))
             near = &check->variables[k];
     struct le_text text = {0}, places = {0};
-    begin(access, kind, &text, &places);
+    begin_report(access, kind, &text, &places);
     if (dynamic) {
         add_part(&text, access->address - grid->dynamic, "", "dynamic shared memory", ", of which the launch gave ");
         add_bytes(&text, grid->dynamic_bytes);
@@ -302,10 +304,10 @@ void le_sim_tell_shared_outside(struct sim_access *access) {
     } else {
         le_text_add(&text, " of shared memory where no variable is\n");
     }
-    end(access, kind, alias, &text, &places);
+    end_report(access, kind, alias, &text, &places);
 }
 
-void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_name *thread,
+void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_id *thread,
                          const char *place, const char *format, ...) {
     struct le_text text = {0}, places = {0};
     le_text_add(&text, "%s", le_sim_report_name(kind));
@@ -331,5 +333,5 @@ void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, con
     le_text_add(&places, "|%s", place ? place : text.at ? text.at + start : "");
     struct sim_access access = {.check = check};
     uint64_t alias = places.failed ? 0 : le_sim_report_key(kind, 1, places.at);
-    end(&access, kind, alias, &text, &places);
+    end_report(&access, kind, alias, &text, &places);
 }

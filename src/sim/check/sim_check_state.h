@@ -15,7 +15,7 @@ struct sim_phase {
     bool kernel, owner;
     unsigned grid[3], block[3];
     uintptr_t code; /* stamps hold the distance from here; 0: no access yet */
-    bool (*place)(void *user, uintptr_t pc, char *text, size_t size_bytes);
+    bool (*source_line)(void *user, uintptr_t pc, char *text, size_t size_bytes);
     void *user;
 };
 enum { SIM_PHASES_MAX = 1 << 20, SIM_PAGE_CACHE = 1024, SIM_ORDER_CACHE = 256 };
@@ -28,7 +28,7 @@ struct sim_access {
     struct sim_stamp me;
     uintptr_t address;
     size_t size_bytes;
-    bool shared, writes, reads, told;
+    bool shared, writes, reads, reported;
 };
 /* Where a word of shared memory belongs. */
 enum { SIM_WORD_NONE = 0xffff, SIM_WORD_MIXED = 0xfffe };
@@ -83,10 +83,10 @@ void le_sim_visit_cells(struct sim_access *access, struct sim_cell *cells, size_
 void le_sim_visit_cell(struct sim_access *access, struct sim_cell *cell); /* also one that is split */
 
 /* ---- sim_check_report.c: what is found becomes a report */
-void le_sim_tell_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote);
-void le_sim_tell_uninitialised(struct sim_access *access);
-void le_sim_tell_misaligned(struct sim_access *access);
+void le_sim_report_conflict(struct sim_access *access, const struct sim_stamp *other, bool other_wrote);
+void le_sim_report_uninitialised(struct sim_access *access);
+void le_sim_report_misaligned(struct sim_access *access);
 /* region: where the access begins; NULL: in none. */
-void le_sim_tell_outside(struct sim_access *access, const struct sim_region *region);
-void le_sim_tell_shared_outside(struct sim_access *access);
+void le_sim_report_outside(struct sim_access *access, const struct sim_region *region);
+void le_sim_report_shared_outside(struct sim_access *access);
 #endif

@@ -70,6 +70,6 @@ void le_sim_known_warp_barrier(struct sim_known *known, struct sim_resident *res
 void le_sim_known_fence(struct sim_known *known, struct sim_resident *resident, unsigned thread, enum sim_fence scope);
 /* An atomic or volatile access to a location. owner: of shared memory the block + 1, else 0. */
 enum sim_strong { SIM_STRONG_READ, SIM_STRONG_STORE, SIM_STRONG_UPDATE };
-void le_sim_known_strong(struct sim_known *known, struct sim_resident *resident, unsigned thread, uintptr_t address,
-                         uint64_t owner, enum sim_strong strong);
+void le_sim_known_strong_access(struct sim_known *known, struct sim_resident *resident, unsigned thread,
+                                uintptr_t address, uint64_t owner, enum sim_strong strong);
 #endif

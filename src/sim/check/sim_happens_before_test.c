@@ -95,7 +95,8 @@ static void strong(int thread, unsigned place, enum sim_strong kind) {
         join(&model.at[place].within, &model.may[thread][0]);
         join(&model.at[place].everywhere, &model.may[thread][1]);
     }
-    le_sim_known_strong(&known, &residents[block], (unsigned)(thread % BLOCK_THREADS), 4096 + 4 * place, 0, kind);
+    le_sim_known_strong_access(&known, &residents[block], (unsigned)(thread % BLOCK_THREADS), 4096 + 4 * place, 0,
+                               kind);
 }
 
 static void fence(int thread, enum sim_fence scope) {
@@ -152,7 +153,7 @@ static void step(void) {
     }
 }
 
-static void start(uint32_t with_seed) {
+static void start_model(uint32_t with_seed) {
     memset(&model, 0, sizeof model);
     for (int k = 0; k < LOCATIONS; k++)
         model.at[k].block = -1;
@@ -162,7 +163,7 @@ static void start(uint32_t with_seed) {
         le_sim_resident_begin(&residents[b], number_of(b), BLOCK_THREADS);
 }
 
-static void finish(void) {
+static void finish_model(void) {
     le_sim_known_end(&known);
     for (int b = 0; b < BLOCKS; b++)
         le_sim_resident_finish(&residents[b]);
@@ -187,7 +188,7 @@ static void as_the_model(void **state) {
     (void)state;
     size_t before = 0, all = 0;
     for (uint32_t round = 1; round <= 60; round++) {
-        start(round);
+        start_model(round);
         for (int k = 0; k < 600; k++) {
             step();
             if (k % 20 == 0) {
@@ -195,7 +196,7 @@ static void as_the_model(void **state) {
                 all += (size_t)STAMPS * THREADS;
             }
         }
-        finish();
+        finish_model();
     }
     assert_true(before > all / 100 && before < all * 9 / 10); /* the question was open */
 }
@@ -221,12 +222,12 @@ static void without_memory(void **state) {
     le_memory_use(&allocator);
     for (int round = 0; failed; round++) {
         left = round;
-        start(7);
+        start_model(7);
         for (int k = 0; k < 600; k++)
             step();
         failed = known.failed;
         compare(failed);
-        finish();
+        finish_model();
     }
     le_memory_use(NULL);
 }

@@ -42,7 +42,7 @@ bool le_sim_reports_known(struct sim_reports *reports, uint64_t alias) {
 }
 
 /* Without memory the text is made again next time. */
-static void note_alias(struct sim_reports *reports, uint64_t key, size_t report) {
+static void add_alias(struct sim_reports *reports, uint64_t key, size_t report) {
     if (2 * reports->alias_count >= reports->alias_capacity) {
         size_t capacity = reports->alias_capacity ? 2 * reports->alias_capacity : 64;
         struct sim_report_alias *larger = le_alloc_zero(capacity, sizeof *larger);
@@ -64,7 +64,7 @@ void le_sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t ke
     for (size_t k = 0; k < reports->count; k++)
         if (reports->at[k].key == key) {
             reports->at[k].count++;
-            note_alias(reports, alias, k);
+            add_alias(reports, alias, k);
             le_text_finish(text);
             return;
         }
@@ -74,7 +74,7 @@ void le_sim_reports_add(struct sim_reports *reports, uint64_t alias, uint64_t ke
         le_text_finish(text);
         return;
     }
-    note_alias(reports, alias, reports->count);
+    add_alias(reports, alias, reports->count);
     reports->at[reports->count++] = (struct sim_report){.key = key, .text = text->at, .count = 1};
     *text = (struct le_text){0};
 }

@@ -70,7 +70,7 @@ struct sim_page *le_sim_pages_find(const struct sim_pages *pages, uintptr_t numb
     return pages->capacity ? *find_slot(pages->slots, pages->capacity, number) : NULL;
 }
 
-static bool grow(struct sim_pages *pages) {
+static bool grow_pages(struct sim_pages *pages) {
     size_t capacity = pages->capacity ? 2 * pages->capacity : 64;
     struct sim_page **slots = le_alloc_zero(capacity, sizeof(struct sim_page *));
     if (!slots)
@@ -85,7 +85,7 @@ static bool grow(struct sim_pages *pages) {
 }
 
 struct sim_page *le_sim_pages_get(struct sim_pages *pages, uintptr_t number) {
-    if (2 * pages->count >= pages->capacity && !grow(pages))
+    if (2 * pages->count >= pages->capacity && !grow_pages(pages))
         return NULL;
     struct sim_page **slot = find_slot(pages->slots, pages->capacity, number);
     if (!*slot) {

@@ -114,7 +114,7 @@ static leat_status rewrite_once(struct sim_compilation *c) {
 }
 
 /* A program that turns out to spin on volatile memory gets the other prelude. */
-static leat_status rewrite(struct sim_compilation *c) {
+static leat_status rewrite_source(struct sim_compilation *c) {
     leat_status status = rewrite_once(c);
     if (status != LEAT_OK || !c->rewritten.spins || c->options->check)
         return status;
@@ -185,7 +185,7 @@ static leat_status run_step(struct sim_compilation *c, struct le_argv command, c
     return status;
 }
 
-static leat_status pad(struct sim_compilation *c) {
+static leat_status pad_variables(struct sim_compilation *c) {
     struct le_text text = {0}, padded = {0};
     leat_status status = le_scratch_read(c->folder, "kernel.s", &text);
     if (status == LEAT_OK && !le_sim_assembly_pad(text.at ? text.at : "", text.length, &padded))
@@ -212,11 +212,11 @@ static leat_status link_object(struct sim_compilation *c) {
     return status || code == 0 ? status : run_step(c, whole, NULL, 0);
 }
 
-static leat_status compile(struct sim_compilation *c) {
+static leat_status compile_and_link(struct sim_compilation *c) {
     static const char *const to_text[] = {"-S", "-x", "c++-cpp-output", "kernel.ii", "-o", "kernel.s"};
     leat_status status = run_step(c, compile_command(c), to_text, ARRAY_LEN(to_text));
     if (status == LEAT_OK && c->options->check)
-        status = pad(c);
+        status = pad_variables(c);
     if (status == LEAT_OK)
         status = link_object(c);
     if (status == LEAT_OK)
@@ -258,7 +258,7 @@ static leat_status make_image(struct sim_compilation *c, struct sim_compiled *co
 }
 
 /* What the image holds, a kept one or a new one, as the caller gets it. */
-static leat_status unpack(struct sim_compiled *compiled) {
+static leat_status unpack_image(struct sim_compiled *compiled) {
     struct sim_image_parts parts;
     if (!le_sim_image_read(compiled->image, compiled->image_bytes, &parts))
         return LEAT_DEVICE;
@@ -281,7 +281,7 @@ static leat_status get_or_compile(struct sim_compilation *c, struct sim_compiled
         }
     }
     if (status == LEAT_OK && !compiled->image) {
-        status = compile(c);
+        status = compile_and_link(c);
         if (status == LEAT_OK)
             status = make_image(c, compiled);
         if (status == LEAT_OK && store)
@@ -291,7 +291,7 @@ static leat_status get_or_compile(struct sim_compilation *c, struct sim_compiled
     }
     le_store_close(store);
     le_text_finish(&key);
-    return status == LEAT_OK ? unpack(compiled) : status;
+    return status == LEAT_OK ? unpack_image(compiled) : status;
 }
 
 static leat_status lower_names(struct sim_compilation *c, struct sim_compiled *compiled) {
@@ -312,7 +312,7 @@ static leat_status all_steps(struct sim_compilation *c, struct sim_compiled *com
         return le_fail(status, "a compiler's option is wrong: %s", c->log.at ? c->log.at : "");
     if ((status = le_sim_toolchain_find(c->arena, &c->compiler)) != LEAT_OK ||
         (status = le_scratch_new(c->arena, &c->folder)) != LEAT_OK || (status = write_sources(c)) != LEAT_OK ||
-        (status = preprocess(c)) != LEAT_OK || (status = rewrite(c)) != LEAT_OK ||
+        (status = preprocess(c)) != LEAT_OK || (status = rewrite_source(c)) != LEAT_OK ||
         (status = get_or_compile(c, compiled)) != LEAT_OK)
         return status;
     return lower_names(c, compiled);

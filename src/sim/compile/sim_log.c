@@ -11,7 +11,7 @@ struct message {
 };
 
 /* The compiler names files of this compilation by the folder that it was in. */
-static bool split(const char *line, size_t length, struct message *m) {
+static bool split_message(const char *line, size_t length, struct message *m) {
     const char *end = line + length;
     for (const char *at = line; at < end; at++) {
         if (*at != ':' || at + 1 >= end || !isdigit((unsigned char)at[1]))
@@ -67,7 +67,7 @@ int le_sim_log_add(struct sim_compilation *c, const char *messages) {
     for (const char *line = messages; line && *line;) {
         size_t length = strcspn(line, "\n");
         struct message m;
-        if (!is_context(line, length) && split(line, length, &m)) {
+        if (!is_context(line, length) && split_message(line, length, &m)) {
             bool error = is_kind(&m, "error") || is_kind(&m, "fatal error");
             errors += error;
             of_expressions += error && in_file(&m, SIM_EXPRESSION_IN);

@@ -120,7 +120,7 @@ static void rewrite_forceinline(struct sim_walk *w, int at) {
     w->tokens.at[at].instead = others ? "__attribute__((always_inline))" : "inline __attribute__((always_inline))";
 }
 
-static void refuse(struct sim_walk *w, int at) {
+static void refuse_unsupported(struct sim_walk *w, int at) {
     static const struct {
         const char *word, *what;
     } rows[] = {
@@ -169,7 +169,7 @@ static void walk_word(struct sim_walk *w, int at) {
     else if (le_sim_token_is(token, "__noinline__") && at && !le_sim_token_is(token - 1, "("))
         token->instead = "__attribute__((noinline))";
     else
-        refuse(w, at);
+        refuse_unsupported(w, at);
 }
 
 /* ---- scopes */
@@ -206,7 +206,7 @@ static void walk_sign(struct sim_walk *w, int at) {
         w->statement = at + 1;
 }
 
-static void walk(struct sim_walk *w) {
+static void walk_tokens(struct sim_walk *w) {
     w->outside = true;
     w->seen_statement = -1;
     for (int k = 0; k < w->tokens.count; k++) {
@@ -229,7 +229,7 @@ static const struct {
     {SIM_OWN_FILES "/leat/sim_atomics.inc", {"atomic"}},
 };
 
-static bool names(const struct sim_walk *w, const char *after, const char *word) {
+static bool mentions(const struct sim_walk *w, const char *after, const char *word) {
     const struct sim_source *s = w->source;
     bool found = memmem(after, (size_t)(s->text + s->length - after), word, strlen(word)) != NULL;
     for (int k = 0; k < s->expression_count; k++)
@@ -237,7 +237,7 @@ static bool names(const struct sim_walk *w, const char *after, const char *word)
     return found;
 }
 
-static void leave_out(struct sim_walk *w) {
+static void drop_unused_parts(struct sim_walk *w) {
     const char *after = w->source->text; /* what is there without an include, whose last part is the entries' */
     bool needed[ARRAY_LEN(parts)] = {false};
     for (int k = 0; k < w->tokens.count; k++)
@@ -245,14 +245,14 @@ static void leave_out(struct sim_walk *w) {
             after = w->tokens.at[k].text + w->tokens.at[k].length;
     for (size_t p = 0; p < ARRAY_LEN(parts); p++)
         for (size_t k = 0; k < ARRAY_LEN(parts[p].words); k++)
-            needed[p] |= parts[p].words[k] && names(w, after, parts[p].words[k]);
+            needed[p] |= parts[p].words[k] && mentions(w, after, parts[p].words[k]);
     for (int k = 0; k < w->tokens.count; k++)
         for (size_t p = 0; p < ARRAY_LEN(parts); p++)
             if (!needed[p] && w->tokens.at[k].kind == SIM_FOREIGN && strcmp(w->tokens.at[k].file, parts[p].file) == 0)
                 w->tokens.at[k].instead = "\n";
 }
 
-static void print(struct sim_walk *w) {
+static void write_tokens(struct sim_walk *w) {
     for (int k = 0; k < w->tokens.count; k++) {
         const struct sim_token *token = &w->tokens.at[k];
         if (token->before)
@@ -282,8 +282,8 @@ void le_sim_rewrite(struct le_arena *arena, const struct sim_source *source, str
     struct sim_walk w = {.arena = arena, .source = source, .out = rewritten};
     find_compiler(source, rewritten);
     le_sim_tokens_read(arena, source, &w.tokens);
-    walk(&w);
-    leave_out(&w);
-    print(&w);
+    walk_tokens(&w);
+    drop_unused_parts(&w);
+    write_tokens(&w);
     le_sim_walk_items(&w);
 }

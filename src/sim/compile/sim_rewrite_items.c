@@ -19,13 +19,13 @@ static bool in_extern_c(const struct sim_walk *w, int end) {
     return at >= 0 && le_sim_token_is(&w->tokens.at[at + 1], "\"C\"");
 }
 
-static char *word(struct sim_walk *w, int at) {
+static char *token_word(struct sim_walk *w, int at) {
     return le_arena_copy(w->arena, w->tokens.at[at].text, w->tokens.at[at].length);
 }
 
 /* ---- kernels */
 
-struct heading { /* what stands at a kernel beside its type */
+struct kernel_attributes { /* what stands at a kernel beside its type */
     const char *bounds, *cluster;
 };
 
@@ -49,27 +49,27 @@ static const char *take_arguments(struct sim_walk *w, int at, bool all) {
     return plain && *text ? text : NULL;
 }
 
-static void take_cluster(struct sim_walk *w, int at, struct heading *heading) {
+static void take_cluster(struct sim_walk *w, int at, struct kernel_attributes *attributes) {
     const char *text = take_arguments(w, at, true);
     if (text)
-        heading->cluster = le_arena_format(w->arena, ",%s", text);
+        attributes->cluster = le_arena_format(w->arena, ",%s", text);
     else
         le_sim_walk_error(w, at, "the simulator takes a cluster's extents as numbers alone");
 }
 
 /* Takes the word and its arguments; false: it is another one. */
-static bool take_heading(struct sim_walk *w, int at, struct heading *heading) {
+static bool take_attribute(struct sim_walk *w, int at, struct kernel_attributes *attributes) {
     if (le_sim_token_is(&w->tokens.at[at], "__launch_bounds__"))
-        heading->bounds = take_arguments(w, at, false);
+        attributes->bounds = take_arguments(w, at, false);
     else if (le_sim_token_is(&w->tokens.at[at], "__cluster_dims__"))
-        take_cluster(w, at, heading);
+        take_cluster(w, at, attributes);
     else
         return false;
     return true;
 }
 
 /* The kernel's name: the word before its parameters; -1: there is none. */
-static int find_name(struct sim_walk *w, int at, int end, struct heading *heading) {
+static int find_kernel_name(struct sim_walk *w, int at, int end, struct kernel_attributes *attributes) {
     static const char *const others[] = {"__attribute__", "__attribute", "alignas", "__declspec", "decltype"};
     for (int k = at + 1; k + 1 < end; k++) {
         if (w->tokens.at[k].kind != SIM_WORD || !le_sim_token_is(&w->tokens.at[k + 1], "("))
@@ -78,43 +78,43 @@ static int find_name(struct sim_walk *w, int at, int end, struct heading *headin
         for (size_t i = 0; i < ARRAY_LEN(others); i++)
             other |= le_sim_token_is(&w->tokens.at[k], others[i]);
         int close = le_sim_walk_close(w, k + 1);
-        if (!take_heading(w, k, heading) && !other)
+        if (!take_attribute(w, k, attributes) && !other)
             return k;
         k = close;
     }
     return -1;
 }
 
-static void add_kernel(struct sim_walk *w, int name_at, const struct heading *heading, int end) {
-    const char *name = word(w, name_at), *full = full_name(w, name);
+static void add_kernel(struct sim_walk *w, int name_at, const struct kernel_attributes *attributes, int end) {
+    const char *name = token_word(w, name_at), *full = full_name(w, name);
     bool plain = in_extern_c(w, end);
-    for (int k = 0; k < w->found.count; k++)
-        if (strcmp(w->found.at[k].full, full) == 0) {
+    for (int k = 0; k < w->declared.count; k++)
+        if (strcmp(w->declared.at[k].full, full) == 0) {
             le_sim_walk_error(
                 w, name_at,
                 "kernel \"%s\" is overloaded (also at line %d): the simulator finds kernels by name; give "
                 "them different names",
-                full, w->found.at[k].line);
+                full, w->declared.at[k].line);
             return;
         }
-    struct sim_found *found = LE_PUSH(w->arena, &w->found);
-    *found = (struct sim_found){.name = plain ? name : full,
-                                .full = full,
-                                .file = w->tokens.at[name_at].file,
-                                .line = w->tokens.at[name_at].line,
-                                .max_threads = heading->bounds ? heading->bounds : "0",
-                                .cluster = heading->cluster ? heading->cluster : "",
-                                .kernel = true};
+    struct sim_declared *item = LE_PUSH(w->arena, &w->declared);
+    *item = (struct sim_declared){.name = plain ? name : full,
+                                  .full = full,
+                                  .file = w->tokens.at[name_at].file,
+                                  .line = w->tokens.at[name_at].line,
+                                  .max_threads = attributes->bounds ? attributes->bounds : "0",
+                                  .cluster = attributes->cluster ? attributes->cluster : "",
+                                  .kernel = true};
 }
 
 void le_sim_walk_kernel(struct sim_walk *w, int at) {
-    struct heading heading = {NULL, NULL};
+    struct kernel_attributes attributes = {NULL, NULL};
     int end = le_sim_walk_end(w, at), start = w->statement;
     /* its code stays apart from the call's, which is not instrumented */
     w->tokens.at[at].instead = "__attribute__((noinline))";
     for (int k = start; k < at; k++)
-        take_heading(w, k, &heading);
-    int name = find_name(w, at, end, &heading);
+        take_attribute(w, k, &attributes);
+    int name = find_kernel_name(w, at, end, &attributes);
     bool generic = le_sim_walk_find(w, start, at, "template") >= 0;
     if (!w->outside) {
         le_sim_walk_error(w, at, "a __global__ function must be in a namespace");
@@ -124,21 +124,21 @@ void le_sim_walk_kernel(struct sim_walk *w, int at) {
         return; /* a template's specialisation, or what the compiler will not understand */
     if (le_sim_walk_find(w, start, name, "void") < 0)
         le_sim_walk_error(w, name, "a __global__ function must have a void return type");
-    else if (generic && heading.cluster)
+    else if (generic && attributes.cluster)
         le_sim_walk_error(w, name, "a cluster of a kernel template is not supported by the simulator");
     else if (!generic && le_sim_token_is(&w->tokens.at[end], "{"))
-        add_kernel(w, name, &heading, end);
+        add_kernel(w, name, &attributes, end);
 }
 
 /* ---- variables */
 
 static void add_variable(struct sim_walk *w, int at, bool constant) {
-    const char *name = word(w, at), *full = full_name(w, name);
-    for (int k = 0; k < w->found.count; k++)
-        if (strcmp(w->found.at[k].full, full) == 0)
+    const char *name = token_word(w, at), *full = full_name(w, name);
+    for (int k = 0; k < w->declared.count; k++)
+        if (strcmp(w->declared.at[k].full, full) == 0)
             return;
-    struct sim_found *found = LE_PUSH(w->arena, &w->found);
-    *found = (struct sim_found){
+    struct sim_declared *item = LE_PUSH(w->arena, &w->declared);
+    *item = (struct sim_declared){
         .name = full, .full = full, .file = w->tokens.at[at].file, .line = w->tokens.at[at].line, .constant = constant};
 }
 
@@ -236,7 +236,7 @@ char *le_sim_lowered_name(struct le_arena *arena, const char *expression) {
     return name;
 }
 
-static void quote(struct le_text *text, const char *word) {
+static void add_quoted(struct le_text *text, const char *word) {
     for (; *word; word++) {
         if (*word == '"' || *word == '\\')
             le_text_add(text, "\\");
@@ -244,9 +244,9 @@ static void quote(struct le_text *text, const char *word) {
     }
 }
 
-static bool listed(const struct sim_walk *w, const char *name) {
-    for (int k = 0; k < w->found.count; k++)
-        if (strcmp(w->found.at[k].name, name) == 0)
+static bool is_listed(const struct sim_walk *w, const char *name) {
+    for (int k = 0; k < w->declared.count; k++)
+        if (strcmp(w->declared.at[k].name, name) == 0)
             return true;
     return false;
 }
@@ -259,14 +259,14 @@ static int write_expressions(struct sim_walk *w) {
         const char *bare = w->source->expressions[k];
         while (*bare == ' ' || *bare == '&')
             bare++;
-        if (listed(w, name))
+        if (is_listed(w, name))
             continue;
         le_text_add(text, "# 1 \"" SIM_EXPRESSION_IN "'");
-        quote(text, bare);
+        add_quoted(text, bare);
         le_text_add(text,
                     "'\"\nleat_sim::expression<decltype(%s), %s, leat_sim::signature<decltype(%s)>::kernel>::item(\"",
                     bare, bare, bare);
-        quote(text, name);
+        add_quoted(text, name);
         le_text_add(text, "\"),\n");
         count++;
     }
@@ -277,17 +277,17 @@ void le_sim_walk_items(struct sim_walk *w) {
     struct le_text *text = &w->out->text;
     le_text_add(text,
                 "\n# 1 \"" SIM_OWN_FILES "/items\" 3\nstatic constexpr leat_sim::sim_item leat_sim_items[] = {\n");
-    for (int k = 0; k < w->found.count; k++) {
-        const struct sim_found *found = &w->found.at[k];
-        le_text_add(text, "# %d \"", found->line);
-        le_text_add(text, "%s\"\n", found->file);
-        if (found->kernel)
+    for (int k = 0; k < w->declared.count; k++) {
+        const struct sim_declared *item = &w->declared.at[k];
+        le_text_add(text, "# %d \"", item->line);
+        le_text_add(text, "%s\"\n", item->file);
+        if (item->kernel)
             le_text_add(text, "leat_sim::signature<decltype(::%s)>::item<&::%s>(\"%s\", (unsigned)(%s)%s),\n",
-                        found->full, found->full, found->name, found->max_threads, found->cluster);
+                        item->full, item->full, item->name, item->max_threads, item->cluster);
         else
-            le_text_add(text, "leat_sim::variable(\"%s\", ::%s, %d),\n", found->name, found->full, found->constant);
+            le_text_add(text, "leat_sim::variable(\"%s\", ::%s, %d),\n", item->name, item->full, item->constant);
     }
-    int count = w->found.count + write_expressions(w);
+    int count = w->declared.count + write_expressions(w);
     le_text_add(
         text,
         "# 1 \"" SIM_OWN_FILES "/items\" 3\nleat_sim::sim_item{}};\nextern \"C\" __attribute__((visibility("

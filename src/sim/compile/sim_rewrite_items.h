@@ -10,7 +10,7 @@ struct sim_scope {
     const char *name; /* of a namespace */
     bool outside;     /* what it was in */
 };
-struct sim_found {
+struct sim_declared {
     const char *name, *full, *file; /* full: with its namespaces */
     const char *max_threads;        /* of a kernel: text */
     const char *cluster;            /* likewise: ", x, y, z"; "": none */
@@ -27,9 +27,9 @@ struct sim_walk {
         int count, capacity;
     } scopes;
     struct {
-        struct sim_found *at;
+        struct sim_declared *at;
         int count, capacity;
-    } found;
+    } declared;
     int statement;      /* where the current one starts */
     int seen_statement; /* whose variables are listed */
     bool outside;       /* in namespaces only, not in a function or a class */

@@ -294,7 +294,7 @@ static void copies_have_three_axes(void **state) {
 
 static void the_nth_fails(void **state) {
     (void)state;
-    begin_again(&(struct le_sim_options){.only_asked = true, .faults = {.allocation = 3, .copy = 2, .module = 1}});
+    begin_again(&(struct le_sim_options){.only_on_wait = true, .faults = {.allocation = 3, .copy = 2, .module = 1}});
     le_cu_deviceptr address = device_new(8), other;
     void *memory;
     le_cu_module module;

@@ -25,7 +25,7 @@ static inline void open_with(const struct le_sim_options *options) {
 static inline int begin(void **state) {
     (void)state;
     cu = le_sim_driver();
-    open_with(&(struct le_sim_options){.seed = 1, .only_asked = true});
+    open_with(&(struct le_sim_options){.seed = 1, .only_on_wait = true});
     return 0;
 }
 

@@ -47,30 +47,30 @@ uint64_t le_sim_call_ns(enum sim_call call) {
     return costs_ns[call];
 }
 
-static uint64_t at_rate(size_t size_bytes, uint64_t rate) {
+static uint64_t time_at_rate(size_t size_bytes, uint64_t rate) {
     return size_bytes / rate * 1000 + size_bytes % rate * 1000 / rate;
 }
 
 uint64_t le_sim_pin_ns(size_t size_bytes) {
-    return at_rate(size_bytes, PIN_RATE);
+    return time_at_rate(size_bytes, PIN_RATE);
 }
 
 uint64_t le_sim_stage_ns(size_t size_bytes) {
-    return at_rate(size_bytes, PAGEABLE_UP_RATE) - at_rate(size_bytes, PINNED_RATE);
+    return time_at_rate(size_bytes, PAGEABLE_UP_RATE) - time_at_rate(size_bytes, PINNED_RATE);
 }
 
 uint64_t le_sim_copy_down_pageable_ns(size_t size_bytes) {
-    return COPY_LATENCY_NS + at_rate(size_bytes, PAGEABLE_DOWN_RATE);
+    return COPY_LATENCY_NS + time_at_rate(size_bytes, PAGEABLE_DOWN_RATE);
 }
 
 uint64_t le_sim_copy_ns(enum sim_engine engine, size_t size_bytes) {
     if (engine == SIM_ENGINE_COMPUTE)
-        return KERNEL_LEAST_NS + at_rate(size_bytes, DEVICE_RATE / 2);
-    return COPY_LATENCY_NS + at_rate(size_bytes, PINNED_RATE);
+        return KERNEL_LEAST_NS + time_at_rate(size_bytes, DEVICE_RATE / 2);
+    return COPY_LATENCY_NS + time_at_rate(size_bytes, PINNED_RATE);
 }
 
 uint64_t le_sim_fill_ns(size_t size_bytes) {
-    return KERNEL_LEAST_NS + at_rate(size_bytes, DEVICE_RATE);
+    return KERNEL_LEAST_NS + time_at_rate(size_bytes, DEVICE_RATE);
 }
 
 uint64_t le_sim_kernel_ns(uint64_t blocks, uint64_t threads) {
@@ -97,7 +97,7 @@ static uint64_t lane_fit(const struct sim_lane *lane, uint64_t start_ns, uint64_
     return start_ns;
 }
 
-static bool lane_room(struct sim_lane *lane) {
+static bool lane_reserve(struct sim_lane *lane) {
     if (lane->count < lane->capacity)
         return true;
     int capacity = lane->capacity ? 2 * lane->capacity : 16;
@@ -156,7 +156,7 @@ static bool compute_take(struct sim_engines *engines, const struct sim_op *op, u
     while (lanes_free(engines, ready_ns, op->duration_ns, lanes) < op->lanes)
         ready_ns = next_end(engines, ready_ns);
     for (int k = 0; k < op->lanes; k++)
-        if (!lane_room(lanes[k]))
+        if (!lane_reserve(lanes[k]))
             return false;
     for (int k = 0; k < op->lanes; k++)
         lane_put(lanes[k], ready_ns, ready_ns + op->duration_ns);
@@ -176,7 +176,7 @@ bool le_sim_engines_take(struct sim_engines *engines, const struct sim_op *op, u
     }
     struct sim_lane *lane = op->engine == SIM_ENGINE_UP ? &engines->up : &engines->down;
     lane_forget(lane, now_ns);
-    if (!lane_room(lane))
+    if (!lane_reserve(lane))
         return false;
     *start_ns = lane_fit(lane, ready_ns, op->duration_ns);
     lane_put(lane, *start_ns, *start_ns + op->duration_ns);

@@ -41,16 +41,16 @@ static bool any_fault(const struct le_sim_faults *faults) {
            faults->call || faults->nvrtc || faults->cublas;
 }
 
-static void options_set(struct sim_options_now *now, const struct le_sim_options *options) {
-    *now = (struct sim_options_now){
-        .configured = true,
-        .check = options->check || number_of("LEAT_SIM_CHECK"),
-        .seed = options->seed ? options->seed : number_of("LEAT_SIM_SEED"),
-        .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
-        .context_ms = options->context_ms ? options->context_ms : number_of("LEAT_SIM_CONTEXT_MS"),
-        .memory_bytes = MEMORY_BYTES,
-        .only_asked = options->only_asked,
-        .faults = options->faults};
+static void options_set(struct sim_settings *now, const struct le_sim_options *options) {
+    *now = (struct sim_settings){.configured = true,
+                                 .check = options->check || number_of("LEAT_SIM_CHECK"),
+                                 .seed = options->seed ? options->seed : number_of("LEAT_SIM_SEED"),
+                                 .kernel_ns = options->kernel_ns ? options->kernel_ns : number_of("LEAT_SIM_KERNEL_NS"),
+                                 .context_ms =
+                                     options->context_ms ? options->context_ms : number_of("LEAT_SIM_CONTEXT_MS"),
+                                 .memory_bytes = MEMORY_BYTES,
+                                 .only_on_wait = options->only_on_wait,
+                                 .faults = options->faults};
     struct le_sim_faults from_environment = {0};
     faults_read(getenv("LEAT_SIM_FAULT"), &from_environment, &now->memory_bytes);
     if (!any_fault(&now->faults))
@@ -124,21 +124,21 @@ le_cublas_status le_sim_cublas_fault(void) {
     return faults->cublas_result ? faults->cublas_result : LE_CUBLAS_INTERNAL_ERROR;
 }
 
-void le_sim_note_left(void) {
+void le_sim_count_leftovers(void) {
     struct sim_state *state = le_sim_state();
-    state->left = (struct le_sim_tally){.modules = le_sim_handles_live(&state->module_handles),
-                                        .streams = le_sim_handles_live(&state->stream_handles),
-                                        .events = le_sim_handles_live(&state->event_handles),
-                                        .graphs = le_sim_handles_live(&state->graph_handles) +
-                                                  le_sim_handles_live(&state->exec_handles)};
+    state->leftovers = (struct le_sim_tally){.modules = le_sim_handles_live(&state->module_handles),
+                                             .streams = le_sim_handles_live(&state->stream_handles),
+                                             .events = le_sim_handles_live(&state->event_handles),
+                                             .graphs = le_sim_handles_live(&state->graph_handles) +
+                                                       le_sim_handles_live(&state->exec_handles)};
     for (int k = 0; k < state->memory.count; k++)
-        state->left.blocks += state->memory.at[k].kind != SIM_BLOCK_MODULE;
+        state->leftovers.allocations += state->memory.at[k].kind != SIM_ALLOCATION_MODULE;
 }
 
-void le_sim_tally(struct le_sim_tally *tally) {
+void le_sim_tally_get(struct le_sim_tally *tally) {
     struct sim_state *state = le_sim_state();
     pthread_mutex_lock(&state->lock);
-    *tally = state->left;
+    *tally = state->leftovers;
     tally->driver_calls = state->counts.call;
     tally->nvrtc_calls = state->counts.nvrtc;
     tally->cublas_calls = state->counts.cublas;

@@ -18,7 +18,7 @@ struct sim_loaded { /* a module */
 };
 
 struct sim_function *le_sim_function_of(le_cu_function function); /* NULL: a bad handle */
-int le_sim_most_threads(const struct sim_function *function);     /* of a block */
+int le_sim_max_threads(const struct sim_function *function);      /* of a block */
 /* Blocks that one multiprocessor has room for: by threads in whole warps, by shared memory, by registers. */
-int le_sim_blocks_for(const struct sim_function *function, int threads, size_t shared_bytes);
+int le_sim_resident_blocks(const struct sim_function *function, int threads, size_t shared_bytes);
 #endif

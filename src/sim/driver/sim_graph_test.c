@@ -15,13 +15,13 @@ static int compile(void **state) {
     return le_sim_compile(&options, &compiled) != LEAT_OK;
 }
 
-static int forget(void **state) {
+static int free_image(void **state) {
     (void)state;
     le_sim_compiled_finish(&compiled);
     return 0;
 }
 
-static le_cu_function load(le_cu_module *module) {
+static le_cu_function load_function(le_cu_module *module) {
     le_cu_function function;
     ok(cu->ModuleLoadDataEx(module, compiled.image, 0, NULL, NULL));
     ok(cu->ModuleGetFunction(&function, *module, "set"));
@@ -50,7 +50,7 @@ static void test_launches(void **state) {
     le_cu_deviceptr target = device_new(6 * sizeof(int)), here = target;
     int value = 5, got[6];
     void *parameters[] = {&here, &value};
-    le_cu_kernel_node kernel = node_of(load(&module), 1, parameters);
+    le_cu_kernel_node kernel = node_of(load_function(&module), 1, parameters);
     ok(cu->GraphCreate(&graph, 0));
     ok(cu->GraphAddKernelNode(&node, graph, NULL, 0, &kernel));
     ok(cu->GraphInstantiateWithFlags(&exec, graph, 0));
@@ -80,7 +80,7 @@ static void test_refused(void **state) {
     le_cu_deviceptr target = device_new(64);
     int value = 5;
     void *parameters[] = {&target, &value};
-    le_cu_kernel_node kernel = node_of(load(&module), 1, parameters), wrong = kernel, none = kernel;
+    le_cu_kernel_node kernel = node_of(load_function(&module), 1, parameters), wrong = kernel, none = kernel;
     wrong.gridDimX = 0;
     none.kernelParams = NULL;
     fails(INVALID_VALUE, cu->GraphCreate(&graph, 1));
@@ -104,9 +104,9 @@ static void test_refused(void **state) {
     ok(cu->CtxSetCurrent(primary));
     ok(cu->ModuleUnload(module));
     fails(INVALID_HANDLE, cu->GraphLaunch(exec, stream));
-    begin_again(&(struct le_sim_options){.seed = 1, .only_asked = true});
+    begin_again(&(struct le_sim_options){.seed = 1, .only_on_wait = true});
     struct le_sim_tally tally;
-    le_sim_tally(&tally);
+    le_sim_tally_get(&tally);
     assert_int_equal(tally.graphs, 2); /* `other`, and what was executable */
     fails(INVALID_VALUE, cu->GraphLaunch(exec, stream));
 }
@@ -130,5 +130,5 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_refused, begin, end),
         cmocka_unit_test_setup_teardown(test_capture_mode, begin, end),
     };
-    return cmocka_run_group_tests(tests, compile, forget);
+    return cmocka_run_group_tests(tests, compile, free_image);
 }

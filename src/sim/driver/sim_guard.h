@@ -21,12 +21,12 @@ void le_sim_guard_release(void);
 void le_sim_guard_open(const struct sim_op *op);
 void le_sim_guard_close(const struct sim_op *op);
 /* Work is about to run unasked: the host may be watching memory. */
-void le_sim_guard_background(void);
+void le_sim_guard_drop_unconfirmed(void);
 /* Reports what the handler has noted, and closes the pages that it opened. */
-void le_sim_guard_tell(void);
+void le_sim_guard_report(void);
 /* Memory came or goes; an array in pooled memory did. */
-void le_sim_guard_block(const struct sim_block *block, bool live);
-void le_sim_guard_note(uintptr_t address, size_t size_bytes, bool live);
+void le_sim_guard_allocation(const struct sim_allocation *allocation, bool live);
+void le_sim_guard_array(uintptr_t address, size_t size_bytes, bool live);
 /* Around changes of what the handler looks up. */
 void le_sim_guard_lock(void);
 void le_sim_guard_unlock(void);

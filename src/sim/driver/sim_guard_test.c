@@ -23,7 +23,7 @@ static int begin(void **state) {
     (void)state;
     cu = le_sim_driver();
     le_cu_context primary;
-    return le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_asked = true}) || cu->Init(0) ||
+    return le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_on_wait = true}) || cu->Init(0) ||
            cu->DevicePrimaryCtxRetain(&primary, 0) || cu->CtxSetCurrent(primary);
 }
 
@@ -50,13 +50,13 @@ static volatile unsigned char *pinned_new(size_t size_bytes) {
     return memory;
 }
 
-static void silent(void) {
+static void expect_no_reports(void) {
     const char *report = cu->report();
     if (report)
         fail_msg("report: %s", report);
 }
 
-static void told(const char *part) {
+static void expect_report(const char *part) {
     const char *report = cu->report();
     if (!report || !strstr(report, part))
         fail_msg("wanted: %s\nreport: %s", part, report ? report : "none");
@@ -81,8 +81,9 @@ static void a_read_before_the_copy_is_over(void **state) {
     ok(cu->MemcpyDtoHAsync((void *)pinned, address, BYTES, second));
     ok(cu->StreamSynchronize(first)); /* the wrong one */
     assert_int_equal(pinned[BYTES - 1], 0);
-    told("missing synchronisation before a host read of pinned memory that 'copy to the host' (stream 2) has not "
-         "finished writing");
+    expect_report(
+        "missing synchronisation before a host read of pinned memory that 'copy to the host' (stream 2) has not "
+        "finished writing");
     ok(cu->StreamSynchronize(second));
     assert_int_equal(pinned[BYTES - 1], 7);
     assert_int_equal(count_of("has not finished"), 1);
@@ -95,10 +96,11 @@ static void a_write_before_the_copy_is_over(void **state) {
     le_cu_deviceptr address = device_new(BYTES);
     ok(cu->MemcpyHtoDAsync(address, (void *)pinned, BYTES, stream));
     assert_int_equal(pinned[5], 0); /* reading what is read is right */
-    silent();
+    expect_no_reports();
     pinned[5] = 1;
-    told("missing synchronisation before a host write of pinned memory that 'copy to the device' (stream 1) has not "
-         "finished reading");
+    expect_report(
+        "missing synchronisation before a host write of pinned memory that 'copy to the device' (stream 1) has not "
+        "finished reading");
 }
 
 static void waits_are_enough(void **state) {
@@ -130,7 +132,7 @@ static void waits_are_enough(void **state) {
             assert_int_equal(pinned[k], how + 1);
         pinned[0] = 0;
     }
-    silent();
+    expect_no_reports();
 }
 
 static void neighbours_are_not_told(void **state) {
@@ -142,10 +144,10 @@ static void neighbours_are_not_told(void **state) {
     ok(cu->MemcpyDtoHAsync((void *)(pinned + 100), address, 100, stream));
     pinned[99] = 1;
     pinned[200] = 1;
-    silent();
+    expect_no_reports();
     ok(cu->StreamSynchronize(stream));
     assert_int_equal(pinned[99] + pinned[100] + pinned[199] + pinned[200], 16);
-    silent();
+    expect_no_reports();
 }
 
 static void registered_memory_is_watched(void **state) {
@@ -159,7 +161,7 @@ static void registered_memory_is_watched(void **state) {
     ok(cu->MemsetD8Async(address, 7, size_bytes, stream));
     ok(cu->MemcpyDtoHAsync((void *)memory, address, size_bytes, stream));
     assert_int_equal(memory[9999], 0);
-    told("missing synchronisation before a host read of registered memory that 'copy to the host' (stream 1)");
+    expect_report("missing synchronisation before a host read of registered memory that 'copy to the host' (stream 1)");
     ok(cu->MemHostUnregister((void *)memory));
     for (size_t k = 0; k < size_bytes; k++)
         assert_int_equal(memory[k], 7);
@@ -174,9 +176,9 @@ static void device_memory_is_not_the_hosts(void **state) {
     ok(cu->MemsetD8Async(address, 7, BYTES, NULL));
     ok(cu->CtxSynchronize());
     (void)wrong[0];
-    told("host read of device memory: what is on the device is reached by copies");
+    expect_report("host read of device memory: what is on the device is reached by copies");
     wrong[BYTES - 1] = 1;
-    told("host write of device memory");
+    expect_report("host write of device memory");
 }
 
 /* A fault that is none of ours goes to the handler that was there before. */
@@ -200,7 +202,7 @@ static void other_faults_are_passed_on(void **state) {
     else
         came = true;
     assert_true(came);
-    silent();
+    expect_no_reports();
     munmap((void *)closed, 4096);
     ok(cu->DevicePrimaryCtxRelease(0));
     struct sigaction after;
@@ -232,8 +234,8 @@ static void unordered_writes_are_told(void **state) {
     ok(cu->MemsetD8Async(address, 1, BYTES, a));
     ok(cu->MemcpyDtoDAsync(other, address, BYTES, b));
     ok(cu->CtxSynchronize());
-    told("copy on the device");
-    told("fill");
+    expect_report("copy on the device");
+    expect_report("fill");
 }
 
 static void ordered_ones_are_not(void **state) {
@@ -252,7 +254,7 @@ static void ordered_ones_are_not(void **state) {
     ok(cu->StreamSynchronize(a));
     ok(cu->MemsetD8Async(address, 3, BYTES, b)); /* the host waited */
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
 }
 
 static void the_null_stream_orders_blocking_ones(void **state) {
@@ -264,11 +266,11 @@ static void the_null_stream_orders_blocking_ones(void **state) {
     ok(cu->MemsetD8Async(address, 2, BYTES, NULL));
     ok(cu->MemsetD8Async(address, 3, BYTES, blocking));
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
     ok(cu->MemsetD8Async(address, 2, BYTES, NULL));
     ok(cu->MemsetD8Async(address, 3, BYTES, loose));
     ok(cu->CtxSynchronize());
-    told("stream");
+    expect_report("stream");
 }
 
 static void streams_that_are_gone_are_waited_for(void **state) {
@@ -288,7 +290,7 @@ static void streams_that_are_gone_are_waited_for(void **state) {
     ok(cu->MemFree(device_new(1)));
     ok(cu->MemsetD8Async(other, 8, BYTES, NULL));
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
 }
 
 /* ---- ends of memory */
@@ -302,10 +304,10 @@ static void released_arrays_are_known(void **state) {
     ok(cu->MemsetD8Async(pool + 1024, 1, 1000, NULL));
     cu->note_memory(pool, 1000, false); /* what was given before may use it */
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
     ok(cu->MemsetD8Async(pool, 1, 1000, NULL));
     ok(cu->CtxSynchronize());
-    told("fill");
+    expect_report("fill");
 }
 
 static void arrays_end_inside_of_pools(void **state) {
@@ -314,10 +316,10 @@ static void arrays_end_inside_of_pools(void **state) {
     cu->note_memory(pool, 1000, true);
     ok(cu->MemsetD8Async(pool, 1, 1000, NULL));
     ok(cu->CtxSynchronize());
-    silent();
+    expect_no_reports();
     ok(cu->MemsetD8Async(pool, 1, 1001, NULL));
     ok(cu->CtxSynchronize());
-    told("fill");
+    expect_report("fill");
 }
 
 static void addresses_are_not_used_again(void **state) {

@@ -66,12 +66,12 @@ static bool join_implicit(struct sim_state *state, struct sim_stream *stream) {
         if (state->streams[k] && state->streams[k]->blocking &&
             !le_sim_vector_join(&stream->vector, &state->streams[k]->vector))
             return false;
-    return stream->slot || le_sim_vector_join(&stream->vector, &state->gone[true].vector);
+    return stream->slot || le_sim_vector_join(&stream->vector, &state->destroyed[true].vector);
 }
 
-bool le_sim_order_give(struct sim_stream *stream, struct sim_op *op) {
+bool le_sim_order_enqueue(struct sim_stream *stream, struct sim_op *op) {
     struct sim_state *state = le_sim_state();
-    return note_slot(state, op->number, stream->slot) && le_sim_vector_join(&stream->vector, &state->host) &&
+    return note_slot(state, op->number, stream->slot) && le_sim_vector_join(&stream->vector, &state->host_vector) &&
            join_implicit(state, stream) && le_sim_vector_join(&op->vector, &stream->vector) &&
            le_sim_vector_raise(&stream->vector, stream->slot, op->number);
 }
@@ -90,22 +90,22 @@ void le_sim_order_host_knows(const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
     if (!state->check)
         return;
-    le_sim_vector_join(&state->host, vector); /* without memory: the host knows less, which is safe */
+    le_sim_vector_join(&state->host_vector, vector); /* without memory: the host knows less, which is safe */
     le_sim_guard_release();
 }
 
 le_cu_result le_sim_check_start(void) {
     struct sim_state *state = le_sim_state();
-    state->first_checked = state->numbers + 1;
-    if (!state->kept_check && le_sim_check_new(le_sim_order_before, state, &state->kept_check) != LEAT_OK)
+    state->first_checked = state->op_count + 1;
+    if (!state->context_check && le_sim_check_new(le_sim_order_before, state, &state->context_check) != LEAT_OK)
         return LE_CU_ERROR_OUT_OF_MEMORY;
-    state->check = state->kept_check;
+    state->check = state->context_check;
     if (!le_sim_guard_start()) {
         le_sim_check_stop();
         return LE_CU_ERROR_OUT_OF_MEMORY;
     }
-    le_sim_memory_tell_all();
-    le_sim_modules_tell_all();
+    le_sim_memory_declare_all();
+    le_sim_modules_declare_all();
     return LE_CU_SUCCESS;
 }
 
@@ -113,7 +113,7 @@ void le_sim_check_stop(void) {
     struct sim_state *state = le_sim_state();
     le_sim_guard_stop();
     state->check = NULL;
-    le_sim_vector_finish(&state->host);
+    le_sim_vector_finish(&state->host_vector);
     le_free(state->op_slots);
     state->op_slots = NULL;
     state->op_slot_capacity = 0;
@@ -122,6 +122,6 @@ void le_sim_check_stop(void) {
 void le_sim_check_finish(void) {
     struct sim_state *state = le_sim_state();
     le_sim_check_stop();
-    le_sim_check_free(state->kept_check);
-    state->kept_check = NULL;
+    le_sim_check_free(state->context_check);
+    state->context_check = NULL;
 }

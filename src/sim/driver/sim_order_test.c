@@ -11,7 +11,7 @@
 
 /* Gives a copy of a byte to a place of its own in each of two streams; tells whose was last where both wrote. */
 static int last_of_two(uint64_t seed, unsigned flags, bool by_event) {
-    begin_again(&(struct le_sim_options){.seed = seed, .only_asked = true});
+    begin_again(&(struct le_sim_options){.seed = seed, .only_on_wait = true});
     le_cu_stream a = stream_new(flags), b = stream_new(flags);
     le_cu_event event = event_new();
     le_cu_deviceptr address = device_new(1);
@@ -42,7 +42,7 @@ static void order_is_the_seeds(void **state) {
 
 /* With the NULL stream in the middle: blocking streams are ordered by it, others are not. */
 static bool null_stream_orders(uint64_t seed, unsigned flags) {
-    begin_again(&(struct le_sim_options){.seed = seed, .only_asked = true});
+    begin_again(&(struct le_sim_options){.seed = seed, .only_on_wait = true});
     le_cu_stream a = stream_new(flags), b = stream_new(flags);
     le_cu_deviceptr address = device_new(1), other = device_new(1);
     unsigned char back, *pinned = pinned_new(2);

@@ -9,10 +9,10 @@
 #include "sim/driver/sim_guard.h"
 #include "sim/driver/sim_state.h"
 
-const char *le_sim_op_what(const struct sim_op *op) {
+const char *le_sim_op_name(const struct sim_op *op) {
     switch (op->kind) {
     case SIM_OP_COPY:
-        return op->copy.what;
+        return op->copy.name;
     case SIM_OP_FILL:
         return "fill";
     case SIM_OP_KERNEL:
@@ -39,20 +39,20 @@ bool le_sim_op_done(int slot, uint64_t number) {
 
 /* ---- giving */
 
-static uint64_t later(uint64_t a, uint64_t b) {
+static uint64_t max_ns(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
 /* When all that must come before is over, on the virtual clock. */
 static uint64_t ready_ns(const struct sim_stream *stream) {
     const struct sim_state *state = le_sim_state();
-    uint64_t ready = later(state->clock_ns, stream->end_ns);
+    uint64_t ready = max_ns(state->clock_ns, stream->end_ns);
     if (stream->slot && stream->blocking)
-        return later(ready, state->streams[0]->end_ns);
+        return max_ns(ready, state->streams[0]->end_ns);
     for (int k = 1; !stream->slot && k < state->stream_count; k++)
         if (state->streams[k] && state->streams[k]->blocking)
-            ready = later(ready, state->streams[k]->end_ns);
-    return stream->slot ? ready : later(ready, state->gone[true].end_ns);
+            ready = max_ns(ready, state->streams[k]->end_ns);
+    return stream->slot ? ready : max_ns(ready, state->destroyed[true].end_ns);
 }
 
 /* A full queue: the oldest runs, and the host waits until its place is free. */
@@ -60,11 +60,11 @@ static void make_room(struct sim_stream *stream) {
     struct sim_state *state = le_sim_state();
     while (stream->length >= SIM_QUEUE_DEPTH)
         le_sim_force(stream->slot, stream->head->number);
-    if (stream->given >= SIM_QUEUE_DEPTH)
-        state->clock_ns = later(state->clock_ns, stream->ends_ns[stream->given % SIM_QUEUE_DEPTH]);
+    if (stream->enqueued >= SIM_QUEUE_DEPTH)
+        state->clock_ns = max_ns(state->clock_ns, stream->ends_ns[stream->enqueued % SIM_QUEUE_DEPTH]);
 }
 
-static void append(struct sim_stream *stream, struct sim_op *op) {
+static void append_op(struct sim_stream *stream, struct sim_op *op) {
     struct sim_state *state = le_sim_state();
     op->slot = stream->slot;
     if (stream->tail)
@@ -76,7 +76,7 @@ static void append(struct sim_stream *stream, struct sim_op *op) {
     stream->last_number = op->number;
     stream->end_ns = op->end_ns;
     if (op->kind != SIM_OP_RECORD && op->kind != SIM_OP_WAIT)
-        stream->ends_ns[stream->given++ % SIM_QUEUE_DEPTH] = op->end_ns;
+        stream->ends_ns[stream->enqueued++ % SIM_QUEUE_DEPTH] = op->end_ns;
     if (!state->queued++)
         pthread_cond_signal(&state->work); /* it may run without being asked, after a while */
 }
@@ -89,15 +89,15 @@ le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
         return state->fatal;
     }
     uint64_t start_ns;
-    op->number = state->numbers + 1;
+    op->number = state->op_count + 1;
     if (!le_sim_engines_take(&state->engines, op, ready_ns(stream), &start_ns) ||
-        (state->check && (!le_sim_order_give(stream, op) || !le_sim_guard_add(stream, op)))) {
+        (state->check && (!le_sim_order_enqueue(stream, op) || !le_sim_guard_add(stream, op)))) {
         le_sim_op_free(op);
         return LE_CU_ERROR_OUT_OF_MEMORY;
     }
-    state->numbers++;
+    state->op_count++;
     op->end_ns = start_ns + op->duration_ns;
-    append(stream, op);
+    append_op(stream, op);
     return LE_CU_SUCCESS;
 }
 
@@ -134,11 +134,11 @@ struct sim_op *le_sim_queue_pick(void) {
     return best;
 }
 
-void le_sim_stream_over(struct sim_stream *stream) {
+void le_sim_stream_reap(struct sim_stream *stream) {
     if (!stream->destroyed || stream->head)
         return;
-    struct sim_gone *gone = &le_sim_state()->gone[stream->blocking];
-    gone->end_ns = later(gone->end_ns, stream->end_ns);
+    struct sim_destroyed_streams *gone = &le_sim_state()->destroyed[stream->blocking];
+    gone->end_ns = max_ns(gone->end_ns, stream->end_ns);
     le_sim_vector_join(&gone->vector, &stream->vector);
     le_sim_state()->streams[stream->slot] = NULL;
     le_sim_vector_finish(&stream->vector);
@@ -154,7 +154,7 @@ void le_sim_queue_pop(struct sim_op *op) {
     stream->length--;
     state->queued--;
     le_sim_op_free(op);
-    le_sim_stream_over(stream);
+    le_sim_stream_reap(stream);
 }
 
 void le_sim_queue_drop_all(void) {
@@ -168,7 +168,7 @@ void le_sim_queue_drop_all(void) {
 
 void le_sim_host_waits(uint64_t end_ns, const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
-    state->clock_ns = later(state->clock_ns, end_ns) + le_sim_call_ns(SIM_CALL_SYNCHRONIZE);
+    state->clock_ns = max_ns(state->clock_ns, end_ns) + le_sim_call_ns(SIM_CALL_SYNCHRONIZE);
     le_sim_order_host_knows(vector);
 }
 
@@ -179,15 +179,15 @@ void le_sim_wait_stream(struct sim_stream *stream) {
 
 void le_sim_wait_all(void) {
     struct sim_state *state = le_sim_state();
-    uint64_t end_ns = later(state->gone[false].end_ns, state->gone[true].end_ns);
-    le_sim_order_host_knows(&state->gone[false].vector);
-    le_sim_order_host_knows(&state->gone[true].vector);
+    uint64_t end_ns = max_ns(state->destroyed[false].end_ns, state->destroyed[true].end_ns);
+    le_sim_order_host_knows(&state->destroyed[false].vector);
+    le_sim_order_host_knows(&state->destroyed[true].vector);
     for (int k = 0; k < state->stream_count; k++)
         if (state->streams[k]) {
-            end_ns = later(end_ns, state->streams[k]->end_ns);
+            end_ns = max_ns(end_ns, state->streams[k]->end_ns);
             le_sim_order_host_knows(&state->streams[k]->vector);
         }
-    le_sim_host_waits(end_ns, &state->host);
+    le_sim_host_waits(end_ns, &state->host_vector);
     le_sim_force_all();
 }
 
@@ -195,14 +195,14 @@ void le_sim_wait_all(void) {
 le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
     if (state->clock_ns < end_ns) {
-        uint64_t step_ns = le_sim_call_ns(SIM_CALL_QUERY) << (state->queries < 30 ? state->queries : 30);
-        state->queries++;
+        uint64_t step_ns = le_sim_call_ns(SIM_CALL_QUERY) << (state->failed_polls < 30 ? state->failed_polls : 30);
+        state->failed_polls++;
         state->clock_ns = end_ns - state->clock_ns < step_ns ? end_ns : state->clock_ns + step_ns;
         return LE_CU_ERROR_NOT_READY;
     }
     if (!le_sim_force_briefly(slot, number))
         return LE_CU_ERROR_NOT_READY;
-    state->queries = 0;
+    state->failed_polls = 0;
     le_sim_order_host_knows(vector);
     return LE_CU_SUCCESS;
 }

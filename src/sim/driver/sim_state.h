@@ -61,29 +61,34 @@ bool le_sim_vector_has(const struct sim_vector *vector, int slot, uint64_t numbe
 void le_sim_vector_finish(struct sim_vector *vector);
 
 /* ---- memory that the driver knows */
-enum sim_block_kind { SIM_BLOCK_DEVICE, SIM_BLOCK_PINNED, SIM_BLOCK_REGISTERED, SIM_BLOCK_MODULE };
-struct sim_block {
+enum sim_allocation_kind {
+    SIM_ALLOCATION_DEVICE,
+    SIM_ALLOCATION_PINNED,
+    SIM_ALLOCATION_REGISTERED,
+    SIM_ALLOCATION_MODULE
+};
+struct sim_allocation {
     uintptr_t address;
     size_t size_bytes, span_bytes; /* span: in whole pages, but for what is not sim's own */
-    enum sim_block_kind kind;
+    enum sim_allocation_kind kind;
     bool pooled; /* parts of it are noted as live or not */
 };
 struct sim_memory {
-    struct sim_block *at; /* by address; no two overlap */
+    struct sim_allocation *at; /* by address; no two overlap */
     int count, capacity;
     uintptr_t base, next; /* of the device's reserved addresses; where the next block goes while there is room */
     size_t reserved_bytes, used_bytes;
-    struct sim_block *graves; /* freed pinned memory whose addresses are kept */
-    int grave_count;
+    struct sim_allocation *retired; /* freed pinned memory whose addresses are kept */
+    int retired_count;
 };
 size_t le_sim_page_bytes(void);
 void le_sim_memory_finish(void);
 /* The block with all of [address, +size_bytes); NULL: none. */
-const struct sim_block *le_sim_memory_find(uintptr_t address, size_t size_bytes);
-bool le_sim_memory_add(const struct sim_block *block); /* false: no memory */
+const struct sim_allocation *le_sim_memory_find(uintptr_t address, size_t size_bytes);
+bool le_sim_memory_add(const struct sim_allocation *allocation); /* false: no memory */
 void le_sim_memory_remove(uintptr_t address);
 /* The check begins: tells it of all blocks, whose contents are anything. */
-void le_sim_memory_tell_all(void);
+void le_sim_memory_declare_all(void);
 
 /* ---- operations */
 enum sim_op_kind { SIM_OP_COPY, SIM_OP_FILL, SIM_OP_KERNEL, SIM_OP_RECORD, SIM_OP_WAIT };
@@ -93,7 +98,7 @@ struct sim_copy {
     size_t row_bytes, rows, slices;
     size_t target_row_stride, target_slice_stride, source_row_stride, source_slice_stride;
     bool target_known, source_known; /* device, pinned or a module's: checked */
-    const char *what;
+    const char *name;
 };
 struct sim_fill {
     uintptr_t target;
@@ -123,7 +128,7 @@ struct sim_op {
         } wait;
     };
 };
-const char *le_sim_op_what(const struct sim_op *op);
+const char *le_sim_op_name(const struct sim_op *op);
 void le_sim_op_free(struct sim_op *op);
 
 struct sim_stream {
@@ -136,7 +141,7 @@ struct sim_stream {
     uint64_t end_ns;      /* when all that was given ends */
     struct sim_vector vector;
     uint64_t ends_ns[SIM_QUEUE_DEPTH]; /* of the operations given last: a ring */
-    uint64_t given;                    /* to the ring */
+    uint64_t enqueued;                 /* to the ring */
 };
 struct sim_event {
     bool timed, recorded;
@@ -193,18 +198,18 @@ struct sim_counts {
 };
 
 struct sim_state {
-    pthread_mutex_t life; /* around retain and release; taken before lock */
+    pthread_mutex_t life_lock; /* around retain and release; taken before lock */
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     pid_t process; /* that called Init; 0: nobody has */
-    struct sim_options_now {
-        bool configured, check, only_asked;
+    struct sim_settings {
+        bool configured, check, only_on_wait;
         uint64_t seed, kernel_ns, context_ms;
         size_t memory_bytes;
         struct le_sim_faults faults;
     } options;
     struct sim_counts counts;
-    struct le_sim_tally left; /* behind by the last context */
+    struct le_sim_tally leftovers; /* behind by the last context */
     int context_uses;
     le_cu_result fatal;
     uint64_t clock_ns; /* the host's virtual time */
@@ -215,23 +220,24 @@ struct sim_state {
     int stream_count;
     unsigned stream_ids;
     struct sim_loaded *retired; /* modules that were unloaded while checking */
-    struct sim_gone {
+    struct sim_destroyed_streams {
         struct sim_vector vector;
         uint64_t end_ns;
-    } gone[2]; /* what streams that are no more had been given: of those that were not blocking, and of blocking ones */
+    } destroyed[2]; /* what streams that are no more had been given: of those that were not blocking, and of blocking
+                       ones */
     struct sim_engines engines;
-    uint64_t numbers; /* operations given so far */
-    uint64_t queries; /* in a row that found nothing over */
+    uint64_t op_count;     /* operations given so far */
+    uint64_t failed_polls; /* in a row that found nothing over */
 
-    struct sim_check *check;      /* NULL: no checks now */
-    struct sim_check *kept_check; /* the context's, if there ever was one: its modules know it */
-    struct sim_vector host;       /* what the host has waited for */
-    int32_t *op_slots;            /* of operation first_checked + k */
+    struct sim_check *check;         /* NULL: no checks now */
+    struct sim_check *context_check; /* the context's, if there ever was one: its modules know it */
+    struct sim_vector host_vector;   /* what the host has waited for */
+    int32_t *op_slots;               /* of operation first_checked + k */
     uint64_t first_checked, op_slot_capacity;
 
     pthread_t worker;
     bool worker_started, stop;
-    struct sim_kept_stacks kept_stacks; /* the worker's */
+    struct sim_stack_cache stack_cache; /* the worker's */
     uint64_t queued;                    /* operations in all streams */
     struct sim_goal *goals;
     const struct sim_op *running;
@@ -253,14 +259,14 @@ bool le_sim_fault_now(uint64_t *count, uint64_t which);
 le_cu_result le_sim_call_fault(void);     /* of one more call of the driver's */
 le_nvrtc_result le_sim_nvrtc_fault(void); /* of one more call; these two take the lock */
 le_cublas_status le_sim_cublas_fault(void);
-void le_sim_note_left(void); /* before all of it is freed */
+void le_sim_count_leftovers(void); /* before all of it is freed */
 int le_sim_handles_live(const struct sim_handles *handles);
 
 /* ---- streams and queues */
 struct sim_stream *le_sim_stream_of(le_cu_stream stream); /* NULL: a bad handle */
 bool le_sim_streams_start(void);
 void le_sim_streams_finish(void);
-void le_sim_stream_over(struct sim_stream *stream); /* frees it if it is destroyed and empty */
+void le_sim_stream_reap(struct sim_stream *stream); /* frees it if it is destroyed and empty */
 /* Takes the operation over, also when it fails. */
 le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op);
 bool le_sim_op_done(int slot, uint64_t number);
@@ -280,7 +286,7 @@ void le_sim_wait_all(void);
 le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector);
 
 void le_sim_events_finish(void);
-void le_sim_modules_tell_all(void); /* to the check, which begins */
+void le_sim_modules_declare_all(void); /* to the check, which begins */
 void le_sim_modules_finish(void);
 void le_sim_graphs_finish(void);
 
@@ -289,7 +295,7 @@ struct sim_shape {
     unsigned grid[3], block[3], shared_bytes;
     bool cooperative;
 };
-struct sim_kept_launch { /* what a graph keeps of one */
+struct sim_saved_launch { /* what a graph keeps of one */
     le_cu_function function;
     struct sim_shape shape;
     size_t buffer_bytes;
@@ -297,11 +303,11 @@ struct sim_kept_launch { /* what a graph keeps of one */
 };
 le_cu_result le_sim_launch(le_cu_function function, const struct sim_shape *shape, le_cu_stream stream,
                            void **parameters, void **extra);
-le_cu_result le_sim_launch_keep(le_cu_function function, const struct sim_shape *shape, void **parameters, void **extra,
-                                struct sim_kept_launch **kept); /* le_free */
+le_cu_result le_sim_launch_save(le_cu_function function, const struct sim_shape *shape, void **parameters, void **extra,
+                                struct sim_saved_launch **kept); /* le_free */
 
 /* ---- order */
-bool le_sim_order_give(struct sim_stream *stream, struct sim_op *op);
+bool le_sim_order_enqueue(struct sim_stream *stream, struct sim_op *op);
 bool le_sim_order_before(void *user, uint64_t a, uint64_t b);
 void le_sim_order_host_knows(const struct sim_vector *vector);
 le_cu_result le_sim_check_start(void);

@@ -53,8 +53,8 @@ void le_sim_streams_finish(void) {
             le_free(state->streams[k]);
         }
     for (int blocking = 0; blocking < 2; blocking++) {
-        le_sim_vector_finish(&state->gone[blocking].vector);
-        state->gone[blocking].end_ns = 0;
+        le_sim_vector_finish(&state->destroyed[blocking].vector);
+        state->destroyed[blocking].end_ns = 0;
     }
     le_free(state->streams);
     state->streams = NULL;
@@ -62,7 +62,7 @@ void le_sim_streams_finish(void) {
     state->stream_ids = 0;
 }
 
-static le_cu_result create(le_cu_stream *handle, unsigned flags) {
+static le_cu_result create_stream(le_cu_stream *handle, unsigned flags) {
     struct sim_state *state = le_sim_state();
     if (!handle || flags & ~(unsigned)LE_CU_STREAM_NON_BLOCKING)
         return LE_CU_ERROR_INVALID_VALUE;
@@ -82,24 +82,24 @@ static le_cu_result create(le_cu_stream *handle, unsigned flags) {
 
 le_cu_result le_sim_StreamCreate(le_cu_stream *stream, unsigned flags) {
     le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
-    return result ? result : le_sim_leave(create(stream, flags));
+    return result ? result : le_sim_leave(create_stream(stream, flags));
 }
 
 /* What it was given still runs. */
-static le_cu_result destroy(le_cu_stream handle) {
+static le_cu_result destroy_stream(le_cu_stream handle) {
     struct sim_state *state = le_sim_state();
     struct sim_stream *stream = le_sim_handle_get(&state->stream_handles, (uintptr_t)handle);
     if (!stream)
         return LE_CU_ERROR_INVALID_HANDLE;
     le_sim_handle_drop(&state->stream_handles, (uintptr_t)handle);
     stream->destroyed = true;
-    le_sim_stream_over(stream);
+    le_sim_stream_reap(stream);
     return LE_CU_SUCCESS;
 }
 
 le_cu_result le_sim_StreamDestroy(le_cu_stream stream) {
     le_cu_result result = le_sim_enter(SIM_CALL_CREATE);
-    return result ? result : le_sim_leave(destroy(stream));
+    return result ? result : le_sim_leave(destroy_stream(stream));
 }
 
 le_cu_result le_sim_StreamSynchronize(le_cu_stream handle) {

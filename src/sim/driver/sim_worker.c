@@ -59,8 +59,8 @@ static void run_next(struct sim_state *state) {
 }
 
 /* Waits for work; true: the host has been silent for so long that something runs unasked. */
-static bool idle(struct sim_state *state) {
-    if (!state->queued || state->options.only_asked) {
+static bool wait_for_work(struct sim_state *state) {
+    if (!state->queued || state->options.only_on_wait) {
         pthread_cond_wait(&state->work, &state->lock);
         return false;
     }
@@ -78,8 +78,8 @@ static void *worker_main(void *user) {
     while (!state->stop)
         if (state->goals) {
             run_next(state);
-        } else if (idle(state) && state->queued && !state->goals && !state->stop) {
-            le_sim_guard_background();
+        } else if (wait_for_work(state) && state->queued && !state->goals && !state->stop) {
+            le_sim_guard_drop_unconfirmed();
             run_next(state);
             pthread_mutex_unlock(&state->lock); /* calls come between */
             pthread_mutex_lock(&state->lock);
@@ -144,8 +144,8 @@ void le_sim_worker_stop(void) {
     pthread_cond_destroy(&state->work);
     pthread_cond_destroy(&state->done);
     state->worker_started = false;
-    le_sim_stacks_free(state->kept_stacks.stacks);
-    state->kept_stacks = (struct sim_kept_stacks){0};
+    le_sim_stacks_free(state->stack_cache.stacks);
+    state->stack_cache = (struct sim_stack_cache){0};
 }
 
 /* ---- waiting for it */
@@ -158,7 +158,7 @@ static void goal_remove(struct sim_state *state, struct sim_goal *goal) {
 }
 
 /* limit_ns 0: without one. */
-static bool reach(struct sim_goal *goal, uint64_t limit_ns) {
+static bool wait_for_goal(struct sim_goal *goal, uint64_t limit_ns) {
     struct sim_state *state = le_sim_state();
     if (goal_reached(state, goal))
         return true;
@@ -177,13 +177,13 @@ static bool reach(struct sim_goal *goal, uint64_t limit_ns) {
 }
 
 void le_sim_force(int slot, uint64_t number) {
-    reach(&(struct sim_goal){.slot = slot, .number = number}, 0);
+    wait_for_goal(&(struct sim_goal){.slot = slot, .number = number}, 0);
 }
 
 void le_sim_force_all(void) {
-    reach(&(struct sim_goal){.slot = -1, .number = le_sim_state()->numbers}, 0);
+    wait_for_goal(&(struct sim_goal){.slot = -1, .number = le_sim_state()->op_count}, 0);
 }
 
 bool le_sim_force_briefly(int slot, uint64_t number) {
-    return reach(&(struct sim_goal){.slot = slot, .number = number}, BRIEF_NS);
+    return wait_for_goal(&(struct sim_goal){.slot = slot, .number = number}, BRIEF_NS);
 }

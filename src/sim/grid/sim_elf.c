@@ -34,11 +34,11 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
         return true;
     }
     if (strncmp(mangled, "_ZGV", 4) == 0 || strcmp(mangled, "__tls_guard") == 0) {
-        size_t *guards = le_realloc(module->guards, (module->guard_count + 1) * sizeof *guards);
+        size_t *guards = le_realloc(module->init_guards, (module->init_guard_count + 1) * sizeof *guards);
         if (!guards)
             return false;
-        module->guards = guards;
-        guards[module->guard_count++] = symbol->st_value;
+        module->init_guards = guards;
+        guards[module->init_guard_count++] = symbol->st_value;
         return true;
     }
     struct sim_shared_symbol *grown = le_realloc(module->shared, (module->shared_count + 1) * sizeof *module->shared);
@@ -54,15 +54,15 @@ static bool add_symbol(struct sim_module *module, const ElfW(Sym) * symbol, cons
 }
 
 static bool add_object(struct sim_module *module, const ElfW(Sym) * symbol, const char *mangled) {
-    struct sim_object *grown = le_realloc(module->objects, (module->object_count + 1) * sizeof *grown);
+    struct sim_variable *grown = le_realloc(module->variables, (module->variable_count + 1) * sizeof *grown);
     if (!grown)
         return false;
-    module->objects = grown;
+    module->variables = grown;
     char *name = plain_name(mangled);
     if (!name)
         return false;
-    grown[module->object_count++] =
-        (struct sim_object){.name = name, .address = module->base + symbol->st_value, .size_bytes = symbol->st_size};
+    grown[module->variable_count++] =
+        (struct sim_variable){.name = name, .address = module->base + symbol->st_value, .size_bytes = symbol->st_size};
     return true;
 }
 

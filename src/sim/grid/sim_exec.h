@@ -67,7 +67,7 @@ enum sim_grid_status {
 
 struct sim_stacks;
 /* Of a block's threads, for one grid after the other. */
-struct sim_kept_stacks {
+struct sim_stack_cache {
     struct sim_stacks *stacks; /* NULL: none yet */
     size_t stack_bytes;        /* as the grid asked for */
 };
@@ -82,7 +82,7 @@ struct sim_grid {
     bool cooperative;                    /* all blocks resident together, grid barriers allowed */
     unsigned resident;                   /* blocks that may be resident together; 0: 132 */
     size_t stack_bytes;                  /* of a thread; 0: 64 KiB */
-    struct sim_kept_stacks *kept_stacks; /* NULL: it has its own */
+    struct sim_stack_cache *stack_cache; /* NULL: it has its own */
     uint64_t spin_limit_ms;              /* of the caller's own time; 0: 10,000 */
     struct sim_check *check; /* NULL: unchecked; a checking module may run unchecked, not the other way round */
     uint64_t op;             /* for the check */

@@ -121,19 +121,19 @@ struct first {
 #endif
 
 #ifdef FIBERS_UCONTEXT
-static void begin(unsigned high, unsigned low) {
+static void run_first(unsigned high, unsigned low) {
     struct first *first = (struct first *)(((uintptr_t)high << 16 << 16) | low);
     first->entry(first->argument);
 }
 
-static void prepare(struct sim_fiber *fiber, void (*entry)(void *), void *argument) {
+static void prepare_stack(struct sim_fiber *fiber, void (*entry)(void *), void *argument) {
     struct first *first = fiber->stack;
     *first = (struct first){.entry = entry, .argument = argument};
     getcontext(&first->context);
     first->context.uc_stack.ss_sp = (char *)fiber->stack + sizeof *first;
     first->context.uc_stack.ss_size = fiber->stack_bytes - sizeof *first;
     uintptr_t word = (uintptr_t)first;
-    makecontext(&first->context, (void (*)(void))begin, 2, (unsigned)((uint64_t)word >> 32), (unsigned)word);
+    makecontext(&first->context, (void (*)(void))run_first, 2, (unsigned)((uint64_t)word >> 32), (unsigned)word);
     fiber->point = &first->context;
 }
 
@@ -143,7 +143,7 @@ static void jump(struct sim_fiber *from, struct sim_fiber *to) {
     swapcontext(&here, to->point);
 }
 #else
-static void prepare(struct sim_fiber *fiber, void (*entry)(void *), void *argument) {
+static void prepare_stack(struct sim_fiber *fiber, void (*entry)(void *), void *argument) {
     uintptr_t top = ((uintptr_t)fiber->stack + fiber->stack_bytes) & ~(uintptr_t)15;
     void **frame = (void **)top - FRAME_WORDS;
     memset(frame, 0, FRAME_WORDS * sizeof *frame);
@@ -171,7 +171,7 @@ void le_sim_fiber_start(struct sim_fiber *fiber, void *stack, size_t stack_bytes
     if (!fiber->tsan)
         fiber->tsan = __tsan_create_fiber(0);
 #endif
-    prepare(fiber, entry, argument);
+    prepare_stack(fiber, entry, argument);
 }
 
 void le_sim_fiber_finish(struct sim_fiber *fiber) {

@@ -35,33 +35,34 @@ static const struct sim_item *item_at(const struct sim_module *module, uintptr_t
     return NULL;
 }
 
-static void describe(const struct sim_module *module, const struct sim_object *object, char *what, size_t size_bytes) {
-    const struct sim_item *item = item_at(module, object->address);
+static void describe_variable(const struct sim_module *module, const struct sim_variable *variable, char *what,
+                              size_t size_bytes) {
+    const struct sim_item *item = item_at(module, variable->address);
     snprintf(what, size_bytes, "%s variable %s of %zu bytes", item && item->constant ? "__constant__" : "__device__",
-             object->name, object->size_bytes);
+             variable->name, variable->size_bytes);
 }
 
 /* What is after each variable, then the variables, those inside of functions, too: what the linker adds has nothing
  * after it. */
-static void tell_check(struct sim_module *module, bool live) {
+static void declare_variables(struct sim_module *module, bool live) {
     char what[160];
-    for (size_t k = 0; module->check && k < module->object_count; k++) {
-        const struct sim_object *object = &module->objects[k];
-        describe(module, object, what, sizeof what);
-        le_sim_check_memory(module->check, object->address + object->size_bytes, SIM_PADDING_BYTES, SIM_MEMORY_NONE,
+    for (size_t k = 0; module->check && k < module->variable_count; k++) {
+        const struct sim_variable *variable = &module->variables[k];
+        describe_variable(module, variable, what, sizeof what);
+        le_sim_check_memory(module->check, variable->address + variable->size_bytes, SIM_PADDING_BYTES, SIM_MEMORY_NONE,
                             what);
     }
-    for (size_t k = 0; module->check && k < module->object_count; k++) {
-        const struct sim_object *object = &module->objects[k];
-        describe(module, object, what, sizeof what);
-        le_sim_check_memory(module->check, object->address, object->size_bytes,
+    for (size_t k = 0; module->check && k < module->variable_count; k++) {
+        const struct sim_variable *variable = &module->variables[k];
+        describe_variable(module, variable, what, sizeof what);
+        le_sim_check_memory(module->check, variable->address, variable->size_bytes,
                             live ? SIM_MEMORY_VALID : SIM_MEMORY_NONE, what);
     }
 }
 
 void le_sim_module_check(struct sim_module *module, struct sim_check *check) {
     module->check = module->parts.checking ? check : NULL;
-    tell_check(module, true);
+    declare_variables(module, true);
 }
 
 leat_status le_sim_module_load(const void *image, struct sim_module **out) {
@@ -96,19 +97,19 @@ leat_status le_sim_module_load(const void *image, struct sim_module **out) {
 void le_sim_module_free(struct sim_module *module) {
     if (!module)
         return;
-    tell_check(module, false);
-    le_sim_places_finish(module);
+    declare_variables(module, false);
+    le_sim_source_lines_finish(module);
     if (module->handle)
         dlclose(module->handle);
     if (module->fd >= 0)
         close(module->fd);
     for (size_t k = 0; k < module->shared_count; k++)
         le_free(module->shared[k].name);
-    for (size_t k = 0; k < module->object_count; k++)
-        le_free(module->objects[k].name);
+    for (size_t k = 0; k < module->variable_count; k++)
+        le_free(module->variables[k].name);
     le_free(module->shared);
-    le_free(module->objects);
-    le_free(module->guards);
+    le_free(module->variables);
+    le_free(module->init_guards);
     le_free(module->image);
     le_free(module);
 }
@@ -160,7 +161,7 @@ const struct sim_item *le_sim_module_variable(const struct sim_module *module, s
 }
 
 /* Whether the mangled name of a variable in a function names this kernel as the function. */
-static bool belongs(const char *mangled, const struct sim_item *kernel) {
+static bool is_local_to(const char *mangled, const struct sim_item *kernel) {
     const char *name = kernel->name;
     size_t length = strcspn(name, "<");
     for (size_t k = 0; k < length; k++)
@@ -180,8 +181,8 @@ size_t le_sim_module_shared_bytes(const struct sim_module *module, const struct 
     for (size_t k = 0; k < module->shared_count; k++) {
         bool others = false;
         for (unsigned i = 0; i < module->table->item_count; i++)
-            others |= module->table->items[i].call && belongs(module->shared[k].mangled, &module->table->items[i]);
-        if (!others || belongs(module->shared[k].mangled, kernel))
+            others |= module->table->items[i].call && is_local_to(module->shared[k].mangled, &module->table->items[i]);
+        if (!others || is_local_to(module->shared[k].mangled, kernel))
             total += module->shared[k].size_bytes;
     }
     return total;

@@ -11,7 +11,7 @@ struct sim_shared_symbol {
     size_t offset, size_bytes; /* in the module's block of a thread */
 };
 enum { SIM_PADDING_BYTES = 64 }; /* of nobody's after each variable of a checking module */
-struct sim_object {              /* a variable that can be written, shared ones apart */
+struct sim_variable {            /* a variable that can be written, shared ones apart */
     char *name;                  /* as in the source */
     uintptr_t address;
     size_t size_bytes;
@@ -28,16 +28,17 @@ struct sim_module {
     uintptr_t data_low, data_high; /* writable */
     struct sim_shared_symbol *shared;
     size_t shared_count;
-    size_t *guards; /* offsets of what compilers ask before they construct a variable: set, as all shared memory is */
-    size_t guard_count;
-    struct sim_object *objects;
-    size_t object_count;
+    size_t
+        *init_guards; /* offsets of what compilers ask before they construct a variable: set, as all shared memory is */
+    size_t init_guard_count;
+    struct sim_variable *variables;
+    size_t variable_count;
     size_t block_bytes, dynamic_offset; /* of the module's block of a thread */
-    struct sim_place_cache {
+    struct sim_line_cache {
         uintptr_t pc;
         char *text;
-    } * places;
-    size_t place_count;
+    } * lines;
+    size_t line_count;
 };
 
 /* Where the calling thread has the module's shared memory. */
@@ -48,8 +49,8 @@ struct sim_shared_area le_sim_module_area(const struct sim_module *module);
 bool le_sim_module_has(const struct sim_module *module, uintptr_t pc); /* pc is in its code */
 
 /* "file:line" of a return address, through addr2line of binutils; the innermost line that is the user's. Kept. */
-bool le_sim_place_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes);
-void le_sim_places_finish(struct sim_module *module);
+bool le_sim_source_line_find(struct sim_module *module, uintptr_t pc, char *text, size_t size_bytes);
+void le_sim_source_lines_finish(struct sim_module *module);
 
 /* ---- sim_elf.c */
 /* Fills in what the object says of itself; frees nothing on failure. */
