@@ -1,4 +1,4 @@
-/* The check as a whole: memory that comes and goes, grids, blocks, and the events of their threads. */
+/* The check: memory, grids, blocks, and the events that order threads. */
 #include "base/memory.h"
 #include "sim/check/sim_check_state.h"
 #include <string.h>
@@ -10,7 +10,7 @@ leat_status le_sim_check_new(bool (*before)(void *user, uint64_t a, uint64_t b),
     (*check)->before = before;
     (*check)->user = user;
     (*check)->random = 1;
-    (*check)->phase_count = 1; /* 0 is none */
+    (*check)->phase_count = 1; /* 0 means no phase */
     return LEAT_OK;
 }
 
@@ -92,7 +92,8 @@ struct sim_page *le_sim_check_page(struct sim_check *check, uintptr_t address) {
 }
 
 /* ---- operations */
-/* Stamps name phases; before their numbers run out all are forgotten, which may hide a report and never makes one. */
+/* Stamps name phases by number. Before the numbers run out, all stamps are forgotten. This may hide a report, but never
+ * causes one. */
 static void forget_phases(struct sim_check *check) {
     for (size_t k = 0; k < check->pages.capacity; k++)
         if (check->pages.slots[k])
@@ -217,8 +218,7 @@ static void map_words(struct sim_check *check, size_t index) {
     }
 }
 
-/* false: no memory. */
-static bool copy_variables(struct sim_check *check) {
+/* false: out of memory. */ static bool copy_variables(struct sim_check *check) {
     struct sim_grid_info *grid = &check->grid;
     size_t count = (size_t)grid->variable_count, words;
     grid->shared_low &= ~(uintptr_t)3;
@@ -283,7 +283,7 @@ struct sim_resident *le_sim_check_resident(struct sim_check *check, uint64_t blo
     return resident;
 }
 
-/* Shared memory of the size that this grid needs. false: no memory. */
+/* Provides cells for shared memory of this size, as unwritten. false: out of memory. */
 static bool fit_shared(struct sim_resident *resident, size_t shared_bytes) {
     size_t count = shared_bytes / 4 + 1, words = shared_bytes / 64 + 2;
     if (resident->cell_count < count) {
@@ -342,7 +342,7 @@ void le_sim_check_block_end(struct sim_check *check, uint64_t block) {
         check->current = NULL;
 }
 
-/* ---- what orders threads */
+/* ---- events that order threads */
 void le_sim_check_barrier(struct sim_check *check, uint64_t block) {
     le_sim_check_resolve_pending(check);
     struct sim_resident *resident = le_sim_check_resident(check, block);
@@ -368,7 +368,7 @@ void le_sim_check_warp_barrier(struct sim_check *check, uint64_t block, unsigned
         le_sim_known_warp_barrier(&check->known, resident, warp, mask);
 }
 
-/* What was before is before all that comes: a new phase of the same operation. */
+/* Everything before the barrier comes before everything after it: starts a new phase of the same operation. */
 void le_sim_check_grid_barrier(struct sim_check *check) {
     le_sim_check_resolve_pending(check);
     if (!check->in_grid)

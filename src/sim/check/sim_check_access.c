@@ -1,12 +1,12 @@
-/* One access of a thread: where it goes, whether that is allowed, then its cells. The path that every load and store of
- * a checked kernel takes. */
+/* Checks one access of a thread: whether its address is valid, then its cells. Every load and store of a checked kernel
+ * takes this path. */
 #include "sim/check/sim_check_state.h"
 #include <string.h>
 
 enum { SEGMENT_BYTES = 64, PADDING_MAX = 7 };
 
-/* A flag, a count, a level: what many threads store into one place on purpose. Data, such as floats, seldom looks like
- * it. */
+/* Whether the value looks like a flag, a counter or a level, which many threads may store to one address on purpose.
+ * Data such as floats seldom looks like that. */
 static bool is_flag(const unsigned char *bytes, size_t size_bytes) {
     uint64_t value = 0, ones;
     if (size_bytes > sizeof value)
@@ -30,8 +30,8 @@ void le_sim_check_resolve_pending(struct sim_check *check) {
         le_sim_report_conflict(access, &pending->other, true);
 }
 
-/* Structures are copied with their padding: some unwritten bytes among written ones are none of the kernel's doing,
- * unless there are more than padding can be. */
+/* Structures are copied with their padding, so some unwritten bytes among written ones are not an error, unless there
+ * are more in a row than padding can have. */
 static bool is_uninitialised(uint64_t missing, size_t count) {
     uint64_t all = count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
     for (int k = 0; missing != all && k < PADDING_MAX; k++)
@@ -43,7 +43,7 @@ static void visit_written(struct sim_access *access, uint64_t *written, size_t f
     uint64_t missing = access->reads ? le_sim_bits_missing(written, first, access->size_bytes) : 0;
     if (missing && is_uninitialised(missing, access->size_bytes)) {
         le_sim_report_uninitialised(access);
-        le_sim_bits_set(written, first, access->size_bytes); /* once is enough */
+        le_sim_bits_set(written, first, access->size_bytes); /* report it only once */
     }
     if (access->writes)
         le_sim_bits_set(written, first, access->size_bytes);
@@ -76,14 +76,14 @@ static void access_shared(struct sim_access *access) {
 }
 
 /* ---- global memory */
-/* Two parts of what was one array. */
+/* Whether the access continues in the next region, which is another part of the same array. */
 static bool continues_in_next(const struct sim_check *check, const struct sim_region *region, uintptr_t end) {
     const struct sim_region *next = region + 1;
     return next < check->regions.at + check->regions.count && next->low == region->high && end <= next->high &&
            sim_region_usable(next) && strcmp(next->description->text, region->description->text) == 0;
 }
 
-/* The region that the access is in; NULL: none, and it was reported if it is a fault. */
+/* The region that contains the access. NULL: none, and the access was reported. */
 static const struct sim_region *find_region(struct sim_access *access, struct sim_page_slot *slot) {
     const struct sim_check *check = access->check;
     uintptr_t end = access->address + access->size_bytes;
@@ -121,7 +121,7 @@ static void access_global(struct sim_access *access) {
     le_sim_visit_cells(access, page->cells, offset, access->size_bytes);
 }
 
-/* ---- both */
+/* ---- shared or global */
 static void note_strong_access(struct sim_access *access) {
     enum sim_strong strong = SIM_STRONG_READ;
     if (access->flags & SIM_ATOMIC)
@@ -139,7 +139,7 @@ static uint32_t code_distance(struct sim_phase *phase, uintptr_t pc) {
     return distance <= SIM_CODE ? (uint32_t)distance : 0;
 }
 
-/* What is wider than a segment goes through piece by piece, none of which crosses a page. */
+/* An access that crosses a segment is checked in pieces, none of which crosses a page. */
 static void access_pieces(struct sim_access *access) {
     uintptr_t end = access->address + access->size_bytes;
     while (access->address < end) {

@@ -1,5 +1,5 @@
-/* What the checks say of operations that need more than one launch: fresh memory, memory that was released, work in two
- * streams, host accesses while a kernel is at it. Kernels are compiled and run; skipped where no C++ compiler is. */
+/* The checks across operations: uninitialized memory, freed memory, work in two streams, and host accesses while a
+ * kernel runs. Kernels are compiled and run; skipped without a C++ compiler. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static int compile(void **state) {
     return rtc->DestroyProgram(&program);
 }
 
-static int drop(void **state) {
+static int free_image(void **state) {
     (void)state;
     free(image);
     return 0;
@@ -113,7 +113,7 @@ static void released_memory(void **state) {
     (void)state;
     le_cu_deviceptr x = array_new();
     launch_kernel("fill", x, N, a);
-    ok(cu->MemFree(x)); /* waits */
+    ok(cu->MemFree(x)); /* waits for the kernel */
     expect_no_reports();
     launch_kernel("fill", x, N, a);
     cu->CtxSynchronize();
@@ -190,5 +190,5 @@ int main(void) {
         TEST(fresh_memory),          TEST(released_memory),        TEST(kernels_of_two_streams),
         TEST(copies_beside_kernels), TEST(atomics_of_two_streams), TEST(host_reads_too_early),
     };
-    return cmocka_run_group_tests(tests, compile, drop);
+    return cmocka_run_group_tests(tests, compile, free_image);
 }

@@ -1,4 +1,4 @@
-/* A sorted array of regions; one that is declared over others cuts them. */
+/* A sorted array of regions. A new region cuts those that it overlaps. */
 #include "sim/check/sim_check_regions.h"
 #include "base/memory.h"
 #include <string.h>
@@ -15,7 +15,7 @@ void le_sim_regions_finish(struct sim_regions *regions) {
     *regions = (struct sim_regions){0};
 }
 
-/* The index of the first that ends after address. */
+/* The index of the first region that ends after address. */
 static size_t first_after(const struct sim_regions *regions, uintptr_t address) {
     size_t low = 0, high = regions->count;
     while (low < high) {
@@ -70,7 +70,7 @@ static void insert_region(struct sim_regions *regions, size_t k, struct sim_regi
     regions->count++;
 }
 
-/* There is room for one more. */
+/* Removes [low, high) from all regions. The array has room for one more region. */
 static void cut_regions(struct sim_regions *regions, uintptr_t low, uintptr_t high) {
     size_t k = first_after(regions, low);
     if (k < regions->count && regions->at[k].low < low) {
@@ -93,7 +93,7 @@ static void cut_regions(struct sim_regions *regions, uintptr_t low, uintptr_t hi
     regions->count -= gone - k;
 }
 
-/* Gaps that touch become one, so that a long run does not pile them up. */
+/* Joins adjacent gaps, so that their number does not grow in a long run. */
 static void join_gaps(struct sim_regions *regions, size_t k) {
     if (k + 1 < regions->count && regions->at[k].state == SIM_MEMORY_NONE &&
         regions->at[k + 1].state == SIM_MEMORY_NONE && regions->at[k].high == regions->at[k + 1].low) {

@@ -1,5 +1,6 @@
-/* The words of reports. The first line says what kind, which kernel, block and thread, and where in the source; the
- * second what it touched; the third, where there is one, who else. docs/SIM.md shows them: they are stable. */
+/* The texts of reports. The first line names the kind, the kernel, the block, the thread and the source location. The
+ * second says what was accessed. The third, if there is one, says who else accessed it. The texts are stable;
+ * docs/SIM.md shows them. */
 #include "base/memory.h"
 #include "sim/check/sim_check_state.h"
 #include <stdio.h>
@@ -51,7 +52,7 @@ static void add_bytes(struct le_text *text, uint64_t count) {
     le_text_add(text, count == 1 ? " byte" : " bytes");
 }
 
-/* The first line, and the beginning of the second. places: what makes two reports one. */
+/* Writes the first line, and the beginning of the second. places: reports with the same places are one report. */
 static void begin_report(const struct sim_access *access, enum sim_report_kind kind, struct le_text *text,
                          struct le_text *places) {
     const struct sim_phase *phase = phase_of(access->check, &access->me);
@@ -89,7 +90,7 @@ static void end_report(struct sim_access *access, enum sim_report_kind kind, uin
     le_text_finish(places);
 }
 
-/* ---- what is at an address */
+/* ---- describing an address */
 static const struct sim_shared_variable *variable_at(const struct sim_check *check, uintptr_t address) {
     for (size_t k = 0; k < check->variable_count; k++)
         if (address - check->variables[k].address < check->variables[k].size_bytes)
@@ -136,7 +137,7 @@ static void add_distance(struct le_text *text, size_t distance, const char *side
     le_text_add(text, " %s of ", side);
 }
 
-/* Where the access lies beside [low, high). */
+/* Describes where the access lies relative to [low, high). */
 static void add_beside(struct le_text *text, const struct sim_access *access, uintptr_t low, uintptr_t high) {
     if (access->address >= high) {
         add_distance(text, access->address - high, "after the end");
@@ -222,12 +223,12 @@ void le_sim_report_misaligned(struct sim_access *access) {
     struct le_text text = {0}, places = {0};
     begin_report(access, SIM_REPORT_MISALIGNED, &text, &places);
     add_target(&text, access);
-    le_text_add(&text, ", an address that is no multiple of %zu\n", access->size_bytes);
+    le_text_add(&text, ", an address that is not a multiple of %zu\n", access->size_bytes);
     end_report(access, SIM_REPORT_MISALIGNED, alias, &text, &places);
 }
 
-/* The array that was meant, as far as one can tell: the nearest, if the access is among the device's addresses or not
- * far from them. */
+/* The array that was probably meant: the nearest one, if the access is within the device's addresses or near an array.
+ * NULL: none. */
 static const struct sim_region *nearest_array(const struct sim_access *access, bool device) {
     const struct sim_region *near = le_sim_regions_nearest(&access->check->regions, access->address);
     if (!near || access->address < SIM_PAGE_BYTES)
@@ -255,7 +256,7 @@ void le_sim_report_outside(struct sim_access *access, const struct sim_region *r
     } else {
         bool null = access->address < SIM_PAGE_BYTES;
         le_text_add(&text, " at address %#zx%s\n", (size_t)access->address,
-                    null ? ": a null pointer" : ", which is no memory of the device");
+                    null ? ": a null pointer" : ", which is not in device memory");
     }
     end_report(access, kind, alias, &text, &places);
 }
@@ -267,7 +268,8 @@ static size_t gap_to(const struct sim_access *access, const struct sim_shared_va
     return access->address < low ? low - access->address : 0;
 }
 
-/* Behind the dynamic memory that there is, with no static variable between: these may come before it or after. */
+/* Whether the access lies after the end of dynamic shared memory, with no static variable in between. Static variables
+ * may lie before or after dynamic memory. */
 static bool is_past_dynamic(const struct sim_access *access) {
     const struct sim_check *check = access->check;
     const struct sim_grid_info *grid = &check->grid;
@@ -293,7 +295,7 @@ void le_sim_report_shared_outside(struct sim_access *access) {
     struct le_text text = {0}, places = {0};
     begin_report(access, kind, &text, &places);
     if (dynamic) {
-        add_part(&text, access->address - grid->dynamic, "", "dynamic shared memory", ", of which the launch gave ");
+        add_part(&text, access->address - grid->dynamic, "", "dynamic shared memory", ", but the launch provides ");
         add_bytes(&text, grid->dynamic_bytes);
         le_text_add(&text, "\n");
     } else if (near) {
@@ -302,7 +304,7 @@ void le_sim_report_shared_outside(struct sim_access *access) {
         add_bytes(&text, near->size_bytes);
         le_text_add(&text, ")\n");
     } else {
-        le_text_add(&text, " of shared memory where no variable is\n");
+        le_text_add(&text, " of shared memory outside all variables\n");
     }
     end_report(access, kind, alias, &text, &places);
 }

@@ -1,5 +1,5 @@
-/* The checks, told what an executor and a driver would tell: what is reported, word for word where it matters, and what
- * is not. The kernels of tests/sim say the same from source text on. */
+/* The checks, called as an executor and a driver would call them: what is reported, verbatim where it matters, and what
+ * is not. The kernels of tests/sim test the same, starting from source text. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Alignas(4096) unsigned char memory[1 << 16]; /* the device's */
+static _Alignas(4096) unsigned char memory[1 << 16]; /* of the device */
 static _Alignas(128) unsigned char shared_memory[4096];
 static const struct sim_shared_variable variables[] = {
     {.name = "sums", .address = (uintptr_t)shared_memory, .size_bytes = 512},
@@ -19,7 +19,7 @@ static const struct sim_shared_variable variables[] = {
     {.name = "tail", .address = (uintptr_t)shared_memory + 576, .size_bytes = 40},
 };
 static struct sim_check *check;
-static uint64_t ordered_up_to; /* operations up to here are over before any other */
+static uint64_t ordered_up_to; /* operations up to this one are complete before any other */
 
 static bool before(void *user, uint64_t a, uint64_t b) {
     (void)user, (void)b;
@@ -115,7 +115,7 @@ static void expect_report(const char *text) {
     assert_non_null(said);
     assert_string_equal(said, text);
 }
-static void expect_report_part(const char *text) {
+static void expect_part(const char *text) {
     const char *said = le_sim_check_reports(check);
     assert_non_null(said);
     if (!strstr(said, text))
@@ -150,21 +150,21 @@ static void race_of_a_warp(void **state) {
     le_sim_check_warp_barrier(check, 0, 0, 0xff);
     get(0, 6, shared_word(8), 6);
     expect_no_reports();
-    get(0, 9, shared_word(8), 7); /* was not there */
-    expect_report_part("thread (9,0,0) at k.cu:7");
-    expect_report_part("thread (5,0,0) wrote at k.cu:5, with no barrier or __syncwarp between");
+    get(0, 9, shared_word(8), 7); /* was not in the mask */
+    expect_part("thread (9,0,0) at k.cu:7");
+    expect_part("thread (5,0,0) wrote at k.cu:5, with no barrier or __syncwarp between");
 }
 
 static void partial_warp_barriers_add_up(void **state) {
     (void)state;
     grid(1, 32);
     put(0, 0, shared_word(0), 7, 1);
-    le_sim_check_warp_barrier(check, 0, 0, 0x3); /* 0 and 1 */
-    le_sim_check_warp_barrier(check, 0, 0, 0x6); /* 1 and 2: 2 knows what 1 knew */
+    le_sim_check_warp_barrier(check, 0, 0, 0x3); /* lanes 0 and 1 */
+    le_sim_check_warp_barrier(check, 0, 0, 0x6); /* lanes 1 and 2: lane 2 learns what lane 1 knew */
     get(0, 2, shared_word(0), 2);
     expect_no_reports();
     get(0, 3, shared_word(0), 3);
-    expect_report_part("thread (3,0,0) at k.cu:3");
+    expect_part("thread (3,0,0) at k.cu:3");
 }
 
 static void reads_of_many_then_a_write(void **state) {
@@ -175,8 +175,8 @@ static void reads_of_many_then_a_write(void **state) {
     for (unsigned t = 0; t < 128; t++)
         get(0, t, shared_word(0), 2);
     put(0, 0, shared_word(0), 2, 3);
-    expect_report_part("writes 4 bytes at byte 0 of shared 'sums' (512 bytes)\n    which thread (");
-    expect_report_part("read at k.cu:2, with no barrier");
+    expect_part("writes 4 bytes at byte 0 of shared 'sums' (512 bytes)\n    which thread (");
+    expect_part("read at k.cu:2, with no barrier");
 }
 
 static void atomics(void **state) {
@@ -191,11 +191,11 @@ static void atomics(void **state) {
     }
     expect_no_reports();
     atomic(1, 3, array(0), 1);
-    get(1, 3, array(0), 4); /* its own is the last, and not after the others' */
-    expect_report_part("global race in kernel k: block (1,0,0) thread (3,0,0) at k.cu:4\n"
-                       "    reads 4 bytes at byte 0 of an array of 16,384 bytes\n"
-                       "    which ");
-    expect_report_part(" updated atomically at k.cu:1, ");
+    get(1, 3, array(0), 4); /* its own atomic was the last, and those of others are not ordered before it */
+    expect_part("global race in kernel k: block (1,0,0) thread (3,0,0) at k.cu:4\n"
+                "    reads 4 bytes at byte 0 of an array of 16,384 bytes\n"
+                "    which ");
+    expect_part(" updated atomically at k.cu:1, ");
 }
 
 static void bytes_of_one_word(void **state) {
@@ -207,9 +207,9 @@ static void bytes_of_one_word(void **state) {
     for (unsigned t = 0; t < 8; t++)
         touch(1, t, at + 16 + 2 * t, 2, SIM_WRITE, 2);
     expect_no_reports();
-    get(0, 0, at, 3); /* four bytes of four threads */
-    expect_report_part("thread (0,0,0) at k.cu:3");
-    expect_report_part("wrote at k.cu:1");
+    get(0, 0, at, 3); /* four bytes written by four threads */
+    expect_part("thread (0,0,0) at k.cu:3");
+    expect_part("wrote at k.cu:1");
 }
 
 /* ---- values */
@@ -217,16 +217,16 @@ static void same_value(void **state) {
     (void)state;
     grid(2, 64);
     for (unsigned t = 0; t < 64; t++)
-        put(0, t, shared_word(0), 0x40490fdb, 1); /* of a block at one place: any value */
+        put(0, t, shared_word(0), 0x40490fdb, 1); /* one block, one source line: any value is accepted */
     for (unsigned t = 0; t < 64; t++)
-        put(t & 1, t, array(0), 1, 2); /* a flag: whoever */
+        put(t & 1, t, array(0), 1, 2); /* a flag: accepted from any block */
     expect_no_reports();
     for (unsigned t = 0; t < 64; t++)
         put(0, t, shared_word(1), 5 + (t == 40), 3);
-    expect_report_part("thread (40,0,0) at k.cu:3");
+    expect_part("thread (40,0,0) at k.cu:3");
     for (unsigned t = 0; t < 2; t++)
         put(t, 0, array(1), 0x3f800000, 4); /* data */
-    expect_report_part("global race in kernel k: block (1,0,0) thread (0,0,0) at k.cu:4");
+    expect_part("global race in kernel k: block (1,0,0) thread (0,0,0) at k.cu:4");
 }
 
 /* ---- order between blocks */
@@ -308,7 +308,7 @@ static void fence_of_a_block(void **state) {
     expect_no_reports();
     load(1, 0, array(100), 3);
     get(1, 0, array(0), 5);
-    expect_report_part("block (1,0,0) thread (0,0,0) at k.cu:5");
+    expect_part("block (1,0,0) thread (0,0,0) at k.cu:5");
 }
 
 static void lock(unsigned block, unsigned thread, bool release) {
@@ -335,7 +335,7 @@ static void lock_released_without_fence(void **state) {
     grid(2, 32);
     lock(0, 0, false);
     lock(1, 0, false);
-    expect_report_part("block (1,0,0) thread (0,0,0) at k.cu:2");
+    expect_part("block (1,0,0) thread (0,0,0) at k.cu:2");
 }
 
 static void look_back(void **state) {
@@ -350,7 +350,7 @@ static void look_back(void **state) {
         fence(b, 0);
         store(b, 0, array(1000 + b), 4);
     }
-    get(99, 0, array(0), 5); /* all of the chain */
+    get(99, 0, array(0), 5); /* the whole chain */
     expect_no_reports();
 }
 
@@ -364,7 +364,7 @@ static void grid_barrier(void **state) {
     expect_no_reports();
     put(0, 3, array(1), 1, 3);
     get(1, 3, array(1), 4);
-    expect_report_part("block (1,0,0) thread (3,0,0) at k.cu:4");
+    expect_part("block (1,0,0) thread (3,0,0) at k.cu:4");
 }
 
 /* ---- memory */
@@ -395,9 +395,8 @@ static void padding_is_copied(void **state) {
     touch(0, 0, shared_word(0), 16, 0, 2); /* struct { int a; double b; } */
     expect_no_reports();
     put(0, 0, shared_word(4), 1, 1);
-    touch(0, 0, shared_word(4), 16, 0, 3); /* a float4 of which one is set */
-    expect_report_part(
-        "at k.cu:3\n    reads 16 bytes at byte 16 of shared 'sums' (512 bytes), which nothing has written");
+    touch(0, 0, shared_word(4), 16, 0, 3); /* a float4 of which one element is set */
+    expect_part("at k.cu:3\n    reads 16 bytes at byte 16 of shared 'sums' (512 bytes), which nothing has written");
 }
 
 static void fills_initialise(void **state) {
@@ -433,7 +432,7 @@ static void out_of_bounds(void **state) {
                   "    reads 4 bytes at address 0x10: a null pointer\n");
     le_sim_check_reports_clear(check);
     get(0, 7, (void *)0x87654320, 6);
-    expect_report_part("at k.cu:6\n    reads 4 bytes at address 0x87654320, which is no memory of the device\n");
+    expect_part("at k.cu:6\n    reads 4 bytes at address 0x87654320, which is not in device memory\n");
 }
 
 static void out_of_bounds_shared(void **state) {
@@ -446,7 +445,7 @@ static void out_of_bounds_shared(void **state) {
                   "    writes 4 bytes, just after the end of shared 'tail' (40 bytes)\n"
                   "\n"
                   "dynamic shared memory too small in kernel k: block (0,0,0) thread (1,0,0) at k.cu:3\n"
-                  "    writes 4 bytes at byte 256 of dynamic shared memory, of which the launch gave 256 bytes\n");
+                  "    writes 4 bytes at byte 256 of dynamic shared memory, but the launch provides 256 bytes\n");
 }
 
 static void misaligned(void **state) {
@@ -454,8 +453,9 @@ static void misaligned(void **state) {
     grid(1, 32);
     touch(0, 1, (char *)array(0) + 4, 16, 0, 1);
     touch(0, 1, (char *)array(0) + 1, 4, SIM_UNALIGNED, 2);
-    expect_report("misaligned access in kernel k: block (0,0,0) thread (1,0,0) at k.cu:1\n"
-                  "    reads 16 bytes at byte 4 of an array of 16,384 bytes, an address that is no multiple of 16\n");
+    expect_report(
+        "misaligned access in kernel k: block (0,0,0) thread (1,0,0) at k.cu:1\n"
+        "    reads 16 bytes at byte 4 of an array of 16,384 bytes, an address that is not a multiple of 16\n");
 }
 
 static void use_after_free(void **state) {
@@ -515,7 +515,7 @@ static void operations_in_order(void **state) {
     expect_no_reports();
 }
 
-/* ---- the list */
+/* ---- the list of reports */
 static void one_report_for_a_pair_of_places(void **state) {
     (void)state;
     grid(1, 64);
@@ -525,7 +525,7 @@ static void one_report_for_a_pair_of_places(void **state) {
     }
     le_sim_check_resolve_pending(check);
     assert_int_equal(le_sim_check_report_count(check), 1);
-    expect_report_part("(63 times)\n");
+    expect_part("(63 times)\n");
 }
 
 static void reports_of_others(void **state) {
@@ -544,7 +544,7 @@ static void reports_of_others(void **state) {
                   "    the host reads what a kernel writes\n");
 }
 
-/* ---- cost: a bound that only a blunder breaks */
+/* ---- cost: a generous bound */
 static void speed(void **state) {
     (void)state;
     grid(1, 256);

@@ -1,5 +1,5 @@
-/* Clocks, leaves, trees of them, and what locations hold for whoever reads them. Trees are joined by pointer where they
- * are the same, so that the last of many blocks learns of all others in a few steps. */
+/* Clocks, leaves, trees of leaves, and the knowledge published at addresses. Joining trees stops where both are the
+ * same pointer, so the last of many blocks learns of all others in a few steps. */
 #include "sim/check/sim_happens_before.h"
 #include "base/memory.h"
 #include <string.h>
@@ -11,14 +11,14 @@ struct sim_known_chunk {
     char *at;
 };
 struct node {
-    const void *child[FAN]; /* nodes, at the lowest level leaves */
+    const void *child[FAN]; /* nodes; leaves at the lowest level */
 };
 struct sim_release {
     uintptr_t address;
     uint64_t owner;
-    uint64_t block;         /* that within is of */
-    const void *everywhere; /* for every block */
-    const void *within;     /* for threads of block */
+    uint64_t block;         /* the block to which `within` applies */
+    const void *everywhere; /* knowledge for readers in any block */
+    const void *within;     /* knowledge for readers in `block` */
     bool used;
 };
 
@@ -137,7 +137,7 @@ static const void *join_trees(struct sim_known *known, const void *a, const void
     return node;
 }
 
-/* The tree with leaf joined in for one block. */
+/* The tree with a leaf joined in for one block. */
 static const void *put_leaf(struct sim_known *known, const void *tree, uint64_t block, const struct sim_leaf *leaf,
                             int level) {
     if (!leaf)
@@ -187,8 +187,8 @@ void le_sim_resident_finish(struct sim_resident *resident) {
     le_sim_cells_free(resident->cells, resident->cell_count);
 }
 
-/* false: no memory. */
-static bool ensure_learnt(struct sim_known *known, struct sim_resident *resident) {
+/* Allocates what a block can learn. false: out of memory. */ static bool ensure_learnt(struct sim_known *known,
+                                                                                        struct sim_resident *resident) {
     if (!resident->each)
         resident->each = le_alloc_zero(SIM_THREADS_MAX, sizeof *resident->each);
     if (!resident->each)
@@ -215,7 +215,7 @@ bool le_sim_known_before(const struct sim_known *known, const struct sim_residen
                                 tree_knows(known, resident->each[thread].acquired, stamp));
 }
 
-/* ---- barriers: what each knew and may publish, all do */
+/* ---- barriers: everything that one participant knew or may publish, all do afterwards */
 struct thread_group {
     unsigned first, count;
     uint32_t lanes; /* of each warp */
@@ -346,7 +346,7 @@ void le_sim_known_warp_barrier(struct sim_known *known, struct sim_resident *res
     }
 }
 
-/* ---- fences, and what atomics and volatiles pass on */
+/* ---- fences, and what atomic and volatile accesses publish */
 static const struct sim_leaf *leaf_of_thread(struct sim_known *known, const struct sim_resident *resident,
                                              unsigned thread) {
     const struct sim_warp_known *warp = &resident->warps[thread / SIM_WARP];

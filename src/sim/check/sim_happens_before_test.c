@@ -1,6 +1,6 @@
-/* Order among threads against a model that is as simple as can be: every thread's vector of what it knows of every
- * other. Random blocks, barriers, masks, fences and strong accesses; every stamp is asked for by every thread. And what
- * is known without memory: less, never more. */
+/* The order among threads, compared with a simple model in which every thread has a vector of what it knows of every
+ * other. Blocks, barriers, masks, fences and strong accesses are random, and every thread is asked about every stamp.
+ * Without memory, less must be known, never more. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static void join(struct vector *to, const struct vector *from) {
 
 static uint64_t number_of(int block) {
     return (uint64_t)block * 37 + 2;
-} /* far apart: trees of several levels */
+} /* far apart, so that trees have several levels */
 
 static void access_by(int thread, unsigned slot) {
     int block = thread / BLOCK_THREADS;
@@ -56,7 +56,7 @@ static void access_by(int thread, unsigned slot) {
                                                   .time = residents[block].clock};
 }
 
-/* Threads of a block that share all that they know and may publish. */
+/* Threads of a block share all that they know and may publish. */
 static void meet(int first, int count, uint64_t mask) {
     struct vector all = {0}, may[2] = {0};
     bool fenced = false;
@@ -170,7 +170,7 @@ static void finish_model(void) {
     memset(residents, 0, sizeof residents);
 }
 
-/* How many answers say "before"; each must be the model's, or, without memory, no more than that. */
+/* Counts the answers "before". Each answer must be the model's; with less, an answer may also be a false "no". */
 static size_t compare(bool less) {
     size_t count = 0;
     for (int k = 0; k < STAMPS; k++)
@@ -198,7 +198,7 @@ static void as_the_model(void **state) {
         }
         finish_model();
     }
-    assert_true(before > all / 100 && before < all * 9 / 10); /* the question was open */
+    assert_true(before > all / 100 && before < all * 9 / 10); /* the answers vary */
 }
 
 static int left;

@@ -1,4 +1,4 @@
-/* Reports, kept as text from the moment that they are found: later, the module may be gone. */
+/* Reports are stored as text when they are found, because the module may be gone later. */
 #include "sim/check/sim_report.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -41,7 +41,7 @@ bool le_sim_reports_known(struct sim_reports *reports, uint64_t alias) {
     return slot->report != 0;
 }
 
-/* Without memory the text is made again next time. */
+/* Without memory for the alias, the text is made again next time. */
 static void add_alias(struct sim_reports *reports, uint64_t key, size_t report) {
     if (2 * reports->alias_count >= reports->alias_capacity) {
         size_t capacity = reports->alias_capacity ? 2 * reports->alias_capacity : 64;
@@ -105,8 +105,8 @@ const char *le_sim_reports_text(struct sim_reports *reports, bool incomplete) {
         le_text_add(all, " more, not listed\n");
     }
     if (incomplete || reports->failed)
-        le_text_add(all, "%schecks incomplete: no memory for all that they keep\n", all->length ? "\n" : "");
-    return all->failed ? "checks incomplete: no memory for the report\n" : all->at;
+        le_text_add(all, "%schecks incomplete: out of memory\n", all->length ? "\n" : "");
+    return all->failed ? "checks incomplete: out of memory for the report\n" : all->at;
 }
 
 void le_sim_reports_clear(struct sim_reports *reports) {

@@ -1,14 +1,15 @@
-/* Lines of code addresses, through addr2line, which comes with the host's compiler (binutils). It reads the object from
- * the module's file in memory. Answers are kept: reports ask for few places, and again and again. */
+/* Source lines of code addresses, found with addr2line, which comes with the host's compiler (binutils). It reads the
+ * object from the module's file in memory. Answers are cached, because reports ask for few addresses, many times. */
 #include "base/memory.h"
 #include "sim/grid/sim_module.h"
 #include "sim/compile/sim_toolchain.h"
 #include <stdio.h>
 #include <string.h>
 
-#define OBJECT_FOLDER "/leat/" /* what objects call the folder that they were compiled in */
+#define OBJECT_FOLDER "/leat/" /* the name that objects give to the folder in which they were compiled */
 
-/* The first line that is not of our own headers: inlined functions come from the inside out. */
+/* Takes the first line that is not in our own headers. addr2line lists inlined functions from the innermost outwards.
+ */
 static bool take_user_line(const char *lines, char *text, size_t size_bytes) {
     while (lines && *lines) {
         size_t length = strcspn(lines, "\n"), shown = length;
@@ -70,7 +71,7 @@ bool le_sim_source_line_find(struct sim_module *module, uintptr_t pc, char *text
     le_arena_init(&arena);
     *text = '\0';
     if (le_sim_module_has(module, pc) && setjmp(arena.failure) == 0)
-        ask_addr2line(&arena, module, pc - 1, text, size_bytes); /* pc is where the call returns to */
+        ask_addr2line(&arena, module, pc - 1, text, size_bytes); /* pc is the return address of the call */
     le_arena_finish(&arena);
     keep_line(module, pc, text);
     return *text != '\0';

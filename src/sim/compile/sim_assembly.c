@@ -1,5 +1,5 @@
-/* Variables get 64 bytes of nobody's after them, so that a subscript that is one too far finds no neighbour. Works on
- * what g++ and clang++ write for ELF: section directives, labels, data directives. */
+/* Adds 64 unused bytes after each variable, so that a subscript that is one too large does not reach the next variable.
+ * Works on the assembly text that g++ and clang++ write for ELF: section directives, labels, data directives. */
 #include "sim/compile/sim_compile_steps.h"
 #include "sim/grid/sim_module.h"
 #include <stdio.h>
@@ -8,7 +8,7 @@
 enum { PADDING_BYTES = SIM_PADDING_BYTES };
 
 struct asm_line {
-    const char *at, *word; /* word: after the blanks */
+    const char *at, *word; /* word: the line after its blanks */
     size_t length, word_length;
 };
 
@@ -26,7 +26,7 @@ static bool is_data(const struct asm_line *line) {
     return false;
 }
 
-/* Sections of variables that can be written: their names, with or without what COMDAT adds. */
+/* Whether the line starts a section of writable variables, by its name, with or without a COMDAT suffix. */
 static bool is_variable_section(const struct asm_line *line) {
     static const char *const names[] = {".tbss", ".tdata", ".bss", ".data"};
     struct asm_line rest = *line;
@@ -48,7 +48,7 @@ static bool is_section(const struct asm_line *line) {
            line_starts_with(line, ".bss");
 }
 
-/* .comm name,size,alignment: the same as a variable in .bss. */
+/* Replaces .comm name,size,alignment with a variable in .bss and its padding. */
 static bool pad_common(const struct asm_line *line, struct le_text *padded) {
     char name[512];
     unsigned long size, alignment;

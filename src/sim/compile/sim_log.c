@@ -1,4 +1,4 @@
-/* Messages of g++ and clang++ ("file:line:column: error: text") as NVRTC's ("file(line): error: text"). */
+/* Rewrites messages of g++ and clang++ ("file:line:column: error: text") as NVRTC's ("file(line): error: text"). */
 #include "sim/compile/sim_compile_steps.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ struct message {
     long line;
 };
 
-/* The compiler names files of this compilation by the folder that it was in. */
+/* Splits a line into file, line number, kind and text. false: it is not a message. */
 static bool split_message(const char *line, size_t length, struct message *m) {
     const char *end = line + length;
     for (const char *at = line; at < end; at++) {
@@ -46,7 +46,8 @@ static bool in_file(const struct message *m, const char *prefix) {
     return m->file_length >= strlen(prefix) && memcmp(m->file, prefix, strlen(prefix)) == 0;
 }
 
-static void add_message(struct sim_compilation *c, const struct message *m, const char *kind) {
+/* The compiler names files of this compilation with their folder, which is removed. */ static void
+add_message(struct sim_compilation *c, const struct message *m, const char *kind) {
     size_t skip = 0, folder = strlen(c->folder);
     if (in_file(m, c->folder) && m->file_length > folder)
         skip = folder + 1;
@@ -56,7 +57,7 @@ static void add_message(struct sim_compilation *c, const struct message *m, cons
     le_text_add(&c->log, "\n\n");
 }
 
-/* "file:12:3:   required from here": where a template that failed was asked for. */
+/* "file:12:3:   required from here": where a template that failed was instantiated. */
 static bool is_context(const char *line, size_t length) {
     return memmem(line, length, "required from", 13) || memmem(line, length, "In instantiation of", 19) ||
            memmem(line, length, "In substitution of", 18);

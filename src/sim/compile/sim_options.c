@@ -1,4 +1,4 @@
-/* See sim_options.h. Options that only concern the code of a GPU are taken and mean nothing here. */
+/* Implements sim_options.h. Options that only affect GPU code are accepted and ignored. */
 #include "sim/compile/sim_options.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@ enum option_effect {
     EFFECT_QUIET,
     EFFECT_NO_CACHE
 };
-enum option_value { VALUE_NONE, VALUE_EQUALS, VALUE_MAYBE, VALUE_JOINED }; /* JOINED: -Dx, -D x, as well as --name=x */
+enum value_form { VALUE_NONE, VALUE_EQUALS, VALUE_MAYBE, VALUE_JOINED }; /* JOINED: -Dx or -D x */
 
 static const struct option_row {
     const char *name;
-    enum option_value value;
+    enum value_form value;
     enum option_effect effect;
 } rows[] = {
     {"-D", VALUE_JOINED, EFFECT_DEFINE},
@@ -97,7 +97,7 @@ static leat_status option_error(struct le_text *log, const char *format, const c
     return LEAT_INVALID;
 }
 
-/* The program runs in another folder than the compiler. */
+/* The compiler may run in another folder than this process, so paths are made absolute. */
 static const char *absolute(struct le_arena *arena, const char *path) {
     char here[4096];
     if (*path == '/' || !getcwd(here, sizeof here))
@@ -110,7 +110,7 @@ static leat_status take_standard(struct le_arena *arena, const char *value, stru
     static const char *const known[] = {"c++03", "c++11", "c++14", "c++17", "c++20", "c++23"};
     for (size_t k = 0; k < ARRAY_LEN(known); k++)
         if (strcmp(value, known[k]) == 0) {
-            /* what is read before a program needs C++17 */
+            /* the prelude needs C++17 */
             read->standard = k <= 3 ? "-std=c++17" : le_arena_format(arena, "-std=%s", value);
             return LEAT_OK;
         }
@@ -161,7 +161,7 @@ static leat_status apply_option(struct le_arena *arena, const struct option_row 
     return LEAT_OK;
 }
 
-/* Whether the option is this row's; its value, NULL: in the next word. */
+/* Whether the option is the one in this row. value: its value, or NULL if it is in the next word. */
 static bool option_matches(const struct option_row *row, const char *option, const char **value) {
     size_t length = strlen(row->name);
     *value = NULL;

@@ -1,8 +1,8 @@
-/* Kernels and variables: found in the tokens, written as a table after the source. */
+/* Finds kernels and variables in the tokens, and writes their table after the source. */
 #include "sim/compile/sim_rewrite_items.h"
 #include <string.h>
 
-/* A name with the namespaces around it; in extern "C" the name alone is what it is called by. */
+/* A name with its namespaces. (A kernel in extern "C" is called by its plain name.) */
 static const char *full_name(struct sim_walk *w, const char *name) {
     const char *full = "";
     for (int k = 0; k < w->scopes.count; k++)
@@ -25,12 +25,12 @@ static char *token_word(struct sim_walk *w, int at) {
 
 /* ---- kernels */
 
-struct kernel_attributes { /* what stands at a kernel beside its type */
+struct kernel_attributes { /* attributes of a kernel: the text of their arguments */
     const char *bounds, *cluster;
 };
 
-/* The arguments of the word, which goes with them; of the first of them, where not all are asked for. NULL: they cannot
- * be read outside of their namespace. */
+/* The text of the arguments of the word at `at`, or of the first one only, unless all. Removes the word and its
+ * arguments from the source. NULL: the text has no meaning outside its namespace. */
 static const char *take_arguments(struct sim_walk *w, int at, bool all) {
     int close = le_sim_walk_close(w, at + 1);
     const char *text = "";
@@ -54,10 +54,10 @@ static void take_cluster(struct sim_walk *w, int at, struct kernel_attributes *a
     if (text)
         attributes->cluster = le_arena_format(w->arena, ",%s", text);
     else
-        le_sim_walk_error(w, at, "the simulator takes a cluster's extents as numbers alone");
+        le_sim_walk_error(w, at, "the extents of a cluster must be numbers in the simulator");
 }
 
-/* Takes the word and its arguments; false: it is another one. */
+/* Reads and removes an attribute. false: the word is not an attribute. */
 static bool take_attribute(struct sim_walk *w, int at, struct kernel_attributes *attributes) {
     if (le_sim_token_is(&w->tokens.at[at], "__launch_bounds__"))
         attributes->bounds = take_arguments(w, at, false);
@@ -68,7 +68,7 @@ static bool take_attribute(struct sim_walk *w, int at, struct kernel_attributes 
     return true;
 }
 
-/* The kernel's name: the word before its parameters; -1: there is none. */
+/* The index of the kernel's name, which is the word before its parameters; -1: there is none. */
 static int find_kernel_name(struct sim_walk *w, int at, int end, struct kernel_attributes *attributes) {
     static const char *const others[] = {"__attribute__", "__attribute", "alignas", "__declspec", "decltype"};
     for (int k = at + 1; k + 1 < end; k++) {
@@ -110,7 +110,7 @@ static void add_kernel(struct sim_walk *w, int name_at, const struct kernel_attr
 void le_sim_walk_kernel(struct sim_walk *w, int at) {
     struct kernel_attributes attributes = {NULL, NULL};
     int end = le_sim_walk_end(w, at), start = w->statement;
-    /* its code stays apart from the call's, which is not instrumented */
+    /* keeps its code out of the calling function, which is not instrumented */
     w->tokens.at[at].instead = "__attribute__((noinline))";
     for (int k = start; k < at; k++)
         take_attribute(w, k, &attributes);
@@ -121,7 +121,7 @@ void le_sim_walk_kernel(struct sim_walk *w, int at) {
         return;
     }
     if (name < 0)
-        return; /* a template's specialisation, or what the compiler will not understand */
+        return; /* a specialization of a template, or an error for the compiler to report */
     if (le_sim_walk_find(w, start, name, "void") < 0)
         le_sim_walk_error(w, name, "a __global__ function must have a void return type");
     else if (generic && attributes.cluster)
@@ -146,7 +146,7 @@ static bool is_sign(const struct sim_token *token, const char *signs) {
     return token->kind == SIM_SIGN && strchr(signs, *token->text);
 }
 
-/* The rest of a declarator and what it starts with: to the ',' or ';' after it. */
+/* Skips the rest of a declarator and its initializer, up to the ',' or ';' after it. */
 static int skip_declarator(const struct sim_walk *w, int at) {
     while (at < w->tokens.count - 1 && !is_sign(&w->tokens.at[at], ",;")) {
         if (is_sign(&w->tokens.at[at], "([{"))
@@ -156,7 +156,7 @@ static int skip_declarator(const struct sim_walk *w, int at) {
     return at;
 }
 
-/* Past the <...> of a template's arguments. */
+/* Skips the <...> of template arguments. */
 static int skip_angles(const struct sim_walk *w, int at) {
     int depth = 0;
     for (; at < w->tokens.count - 1; at++) {
@@ -170,7 +170,8 @@ static int skip_angles(const struct sim_walk *w, int at) {
     return at;
 }
 
-/* Past the {...} of a type that is defined where it is used: struct {...}, union name {...}; else at - 1. */
+/* Skips the {...} of a type that is defined where it is used: struct {...}, union name {...}. Returns at - 1 if there
+ * is none. */
 static int skip_definition(const struct sim_walk *w, int at) {
     static const char *const types[] = {"struct", "class", "union", "enum"};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)

@@ -1,4 +1,4 @@
-/* Tokens of preprocessed C++: words, numbers, strings (raw ones, too), signs, line markers. Text of headers that are
+/* Tokens of preprocessed C++: words, numbers, strings (also raw ones), signs and line markers. Text of a header that is
  * not the user's is one token. */
 #include "sim/compile/sim_rewrite.h"
 #include <ctype.h>
@@ -39,7 +39,7 @@ static const char *line_end(const struct reader *r, const char *at) {
     return end ? end : r->end;
 }
 
-/* # 12 "file" 1 3: what follows is line 12 of the file. */
+/* A line marker: # 12 "file" 1 3 means that line 12 of the file follows. */
 static bool read_marker(struct reader *r) {
     char *after;
     const char *end = line_end(r, r->at);
@@ -59,7 +59,7 @@ static bool read_marker(struct reader *r) {
     char *file = own ? le_arena_format(r->arena, SIM_OWN_FILES "%.*s", (int)(close - name) - (int)folder, name + folder)
                      : le_arena_copy(r->arena, name, (size_t)(close - name));
     const char *headers = SIM_OWN_FILES "/headers/";
-    if (own && strncmp(file, headers, strlen(headers)) == 0) { /* they came with the program: the user's */
+    if (own && strncmp(file, headers, strlen(headers)) == 0) { /* headers given with the program are the user's */
         file += strlen(headers);
         own = false;
     }
@@ -124,7 +124,7 @@ static void read_token(struct reader *r) {
         push_token(r, SIM_SIGN, r->at + 1);
 }
 
-/* From a header that is not the user's to the next marker. */
+/* Skips the text of a header that is not the user's, up to the next marker. */
 static void skip_foreign(struct reader *r) {
     const char *at = r->at;
     while (at < r->end && !(*at == '#' && at[1] == ' ' && isdigit((unsigned char)at[2]))) {
@@ -144,7 +144,7 @@ void le_sim_tokens_read(struct le_arena *arena, const struct sim_source *source,
                        .end = source->text + source->length,
                        .file = "",
                        .line = 1};
-    bool first = true; /* on its line */
+    bool first = true; /* nothing but blanks before it on its line */
     while (r.at < r.end) {
         if (*r.at == '\n' || *r.at == ' ' || *r.at == '\t' || *r.at == '\f' || *r.at == '\r' || *r.at == '\v') {
             first |= *r.at == '\n';

@@ -1,12 +1,13 @@
-/* Copies and fills: checked and given to a stream here, and run later by sim's thread. Pageable memory is read when the
- * call is made and written before it returns; pinned memory when the copy runs. Under the state's lock. */
+/* Copies and fills. They are checked and enqueued here, and run later on sim's thread. Pageable memory is read during
+ * the call, and written before it returns; pinned memory is accessed when the copy runs. Guarded by the state's lock.
+ */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 #include <string.h>
 
 enum side { SIDE_PAGEABLE, SIDE_HOST, SIDE_DEVICE, SIDE_BAD };
 
-/* What memory it is. Part of known memory and part not is no memory. */
+/* The kind of memory of a range. A range that is only partly in known memory is SIDE_BAD. */
 static enum side side_of(uintptr_t address, size_t size_bytes) {
     if (!address)
         return SIDE_BAD;
@@ -18,7 +19,7 @@ static enum side side_of(uintptr_t address, size_t size_bytes) {
     return first->kind == SIM_ALLOCATION_PINNED || first->kind == SIM_ALLOCATION_REGISTERED ? SIDE_HOST : SIDE_DEVICE;
 }
 
-/* From the first byte to the last. */
+/* The distance from the first byte of the copy to the end of the last. */
 static size_t extent_bytes(const struct sim_copy *copy, size_t row_stride, size_t slice_stride) {
     return (copy->slices - 1) * slice_stride + (copy->rows - 1) * row_stride + copy->row_bytes;
 }
@@ -31,7 +32,7 @@ static void rows_copy(char *target, const char *source, const struct sim_copy *c
                     copy->row_bytes);
 }
 
-/* Pageable memory as it is now, without gaps, becomes the source. */
+/* Copies the pageable source, without gaps, into op->staged, which becomes the source. */
 static bool stage_source(struct sim_op *op) {
     struct sim_copy *copy = &op->copy;
     size_t row = copy->row_bytes, slice = row * copy->rows;
@@ -46,7 +47,7 @@ static bool stage_source(struct sim_op *op) {
     return true;
 }
 
-/* Reads or writes of rows, told to the check one by one if they are apart. */
+/* Reports the accesses of the copy to the check, row by row. */
 static void check_copy(const struct sim_op *op, bool write) {
     const struct sim_copy *copy = &op->copy;
     uintptr_t at = write ? copy->target : copy->source;
@@ -73,15 +74,15 @@ void le_sim_fill_run(const struct sim_op *op) {
     size_t step = (size_t)fill->value_bytes, size_bytes = fill->count * step;
     char *target = (char *)fill->target;
     memcpy(target, &fill->value, step);
-    for (size_t done = step; done < size_bytes; done *= 2) /* what is there is copied behind itself */
+    for (size_t done = step; done < size_bytes; done *= 2) /* doubles the part that is filled */
         memcpy(target + done, target, done < size_bytes - done ? done : size_bytes - done);
     if (le_sim_state()->check)
         le_sim_check_range(le_sim_state()->check, op->number, "fill", fill->target, size_bytes, true);
 }
 
-/* ---- giving */
+/* ---- enqueueing */
 
-/* How it runs: on which engine, how long, and what of it the host must do or wait for. */
+/* Sets the engine, the duration and the name of a copy. */
 static void plan_copy(struct sim_op *op, enum side target, enum side source, size_t size_bytes) {
     static const char *const names[2][2] = {{"copy in host memory", "copy to the host"},
                                             {"copy to the device", "copy on the device"}};
@@ -169,17 +170,17 @@ le_cu_result le_sim_MemcpyAsync(le_cu_deviceptr target, le_cu_deviceptr source, 
     return copy_flat(target, source, size_bytes, EXPECT_ANY, EXPECT_ANY, stream);
 }
 
-/* ---- three axes */
+/* ---- copies with three axes */
 
 struct copy_operand {
-    int type; /* of memory */
+    int type; /* LE_CU_MEMORYTYPE_... */
     const void *host;
     le_cu_deviceptr device;
     const void *array;
     size_t x_bytes, y, z, pitch_bytes, height;
 };
 
-/* false: the description makes no sense. expected: which side it has to be. */
+/* false: the description is invalid. expected: EXPECT_..., from the operand's memory type. */
 static bool read_operand(const struct copy_operand *operand, const le_cu_memcpy3d *shape, uintptr_t *address,
                          size_t *row, size_t *slice, int *expected) {
     size_t row_bytes = operand->pitch_bytes, rows = operand->height;

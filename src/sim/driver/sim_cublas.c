@@ -1,12 +1,12 @@
-/* cuBLAS's face of sim: products of matrices as a kernel of sim's own, so that their order, and what the checks find,
- * are those of any kernel. Plain sums in the order of the terms. Stricter than cuBLAS: a product without a stream's
- * workspace, which would take memory that nobody counts, is refused. A handle is used by one thread at a time. */
+/* The cuBLAS of sim. Matrix products run as kernels of sim's own, so they are ordered and checked like any kernel. They
+ * sum the terms in order. Stricter than cuBLAS: a product fails if its stream has no workspace, because cuBLAS would
+ * then allocate memory that Leat does not count. A handle is used by one thread at a time. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 
 enum { BLOCK = 256, BATCH_MAX = 65535, WORK_ALIGNMENT = 256, COLUMNS = 4 };
 
-/* A thread adds up four sums side by side, since each addition waits for the one before it. */
+/* Each thread computes four sums side by side, because each addition depends on the one before it. */
 static const char text[] =
     "enum { COLUMNS = 4 };\n"
     "template <class T> __device__ void product(int a_is, int b_is, int m, int n, int k, T alpha, const T *a, int "

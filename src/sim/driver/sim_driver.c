@@ -1,9 +1,9 @@
-/* sim as a CUDA driver: its one state, the door of every call, the device and its primary context, and the table. What
- * a call does is in the files beside: sim_memory.c, sim_copy.c, sim_stream.c, sim_event.c, sim_function.c,
- * sim_launch.c, sim_graph.c.
+/* sim as a CUDA driver: its state, the entry of every call, the device, its primary context, and the driver table. The
+ * calls themselves are in sim_memory.c, sim_copy.c, sim_stream.c, sim_event.c, sim_function.c, sim_launch.c and
+ * sim_graph.c.
  *
- * The state is the process's, as a driver has no handle of its own; it holds memory only while the primary context is
- * retained. Any thread, one call at a time. */
+ * There is one state for the process, because a CUDA driver has no handle of its own. It holds memory only while the
+ * primary context is retained. Any thread may call; calls run one at a time. */
 #include "base/clock.h"
 #include "sim/driver/sim_guard.h"
 #include "sim/driver/sim_state.h"
@@ -30,7 +30,7 @@ le_cu_context le_sim_primary(void) {
     return (le_cu_context)(void *)&the_state;
 }
 
-/* ---- the door */
+/* ---- entering and leaving a call */
 
 static pid_t process_of_init(void) {
     return __atomic_load_n(&the_state.process, __ATOMIC_ACQUIRE);
@@ -99,7 +99,7 @@ le_cu_result le_sim_Init(unsigned flags) {
     return fault;
 }
 
-/* CUDA's own words. */
+/* The names and texts are CUDA's. */
 static const struct error {
     le_cu_result code;
     const char *name, *text;
@@ -179,7 +179,7 @@ static void destroy_context(struct sim_state *state) {
     state->fatal = LE_CU_SUCCESS;
 }
 
-/* What check there is must be there before anything that it is told of. */
+/* The check must exist before anything that it has to know of. */
 static le_cu_result create_context(struct sim_state *state) {
     le_cu_result result = le_sim_streams_start() ? le_sim_worker_start() : LE_CU_ERROR_OUT_OF_MEMORY;
     if (!result && state->options.check)
@@ -236,7 +236,7 @@ le_cu_result le_sim_DevicePrimaryCtxRetain(le_cu_context *ctx, le_cu_device devi
     return result;
 }
 
-/* Works after a fatal error, too: it is the one way to forget it. */
+/* Works after a fatal error, too: releasing the context is the only way to clear the error. */
 le_cu_result le_sim_DevicePrimaryCtxRelease(le_cu_device device) {
     struct sim_state *state = &the_state;
     if (process_of_init() != getpid())
@@ -285,7 +285,7 @@ le_cu_result le_sim_CtxSynchronize(void) {
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-/* ---- what is not CUDA's */
+/* ---- functions of the table that CUDA does not have */
 
 static uint64_t clock_now_ns(void) {
     struct sim_state *state = &the_state;

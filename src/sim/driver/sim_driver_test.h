@@ -1,4 +1,4 @@
-/* What the tests of sim's driver share: a context for each test, and objects that come without a fuss. */
+/* Shared by the tests of sim's driver: a context for each test, and functions that create objects. */
 #ifndef LE_SIM_DRIVER_TEST_H
 #define LE_SIM_DRIVER_TEST_H
 #include <stdarg.h>

@@ -1,27 +1,27 @@
-/* The virtual clock's figures and engines. One engine copies up, one down; the compute engine has a lane for each
- * multiprocessor, of which a kernel takes as many as it has blocks. An engine's free time before work that waits is
- * used by work that does not. Nothing here waits or runs. Under the state's lock.
+/* Costs and engines of the virtual clock. One engine copies to the device, one to the host. The compute engine has a
+ * lane for each multiprocessor; a kernel occupies as many lanes as it has blocks. Work that is ready may use the time
+ * of an engine before work that still waits. Nothing here waits or runs operations. Guarded by the state's lock.
  *
  * Measured on an H200 with driver 580 (CUDA 13.0), 2026-11: enqueueing a launch, a launch with a wait, the copy rates,
- * the depth of the queue, pinning. The others are estimates of the same order, and said to be. */
+ * the depth of the queue, pinning. The other values are estimates of the same order, marked as such. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 #include <string.h>
 
 enum {
-    LAUNCH_NS = 2750,       /* measured: enqueueing one */
+    LAUNCH_NS = 2750,       /* measured: enqueueing a launch */
     GRAPH_LAUNCH_NS = 1300, /* measured: of a graph of one kernel, 0.47 of a launch */
     SYNCHRONIZE_NS = 2950,  /* measured: launch, a kernel of 2,000 ns and a wait take 7.7 us */
-    COPY_CALL_NS = 2750,    /* estimate: as a launch */
+    COPY_CALL_NS = 2750,    /* estimate: the same as a launch */
     EVENT_NS = 1000,        /* estimate */
     QUERY_NS = 1000,        /* estimate */
     CREATE_NS = 5000,       /* estimate: a stream, an event */
-    ALLOCATE_NS = 100000,   /* estimate: device memory, got and given back */
-    MODULE_NS = 100000,     /* measured: loading what NVRTC made */
+    ALLOCATE_NS = 100000,   /* estimate: allocating or freeing device memory */
+    MODULE_NS = 100000,     /* measured: loading a module that NVRTC compiled */
     CONTEXT_NS = 345000000, /* measured: cuInit and the first context */
-    KERNEL_LEAST_NS = 2000, /* the shortest kernels take */
-    THREADS_NS = 1000,      /* estimate: what a multiprocessor full of threads takes */
-    COPY_LATENCY_NS = 1500  /* estimate: of the shortest copies */
+    KERNEL_LEAST_NS = 2000, /* the time of the shortest kernels */
+    THREADS_NS = 1000,      /* estimate: a multiprocessor full of threads */
+    COPY_LATENCY_NS = 1500  /* estimate: the shortest copies */
 };
 /* bytes in 1,000 ns */
 enum {
@@ -78,7 +78,7 @@ uint64_t le_sim_kernel_ns(uint64_t blocks, uint64_t threads) {
     return KERNEL_LEAST_NS + threads * THREADS_NS / (lanes * SIM_MULTIPROCESSOR_THREADS);
 }
 
-/* Forgets what is over, so that lanes stay short. */
+/* Drops spans in the past, so that lanes stay short. */
 static void lane_forget(struct sim_lane *lane, uint64_t now_ns) {
     int over = 0;
     while (over < lane->count && lane->at[over].end_ns <= now_ns)
@@ -89,7 +89,7 @@ static void lane_forget(struct sim_lane *lane, uint64_t now_ns) {
     }
 }
 
-/* The first time from start_ns on when the lane is free for duration_ns. */
+/* The first time, from start_ns on, at which the lane is free for duration_ns. */
 static uint64_t lane_fit(const struct sim_lane *lane, uint64_t start_ns, uint64_t duration_ns) {
     for (int k = 0; k < lane->count; k++)
         if (lane->at[k].end_ns > start_ns && lane->at[k].start_ns < start_ns + duration_ns)
@@ -109,7 +109,7 @@ static bool lane_reserve(struct sim_lane *lane) {
     return true;
 }
 
-/* Spans that touch become one. There is room for one more, and the time is free. */
+/* Inserts a span, and joins it with adjacent ones. The lane has room for one more span, and the time is free. */
 static void lane_put(struct sim_lane *lane, uint64_t start_ns, uint64_t end_ns) {
     int k = 0;
     while (k < lane->count && lane->at[k].end_ns < start_ns)
@@ -132,7 +132,7 @@ static void lane_put(struct sim_lane *lane, uint64_t start_ns, uint64_t end_ns) 
     }
 }
 
-/* The lanes that are free at that time for that long; gives how many. */
+/* Finds the lanes that are free at start_ns for duration_ns; returns how many. */
 static int lanes_free(struct sim_engines *engines, uint64_t start_ns, uint64_t duration_ns, struct sim_lane **lanes) {
     int count = 0;
     for (int k = 0; k < SIM_LANES; k++)
@@ -141,7 +141,7 @@ static int lanes_free(struct sim_engines *engines, uint64_t start_ns, uint64_t d
     return count;
 }
 
-/* Work can only start when it is ready or when other work ends. */
+/* The next time at which a span ends. Work can only start when it is ready or when other work ends. */
 static uint64_t next_end(const struct sim_engines *engines, uint64_t after_ns) {
     uint64_t next_ns = UINT64_MAX;
     for (int k = 0; k < SIM_LANES; k++)

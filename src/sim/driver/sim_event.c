@@ -1,5 +1,6 @@
-/* Events of the table. A record gives the event the time and the order of what its stream was given before; waits that
- * were given keep the record that they saw, whatever happens to the event. Times are virtual. Under the state's lock.
+/* Events. A record gives the event the end time and the order of the work enqueued in its stream before it. An enqueued
+ * wait keeps the record that it saw, whatever happens to the event later. Times are virtual. Guarded by the state's
+ * lock.
  */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
@@ -29,7 +30,7 @@ void le_sim_events_finish(void) {
 }
 
 static le_cu_result create_event(le_cu_event *handle, unsigned flags) {
-    if (!handle || flags & ~3u) /* 1: blocking waits, which all are */
+    if (!handle || flags & ~3u) /* 1: blocking waits; all waits are */
         return LE_CU_ERROR_INVALID_VALUE;
     struct sim_event *event = le_alloc_zero(1, sizeof *event);
     if (!event)
@@ -137,7 +138,7 @@ le_cu_result le_sim_EventSynchronize(le_cu_event handle) {
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-/* Over on the virtual clock, or run. */
+/* Whether the event's time has passed on the virtual clock. */
 static bool has_passed(const struct sim_event *event) {
     return event->time_ns <= le_sim_state()->clock_ns;
 }

@@ -1,4 +1,4 @@
-/* Options of sim, from le_sim_configure and the environment, and its planned faults. Under the state's lock. */
+/* Options of sim, from le_sim_configure and the environment, and planned faults. Guarded by the state's lock. */
 #include "sim/driver/sim_state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@ static uint64_t number_of(const char *variable) {
     return text ? strtoull(text, NULL, 0) : 0;
 }
 
-/* LEAT_SIM_FAULT: "allocation=3,launch=2": the Nth of each; memory=BYTES: of the device. What it does not know it
- * passes over. */
+/* LEAT_SIM_FAULT: "allocation=3,launch=2" names the Nth operation of each kind; memory=BYTES sets the size of device
+ * memory. Unknown items are ignored. */
 static void faults_read(const char *text, struct le_sim_faults *faults, size_t *memory_bytes) {
     uint64_t memory = 0;
     const struct {
@@ -146,7 +146,7 @@ void le_sim_tally_get(struct le_sim_tally *tally) {
     pthread_mutex_unlock(&state->lock);
 }
 
-/* Where checking begins or ends under an open context, all that was given is run first and counts as waited for. */
+/* If checking starts or stops while a context is open, all enqueued work runs first, and counts as waited for. */
 static leat_status switch_check(struct sim_state *state) {
     if (!state->context_uses || !state->check == !state->options.check)
         return LEAT_OK;
@@ -161,7 +161,7 @@ static leat_status switch_check(struct sim_state *state) {
 leat_status le_sim_configure(const struct le_sim_options *options) {
     struct sim_state *state = le_sim_state();
     if (le_sim_is_child())
-        return le_fail(LEAT_DEVICE, "the simulated device cannot be used after a fork");
+        return le_fail(LEAT_DEVICE, "the simulated device cannot be used in a process created by fork");
     pthread_mutex_lock(&state->lock);
     options_set(&state->options, options ? options : &(struct le_sim_options){0});
     state->counts = (struct sim_counts){0};

@@ -1,5 +1,5 @@
-/* Modules and functions of the table, over sim_exec.h: loading, finding, what is known of a function, and how many of
- * its blocks are resident at one time. Under the state's lock. */
+/* Modules and functions, on top of sim_exec.h: loading, lookup by name, attributes, and occupancy. Guarded by the
+ * state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_function.h"
 #include <string.h>
@@ -44,7 +44,8 @@ static void loaded_free(struct sim_loaded *loaded) {
     le_free(loaded);
 }
 
-/* Reports may name places in a module that was unloaded: while checking it stays until the check ends. */
+/* While checking, an unloaded module stays in memory until the context is destroyed, because reports may name its
+ * source lines. */
 static void retire_module(struct sim_loaded *loaded) {
     struct sim_state *state = le_sim_state();
     if (!state->check) {
@@ -80,7 +81,7 @@ void le_sim_modules_finish(void) {
     le_sim_handles_finish(&state->function_handles);
 }
 
-/* Logs are asked for by options; ours are empty, as the image was compiled before. */
+/* Options may ask for logs. They are empty, because the image is already compiled. */
 static void empty_logs(unsigned option_count, const le_cu_jit_option *options, void **values) {
     for (unsigned k = 0; k < option_count; k++) {
         bool log = options[k] == LE_CU_JIT_INFO_LOG_BUFFER || options[k] == LE_CU_JIT_ERROR_LOG_BUFFER;
@@ -132,7 +133,7 @@ le_cu_result le_sim_ModuleUnload(le_cu_module module) {
         return result;
     if (!loaded_of(module))
         return le_sim_leave(LE_CU_ERROR_INVALID_HANDLE);
-    le_sim_force_all(); /* its kernels come first */
+    le_sim_force_all(); /* enqueued kernels of the module run first */
     struct sim_loaded *loaded = loaded_of(module);
     if (loaded) {
         le_sim_handle_drop(&le_sim_state()->module_handles, (uintptr_t)module);
@@ -320,7 +321,7 @@ le_cu_result le_sim_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, le_cu
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-/* The largest block of those that keep most threads resident. */
+/* The block size that keeps the most threads resident; the largest if several do. */
 static void best_block(const struct sim_function *function, size_t (*shared_bytes_for)(int block_size),
                        size_t shared_bytes, int limit, int *grid, int *block) {
     int best_threads = 0;

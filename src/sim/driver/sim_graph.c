@@ -1,17 +1,17 @@
-/* Graphs of the table: of one kernel each, as Leat makes them (device/cuda/cuda_launch.c). What a graph, or an
- * executable one, keeps of a launch is what it was given, so that later changes of the one leave the other. Launches of
- * one executable graph in several streams have no order here: a driver gives them one, which nobody may count on. Under
- * the state's lock. */
+/* Graphs of one kernel, as Leat makes them (device/cuda/cuda_launch.c). A graph and an executable graph each have their
+ * own copy of the launch, so changing one does not affect the other. Launches of one executable graph in several
+ * streams are not ordered here. A real driver orders them, but no program may rely on it. Guarded by the state's lock.
+ */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 #include <string.h>
 
-/* Its node is known by the graph's own handle. */
+/* The handle of the node is the graph's own handle. */
 struct sim_graph {
-    struct sim_saved_launch *node; /* NULL: it has none yet */
+    struct sim_saved_launch *node; /* NULL: no node yet */
 };
 struct sim_exec {
-    le_cu_graph_node of; /* the node that it was made from */
+    le_cu_graph_node of; /* the node that it was instantiated from */
     struct sim_saved_launch *launch;
 };
 
@@ -45,7 +45,7 @@ void le_sim_graphs_finish(void) {
     le_sim_handles_finish(execs);
 }
 
-/* Nothing is captured here: the mode is kept, and that is all. */
+/* Capture is not supported: the mode is only stored. */
 le_cu_result le_sim_ThreadExchangeStreamCaptureMode(le_cu_capture_mode *mode) {
     static _Thread_local le_cu_capture_mode current = LE_CU_STREAM_CAPTURE_MODE_GLOBAL;
     le_cu_result result = le_sim_enter_early(SIM_CALL_FREE);
@@ -118,7 +118,7 @@ le_cu_result le_sim_GraphAddKernelNode(le_cu_graph_node *node, le_cu_graph graph
     return result ? result : le_sim_leave(add_kernel_node(node, graph, before_count, kernel));
 }
 
-/* ---- executable ones */
+/* ---- executable graphs */
 
 static struct sim_saved_launch *copy_of(const struct sim_saved_launch *launch) {
     struct sim_saved_launch *copy = le_alloc(sizeof *copy + launch->buffer_bytes);

@@ -1,4 +1,4 @@
-/* Graphs of sim's driver: a kernel's launch that is kept, launched with other parameters, and what is refused. */
+/* Graphs of sim's driver: a stored launch, a launch with other parameters, and errors. */
 #include "sim/driver/sim_driver_test.h"
 #include "sim/grid/sim_exec.h"
 #include <stdlib.h>
@@ -39,7 +39,8 @@ static le_cu_kernel_node node_of(le_cu_function function, unsigned grid, void **
                                .kernelParams = parameters};
 }
 
-/* Each launch has the parameters of when it was given, whatever becomes of them, of the graph, or of its executable. */
+/* Each launch has the parameters of the time when it was enqueued, whatever happens later to them, to the graph, or to
+ * the executable graph. */
 static void test_launches(void **state) {
     (void)state;
     le_cu_module module;
@@ -62,7 +63,7 @@ static void test_launches(void **state) {
     ok(cu->GraphExecKernelNodeSetParams(exec, node, &kernel));
     ok(cu->GraphLaunch(exec, stream));
     value = 7;
-    here = target + 5 * sizeof(int); /* nobody's, until they are set */
+    here = target + 5 * sizeof(int); /* has no effect until the parameters are set */
     ok(cu->GraphExecDestroy(exec));
     ok(cu->GraphDestroy(graph));
     ok(cu->MemcpyDtoHAsync(got, target, sizeof got, stream));
@@ -86,7 +87,7 @@ static void test_refused(void **state) {
     fails(INVALID_VALUE, cu->GraphCreate(&graph, 1));
     ok(cu->GraphCreate(&graph, 0));
     ok(cu->GraphCreate(&other, 0));
-    fails(NOT_SUPPORTED, cu->GraphInstantiateWithFlags(&exec, graph, 0)); /* one without nodes: sim's own limit */
+    fails(NOT_SUPPORTED, cu->GraphInstantiateWithFlags(&exec, graph, 0)); /* a graph without nodes is sim's own limit */
     fails(INVALID_VALUE, cu->GraphAddKernelNode(&node, graph, NULL, 0, &wrong));
     fails(INVALID_VALUE, cu->GraphAddKernelNode(&node, graph, NULL, 0, &none));
     ok(cu->GraphAddKernelNode(&node, graph, NULL, 0, &kernel));
@@ -107,11 +108,11 @@ static void test_refused(void **state) {
     begin_again(&(struct le_sim_options){.seed = 1, .only_on_wait = true});
     struct le_sim_tally tally;
     le_sim_tally_get(&tally);
-    assert_int_equal(tally.graphs, 2); /* `other`, and what was executable */
+    assert_int_equal(tally.graphs, 2); /* `other` and the executable graph */
     fails(INVALID_VALUE, cu->GraphLaunch(exec, stream));
 }
 
-/* A thread's own, which comes back. */
+/* Each thread has its own mode, and the call returns the former one. */
 static void test_capture_mode(void **state) {
     (void)state;
     le_cu_capture_mode mode = 3, other = 0;

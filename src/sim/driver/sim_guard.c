@@ -1,7 +1,8 @@
-/* sim_guard.h: pages that are closed, the handler of SIGSEGV, and what it notes.
+/* Implements sim_guard.h: page protection, the SIGSEGV handler, and the accesses that it records.
  *
- * The handler may run at any time on any thread of the host. It reads the driver's blocks and the list here under a
- * spin lock, which nobody holds while it touches memory that may be closed, and writes into fixed places. */
+ * The handler may run at any time on any host thread. It reads the driver's allocations and the claims here under a
+ * spin lock, and writes into an array of fixed size. No thread accesses memory that may be protected while it holds the
+ * spin lock. */
 #include "sim/driver/sim_guard.h"
 #include "base/memory.h"
 #include <sched.h>
@@ -13,8 +14,8 @@
 
 enum { ACCESSES_MAX = 64, UNCONFIRMED_MAX = 48, SEEN_BYTES = 16, SPIN_LIMIT = 10000000 };
 
-/* Host memory that an operation writes or reads, until the host knows that it is over. */
-struct claim {
+/* Host memory that an operation writes or reads. A claim lasts until the host knows that the operation is complete. */
+struct host_claim {
     uint64_t number;
     int slot;
     unsigned stream_id;
@@ -24,13 +25,13 @@ struct claim {
     size_t size_bytes;
     char what[64];
 };
-/* An access of the host's. */
+/* An access by the host that the handler caught. */
 struct host_access {
     uintptr_t address;
     bool used, write, on_device, live;
-    struct claim claim; /* number 0: of the device's memory */
-    bool confirmed;     /* it is to be told; else the kernel decides */
-    bool call_followed; /* calls came since: the host was not watching */
+    struct host_claim claim; /* number 0: the access is to device memory */
+    bool confirmed;          /* must be reported; otherwise it depends on what the kernel writes */
+    bool call_followed;      /* the host has made a call since, so it was not polling */
     unsigned char seen[SEEN_BYTES];
 };
 struct pooled_array {
@@ -43,12 +44,12 @@ static struct sim_guard {
     atomic_bool on;
     bool installed;
     struct sigaction former;
-    uintptr_t base, end; /* of the device's addresses */
+    uintptr_t base, end; /* the range of device addresses */
     size_t page_bytes;
-    struct claim *claims;
+    struct host_claim *claims;
     int claim_count, claim_capacity;
     struct host_access accesses[ACCESSES_MAX];
-    struct pooled_array *arrays; /* live ones in pooled memory */
+    struct pooled_array *arrays; /* live arrays in pooled memory */
     int array_count, array_capacity;
 } guard = {.spin = ATOMIC_FLAG_INIT};
 
@@ -64,7 +65,8 @@ void le_sim_guard_unlock(void) {
 /* ---- pages */
 
 static bool whole_pages(enum sim_allocation_kind kind) {
-    return kind == SIM_ALLOCATION_PINNED; /* they are sim's to close; of registered memory only what is inside */
+    return kind == SIM_ALLOCATION_PINNED; /* sim owns the whole pages; in registered memory only whole pages inside it
+                                             are protected */
 }
 
 static void protect_pages(uintptr_t address, size_t size_bytes, bool outward, int protection) {
@@ -75,18 +77,19 @@ static void protect_pages(uintptr_t address, size_t size_bytes, bool outward, in
         mprotect((void *)start, end - start, protection);
 }
 
-/* Closes what claims leave to be closed of a range: first to writes, then to both. */
+/* Protects what claims require within [low, high): first claims that forbid writes, then those that forbid all access.
+ */
 static void close_claimed(uintptr_t low, uintptr_t high) {
     for (int writes = 0; writes < 2; writes++)
         for (int k = 0; k < guard.claim_count; k++) {
-            const struct claim *claim = &guard.claims[k];
+            const struct host_claim *claim = &guard.claims[k];
             if (claim->write == writes && claim->address < high && claim->address + claim->size_bytes > low)
                 protect_pages(claim->address, claim->size_bytes, whole_pages(claim->kind),
                               writes ? PROT_NONE : PROT_READ);
         }
 }
 
-/* Opens a range but for what claims close. */
+/* Unprotects a range, except what the remaining claims protect. */
 static void update_protection(uintptr_t address, size_t size_bytes, enum sim_allocation_kind kind) {
     uintptr_t mask = guard.page_bytes - 1, low = address & ~mask, high = (address + size_bytes + mask) & ~mask;
     protect_pages(address, size_bytes, whole_pages(kind), PROT_READ | PROT_WRITE);
@@ -110,11 +113,11 @@ static bool is_write(const void *machine_context) {
 #endif
 }
 
-/* The claim that the access breaks; one of a copy or fill before one of a kernel. */
-static const struct claim *violated_claim(uintptr_t address, bool write) {
-    const struct claim *found = NULL;
+/* The claim that the access violates; prefers the claim of a copy or fill to that of a kernel. */
+static const struct host_claim *violated_claim(uintptr_t address, bool write) {
+    const struct host_claim *found = NULL;
     for (int k = 0; k < guard.claim_count; k++) {
-        const struct claim *claim = &guard.claims[k];
+        const struct host_claim *claim = &guard.claims[k];
         bool inside = claim->address <= address && address - claim->address < claim->size_bytes;
         if (inside && (claim->write || write) && (!found || (found->kernel && !claim->kernel)))
             found = claim;
@@ -122,7 +125,7 @@ static const struct claim *violated_claim(uintptr_t address, bool write) {
     return found;
 }
 
-/* Those that a kernel decides leave room for others. */
+/* Unconfirmed accesses leave room for confirmed ones. */
 static struct host_access *free_access(bool sure) {
     for (int k = 0; k < (sure ? ACCESSES_MAX : UNCONFIRMED_MAX); k++)
         if (!guard.accesses[k].used)
@@ -148,8 +151,8 @@ static void record_device_access(uintptr_t address, bool write) {
 }
 
 static void record_pinned_access(uintptr_t address, bool write) {
-    const struct claim *claim = violated_claim(address, write);
-    if (!claim || (claim->kernel && write)) /* what a kernel reads is not known */
+    const struct host_claim *claim = violated_claim(address, write);
+    if (!claim || (claim->kernel && write)) /* it is unknown what the kernel reads */
         return;
     struct host_access *access = free_access(!claim->kernel);
     if (!access)
@@ -159,7 +162,7 @@ static void record_pinned_access(uintptr_t address, bool write) {
     memcpy(access->seen, (const void *)(address & ~(uintptr_t)(SEEN_BYTES - 1)), SEEN_BYTES);
 }
 
-/* Whether a claim has closed the page. */
+/* Whether a claim covers part of the page. */
 static bool page_is_closed(uintptr_t page) {
     for (int k = 0; k < guard.claim_count; k++)
         if (guard.claims[k].address < page + guard.page_bytes &&
@@ -168,7 +171,7 @@ static bool page_is_closed(uintptr_t page) {
     return false;
 }
 
-/* true: it was ours, and the access may be tried again. */
+/* true: the fault was caused by our protection, which is lifted, so the access can be retried. */
 static bool handle_fault(uintptr_t address, bool write) {
     uintptr_t page = address & ~(uintptr_t)(guard.page_bytes - 1);
     bool device = address >= guard.base && address < guard.end;
@@ -181,7 +184,7 @@ static bool handle_fault(uintptr_t address, bool write) {
     return true;
 }
 
-/* The former handler may lead back here: then nobody has it. */
+/* If the former handler calls this handler again, the fault gets the default action. */
 static void call_former_handler(int signal_number, siginfo_t *info, void *machine_context) {
     static _Thread_local bool passing;
     struct sigaction unhandled = {.sa_handler = SIG_DFL}, *former = passing ? &unhandled : &guard.former;
@@ -191,7 +194,7 @@ static void call_former_handler(int signal_number, siginfo_t *info, void *machin
     else if (former->sa_handler != SIG_DFL && former->sa_handler != SIG_IGN)
         former->sa_handler(signal_number);
     else
-        sigaction(signal_number, former, NULL); /* tried again, it ends the process */
+        sigaction(signal_number, former, NULL); /* the access is retried and ends the process */
     passing = false;
 }
 
@@ -200,9 +203,9 @@ static void handler(int signal_number, siginfo_t *info, void *machine_context) {
     const struct sim_state *state = le_sim_state();
     bool of_worker = state->worker_started && pthread_equal(pthread_self(), state->worker);
     if (of_worker && state->running && state->running->kind == SIM_OP_KERNEL)
-        return; /* the executor's own handler asked: it deals with it */
+        return; /* called by the executor's own handler, which handles the fault */
     if (atomic_load(&guard.on) && !of_worker) {
-        int spins = 0; /* a child of fork may find it held for good */
+        int spins = 0; /* in a child of fork, the lock may be held forever */
         while (atomic_flag_test_and_set_explicit(&guard.spin, memory_order_acquire) && spins < SPIN_LIMIT)
             spins++;
         taken = handle_fault((uintptr_t)info->si_addr, is_write(machine_context));
@@ -212,7 +215,7 @@ static void handler(int signal_number, siginfo_t *info, void *machine_context) {
         call_former_handler(signal_number, info, machine_context);
 }
 
-/* Before all others, also before those that came later. */
+/* Makes ours the first handler, also before handlers that were installed after it. */
 static bool install_handler(void) {
     struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER}, present;
     if (sigaction(SIGSEGV, NULL, &present))
@@ -233,7 +236,7 @@ bool le_sim_guard_start(void) {
     return true;
 }
 
-/* Another's handler may have been put over ours, which then stays and passes everything on. */
+/* If another handler was installed over ours, ours stays installed and passes everything on. */
 static void uninstall_handler(void) {
     struct sigaction present;
     bool ours = !sigaction(SIGSEGV, NULL, &present) && present.sa_flags & SA_SIGINFO && present.sa_sigaction == handler;
@@ -265,18 +268,18 @@ void le_sim_guard_stop(void) {
 
 /* ---- claims */
 
-/* Where the claim goes: over an earlier one of its stream's that it includes in time, or behind the last; NULL: no
- * memory. */
-static struct claim *claim_slot(const struct claim *claim) {
+/* The slot for a claim: that of an earlier claim of the same stream and range, which the new one outlasts, or a new
+ * slot. NULL: out of memory. */
+static struct host_claim *claim_slot(const struct host_claim *claim) {
     for (int k = 0; k < guard.claim_count; k++) {
-        struct claim *other = &guard.claims[k];
+        struct host_claim *other = &guard.claims[k];
         if (other->slot == claim->slot && other->address == claim->address && other->size_bytes == claim->size_bytes &&
             other->write == claim->write && other->kernel == claim->kernel)
             return other;
     }
     if (guard.claim_count == guard.claim_capacity) {
         int capacity = guard.claim_capacity ? 2 * guard.claim_capacity : 32;
-        struct claim *claims = le_realloc(guard.claims, (size_t)capacity * sizeof *claims);
+        struct host_claim *claims = le_realloc(guard.claims, (size_t)capacity * sizeof *claims);
         if (!claims)
             return NULL;
         guard.claims = claims;
@@ -285,7 +288,7 @@ static struct claim *claim_slot(const struct claim *claim) {
     return &guard.claims[guard.claim_count++];
 }
 
-static bool add_claim(const struct sim_stream *stream, const struct sim_op *op, struct claim range) {
+static bool add_claim(const struct sim_stream *stream, const struct sim_op *op, struct host_claim range) {
     const struct sim_allocation *allocation = le_sim_memory_find(range.address, 1);
     if (!allocation || (allocation->kind != SIM_ALLOCATION_PINNED && allocation->kind != SIM_ALLOCATION_REGISTERED))
         return true;
@@ -296,7 +299,7 @@ static bool add_claim(const struct sim_stream *stream, const struct sim_op *op, 
     install_handler();
     strncpy(range.what, le_sim_op_name(op), sizeof range.what - 1);
     le_sim_guard_lock();
-    struct claim *place = claim_slot(&range);
+    struct host_claim *place = claim_slot(&range);
     if (place) {
         *place = range;
         update_protection(range.address, range.size_bytes, range.kind);
@@ -309,19 +312,21 @@ static size_t copy_extent_bytes(const struct sim_copy *copy, size_t row_stride, 
     return (copy->slices - 1) * slice_stride + (copy->rows - 1) * row_stride + copy->row_bytes;
 }
 
-static struct claim copy_claim(const struct sim_copy *copy, bool write) {
+static struct host_claim copy_claim(const struct sim_copy *copy, bool write) {
     if (write)
-        return (struct claim){.address = copy->target,
-                              .size_bytes = copy_extent_bytes(copy, copy->target_row_stride, copy->target_slice_stride),
-                              .write = true};
-    return (struct claim){.address = copy->source,
-                          .size_bytes = copy_extent_bytes(copy, copy->source_row_stride, copy->source_slice_stride)};
+        return (struct host_claim){.address = copy->target,
+                                   .size_bytes =
+                                       copy_extent_bytes(copy, copy->target_row_stride, copy->target_slice_stride),
+                                   .write = true};
+    return (struct host_claim){.address = copy->source,
+                               .size_bytes =
+                                   copy_extent_bytes(copy, copy->source_row_stride, copy->source_slice_stride)};
 }
 
-/* The array that the address is of: what a pool has noted, or the block. */
-static struct claim array_claim(uintptr_t address) {
+/* The array that contains the address: an array in pooled memory, or else the whole allocation. */
+static struct host_claim array_claim(uintptr_t address) {
     const struct sim_allocation *allocation = le_sim_memory_find(address, 1);
-    struct claim range = {.write = true, .kernel = true};
+    struct host_claim range = {.write = true, .kernel = true};
     if (!allocation)
         return range;
     range.address = allocation->address;
@@ -341,7 +346,7 @@ bool le_sim_guard_add(const struct sim_stream *stream, const struct sim_op *op) 
         return (!op->copy.target_known || add_claim(stream, op, copy_claim(&op->copy, true))) &&
                (!op->copy.source_known || add_claim(stream, op, copy_claim(&op->copy, false)));
     if (op->kind == SIM_OP_FILL) {
-        struct claim range = {
+        struct host_claim range = {
             .address = op->fill.target, .size_bytes = op->fill.count * (size_t)op->fill.value_bytes, .write = true};
         return add_claim(stream, op, range);
     }
@@ -350,19 +355,19 @@ bool le_sim_guard_add(const struct sim_stream *stream, const struct sim_op *op) 
     return ok;
 }
 
-/* Removes the claims that gone says; what they closed is settled anew. */
-static void claims_remove(bool (*gone)(const struct claim *claim, const void *what), const void *what) {
+/* Removes the claims for which gone returns true, and updates the protection of their memory. */
+static void claims_remove(bool (*gone)(const struct host_claim *claim, const void *what), const void *what) {
     le_sim_guard_lock();
     for (int k = guard.claim_count; k-- > 0;)
         if (gone(&guard.claims[k], what)) {
-            struct claim removed = guard.claims[k];
+            struct host_claim removed = guard.claims[k];
             guard.claims[k] = guard.claims[--guard.claim_count];
             update_protection(removed.address, removed.size_bytes, removed.kind);
         }
     le_sim_guard_unlock();
 }
 
-static bool known_over(const struct claim *claim, const void *what) {
+static bool known_over(const struct host_claim *claim, const void *what) {
     return le_sim_vector_has(what, claim->slot, claim->number);
 }
 
@@ -370,7 +375,7 @@ void le_sim_guard_release(void) {
     claims_remove(known_over, &le_sim_state()->host_vector);
 }
 
-static bool in_allocation(const struct claim *claim, const void *what) {
+static bool in_allocation(const struct host_claim *claim, const void *what) {
     const struct sim_allocation *allocation = what;
     return claim->address >= allocation->address && claim->address - allocation->address < allocation->size_bytes;
 }
@@ -406,16 +411,16 @@ void le_sim_guard_array(uintptr_t address, size_t size_bytes, bool live) {
         int capacity = guard.array_capacity ? 2 * guard.array_capacity : 32;
         struct pooled_array *arrays = le_realloc(guard.arrays, (size_t)capacity * sizeof *arrays);
         if (!arrays)
-            return; /* the whole block stands for it */
+            return; /* the whole allocation is claimed instead */
         guard.arrays = arrays;
         guard.array_capacity = capacity;
     }
     guard.arrays[guard.array_count++] = (struct pooled_array){address, size_bytes};
 }
 
-/* ---- around work */
+/* ---- before and after an operation runs */
 
-static void open_to_device(struct claim range, bool known) {
+static void open_to_device(struct host_claim range, bool known) {
     const struct sim_allocation *allocation = known ? le_sim_memory_find(range.address, 1) : NULL;
     if (allocation && allocation->kind != SIM_ALLOCATION_MODULE)
         protect_pages(range.address, range.size_bytes, allocation->kind != SIM_ALLOCATION_REGISTERED,
@@ -429,9 +434,9 @@ void le_sim_guard_open(const struct sim_op *op) {
         open_to_device(copy_claim(&op->copy, true), op->copy.target_known);
         open_to_device(copy_claim(&op->copy, false), op->copy.source_known);
     } else if (op->kind == SIM_OP_FILL) {
-        open_to_device(
-            (struct claim){.address = op->fill.target, .size_bytes = op->fill.count * (size_t)op->fill.value_bytes},
-            true);
+        open_to_device((struct host_claim){.address = op->fill.target,
+                                           .size_bytes = op->fill.count * (size_t)op->fill.value_bytes},
+                       true);
     } else if (op->kind == SIM_OP_KERNEL) {
         device_protect(PROT_READ | PROT_WRITE);
         for (int k = 0; k < guard.claim_count; k++)
@@ -440,7 +445,7 @@ void le_sim_guard_open(const struct sim_op *op) {
     }
 }
 
-/* The kernel that a host read did not wait for has run: did it change what was read? */
+/* The kernel has run: confirms the reads that did not wait for it if it changed what was read, and drops the others. */
 static void confirm_reads(uint64_t number) {
     for (int k = 0; k < ACCESSES_MAX; k++) {
         struct host_access *access = &guard.accesses[k];
@@ -452,7 +457,7 @@ static void confirm_reads(uint64_t number) {
     }
 }
 
-static void close_to_host(struct claim range, bool known) {
+static void close_to_host(struct host_claim range, bool known) {
     const struct sim_allocation *allocation = known ? le_sim_memory_find(range.address, 1) : NULL;
     if (allocation && allocation->kind == SIM_ALLOCATION_DEVICE)
         protect_pages(range.address, range.size_bytes, true, PROT_NONE);
@@ -468,9 +473,9 @@ void le_sim_guard_close(const struct sim_op *op) {
         close_to_host(copy_claim(&op->copy, true), op->copy.target_known);
         close_to_host(copy_claim(&op->copy, false), op->copy.source_known);
     } else if (op->kind == SIM_OP_FILL) {
-        close_to_host(
-            (struct claim){.address = op->fill.target, .size_bytes = op->fill.count * (size_t)op->fill.value_bytes},
-            true);
+        close_to_host((struct host_claim){.address = op->fill.target,
+                                          .size_bytes = op->fill.count * (size_t)op->fill.value_bytes},
+                      true);
     } else if (op->kind == SIM_OP_KERNEL) {
         confirm_reads(op->number);
         device_protect(PROT_NONE);
@@ -487,7 +492,7 @@ void le_sim_guard_drop_unconfirmed(void) {
     le_sim_guard_unlock();
 }
 
-/* ---- telling */
+/* ---- reporting */
 
 static void report_pinned_access(struct sim_check *check, const struct host_access *access) {
     char stream[32] = "the NULL stream";
@@ -502,11 +507,11 @@ static void report_pinned_access(struct sim_check *check, const struct host_acce
 
 static void report_device_access(struct sim_check *check, const struct host_access *access) {
     le_sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL,
-                        "host %s of device memory%s: what is on the device is reached by copies",
+                        "host %s of device memory%s: copy the data to host memory instead",
                         access->write ? "write" : "read", access->live ? "" : " that is not allocated");
 }
 
-/* Opened pages are closed again. */
+/* Protects a page that the handler opened. */
 static void close_again(const struct host_access *access) {
     if (access->on_device)
         protect_pages(access->address, 1, true, PROT_NONE);
@@ -514,7 +519,7 @@ static void close_again(const struct host_access *access) {
         update_protection(access->address & ~(uintptr_t)(guard.page_bytes - 1), guard.page_bytes, access->claim.kind);
 }
 
-/* A thread that has the signal blocked would be ended by it. */
+/* In a thread that blocks SIGSEGV, the fault would end the process. */
 static void unblock_sigsegv(void) {
     static _Thread_local bool done;
     sigset_t fault;

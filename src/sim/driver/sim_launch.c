@@ -1,5 +1,5 @@
-/* Launches of the table: checked and copied here, arguments and all, and run later on sim's thread; what a kernel
- * prints goes to the process's standard output, as a driver's does. Under the state's lock. */
+/* Kernel launches. They are checked, copied with their arguments and enqueued here, and run later on sim's thread. What
+ * a kernel prints goes to the standard output of the process, as with a real driver. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "sim/driver/sim_function.h"
@@ -10,7 +10,7 @@
 struct sim_kernel {
     struct sim_grid grid;
     size_t buffer_bytes;
-    unsigned char buffer[]; /* of the parameters, at their offsets */
+    unsigned char buffer[]; /* the parameters, at their offsets */
 };
 
 void le_sim_kernel_free(struct sim_kernel *kernel) {
@@ -26,7 +26,7 @@ uintptr_t le_sim_kernel_address(const struct sim_kernel *kernel, size_t k) {
     if ((k + 1) * sizeof word > kernel->buffer_bytes)
         return 0;
     memcpy(&word, kernel->buffer + k * sizeof word, sizeof word);
-    return word ? word : 1; /* no address of anything */
+    return word ? word : 1; /* 1: not the address of any allocation */
 }
 
 static size_t parameter_bytes(const struct sim_item *item) {
@@ -38,7 +38,7 @@ static size_t parameter_bytes(const struct sim_item *item) {
     return size_bytes;
 }
 
-/* As cuLaunchKernel: a value that no kernel could have, then what this one cannot. */
+/* Checks as cuLaunchKernel does: first values that no kernel accepts, then values that this kernel does not accept. */
 static le_cu_result check_shape(const struct sim_function *function, const struct sim_shape *shape) {
     static const unsigned block_max[3] = {1024, 1024, 64}, grid_max[3] = {2147483647, 65535, 65535};
     for (int k = 0; k < 3; k++)
@@ -64,7 +64,7 @@ static uint64_t volume(const unsigned extents[3]) {
     return (uint64_t)extents[0] * extents[1] * extents[2];
 }
 
-/* Parameters come one address each, or, in extra, as one buffer: {1, buffer, 2, &size, 0}. */
+/* Parameters are given by an array of their addresses, or, in extra, as one buffer: {1, buffer, 2, &size, 0}. */
 static le_cu_result parameters_copy(const struct sim_item *item, unsigned char *to, void **parameters, void **extra) {
     size_t size_bytes = parameter_bytes(item);
     if (!extra) {
@@ -192,7 +192,7 @@ static void append_output(void *user, const char *text, size_t size_bytes) {
     le_text_add_bytes(user, text, size_bytes);
 }
 
-/* What the host has printed before comes before. */
+/* Flushes the host's streams first, so that earlier output of the host comes first. */
 static void write_to_stdout(struct le_text *text) {
     if (text->length)
         fflush(NULL);
@@ -222,7 +222,8 @@ static le_cu_result result_of_status(enum sim_grid_status status) {
     }
 }
 
-/* Unchecked, it runs without the lock: it may wait for what the host does. The operation stays at its stream's head. */
+/* An unchecked kernel runs without the lock, because it may wait for something that the host does. The operation stays
+ * at the head of its stream. */
 void le_sim_kernel_run(const struct sim_op *op) {
     struct sim_state *state = le_sim_state();
     struct sim_grid grid = op->kernel->grid;
@@ -240,7 +241,7 @@ void le_sim_kernel_run(const struct sim_op *op) {
     write_to_stdout(&printed);
     if (!state->check)
         pthread_mutex_lock(&state->lock);
-    else if (!check) /* its code, loaded before checks began, tells nothing of what it writes */
+    else if (!check) /* its module was loaded before checking started, so its writes are unknown */
         le_sim_check_assume_written(state->check);
     le_cu_result result = result_of_status(status);
     if (le_sim_fault_now(&state->counts.kernel, state->options.faults.sticky_launch))

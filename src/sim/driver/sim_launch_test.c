@@ -1,5 +1,5 @@
-/* Modules and launches of sim's driver, on kernels that sim has compiled: arguments, limits, attributes, order, time,
- * faults; and, while checking, what the host and streams may do with what kernels use. */
+/* Modules and launches of sim's driver, with kernels that sim compiled: arguments, limits, attributes, order, time and
+ * faults; and, while checking, accesses of the host and of several streams to memory that kernels use. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static const char source[] =
 
 static const struct le_cuda_driver *cu;
 static le_cu_module module;
-static struct sim_compiled compiled[2]; /* checking or not */
+static struct sim_compiled compiled[2]; /* [check]: with or without checks */
 
 #define ok(call)           assert_int_equal(call, LE_CU_SUCCESS)
 #define fails(error, call) assert_int_equal(call, LE_CU_ERROR_##error)
@@ -64,7 +64,7 @@ static int compile_all(void **state) {
     return 0;
 }
 
-static int forget_all(void **state) {
+static int free_images(void **state) {
     (void)state;
     le_sim_compiled_finish(&compiled[0]);
     le_sim_compiled_finish(&compiled[1]);
@@ -216,7 +216,7 @@ static void limits_are_kept(void **state) {
     fails(INVALID_VALUE, cu->FuncGetParamInfo(kernel("set"), 3, &offset_bytes, &size_bytes));
 }
 
-static void much_shared_memory_is_asked_for(void **state) {
+static void large_shared_memory_needs_an_attribute(void **state) {
     (void)state;
     le_cu_deviceptr x = device_new(4);
     void *arguments[] = {&x};
@@ -268,7 +268,7 @@ static void modules_have_variables(void **state) {
     assert_int_equal(int_at(seen), 100);
     fails(INVALID_VALUE, cu->MemsetD32Async(counter, 100, 2, NULL));
     function = kernel("count");
-    ok(launch_kernel("count", 1, 1, NULL, arguments)); /* it runs before the module goes */
+    ok(launch_kernel("count", 1, 1, NULL, arguments)); /* it runs before the module is unloaded */
     ok(cu->ModuleUnload(module));
     assert_int_equal(int_at(seen), 101);
     fails(INVALID_HANDLE, cu->LaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
@@ -303,7 +303,7 @@ static void kernels_run_late_and_take_time(void **state) {
     ok(cu->StreamSynchronize(streams[0]));
     assert_int_equal(*mapped, 3);
     assert_int_equal(cu->clock_ns() - start_ns, 2750 + 100000 + 2950);
-    start_ns = cu->clock_ns(); /* four multiprocessors: four small kernels at once, the fifth behind */
+    start_ns = cu->clock_ns(); /* four small kernels run at once on four multiprocessors, the fifth after them */
     le_cu_deviceptr x = device_new(5 * 4);
     uint64_t allocated_ns = cu->clock_ns() - start_ns;
     for (unsigned k = 0; k < 5; k++)
@@ -318,7 +318,7 @@ static void kernels_may_wait_for_the_host(void **state) {
     le_cu_stream stream = stream_new();
     void *arguments[] = {&flag, &answer};
     ok(launch_kernel("wait_for", 1, 1, stream, arguments));
-    for (int k = 0; k < 3; k++) { /* by queries it is over, or not, but nothing hangs */
+    for (int k = 0; k < 3; k++) { /* the kernel still waits, and queries do not hang */
         le_cu_result result = cu->StreamQuery(stream);
         assert_int_equal(result, LE_CU_ERROR_NOT_READY);
     }
@@ -337,7 +337,7 @@ static void fatal_errors_stay(void **state) {
     void *arguments[] = {&x};
     size_t free_bytes;
     le_cu_function few = kernel("few");
-    ok(cu->MemsetD32Async(x, 0, 2, stream)); /* a pointer to nothing */
+    ok(cu->MemsetD32Async(x, 0, 2, stream)); /* a null pointer */
     ok(launch_kernel("wild", 1, 1, stream, arguments));
     fails(ILLEGAL_ADDRESS, cu->StreamSynchronize(stream));
     fails(ILLEGAL_ADDRESS, cu->MemAlloc(&other, 4));
@@ -360,10 +360,10 @@ static void planned_faults_come(void **state) {
     ok(launch_quietly(few, x));
     fails(LAUNCH_FAILED, launch_quietly(few, x));
     ok(cu->CtxSynchronize());
-    ok(launch_quietly(few, x)); /* the second that runs */
+    ok(launch_quietly(few, x)); /* the second kernel that runs */
     fails(ILLEGAL_ADDRESS, cu->CtxSynchronize());
     fails(ILLEGAL_ADDRESS, launch_quietly(few, x));
-    begin_again(&(struct le_sim_options){.seed = 1, .only_on_wait = true}); /* forgotten with the context */
+    begin_again(&(struct le_sim_options){.seed = 1, .only_on_wait = true}); /* the error is cleared with the context */
     x = device_new(4);
     ok(launch_quietly(kernel("few"), x));
     ok(cu->CtxSynchronize());
@@ -371,7 +371,7 @@ static void planned_faults_come(void **state) {
 
 /* ---- checking */
 
-static void right_use_is_silent(void **state) {
+static void correct_use_is_not_reported(void **state) {
     (void)state;
     le_cu_stream a = stream_new(), b = stream_new();
     le_cu_event event;
@@ -387,12 +387,12 @@ static void right_use_is_silent(void **state) {
     assert_int_equal(mapped[N - 1], 1);
     assert_int_equal(int_at(y), 2 * N);
     sum((uintptr_t)mapped, y, N, a);
-    assert_int_equal(mapped[0], 1); /* read by both */
+    assert_int_equal(mapped[0], 1); /* both only read */
     ok(cu->CtxSynchronize());
     expect_no_reports();
 }
 
-static void streams_that_nothing_orders_are_told(void **state) {
+static void unordered_streams_are_reported(void **state) {
     (void)state;
     le_cu_stream a = stream_new(), b = stream_new();
     le_cu_deviceptr x = device_new(N * 4), y = device_new(4);
@@ -404,7 +404,7 @@ static void streams_that_nothing_orders_are_told(void **state) {
     expect_report("set");
 }
 
-static void reads_of_mapped_memory_are_told(void **state) {
+static void reads_of_mapped_memory_are_reported(void **state) {
     (void)state;
     volatile int *mapped = mapped_new(N);
     le_cu_stream stream = stream_new();
@@ -415,7 +415,7 @@ static void reads_of_mapped_memory_are_told(void **state) {
         "missing synchronisation before a host read of pinned memory that 'set' (stream 1) has not finished writing");
 }
 
-static void watching_mapped_memory_is_silent(void **state) {
+static void polling_mapped_memory_is_not_reported(void **state) {
     (void)state;
     begin_again(&(struct le_sim_options){.seed = 1, .check = true});
     volatile int *mapped = mapped_new(N);
@@ -428,18 +428,18 @@ static void watching_mapped_memory_is_silent(void **state) {
     expect_no_reports();
 }
 
-static void freed_memory_is_told(void **state) {
+static void freed_memory_is_reported(void **state) {
     (void)state;
     le_cu_deviceptr x = device_new(N * 4);
     fill_ints(x, 1, N, NULL);
-    ok(cu->MemFree(x)); /* waits for it */
+    ok(cu->MemFree(x)); /* waits for the kernel */
     expect_no_reports();
     fill_ints(x, 1, N, NULL);
     ok(cu->CtxSynchronize());
     expect_report("use after free");
 }
 
-static void ends_of_arrays_are_told(void **state) {
+static void accesses_past_arrays_are_reported(void **state) {
     (void)state;
     le_cu_deviceptr x = device_new(N * 4);
     fill_ints(x, 1, N, NULL);
@@ -465,7 +465,7 @@ static void checking_begins_under_an_open_context(void **state) {
     assert_null(cu->report());
 }
 
-/* The module knows the check that it was loaded under. */
+/* The module refers to the check under which it was loaded. */
 static void checking_ends_and_begins_again(void **state) {
     (void)state;
     le_cu_deviceptr x = device_new(N * 4);
@@ -487,7 +487,7 @@ static void begin_checks(void) {
     ok(cu->ModuleLoadDataEx(&module, compiled[1].image, 0, NULL, NULL));
 }
 
-/* A module that was loaded before has no checks in its code, so they do not see what its kernels write. */
+/* A module loaded before checking started is not instrumented, so its writes are not seen. */
 static void kernels_without_checks_initialise(void **state) {
     (void)state;
     le_cu_module unchecked = module;
@@ -505,7 +505,7 @@ static void kernels_without_checks_initialise(void **state) {
     expect_report("uninitialised read");
 }
 
-/* Arrays in pooled memory that was noted, or not, while nothing was checked. */
+/* Arrays in pooled memory, noted before or after checking started. */
 static void arrays_outlive_the_beginning_of_checks(void **state) {
     (void)state;
     le_cu_deviceptr pool = device_new(1 << 20), x = pool, y = pool + (1 << 16), z = pool + (2 << 16);
@@ -527,7 +527,7 @@ static void modules_outlive_the_beginning_of_checks(void **state) {
     (void)state;
     le_cu_deviceptr x = device_new(4);
     void *arguments[] = {&x};
-    ok(cu->ModuleLoadDataEx(&module, compiled[1].image, 0, NULL, NULL)); /* as if it had been kept */
+    ok(cu->ModuleLoadDataEx(&module, compiled[1].image, 0, NULL, NULL)); /* an instrumented image, as from the cache */
     assert_int_equal(le_sim_configure(&(struct le_sim_options){.seed = 1, .check = true, .only_on_wait = true}),
                      LEAT_OK);
     ok(launch_kernel("count", 1, 1, NULL, arguments));
@@ -542,7 +542,7 @@ int main(void) {
         TEST(arguments_are_taken_at_the_call),
         TEST(arguments_may_be_a_buffer),
         TEST(limits_are_kept),
-        TEST(much_shared_memory_is_asked_for),
+        TEST(large_shared_memory_needs_an_attribute),
         TEST(cooperative_grids_must_fit),
         TEST(modules_have_variables),
         TEST(images_are_checked),
@@ -550,17 +550,17 @@ int main(void) {
         TEST(kernels_may_wait_for_the_host),
         TEST(fatal_errors_stay),
         TEST(planned_faults_come),
-        CHECKED(right_use_is_silent),
-        CHECKED(streams_that_nothing_orders_are_told),
-        CHECKED(reads_of_mapped_memory_are_told),
-        CHECKED(watching_mapped_memory_is_silent),
-        CHECKED(freed_memory_is_told),
-        CHECKED(ends_of_arrays_are_told),
+        CHECKED(correct_use_is_not_reported),
+        CHECKED(unordered_streams_are_reported),
+        CHECKED(reads_of_mapped_memory_are_reported),
+        CHECKED(polling_mapped_memory_is_not_reported),
+        CHECKED(freed_memory_is_reported),
+        CHECKED(accesses_past_arrays_are_reported),
         TEST(checking_begins_under_an_open_context),
         CHECKED(checking_ends_and_begins_again),
         TEST(kernels_without_checks_initialise),
         TEST(arrays_outlive_the_beginning_of_checks),
         TEST(modules_outlive_the_beginning_of_checks),
     };
-    return cmocka_run_group_tests(tests, compile_all, forget_all);
+    return cmocka_run_group_tests(tests, compile_all, free_images);
 }

@@ -1,6 +1,6 @@
-/* Memory: the device's, from one reserved range of addresses that is committed as it is used; pinned memory; memory of
- * the caller's that is registered; and modules' variables, which are known by address alone. While checking, an address
- * of the device is not used twice as long as there are others. Under the state's lock. */
+/* Memory: device memory, from one reserved range of addresses that is committed as it is used; pinned memory; host
+ * memory that the caller registers; and the variables of modules, which are only recorded. While checking, a device
+ * address is not reused as long as there are unused ones. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_guard.h"
 #include "sim/check/sim_report.h"
@@ -20,9 +20,9 @@ static size_t in_pages(size_t size_bytes) {
     return (size_bytes + le_sim_page_bytes() - 1) & ~(le_sim_page_bytes() - 1);
 }
 
-/* ---- what is there */
+/* ---- the list of allocations */
 
-/* The first block that ends after the address. */
+/* The index of the first allocation that ends after the address. */
 static int position_of(const struct sim_memory *memory, uintptr_t address) {
     int low = 0, high = memory->count;
     while (low < high) {
@@ -61,7 +61,7 @@ static void declare_allocation(const struct sim_allocation *allocation, enum sim
                                         [SIM_ALLOCATION_REGISTERED] = "registered memory",
                                         [SIM_ALLOCATION_MODULE] = "variable"};
     struct sim_state *state = le_sim_state();
-    if (!state->check || allocation->kind == SIM_ALLOCATION_MODULE) /* modules tell of theirs */
+    if (!state->check || allocation->kind == SIM_ALLOCATION_MODULE) /* modules declare theirs */
         return;
     char what[80];
     describe_bytes(what, names[allocation->kind], allocation->size_bytes);
@@ -71,7 +71,7 @@ static void declare_allocation(const struct sim_allocation *allocation, enum sim
     le_sim_check_memory(state->check, allocation->address, allocation->size_bytes, new_state, what);
 }
 
-/* What of the device's addresses is not allocated is nobody's. */
+/* Device addresses that are not allocated are invalid. */
 static void declare_reserved(const struct sim_memory *memory) {
     if (le_sim_state()->check && memory->base)
         le_sim_check_memory(le_sim_state()->check, memory->base, memory->reserved_bytes, SIM_MEMORY_NONE, "the device");
@@ -82,7 +82,7 @@ void le_sim_memory_declare_all(void) {
     declare_reserved(memory);
     for (int k = 0; k < memory->count; k++) {
         declare_allocation(&memory->at[k], SIM_MEMORY_VALID);
-        memory->at[k].pooled = true; /* it may have arrays: the next note is not the first */
+        memory->at[k].pooled = true; /* it may already have arrays, so the next note_memory is not the first */
         le_sim_guard_allocation(&memory->at[k], true);
     }
 }
@@ -99,7 +99,7 @@ static bool grow_allocations(struct sim_memory *memory) {
 
 bool le_sim_memory_add(const struct sim_allocation *allocation) {
     struct sim_memory *memory = &le_sim_state()->memory;
-    le_sim_guard_lock(); /* its handler looks blocks up */
+    le_sim_guard_lock(); /* the guard's handler searches the list */
     bool room = memory->count < memory->capacity || grow_allocations(memory);
     if (room) {
         int k = position_of(memory, allocation->address);
@@ -110,7 +110,7 @@ bool le_sim_memory_add(const struct sim_allocation *allocation) {
     le_sim_guard_unlock();
     if (!room)
         return false;
-    /* what the device has is anything until it is written; the host's memory may be written without being seen */
+    /* device memory is uninitialized until it is written; writes of the host to its memory are not seen */
     declare_allocation(allocation, allocation->kind == SIM_ALLOCATION_DEVICE ? SIM_MEMORY_FRESH : SIM_MEMORY_VALID);
     le_sim_guard_allocation(allocation, true);
     return true;
@@ -128,7 +128,7 @@ void le_sim_memory_remove(uintptr_t address) {
     le_sim_guard_allocation(&allocation, false);
 }
 
-/* ---- the device's */
+/* ---- device memory */
 
 static bool reserve_addresses(struct sim_memory *memory) {
     for (size_t size_bytes = RESERVED_BYTES; !memory->base && size_bytes >= le_sim_state()->options.memory_bytes;
@@ -136,7 +136,7 @@ static bool reserve_addresses(struct sim_memory *memory) {
         void *base = mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED)
             continue;
-        madvise(base, size_bytes, MADV_DONTDUMP); /* a core file of that size helps nobody */
+        madvise(base, size_bytes, MADV_DONTDUMP); /* keep it out of core files */
         memory->base = memory->next = (uintptr_t)base;
         memory->reserved_bytes = size_bytes;
         declare_reserved(memory);
@@ -155,7 +155,8 @@ static uintptr_t find_gap(const struct sim_memory *memory, size_t span_bytes) {
     return end - at >= span_bytes ? at : 0;
 }
 
-/* Behind everything while checking and while there is room. next stays behind everything. */
+/* While checking, allocates after all earlier allocations as long as there is room. memory->next is the end of the
+ * highest allocation so far. */
 static uintptr_t choose_address(struct sim_memory *memory, size_t span_bytes) {
     bool room = memory->base + memory->reserved_bytes - memory->next >= span_bytes;
     uintptr_t address = le_sim_state()->options.check && room ? memory->next : find_gap(memory, span_bytes);
@@ -185,7 +186,7 @@ static le_cu_result allocate_device(uintptr_t *address, size_t size_bytes) {
     return LE_CU_SUCCESS;
 }
 
-/* Gives the pages back and leaves the addresses closed. */
+/* Releases the pages and keeps the addresses reserved and inaccessible. */
 static void uncommit(const struct sim_allocation *allocation) {
     mmap((void *)allocation->address, allocation->span_bytes, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -197,7 +198,7 @@ static le_cu_result free_device(uintptr_t address) {
     const struct sim_allocation *found = le_sim_memory_find(address, 1);
     if (!found || found->kind != SIM_ALLOCATION_DEVICE || found->address != address)
         return LE_CU_ERROR_INVALID_VALUE;
-    le_sim_force_all(); /* work that uses it comes first */
+    le_sim_force_all(); /* enqueued work may use it */
     found = le_sim_memory_find(address, 1);
     if (!found)
         return LE_CU_ERROR_INVALID_VALUE; /* freed by another thread meanwhile */
@@ -237,7 +238,7 @@ le_cu_result le_sim_MemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     return le_sim_leave(LE_CU_SUCCESS);
 }
 
-/* ---- the host's */
+/* ---- host memory */
 
 static le_cu_result host_allocate(void **memory, size_t size_bytes, unsigned flags) {
     struct sim_state *state = le_sim_state();
@@ -260,7 +261,7 @@ static le_cu_result host_allocate(void **memory, size_t size_bytes, unsigned fla
     return LE_CU_SUCCESS;
 }
 
-/* The block of that kind that starts there, after all work; NULL: none. */
+/* The allocation of that kind that starts at memory, after running all work; NULL: none. */
 static const struct sim_allocation *find_host_allocation(const void *memory, enum sim_allocation_kind kind) {
     const struct sim_allocation *allocation = le_sim_memory_find((uintptr_t)memory, 1);
     if (!allocation || allocation->kind != kind || allocation->address != (uintptr_t)memory)
@@ -269,8 +270,8 @@ static const struct sim_allocation *find_host_allocation(const void *memory, enu
     return le_sim_memory_find((uintptr_t)memory, 1);
 }
 
-/* While checking, the addresses of what was freed are kept from others until the context ends: else a thread's stack
- * may come to lie there. */
+/* While checking, freed addresses stay reserved until the context is destroyed. Otherwise something else, such as a
+ * thread's stack, could be mapped there. */
 static bool retire_addresses(const struct sim_allocation *allocation) {
     struct sim_memory *memory = &le_sim_state()->memory;
     struct sim_allocation *graves = le_realloc(memory->retired, (size_t)(memory->retired_count + 1) * sizeof *graves);
@@ -296,7 +297,7 @@ static le_cu_result host_free(void *memory) {
     return LE_CU_SUCCESS;
 }
 
-/* Whether something that is known has a byte of it. */
+/* Whether the range overlaps an allocation. */
 static bool overlaps(uintptr_t address, size_t size_bytes) {
     const struct sim_memory *memory = &le_sim_state()->memory;
     int k = position_of(memory, address);
@@ -387,7 +388,7 @@ le_cu_result le_sim_PointerGetAttribute(void *value, le_cu_pointer_attribute att
     return result ? result : le_sim_leave(attribute_of(value, attribute, le_sim_memory_find(address, 1)));
 }
 
-/* From the first note on, memory of the block that was not noted is out of bounds. */
+/* From the first note on, the parts of the allocation that are not noted are out of bounds. */
 static void note_array(uintptr_t address, size_t size_bytes, bool live) {
     struct sim_check *check = le_sim_state()->check;
     const struct sim_allocation *found = le_sim_memory_find(address, size_bytes);
@@ -400,14 +401,15 @@ static void note_array(uintptr_t address, size_t size_bytes, bool live) {
         le_sim_check_memory(check, allocation->address, allocation->size_bytes, SIM_MEMORY_NONE, "pool");
     allocation->pooled = true;
     if (first && !live)
-        return; /* nobody had it */
+        return; /* it was never in use */
     char what[80];
     describe_bytes(what, "array", size_bytes);
     enum sim_memory_state fresh = allocation->kind == SIM_ALLOCATION_DEVICE ? SIM_MEMORY_FRESH : SIM_MEMORY_VALID;
     le_sim_check_memory(check, address, size_bytes, live ? fresh : SIM_MEMORY_FREED, what);
 }
 
-/* What a pool does with its memory. Work that was given may still use what is released now, so it runs first. */
+/* Called by pools when an array begins (live) or ends. Enqueued work may still use an array that ends, so it runs
+ * first. */
 void le_sim_note_memory(le_cu_deviceptr address, size_t size_bytes, int live) {
     if (le_sim_enter(SIM_CALL_FREE))
         return;

@@ -1,6 +1,7 @@
-/* What is over before what: for each operation the last one of every stream that is over before it may start, and the
- * same for the host, which learns by waiting. Kept only while checking; all threads of the host count as one, as what
- * they tell each other is not seen here. Under the state's lock. */
+/* The order of operations, as vectors. For each operation, the vector holds the last operation of every stream that is
+ * complete before it may start. The host has such a vector, too, which grows when it waits. Recorded only while
+ * checking. All host threads count as one, because synchronization between them is not visible here. Guarded by the
+ * state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_guard.h"
 #include "sim/driver/sim_state.h"
@@ -58,7 +59,8 @@ static bool note_slot(struct sim_state *state, uint64_t number, int slot) {
     return true;
 }
 
-/* The NULL stream comes after what blocking streams have, and they after what it has. */
+/* Work of the NULL stream comes after earlier work of blocking streams, and work of blocking streams after earlier work
+ * of the NULL stream. */
 static bool join_implicit(struct sim_state *state, struct sim_stream *stream) {
     if (stream->slot && stream->blocking)
         return le_sim_vector_join(&stream->vector, &state->streams[0]->vector);
@@ -76,7 +78,7 @@ bool le_sim_order_enqueue(struct sim_stream *stream, struct sim_op *op) {
            le_sim_vector_raise(&stream->vector, stream->slot, op->number);
 }
 
-/* b is the operation that runs: nothing else is asked about. */
+/* Only called with b being the running operation. */
 bool le_sim_order_before(void *user, uint64_t a, uint64_t b) {
     const struct sim_state *state = user;
     if (a == b || a < state->first_checked)
@@ -90,7 +92,8 @@ void le_sim_order_host_knows(const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
     if (!state->check)
         return;
-    le_sim_vector_join(&state->host_vector, vector); /* without memory: the host knows less, which is safe */
+    le_sim_vector_join(&state->host_vector,
+                       vector); /* out of memory: the host knows less, which causes at most a false report */
     le_sim_guard_release();
 }
 

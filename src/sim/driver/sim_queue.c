@@ -1,8 +1,10 @@
-/* Queues of operations: giving one fixes its number, its order and its virtual times; which one runs next is the seed's
- * choice among the heads of all streams that may run. Running is sim_worker.c's. Under the state's lock.
+/* Queues of operations. Enqueueing an operation fixes its number, its order and its virtual times. The seed decides
+ * which one runs next, among the heads of the streams that can run. sim_worker.c runs them. Guarded by the state's
+ * lock.
  *
- * A stream is first in, first out. Beyond that an operation waits for the record that a wait names, the NULL stream's
- * for all that blocking streams were given before, and a blocking stream's for what the NULL stream was given before.
+ * A stream is first in, first out. In addition, a wait waits for its record, an operation of the NULL stream waits for
+ * everything enqueued before it in blocking streams, and an operation of a blocking stream waits for everything
+ * enqueued before it in the NULL stream.
  */
 #include "base/hash.h"
 #include "base/memory.h"
@@ -37,13 +39,13 @@ bool le_sim_op_done(int slot, uint64_t number) {
     return !stream || !stream->head || stream->head->number > number;
 }
 
-/* ---- giving */
+/* ---- enqueueing */
 
 static uint64_t max_ns(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-/* When all that must come before is over, on the virtual clock. */
+/* When everything that must come before the next operation of the stream ends, on the virtual clock. */
 static uint64_t ready_ns(const struct sim_stream *stream) {
     const struct sim_state *state = le_sim_state();
     uint64_t ready = max_ns(state->clock_ns, stream->end_ns);
@@ -55,7 +57,7 @@ static uint64_t ready_ns(const struct sim_stream *stream) {
     return stream->slot ? ready : max_ns(ready, state->destroyed[true].end_ns);
 }
 
-/* A full queue: the oldest runs, and the host waits until its place is free. */
+/* If the queue is full, runs the oldest operation, and the host waits until its slot is free. */
 static void make_room(struct sim_stream *stream) {
     struct sim_state *state = le_sim_state();
     while (stream->length >= SIM_QUEUE_DEPTH)
@@ -78,7 +80,7 @@ static void append_op(struct sim_stream *stream, struct sim_op *op) {
     if (op->kind != SIM_OP_RECORD && op->kind != SIM_OP_WAIT)
         stream->ends_ns[stream->enqueued++ % SIM_QUEUE_DEPTH] = op->end_ns;
     if (!state->queued++)
-        pthread_cond_signal(&state->work); /* it may run without being asked, after a while */
+        pthread_cond_signal(&state->work); /* the worker may run it unasked, after a while */
 }
 
 le_cu_result le_sim_enqueue(struct sim_stream *stream, struct sim_op *op) {
@@ -116,7 +118,7 @@ static bool may_run(const struct sim_stream *stream) {
     return true;
 }
 
-/* Each operation has its place in a shuffled order, which the time of asking does not change. */
+/* The seed gives each operation a position in a shuffled order, which does not depend on when this is called. */
 struct sim_op *le_sim_queue_pick(void) {
     const struct sim_state *state = le_sim_state();
     struct sim_op *best = NULL;
@@ -164,7 +166,7 @@ void le_sim_queue_drop_all(void) {
             le_sim_queue_pop(state->streams[k]->head);
 }
 
-/* ---- waiting of the host */
+/* ---- the host waits */
 
 void le_sim_host_waits(uint64_t end_ns, const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
@@ -191,7 +193,7 @@ void le_sim_wait_all(void) {
     le_sim_force_all();
 }
 
-/* Polling ends: each time in a row that nothing is over costs the host twice as much, up to the end. */
+/* Each unsuccessful query in a row advances the clock twice as far, but not past end_ns, so that polling ends. */
 le_cu_result le_sim_poll(int slot, uint64_t number, uint64_t end_ns, const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
     if (state->clock_ns < end_ns) {

@@ -1,5 +1,6 @@
-/* Streams of the table: made, destroyed, waited for. What they hold is sim_queue.c's. Slot 0 is the NULL stream, which
- * the handles NULL and CU_STREAM_LEGACY (1) name; CU_STREAM_PER_THREAD is not offered. Under the state's lock. */
+/* Streams: creation, destruction and waiting; sim_queue.c manages their operations. Slot 0 is the NULL stream, which
+ * the handles NULL and CU_STREAM_LEGACY (1) name. CU_STREAM_PER_THREAD is not supported. Guarded by the state's lock.
+ */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 
@@ -13,7 +14,7 @@ struct sim_stream *le_sim_stream_of(le_cu_stream stream) {
     return le_sim_handle_get(&state->stream_handles, handle);
 }
 
-/* A slot whose stream is gone may be used again if all that it ran is known to be over: the slot's order goes on. */
+/* A slot whose stream is freed is reused, except while checking, when order is recorded by slot. */
 static int free_slot(const struct sim_state *state) {
     for (int k = 1; !state->check && k < state->stream_count; k++)
         if (!state->streams[k])
@@ -85,7 +86,7 @@ le_cu_result le_sim_StreamCreate(le_cu_stream *stream, unsigned flags) {
     return result ? result : le_sim_leave(create_stream(stream, flags));
 }
 
-/* What it was given still runs. */
+/* Work that is already enqueued still runs. */
 static le_cu_result destroy_stream(le_cu_stream handle) {
     struct sim_state *state = le_sim_state();
     struct sim_stream *stream = le_sim_handle_get(&state->stream_handles, (uintptr_t)handle);

@@ -1,9 +1,9 @@
-/* Clusters: blocks that run together, with a barrier of their own, and reach each other's shared memory. A kernel that
- * says nothing of them has clusters of one block.
+/* Clusters: blocks that run together, share a barrier, and can access each other's shared memory. A kernel without
+ * __cluster_dims__ has clusters of one block.
  *
- * One block's shared memory is in its place at a time, that of the block that runs (sim_thread_block.c); all others of
- * its cluster have theirs put aside then, and that is where a mapped address points. So such an address is good in the
- * block that asked for it, and nobody copies anything. */
+ * Only the running block's shared memory is in place (sim_thread_block.c); the other blocks have theirs set aside. A
+ * mapped address points into the set-aside copy. It is therefore valid in the block that asked for it, and needs no
+ * copying. */
 #include "sim/grid/sim_thread_block.h"
 #include "base/memory.h"
 #include <string.h>
@@ -23,7 +23,7 @@ bool le_sim_clusters_make(struct sim_run *run) {
     return true;
 }
 
-/* Blocks are numbered along the grid; those of a cluster along it, by rank. */
+/* The number of a block in the grid, from its cluster and its rank in the cluster. */
 uint64_t le_sim_cluster_block(const struct sim_run *run, uint64_t cluster, unsigned rank) {
     const unsigned *dim = run->cluster_dim, *grid = run->grid->grid;
     uint64_t x = cluster % (grid[0] / dim[0]) * dim[0] + rank % dim[0];
@@ -63,8 +63,9 @@ static void complete_barrier(struct sim_run *run, struct sim_cluster *cluster) {
 static void arrive_at_barrier(struct sim_run *run, struct sim_cluster *cluster) {
     struct sim_thread *thread = run->thread;
     if (thread->arrived)
-        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: it arrives at the cluster's barrier again before it has waited",
-                        thread->file, thread->line);
+        le_sim_run_stop(run, SIM_GRID_TRAP,
+                        "%s:%d: the thread arrives at the cluster's barrier again without waiting first", thread->file,
+                        thread->line);
     thread->arrived = true;
     thread->arrival = cluster->phase;
     run->thread_block->progressed = true;
@@ -75,7 +76,7 @@ static void arrive_at_barrier(struct sim_run *run, struct sim_cluster *cluster) 
 static void wait_at_barrier(struct sim_run *run, const struct sim_cluster *cluster) {
     struct sim_thread *thread = run->thread;
     if (!thread->arrived)
-        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: it waits at the cluster's barrier, where it has not arrived",
+        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: the thread waits at the cluster's barrier without having arrived",
                         thread->file, thread->line);
     thread->arrived = false;
     if (cluster->phase != thread->arrival)
@@ -123,15 +124,14 @@ void *le_sim_cluster_map(const void *address, unsigned rank, const char *file, i
     size_t offset;
     le_sim_flush_deferred_read(run);
     if (rank >= run->cluster_blocks)
-        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a cluster of %u blocks has none of rank %u", file, line,
+        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a cluster of %u blocks has no block of rank %u", file, line,
                         run->cluster_blocks, rank);
     if (!le_sim_aside_offset(run, (uintptr_t)address, &offset))
-        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: %p is no address of the block's shared memory", file, line,
-                        address);
+        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: %p is not in the block's shared memory", file, line, address);
     struct sim_thread_block *thread_block = run->thread_block->cluster->thread_blocks[rank];
     if (!thread_block || !thread_block->live)
-        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: the block of rank %u, whose shared memory is asked for, has ended",
-                        file, line, rank);
+        le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: the block of rank %u has ended, so its shared memory is gone", file,
+                        line, rank);
     return thread_block == run->thread_block ? (void *)(uintptr_t)address : thread_block->shared + offset;
 }
 

@@ -1,5 +1,5 @@
-/* What a module's object says about itself: which thread-local variables it has (they are the shared memory), by its
- * symbol table. The object comes from our own compiler, or from the store, that has checked it. */
+/* Reads a module's object file: its segments, and the variables in its symbol table. Thread-local variables are the
+ * shared memory. The object comes from our own compiler, or from the store, which has verified it. */
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "sim/grid/sim_module.h"
@@ -13,7 +13,7 @@ static const void *within(const struct sim_module *module, size_t offset, size_t
     return module->parts.object + offset;
 }
 
-/* A variable's name as in the source, without what is around it; freed with le_free. NULL: out of memory. */
+/* A variable's name as in the source, without its scope; freed with le_free. NULL: out of memory. */
 static char *plain_name(const char *mangled) {
     struct le_arena arena;
     struct le_demangled_function variable;
@@ -66,7 +66,7 @@ static bool add_object(struct sim_module *module, const ElfW(Sym) * symbol, cons
     return true;
 }
 
-/* .data and .bss, where variables have padding after them; not what is read-only once loaded. */
+/* .data and .bss, where variables have padding after them; not sections that are read-only once loaded. */
 static bool is_padded(const ElfW(Shdr) * section) {
     return section->sh_flags & SHF_WRITE && !(section->sh_flags & SHF_TLS) &&
            (section->sh_type == SHT_NOBITS || section->sh_type == SHT_PROGBITS);
@@ -101,11 +101,11 @@ static leat_status add_symbols(struct sim_module *module, const ElfW(Shdr) * sec
 leat_status le_sim_elf_read(struct sim_module *module) {
     const ElfW(Ehdr) *header = within(module, 0, sizeof *header);
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_shentsize != sizeof(ElfW(Shdr)))
-        return le_fail(LEAT_DEVICE, "the module holds no object of this machine");
+        return le_fail(LEAT_DEVICE, "the module contains no object for this machine");
     const ElfW(Shdr) *sections = within(module, header->e_shoff, header->e_shnum * sizeof *sections);
     const ElfW(Phdr) *segments = within(module, header->e_phoff, header->e_phnum * sizeof *segments);
     if (!sections || !segments)
-        return le_fail(LEAT_DEVICE, "the module's object is cut short");
+        return le_fail(LEAT_DEVICE, "the module's object is truncated");
     for (int k = 0; k < header->e_phnum; k++) {
         uintptr_t low = module->base + segments[k].p_vaddr, high = low + segments[k].p_memsz;
         if (segments[k].p_type == PT_TLS)
@@ -119,7 +119,7 @@ leat_status le_sim_elf_read(struct sim_module *module) {
         if (segments[k].p_flags & PF_W)
             module->data_low = low, module->data_high = high;
     }
-    for (int k = 0; k < header->e_phnum; k++) { /* tables of virtual functions: nobody writes them */
+    for (int k = 0; k < header->e_phnum; k++) { /* tables of virtual functions are read-only */
         uintptr_t high = module->base + segments[k].p_vaddr + segments[k].p_memsz;
         if (segments[k].p_type == PT_GNU_RELRO && high > module->data_low && high <= module->data_high)
             module->data_low = high;

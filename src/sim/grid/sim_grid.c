@@ -1,6 +1,6 @@
-/* Running a grid: turns of threads in a block, of blocks in the grid. A block runs until all of its threads have ended
- * or do nothing but wait for others; only then is another one started beside it. In a round each thread that is ready
- * gets one turn, up to where it waits. */
+/* Runs a grid: schedules the threads of a block and the blocks of the grid. A block runs until all of its threads have
+ * ended or only wait for others; only then is another one started beside it. In a round, each ready thread runs once,
+ * until it waits. */
 #include "sim/grid/sim_thread_block.h"
 #include "base/memory.h"
 #include <sched.h>
@@ -156,7 +156,7 @@ static void report_deadlock(struct sim_run *run, const struct sim_thread_block *
     static const char *const waits[] = {[SIM_AT_BARRIER] = "__syncthreads",
                                         [SIM_AT_GRID] = "the grid's barrier",
                                         [SIM_AT_CLUSTER] = "the cluster's barrier",
-                                        [SIM_AT_WARP] = "the lanes that its mask names"};
+                                        [SIM_AT_WARP] = "the lanes of its mask"};
     const struct sim_thread *first = NULL, *other = NULL;
     for (unsigned k = 0; k < run->threads; k++) {
         const struct sim_thread *thread = &thread_block->threads[k];
@@ -178,16 +178,17 @@ static void report_deadlock(struct sim_run *run, const struct sim_thread_block *
     struct sim_thread_id id = le_sim_thread_id_of(run, first);
     if (run->check)
         le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, place,
-                            "the block's threads wait for each other for ever: thread %u waits for %s%s", k,
+                            "the block's threads wait for each other forever: thread %u waits for %s%s", k,
                             waits[thread_block->state[k]], second);
     run->thread = NULL;
     le_sim_run_stop(run, SIM_GRID_DEADLOCK,
-                    "kernel %s, block %llu: its threads wait for each other for ever: thread %u waits for %s at %s%s",
+                    "kernel %s, block %llu: its threads wait for each other forever: thread %u waits for %s at %s%s",
                     run->grid->kernel->name, (unsigned long long)thread_block->number, k, waits[thread_block->state[k]],
                     place, second);
 }
 
-/* After a round: what those that wait can be given. */
+/* Ends a round: completes a barrier or answers lanes if possible. true: the block has another round; otherwise sets
+ * outcome. */
 static bool finish_round(struct sim_run *run, struct sim_thread_block *thread_block, enum round_outcome *outcome) {
     if (thread_block->progressed)
         run->idle_since_ns = 0;
@@ -239,7 +240,7 @@ static struct sim_thread_block *free_thread_block(struct sim_run *run) {
             run->thread_blocks[slot] = le_sim_thread_block_new(run, slot);
         if (!run->thread_blocks[slot]) {
             run->thread = NULL;
-            le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the threads of a block");
+            le_sim_run_stop(run, SIM_GRID_MEMORY, "out of memory for the threads of a block");
             return NULL;
         }
         if (slot >= run->thread_block_count)
@@ -258,7 +259,7 @@ static struct sim_cluster *free_cluster(struct sim_run *run) {
     return cluster;
 }
 
-/* The next cluster's blocks; false: there is no memory for them. */
+/* Starts the blocks of the next cluster. false: out of memory. */
 static bool start_blocks(struct sim_run *run) {
     struct sim_cluster *cluster = free_cluster(run);
     uint64_t clusters = run->blocks / run->cluster_blocks, k = run->started / run->cluster_blocks;
@@ -277,7 +278,7 @@ static bool start_blocks(struct sim_run *run) {
     return run->status == SIM_GRID_OK;
 }
 
-/* All resident blocks wait at the grid's barrier, or have ended: they go on. */
+/* If all resident blocks wait at the grid's barrier or have ended, releases them. false: they do not. */
 static bool release_grid(struct sim_run *run) {
     unsigned waiting = 0;
     if (run->started < run->blocks)
@@ -304,8 +305,9 @@ static uint64_t thread_time_ns(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Everybody waits for somebody: perhaps for the host. false: long enough, by this thread's own time: while others have
- * the processor its threads wait for nothing. For the same reason it is not given up in each round. */
+/* Called when all threads wait, perhaps for the host. false: they have waited for too long. The time is the CPU time of
+ * this thread, so time in which other threads have the processor does not count. The processor is yielded once per
+ * YIELD_NS, not in every round. */
 static bool keep_waiting(struct sim_run *run) {
     uint64_t now = thread_time_ns(), limit_ms = run->grid->spin_limit_ms ? run->grid->spin_limit_ms : SPIN_LIMIT_MS;
     if (!run->idle_since_ns)
@@ -313,7 +315,7 @@ static bool keep_waiting(struct sim_run *run) {
     if (now - run->idle_since_ns > limit_ms * 1000000) {
         run->thread = NULL;
         le_sim_run_stop(run, SIM_GRID_TIMEOUT,
-                        "kernel %s: for %llu ms its threads have only waited for what none of them does",
+                        "kernel %s: for %llu ms its threads have only waited, and none has made progress",
                         run->grid->kernel->name, (unsigned long long)limit_ms);
         return false;
     }
@@ -368,11 +370,11 @@ static void run_blocks(struct sim_run *run) {
 /* ---- begin and end */
 
 static void report_fault(struct sim_run *run) {
-    const char *what = run->fault_guard              ? "the thread's stack ran over"
-                       : run->fault_signal == SIGFPE ? "an integer division by zero, or one that overflows"
-                       : run->fault_signal == SIGILL ? "an instruction that the machine does not have"
-                       : run->fault_signal == SIGBUS ? "a misaligned or unmapped address"
-                                                     : "an address that is no memory";
+    const char *what = run->fault_guard              ? "stack overflow"
+                       : run->fault_signal == SIGFPE ? "integer division by zero or overflow"
+                       : run->fault_signal == SIGILL ? "illegal instruction"
+                       : run->fault_signal == SIGBUS ? "misaligned or unmapped address"
+                                                     : "invalid address";
     struct sim_thread *thread = run->thread;
     run->status = SIM_GRID_OK;
     run->thread = NULL;
@@ -383,7 +385,7 @@ static void report_fault(struct sim_run *run) {
                     self ? self->thread.z : 0, what, run->fault_address);
 }
 
-/* Reports name places of grids that are over, too: by the module, not by this run. */
+/* Takes the module, not the run, because reports also name source lines of grids that have ended. */
 static bool find_source_line(void *module, uintptr_t pc, char *text, size_t size_bytes) {
     return le_sim_source_line_find(module, pc, text, size_bytes);
 }
@@ -469,7 +471,7 @@ enum sim_grid_status le_sim_grid_run(struct sim_grid *grid) {
     run->self = grid->module->table->self;
     enum sim_grid_status status = SIM_GRID_MEMORY;
     if (!le_sim_clusters_make(run)) {
-        snprintf(grid->message, sizeof grid->message, "kernel %s: its grid is none of whole clusters",
+        snprintf(grid->message, sizeof grid->message, "kernel %s: the grid does not consist of whole clusters",
                  grid->kernel->name);
         status = SIM_GRID_TRAP;
     } else if (make_run(run) && le_sim_trap_begin(run)) {
@@ -480,7 +482,7 @@ enum sim_grid_status le_sim_grid_run(struct sim_grid *grid) {
         run_blocks(run);
         if (run->fault_signal) {
             if (run->check && run->thread)
-                le_sim_flush_deferred_read(run); /* the access that faulted */
+                le_sim_flush_deferred_read(run); /* it may be the access that faulted */
             report_fault(run);
         }
         running = NULL;

@@ -1,4 +1,5 @@
-/* What modules call while their grid runs: barriers, warps, pauses, fences, printf, and, instrumented, each access. */
+/* The services that modules call while their grid runs: barriers, warp operations, pauses, fences, printf, and, if
+ * instrumented, every memory access. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "sim/grid/sim_thread_block.h"
@@ -17,7 +18,7 @@ static unsigned service_barrier(int kind, unsigned predicate, const char *file, 
     thread->self->budget = SIM_BUDGET;
     if (kind == SIM_BARRIER_GRID) {
         if (!run->grid->cooperative)
-            le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a barrier of the grid needs a cooperative launch", file, line);
+            le_sim_run_stop(run, SIM_GRID_TRAP, "%s:%d: a grid barrier needs a cooperative launch", file, line);
         thread_block->state[k] = SIM_AT_GRID;
         thread_block->at_grid++;
     } else {
@@ -44,10 +45,10 @@ static unsigned long long service_collective(int kind, unsigned mask, unsigned l
         snprintf(place, sizeof place, "%s:%d", file, line);
         if (run->check)
             le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, place,
-                                "its mask, 0x%08x, does not name the lane that calls, %u", mask, thread->self->lane);
+                                "the mask 0x%08x does not include the calling lane, %u", mask, thread->self->lane);
         else
-            le_sim_run_stop(run, SIM_GRID_TRAP, "%s: a warp's mask, 0x%08x, does not name the lane that calls, %u",
-                            place, mask, thread->self->lane);
+            le_sim_run_stop(run, SIM_GRID_TRAP, "%s: the warp mask 0x%08x does not include the calling lane, %u", place,
+                            mask, thread->self->lane);
         mask |= 1u << thread->self->lane;
     }
     le_sim_flush_deferred_read(run);
@@ -122,7 +123,7 @@ void le_sim_flush_deferred_read(struct sim_run *run) {
                            size_bytes, 0, run->deferred.pc);
 }
 
-/* Accesses that need no alignment go to the check in pieces that have one. */
+/* Passes an unaligned access to the check as aligned pieces. */
 static void check_in_pieces(struct sim_run *run, struct sim_thread_id id, uint64_t home, uintptr_t address,
                             size_t size_bytes, unsigned flags, uintptr_t pc) {
     while (size_bytes) {
@@ -136,13 +137,14 @@ static void check_in_pieces(struct sim_run *run, struct sim_thread_id id, uint64
     }
 }
 
-/* A compare-and-swap loop starts with a plain read of what it will swap, as CUDA's own guide writes it; what is read is
- * only a guess that the swap verifies. So a plain read is held back until the thread's next access. */
+/* A compare-and-swap loop starts with a plain read of the value to swap, as in CUDA's programming guide. The value is
+ * only a guess, which the swap verifies. A plain read is therefore deferred until the thread's next access, and dropped
+ * if that is a compare-and-swap of the same address. */
 static void service_access(const void *address, unsigned long size_bytes, unsigned flags, const void *pc) {
     struct sim_run *run = le_sim_current_run();
     uintptr_t at = (uintptr_t)address;
     const struct sim_module *module = run->module;
-    enum { RANGE = 16, SWAP = 32 }; /* as the prelude has them */
+    enum { RANGE = 16, SWAP = 32 }; /* flags of the prelude */
     if (!run->check || (at >= module->low && at < module->high && !(at >= module->data_low && at < module->data_high)))
         return;
     for (size_t k = 0; k < module->init_guard_count; k++)

@@ -1,4 +1,4 @@
-/* Blocks of a running grid: their threads' stacks, the order of their turns, their shared memory. */
+/* Thread blocks of a running grid: the stacks of their threads, the order of turns, and shared memory. */
 #include "base/memory.h"
 #include "sim/grid/sim_thread_block.h"
 #include <string.h>
@@ -21,7 +21,7 @@ static void shuffle(struct sim_run *run, uint16_t *order, unsigned count) {
     }
 }
 
-/* Warps in any order; in each the lanes forward or backward from any one of them. */
+/* Shuffles the warps. The lanes of each warp run forward or backward, starting with any lane. */
 static void order_by_warps(struct sim_run *run, uint16_t *order) {
     uint16_t warps[SIM_BLOCK_WARPS];
     unsigned at = 0;
@@ -40,7 +40,7 @@ static void order_by_warps(struct sim_run *run, uint16_t *order) {
     }
 }
 
-/* The last quarter mixes the lanes of all warps. */
+/* The last quarter of the orders mixes the lanes of all warps. */
 void le_sim_orders_make(struct sim_run *run) {
     for (unsigned k = 0; k < SIM_ORDERS; k++) {
         uint16_t *order = run->orders + (size_t)k * run->threads;
@@ -58,7 +58,7 @@ static struct sim_stacks *new_stacks(const struct sim_run *run, bool guarded) {
     return le_sim_stacks_new(run->threads, run->grid->stack_bytes ? run->grid->stack_bytes : STACK_BYTES, guarded);
 }
 
-/* Guards take two of the process's mappings a thread: there is one set of them, whatever the number of modules. */
+/* Guard pages take two mappings of the process per thread, so all modules share one set of guarded stacks. */
 static struct sim_stacks *cached_stacks(const struct sim_run *run) {
     struct sim_stack_cache *kept = run->grid->stack_cache;
     if (kept->stacks && kept->stack_bytes == run->grid->stack_bytes &&
@@ -98,10 +98,10 @@ void le_sim_thread_block_free(struct sim_run *run, struct sim_thread_block *thre
     le_free(thread_block);
 }
 
-/* A block's shared memory: the module's variables and as much dynamic memory as it asked for. Put aside, each byte has
- * the alignment that it has in place. */
+/* A block's shared memory: the module's variables before and after the dynamic memory, and as much dynamic memory as
+ * the launch provides. In the set-aside copy, each byte has the same alignment as in place. */
 struct shared_parts {
-    size_t before, dynamic, after, aside; /* bytes; aside: from the first part's start to the second one's */
+    size_t before, dynamic, after, aside; /* in bytes; aside: offset of the part after the dynamic memory in the copy */
 };
 
 static struct shared_parts shared_parts_of(const struct sim_run *run) {
@@ -159,8 +159,8 @@ void le_sim_thread_block_switch_in(struct sim_run *run, struct sim_thread_block 
     if (run->thread_block == thread_block)
         return;
     if (run->thread_block && run->thread_block->live && !move_aside(run, run->thread_block)) {
-        run->thread = NULL; /* nobody runs: there is no fiber to leave */
-        le_sim_run_stop(run, SIM_GRID_MEMORY, "no memory for the shared memory of blocks that wait");
+        run->thread = NULL; /* there is no fiber to leave */
+        le_sim_run_stop(run, SIM_GRID_MEMORY, "out of memory for the shared memory of waiting blocks");
         return;
     }
     if (thread_block->aside && thread_block->live)
@@ -170,7 +170,7 @@ void le_sim_thread_block_switch_in(struct sim_run *run, struct sim_thread_block 
         le_sim_check_block_switch(run->check, thread_block->number);
 }
 
-/* What nobody has written is anything: all bits set is NaN, and -1. */
+/* Uninitialized shared memory has all bits set: NaN as float, -1 as integer. */
 static void poison_shared(const struct sim_run *run) {
     const struct sim_shared_area *area = &run->area;
     uintptr_t after = area->dynamic + SIM_DYNAMIC_BYTES;

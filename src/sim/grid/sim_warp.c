@@ -1,13 +1,14 @@
-/* What the lanes of a warp do together: __syncwarp, shuffles, votes, matches, reductions. A lane waits until all that
- * its mask names wait for the same with the same mask; lanes that the block does not have, or that have ended, do not
- * count. __activemask is answered when nobody else can go on: by the lanes that then stand at the same place. */
+/* Operations of a warp's lanes: __syncwarp, shuffles, votes, matches, reductions. A lane waits until all lanes of its
+ * mask wait in the same operation with the same mask. Lanes that the block does not have, or that have ended, do not
+ * count. __activemask is answered when no other thread can go on; its result is the lanes that are then at the same
+ * call. */
 #include "sim/grid/sim_thread_block.h"
 #include <stdio.h>
 
 struct lanes {
     struct sim_thread *at; /* lane 0 */
     const unsigned char *state;
-    unsigned base, count, ended; /* base: of the block's threads; ended: a mask */
+    unsigned base, count, ended; /* base: the thread number of lane 0; ended: a mask */
 };
 
 static struct lanes lanes_of(const struct sim_run *run, unsigned warp) {
@@ -24,7 +25,7 @@ static unsigned all_lanes(unsigned count) {
     return count == SIM_WARP ? ~0u : (1u << count) - 1;
 }
 
-/* The lane that a shuffle reads; itself where there is none. Widths and bounds as the PTX manual has them. */
+/* The lane that a shuffle reads, or the lane itself if there is none. Widths and bounds follow the PTX manual. */
 static unsigned source_lane(const struct sim_thread *thread, unsigned lane) {
     unsigned width = thread->argument >> 8, operand = thread->argument & 255, low = lane & ~(width - 1);
     unsigned source = lane;
@@ -110,8 +111,8 @@ static uint64_t result_of(struct sim_run *run, const struct lanes *lanes, unsign
         unsigned source = source_lane(thread, lane);
         if (group >> source & 1)
             return lanes->at[source].value;
-        report_lane(run, thread, "a warp shuffle reads lane %u, which takes no part in it", source);
-        return ~(uint64_t)0; /* anything */
+        report_lane(run, thread, "a warp shuffle reads lane %u, which does not take part in it", source);
+        return ~(uint64_t)0; /* undefined */
     }
     case SIM_BALLOT:
     case SIM_ALL:
@@ -131,7 +132,7 @@ static void complete_group(struct sim_run *run, const struct lanes *lanes, unsig
     const struct sim_thread *thread = &lanes->at[first];
     unsigned gone = thread->mask & lanes->ended;
     if (gone)
-        report_lane(run, thread, "its mask names lane %u of the warp, which has ended and never comes",
+        report_lane(run, thread, "the mask includes lane %u of the warp, which has ended",
                     (unsigned)__builtin_ctz(gone));
     for (unsigned left = group; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
