@@ -39,8 +39,7 @@ struct le_sim_tally {
     int allocations, modules, streams, events, graphs; /* still held by the last context when it was released */
 };
 
-/* Applies to everything done from now on. options NULL: the options at the start of the process, from the environment.
- */
+/* Applies to everything done from now on. options NULL: those of the environment, as at the start of the process. */
 leat_status le_sim_configure(const struct le_sim_options *options);
 uint64_t le_sim_context_ms(void); /* the current setting */
 void le_sim_tally_get(struct le_sim_tally *tally);

@@ -218,7 +218,8 @@ static void map_words(struct sim_check *check, size_t index) {
     }
 }
 
-/* false: out of memory. */ static bool copy_variables(struct sim_check *check) {
+/* false: out of memory. */
+static bool copy_variables(struct sim_check *check) {
     struct sim_grid_info *grid = &check->grid;
     size_t count = (size_t)grid->variable_count, words;
     grid->shared_low &= ~(uintptr_t)3;

@@ -46,8 +46,7 @@ void le_sim_check_memory(struct sim_check *check, uintptr_t address, size_t size
 /* Called when code that is not checked may have written memory: SIM_MEMORY_FRESH becomes SIM_MEMORY_VALID. */
 void le_sim_check_assume_written(struct sim_check *check);
 
-/* ---- operations other than kernels: op reads or writes [address, address + size_bytes). what: "copy to the host", ...
- */
+/* ---- operations other than kernels: op reads or writes [address, address + size_bytes). what: "fill", ... */
 void le_sim_check_range(struct sim_check *check, uint64_t op, const char *what, uintptr_t address, size_t size_bytes,
                         bool write);
 
@@ -110,10 +109,10 @@ enum sim_fence { SIM_FENCE_BLOCK, SIM_FENCE_DEVICE, SIM_FENCE_SYSTEM };
 void le_sim_check_fence(struct sim_check *check, struct sim_thread_id thread, enum sim_fence scope);
 
 /* ---- reports: one for each kind and source location; repetitions are counted */
-/* Makes a report of what the executor or the driver found. place: "file:line" or NULL. format: the second line of the
- * report. */
+/* Makes a report of what the executor or the driver found. location: "file:line" or NULL. format: the second line of
+ * the report. */
 void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_id *thread,
-                         const char *place, const char *format, ...) __attribute__((format(printf, 5, 6)));
+                         const char *location, const char *format, ...) __attribute__((format(printf, 5, 6)));
 size_t le_sim_check_report_count(const struct sim_check *check);
 /* All reports as text, one paragraph each; NULL if there are none. Valid until the next call for this check. */
 const char *le_sim_check_reports(struct sim_check *check);

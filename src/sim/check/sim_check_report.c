@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACE_BYTES = 512, NEAR_BYTES = 1 << 20 };
+enum { LOCATION_BYTES = 512, NEAR_BYTES = 1 << 20 };
 
 static struct sim_phase *phase_of(const struct sim_check *check, const struct sim_stamp *stamp) {
     return &check->phases[stamp->who >> SIM_THREAD_BITS];
@@ -17,11 +17,11 @@ static uintptr_t code_of(const struct sim_check *check, const struct sim_stamp *
     return phase->code && stamp->where & SIM_CODE ? phase->code + (stamp->where & SIM_CODE) : 0;
 }
 
-static void source_line_of(const struct sim_check *check, const struct sim_stamp *stamp, char text[PLACE_BYTES]) {
+static void source_line_of(const struct sim_check *check, const struct sim_stamp *stamp, char text[LOCATION_BYTES]) {
     const struct sim_phase *phase = phase_of(check, stamp);
     uintptr_t code = code_of(check, stamp);
-    if (!code || !phase->source_line || !phase->source_line(phase->user, code, text, PLACE_BYTES))
-        snprintf(text, PLACE_BYTES, "an unknown line");
+    if (!code || !phase->source_line || !phase->source_line(phase->user, code, text, LOCATION_BYTES))
+        snprintf(text, LOCATION_BYTES, "an unknown line");
 }
 
 static const char *article(const char *what) {
@@ -52,20 +52,20 @@ static void add_bytes(struct le_text *text, uint64_t count) {
     le_text_add(text, count == 1 ? " byte" : " bytes");
 }
 
-/* Writes the first line, and the beginning of the second. places: reports with the same places are one report. */
+/* Writes the first line, and the beginning of the second. locations: reports with the same locations are one report. */
 static void begin_report(const struct sim_access *access, enum sim_report_kind kind, struct le_text *text,
-                         struct le_text *places) {
+                         struct le_text *locations) {
     const struct sim_phase *phase = phase_of(access->check, &access->me);
-    char place[PLACE_BYTES] = "";
+    char location[LOCATION_BYTES] = "";
     if (access->block) {
-        source_line_of(access->check, &access->me, place);
+        source_line_of(access->check, &access->me, location);
         le_text_add(text, "%s in kernel %s: ", le_sim_report_name(kind), phase->name);
         add_block_and_thread(text, phase, &access->me);
-        le_text_add(text, " at %s\n", place);
+        le_text_add(text, " at %s\n", location);
     } else {
         le_text_add(text, "%s: %s\n", le_sim_report_name(kind), phase->name);
     }
-    le_text_add(places, "%s|%s", phase->name, place);
+    le_text_add(locations, "%s|%s", phase->name, location);
     le_text_add(text, "    %s ", access->flags & SIM_ATOMIC ? "updates" : access->writes ? "writes" : "reads");
     add_bytes(text, access->size_bytes);
 }
@@ -82,12 +82,12 @@ static uint64_t alias_of(const struct sim_access *access, enum sim_report_kind k
 }
 
 static void end_report(struct sim_access *access, enum sim_report_kind kind, uint64_t alias, struct le_text *text,
-                       struct le_text *places) {
+                       struct le_text *locations) {
     struct sim_reports *reports = &access->check->reports;
-    if (places->failed)
+    if (locations->failed)
         text->failed = true;
-    le_sim_reports_add(reports, alias, places->failed ? alias : le_sim_report_key(kind, 0, places->at), text);
-    le_text_finish(places);
+    le_sim_reports_add(reports, alias, locations->failed ? alias : le_sim_report_key(kind, 0, locations->at), text);
+    le_text_finish(locations);
 }
 
 /* ---- describing an address */
@@ -156,20 +156,20 @@ static void add_beside(struct le_text *text, const struct sim_access *access, ui
 
 /* ---- races */
 static void add_other(struct le_text *text, const struct sim_access *access, const struct sim_stamp *other,
-                      const char *did, const char *place) {
+                      const char *did, const char *location) {
     const struct sim_phase *mine = phase_of(access->check, &access->me), *phase = phase_of(access->check, other);
     le_text_add(text, "\n    which ");
     if (mine->op == phase->op && other->block == access->me.block) {
         add_thread(text, phase, other);
         bool warp = (other->who ^ access->me.who) / SIM_WARP == 0;
-        le_text_add(text, " %s at %s, with no barrier%s between\n", did, place, warp ? " or __syncwarp" : "");
+        le_text_add(text, " %s at %s, with no barrier%s between\n", did, location, warp ? " or __syncwarp" : "");
     } else if (mine->op == phase->op) {
         add_block_and_thread(text, phase, other);
-        le_text_add(text, " %s at %s, with nothing that orders the two blocks\n", did, place);
+        le_text_add(text, " %s at %s, with nothing that orders the two blocks\n", did, location);
     } else if (phase->kernel) {
         le_text_add(text, "kernel %s, ", phase->name);
         add_block_and_thread(text, phase, other);
-        le_text_add(text, ", %s at %s, with nothing that orders the two operations\n", did, place);
+        le_text_add(text, ", %s at %s, with nothing that orders the two operations\n", did, location);
     } else {
         le_text_add(text, "%s%s %s, with nothing that orders the two operations\n", article(phase->name), phase->name,
                     did);
@@ -188,15 +188,15 @@ void le_sim_report_conflict(struct sim_access *access, const struct sim_stamp *o
     access->reported = true;
     if (le_sim_reports_known(&access->check->reports, alias))
         return;
-    struct le_text text = {0}, places = {0};
-    char place[PLACE_BYTES];
-    source_line_of(check, other, place);
-    begin_report(access, kind, &text, &places);
+    struct le_text text = {0}, locations = {0};
+    char location[LOCATION_BYTES];
+    source_line_of(check, other, location);
+    begin_report(access, kind, &text, &locations);
     add_target(&text, access);
     const char *did = !other_wrote ? "read" : other->where & SIM_UPDATE ? "updated atomically" : "wrote";
-    add_other(&text, access, other, did, place);
-    le_text_add(&places, "|%s|%s", phase->name, phase->kernel ? place : "");
-    end_report(access, kind, alias, &text, &places);
+    add_other(&text, access, other, did, location);
+    le_text_add(&locations, "|%s|%s", phase->name, phase->kernel ? location : "");
+    end_report(access, kind, alias, &text, &locations);
 }
 
 /* ---- the rest */
@@ -209,22 +209,22 @@ void le_sim_report_uninitialised(struct sim_access *access) {
     uint64_t alias;
     if (is_known(access, SIM_REPORT_UNINITIALISED, &alias))
         return;
-    struct le_text text = {0}, places = {0};
-    begin_report(access, SIM_REPORT_UNINITIALISED, &text, &places);
+    struct le_text text = {0}, locations = {0};
+    begin_report(access, SIM_REPORT_UNINITIALISED, &text, &locations);
     add_target(&text, access);
     le_text_add(&text, ", which nothing has written\n");
-    end_report(access, SIM_REPORT_UNINITIALISED, alias, &text, &places);
+    end_report(access, SIM_REPORT_UNINITIALISED, alias, &text, &locations);
 }
 
 void le_sim_report_misaligned(struct sim_access *access) {
     uint64_t alias;
     if (is_known(access, SIM_REPORT_MISALIGNED, &alias))
         return;
-    struct le_text text = {0}, places = {0};
-    begin_report(access, SIM_REPORT_MISALIGNED, &text, &places);
+    struct le_text text = {0}, locations = {0};
+    begin_report(access, SIM_REPORT_MISALIGNED, &text, &locations);
     add_target(&text, access);
     le_text_add(&text, ", an address that is not a multiple of %zu\n", access->size_bytes);
-    end_report(access, SIM_REPORT_MISALIGNED, alias, &text, &places);
+    end_report(access, SIM_REPORT_MISALIGNED, alias, &text, &locations);
 }
 
 /* The array that was probably meant: the nearest one, if the access is within the device's addresses or near an array.
@@ -243,8 +243,8 @@ void le_sim_report_outside(struct sim_access *access, const struct sim_region *r
     uint64_t alias;
     if (is_known(access, kind, &alias))
         return;
-    struct le_text text = {0}, places = {0};
-    begin_report(access, kind, &text, &places);
+    struct le_text text = {0}, locations = {0};
+    begin_report(access, kind, &text, &locations);
     const struct sim_region *near =
         region && sim_region_usable(region) ? region : nearest_array(access, region != NULL);
     if (freed) {
@@ -258,7 +258,7 @@ void le_sim_report_outside(struct sim_access *access, const struct sim_region *r
         le_text_add(&text, " at address %#zx%s\n", (size_t)access->address,
                     null ? ": a null pointer" : ", which is not in device memory");
     }
-    end_report(access, kind, alias, &text, &places);
+    end_report(access, kind, alias, &text, &locations);
 }
 
 static size_t gap_to(const struct sim_access *access, const struct sim_shared_variable *variable) {
@@ -292,8 +292,8 @@ void le_sim_report_shared_outside(struct sim_access *access) {
     for (size_t k = 0; k < check->variable_count; k++)
         if (!near || gap_to(access, &check->variables[k]) < gap_to(access, near))
             near = &check->variables[k];
-    struct le_text text = {0}, places = {0};
-    begin_report(access, kind, &text, &places);
+    struct le_text text = {0}, locations = {0};
+    begin_report(access, kind, &text, &locations);
     if (dynamic) {
         add_part(&text, access->address - grid->dynamic, "", "dynamic shared memory", ", but the launch provides ");
         add_bytes(&text, grid->dynamic_bytes);
@@ -306,25 +306,25 @@ void le_sim_report_shared_outside(struct sim_access *access) {
     } else {
         le_text_add(&text, " of shared memory outside all variables\n");
     }
-    end_report(access, kind, alias, &text, &places);
+    end_report(access, kind, alias, &text, &locations);
 }
 
 void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, const struct sim_thread_id *thread,
-                         const char *place, const char *format, ...) {
-    struct le_text text = {0}, places = {0};
+                         const char *location, const char *format, ...) {
+    struct le_text text = {0}, locations = {0};
     le_text_add(&text, "%s", le_sim_report_name(kind));
     if (check->in_grid) {
         const struct sim_phase *phase = &check->phases[check->phase];
         le_text_add(&text, " in kernel %s", phase->name);
-        le_text_add(&places, "%s", phase->name);
+        le_text_add(&locations, "%s", phase->name);
         if (thread) {
             struct sim_stamp stamp = {.who = thread->thread, .block = (uint32_t)thread->block};
             le_text_add(&text, ": ");
             add_block_and_thread(&text, phase, &stamp);
         }
     }
-    if (place)
-        le_text_add(&text, " at %s", place);
+    if (location)
+        le_text_add(&text, " at %s", location);
     le_text_add(&text, "\n    ");
     va_list arguments;
     va_start(arguments, format);
@@ -332,8 +332,8 @@ void le_sim_check_report(struct sim_check *check, enum sim_report_kind kind, con
     le_text_add_list(&text, format, arguments);
     va_end(arguments);
     le_text_add(&text, "\n");
-    le_text_add(&places, "|%s", place ? place : text.at ? text.at + start : "");
+    le_text_add(&locations, "|%s", location ? location : text.at ? text.at + start : "");
     struct sim_access access = {.check = check};
-    uint64_t alias = places.failed ? 0 : le_sim_report_key(kind, 1, places.at);
-    end_report(&access, kind, alias, &text, &places);
+    uint64_t alias = locations.failed ? 0 : le_sim_report_key(kind, 1, locations.at);
+    end_report(&access, kind, alias, &text, &locations);
 }

@@ -39,7 +39,7 @@ struct sim_check {
     struct sim_regions regions;
     struct sim_pages pages;
     struct sim_page_slot {
-        uintptr_t number; /* + 1 */
+        uintptr_t number; /* of the page, + 1; 0: empty */
         struct sim_page *page;
         const struct sim_region *region;
     } cache[SIM_PAGE_CACHE];

@@ -1,5 +1,5 @@
-/* The checks, called as an executor and a driver would call them: what is reported, verbatim where it matters, and what
- * is not. The kernels of tests/sim test the same, starting from source text. */
+/* The checks, called as by an executor and a driver: what is reported, verbatim where it matters, and what is not. The
+ * kernels of tests/sim test the same from source text on. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -102,7 +102,6 @@ static void *array(size_t word) {
 static void *shared_word(size_t word) {
     return shared_memory + 4 * word;
 }
-
 static void expect_no_reports(void) {
     le_sim_check_resolve_pending(check);
     if (le_sim_check_report_count(check))

@@ -187,8 +187,8 @@ void le_sim_resident_finish(struct sim_resident *resident) {
     le_sim_cells_free(resident->cells, resident->cell_count);
 }
 
-/* Allocates what a block can learn. false: out of memory. */ static bool ensure_learnt(struct sim_known *known,
-                                                                                        struct sim_resident *resident) {
+/* Allocates what a block can learn. false: out of memory. */
+static bool ensure_learnt(struct sim_known *known, struct sim_resident *resident) {
     if (!resident->each)
         resident->each = le_alloc_zero(SIM_THREADS_MAX, sizeof *resident->each);
     if (!resident->each)

@@ -79,23 +79,23 @@ static void meet(int first, int count, uint64_t mask) {
         }
 }
 
-static void strong(int thread, unsigned place, enum sim_strong kind) {
+static void strong(int thread, unsigned address, enum sim_strong kind) {
     int block = thread / BLOCK_THREADS;
     if (kind != SIM_STRONG_STORE) {
-        join(&model.knows[thread], &model.at[place].everywhere);
-        if (model.at[place].block == block)
-            join(&model.knows[thread], &model.at[place].within);
+        join(&model.knows[thread], &model.at[address].everywhere);
+        if (model.at[address].block == block)
+            join(&model.knows[thread], &model.at[address].within);
     }
     if (kind == SIM_STRONG_STORE)
-        memset(&model.at[place], 0, sizeof model.at[place]);
+        memset(&model.at[address], 0, sizeof model.at[address]);
     if (kind != SIM_STRONG_READ && model.fenced[thread]) {
-        if (model.at[place].block != block)
-            memset(&model.at[place].within, 0, sizeof model.at[place].within);
-        model.at[place].block = block;
-        join(&model.at[place].within, &model.may[thread][0]);
-        join(&model.at[place].everywhere, &model.may[thread][1]);
+        if (model.at[address].block != block)
+            memset(&model.at[address].within, 0, sizeof model.at[address].within);
+        model.at[address].block = block;
+        join(&model.at[address].within, &model.may[thread][0]);
+        join(&model.at[address].everywhere, &model.may[thread][1]);
     }
-    le_sim_known_strong_access(&known, &residents[block], (unsigned)(thread % BLOCK_THREADS), 4096 + 4 * place, 0,
+    le_sim_known_strong_access(&known, &residents[block], (unsigned)(thread % BLOCK_THREADS), 4096 + 4 * address, 0,
                                kind);
 }
 

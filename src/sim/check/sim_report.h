@@ -14,8 +14,7 @@ struct sim_reports {
         uint64_t count;
     } at[SIM_REPORTS_MAX];
     size_t count;
-    struct sim_report_alias { /* maps a hash of code addresses to a report, so that it is found without making its text
-                               */
+    struct sim_report_alias { /* finds a report by a hash of code addresses, without making its text */
         uint64_t key;
         uint32_t report; /* + 1 */
     } * aliases;

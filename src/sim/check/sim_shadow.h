@@ -18,8 +18,7 @@ enum {
 
 /* Who accessed, and when. who is phase << 10 | thread, where a phase is a part of an operation (sim_check_state.h); 0:
  * no access. time is the block's clock (sim_happens_before.h). where is the code address relative to the phase's code,
- * with the two flags below.
- */
+ * with the two flags below. */
 struct sim_stamp {
     uint32_t who, block, time, where;
 };

@@ -8,8 +8,7 @@
 
 #define OBJECT_FOLDER "/leat/" /* the name that objects give to the folder in which they were compiled */
 
-/* Takes the first line that is not in our own headers. addr2line lists inlined functions from the innermost outwards.
- */
+/* Takes the first line that is not in our own headers. addr2line lists inlined functions from the inside out. */
 static bool take_user_line(const char *lines, char *text, size_t size_bytes) {
     while (lines && *lines) {
         size_t length = strcspn(lines, "\n"), shown = length;

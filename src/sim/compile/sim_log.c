@@ -46,8 +46,8 @@ static bool in_file(const struct message *m, const char *prefix) {
     return m->file_length >= strlen(prefix) && memcmp(m->file, prefix, strlen(prefix)) == 0;
 }
 
-/* The compiler names files of this compilation with their folder, which is removed. */ static void
-add_message(struct sim_compilation *c, const struct message *m, const char *kind) {
+/* The compiler names files of this compilation with their folder, which is removed. */
+static void add_message(struct sim_compilation *c, const struct message *m, const char *kind) {
     size_t skip = 0, folder = strlen(c->folder);
     if (in_file(m, c->folder) && m->file_length > folder)
         skip = folder + 1;

@@ -1,6 +1,5 @@
-/* Copies and fills. They are checked and enqueued here, and run later on sim's thread. Pageable memory is read during
- * the call, and written before it returns; pinned memory is accessed when the copy runs. Guarded by the state's lock.
- */
+/* Copies and fills: checked and enqueued here, run later on sim's thread. Pageable memory is read during the call, and
+ * written before it returns; pinned memory is accessed when the copy runs. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 #include <string.h>

@@ -208,8 +208,7 @@ static void copies_check_their_ranges(void **state) {
     ok(cu->CtxSynchronize());
 }
 
-/* Pageable memory is read during the call, pinned memory when the copy runs. A copy to pageable memory is waited for.
- */
+/* Pageable memory is read during the call, pinned memory when the copy runs. Copies to pageable memory wait. */
 static void copies_run_late(void **state) {
     (void)state;
     unsigned char pageable[16], *pinned = pinned_new(16), back[16];

@@ -10,7 +10,7 @@
 
 enum {
     LAUNCH_NS = 2750,       /* measured: enqueueing a launch */
-    GRAPH_LAUNCH_NS = 1300, /* measured: of a graph of one kernel, 0.47 of a launch */
+    GRAPH_LAUNCH_NS = 1300, /* measured: a graph of one kernel; 0.47 of a launch */
     SYNCHRONIZE_NS = 2950,  /* measured: launch, a kernel of 2,000 ns and a wait take 7.7 us */
     COPY_CALL_NS = 2750,    /* estimate: the same as a launch */
     EVENT_NS = 1000,        /* estimate */
@@ -23,7 +23,7 @@ enum {
     THREADS_NS = 1000,      /* estimate: a multiprocessor full of threads */
     COPY_LATENCY_NS = 1500  /* estimate: the shortest copies */
 };
-/* bytes in 1,000 ns */
+/* bytes per 1,000 ns */
 enum {
     PINNED_RATE = 55000,        /* measured, both ways */
     PAGEABLE_UP_RATE = 9000,    /* measured: 8 to 10 GB/s */

@@ -1,7 +1,5 @@
 /* Events. A record gives the event the end time and the order of the work enqueued in its stream before it. An enqueued
- * wait keeps the record that it saw, whatever happens to the event later. Times are virtual. Guarded by the state's
- * lock.
- */
+ * wait keeps the record that it saw, even if the event changes. Times are virtual. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 

@@ -1,6 +1,7 @@
-/* Graphs of one kernel, as Leat makes them (device/cuda/cuda_launch.c). A graph and an executable graph each have their
+/* Graphs of one kernel each, as device/cuda/cuda_launch.c makes them. A graph and an executable graph each have their
  * own copy of the launch, so changing one does not affect the other. Launches of one executable graph in several
- * streams are not ordered here. A real driver orders them, but no program may rely on it. Guarded by the state's lock.
+ * streams are not ordered here. A real driver orders them, but programs may not rely on it. Guarded by the state's
+ * lock.
  */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"

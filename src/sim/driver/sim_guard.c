@@ -64,9 +64,10 @@ void le_sim_guard_unlock(void) {
 
 /* ---- pages */
 
+/* Whether to protect all pages that a range touches, which sim owns. In registered memory, only the whole pages inside
+ * it. */
 static bool whole_pages(enum sim_allocation_kind kind) {
-    return kind == SIM_ALLOCATION_PINNED; /* sim owns the whole pages; in registered memory only whole pages inside it
-                                             are protected */
+    return kind == SIM_ALLOCATION_PINNED;
 }
 
 static void protect_pages(uintptr_t address, size_t size_bytes, bool outward, int protection) {
@@ -77,8 +78,7 @@ static void protect_pages(uintptr_t address, size_t size_bytes, bool outward, in
         mprotect((void *)start, end - start, protection);
 }
 
-/* Protects what claims require within [low, high): first claims that forbid writes, then those that forbid all access.
- */
+/* Protects what claims require in [low, high): first those that forbid writes, then those that forbid all access. */
 static void close_claimed(uintptr_t low, uintptr_t high) {
     for (int writes = 0; writes < 2; writes++)
         for (int k = 0; k < guard.claim_count; k++) {
@@ -299,13 +299,13 @@ static bool add_claim(const struct sim_stream *stream, const struct sim_op *op, 
     install_handler();
     strncpy(range.what, le_sim_op_name(op), sizeof range.what - 1);
     le_sim_guard_lock();
-    struct host_claim *place = claim_slot(&range);
-    if (place) {
-        *place = range;
+    struct host_claim *slot = claim_slot(&range);
+    if (slot) {
+        *slot = range;
         update_protection(range.address, range.size_bytes, range.kind);
     }
     le_sim_guard_unlock();
-    return place;
+    return slot;
 }
 
 static size_t copy_extent_bytes(const struct sim_copy *copy, size_t row_stride, size_t slice_stride) {

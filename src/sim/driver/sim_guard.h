@@ -21,8 +21,7 @@ void le_sim_guard_release(void);
 /* Called before and after an operation runs: unprotects what it uses, then protects it again. */
 void le_sim_guard_open(const struct sim_op *op);
 void le_sim_guard_close(const struct sim_op *op);
-/* Called before work runs without a call waiting for it: drops unconfirmed accesses, because the host may be polling.
- */
+/* Called before work runs that no call waits for: drops unconfirmed accesses, because the host may be polling. */
 void le_sim_guard_drop_unconfirmed(void);
 /* Reports the accesses that the handler recorded, and protects the pages that it opened. */
 void le_sim_guard_report(void);

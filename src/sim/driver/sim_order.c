@@ -92,8 +92,7 @@ void le_sim_order_host_knows(const struct sim_vector *vector) {
     struct sim_state *state = le_sim_state();
     if (!state->check)
         return;
-    le_sim_vector_join(&state->host_vector,
-                       vector); /* out of memory: the host knows less, which causes at most a false report */
+    le_sim_vector_join(&state->host_vector, vector); /* out of memory: the host knows less */
     le_sim_guard_release();
 }
 

@@ -4,8 +4,7 @@
  *
  * A stream is first in, first out. In addition, a wait waits for its record, an operation of the NULL stream waits for
  * everything enqueued before it in blocking streams, and an operation of a blocking stream waits for everything
- * enqueued before it in the NULL stream.
- */
+ * enqueued before it in the NULL stream. */
 #include "base/hash.h"
 #include "base/memory.h"
 #include "sim/driver/sim_guard.h"

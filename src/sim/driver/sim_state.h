@@ -77,7 +77,7 @@ struct sim_allocation {
 struct sim_memory {
     struct sim_allocation *at; /* sorted by address, without overlaps */
     int count, capacity;
-    uintptr_t base, next; /* the range reserved for device memory; next: its end so far */
+    uintptr_t base, next; /* base: start of the device's reserved addresses; next: end of the highest allocation */
     size_t reserved_bytes, used_bytes;
     struct sim_allocation *retired; /* freed pinned memory whose addresses stay reserved */
     int retired_count;
@@ -141,7 +141,7 @@ struct sim_stream {
     uint64_t last_number; /* of the operation enqueued last */
     uint64_t end_ns;      /* when everything enqueued so far ends */
     struct sim_vector vector;
-    uint64_t ends_ns[SIM_QUEUE_DEPTH]; /* a ring of the operations enqueued last */
+    uint64_t ends_ns[SIM_QUEUE_DEPTH]; /* a ring of the end times of the operations enqueued last */
     uint64_t enqueued;                 /* operations put in the ring so far */
 };
 struct sim_event {
@@ -250,8 +250,8 @@ le_cu_context le_sim_primary(void);
 /* ---- entry and exit of every call. Entering takes the lock and advances the virtual clock, or returns an error */
 le_cu_result le_sim_enter(enum sim_call call);       /* a context must be current */
 le_cu_result le_sim_enter_early(enum sim_call call); /* only Init must have been called */
-le_cu_result
-le_sim_leave(le_cu_result result); /* releases the lock; returns result, or a fatal error that occurred meanwhile */
+/* Releases the lock. Returns result, or a fatal error that occurred meanwhile. */
+le_cu_result le_sim_leave(le_cu_result result);
 
 /* ---- options and faults */
 bool le_sim_is_child(void);           /* whether this process is a fork of the one that called Init */
@@ -307,7 +307,7 @@ struct sim_saved_launch { /* a launch stored in a graph */
 le_cu_result le_sim_launch(le_cu_function function, const struct sim_shape *shape, le_cu_stream stream,
                            void **parameters, void **extra);
 le_cu_result le_sim_launch_save(le_cu_function function, const struct sim_shape *shape, void **parameters, void **extra,
-                                struct sim_saved_launch **kept); /* le_free */
+                                struct sim_saved_launch **saved); /* le_free */
 
 /* ---- order */
 bool le_sim_order_enqueue(struct sim_stream *stream, struct sim_op *op);

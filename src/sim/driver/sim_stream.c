@@ -1,6 +1,5 @@
 /* Streams: creation, destruction and waiting; sim_queue.c manages their operations. Slot 0 is the NULL stream, which
- * the handles NULL and CU_STREAM_LEGACY (1) name. CU_STREAM_PER_THREAD is not supported. Guarded by the state's lock.
- */
+ * the handles NULL and CU_STREAM_LEGACY (1) name. CU_STREAM_PER_THREAD is unsupported. Guarded by the state's lock. */
 #include "base/memory.h"
 #include "sim/driver/sim_state.h"
 

@@ -1,6 +1,4 @@
-/* Clusters on sim: extents and ranks, the two halves of the barrier, shared memory of other blocks, and errors that end
- * a kernel.
- */
+/* Clusters on sim: extents and ranks, both halves of the barrier, shared memory of other blocks, and fatal errors. */
 #include "sim/grid/sim_exec_testing.h"
 #include <string.h>
 

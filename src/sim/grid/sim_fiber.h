@@ -27,8 +27,7 @@ struct sim_stacks;
 struct sim_stacks *le_sim_stacks_new(size_t count, size_t stack_bytes, bool guarded);
 void le_sim_stacks_free(struct sim_stacks *stacks);
 size_t le_sim_stacks_count(const struct sim_stacks *stacks);
-/* The usable part of stack k: its low end and size. The high ends are staggered, so that they do not share cache sets.
- */
+/* The usable part of stack k: low end and size. High ends are staggered, so that they do not share cache sets. */
 void *le_sim_stacks_at(const struct sim_stacks *stacks, size_t k, size_t *size_bytes);
 /* Whether the address is in one of the stacks or guard pages. */
 bool le_sim_stacks_has(const struct sim_stacks *stacks, const void *address);

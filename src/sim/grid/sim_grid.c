@@ -94,7 +94,7 @@ void le_sim_run_stop(struct sim_run *run, enum sim_grid_status status, const cha
 
 static void report_divergence(struct sim_run *run, const struct sim_thread_block *thread_block, unsigned char waiting) {
     const struct sim_thread *first = NULL, *other = NULL;
-    char place[300];
+    char location[300];
     for (unsigned k = 0; k < run->threads; k++) {
         const struct sim_thread *thread = &thread_block->threads[k];
         if (thread_block->state[k] != waiting)
@@ -107,14 +107,14 @@ static void report_divergence(struct sim_run *run, const struct sim_thread_block
     if (!first)
         return;
     struct sim_thread_id id = le_sim_thread_id_of(run, first);
-    snprintf(place, sizeof place, "%s:%d", first->file, first->line);
+    snprintf(location, sizeof location, "%s:%d", first->file, first->line);
     if (other) {
         unsigned k = (unsigned)(other - thread_block->threads);
-        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, place,
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location,
                             "threads of the block wait at different barriers: thread %u here, thread %u at %s:%d",
                             id.thread, k, other->file, other->line);
     } else if (thread_block->live < run->threads)
-        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, place,
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location,
                             "%u of the block's %u threads have ended without reaching this barrier",
                             run->threads - thread_block->live, run->threads);
 }
@@ -169,22 +169,22 @@ static void report_deadlock(struct sim_run *run, const struct sim_thread_block *
         } else if (!other && (thread->line != first->line || thread->mask != first->mask))
             other = thread;
     }
-    char place[300], second[400] = "";
+    char location[300], second[400] = "";
     unsigned k = (unsigned)(first - thread_block->threads);
-    snprintf(place, sizeof place, "%s:%d", first->file, first->line);
+    snprintf(location, sizeof location, "%s:%d", first->file, first->line);
     if (other)
         snprintf(second, sizeof second, ", thread %u waits for %s at %s:%d", (unsigned)(other - thread_block->threads),
                  waits[thread_block->state[other - thread_block->threads]], other->file, other->line);
     struct sim_thread_id id = le_sim_thread_id_of(run, first);
     if (run->check)
-        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, place,
+        le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location,
                             "the block's threads wait for each other forever: thread %u waits for %s%s", k,
                             waits[thread_block->state[k]], second);
     run->thread = NULL;
     le_sim_run_stop(run, SIM_GRID_DEADLOCK,
                     "kernel %s, block %llu: its threads wait for each other forever: thread %u waits for %s at %s%s",
                     run->grid->kernel->name, (unsigned long long)thread_block->number, k, waits[thread_block->state[k]],
-                    place, second);
+                    location, second);
 }
 
 /* Ends a round: completes a barrier or answers lanes if possible. true: the block has another round; otherwise sets

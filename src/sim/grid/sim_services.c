@@ -41,14 +41,14 @@ static unsigned long long service_collective(int kind, unsigned mask, unsigned l
                         line, width);
     if (kind != SIM_ACTIVE && !(mask >> thread->self->lane & 1)) {
         struct sim_thread_id id = le_sim_thread_id_of(run, thread);
-        char place[300];
-        snprintf(place, sizeof place, "%s:%d", file, line);
+        char location[300];
+        snprintf(location, sizeof location, "%s:%d", file, line);
         if (run->check)
-            le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, place,
+            le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location,
                                 "the mask 0x%08x does not include the calling lane, %u", mask, thread->self->lane);
         else
-            le_sim_run_stop(run, SIM_GRID_TRAP, "%s: the warp mask 0x%08x does not include the calling lane, %u", place,
-                            mask, thread->self->lane);
+            le_sim_run_stop(run, SIM_GRID_TRAP, "%s: the warp mask 0x%08x does not include the calling lane, %u",
+                            location, mask, thread->self->lane);
         mask |= 1u << thread->self->lane;
     }
     le_sim_flush_deferred_read(run);
@@ -171,10 +171,10 @@ static void service_subscript(const char *file, unsigned line, long long index, 
     if (!run->check)
         return;
     le_sim_flush_deferred_read(run);
-    char place[300];
+    char location[300];
     struct sim_thread_id id = le_sim_thread_id_of(run, run->thread);
-    snprintf(place, sizeof place, "%s:%u", file, line);
-    le_sim_check_report(run->check, SIM_REPORT_OUT_OF_BOUNDS, &id, place, "subscript %lld of an array of type %s",
+    snprintf(location, sizeof location, "%s:%u", file, line);
+    le_sim_check_report(run->check, SIM_REPORT_OUT_OF_BOUNDS, &id, location, "subscript %lld of an array of type %s",
                         index, type);
 }
 

@@ -24,7 +24,7 @@ struct sim_thread {
 
 struct sim_cluster {
     struct sim_thread_block *thread_blocks[SIM_CLUSTER_BLOCKS]; /* by rank; NULL: has ended */
-    unsigned live, arrived;                                     /* threads */
+    unsigned live, arrived;                                     /* numbers of threads */
     uint64_t phase;                                             /* completed barriers */
 };
 
@@ -32,7 +32,7 @@ struct sim_thread_block {
     uint64_t number; /* linear block number in the grid */
     unsigned live, at_barrier, at_grid;
     bool progressed; /* a thread did more than wait in this round */
-    bool predicated;
+    bool predicated; /* a thread waits at a barrier with a predicate */
     bool started;
     struct sim_stacks *stacks;
     const uint16_t *order; /* the order of the threads' turns */
@@ -123,14 +123,12 @@ void le_sim_trap_end(struct sim_run *run);
 /* The block of slot 0 uses the stacks of the stack cache, if the grid has one. NULL: out of memory. */
 struct sim_thread_block *le_sim_thread_block_new(struct sim_run *run, unsigned slot);
 void le_sim_thread_block_free(struct sim_run *run, struct sim_thread_block *thread_block);
-void le_sim_thread_block_switch_in(
-    struct sim_run *run,
-    struct sim_thread_block *thread_block); /* puts its shared memory in place, and the former block's aside */
-/* The offset in the set-aside copy of a byte of shared memory. false: the address is not in the block's shared memory.
- */
+/* Puts the block's shared memory in place, and the former block's aside. */
+void le_sim_thread_block_switch_in(struct sim_run *run, struct sim_thread_block *thread_block);
+/* The offset of a byte of shared memory in the set-aside copy. false: it is not in shared memory. */
 bool le_sim_aside_offset(const struct sim_run *run, uintptr_t address, size_t *offset);
 size_t le_sim_aside_bytes(const struct sim_run *run);                     /* size of the copy */
-uintptr_t le_sim_aside_address(const struct sim_run *run, size_t offset); /* the inverse of the offset */
+uintptr_t le_sim_aside_address(const struct sim_run *run, size_t offset); /* the inverse of le_sim_aside_offset */
 void le_sim_thread_block_begin(struct sim_run *run, struct sim_thread_block *thread_block, uint64_t number,
                                void (*entry)(void *));
 void le_sim_orders_make(struct sim_run *run);

@@ -93,10 +93,10 @@ static uint64_t reduce_lanes(const struct lanes *lanes, unsigned group, int kind
 static void report_lane(struct sim_run *run, const struct sim_thread *thread, const char *text, unsigned lane) {
     if (!run->check)
         return;
-    char place[300];
+    char location[300];
     struct sim_thread_id id = le_sim_thread_id_of(run, thread);
-    snprintf(place, sizeof place, "%s:%d", thread->file, thread->line);
-    le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, place, text, lane);
+    snprintf(location, sizeof location, "%s:%d", thread->file, thread->line);
+    le_sim_check_report(run->check, SIM_REPORT_DIVERGENT_BARRIER, &id, location, text, lane);
 }
 
 static uint64_t result_of(struct sim_run *run, const struct lanes *lanes, unsigned group, unsigned lane) {
