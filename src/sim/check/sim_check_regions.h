@@ -18,7 +18,8 @@ struct sim_regions { /* sorted, without overlaps; {0} is empty */
     size_t count, capacity;
 };
 void le_sim_regions_finish(struct sim_regions *regions);
-/* Sets a region, which replaces what it overlaps. false: out of memory, and nothing changed. */
+/* Sets a region, which replaces what it overlaps; SIM_MEMORY_OTHER only removes. false: out of memory, and nothing
+ * changed. */
 bool le_sim_regions_put(struct sim_regions *regions, uintptr_t low, uintptr_t high, enum sim_memory_state state,
                         const char *what);
 /* The region that contains address, or NULL. */

@@ -506,8 +506,7 @@ static void report_pinned_access(struct sim_check *check, const struct host_acce
 }
 
 static void report_device_access(struct sim_check *check, const struct host_access *access) {
-    le_sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL,
-                        "host %s of device memory%s: copy the data to host memory instead",
+    le_sim_check_report(check, SIM_REPORT_HOST_READ, NULL, NULL, "host %s of device memory%s: use copies to access it",
                         access->write ? "write" : "read", access->live ? "" : " that is not allocated");
 }
 

@@ -176,7 +176,7 @@ static void host_accesses_to_device_memory_are_reported(void **state) {
     ok(cu->MemsetD8Async(address, 7, BYTES, NULL));
     ok(cu->CtxSynchronize());
     (void)wrong[0];
-    expect_report("host read of device memory: copy the data to host memory instead");
+    expect_report("host read of device memory: use copies to access it");
     wrong[BYTES - 1] = 1;
     expect_report("host write of device memory");
 }
