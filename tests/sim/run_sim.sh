@@ -32,7 +32,7 @@ for seed in "$@"; do
     code=$?
     [ $code = $expected ] || fail "exit status $code, not $expected"
     while IFS= read -r text; do
-        grep -Fq -e "$text" "$scratch/err" || fail "not said: $text"
+        grep -Fq -e "$text" "$scratch/err" || fail "not in the report: $text"
     done <"$scratch/says"
 done
 exit $failed
